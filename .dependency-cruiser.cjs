@@ -1,0 +1,81 @@
+/** Who may import whom. The folders are the architecture, and this file is what keeps it (see README, "Structure"). */
+const types = { dependencyTypesNot: ['type-only'] };
+const RESOURCE = '^src/resources/([^/]+)/';
+
+module.exports = {
+  forbidden: [
+    {
+      name: 'sandbox',
+      comment: 'Workflow code must replay for months: only its own kind, pure models and the SDK may be in the bundle.',
+      severity: 'error',
+      from: { path: '^workflows/' },
+      to: { pathNot: ['^workflows/', '/model\\.ts$', '^src/platform/core/problem\\.ts$', '@temporalio/workflow'], ...types },
+    },
+    {
+      name: 'src-not-to-workflows',
+      comment: 'Of workflows only the messages, which are data; the function itself as a type.',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { path: '^workflows/', pathNot: '/messages\\.ts$', ...types },
+    },
+    {
+      name: 'activities-only-in-the-worker',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/worker\\.ts$' },
+      to: { path: '^activities/', ...types },
+    },
+    {
+      name: 'activities-below-services',
+      comment: 'Activities record and act; what a caller may do is the services\' business.',
+      severity: 'error',
+      from: { path: '^activities/' },
+      to: { path: ['/(service|routes|contract)\\.ts$', '^src/platform/http/'], ...types },
+    },
+    {
+      name: 'pure-models',
+      severity: 'error',
+      from: { path: '/model\\.ts$' },
+      to: { pathNot: ['/model\\.ts$', '^src/platform/core/'], ...types },
+    },
+    {
+      name: 'contracts-are-data',
+      severity: 'error',
+      from: { path: '/contract\\.ts$' },
+      to: { pathNot: ['/(model|contract)\\.ts$', '^src/platform/(core|http)/', 'node_modules/zod/'], ...types },
+    },
+    {
+      name: 'routes-bind-only',
+      severity: 'error',
+      from: { path: '/routes\\.ts$' },
+      to: { path: ['/(store|table)\\.ts$', '/store/', '^src/platform/db/'], ...types },
+    },
+    {
+      name: 'resources-through-services',
+      comment: 'Of another resource only its model, its service, its store where a statement spans both, its table for foreign keys.',
+      severity: 'error',
+      from: { path: RESOURCE },
+      to: { path: RESOURCE, pathNot: ['^src/resources/$1/', '/(model|service|table|store|contract)\\.ts$'], ...types },
+    },
+    {
+      name: 'platform-knows-no-resource',
+      severity: 'error',
+      from: { path: '^src/platform/' },
+      to: { path: ['^src/resources/', '^activities/', '^workflows/'], ...types },
+    },
+    {
+      name: 'product-needs-no-test',
+      severity: 'error',
+      from: { path: '^(src|workflows|activities)/' },
+      to: { path: '^test/' },
+    },
+    { name: 'no-circular', severity: 'error', from: {}, to: { circular: true, ...types } },
+    { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
+  ],
+  options: {
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^(\\.cache|dist)/' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'types', 'default'] },
+  },
+};

@@ -1,0 +1,43 @@
+/** Picks an agent for a prompt that names none: the one whose description is closest in meaning. */
+import type { Models } from '../src/platform/models/types.ts';
+
+export const DEFAULT_AGENT = 'assistant';
+/** Below this cosine no description is about the prompt. */
+const CLOSE_ENOUGH = 0.35;
+
+export interface Classification {
+  agent: string;
+  /** The best five, for the timeline. */
+  scores: { agent: string; score: number }[];
+}
+
+export const createClassifier = (models: Pick<Models, 'embed'>) => {
+  // Descriptions change seldom and an embedding costs milliseconds; bounded by being emptied.
+  const known = new Map<string, number[]>();
+  const MAX_KNOWN = 5_000;
+
+  const embedOnce = async (texts: string[]): Promise<number[][]> => {
+    const missing = [...new Set(texts.filter((text) => !known.has(text)))];
+    if (known.size + missing.length > MAX_KNOWN) known.clear();
+    const vectors = missing.length > 0 ? await models.embed(missing) : [];
+    missing.forEach((text, i) => known.set(text, vectors[i]!));
+    return texts.map((text) => known.get(text)!);
+  };
+
+  return async (prompt: string, agents: readonly { slug: string; description: string }[]): Promise<Classification> => {
+    const candidates = agents.filter(({ description }) => description !== '');
+    const [[question], descriptions] = [
+      await models.embed([prompt.slice(0, 2_000)]),
+      await embedOnce(candidates.map(({ description }) => description)),
+    ];
+    const scores = candidates
+      .map(({ slug }, i) => ({ agent: slug, score: Math.round(cosine(question!, descriptions[i]!) * 1_000) / 1_000 }))
+      .sort((a, b) => b.score - a.score)
+      .slice(0, 5);
+    const best = scores[0];
+    return { agent: best && best.score >= CLOSE_ENOUGH ? best.agent : DEFAULT_AGENT, scores };
+  };
+};
+
+/** Vectors are of unit length. */
+const cosine = (a: number[], b: number[]): number => a.reduce((sum, value, i) => sum + value * b[i]!, 0);

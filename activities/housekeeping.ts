@@ -1,0 +1,25 @@
+/** Repeats what was accepted but never started. Each start is idempotent, so an eager look costs nothing but itself. */
+import type { Log } from '../src/platform/core/log.ts';
+import type { RunStore } from '../src/resources/runs/store/index.ts';
+
+export interface HousekeepingDependencies {
+  runs: RunStore;
+  startRun: (run: { id: string; workspaceId: string; customerId: string; agent: string | null }) => Promise<void>;
+  /** Starts recorded webhook deliveries that nobody started. */
+  startPendingDeliveries: () => Promise<void>;
+  log: Log;
+}
+
+/** Younger ones are being started right now by whoever accepted them. */
+const OVERDUE_MS = 15_000;
+const BATCH = 200;
+
+export const createHousekeepingActivities = ({ runs, startRun, startPendingDeliveries, log }: HousekeepingDependencies) => ({
+  async keepHouse(): Promise<void> {
+    const overdue = await runs.listUnstarted(OVERDUE_MS, BATCH);
+    for (const run of overdue) await startRun(run);
+    await startPendingDeliveries();
+    await runs.releaseForgotten();
+    if (overdue.length > 0) log.info({ runs: overdue.length }, 'repeated the start of accepted runs');
+  },
+});

@@ -1,0 +1,23 @@
+/** Everything a workflow may ask of the world. */
+import { createHousekeepingActivities, type HousekeepingDependencies } from './housekeeping.ts';
+import { createRunActivities, type RunDependencies } from './runs.ts';
+import { createToolActivities, type ToolDependencies } from './tools.ts';
+import { createTurnActivities, type TurnDependencies } from './turns.ts';
+import { createWebhookActivities } from './webhooks.ts';
+
+type WebhookDependencies = Parameters<typeof createWebhookActivities>[0];
+
+export type ActivityDependencies = TurnDependencies &
+  ToolDependencies &
+  RunDependencies &
+  HousekeepingDependencies & { webhooks: WebhookDependencies };
+
+export const createActivities = (deps: ActivityDependencies) => ({
+  ...createTurnActivities(deps),
+  ...createToolActivities(deps),
+  ...createRunActivities(deps),
+  ...createWebhookActivities(deps.webhooks),
+  ...createHousekeepingActivities(deps),
+});
+
+export type Activities = ReturnType<typeof createActivities>;

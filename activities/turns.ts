@@ -1,0 +1,276 @@
+/**
+ * One turn of a run: load, hold the cost, call the model, record. No transaction is open during the call, and the turn
+ * that ends the run records the end and all that follows from it in one statement.
+ */
+import { Context } from '@temporalio/activity';
+import type { Log } from '../src/platform/core/log.ts';
+import { ModelFailure, type ModelReply, type Models, type ResolvedModel } from '../src/platform/models/types.ts';
+import type { Agent } from '../src/resources/agents/model.ts';
+import type { AgentStore } from '../src/resources/agents/store.ts';
+import { isTerminal, type RunError, type RunLimits, type TurnOutcome } from '../src/resources/runs/model.ts';
+import type { RunStore } from '../src/resources/runs/store/index.ts';
+import type { NewEvent } from '../src/resources/runs/store/events.ts';
+import type { AfterRun, RecordedToolCall, RunEnd, RunInTurn } from '../src/resources/runs/store/turns.ts';
+import { checkArguments } from '../src/resources/tools/arguments.ts';
+import { effectOf, type Tool } from '../src/resources/tools/model.ts';
+import type { ToolRegistry } from '../src/resources/tools/registry.ts';
+import { createClassifier, type Classification } from './classify.ts';
+import { HISTORY_LENGTH, systemPrompt, transcript } from './context.ts';
+import { asApplicationFailure, fail, heartbeating } from './failures.ts';
+
+export interface TurnDependencies {
+  runs: RunStore;
+  agents: AgentStore;
+  tools: ToolRegistry;
+  models: Models;
+  log: Log;
+  settings: { MODEL_TIMEOUT: number; MODEL_MAX_OUTPUT_TOKENS: number };
+  /** Starts what an end set off: webhook deliveries, the next run of the conversation. Repeating it does nothing. */
+  startFollowing: (after: AfterRun) => Promise<void>;
+}
+
+const PREVIEW_LENGTH = 500;
+const preview = (text: string): string => text.slice(0, PREVIEW_LENGTH).toWellFormed();
+
+export const createTurnActivities = (deps: TurnDependencies) => {
+  const { runs, agents, tools, models, settings, startFollowing } = deps;
+  const classify = createClassifier(models);
+
+  /** Who answers on which model; recorded with the first turn and read from the record later. */
+  async function begin(run: RunInTurn): Promise<{ agent: Agent; resolved: ResolvedModel }> {
+    let classified: Classification | undefined;
+    if (run.agent === null) classified = await classify(run.prompt, await agents.listAgents(run.customerId));
+    const agent = await loadAgent(run.customerId, run.agent ?? classified!.agent);
+    const resolved = models.resolve(
+      {
+        model: agent.model,
+        defaultModel: agent.defaultModel,
+        selectionMode: agent.selectionMode,
+        reasoning: agent.reasoning,
+        enforce: agent.resolverEnforce,
+        override: (run.override?.model_override as string | undefined) ?? null,
+        prompt: run.prompt,
+      },
+      models.credentials(),
+    );
+    const { model, tier, rule, enforce, reasoning } = resolved;
+    const system = systemPrompt(agent, run.conversation !== null);
+    await runs.beginRun({
+      runId: run.id,
+      agent: agent.slug,
+      resolved,
+      system,
+      user: run.prompt,
+      events: [
+        { key: 'started', type: 'run_started', status: 'running' },
+        {
+          key: 'model',
+          type: 'model_resolved',
+          payload: { model, tier, rule, enforce, reasoning, ...(classified ? { classifier: { ...classified } } : {}) },
+        },
+        { key: 'context', type: 'context_loaded', payload: { agent: agent.slug, system_length: system.length, tools: agent.allowedTools } },
+      ],
+    });
+    run.status = 'running';
+    run.agent = agent.slug;
+    run.messages = [
+      { turn: 0, role: 'system', content: system },
+      { turn: 0, role: 'user', content: run.prompt },
+    ];
+    return { agent, resolved };
+  }
+
+  async function resume(run: RunInTurn): Promise<{ agent: Agent; resolved: ResolvedModel }> {
+    return {
+      agent: await loadAgent(run.customerId, run.agent!),
+      resolved: {
+        model: run.model!,
+        provider: run.modelProvider!,
+        tier: run.modelTier,
+        rule: run.modelRule,
+        enforce: run.modelEnforce,
+        reasoning: run.reasoning ?? false,
+        contextWindow: run.contextWindow!,
+      },
+    };
+  }
+
+  async function loadAgent(customerId: string, slug: string): Promise<Agent> {
+    const agent = await agents.loadAgent(customerId, slug);
+    if (!agent) throw fail('agent_not_found', `the agent "${slug}" does not exist any more`);
+    return agent;
+  }
+
+  /** Ends the run from inside a turn, before any call. */
+  async function end(runId: string, error: RunError): Promise<TurnOutcome> {
+    const ended = await runs.endRun(runId, { status: 'failed', error });
+    if (ended) await startFollowing(ended.after);
+    return { kind: 'ended', status: ended?.status ?? 'failed', error };
+  }
+
+  async function recorded(run: RunInTurn, turn: number): Promise<TurnOutcome> {
+    if (isTerminal(run.status)) {
+      await startFollowing(await runs.loadAfterRun(run));
+      return { kind: 'ended', status: run.status, ...(run.error ? { error: { code: 'internal_error', message: run.error } } : {}) };
+    }
+    const found = new Map((await tools.find(run.customerId, run.toolCalls.map(({ tool }) => tool))).map((tool) => [tool.slug, tool]));
+    return toolsOutcome(
+      run.toolCalls
+        .filter((call) => call.turn === turn)
+        .map((call) => ({ ...call, dispatch: found.get(call.tool)?.dispatch ?? 'activity' })),
+    );
+  }
+
+  async function takeTurn({ runId, turn, limits }: { runId: string; turn: number; limits: RunLimits }): Promise<TurnOutcome> {
+    const run = await runs.loadRunInTurn(runId);
+    if (!run) throw fail('run_not_found', `run ${runId} does not exist`);
+    if (isTerminal(run.status) || run.turnCount >= turn) return recorded(run, turn);
+    if (run.blockedBy) return { kind: 'waiting', behind: run.blockedBy };
+
+    try {
+      if (turn > limits.maxTurns) {
+        return await end(runId, { code: 'turn_limit_exceeded', message: `no answer after ${limits.maxTurns} turns; raise RUN_MAX_TURNS or narrow the task` });
+      }
+      const used = run.inputTokens + run.outputTokens;
+      if (used >= limits.maxTokens) {
+        return await end(runId, { code: 'token_limit_exceeded', message: `${used} tokens used of ${limits.maxTokens}; raise RUN_MAX_TOKENS or narrow the task` });
+      }
+      const { agent, resolved } = run.status === 'queued' ? await begin(run) : await resume(run);
+      const offered = agent.allowedTools.length > 0 ? await tools.find(run.customerId, agent.allowedTools) : [];
+      const { reply, durationMs } = await call(run, turn, resolved, offered);
+      return await record(run, turn, resolved, offered, reply, durationMs);
+    } catch (error) {
+      if (!(error instanceof ModelFailure)) throw error;
+      // An attempt that will be repeated shows in the timeline; the last failure is the end of the run.
+      if (error.retryable) await runs.noteEvents(runId, [failedRequest(turn, Context.current().info.attempt, error)]);
+      throw asApplicationFailure(error);
+    }
+  }
+
+  async function call(run: RunInTurn, turn: number, resolved: ResolvedModel, offered: readonly Tool[]) {
+    const earlier = run.conversation === null ? [] : await runs.loadEarlierExchanges(run.id, HISTORY_LENGTH);
+    const request = {
+      resolved,
+      credentials: models.credentials(),
+      system: run.messages.find(({ role }) => role === 'system')!.content as string,
+      messages: transcript(run, earlier),
+      tools: offered.map(({ slug, description, parameters }) => ({ name: slug, description, parameters })),
+      maxOutputTokens: settings.MODEL_MAX_OUTPUT_TOKENS,
+      timeoutMs: settings.MODEL_TIMEOUT,
+    };
+    await hold(run, turn, resolved, request);
+    const startedAt = performance.now();
+    try {
+      const reply = await heartbeating((signal) => models.call({ ...request, signal }));
+      return { reply, durationMs: Math.round(performance.now() - startedAt) };
+    } catch (error) {
+      // Cancelled: nothing will be booked for this call, so nothing is held for it either.
+      if (!(error instanceof ModelFailure) && run.budgetIds.length > 0) await runs.release(run.id);
+      throw error;
+    }
+  }
+
+  /** @throws ModelFailure budget_exceeded before anything is spent */
+  async function hold(run: RunInTurn, turn: number, resolved: ResolvedModel, request: { system: string; messages: unknown; tools: unknown }) {
+    if (run.budgetIds.length === 0) return;
+    const inputTokens = models.countTokens(JSON.stringify([request.system, request.messages, request.tools]));
+    const amountUsd = models.price(resolved, { inputTokens, outputTokens: settings.MODEL_MAX_OUTPUT_TOKENS });
+    if (amountUsd === null) {
+      throw new ModelFailure('model_unpriced', `no price is known for ${resolved.model}, so its budget cannot be kept; add it to MODEL_PRICES`);
+    }
+    const short = await runs.reserve({ runId: run.id, turn, budgetIds: run.budgetIds, amountUsd });
+    if (short) {
+      const text = `the next call may cost ${amountUsd} USD and ${short.budgetId} has ${short.freeUsd} USD left; raise the budget`;
+      throw new ModelFailure('budget_exceeded', text);
+    }
+  }
+
+  async function record(
+    run: RunInTurn,
+    turn: number,
+    resolved: ResolvedModel,
+    offered: readonly Tool[],
+    reply: ModelReply,
+    durationMs: number,
+  ): Promise<TurnOutcome> {
+    const costUsd = models.price(resolved, reply.usage);
+    const calls = requestedCalls(turn, reply, offered);
+    const runEnd: RunEnd | undefined = calls.length === 0 ? { status: 'succeeded', output: reply.text } : undefined;
+    const after = await runs.recordTurn({
+      run,
+      turn,
+      usage: reply.usage,
+      costUsd,
+      reply: [
+        ...(reply.text === '' ? [] : [{ type: 'text', text: reply.text }]),
+        ...calls.map((call) => ({ type: 'tool-call', toolCallId: call.callId, toolName: call.tool, input: call.arguments })),
+      ],
+      toolCalls: calls,
+      events: [iteration(turn, reply, costUsd, durationMs, resolved), ...calls.flatMap(callEvents)],
+      end: runEnd,
+    });
+    if (!after) return recorded((await runs.loadRunInTurn(run.id))!, turn);
+    if (!runEnd) return toolsOutcome(calls);
+    await startFollowing(after);
+    return { kind: 'ended', status: 'succeeded' };
+  }
+
+  return { takeTurn };
+};
+
+const toolsOutcome = (calls: readonly RecordedToolCall[]): TurnOutcome => ({
+  kind: 'tools',
+  calls: calls
+    .filter(({ status }) => status === 'pending')
+    .map(({ callId, tool, effect, dispatch }) => ({ callId, tool, effect, dispatch })),
+});
+
+/** Calls that cannot be made have their result at once: the model is told why and can do better. */
+const requestedCalls = (turn: number, reply: ModelReply, offered: readonly Tool[]): RecordedToolCall[] =>
+  reply.toolCalls.map(({ tool: slug, arguments: args }, position) => {
+    const tool = offered.find((candidate) => candidate.slug === slug);
+    const fault = tool ? checkArguments(tool, args) : `there is no tool "${slug}"; yours are: ${offered.map((one) => one.slug).join(', ') || 'none'}`;
+    return {
+      // Our own id: providers have been seen to use one twice.
+      callId: `call_${turn}_${position}`,
+      turn,
+      position,
+      tool: slug,
+      arguments: args ?? {},
+      effect: tool && !fault ? effectOf(tool, args) : 'read',
+      dispatch: tool?.dispatch ?? 'activity',
+      ...(fault ? { status: 'failed' as const, result: { error: fault } } : { status: 'pending' as const, result: null }),
+    };
+  });
+
+const iteration = (turn: number, reply: ModelReply, costUsd: string | null, durationMs: number, { model }: ResolvedModel): NewEvent => ({
+  key: `turn:${turn}`,
+  type: 'claude_iteration',
+  durationMs,
+  costUsd,
+  status: 'succeeded',
+  payload: {
+    turn,
+    model,
+    finish_reason: reply.finishReason,
+    input_tokens: reply.usage.inputTokens,
+    output_tokens: reply.usage.outputTokens,
+    priced: costUsd !== null,
+    text_preview: preview(reply.text),
+    tool_calls: reply.toolCalls.length,
+  },
+});
+
+const callEvents = ({ callId, tool, arguments: args, status, result }: RecordedToolCall): NewEvent[] => [
+  { key: `tool:${callId}`, type: 'tool_call', payload: { call_id: callId, tool, arguments_preview: preview(JSON.stringify(args)) } },
+  ...(status === 'failed'
+    ? [{ key: `tool:${callId}:result`, type: 'tool_result' as const, status, durationMs: 0, payload: { call_id: callId, tool, result_preview: preview(JSON.stringify(result)) } }]
+    : []),
+];
+
+const failedRequest = (turn: number, attempt: number, { code, message, retryAfterMs }: ModelFailure): NewEvent => ({
+  key: `turn:${turn}:attempt:${attempt}`,
+  type: 'claude_request',
+  status: 'failed',
+  payload: { turn, attempt, code, error: preview(message), ...(retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }) },
+});

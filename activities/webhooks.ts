@@ -1,0 +1,144 @@
+/**
+ * Posts a webhook. Each call is one attempt: counted before it is made, recorded after, and the error it ends with
+ * tells Temporal whether another may help.
+ *
+ * Nothing of the tenant's (address, body, answer) goes into an error: those live in Temporal's history.
+ */
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type { SecretBox } from '../src/platform/core/crypto.ts';
+import { ForbiddenAddressError, type GuardedFetch } from '../src/platform/egress/egress.ts';
+import { statusAfter, type DeliveryRef } from '../src/resources/webhook-subscriptions/model.ts';
+import { signWebhook } from '../src/resources/webhook-subscriptions/signature.ts';
+import { secretOwner, type StartedAttempt, type WebhookStore } from '../src/resources/webhook-subscriptions/store.ts';
+
+const EXCERPT_BYTES = 1_024;
+const ERROR_CHARS = 500;
+
+export type WebhookActivities = ReturnType<typeof createWebhookActivities>;
+
+export interface WebhookActivitiesOptions {
+  store: WebhookStore;
+  secretBox: SecretBox;
+  fetch: GuardedFetch;
+  /** How long a receiver may take. */
+  timeoutMs: number;
+  /** Unix milliseconds. */
+  now?: () => number;
+}
+
+export const createWebhookActivities = ({
+  store,
+  secretBox,
+  fetch,
+  timeoutMs,
+  now = Date.now,
+}: WebhookActivitiesOptions) => {
+  /** All secrets that are in force at that time, the current one first. */
+  function secretsOf(attempt: StartedAttempt, atMs: number): string[] {
+    const { customerId, sealedSecret, sealedPreviousSecret, previousSecretUntil } = attempt;
+    const previous = previousSecretUntil && previousSecretUntil.getTime() > atMs ? sealedPreviousSecret : null;
+    return [sealedSecret, previous]
+      .filter((sealed) => sealed !== null)
+      .map((sealed) => secretBox.open(sealed, secretOwner(customerId)));
+  }
+
+  async function post(attempt: StartedAttempt, atMs: number): Promise<Answer> {
+    const { url, eventType, body } = attempt;
+    const signature = signWebhook(secretsOf(attempt, atMs), body, Math.floor(atMs / 1000));
+    const { cancellationSignal } = Context.current();
+    const deadline = AbortSignal.timeout(timeoutMs);
+    try {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'x-service-event': eventType,
+          'x-service-signature': signature,
+        },
+        body,
+        // A redirect is an answer, and not 2xx: the tenant registered this address and no other.
+        redirect: 'manual',
+        signal: AbortSignal.any([deadline, cancellationSignal]),
+      });
+      return { statusCode: response.status, error: null, responseExcerpt: await excerptOf(response) };
+    } catch (error) {
+      let reason = describe(error);
+      if (deadline.aborted) reason = `no answer within ${timeoutMs} ms`;
+      else if (cancellationSignal.aborted) reason = 'the worker stopped';
+      return {
+        statusCode: null,
+        error: reason,
+        responseExcerpt: null,
+        isForbidden: error instanceof ForbiddenAddressError,
+      };
+    }
+  }
+
+  return {
+    /** @throws ApplicationFailure `webhook_not_taken`, not retryable where another attempt would not help */
+    async deliverWebhook(ref: DeliveryRef): Promise<void> {
+      const attempt = await store.startAttempt(ref);
+      // It has ended meanwhile: dropped with its endpoint, or delivered by an attempt whose report was lost.
+      if (!attempt) return;
+
+      const startedMs = now();
+      const { isForbidden, ...answer } = await post(attempt, startedMs);
+      const status = isForbidden ? 'failed' : statusAfter(answer.statusCode);
+      await store.recordAttempt(ref, status, {
+        attempt: attempt.number,
+        ts: new Date(startedMs),
+        durationMs: Math.round(now() - startedMs),
+        ...answer,
+      });
+      if (status === 'delivered') return;
+      throw ApplicationFailure.create({
+        type: 'webhook_not_taken',
+        message: answer.statusCode === null ? 'no answer' : `the receiver answered ${answer.statusCode}`,
+        nonRetryable: status === 'failed',
+      });
+    },
+
+    recordExhausted: (ref: DeliveryRef): Promise<void> => store.recordExhausted(ref),
+  };
+};
+
+interface Answer {
+  statusCode: number | null;
+  error: string | null;
+  responseExcerpt: string | null;
+  /** It names, or resolves to, an address that nothing here may reach. */
+  isForbidden?: boolean;
+}
+
+/** What came before the limit, the deadline or a broken connection; never a reason to doubt the status. */
+async function excerptOf({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of body ?? []) {
+      chunks.push(chunk);
+      size += chunk.byteLength;
+      if (size >= EXCERPT_BYTES) break;
+    }
+  } catch {
+    // Keep what was read.
+  }
+  // As a stream, so that a character cut in two at the end is left out. Postgres text cannot hold NUL.
+  return new TextDecoder()
+    .decode(Buffer.concat(chunks).subarray(0, EXCERPT_BYTES), { stream: true })
+    .replaceAll('\0', '\uFFFD');
+}
+
+/** `fetch failed` says nothing; the error underneath names the code. */
+function describe(error: unknown): string {
+  let root = error as { cause?: unknown; code?: unknown; message?: unknown };
+  while (root.cause) root = root.cause;
+  const { code, message } = root;
+  return (
+    [code, message]
+      .filter((part) => typeof part === 'string' && part !== '')
+      .join(': ')
+      .slice(0, ERROR_CHARS) || String(error)
+  );
+}

@@ -1,0 +1,26 @@
+#!/usr/bin/env node
+/** `aos`: the command line on the pinned Node, whatever Node the machine has. What starts the service sets it up first. */
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const inRoot = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
+const args = process.argv.slice(2);
+const pinnedNode = inRoot('node_modules/.bin/node');
+const isReady = existsSync(pinnedNode) && !['start', 'demo'].includes(args[0]);
+
+const command = isReady
+  ? [pinnedNode, inRoot('src/cli.ts'), ...args]
+  : [process.execPath, inRoot('src/embedded/setup.mjs'), '--', 'node', inRoot('src/cli.ts'), ...args];
+const child = spawn(command[0], command.slice(1), { stdio: 'inherit' });
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  // A terminal sends Ctrl-C to the command itself; a second one would mean "at once".
+  process.on(signal, () => (signal === 'SIGINT' && process.stdin.isTTY) || child.kill(signal));
+}
+child.on('exit', (code, signal) => {
+  if (signal) {
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  }
+  process.exitCode = code ?? 1;
+});

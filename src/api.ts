@@ -1,0 +1,70 @@
+/** Root of the API process: the gateway and the control plane. `node src/api.ts` */
+import { sql } from 'drizzle-orm';
+import { createSurface, errorHandler, notFound } from './platform/http/app.ts';
+import { createAuthenticate } from './platform/http/auth.ts';
+import { docsRouter } from './platform/http/docs.ts';
+import { createBrowserProxy, forwardTo } from './platform/http/proxy.ts';
+import { listen, type Listener } from './platform/http/server.ts';
+import { withinDeadline } from './platform/temporal/problems.ts';
+import { documents } from './openapi.ts';
+import { allRoutes, routesOf } from './resources/index.ts';
+import { runUntilSignalled, type Runtime } from './runtime.ts';
+import { createServices, type Services } from './services.ts';
+
+export interface Api {
+  gatewayUrl?: string;
+  controlPlaneUrl?: string;
+  /** Drains requests, then closes. */
+  close(): Promise<void>;
+}
+
+export async function startApi(runtime: Runtime, services: Services = createServices(runtime)): Promise<Api> {
+  const { config, log, db, temporal } = runtime;
+  const authenticate = createAuthenticate({
+    sessionSecret: config.SESSION_SECRET,
+    adminSecret: config.ADMIN_SECRET,
+    apiKeyCaller: services.apiKeys.caller,
+  });
+  const routes = allRoutes(services);
+  const controlPlane = createSurface({ routes: routesOf('control-plane', routes), authenticate });
+  const ready = async () => {
+    await db.rows(sql`select 1`);
+    await withinDeadline(temporal, () => temporal.connection.workflowService.getSystemInfo({}));
+  };
+
+  const open: Listener[] = [];
+  const api: Api = {
+    async close() {
+      await Promise.all(open.map((listener) => listener.close(config.SHUTDOWN_GRACE)));
+    },
+  };
+  if (config.SURFACES !== 'gateway') {
+    const { CONTROL_PLANE_PORT: port, CONTROL_PLANE_HOST: host } = config;
+    const listener = await listen({ port, host, log, ready, routers: [controlPlane] });
+    open.push(listener);
+    api.controlPlaneUrl = listener.url;
+  }
+  if (config.SURFACES !== 'control-plane') {
+    controlPlane.use(notFound, errorHandler(log));
+    const forward = config.SURFACES === 'all' ? controlPlane : forwardTo(requireControlPlaneUrl(config));
+    const proxy = createBrowserProxy({ sessionSecret: config.SESSION_SECRET, adminSecret: config.ADMIN_SECRET, forward });
+    const publicSurface = createSurface({ routes: routesOf('public', routes), authenticate });
+    const listener = await listen({
+      port: config.PORT,
+      log,
+      ready,
+      routers: [['/api/v1/cp', proxy], docsRouter({ documents: documents(routes, config) }), publicSurface],
+    });
+    open.push(listener);
+    api.gatewayUrl = listener.url;
+  }
+  log.info({ gateway: api.gatewayUrl, control_plane: api.controlPlaneUrl }, 'listening');
+  return api;
+}
+
+function requireControlPlaneUrl({ CONTROL_PLANE_URL }: Runtime['config']): string {
+  if (!CONTROL_PLANE_URL) throw new Error('SURFACES=gateway needs CONTROL_PLANE_URL, the address of the control plane');
+  return CONTROL_PLANE_URL;
+}
+
+if (import.meta.main) await runUntilSignalled(startApi);

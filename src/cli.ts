@@ -1,0 +1,51 @@
+/** `aos`: the command line. Each command loads what it needs when it is called, so that `--help` is instant. */
+import { Command } from 'commander';
+import { addDemoCommand } from './cli/demo.ts';
+import { addDoctorCommand } from './cli/doctor.ts';
+import { addKeyCommands } from './cli/keys.ts';
+import { CliError, paint } from './cli/output.ts';
+import { addRunCommands } from './cli/runs.ts';
+import { addStartCommand } from './cli/start.ts';
+import { ConfigError } from './platform/core/config.ts';
+
+try {
+  process.loadEnvFile();
+} catch {
+  // No .env file: the environment says it all.
+}
+
+const program = new Command('aos')
+  .description('Agent Orchestration Service: run it, and work with it.')
+  .addHelpText(
+    'after',
+    `
+Where the service is: AOS_URL, AOS_API_KEY and AOS_SESSION, else what \`npm start\` left in DATA_DIR (.data).
+
+Examples:
+  aos demo                                    see it all work
+  aos start                                   run the service here
+  aos run assistant "What is 17% of 2,340?" -f
+  aos doctor                                  find out what is wrong`,
+  )
+  .showHelpAfterError('(aos --help lists the commands)');
+addStartCommand(program);
+addDemoCommand(program);
+addRunCommands(program);
+addKeyCommands(program);
+addDoctorCommand(program);
+
+// A reader that has seen enough (`aos runs | head`) is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  throw error;
+});
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  const isExpected = error instanceof CliError || error instanceof ConfigError;
+  const message =
+    error instanceof Error ? (isExpected ? error.message : (error.stack ?? error.message)) : String(error);
+  process.stderr.write(`${paint('red', 'error:')} ${message}\n`);
+  process.exitCode = 1;
+}

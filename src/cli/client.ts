@@ -1,0 +1,98 @@
+/**
+ * The service as the command line sees it: over HTTP, like any other client. Where it is and what opens it comes from
+ * `AOS_URL`, `AOS_API_KEY` and `AOS_SESSION`, else from the credentials that `npm start` leaves in DATA_DIR.
+ */
+import { readCredentials } from '../embedded/credentials.ts';
+import { CliError } from './output.ts';
+
+export interface ServiceClient {
+  baseUrl: string;
+  /** Of the Temporal Web UI, where it is known. */
+  uiUrl: string | undefined;
+  /** Public API, with the API key. @throws CliError */
+  api<T>(method: string, path: string, body?: unknown): Promise<T>;
+  /** Control plane through the browser proxy, with the session. @throws CliError */
+  controlPlane<T>(method: string, path: string, body?: unknown): Promise<T>;
+}
+
+export interface ServiceAddress {
+  baseUrl: string;
+  apiKey: string | undefined;
+  session: string | undefined;
+  uiUrl: string | undefined;
+}
+
+const TIMEOUT_MS = 30_000;
+
+export async function findService(env: NodeJS.ProcessEnv): Promise<ServiceAddress> {
+  const kept = await readCredentials(env.DATA_DIR || '.data');
+  const baseUrl = (env.AOS_URL || kept?.base_url)?.replace(/\/+$/, '');
+  if (!baseUrl) {
+    throw new CliError(
+      'no service found: start one here with `npm start`, or set AOS_URL, AOS_API_KEY and AOS_SESSION',
+    );
+  }
+  // What opens the local service is not shown to another one.
+  const local = kept?.base_url === baseUrl ? kept : undefined;
+  return {
+    baseUrl,
+    apiKey: env.AOS_API_KEY || local?.api_key,
+    session: env.AOS_SESSION || local?.session_cookie,
+    uiUrl: (env.TEMPORAL_UI_URL || local?.temporal_ui_url) ?? undefined,
+  };
+}
+
+export function createServiceClient({ baseUrl, apiKey, session, uiUrl }: ServiceAddress): ServiceClient {
+  async function request<T>(method: string, path: string, headers: Record<string, string>, body: unknown): Promise<T> {
+    let response: Response;
+    try {
+      response = await fetch(baseUrl + path, {
+        method,
+        headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
+        body: body === undefined ? undefined : JSON.stringify(body),
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
+    } catch (error) {
+      throw new CliError(explainNoAnswer(baseUrl, error));
+    }
+    const text = await response.text();
+    if (!response.ok) throw new CliError(`${method} ${path}: ${response.status} ${explainProblem(text)}`);
+    return (text ? JSON.parse(text) : undefined) as T;
+  }
+  return {
+    baseUrl,
+    uiUrl,
+    api(method, path, body) {
+      if (!apiKey) throw new CliError('no API key for this service: set AOS_API_KEY');
+      return request(method, path, { authorization: `Bearer ${apiKey}` }, body);
+    },
+    controlPlane(method, path, body) {
+      if (!session) throw new CliError('no session for this service: set AOS_SESSION (`aos session` makes one)');
+      return request(method, `/api/v1/cp${path}`, { cookie: `service_session=${session}` }, body);
+    },
+  };
+}
+
+export const openService = async (env: NodeJS.ProcessEnv): Promise<ServiceClient> =>
+  createServiceClient(await findService(env));
+
+function explainNoAnswer(baseUrl: string, error: unknown): string {
+  const { name, cause } = error as Error;
+  const code = (cause as { code?: string } | undefined)?.code;
+  if (name === 'TimeoutError') return `the service at ${baseUrl} did not answer within ${TIMEOUT_MS / 1_000} s`;
+  return `the service is not running at ${baseUrl}${code ? ` (${code})` : ''}: start it with \`npm start\``;
+}
+
+/** `{detail}` as text, whatever form it has. */
+export function explainProblem(body: string): string {
+  try {
+    const { detail } = JSON.parse(body) as { detail: unknown };
+    if (typeof detail === 'string') return detail;
+    if (Array.isArray(detail)) {
+      return (detail as { loc: unknown[]; msg: string }[]).map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ');
+    }
+    return JSON.stringify(detail);
+  } catch {
+    return body.slice(0, 200);
+  }
+}

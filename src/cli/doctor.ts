@@ -1,0 +1,194 @@
+/** `aos doctor`: what the service needs, looked at piece by piece, with what to do about each that is not right. */
+import type { Command } from 'commander';
+import { execFile } from 'node:child_process';
+import { access, constants, mkdir, statfs } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { readCredentials } from '../embedded/credentials.ts';
+import { isFree, wantedPorts } from '../embedded/ports.ts';
+import { checkSettings } from '../embedded/settings.ts';
+import { findTemporalCli } from '../embedded/temporal.ts';
+import { ConfigError, type Config } from '../platform/core/config.ts';
+import { modelsIn } from './models.ts';
+import { paintStatus, printJson } from './output.ts';
+
+export interface Finding {
+  check: string;
+  status: 'ok' | 'warning' | 'failed';
+  detail: string;
+  /** What to do about it. */
+  mend?: string;
+}
+
+export function addDoctorCommand(program: Command): void {
+  program
+    .command('doctor')
+    .description('check what the service needs and say how to mend what is wrong; exit code 1 if anything is')
+    .option('--json', 'print JSON')
+    .action(async ({ json }: { json?: boolean }) => {
+      const findings = await examine(process.env);
+      if (json) printJson(findings);
+      else findings.forEach(print);
+      if (findings.some(({ status }) => status === 'failed')) process.exitCode = 1;
+    });
+}
+
+function print({ check, status, detail, mend }: Finding): void {
+  console.log(`${paintStatus(status, 9)}${check.padEnd(18)}${detail}`);
+  if (mend) console.log(`${' '.repeat(27)}-> ${mend}`);
+}
+
+const ok = (check: string, detail: string): Finding => ({ check, status: 'ok', detail });
+const failed = (check: string, detail: string, mend: string): Finding => ({ check, status: 'failed', detail, mend });
+
+export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
+  const dataDir = env.DATA_DIR || '.data';
+  const { config, finding } = examineSettings(env);
+  const slow = await Promise.all([
+    examineSetUp(),
+    examineDataDir(dataDir),
+    examineDisk(dataDir),
+    examineTemporal(env),
+    examinePostgres(env),
+    config ? examinePorts(config, env, dataDir) : [],
+  ]);
+  return [examineNode(), ...finding, ...slow.flat(), examineModels(env)];
+}
+
+function examineNode(): Finding {
+  const [major = 0] = process.versions.node.split('.').map(Number);
+  return major >= 24
+    ? ok('Node', process.versions.node)
+    : failed('Node', `${process.versions.node}, not the pinned one`, 'run `npm run setup`, then `npx aos doctor`');
+}
+
+async function examineSetUp(): Promise<Finding[]> {
+  const setUp = fileURLToPath(new URL('../embedded/setup.mjs', import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [setUp, '--check']);
+  return (JSON.parse(stdout) as { name: string; current: boolean }[]).map(({ name, current }) =>
+    current ? ok(name, 'up to date') : failed(name, 'missing or out of date', 'run `npm run setup`'),
+  );
+}
+
+function examineSettings(env: NodeJS.ProcessEnv): { config?: Config; finding: Finding[] } {
+  try {
+    return { config: checkSettings(env), finding: [ok('settings', 'all understood')] };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return {
+      finding: error.message
+        .split('\n')
+        .map((line) => failed('settings', line, 'correct it in the environment or in .env')),
+    };
+  }
+}
+
+async function examineDataDir(dataDir: string): Promise<Finding> {
+  try {
+    await mkdir(dataDir, { recursive: true });
+    await access(dataDir, constants.W_OK);
+    return ok('data directory', `${dataDir} is writable`);
+  } catch (error) {
+    return failed('data directory', (error as Error).message, 'set DATA_DIR to a directory that you may write to');
+  }
+}
+
+const GB = 1024 ** 3;
+
+async function examineDisk(dataDir: string): Promise<Finding> {
+  const { bavail, bsize } = await statfs(dataDir).catch(() => statfs('.'));
+  const free = `${((bavail * bsize) / GB).toFixed(1)} GB free`;
+  return bavail * bsize > GB
+    ? ok('disk', free)
+    : failed('disk', free, 'free at least 1 GB, or set DATA_DIR to another disk');
+}
+
+async function examineTemporal(env: NodeJS.ProcessEnv): Promise<Finding> {
+  if (env.TEMPORAL_ADDRESS) {
+    return (await answers(env.TEMPORAL_ADDRESS))
+      ? ok('Temporal', `${env.TEMPORAL_ADDRESS} takes connections`)
+      : failed(
+          'Temporal',
+          `${env.TEMPORAL_ADDRESS} takes no connection`,
+          'start it, or correct TEMPORAL_ADDRESS (empty: the embedded one)',
+        );
+  }
+  const cliPath = await findTemporalCli(env);
+  if (!cliPath)
+    return failed('Temporal', 'no server and no Temporal CLI', 'run `npm run setup`, or set TEMPORAL_ADDRESS');
+  try {
+    const { stdout } = await promisify(execFile)(cliPath, ['--version'], { timeout: 10_000 });
+    return ok('Temporal', `embedded: ${stdout.trim()}`);
+  } catch {
+    return failed(
+      'Temporal',
+      `${cliPath} does not run here`,
+      'delete it and run `npm run setup`, or set TEMPORAL_CLI_PATH to one that runs',
+    );
+  }
+}
+
+function answers(address: string): Promise<boolean> {
+  const { hostname, port } = new URL(`tcp://${address}`);
+  return new Promise((resolve) => {
+    const socket = connect({ host: hostname, port: Number(port || 7233), timeout: 3_000 });
+    const end = (open: boolean) => {
+      socket.destroy();
+      resolve(open);
+    };
+    socket
+      .on('connect', () => end(true))
+      .on('error', () => end(false))
+      .on('timeout', () => end(false));
+  });
+}
+
+async function examinePostgres(env: NodeJS.ProcessEnv): Promise<Finding> {
+  // The embedded one takes a single connection, which a running service holds: its own health check speaks for it.
+  if (!env.DATABASE_URL) return ok('Postgres', 'embedded; migrated at each start');
+  const { pendingMigrations } = await import('./pending-migrations.ts');
+  try {
+    const pending = await pendingMigrations(env.DATABASE_URL);
+    return pending === 0
+      ? ok('Postgres', 'reachable, schema up to date')
+      : failed('Postgres', `${pending} migrations are not applied`, 'run `npm run migrate`');
+  } catch (error) {
+    const why = (error as Error).message || (error as { code?: string }).code;
+    return failed(
+      'Postgres',
+      `cannot use DATABASE_URL: ${why}`,
+      'start the database, or correct DATABASE_URL (empty: the embedded one)',
+    );
+  }
+}
+
+async function examinePorts(config: Config, env: NodeJS.ProcessEnv, dataDir: string): Promise<Finding[]> {
+  const credentials = await readCredentials(dataDir).catch(() => undefined);
+  const own = JSON.stringify(credentials ?? {});
+  return Promise.all(
+    wantedPorts(config, env).map(async (wanted) => {
+      const name = `port ${wanted.port}`;
+      if (await isFree(wanted)) return ok(name, `free, for ${wanted.setting}`);
+      // The service of this very directory is allowed to be there.
+      if (own.includes(`:${wanted.port}`))
+        return ok(name, `${wanted.setting}: in use, as by the service of ${dataDir}`);
+      return failed(
+        name,
+        `${wanted.setting}: in use by another program`,
+        `stop that program, or set ${wanted.setting} to another port`,
+      );
+    }),
+  );
+}
+
+function examineModels(env: NodeJS.ProcessEnv): Finding {
+  const models = modelsIn(env);
+  if (models.length > 0) return ok('models', models.join(', '));
+  return {
+    check: 'models',
+    status: 'warning',
+    detail: 'none configured: runs use the offline model',
+    mend: 'set ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENAI_COMPATIBLE_BASE_URL for real answers',
+  };
+}

@@ -1,0 +1,186 @@
+/** `aos run` and `aos runs`: dispatch, watch, look up, cancel and repeat runs. */
+import type { Command } from 'commander';
+import { openService, type ServiceClient } from './client.ts';
+import { CliError, paint, paintStatus, printJson, printTable, shortTime } from './output.ts';
+import {
+  executionUrl,
+  followRun,
+  formatEvent,
+  formatUsd,
+  listEvents,
+  sumUsd,
+  type Run,
+  type RunEvent,
+} from './timeline.ts';
+
+interface RunListRow {
+  run_id: string;
+  agent: string | null;
+  transport: string;
+  started_at: string;
+  last_event_type: string;
+  event_count: number;
+  total_cost_usd: string;
+  model: string | null;
+}
+
+export function addRunCommands(program: Command): void {
+  program
+    .command('run')
+    .argument('<agent>', 'slug of an agent; `auto` lets the service pick one')
+    .argument('<prompt>', 'what it is to do')
+    .description('dispatch a run')
+    .option('-f, --follow', 'show the timeline until the run ends, then its output and cost')
+    .option('-m, --model <id>', 'use this model instead of the one of the agent')
+    .option('-t, --thread <id>', 'continue this conversation')
+    .option('--json', 'print JSON; with --follow one line an event, then the run')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  aos run assistant "What is 17% of 2,340?" --follow\n  aos run auto "Summarise our notes" --thread notes',
+    )
+    .action(dispatch);
+
+  const runs = program.command('runs').description('list runs and look at them');
+  runs
+    .command('list', { isDefault: true })
+    .description('newest first')
+    .option('-a, --agent <slug>', 'of one agent')
+    .option('-n, --limit <count>', 'how many', '20')
+    .option('--json', 'print JSON')
+    .action(list);
+  runs
+    .command('show')
+    .argument('<run-id>')
+    .description('status, output and cost')
+    .option('--json', 'print JSON')
+    .action(show);
+  runs
+    .command('events')
+    .argument('<run-id>')
+    .description('the timeline so far')
+    .option('--json', 'print JSON')
+    .action(events);
+  runs
+    .command('cancel')
+    .argument('<run-id>')
+    .description('stop a run in flight')
+    .option('--json', 'print JSON')
+    .action(cancel);
+  runs
+    .command('retry')
+    .argument('<run-id>')
+    .description('dispatch the same again')
+    .option('--json', 'print JSON')
+    .action(retry);
+  runs.addHelpText(
+    'after',
+    '\nExamples:\n  aos runs --agent assistant --limit 5\n  aos runs show 01jd...\n  aos runs events 01jd... --json',
+  );
+}
+
+interface Output {
+  json?: boolean;
+}
+
+async function dispatch(
+  agent: string,
+  prompt: string,
+  { follow, model, thread, json }: Output & { follow?: boolean; model?: string; thread?: string },
+): Promise<void> {
+  const service = await openService(process.env);
+  const accepted = await service.api<{ run_id: string; status: string }>('POST', '/v1/runs', {
+    ...(agent === 'auto' ? {} : { agent }),
+    prompt,
+    transport: 'cli',
+    ...(thread ? { thread_id: thread } : {}),
+    ...(model ? { override: { model_override: model } } : {}),
+  });
+  if (!follow) {
+    if (json) printJson(accepted);
+    else console.log(`${accepted.run_id} ${accepted.status}; watch it with: aos runs show ${accepted.run_id}`);
+    return;
+  }
+  const seen: RunEvent[] = [];
+  for await (const event of followRun(service, accepted.run_id)) {
+    seen.push(event);
+    console.log(json ? JSON.stringify(event) : formatEvent(event));
+  }
+  const run = await service.api<Run>('GET', `/v1/runs/${accepted.run_id}`);
+  if (json) console.log(JSON.stringify({ ...run, total_cost_usd: sumUsd(seen.map(({ cost_usd }) => cost_usd)) }));
+  else printRun(service, run, seen);
+  if (run.status !== 'succeeded')
+    throw new CliError(`run ${run.run_id} ${run.status}${run.error ? `: ${run.error}` : ''}`);
+}
+
+function printRun(service: ServiceClient, run: Run, seen: readonly RunEvent[]): void {
+  const line = (name: string, text: string | undefined) =>
+    text && console.log(`${paint('bold', name.padEnd(9))}${text}`);
+  console.log();
+  line('run', run.run_id);
+  line('agent', run.agent ?? undefined);
+  line('status', paintStatus(run.status));
+  line('error', run.error ?? undefined);
+  line('cost', formatUsd(sumUsd(seen.map(({ cost_usd }) => cost_usd))));
+  line('temporal', executionUrl(service, run.run_id));
+  if (run.output !== null) console.log(`\n${run.output}`);
+}
+
+async function list({ agent, limit, json }: Output & { agent?: string; limit: string }): Promise<void> {
+  const service = await openService(process.env);
+  const query = new URLSearchParams({ limit, ...(agent ? { agent } : {}) });
+  const reply = await service.controlPlane<{ data: RunListRow[] }>('GET', `/v1/runs?${query}`);
+  if (json) return printJson(reply);
+  printTable<RunListRow>(
+    reply.data,
+    [
+      { title: 'RUN', value: (row) => row.run_id },
+      { title: 'AGENT', value: (row) => row.agent },
+      {
+        title: 'LAST EVENT',
+        value: (row) => row.last_event_type,
+        paint: (text) => paintStatus(text.trimEnd(), text.length),
+      },
+      { title: 'EVENTS', value: (row) => row.event_count, align: 'right' },
+      { title: 'COST', value: (row) => formatUsd(row.total_cost_usd), align: 'right' },
+      { title: 'STARTED (UTC)', value: (row) => shortTime(row.started_at) },
+      { title: 'VIA', value: (row) => row.transport },
+      { title: 'MODEL', value: (row) => row.model },
+    ],
+    'no runs yet; dispatch one with: aos run assistant "Hello" --follow',
+  );
+}
+
+async function show(runId: string, { json }: Output): Promise<void> {
+  const service = await openService(process.env);
+  const [run, seen] = await Promise.all([
+    service.api<Run>('GET', `/v1/runs/${encodeURIComponent(runId)}`),
+    listEvents(service, encodeURIComponent(runId), 2_000),
+  ]);
+  if (json)
+    printJson({
+      ...run,
+      total_cost_usd: sumUsd(seen.map(({ cost_usd }) => cost_usd)),
+      temporal_ui_url: executionUrl(service, runId) ?? null,
+    });
+  else printRun(service, run, seen);
+}
+
+async function events(runId: string, { json }: Output): Promise<void> {
+  const seen = await listEvents(await openService(process.env), encodeURIComponent(runId), 2_000);
+  if (json) printJson(seen);
+  else for (const event of seen) console.log(formatEvent(event));
+}
+
+async function cancel(runId: string, { json }: Output): Promise<void> {
+  const service = await openService(process.env);
+  const reply = await service.controlPlane<{ status: string }>('POST', `/v1/runs/${encodeURIComponent(runId)}/cancel`);
+  if (json) printJson(reply);
+  else console.log(`${runId} ${paintStatus(reply.status)}`);
+}
+
+async function retry(runId: string, { json }: Output): Promise<void> {
+  const service = await openService(process.env);
+  const reply = await service.controlPlane<{ run_id: string }>('POST', `/v1/runs/${encodeURIComponent(runId)}/retry`);
+  if (json) printJson(reply);
+  else console.log(`${reply.run_id} repeats ${runId}; watch it with: aos runs show ${reply.run_id}`);
+}

@@ -1,0 +1,113 @@
+/** The timeline of a run, as it happens: what `aos run --follow`, `aos runs events` and the demo show. */
+import { runWorkflowId, TERMINAL_EVENT } from '../resources/runs/model.ts';
+import type { ServiceClient } from './client.ts';
+import { CliError, oneLine, paint, paintStatus, shorten } from './output.ts';
+
+export interface RunEvent {
+  id: number;
+  ts: string;
+  event_type: string;
+  agent: string | null;
+  duration_ms: number | null;
+  cost_usd: string | null;
+  status: string | null;
+  payload: Record<string, unknown>;
+}
+
+export interface Run {
+  run_id: string;
+  agent: string | null;
+  status: string;
+  output: string | null;
+  error: string | null;
+}
+
+const POLL_MS = 200;
+/** What the service lists at most. */
+const MAX_EVENTS = 2_000;
+const LAST_EVENTS = new Set<string>(Object.values(TERMINAL_EVENT));
+
+export const listEvents = async (service: ServiceClient, runId: string, limit: number): Promise<RunEvent[]> =>
+  (await service.controlPlane<{ data: RunEvent[] }>('GET', `/v1/runs/${runId}/events?limit=${limit}`)).data;
+
+/** Each event once, in order, until the run has ended. @throws CliError past the time given */
+export async function* followRun(
+  service: ServiceClient,
+  runId: string,
+  { timeoutMs = Infinity }: { timeoutMs?: number } = {},
+): AsyncGenerator<RunEvent> {
+  const deadline = Date.now() + timeoutMs;
+  for (let seen = 0; ;) {
+    // Events are listed from the oldest on, so the window grows with what was seen.
+    const events = await listEvents(service, runId, Math.min(seen + 200, MAX_EVENTS));
+    for (const event of events.slice(seen)) {
+      yield event;
+      if (LAST_EVENTS.has(event.event_type)) return;
+    }
+    seen = events.length;
+    // Beyond what can be listed only the status tells.
+    if (seen >= MAX_EVENTS && (await isOver(service, runId))) return;
+    if (Date.now() > deadline) throw new CliError(`run ${runId} did not end within ${Math.round(timeoutMs / 1_000)} s`);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+const isOver = async (service: ServiceClient, runId: string): Promise<boolean> =>
+  Object.keys(TERMINAL_EVENT).includes((await service.api<Run>('GET', `/v1/runs/${runId}`)).status);
+
+/** `12:00:01.250  tool_call     calculator {"expression":"2340*0.17"}  3 ms  $0.0001` */
+export function formatEvent(event: RunEvent): string {
+  const { ts, event_type, status, duration_ms, cost_usd } = event;
+  return [
+    paint('gray', ts.slice(11, 23)),
+    paintStatus(event_type, 16),
+    shorten(describe(event), 90),
+    status === 'failed' ? paintStatus(status) : '',
+    duration_ms === null ? '' : paint('gray', `${duration_ms} ms`),
+    cost_usd === null || Number(cost_usd) === 0 ? '' : paint('gray', formatUsd(cost_usd)),
+  ]
+    .filter(Boolean)
+    .join('  ');
+}
+
+type Payload = Record<string, unknown>;
+
+/** What of an event a person wants on one line; events that are not here show all they carry. */
+const DESCRIPTIONS: Record<string, (payload: Payload) => string> = {
+  run_received: () => '',
+  model_resolved: ({ model, rule }) => `${String(model)} (${String(rule)})`,
+  context_loaded: ({ agent, tools }) => `${String(agent)}, ${Array.isArray(tools) ? tools.length : 0} tools`,
+  claude_iteration: ({ turn, input_tokens, output_tokens, text_preview }) =>
+    `turn ${String(turn)}: ${String(input_tokens)} tokens in, ${String(output_tokens)} out  ${String(text_preview ?? '')}`,
+  tool_call: ({ tool, arguments_preview }) => `${String(tool)} ${String(arguments_preview ?? '')}`,
+  tool_result: ({ tool, result_preview }) => `${String(tool)} -> ${String(result_preview ?? '')}`,
+};
+
+const describeAll = (payload: Payload): string =>
+  Object.entries(payload)
+    .filter(([, value]) => value !== null && value !== undefined)
+    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(' ');
+
+const describe = ({ event_type, payload }: RunEvent): string =>
+  oneLine((DESCRIPTIONS[event_type] ?? describeAll)(payload));
+
+/** Adds decimal strings of up to 8 places exactly. */
+export function sumUsd(amounts: readonly (string | null)[]): string {
+  const units = amounts.reduce((sum, amount) => {
+    const [whole = '0', fraction = ''] = (amount ?? '0').split('.');
+    return sum + BigInt(whole + fraction.padEnd(8, '0').slice(0, 8));
+  }, 0n);
+  const digits = units.toString().padStart(9, '0');
+  return `${digits.slice(0, -8)}.${digits.slice(-8)}`;
+}
+
+/** `$0.00012`: exact, without needless zeros. */
+export const formatUsd = (amount: string): string => `$${amount.includes('.') ? amount.replace(/\.?0+$/, '') : amount}`;
+
+/** Undefined where the address of the Web UI is not known. */
+export const executionUrl = (
+  service: Pick<ServiceClient, 'uiUrl'>,
+  runId: string,
+  namespace = 'default',
+): string | undefined => service.uiUrl && `${service.uiUrl}/namespaces/${namespace}/workflows/${runWorkflowId(runId)}`;

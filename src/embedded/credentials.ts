@@ -1,0 +1,47 @@
+/** `DATA_DIR/credentials.json`: where a running service is and what opens it. The command line and scripts read it. */
+import { join } from 'node:path';
+import { customerIdOf, INTERNAL_WORKSPACE } from '../platform/core/ids.ts';
+import { signSession } from '../platform/http/auth.ts';
+import { readPrivateJson, writePrivateJson } from './private-file.ts';
+
+export interface Credentials {
+  base_url: string | null;
+  control_plane_url: string | null;
+  /** host:port */
+  temporal_address: string;
+  temporal_ui_url: string | null;
+  database_url: string;
+  api_key: string;
+  /** Value of the cookie `service_session`: the owner of the internal workspace. */
+  session_cookie: string;
+  /** Empty when the operator routes are disabled. */
+  operator_token: string;
+}
+
+const credentialsFile = (dataDir: string): string => join(dataDir, 'credentials.json');
+
+export const readCredentials = (dataDir: string): Promise<Credentials | undefined> =>
+  readPrivateJson<Credentials>(credentialsFile(dataDir));
+
+export const writeCredentials = (dataDir: string, credentials: Credentials): Promise<void> =>
+  writePrivateJson(credentialsFile(dataDir), credentials);
+
+export interface SessionRequest {
+  workspaceId?: string;
+  email?: string;
+  role?: 'owner' | 'admin' | 'member';
+  ttlMs: number;
+}
+
+/** Signs a session that needs no sign-in: whoever holds `SESSION_SECRET` operates the deployment. */
+export function makeSession(
+  secret: string,
+  { workspaceId = INTERNAL_WORKSPACE, email = 'owner@localhost', role = 'owner', ttlMs }: SessionRequest,
+): string {
+  const iat = Math.floor(Date.now() / 1_000);
+  const exp = iat + Math.floor(ttlMs / 1_000);
+  return signSession(
+    { sub: email, email, workspace: workspaceId, customer_id: customerIdOf(workspaceId), role, iat, exp },
+    secret,
+  );
+}

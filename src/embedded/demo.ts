@@ -1,0 +1,90 @@
+/**
+ * The demo's parts: a service on a throw-away directory, and a webhook receiver that believes nothing it has not verified.
+ */
+import { mkdtemp } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { verifyWebhook } from '../resources/webhook-subscriptions/signature.ts';
+import type { Embedded } from './start.ts';
+
+/** Settings of a deployment that a demo must not touch; models and the Temporal CLI stay as they are. */
+const NOT_THE_DEMOS =
+  /^(DATABASE_|TEMPORAL_(?!CLI_PATH)|PGLITE_PORT|FILES_|SURFACES|WORKER_QUEUES|TASK_QUEUE_PREFIX|CONTROL_PLANE_|BASE_URL|SESSION_SECRET|ADMIN_SECRET|SECRETS_KEY|OPERATOR_TOKEN|DATA_DIR)/;
+
+/** Starts the whole service on free ports; its one exception to the egress rules is the demo's own receiver. */
+export async function startDemoService(env: NodeJS.ProcessEnv, receiverHost: string): Promise<Embedded> {
+  const kept = Object.fromEntries(Object.entries(env).filter(([name]) => !NOT_THE_DEMOS.test(name)));
+  const { startEmbedded } = await import('./start.ts');
+  return startEmbedded(
+    {
+      ...kept,
+      PORT: '0',
+      CONTROL_PLANE_PORT: '0',
+      LOG_LEVEL: env.LOG_LEVEL || 'error',
+      WEBHOOK_ALLOW_HTTP: 'true',
+      EGRESS_ALLOWLIST: receiverHost,
+    },
+    { dataDir: await mkdtemp(join(tmpdir(), 'aos-demo-')), throwAway: true },
+  );
+}
+
+export interface ReceivedWebhook {
+  type: string;
+  data: { run_id: string; agent: string | null; status: string; output: string | null };
+}
+
+export interface WebhookReceiver {
+  /** host:port, for the egress allow-list. */
+  host: string;
+  url: string;
+  /**
+   * Resolves with the first delivery that the secret signed; rejects on one that it did not, and past the time.
+   * Deliveries that came before are looked at too.
+   */
+  verified(secret: string, timeoutMs: number): Promise<ReceivedWebhook>;
+  close(): Promise<void>;
+}
+
+export async function startReceiver(): Promise<WebhookReceiver> {
+  const received: { signature: string | undefined; body: Buffer }[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      received.push({
+        signature: request.headers['x-service-signature'] as string | undefined,
+        // The bytes as they came: what is parsed and written again has another signature.
+        body: Buffer.concat(chunks),
+      });
+      response.writeHead(204).end();
+      server.emit('delivery');
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  return {
+    host,
+    url: `http://${host}/webhooks`,
+    async verified(secret, timeoutMs) {
+      if (received.length === 0) {
+        await once(server, 'delivery', { signal: AbortSignal.timeout(timeoutMs) }).catch(() => {
+          throw new Error(`no webhook arrived within ${timeoutMs / 1_000} s`);
+        });
+      }
+      const { signature, body } = received[0]!;
+      if (!verifyWebhook(secret, signature, body))
+        throw new Error('the signature of the webhook does not fit its secret');
+      return JSON.parse(body.toString('utf8')) as ReceivedWebhook;
+    },
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

@@ -1,0 +1,63 @@
+/** Ports are looked at before anything starts, so that a busy one is a message about a setting and not a stack trace. */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { ConfigError, type Config } from '../platform/core/config.ts';
+
+export interface WantedPort {
+  setting: string;
+  /** 0 takes any free one. */
+  port: number;
+  /** Undefined: all interfaces. */
+  host?: string;
+}
+
+/** The ports that the settings ask for; those of embedded servers only when somebody fixed them. */
+export function wantedPorts(config: Config, env: NodeJS.ProcessEnv): WantedPort[] {
+  const { SURFACES } = config;
+  return [
+    ...(SURFACES === 'control-plane' ? [] : [{ setting: 'PORT', port: config.PORT }]),
+    ...(SURFACES === 'gateway'
+      ? []
+      : [{ setting: 'CONTROL_PLANE_PORT', port: config.CONTROL_PLANE_PORT, host: config.CONTROL_PLANE_HOST }]),
+    ...['TEMPORAL_PORT', 'TEMPORAL_UI_PORT', 'PGLITE_PORT'].map((setting) => ({
+      setting,
+      port: embeddedPort(env, setting),
+      host: '127.0.0.1',
+    })),
+  ].filter(({ port }) => port > 0);
+}
+
+/** 0 when not set. @throws ConfigError */
+export function embeddedPort(env: NodeJS.ProcessEnv, setting: string): number {
+  const port = Number(env[setting] || 0);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new ConfigError(`${setting}: expects a whole number from 0 to 65535`);
+}
+
+export async function isFree({ port, host }: WantedPort): Promise<boolean> {
+  const server = createServer();
+  try {
+    server.listen({ port, host });
+    await once(server, 'listening');
+    return true;
+  } catch (error) {
+    // Only "taken" is a verdict; any other trouble shows itself, with its own words, at the real attempt.
+    return (error as NodeJS.ErrnoException).code !== 'EADDRINUSE';
+  } finally {
+    server.close();
+  }
+}
+
+/** @throws ConfigError that names each busy port and its setting */
+export async function requireFreePorts(wanted: readonly WantedPort[]): Promise<void> {
+  const free = await Promise.all(wanted.map(isFree));
+  const busy = wanted.filter((_, i) => !free[i]);
+  if (busy.length === 0) return;
+  throw new ConfigError(
+    busy
+      .map(
+        ({ setting, port }) => `${setting}: port ${port} is in use; set ${setting} to another (0 takes any free one)`,
+      )
+      .join('\n'),
+  );
+}

@@ -1,0 +1,68 @@
+/** Starts and stops the embedded Postgres (see postgres-server.ts). */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+export type PostgresServerMessage = { event: 'stop' } | { event: 'watch'; pid: number };
+
+export interface EmbeddedPostgres {
+  /** `postgres://...`; takes one connection at a time. */
+  url: string;
+  pid: number;
+  /** Resolves when the process has ended. */
+  exited: Promise<unknown>;
+  /** Ends this process too when the parent is gone without a goodbye. */
+  watch(pid: number): void;
+  stop(): Promise<void>;
+}
+
+export interface EmbeddedPostgresOptions {
+  /** A directory, or `memory://`. */
+  dataDir: string;
+  port?: number;
+}
+
+const SERVER = fileURLToPath(new URL('./postgres-server.ts', import.meta.url));
+const START_TIMEOUT_MS = 120_000;
+
+export async function startPostgres({ dataDir, port = 0 }: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const child = fork(SERVER, [dataDir, String(port)], {
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    detached: true,
+  });
+  let stderr = '';
+  child.stderr?.on('data', (chunk: Buffer) => (stderr = (stderr + chunk.toString()).slice(-4_000)));
+  const exited = once(child, 'exit');
+
+  const listening = await new Promise<number>((resolve, reject) => {
+    const timer = setTimeout(() => fail('did not start in time'), START_TIMEOUT_MS);
+    const fail = (why: string) => {
+      child.kill('SIGKILL');
+      reject(new Error(`embedded Postgres ${why}\n${stderr}`.trim()));
+    };
+    child.once('message', (message: { port: number }) => {
+      clearTimeout(timer);
+      resolve(message.port);
+    });
+    child.once('error', (error) => fail(error.message));
+    child.once('exit', (code) => fail(`ended with code ${code} while starting`));
+  });
+  // The pipe must not keep this process alive; the IPC channel is closed by stop().
+  child.stderr?.on('error', () => {});
+
+  return {
+    url: `postgres://postgres:postgres@127.0.0.1:${listening}/postgres?sslmode=disable`,
+    pid: child.pid!,
+    exited,
+    watch: (pid) => void (child.connected && child.send({ event: 'watch', pid } satisfies PostgresServerMessage)),
+    async stop() {
+      // A killed one has a signal and no exit code, and its channel is closed.
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      if (child.connected) child.send({ event: 'stop' } satisfies PostgresServerMessage);
+      const timer = setTimeout(() => child.kill('SIGKILL'), 10_000);
+      await exited;
+      clearTimeout(timer);
+    },
+  };
+}

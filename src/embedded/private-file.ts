@@ -1,0 +1,25 @@
+/** JSON files that hold secrets: readable by this user alone, written whole or not at all. */
+import { readFile, rename, writeFile } from 'node:fs/promises';
+
+/** Undefined when there is none. @throws Error that names the file when it is not JSON */
+export async function readPrivateJson<T>(file: string): Promise<T | undefined> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    // Never replaced by itself: what it held may be the only key to stored data.
+    throw new Error(`${file} is damaged: restore it, or delete it to start without what it held`);
+  }
+}
+
+export async function writePrivateJson(file: string, value: unknown): Promise<void> {
+  const unfinished = `${file}.${process.pid}`;
+  await writeFile(unfinished, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+  await rename(unfinished, file);
+}

@@ -1,0 +1,111 @@
+/** The servers that no setting names: embedded Postgres and Temporal, started at once and kept running. */
+import { join } from 'node:path';
+import { ConfigError } from '../platform/core/config.ts';
+import type { Log } from '../platform/core/log.ts';
+import { embeddedPort } from './ports.ts';
+import { startPostgres, type EmbeddedPostgres } from './postgres.ts';
+import type { DataDirClaim } from './stale.ts';
+import { supervise, type Supervised } from './supervise.ts';
+import { findTemporalCli, startTemporal, type EmbeddedTemporal } from './temporal.ts';
+
+export interface Servers {
+  databaseUrl: string;
+  /** host:port */
+  temporalAddress: string;
+  temporalUiUrl: string | undefined;
+  /** What the service is to be told of them. */
+  settings: Record<string, string>;
+}
+
+export interface ServersOptions {
+  dataDir: string;
+  claim: DataDirClaim;
+  log: Log;
+  /** Takes what is to be done at the end, also when this fails half way. */
+  defer: (cleanUp: () => unknown) => void;
+  timed: <T>(part: string, work: () => Promise<T>) => Promise<T>;
+}
+
+/** The database is at the current schema when this resolves. @throws ConfigError */
+export async function startServers(env: NodeJS.ProcessEnv, options: ServersOptions): Promise<Servers> {
+  const { claim, log, defer, timed } = options;
+  const servers: { postgres?: Supervised<EmbeddedPostgres>; temporal?: Supervised<EmbeddedTemporal> } = {};
+  defer(() => Promise.all([servers.temporal?.stop(), servers.postgres?.stop()]));
+
+  const onStart = async (name: string, pid: number) => {
+    await claim.remember(name, pid);
+    // Postgres outlives a killed parent long enough to take Temporal with it; each may have been started again.
+    if (servers.temporal) servers.postgres?.current().watch(servers.temporal.current().pid);
+  };
+  const onLost = (server: string) => (err?: unknown) =>
+    log.error(
+      { server, err },
+      err ? 'an embedded server does not start again' : 'an embedded server ended; starting it',
+    );
+
+  const database = async () => {
+    if (!env.DATABASE_URL) {
+      servers.postgres = await timed('postgres', () =>
+        supervise(postgresStarter(env, options, onStart), onLost('postgres')),
+      );
+    }
+    const url = servers.postgres?.current().url ?? env.DATABASE_URL!;
+    const { migrate } = await import('../platform/db/migrate.ts');
+    await timed('migrate', () => migrate(url));
+    return url;
+  };
+  const cluster = async () => {
+    if (env.TEMPORAL_ADDRESS) return { address: env.TEMPORAL_ADDRESS, uiUrl: env.TEMPORAL_UI_URL || undefined };
+    const starter = await temporalStarter(env, options, onStart);
+    servers.temporal = await timed('temporal', () => supervise(starter, onLost('temporal')));
+    return servers.temporal.current();
+  };
+
+  const both = [database(), cluster()] as const;
+  // Also when one fails, the other is waited for: what it started is to be stopped.
+  await Promise.allSettled(both);
+  const [databaseUrl, { address, uiUrl }] = await Promise.all(both);
+  if (servers.temporal) servers.postgres?.current().watch(servers.temporal.current().pid);
+  return {
+    databaseUrl,
+    temporalAddress: address,
+    temporalUiUrl: uiUrl,
+    settings: {
+      DATABASE_URL: databaseUrl,
+      ...(servers.postgres ? { DATABASE_POOL_SIZE: '1' } : {}),
+      TEMPORAL_ADDRESS: address,
+      ...(uiUrl ? { TEMPORAL_UI_URL: uiUrl } : {}),
+    },
+  };
+}
+
+type OnStart = (name: string, pid: number) => Promise<void>;
+
+/** Any free port the first time unless a setting fixes it, and that same one from then on. */
+function postgresStarter(env: NodeJS.ProcessEnv, { dataDir }: ServersOptions, onStart: OnStart) {
+  let port = embeddedPort(env, 'PGLITE_PORT');
+  return async () => {
+    const server = await startPostgres({ dataDir: join(dataDir, 'postgres'), port });
+    port = Number(new URL(server.url).port);
+    await onStart('postgres', server.pid);
+    return server;
+  };
+}
+
+async function temporalStarter(env: NodeJS.ProcessEnv, { dataDir }: ServersOptions, onStart: OnStart) {
+  const cliPath = await findTemporalCli(env);
+  if (!cliPath) {
+    throw new ConfigError(
+      'no Temporal CLI was found: run `npm run setup`, or set TEMPORAL_CLI_PATH or TEMPORAL_ADDRESS',
+    );
+  }
+  let port = embeddedPort(env, 'TEMPORAL_PORT');
+  let uiPort = embeddedPort(env, 'TEMPORAL_UI_PORT');
+  return async () => {
+    const server = await startTemporal({ cliPath, dbFile: join(dataDir, 'temporal.db'), port, uiPort });
+    port = Number(server.address.split(':')[1]);
+    uiPort = Number(new URL(server.uiUrl!).port);
+    await onStart('temporal', server.pid);
+    return server;
+  };
+}

@@ -1,0 +1,198 @@
+/** The steps of set-up: each says whether what it makes is current, and makes it under a temporary name first. */
+import {
+  accessSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseEnv } from 'node:util';
+import { execute, hashFiles, readText, SetupError, writeWhole } from './setup-tools.mjs';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const inRoot = (...path) => join(ROOT, ...path);
+export const CACHE = inRoot('.cache');
+export const BIN = inRoot('node_modules', '.bin');
+export const PINNED_NODE = join(BIN, 'node');
+
+const LOCK_FILE = inRoot('package-lock.json');
+const PACKAGES_STAMP = inRoot('node_modules', '.aos-stamp');
+const BUNDLE = inRoot('dist', 'workflow-bundle.js');
+const BUNDLE_STAMP = join(CACHE, 'workflow-bundle.stamp');
+const TEMPORAL_CLI = join(CACHE, 'bin', 'temporal');
+const TEMPORAL_VERSION = 'v1.5.1';
+
+export function checkMachine() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major < 20 || (major === 20 && minor < 12)) {
+    throw new SetupError(`Node ${process.versions.node} is too old: install Node 20.12 or later (https://nodejs.org)`);
+  }
+  if (!['linux', 'darwin'].includes(process.platform) || !['x64', 'arm64'].includes(process.arch)) {
+    throw new SetupError(
+      `${process.platform}-${process.arch} is not supported: use Linux or macOS on x64 or arm64 (on Windows: WSL 2)`,
+    );
+  }
+}
+
+/** Paths where the shell would look, without this project's own. */
+const systemPath = () =>
+  (process.env.PATH ?? '').split(delimiter).filter((folder) => folder && !folder.includes('node_modules'));
+
+const isProgram = (file) => {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+};
+
+/** Of the environment, else of `.env`; the command itself reads `.env` for itself. */
+const setting = (name) => process.env[name] || parseEnv(readText(inRoot('.env')) ?? '')[name];
+
+// --- packages
+
+const packagesHash = () => hashFiles([LOCK_FILE], `${process.platform}-${process.arch}`);
+
+/** npm keeps what it installed in a lock file of its own, written last: true after any `npm install`, not only ours. */
+function matchesLockFile() {
+  const installed = readText(inRoot('node_modules', '.package-lock.json'));
+  if (!installed) return false;
+  const have = JSON.parse(installed).packages;
+  return Object.entries(JSON.parse(readText(LOCK_FILE)).packages).every(
+    ([path, { version, optional, devOptional }]) =>
+      path === '' || have[path]?.version === version || (!have[path] && (optional || devOptional)),
+  );
+}
+
+export const packages = {
+  name: 'packages',
+  title: 'Installing packages',
+  isCurrent() {
+    if (!isProgram(PINNED_NODE)) return false;
+    if (readText(PACKAGES_STAMP) === packagesHash()) return true;
+    if (!matchesLockFile()) return false;
+    writeWhole(PACKAGES_STAMP, packagesHash());
+    return true;
+  },
+  async make() {
+    // Never the Node that is being replaced: npm runs on the machine's own.
+    const env = { PATH: systemPath().join(delimiter) };
+    await execute('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: ROOT, env });
+    if (!isProgram(PINNED_NODE)) {
+      throw new SetupError(
+        'the pinned Node was not installed, because npm runs no install scripts here. Run: npm rebuild node --ignore-scripts=false',
+      );
+    }
+    writeWhole(PACKAGES_STAMP, packagesHash());
+  },
+};
+
+// --- Temporal CLI
+
+export const temporalCli = {
+  name: 'temporal-cli',
+  title: 'Getting the Temporal server',
+  isCurrent: () =>
+    Boolean(setting('TEMPORAL_ADDRESS')) ||
+    [setting('TEMPORAL_CLI_PATH') ?? '', ...systemPath().map((folder) => join(folder, 'temporal')), TEMPORAL_CLI].some(
+      isProgram,
+    ),
+  async make() {
+    mkdirSync(join(CACHE, 'bin'), { recursive: true });
+    const folder = join(CACHE, `temporal-${process.pid}`);
+    mkdirSync(folder, { recursive: true });
+    try {
+      const made = copyOfSdk(folder) ?? (await downloaded(folder)) ?? (await compiled(folder));
+      if (!made) {
+        throw new SetupError(
+          'there is no Temporal server. Do one of these and start again: install the Temporal CLI ' +
+            '(https://docs.temporal.io/cli), set TEMPORAL_CLI_PATH to it, set TEMPORAL_ADDRESS to a server of yours, ' +
+            'or install Go (https://go.dev) and it is compiled here',
+        );
+      }
+      renameSync(made, TEMPORAL_CLI);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+};
+
+/** What `@temporalio/testing` left when it downloaded one; only if it is this user's own. */
+function copyOfSdk(folder) {
+  const kept = readdirSync(tmpdir()).find((name) => name.startsWith('temporal-sdk-typescript-'));
+  const file = kept && join(tmpdir(), kept);
+  if (!file || !isProgram(file) || statSync(file).uid !== process.getuid()) return undefined;
+  copyFileSync(file, join(folder, 'temporal'));
+  return join(folder, 'temporal');
+}
+
+async function downloaded(folder) {
+  const script = fileURLToPath(new URL('./download-temporal.mjs', import.meta.url));
+  try {
+    // A process of its own, because only at its start can Node be told to use the proxy of the environment.
+    await execute(process.execPath, [script, TEMPORAL_VERSION, folder], { env: { NODE_USE_ENV_PROXY: '1' } });
+    return join(folder, 'temporal');
+  } catch {
+    return undefined;
+  }
+}
+
+async function compiled(folder) {
+  const go = systemPath()
+    .map((path) => join(path, 'go'))
+    .find(isProgram);
+  if (!go) return undefined;
+  await execute(
+    go,
+    ['install', '-trimpath', '-ldflags', '-s -w', `github.com/temporalio/cli/cmd/temporal@${TEMPORAL_VERSION}`],
+    {
+      cwd: folder,
+      // Everything inside the project, and deletable: Go's module cache is read-only otherwise.
+      env: {
+        GOBIN: folder,
+        GOPATH: join(folder, 'go'),
+        GOCACHE: join(folder, 'build'),
+        GOFLAGS: '-modcacherw',
+        GOTELEMETRY: 'off',
+      },
+    },
+  );
+  return join(folder, 'temporal');
+}
+
+// --- workflow bundle
+
+/** All that can be reached from the workflows: the import rules allow no more. */
+function bundleHash() {
+  const under = (folder) =>
+    readdirSync(inRoot(folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
+  return hashFiles([
+    ...under('workflows'),
+    ...under('src').filter((file) => file.endsWith('/model.ts')),
+    inRoot('src/platform/core/problem.ts'),
+    inRoot('src/build-bundle.ts'),
+    LOCK_FILE,
+  ]);
+}
+
+export const bundle = {
+  name: 'workflow-bundle',
+  title: 'Bundling the workflows',
+  isCurrent: () => existsSync(BUNDLE) && readText(BUNDLE_STAMP) === bundleHash(),
+  async make() {
+    // Hashed before: an edit while it is built makes the next set-up build again.
+    const hash = bundleHash();
+    await execute(PINNED_NODE, [inRoot('src/build-bundle.ts')], { cwd: ROOT });
+    writeWhole(BUNDLE_STAMP, hash);
+  },
+};

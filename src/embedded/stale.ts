@@ -1,0 +1,93 @@
+/**
+ * One service per data directory. The claim is a lock that the operating system holds for the process and gives back
+ * however it ends, so it cannot go stale; the children that a killed service left running are found by process id and
+ * start time and stopped, or two servers would write the same files.
+ */
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { promisify } from 'node:util';
+import { ConfigError } from '../platform/core/config.ts';
+import { readPrivateJson, writePrivateJson } from './private-file.ts';
+
+const execFileAsync = promisify(execFile);
+
+interface KnownProcess {
+  pid: number;
+  /** Tells it from a later process of the same id. */
+  startedAt: string;
+}
+
+export interface DataDirClaim {
+  /** Records a child, to be stopped by the next start should this one be killed. */
+  remember(name: string, pid: number): Promise<void>;
+  release(): void;
+}
+
+/** @throws ConfigError when a live service uses the directory */
+export async function claimDataDir(dataDir: string): Promise<DataDirClaim> {
+  const file = join(dataDir, 'processes.json');
+  const known = (await readPrivateJson<Record<string, KnownProcess>>(file)) ?? {};
+  const lock = new DatabaseSync(join(dataDir, 'service.lock'), { timeout: 0 });
+  try {
+    lock.exec('begin exclusive');
+  } catch {
+    lock.close();
+    const holder = known.service ? ` (process ${known.service.pid})` : '';
+    throw new ConfigError(
+      `DATA_DIR: ${dataDir} is in use by a running service${holder}; stop it or set another directory`,
+    );
+  }
+
+  const { service: _, ...children } = known;
+  await Promise.all(Object.values(children).map(stopLeftover));
+
+  const running: Record<string, KnownProcess> = {};
+  let written = Promise.resolve();
+  const claim: DataDirClaim = {
+    async remember(name, pid) {
+      const startedAt = await startTime(pid);
+      if (!startedAt) return;
+      running[name] = { pid, startedAt };
+      // One write after the other: children start at the same time.
+      written = written.then(() => writePrivateJson(file, running));
+      await written;
+    },
+    release: () => lock.close(),
+  };
+  await claim.remember('service', process.pid);
+  return claim;
+}
+
+const TERM_MS = 10_000;
+
+async function stopLeftover({ pid, startedAt }: KnownProcess): Promise<void> {
+  const isThere = async () => (await startTime(pid)) === startedAt;
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    if (!(await isThere())) return;
+    try {
+      process.kill(pid, signal);
+    } catch {
+      return;
+    }
+    for (const deadline = Date.now() + TERM_MS; Date.now() < deadline && (await isThere());) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+/** Undefined when there is no such process. */
+export async function startTime(pid: number): Promise<string | undefined> {
+  try {
+    if (process.platform === 'linux') {
+      // The name in parentheses may hold spaces; the start, in ticks since boot, is the 20th field after it.
+      const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/^.*\) /s, '').split(' ');
+      return fields[0] === 'Z' ? undefined : fields[19];
+    }
+    const { stdout } = await execFileAsync('ps', ['-o', 'lstart=', '-p', String(pid)]);
+    return stdout.trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}

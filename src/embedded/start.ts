@@ -1,0 +1,153 @@
+/**
+ * The whole service in one process, with what the settings do not give: Postgres, Temporal and secrets of its own, kept
+ * in the data directory. Each part starts as soon as what it needs is there, and all stop in the reverse order: requests
+ * and workers drain first, the servers under them go last.
+ */
+import { existsSync } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Config } from '../platform/core/config.ts';
+import { createLog, type Log } from '../platform/core/log.ts';
+import type { Services } from '../services.ts';
+import type { RunningWorker } from '../worker.ts';
+import { makeSession, readCredentials, writeCredentials, type Credentials } from './credentials.ts';
+import { requireFreePorts, wantedPorts } from './ports.ts';
+import { loadSecrets } from './secrets.ts';
+import { startServers } from './servers.ts';
+import { checkSettings } from './settings.ts';
+import { claimDataDir } from './stale.ts';
+
+export interface Embedded {
+  config: Config;
+  log: Log;
+  credentials: Credentials;
+  /** Milliseconds each part took; parts overlap. */
+  timings: Record<string, number>;
+  stop(): Promise<void>;
+}
+
+export interface EmbeddedOptions {
+  dataDir: string;
+  /** Delete the data directory at the end. */
+  throwAway?: boolean;
+}
+
+const SESSION_TTL_MS = 30 * 24 * 3_600_000;
+const BUNDLE = fileURLToPath(new URL('../../dist/workflow-bundle.js', import.meta.url));
+
+/** @throws ConfigError when a setting is wrong, a port is busy or the directory is in use */
+export async function startEmbedded(env: NodeJS.ProcessEnv, options: EmbeddedOptions): Promise<Embedded> {
+  const dataDir = resolve(options.dataDir);
+  const { timings, timed } = stopwatch();
+  const cleanUps: (() => unknown)[] = [];
+  const defer = (cleanUp: () => unknown) => void cleanUps.push(cleanUp);
+  const stop = async () => {
+    for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+  };
+
+  try {
+    const { LOG_LEVEL } = await readyFor(env);
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    if (options.throwAway) defer(() => rm(dataDir, { recursive: true, force: true }));
+    const claim = await claimDataDir(dataDir);
+    defer(claim.release);
+    const secrets = await loadSecrets(env, dataDir);
+
+    const log = createLog({ level: LOG_LEVEL });
+    const [modules, servers] = await settled([
+      timed('modules', loadModules),
+      startServers(env, { dataDir, claim, log, defer, timed }),
+    ]);
+    const { openRuntime, createServices, prepare, startWorker, startApi } = modules;
+
+    const runtime = await timed('connect', () =>
+      openRuntime({ ...env, ...secrets, ...servers.settings, DATA_DIR: dataDir, WORKER_BUNDLE: bundleOf(env) }),
+    );
+    defer(() => runtime.close());
+    const services = createServices(runtime);
+
+    // Deferred in this order, so that requests drain before the worker does, whichever of the two is up first.
+    let worker: RunningWorker | undefined;
+    defer(() => worker?.close());
+    const work = async () => {
+      worker = await timed('worker', () => startWorker(runtime, services));
+    };
+    const serve = async () => {
+      await timed('seed', () => prepare(runtime));
+      const key = await firstKey(services, dataDir);
+      const api = await timed('api', () => startApi(runtime, services));
+      defer(() => api.close());
+      return { api, key };
+    };
+    const [{ api, key }] = await settled([serve(), work()]);
+
+    const credentials: Credentials = {
+      base_url: runtime.config.BASE_URL ?? api.gatewayUrl ?? null,
+      control_plane_url: api.controlPlaneUrl ?? null,
+      temporal_address: servers.temporalAddress,
+      temporal_ui_url: servers.temporalUiUrl ?? null,
+      database_url: servers.databaseUrl,
+      api_key: key,
+      session_cookie: makeSession(secrets.SESSION_SECRET, { ttlMs: SESSION_TTL_MS }),
+      operator_token: secrets.OPERATOR_TOKEN,
+    };
+    await writeCredentials(dataDir, credentials);
+    return { config: runtime.config, log: runtime.log, credentials, timings, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Settings and ports first: what is wrong with them is said before anything is made. */
+async function readyFor(env: NodeJS.ProcessEnv): Promise<Config> {
+  const config = checkSettings(env);
+  await requireFreePorts(wantedPorts(config, env));
+  return config;
+}
+
+/** Loaded while the servers start: together they are most of the code of the service. */
+async function loadModules() {
+  const [runtime, services, migrate, worker, api] = await Promise.all([
+    import('../runtime.ts'),
+    import('../services.ts'),
+    import('../migrate.ts'),
+    import('../worker.ts'),
+    import('../api.ts'),
+  ]);
+  return { ...runtime, ...services, ...migrate, ...worker, ...api };
+}
+
+const bundleOf = (env: NodeJS.ProcessEnv): string | undefined =>
+  env.WORKER_BUNDLE || (existsSync(BUNDLE) ? BUNDLE : undefined);
+
+/** The API key of the last start for as long as it is valid, else a new one. */
+async function firstKey({ apiKeys }: Services, dataDir: string): Promise<string> {
+  const kept = (await readCredentials(dataDir))?.api_key;
+  if (kept && (await apiKeys.caller(kept).catch(() => undefined))) return kept;
+  return (await apiKeys.create('internal', { name: 'first key' })).key;
+}
+
+/** Waits for all even when one fails, so that what the others started is known and can be stopped. */
+async function settled<T extends readonly Promise<unknown>[]>(
+  work: readonly [...T],
+): Promise<{ [I in keyof T]: Awaited<T[I]> }> {
+  await Promise.allSettled(work);
+  return Promise.all(work);
+}
+
+function stopwatch() {
+  const timings: Record<string, number> = {};
+  return {
+    timings,
+    async timed<T>(part: string, work: () => Promise<T>): Promise<T> {
+      const from = performance.now();
+      try {
+        return await work();
+      } finally {
+        timings[part] = Math.round(performance.now() - from);
+      }
+    },
+  };
+}

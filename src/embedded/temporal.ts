@@ -1,0 +1,122 @@
+/**
+ * The embedded Temporal: `temporal server start-dev` with its Web UI and its data in one file, tuned for one machine.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { access, constants } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export interface EmbeddedTemporal {
+  /** host:port of the frontend. */
+  address: string;
+  uiUrl: string | undefined;
+  pid: number;
+  /** Resolves when the process has ended. */
+  exited: Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+export interface EmbeddedTemporalOptions {
+  cliPath: string;
+  /** Without it nothing is kept. */
+  dbFile?: string;
+  port?: number;
+  /** 0: any free port; undefined: no Web UI. */
+  uiPort?: number;
+}
+
+/**
+ * The poll rates are the ones that matter: at their default of 20 a second every hop of a workflow waits for a tick of
+ * 50 ms. Eager execution and one partition spare a one-worker deployment the way through matching.
+ */
+export const DYNAMIC_CONFIG = [
+  'history.transferProcessorMaxPollRPS=2000',
+  'history.timerProcessorMaxPollRPS=2000',
+  'system.enableActivityEagerExecution=true',
+  'system.enableEagerWorkflowStart=true',
+  'matching.numTaskqueueReadPartitions=1',
+  'matching.numTaskqueueWritePartitions=1',
+];
+
+const START_TIMEOUT_MS = 60_000;
+
+export async function startTemporal(options: EmbeddedTemporalOptions): Promise<EmbeddedTemporal> {
+  const port = options.port || (await freePort());
+  const uiPort = options.uiPort === undefined ? undefined : options.uiPort || (await freePort());
+  const child = spawn(
+    options.cliPath,
+    [
+      ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--log-level', 'error'],
+      ...(uiPort ? ['--ui-port', String(uiPort)] : ['--headless']),
+      ...(options.dbFile ? ['--db-filename', options.dbFile] : []),
+      ...DYNAMIC_CONFIG.flatMap((setting) => ['--dynamic-config-value', setting]),
+      ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'],
+    ],
+    // A process group of its own: Ctrl-C is for the parent, which stops this one when its own work is drained.
+    { stdio: ['ignore', 'ignore', 'pipe'], detached: true },
+  );
+  let stderr = '';
+  child.stderr.on('data', (chunk: Buffer) => (stderr = (stderr + chunk.toString()).slice(-4_000)));
+  const exited = once(child, 'exit');
+  const failed = exited.then(([code]) => {
+    throw new Error(`Temporal ended with code ${code} while starting\n${stderr}`.trim());
+  });
+  failed.catch(() => {});
+
+  await Promise.race([accepting(port), failed]);
+  return {
+    address: `127.0.0.1:${port}`,
+    uiUrl: uiPort ? `http://localhost:${uiPort}` : undefined,
+    pid: child.pid!,
+    exited,
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), 5_000);
+      await exited;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Resolves when something takes connections there. */
+async function accepting(port: number): Promise<void> {
+  const { connect } = await import('node:net');
+  for (const deadline = Date.now() + START_TIMEOUT_MS; Date.now() < deadline;) {
+    const open = await new Promise<boolean>((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false));
+      socket.on('close', () => {}).setTimeout(1_000, () => resolve(false));
+      socket.once('connect', () => socket.destroy());
+    });
+    if (open) return;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  throw new Error(`Temporal did not open port ${port} in time`);
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+const CACHED = fileURLToPath(new URL('../../.cache/bin/temporal', import.meta.url));
+
+/** `TEMPORAL_CLI_PATH`, then `temporal` on PATH, then the copy that set-up keeps in `.cache/`. */
+export async function findTemporalCli(env: Record<string, string | undefined>): Promise<string | undefined> {
+  const onPath = (env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'temporal'));
+  for (const candidate of [env.TEMPORAL_CLI_PATH, ...onPath, CACHED]) {
+    if (!candidate) continue;
+    const runs = await access(candidate, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (runs) return candidate;
+  }
+  return undefined;
+}

@@ -1,0 +1,26 @@
+/** Root of the migration job: brings `DATABASE_URL` to the current schema, seeds the first workspace, prepares Temporal. */
+import { migrate } from './platform/db/migrate.ts';
+import { registerSearchAttributes } from './platform/temporal/search-attributes.ts';
+import { createWorkspaceStore } from './resources/workspaces/store.ts';
+import { openRuntime, type Runtime } from './runtime.ts';
+
+/** Safe to repeat, and from several processes at once. */
+export async function prepare({ config, db, temporal }: Pick<Runtime, 'config' | 'db' | 'temporal'>): Promise<void> {
+  await Promise.all([
+    registerSearchAttributes(temporal),
+    createWorkspaceStore(db).seedInternal(config.BASE_URL ?? `http://localhost:${config.PORT}`),
+  ]);
+}
+
+if (import.meta.main) {
+  try {
+    process.loadEnvFile();
+  } catch {
+    // No .env file: the environment says it all.
+  }
+  await migrate(process.env.DATABASE_URL ?? '');
+  const runtime = await openRuntime(process.env);
+  await prepare(runtime);
+  await runtime.close();
+  runtime.log.info('migrated');
+}

@@ -1,0 +1,108 @@
+/**
+ * Every setting of the service, read once at start. A bad one stops the process with a message that names it and
+ * says what it expects; nothing else reads `process.env`.
+ */
+import ms, { type StringValue } from 'ms';
+import { z } from 'zod';
+
+/** `7d`, `30s`, `500ms` -> milliseconds. */
+const duration = (fallback: StringValue) =>
+  z
+    .string()
+    .default(fallback)
+    .transform((text, ctx) => {
+      const value = ms(text as StringValue);
+      if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) {
+        ctx.addIssue('expects a duration such as 500ms, 30s, 10m or 7d');
+        return z.NEVER;
+      }
+      return value;
+    });
+const flag = z
+  .enum(['true', 'false', '1', '0', ''], 'expects true or false')
+  .default('false')
+  .transform((text) => text === 'true' || text === '1');
+const integer = (fallback: number, min = 0, max = 2 ** 31 - 1) =>
+  z.coerce.number(`expects a whole number from ${min} to ${max}`).int().min(min).max(max).default(fallback);
+const port = (fallback: number) => integer(fallback, 0, 65_535);
+const list = z
+  .string()
+  .default('')
+  .transform((text) => text.split(',').map((item) => item.trim()).filter(Boolean));
+const url = z.url('expects an address such as https://example.com');
+const secret = z.string().min(16, 'expects at least 16 characters; try: openssl rand -base64 32');
+
+export const settings = z.object({
+  PORT: port(8080).describe('Gateway: public API, browser proxy, docs, health'),
+  CONTROL_PLANE_PORT: port(8081).describe('Control plane, addressed directly'),
+  CONTROL_PLANE_HOST: z.string().default('127.0.0.1').describe('Address the control plane listens on'),
+  CONTROL_PLANE_URL: url.optional().describe('Where the proxy forwards to when this process does not serve the control plane'),
+  SURFACES: z
+    .enum(['all', 'gateway', 'control-plane'], 'expects all, gateway or control-plane')
+    .default('all')
+    .describe('Which listeners this process opens'),
+  BASE_URL: url.optional().describe('Public address of the gateway, where it differs from http://localhost:PORT'),
+  SHUTDOWN_GRACE: duration('20s').describe('How long open requests and short activities may take to finish on SIGTERM'),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info').describe('Least severe line that is logged'),
+
+  DATABASE_URL: z.string().startsWith('postgres', 'expects postgres://user:password@host:5432/name').describe('Postgres. Embedded mode: made by itself'),
+  DATABASE_POOL_SIZE: integer(10, 1, 500).describe('Connections this process may hold; the embedded database takes one'),
+
+  TASK_QUEUE_PREFIX: z.string().default('').describe('Put before every task queue name, so that deployments can share a namespace'),
+  WORKER_QUEUES: list.describe('Which of orchestration, models, tools, webhooks this worker serves; set on API and workers alike. Empty: one queue for all'),
+  WORKER_BUNDLE: z.string().optional().describe('Prebuilt workflow bundle; set-up makes one'),
+  WORKER_MAX_CONCURRENT: integer(100, 1, 2_000).describe('Activities this worker runs at once'),
+  TEMPORAL_UI_URL: url.optional().describe('Temporal Web UI, for the links that the product prints'),
+
+  SESSION_SECRET: secret.describe('Signs session cookies'),
+  ADMIN_SECRET: secret.describe('Signs the admin stamp of the proxy'),
+  SECRETS_KEY: secret.describe('Encrypts stored secrets; older keys after a comma still open what they sealed'),
+  OPERATOR_TOKEN: z.string().default('').describe('Credential of the operator routes; empty disables them'),
+
+  DATA_DIR: z.string().default('.data').describe('Embedded data and local files'),
+  FILES_S3_BUCKET: z.string().optional().describe('Keep files in this S3-compatible bucket instead of DATA_DIR/files'),
+  FILES_S3_ENDPOINT: url.optional().describe('Address of the S3-compatible storage'),
+  FILES_S3_REGION: z.string().default('us-east-1').describe('Region of the bucket'),
+  FILES_S3_ACCESS_KEY_ID: z.string().optional().describe('Credential of the bucket'),
+  FILES_S3_SECRET_ACCESS_KEY: z.string().optional().describe('Credential of the bucket'),
+
+  ANTHROPIC_API_KEY: z.string().min(1).optional().describe('Use Anthropic models'),
+  ANTHROPIC_BASE_URL: url.optional().describe('Another address for Anthropic'),
+  OPENAI_API_KEY: z.string().min(1).optional().describe('Use OpenAI models'),
+  OPENAI_BASE_URL: url.optional().describe('Another address for OpenAI'),
+  OPENAI_COMPATIBLE_BASE_URL: url.optional().describe('Any address that speaks the OpenAI chat protocol'),
+  OPENAI_COMPATIBLE_API_KEY: z.string().optional().describe('Its key'),
+  OPENAI_COMPATIBLE_MODEL: z.string().default('default').describe('The model id that agents use there'),
+  MODEL_PRICES: z.string().optional().describe('JSON file {model: {input_usd_per_mtok, output_usd_per_mtok}} that overrides or adds prices'),
+  MODEL_TIMEOUT: duration('5m').describe('Longest single model call'),
+  MODEL_MAX_OUTPUT_TOKENS: integer(4_096, 1, 1_000_000).describe('Most tokens one reply may have'),
+
+  RUN_MAX_TURNS: integer(50, 1, 10_000).describe('Model calls one run may make'),
+  RUN_MAX_TOKENS: integer(1_000_000, 1).describe('Tokens one run may use, input and output'),
+  RUN_DETAIL_TTL: duration('7d').describe('How long the detail of a run can be read after it ended'),
+  HOUSEKEEPING_INTERVAL: duration('30s').describe('How often lost starts are looked for'),
+
+  WEBHOOK_ALLOW_HTTP: flag.describe('Accept http:// webhook addresses'),
+  WEBHOOK_TIMEOUT: duration('10s').describe('How long a receiver may take'),
+  WEBHOOK_RETRY_INITIAL: duration('30s').describe('Wait before the second attempt; doubles from there, up to an hour'),
+  EGRESS_ALLOWLIST: list.describe('host:port pairs that outgoing requests may reach although they are private'),
+
+  PUBLIC_VISIBILITY: flag.describe('Blank the definitions of built-in agents'),
+});
+
+export type Config = z.infer<typeof settings>;
+
+export class ConfigError extends Error {}
+
+/** @throws ConfigError with one line for each bad setting */
+export function loadConfig(env: Record<string, string | undefined>): Config {
+  // An empty variable means "not set", except where empty is itself a choice (OPERATOR_TOKEN=).
+  const given = Object.fromEntries(Object.entries(env).filter(([name, value]) => value !== '' || name === 'OPERATOR_TOKEN'));
+  const parsed = settings.safeParse(given);
+  if (parsed.success) return parsed.data;
+  throw new ConfigError(
+    parsed.error.issues
+      .map(({ path, message }) => `${path.join('.')}: ${given[String(path[0])] === undefined ? 'is not set; ' : ''}${message}`)
+      .join('\n'),
+  );
+}

@@ -1,0 +1,62 @@
+/**
+ * Hashing, signing and secrets at rest, all on `node:crypto`.
+ *
+ * A sealed secret is `<key id>.<wrapped data key>.<ciphertext>`: each has its own data key (AES-256-GCM), wrapped by
+ * the key-encryption key, and names the row it belongs to as associated data, so that a ciphertext copied to another
+ * row or workspace does not open.
+ */
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+export const hmacSha256 = (key: string, text: string, encoding: 'hex' | 'base64url' = 'hex'): string =>
+  createHmac('sha256', key).update(text).digest(encoding);
+
+/** Compares digests of both, so that neither length nor content shows in the time taken. */
+export const safeEqual = (a: string, b: string): boolean =>
+  timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());
+
+const encrypt = (key: Buffer, plain: Buffer, aad: string): string => {
+  const iv = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(aad));
+  return Buffer.concat([iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()]).toString('base64url');
+};
+
+const decrypt = (key: Buffer, sealed: string, aad: string): Buffer => {
+  const bytes = Buffer.from(sealed, 'base64url');
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12)).setAAD(Buffer.from(aad));
+  decipher.setAuthTag(bytes.subarray(-16));
+  return Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]);
+};
+
+export interface SecretBox {
+  /** @param owner the row this secret belongs to, for example `acme/webhook_subscriptions` */
+  seal(plain: string, owner: string): string;
+  /** @throws Error when the key, the text or the owner is not the one it was sealed with */
+  open(sealed: string, owner: string): string;
+}
+
+/** @param settings the text of `SECRETS_KEY`: the current key first, older ones after it, separated by commas */
+export const createSecretBox = (settings: string): SecretBox => {
+  const keys = settings.split(',').map((text) => {
+    const key = createHash('sha256').update(text.trim()).digest();
+    return { id: createHash('sha256').update(key).digest('hex').slice(0, 8), key };
+  });
+  const current = keys[0]!;
+  return {
+    seal(plain, owner) {
+      const dataKey = randomBytes(32);
+      return [
+        current.id,
+        encrypt(current.key, dataKey, owner),
+        encrypt(dataKey, Buffer.from(plain, 'utf8'), owner),
+      ].join('.');
+    },
+    open(sealed, owner) {
+      const [id, wrapped, text] = sealed.split('.');
+      const known = keys.find((key) => key.id === id);
+      if (!known || !wrapped || !text) throw new Error('secret was sealed with a key that SECRETS_KEY does not name');
+      return decrypt(decrypt(known.key, wrapped, owner), text, owner).toString('utf8');
+    },
+  };
+};

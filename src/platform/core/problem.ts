@@ -1,0 +1,74 @@
+/**
+ * Every failure that a caller may see, named once. The code is also the `ApplicationFailure.type`, so a
+ * failure keeps its name from the activity that met it to the client that reads it.
+ *
+ * Imports nothing: workflows use it too. `detail` is what the body says when nothing more precise is known;
+ * without one the code itself is said.
+ */
+export const PROBLEMS = {
+  bad_request: { status: 400 },
+  invalid_json: { status: 400, detail: 'malformed JSON body' },
+  builtin_immutable: { status: 400 },
+  unknown_event: { status: 400 },
+  invalid_url: { status: 400 },
+  invalid_upload: { status: 400 },
+  auth_required: { status: 401, detail: 'auth_required' },
+  invalid_api_key: { status: 401, detail: 'invalid api key' },
+  api_key_revoked: { status: 401, detail: 'api key revoked' },
+  foreign_origin: { status: 403, detail: 'foreign_origin' },
+  admin_required: { status: 403, detail: 'admin_required' },
+  internal_only: { status: 403, detail: 'internal_only' },
+  not_your_key: { status: 403, detail: 'not_your_key' },
+  plan_limit_exceeded: { status: 403 },
+  workspace_archived: { status: 403, detail: 'workspace_archived' },
+  not_found: { status: 404, detail: 'not_found' },
+  run_not_in_flight: { status: 409, detail: 'run_not_in_flight' },
+  slug_taken: { status: 409 },
+  delivery_in_flight: { status: 409, detail: 'delivery_in_flight' },
+  payload_too_large: { status: 413, detail: 'payload_too_large' },
+  validation: { status: 422 },
+  internal_error: { status: 500, detail: 'internal_error' },
+  runtime_unreachable: { status: 502, detail: 'runtime_unreachable' },
+} as const satisfies Record<string, { status: number; detail?: string }>;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+
+/** A failure with a name from the catalogue. `detail` is the value of the reply's `detail` field. */
+export class Problem extends Error {
+  readonly code: ProblemCode;
+  readonly detail: unknown;
+
+  constructor(code: ProblemCode, detail?: unknown) {
+    const known: { status: number; detail?: string } = PROBLEMS[code];
+    const said = detail ?? known.detail ?? code;
+    super(typeof said === 'string' ? said : code);
+    this.name = 'Problem';
+    this.code = code;
+    this.detail = said;
+  }
+
+  get status(): number {
+    return PROBLEMS[this.code].status;
+  }
+}
+
+/** Why a run failed: the `type` of the failure its workflow ends with, and the start of the run's `error`. */
+export const RUN_FAILURES = [
+  'model_rate_limited',
+  'model_unavailable',
+  'model_timeout',
+  'model_malformed_reply',
+  'model_context_overflow',
+  'model_auth_failed',
+  'model_refused_request',
+  'model_not_configured',
+  'model_unpriced',
+  'budget_exceeded',
+  'turn_limit_exceeded',
+  'token_limit_exceeded',
+  'agent_not_found',
+  'run_not_found',
+  'internal_error',
+] as const;
+
+export type RunFailure = (typeof RUN_FAILURES)[number];

@@ -1,0 +1,74 @@
+/**
+ * The one way to Postgres. A transaction's queries find its connection through `AsyncLocalStorage`, so a store never
+ * passes a handle on and can never query beside the transaction it is in: on the embedded database, which has a
+ * single connection, that would wait for ever.
+ *
+ * Inside `transaction` make no network call and no Temporal call.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { SQL } from 'drizzle-orm';
+import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
+import pg from 'pg';
+import { Problem } from '../core/problem.ts';
+
+export interface Database {
+  /** Query builder; of the current transaction where there is one. */
+  readonly orm: NodePgDatabase;
+  /** Runs one statement and gives its rows, as `pg` reads them (NUMERIC and int8 as strings, times as Date). */
+  rows<Row>(statement: SQL): Promise<Row[]>;
+  /** Commits when `work` resolves, rolls back when it throws. Nested calls join the outer one. */
+  transaction<T>(work: () => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  url: string;
+  poolSize: number;
+  onError?: (error: Error) => void;
+}
+
+export function createDatabase({ url, poolSize, onError = () => {} }: DatabaseOptions): Database {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: poolSize,
+    // A query made beside an open transaction on a one-connection database fails with this instead of hanging.
+    connectionTimeoutMillis: 15_000,
+    idleTimeoutMillis: poolSize === 1 ? 0 : 30_000,
+    keepAlive: true,
+    application_name: 'agent-orchestration-service',
+  });
+  // Without a listener an idle connection that breaks would end the process; the next query connects anew.
+  pool.on('error', onError);
+
+  const outside = drizzle(pool);
+  const current = new AsyncLocalStorage<NodePgDatabase>();
+  const orm = () => current.getStore() ?? outside;
+
+  return {
+    get orm() {
+      return orm();
+    },
+    async rows<Row>(statement: SQL) {
+      const result = await orm().execute(statement);
+      return result.rows as Row[];
+    },
+    async transaction(work) {
+      if (current.getStore()) return work();
+      return outside.transaction((tx) => current.run(tx as unknown as NodePgDatabase, work));
+    },
+    close: () => pool.end(),
+  };
+}
+
+/** The first row, or the problem that a caller of an unknown or foreign id is to see. */
+export function found<T>(row: T | undefined, what = 'not_found'): T {
+  if (row === undefined) throw new Problem('not_found', what);
+  return row;
+}
+
+/** Whether a statement failed because it would have broken this unique constraint. */
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const { code, constraint: broken } = cause as { code?: string; constraint?: string };
+  return code === '23505' && (constraint === undefined || broken === constraint);
+}

@@ -1,0 +1,10 @@
+/** Columns that several tables share, so that one kind of value has one type everywhere. */
+import { numeric, timestamp } from 'drizzle-orm/pg-core';
+
+/** UTC instant; read as a Date, sent as ISO 8601. */
+export const instant = (name: string) => timestamp(name, { withTimezone: true });
+
+/** US dollars, exact to a millionth of a cent; a decimal string in code and on the wire. */
+export const usd = (name: string) => numeric(name, { precision: 20, scale: 8 });
+
+export const createdAt = () => instant('created_at').notNull().defaultNow();

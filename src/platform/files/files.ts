@@ -1,0 +1,109 @@
+/**
+ * Where bytes live that are too large for a row: uploads, artifacts, avatars. A local folder, or any S3-compatible
+ * storage. A file is there whole or not at all; the row that names its key is written after it.
+ */
+import { randomUUID } from 'node:crypto';
+import { rename } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { Disk } from 'flydrive';
+import { FSDriver } from 'flydrive/drivers/fs';
+import type { Config } from '../core/config.ts';
+
+export interface FileStore {
+  /** Keys are made by the service, never by a caller. */
+  put(key: string, bytes: Buffer, contentType: string): Promise<void>;
+  /** @throws FileNotFoundError */
+  get(key: string): Promise<Buffer>;
+  /** A key that is not there is no error. */
+  delete(key: string): Promise<void>;
+}
+
+export class FileNotFoundError extends Error {}
+
+type FileSettings = Pick<
+  Config,
+  | 'DATA_DIR'
+  | 'FILES_S3_BUCKET'
+  | 'FILES_S3_ENDPOINT'
+  | 'FILES_S3_REGION'
+  | 'FILES_S3_ACCESS_KEY_ID'
+  | 'FILES_S3_SECRET_ACCESS_KEY'
+>;
+
+/** Segments start and end with a letter, digit or underscore: none is `..`, and flydrive has nothing to tidy up. */
+const KEY = /^(?=.{1,512}$)\w([\w.-]*\w)?(\/\w([\w.-]*\w)?)*$/;
+
+const check = (key: string): string => {
+  if (!KEY.test(key)) throw new Error(`not a file key: ${JSON.stringify(key)}`);
+  return key;
+};
+
+/** What the file system says, and what S3 says. flydrive wraps either. */
+const saysMissing = (error: unknown): boolean => {
+  const { code, name, cause } = (error ?? {}) as { code?: unknown; name?: unknown; cause?: unknown };
+  return code === 'ENOENT' || name === 'NoSuchKey' || (cause !== undefined && saysMissing(cause));
+};
+
+const fileStore = (
+  disk: () => Promise<Disk>,
+  write: (disk: Disk, key: string, bytes: Buffer, contentType: string) => Promise<void>,
+): FileStore => ({
+  async put(key, bytes, contentType) {
+    await write(await disk(), check(key), bytes, contentType);
+  },
+  async get(key) {
+    check(key);
+    try {
+      // Not `getBytes`: of an empty local file it gives the 64 KB of memory that were set aside to read it.
+      return await buffer(await (await disk()).getStream(key));
+    } catch (error) {
+      throw saysMissing(error) ? new FileNotFoundError(`no file ${key}`) : error;
+    }
+  },
+  async delete(key) {
+    await (await disk()).delete(check(key));
+  },
+});
+
+const createLocalStore = (folder: string): FileStore => {
+  const disk = new Disk(new FSDriver({ location: folder, visibility: 'private' }));
+  return fileStore(
+    async () => disk,
+    async (_, key, bytes) => {
+      // Renaming is atomic, writing is not: a crash leaves a temporary file, never half of a real one.
+      const temporary = `${key}.${randomUUID()}.tmp`;
+      await disk.put(temporary, bytes);
+      await rename(join(folder, temporary), join(folder, key));
+    },
+  );
+};
+
+const createS3Store = (bucket: string, config: FileSettings): FileStore => {
+  const { FILES_S3_ACCESS_KEY_ID: accessKeyId, FILES_S3_SECRET_ACCESS_KEY: secretAccessKey } = config;
+  const open = async (): Promise<Disk> => {
+    // The SDK is large, and most processes never need it.
+    const { S3Driver } = await import('flydrive/drivers/s3');
+    return new Disk(
+      new S3Driver({
+        bucket,
+        region: config.FILES_S3_REGION,
+        visibility: 'private',
+        supportsACL: false,
+        // Storage other than AWS's seldom has a host name for each bucket.
+        ...(config.FILES_S3_ENDPOINT ? { endpoint: config.FILES_S3_ENDPOINT, forcePathStyle: true } : {}),
+        ...(accessKeyId && secretAccessKey ? { credentials: { accessKeyId, secretAccessKey } } : {}),
+      }),
+    );
+  };
+  let disk: Promise<Disk> | undefined;
+  return fileStore(
+    () => (disk ??= open()),
+    (opened, key, bytes, contentType) => opened.put(key, bytes, { contentType }),
+  );
+};
+
+export const createFileStore = (config: FileSettings): FileStore =>
+  config.FILES_S3_BUCKET
+    ? createS3Store(config.FILES_S3_BUCKET, config)
+    : createLocalStore(resolve(config.DATA_DIR, 'files'));

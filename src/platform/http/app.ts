@@ -1,0 +1,163 @@
+/**
+ * Makes an Express router of a list of routes. Everything an endpoint has in common with the others happens here, in
+ * one order: credential, body, validation, handler, reply check, error body.
+ */
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
+import express from 'express';
+import multer from 'multer';
+import { once } from 'node:events';
+import { pipeline } from 'node:stream/promises';
+import { z } from 'zod';
+import type { Log } from '../core/log.ts';
+import { Problem } from '../core/problem.ts';
+import {
+  BINARY,
+  NO_CONTENT,
+  type Caller,
+  type Credential,
+  type Endpoint,
+  type FileReply,
+  type Route,
+} from './endpoint.ts';
+import { parseRequest } from './validate.ts';
+
+const MAX_JSON_BYTES = '1mb';
+
+/** @throws Problem 401 or 403 when the request does not show the credential */
+export type Authenticate = (credential: Credential, request: Request) => Promise<Caller>;
+
+export interface SurfaceOptions {
+  routes: readonly Route[];
+  authenticate: Authenticate;
+}
+
+export function createSurface({ routes, authenticate }: SurfaceOptions): express.Router {
+  const router = express.Router({ caseSensitive: true, strict: false });
+  for (const route of inMatchingOrder(routes)) {
+    const { endpoint } = route;
+    router[endpoint.method](
+      endpoint.path.replace(/\{(\w+)\}/g, ':$1'),
+      authenticated(endpoint, authenticate),
+      ...bodyReader(endpoint),
+      answer(route),
+    );
+  }
+  // Express would answer these itself, with or without a credential, and say which methods a path has.
+  router.options('/{*path}', notFound);
+  return router;
+}
+
+/** `/v1/runs/costs` before `/v1/runs/{id}`: a literal wins over a parameter, whatever the order of declaration. */
+const inMatchingOrder = (routes: readonly Route[]): Route[] =>
+  [...routes].sort((a, b) => (matchKey(a.endpoint.path) < matchKey(b.endpoint.path) ? -1 : 1));
+const matchKey = (path: string): string => path.replace(/\{\w+\}/g, '~');
+
+const authenticated =
+  (endpoint: Endpoint, authenticate: Authenticate): RequestHandler =>
+  async (request, response, next) => {
+    response.locals.caller = await authenticate(endpoint.credential, request);
+    next();
+  };
+
+// Any content type is read as JSON: what is not JSON is then a clear 400 rather than a silently missing body.
+const readJson = express.json({ limit: MAX_JSON_BYTES, strict: false, type: (request) => !isMultipart(request) });
+const isMultipart = (request: { headers: { 'content-type'?: string } }) =>
+  request.headers['content-type']?.startsWith('multipart/') ?? false;
+
+function bodyReader(endpoint: Endpoint): RequestHandler[] {
+  if (endpoint.upload) return [fileReader(endpoint.upload.maxBytes)];
+  return endpoint.body ? [readJson] : [];
+}
+
+function fileReader(maxBytes: number): RequestHandler {
+  const limits = { fileSize: maxBytes, files: 1, fields: 10 };
+  const read = multer({ storage: multer.memoryStorage(), limits, defParamCharset: 'utf8' }).single('file');
+  // Whatever goes wrong while the form is read is the caller's doing; the parser's errors have no type to tell by.
+  return (request, response, next) => read(request, response, (error) => next(error && uploadProblem(error)));
+}
+
+const uploadProblem = (error: Error): Problem =>
+  error instanceof multer.MulterError && error.code === 'LIMIT_FILE_SIZE'
+    ? new Problem('payload_too_large')
+    : new Problem('invalid_upload', error.message);
+
+/** A name that Postgres can keep and a header can carry. */
+const storableName = (name: string): string => name.replace(/[\x00-\x1f\x7f]/g, '').toWellFormed();
+
+const answer =
+  ({ endpoint, handler }: Route): RequestHandler =>
+  async (request, response) => {
+    const { params, query, body } = parseRequest(endpoint, {
+      params: request.params,
+      query: request.query,
+      body: request.body,
+    });
+    response.locals.isHandling = true;
+    const result = await handler({
+      caller: response.locals.caller as Caller,
+      params,
+      query,
+      body,
+      file: request.file && { filename: storableName(request.file.originalname), bytes: request.file.buffer },
+    });
+    await send(endpoint, response, result);
+  };
+
+async function send(endpoint: Endpoint, response: Response, result: unknown): Promise<void> {
+  response.status(endpoint.status);
+  if (endpoint.reply === NO_CONTENT) {
+    response.end();
+    return;
+  }
+  if (endpoint.reply === BINARY) {
+    const { contentType, body, sizeBytes, filename } = result as FileReply;
+    // Waits for the first bytes: a file that cannot be read then still becomes an error with a body.
+    if (body.destroyed) throw body.errored ?? new Error(`${endpoint.id} replies with a closed stream`);
+    await once(body, 'readable');
+    if (filename) response.attachment(filename);
+    // After the name, which would choose a type by its extension.
+    response.set({ 'content-type': contentType, 'x-content-type-options': 'nosniff' });
+    if (sizeBytes !== undefined) response.set('content-length', String(sizeBytes));
+    await pipeline(body, response);
+    return;
+  }
+  // A reply that breaks its own contract is our bug: it fails here, and fields nobody declared never leave.
+  const reply = endpoint.reply as z.ZodType;
+  const parsed = reply.safeParse(result);
+  if (!parsed.success) throw new Error(`${endpoint.id} breaks its contract: ${z.prettifyError(parsed.error)}`);
+  response.json(parsed.data);
+}
+
+/** Whatever no route took. */
+export const notFound: RequestHandler = () => {
+  throw new Problem('not_found');
+};
+
+/** The one place where an error becomes a body. */
+export const errorHandler =
+  (log: Log): ErrorRequestHandler =>
+  (error: unknown, request, response, _next) => {
+    const problem = error instanceof Problem ? error : response.locals.isHandling ? undefined : readingProblem(error);
+    if (!problem) log.error({ err: error, request_id: request.id, path: request.path }, 'request failed');
+    if (response.headersSent) {
+      response.destroy();
+      return;
+    }
+    const { status, detail, code } = problem ?? new Problem('internal_error');
+    response.status(status);
+    // The key guard answers in plain text; everything else in one JSON form.
+    if (code === 'invalid_api_key' || code === 'api_key_revoked') response.type('text/plain').send(detail);
+    else response.json({ detail });
+  };
+
+/**
+ * The body parser's and the router's own errors, which are the caller's doing. Only for errors from before the handler:
+ * libraries that a handler uses give their errors a status too, and that one is not for the caller.
+ */
+function readingProblem(error: unknown): Problem | undefined {
+  const { type, status } = error as { type?: string; status?: number };
+  if (type === 'entity.parse.failed') return new Problem('invalid_json');
+  if (type === 'entity.too.large') return new Problem('payload_too_large');
+  if (status !== undefined && status >= 400 && status < 500) return new Problem('bad_request', 'malformed request');
+  return undefined;
+}

@@ -1,0 +1,112 @@
+/**
+ * An endpoint is declared once. Validation, handler types, the OpenAPI documents, the reference page and the generated
+ * authentication and tenancy tests all derive from that one value.
+ */
+import type { Readable } from 'node:stream';
+import type { z } from 'zod';
+import type { ProblemCode } from '../core/problem.ts';
+
+/**
+ * What a request must show before anything else of it is looked at.
+ * - `api-key`: `Authorization: Bearer svc_pk_...` (public surface)
+ * - `session`: `x-service-session` header, which the proxy makes of the cookie
+ * - `admin`: a session and the proxy's admin stamp
+ */
+export type Credential = 'api-key' | 'session' | 'admin';
+
+/** Who is calling. Everything a tenant owns is looked up with `customerId`; nothing of it comes from the request. */
+export interface Caller {
+  /** `acc_...` */
+  workspaceId: string;
+  customerId: string;
+  /** For records of who did it: an e-mail address, or `api-key:<id>`. */
+  actor: string;
+  /** Carries a valid admin stamp, or is an API key (which has full access to its workspace). */
+  isAdmin: boolean;
+  /** Of the workspace that operates the deployment. */
+  isInternal: boolean;
+}
+
+/** A reply without a body. */
+export const NO_CONTENT = 'no-content';
+/** A reply of bytes; the handler gives a `FileReply`. */
+export const BINARY = 'binary';
+
+export interface FileReply {
+  contentType: string;
+  body: Readable;
+  sizeBytes?: number;
+  filename?: string;
+}
+
+/** One uploaded file, held in memory: only endpoints with small limits declare `upload`. */
+export interface UploadedFile {
+  filename: string;
+  bytes: Buffer;
+}
+
+type Schema = z.ZodType;
+type ReplySchema = Schema | typeof NO_CONTENT | typeof BINARY;
+
+export interface Endpoint<
+  Params extends Schema = Schema,
+  Query extends Schema = Schema,
+  Body extends Schema = Schema,
+  Reply extends ReplySchema = ReplySchema,
+> {
+  /** `<resource>.<verb>`, unique over both surfaces. */
+  id: string;
+  surface: 'public' | 'control-plane';
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** With parameters as `{name}`. */
+  path: string;
+  credential: Credential;
+  summary: string;
+  description?: string;
+  params?: Params;
+  query?: Query;
+  body?: Body;
+  /** One file in the multipart field `file`. */
+  upload?: { maxBytes: number };
+  /** Status of bad input. 400 says `{detail: <message>}`, 422 lists every field. */
+  badInput?: 400 | 422;
+  /** The one success status and its body. */
+  status: 200 | 201 | 204;
+  reply: Reply;
+  /** Failures beyond authentication, bad input and `internal_error`, which every endpoint has. */
+  problems?: readonly ProblemCode[];
+}
+
+/** Types a declaration and nothing more. */
+export const endpoint = <
+  Params extends Schema = z.ZodType<Record<string, never>>,
+  Query extends Schema = z.ZodType<Record<string, never>>,
+  Body extends Schema = z.ZodType<undefined>,
+  Reply extends ReplySchema = ReplySchema,
+>(
+  declaration: Endpoint<Params, Query, Body, Reply>,
+): Endpoint<Params, Query, Body, Reply> => declaration;
+
+export interface EndpointRequest<Params = unknown, Query = unknown, Body = unknown> {
+  caller: Caller;
+  params: Params;
+  query: Query;
+  body: Body;
+  /** Set where the endpoint declares `upload`. */
+  file: UploadedFile | undefined;
+}
+
+type HandlerReply<Reply> = Reply extends Schema ? z.input<Reply> : Reply extends typeof BINARY ? FileReply : void;
+
+/** An endpoint bound to what answers it. */
+export interface Route {
+  endpoint: Endpoint;
+  handler: (request: EndpointRequest) => Promise<unknown>;
+}
+
+export const handle = <Params extends Schema, Query extends Schema, Body extends Schema, Reply extends ReplySchema>(
+  declaration: Endpoint<Params, Query, Body, Reply>,
+  handler: (
+    request: EndpointRequest<z.output<Params>, z.output<Query>, z.output<Body>>,
+  ) => Promise<HandlerReply<Reply>>,
+): Route => ({ endpoint: declaration as unknown as Endpoint, handler: handler as Route['handler'] });

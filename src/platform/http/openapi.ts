@@ -1,0 +1,173 @@
+/**
+ * The OpenAPI 3.1 document of a surface, built from the declarations that also validate its requests and replies.
+ *
+ * Whatever `app.ts`, the credential check or the proxy can answer for every endpoint is added here, so that a contract
+ * names only what is its own. A reply that this file forgets is one that clients meet without warning.
+ */
+import { z } from 'zod';
+import {
+  createDocument,
+  type ZodObjectInput,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiPathsObject,
+  type ZodOpenApiResponseObject,
+  type ZodOpenApiSecuritySchemeObject,
+} from 'zod-openapi';
+import { PROBLEMS, type ProblemCode } from '../core/problem.ts';
+import { ADMIN_HEADER, SESSION_COOKIE } from './auth.ts';
+import { BINARY, NO_CONTENT, type Credential, type Endpoint } from './endpoint.ts';
+
+export interface OpenApiOptions {
+  title: string;
+  description: string;
+  version: string;
+  /** What the paths are relative to: `{base}` for the public API, `{base}/api/v1/cp` for the control plane. */
+  servers: { url: string; description?: string }[];
+  surface: Endpoint['surface'];
+  /** Those of the other surface are left out. */
+  endpoints: readonly Endpoint[];
+}
+
+/** Takes long enough that callers build it once, on first use. */
+export const openApiDocument = ({ surface, endpoints, servers, ...info }: OpenApiOptions) => {
+  const shown = endpoints.filter((endpoint) => endpoint.surface === surface);
+  const paths: ZodOpenApiPathsObject = {};
+  for (const endpoint of shown) {
+    paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method]: operation(endpoint) };
+  }
+  const tags = [...new Set(shown.map(tagOf))].sort().map((name) => ({ name }));
+  const components = { securitySchemes: SECURITY_SCHEMES[surface] };
+  return createDocument({ openapi: '3.1.0', info, servers, tags, paths, components });
+};
+
+const SECURITY_SCHEMES: Record<Endpoint['surface'], Record<string, ZodOpenApiSecuritySchemeObject>> = {
+  public: { apiKey: { type: 'http', scheme: 'bearer', description: 'API key: `svc_pk_...`' } },
+  'control-plane': {
+    session: { type: 'apiKey', in: 'cookie', name: SESSION_COOKIE, description: 'Session of a signed-in person' },
+    adminStamp: {
+      type: 'apiKey',
+      in: 'header',
+      name: ADMIN_HEADER,
+      description: 'Set by the browser proxy for owners and admins; callers of the proxy send nothing',
+    },
+  },
+};
+
+const SECURITY = {
+  'api-key': { requirement: { apiKey: [] }, problems: ['invalid_api_key', 'api_key_revoked'] },
+  session: { requirement: { session: [] }, problems: ['auth_required'] },
+  admin: { requirement: { session: [], adminStamp: [] }, problems: ['auth_required', 'admin_required'] },
+} satisfies Record<Credential, { requirement: Record<string, string[]>; problems: ProblemCode[] }>;
+
+const tagOf = ({ id }: Endpoint): string => id.split('.')[0]!;
+
+const operation = (endpoint: Endpoint): ZodOpenApiOperationObject => ({
+  operationId: endpoint.id,
+  tags: [tagOf(endpoint)],
+  summary: endpoint.summary,
+  ...(endpoint.description && { description: endpoint.description }),
+  security: [SECURITY[endpoint.credential].requirement],
+  requestParams: {
+    ...(endpoint.params && { path: endpoint.params as ZodObjectInput }),
+    ...(endpoint.query && { query: endpoint.query as ZodObjectInput }),
+  },
+  ...requestBody(endpoint),
+  responses: { [endpoint.status]: successReply(endpoint), ...problemReplies(endpoint) },
+});
+
+function requestBody({ body, upload }: Endpoint): Pick<ZodOpenApiOperationObject, 'requestBody'> {
+  if (upload) {
+    const description = `One file of at most ${upload.maxBytes} bytes in the field \`file\``;
+    const schema = body ? z.intersection(FilePart, body) : FilePart;
+    return { requestBody: { description, required: true, content: { 'multipart/form-data': { schema } } } };
+  }
+  if (!body) return {};
+  const required = !body.safeParse(undefined).success;
+  return { requestBody: { required, content: { 'application/json': { schema: body } } } };
+}
+
+const FilePart = z.object({ file: z.file() });
+
+function successReply({ reply, summary }: Endpoint): ZodOpenApiResponseObject {
+  if (reply === NO_CONTENT) return { description: 'Done; no body' };
+  // The type is known only when the file is: `*/*` keeps it open.
+  if (reply === BINARY) {
+    return {
+      description: 'The bytes of the file',
+      content: { '*/*': { schema: { type: 'string', format: 'binary' } } },
+    };
+  }
+  return { description: summary, content: { 'application/json': { schema: reply as z.ZodType } } };
+}
+
+/** Everything that can go wrong with this endpoint: its own problems, and those that its shape and surface bring. */
+function problemsOf({ surface, method, credential, params, query, body, upload, badInput, problems = [] }: Endpoint) {
+  const codes: ProblemCode[] = [...SECURITY[credential].problems, ...problems];
+  if (params || query || body) codes.push(badInput === 400 ? 'bad_request' : 'validation');
+  // An address whose percent-encoding is broken fails before validation.
+  if (params) codes.push('bad_request');
+  if (upload) codes.push('invalid_upload', 'payload_too_large');
+  else if (body) codes.push('invalid_json', 'bad_request', 'payload_too_large');
+  if (surface === 'control-plane' && method !== 'get') codes.push('foreign_origin');
+  codes.push('internal_error');
+  return [...new Set(codes)];
+}
+
+const problemReplies = (endpoint: Endpoint): Record<string, ZodOpenApiResponseObject> => {
+  const byStatus = Map.groupBy(problemsOf(endpoint), (code) => PROBLEMS[code].status);
+  return Object.fromEntries([...byStatus].map(([status, codes]) => [status, problemReply(codes)]));
+};
+
+function problemReply(codes: ProblemCode[]): ZodOpenApiResponseObject {
+  const description = codes.map((code) => `\`${code}\``).join(', ');
+  if (codes.includes('invalid_api_key')) {
+    const schema = { type: 'string' as const, enum: codes.map(textOf) };
+    return { description, content: { 'text/plain': { schema } } };
+  }
+  const schemas = [...new Set(codes.flatMap((code) => BODIES[code] ?? [Problem]))];
+  const schema = schemas.length === 1 ? schemas[0]! : z.union(schemas);
+  const plain = codes.filter((code) => !BODIES[code]);
+  const examples = Object.fromEntries(plain.map((code) => [code, { value: { detail: textOf(code) } }]));
+  return { description, content: { 'application/json': { schema, examples } } };
+}
+
+const textOf = (code: ProblemCode): string => {
+  const known: { status: number; detail?: string } = PROBLEMS[code];
+  return known.detail ?? code;
+};
+
+const Problem = z.object({ detail: z.string() }).meta({ id: 'Problem' });
+
+/** Bodies of the problems whose `detail` is more than a text. */
+const BODIES: Partial<Record<ProblemCode, z.ZodType[]>> = {
+  // The control plane answers in the common form, the proxy before it in its own.
+  auth_required: [Problem, z.object({ error: z.literal('auth_required') }).meta({ id: 'NoSessionCookie' })],
+  validation: [
+    z
+      .object({
+        detail: z.array(
+          z.object({
+            loc: z
+              .array(z.union([z.string(), z.int()]))
+              .describe('`path`, `query` or `body`, then the way to the field'),
+            msg: z.string(),
+            type: z.string(),
+          }),
+        ),
+      })
+      .meta({ id: 'ValidationProblem' }),
+  ],
+  plan_limit_exceeded: [
+    z
+      .object({
+        detail: z.object({
+          code: z.literal('plan_limit_exceeded'),
+          resource: z.string(),
+          current: z.int(),
+          limit: z.int(),
+          tier: z.string(),
+        }),
+      })
+      .meta({ id: 'PlanLimitProblem' }),
+  ],
+};

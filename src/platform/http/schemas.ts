@@ -1,0 +1,30 @@
+/** zod pieces that many contracts share. */
+import { z } from 'zod';
+
+/** A Date or ISO text, sent as ISO 8601 UTC. */
+export const Timestamp = z
+  .union([z.date(), z.string()])
+  .transform((value) => new Date(value).toISOString())
+  .pipe(z.iso.datetime());
+
+/** US dollars as a decimal string without exponent and without trailing zeros: `0.0042`. */
+export const Usd = z
+  .string()
+  .transform((text) => (text.includes('.') ? text.replace(/0+$/, '').replace(/\.$/, '') : text))
+  .pipe(z.string().regex(/^-?\d+(\.\d+)?$/));
+
+/** A row id in an address. A number too large for any row is simply unknown, so it stays a valid one. */
+export const IntId = z
+  .string()
+  .regex(/^\d{1,15}$/, 'must be a whole number')
+  .transform(Number);
+
+export const limit = (max: number, fallback: number) => z.coerce.number().int().min(1).max(max).default(fallback);
+export const offset = z.coerce.number().int().min(0).max(1_000_000_000).default(0);
+
+/** A handle that people type: agents, tools, skills, templates. */
+export const Slug = z
+  .string()
+  .min(1)
+  .max(64)
+  .regex(/^[a-z0-9][a-z0-9_-]*$/, 'must be lower-case letters, digits, "-" and "_"');

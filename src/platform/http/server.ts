@@ -1,0 +1,79 @@
+/** Listeners: what every response carries, health, and a stop that lets open requests finish. */
+import compression from 'compression';
+import express, { type RequestHandler, type Router } from 'express';
+import helmet from 'helmet';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { pinoHttp } from 'pino-http';
+import type { Log } from '../core/log.ts';
+import { errorHandler, notFound } from './app.ts';
+
+export interface Listener {
+  /** `http://localhost:8080` */
+  url: string;
+  /** Takes no new connection, lets open requests finish for so long, then closes what is left. */
+  close(graceMs: number): Promise<void>;
+}
+
+export interface ListenerOptions {
+  port: number;
+  host?: string;
+  log: Log;
+  /** What is needed to serve; a rejection makes `/readyz` say 503. */
+  ready: () => Promise<void>;
+  routers: readonly (Router | [prefix: string, RequestHandler])[];
+}
+
+export async function listen({ port, host, log, ready, routers }: ListenerOptions): Promise<Listener> {
+  const app = express();
+  app.disable('x-powered-by');
+  app.set('etag', false);
+  app.set('query parser', 'simple');
+  app.use(requestLog(log), helmet(), compression());
+  app.get('/healthz', (_request, response) => {
+    response.json({ status: 'ok' });
+  });
+  app.get('/readyz', async (_request, response) => {
+    const reason = await ready().then(
+      () => undefined,
+      (error: unknown) => (error instanceof Error ? error.message : 'not ready'),
+    );
+    if (reason) log.warn({ reason }, 'not ready');
+    response.status(reason ? 503 : 200).json({ status: reason ? 'unavailable' : 'ok' });
+  });
+  for (const router of routers) {
+    if (Array.isArray(router)) app.use(router[0], router[1]);
+    else app.use(router as Router);
+  }
+  app.use(notFound, errorHandler(log));
+
+  const server = app.listen(port, host ?? '::');
+  await Promise.race([once(server, 'listening'), once(server, 'error').then(([error]) => Promise.reject(error as Error))]);
+  const { port: listening } = server.address() as AddressInfo;
+  return {
+    url: `http://localhost:${listening}`,
+    async close(graceMs) {
+      const closed = once(server, 'close');
+      server.close();
+      const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+      await closed;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** One line a request; at debug, as a healthy service is quiet. Server errors are logged where they are caught. */
+const requestLog = (log: Log): RequestHandler =>
+  pinoHttp({
+    logger: log,
+    genReqId(request, response) {
+      const given = request.headers['x-request-id'];
+      const id = typeof given === 'string' && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID();
+      response.setHeader('x-request-id', id);
+      return id;
+    },
+    customLogLevel: () => 'debug',
+    quietReqLogger: true,
+    serializers: { req: ({ id, method, url }: { id: string; method: string; url: string }) => ({ id, method, path: url.split('?')[0] }) },
+  }) as RequestHandler;

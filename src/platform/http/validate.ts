@@ -1,0 +1,80 @@
+/**
+ * Turns a request into what its endpoint declares, or into the 400 or 422 that the endpoint promises.
+ *
+ * Express 5 makes `req.query` a getter, so parsed values are passed on and never written back.
+ */
+import type { z } from 'zod';
+import { Problem } from '../core/problem.ts';
+import type { Endpoint } from './endpoint.ts';
+
+type Place = 'path' | 'query' | 'body';
+interface Fault {
+  loc: PropertyKey[];
+  msg: string;
+  type: string;
+}
+
+/** Deeper JSON than this has no use here and is how a parser is made to overflow its stack. */
+const MAX_DEPTH = 64;
+/** More mistakes than this help nobody, and a body of nothing else would make a reply many times its size. */
+const MAX_FAULTS = 50;
+
+export function parseRequest(
+  endpoint: Endpoint,
+  raw: { params: unknown; query: unknown; body: unknown },
+): { params: unknown; query: unknown; body: unknown } {
+  const faults: Fault[] = [];
+  const parse = (place: Place, schema: z.ZodType | undefined, value: unknown): unknown => {
+    if (!schema) return undefined;
+    const unstorable = findUnstorable(value);
+    if (unstorable) {
+      faults.push({ loc: [place, ...unstorable.path], msg: unstorable.reason, type: 'unstorable' });
+      return undefined;
+    }
+    const parsed = schema.safeParse(value);
+    if (parsed.success) return parsed.data;
+    for (const { path, message, code } of parsed.error.issues.slice(0, MAX_FAULTS)) {
+      faults.push({ loc: [place, ...path], msg: message, type: code });
+    }
+    return undefined;
+  };
+  const parsed = {
+    params: parse('path', endpoint.params, raw.params),
+    query: parse('query', endpoint.query, raw.query),
+    body: parse('body', endpoint.body, raw.body),
+  };
+  if (faults.length === 0) return parsed;
+  if (endpoint.badInput === 400) throw new Problem('bad_request', sentence(faults[0]!));
+  throw new Problem('validation', faults);
+}
+
+/** `name required` as the schema words it; `limit: Too big` where the message does not name its field. */
+function sentence({ loc, msg }: Fault): string {
+  const field = loc.slice(1).join('.');
+  return field === '' || msg.startsWith(field) ? msg : `${field}: ${msg}`;
+}
+
+/** What Postgres cannot keep in a text or jsonb column, wherever in the value it stands. Iterative on purpose. */
+function findUnstorable(root: unknown): { path: string[]; reason: string } | undefined {
+  const open: { value: unknown; path: string[] }[] = [{ value: root, path: [] }];
+  for (let next = open.pop(); next; next = open.pop()) {
+    const { value, path } = next;
+    if (typeof value === 'string') {
+      const reason = unstorableText(value);
+      if (reason) return { path, reason };
+    } else if (value !== null && typeof value === 'object') {
+      if (path.length >= MAX_DEPTH) return { path: path.slice(0, 3), reason: `nested deeper than ${MAX_DEPTH} levels` };
+      for (const [key, child] of Object.entries(value)) {
+        const reason = unstorableText(key);
+        if (reason) return { path, reason };
+        open.push({ value: child, path: [...path, key] });
+      }
+    }
+  }
+  return undefined;
+}
+
+const unstorableText = (text: string): string | undefined => {
+  if (text.includes('\u0000')) return 'must not contain a NUL character';
+  return text.isWellFormed() ? undefined : 'must be well-formed Unicode';
+};

@@ -1,0 +1,165 @@
+/**
+ * One call of a model: the reply, or a `ModelFailure` that says whether another attempt may help. Retrying is the
+ * workflow's business, which knows what a retry costs; calling tools is the run's, so none is executed here.
+ */
+import {
+  NoSuchToolError,
+  jsonSchema,
+  streamText,
+  tool,
+  wrapLanguageModel,
+  type JSONSchema7,
+  type LanguageModel,
+  type ModelMessage,
+  type ToolSet,
+} from 'ai';
+import { malformed, timedOut, toModelFailure } from './failures.ts';
+import type { CallOptions, Prompt } from './offline.ts';
+import type { SdkModel } from './providers.ts';
+import { countTokens } from './tokens.ts';
+import { toWire, wireName } from './tool-names.ts';
+import type { ModelCall, ModelReply } from './types.ts';
+
+type ResponseFormat = CallOptions['responseFormat'];
+
+/** Runs `work` under the caller's signal and a deadline; whichever fires is what is thrown, and ends the connection. */
+async function withDeadline<T>(call: ModelCall, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const { signal, timeoutMs, resolved } = call;
+  signal.throwIfAborted();
+  const controller = new AbortController();
+  const onAbort = () => controller.abort(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  const timer = setTimeout(() => controller.abort(timedOut(resolved, timeoutMs)), timeoutMs);
+  try {
+    const result = await work(controller.signal);
+    controller.signal.throwIfAborted();
+    return result;
+  } catch (error) {
+    if (controller.signal.aborted) throw controller.signal.reason;
+    controller.abort(error);
+    throw toModelFailure(error, call);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+const responseFormat = ({ outputSchema }: ModelCall): ResponseFormat =>
+  outputSchema ? { type: 'json', schema: outputSchema as JSONSchema7 } : undefined;
+
+/** A reply without words and without a call is no reply, whatever the provider says it finished with. */
+function checked(reply: ModelReply, { resolved }: ModelCall): ModelReply {
+  if (reply.text.trim() || reply.toolCalls.length > 0) return reply;
+  throw malformed(resolved, `it has neither text nor tool calls (finish reason ${reply.finishReason})`);
+}
+
+/** Asks for JSON on the wire. Not the SDK's own output setting, which parses the whole text anew at every chunk. */
+const demandingJson = (model: SdkModel, call: ModelCall): LanguageModel =>
+  wrapLanguageModel({
+    model,
+    middleware: {
+      specificationVersion: 'v3',
+      transformParams: async ({ params }) => ({ ...params, responseFormat: responseFormat(call) }),
+    },
+  });
+
+/** Not every server takes a schema on the wire, so that it is also said in words. */
+const systemOf = ({ system, outputSchema }: ModelCall): string =>
+  outputSchema
+    ? `${system}\n\nAnswer with one JSON value and nothing else. It must validate against this JSON Schema:\n${JSON.stringify(outputSchema)}`
+    : system;
+
+/** A call through a provider. Streamed: a long reply sends bytes all along, so that no idle connection is cut. */
+export const callProvider = (call: ModelCall, model: SdkModel): Promise<ModelReply> =>
+  withDeadline(call, async (abortSignal) => {
+    const names = new Map(call.tools.map(({ name }) => [wireName(name), name]));
+    const tools: ToolSet = Object.fromEntries(
+      call.tools.map(({ name, description, parameters }) => [
+        wireName(name),
+        tool({ description, inputSchema: jsonSchema(parameters as JSONSchema7) }),
+      ]),
+    );
+    const { fullStream } = streamText({
+      model: call.outputSchema ? demandingJson(model, call) : model,
+      system: systemOf(call) || undefined,
+      messages: toWire(call.messages),
+      tools,
+      maxOutputTokens: call.maxOutputTokens,
+      maxRetries: 0,
+      abortSignal,
+      // A tenant's schema seldom meets the rules of strict mode; the caller validates what comes.
+      providerOptions: { openai: { strictJsonSchema: false } },
+      onError: () => {}, // Otherwise printed to the console; it is thrown from the stream below.
+    });
+
+    const reply: ModelReply = {
+      text: '',
+      toolCalls: [],
+      usage: { inputTokens: 0, outputTokens: 0 },
+      finishReason: 'unknown',
+    };
+    for await (const part of fullStream) {
+      if (part.type === 'error') throw part.error;
+      else if (part.type === 'text-delta') reply.text += part.text;
+      else if (part.type === 'tool-call') {
+        // A tool that is not there is for the run to answer; arguments that are no JSON make the reply unusable.
+        if ('invalid' in part && part.invalid && !NoSuchToolError.isInstance(part.error)) throw part.error;
+        reply.toolCalls.push({
+          callId: part.toolCallId,
+          tool: names.get(part.toolName) ?? part.toolName,
+          arguments: part.input,
+        });
+      } else if (part.type === 'finish-step') {
+        if (part.finishReason === 'other' && part.rawFinishReason === undefined)
+          throw malformed(call.resolved, 'it ends before its end');
+        reply.finishReason = part.finishReason;
+        // A server that reports no usage would otherwise be free.
+        reply.usage = {
+          inputTokens:
+            part.usage.inputTokens ??
+            countTokens(call.system + JSON.stringify(call.messages) + JSON.stringify(call.tools)),
+          outputTokens: part.usage.outputTokens ?? countTokens(reply.text + JSON.stringify(reply.toolCalls)),
+        };
+      }
+    }
+    abortSignal.throwIfAborted();
+    return checked(reply, call);
+  });
+
+/** What the SDK makes of messages before a model sees them, without the detour. */
+const toPrompt = ({ system, messages }: ModelCall): Prompt => {
+  const inParts = (message: ModelMessage) =>
+    message.role === 'system' || typeof message.content !== 'string'
+      ? message
+      : { ...message, content: [{ type: 'text', text: message.content }] };
+  return [{ role: 'system', content: system }, ...(messages.map(inParts) as Prompt)];
+};
+
+/** A call of the offline model, directly: through the SDK's streams it would take several times as long. */
+export const callOffline = (call: ModelCall, model: SdkModel): Promise<ModelReply> =>
+  withDeadline(call, async (abortSignal) => {
+    const { content, usage, finishReason } = await model.doGenerate({
+      prompt: toPrompt(call),
+      tools: call.tools.map(({ name, description, parameters }) => ({
+        type: 'function',
+        name,
+        description,
+        inputSchema: parameters,
+      })),
+      responseFormat: responseFormat(call),
+      maxOutputTokens: call.maxOutputTokens,
+      abortSignal,
+    });
+    const reply: ModelReply = {
+      text: '',
+      toolCalls: [],
+      usage: { inputTokens: usage.inputTokens.total ?? 0, outputTokens: usage.outputTokens.total ?? 0 },
+      finishReason: finishReason.unified,
+    };
+    for (const part of content) {
+      if (part.type === 'text') reply.text += part.text;
+      else if (part.type === 'tool-call')
+        reply.toolCalls.push({ callId: part.toolCallId, tool: part.toolName, arguments: JSON.parse(part.input) });
+    }
+    return checked(reply, call);
+  });

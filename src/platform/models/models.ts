@@ -1,0 +1,72 @@
+/**
+ * Language models as the product uses them: choose one, call it, price it, count and embed. Which provider serves is
+ * decided by credentials alone; without any it is the offline model, which says so.
+ */
+import type { Config } from '../core/config.ts';
+import type { Log } from '../core/log.ts';
+import type { GuardedFetch } from '../egress/egress.ts';
+import { callOffline, callProvider } from './call.ts';
+import { configuredProviders } from './catalogue.ts';
+import { createEmbedder } from './embed.ts';
+import { createOfflineModel } from './offline.ts';
+import { createPrices } from './prices.ts';
+import { createProviders } from './providers.ts';
+import { resolveModel } from './resolve.ts';
+import { countTokens } from './tokens.ts';
+import type { ModelCredentials, Models } from './types.ts';
+
+const deploymentCredentials = (config: Config): ModelCredentials => ({
+  anthropicApiKey: config.ANTHROPIC_API_KEY,
+  openaiApiKey: config.OPENAI_API_KEY,
+  openaiCompatible: config.OPENAI_COMPATIBLE_BASE_URL
+    ? {
+        baseUrl: config.OPENAI_COMPATIBLE_BASE_URL,
+        apiKey: config.OPENAI_COMPATIBLE_API_KEY,
+        model: config.OPENAI_COMPATIBLE_MODEL,
+      }
+    : undefined,
+});
+
+export interface ModelsDeps {
+  log: Log;
+  /** For model servers that a workspace names; without it they are refused. The operator's own takes plain fetch. */
+  guardedFetch?: GuardedFetch;
+}
+
+/** @throws Error when MODEL_PRICES names a file that cannot be used */
+export function createModels(config: Config, { log, guardedFetch }: ModelsDeps): Models {
+  const ofDeployment = deploymentCredentials(config);
+  const providerModel = createProviders(config, guardedFetch);
+  const offline = createOfflineModel(countTokens);
+  const embedder = createEmbedder();
+
+  // The SDK prints to the console what a model does not support; here it is a line of the log like any other.
+  globalThis.AI_SDK_LOG_WARNINGS = ({ warnings, provider, model }) =>
+    log.debug({ warnings, provider, model }, 'model warnings');
+  const providers = configuredProviders(ofDeployment);
+  if (providers.length > 0) log.info({ providers }, 'model providers configured');
+  else
+    log.info(
+      { model: 'offline' },
+      'no model provider is configured: runs use the offline model unless their workspace has a credential',
+    );
+
+  return {
+    resolve: resolveModel,
+    call: async (call) =>
+      call.resolved.provider === 'offline'
+        ? callOffline(call, offline)
+        : callProvider(call, providerModel(call.resolved, call.credentials)),
+    price: createPrices(config.MODEL_PRICES),
+    countTokens,
+    credentials: (own = {}) => ({
+      anthropicApiKey: own.anthropicApiKey || ofDeployment.anthropicApiKey,
+      openaiApiKey: own.openaiApiKey || ofDeployment.openaiApiKey,
+      openaiCompatible: own.openaiCompatible ?? ofDeployment.openaiCompatible,
+    }),
+    async embed(texts) {
+      const { embeddings } = await embedder.doEmbed({ values: texts });
+      return embeddings;
+    },
+  };
+}

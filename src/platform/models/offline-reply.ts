@@ -1,0 +1,82 @@
+/**
+ * What the offline model writes. It has no knowledge, so it says what it was given: the request, what the tools
+ * answered, and the memory and context of its prompt, as Markdown that a person can read and a test can check.
+ */
+import { withoutDirectives } from './offline-directives.ts';
+import type { Transcript } from './offline-transcript.ts';
+
+export const OFFLINE_NOTICE =
+  '[offline model] No model provider was called; this reply is put together from the request and its context.';
+
+/** Sections of a prompt that hold knowledge, by their Markdown heading or tag. */
+const KNOWLEDGE = /memor|context|upstream|artifact|knowledge|feedback|attachment|skill/i;
+const HEADING = /^\s*(?:#{1,6}\s+(?<title>.+?)\s*$|<(?<tag>[a-z][\w-]*)[^>]*>\s*$)/i;
+const CLOSING_TAG = /^\s*<\/[\w-]+>\s*$/;
+
+/** Never ends within a character. */
+export const clip = (text: string, max: number): string =>
+  text.length <= max ? text : `${text.slice(0, max - 3).toWellFormed()}...`;
+
+const lines = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean);
+
+/** The first line that is a sentence and not a heading or tag; without one, the first line. */
+export function titleOf(text: string): string {
+  const all = lines(withoutDirectives(text));
+  const line = all.find((each) => !HEADING.test(each) && !CLOSING_TAG.test(each)) ?? all[0] ?? 'Untitled';
+  return clip(line.replace(/^[#>*\-\s]+/, '') || 'Untitled', 80);
+}
+
+/** Lines of the sections that hold memory, context or artifacts, at most 20. */
+function knowledgeIn(text: string): string[] {
+  const found: string[] = [];
+  let inside = false;
+  for (const line of lines(withoutDirectives(text))) {
+    const heading = HEADING.exec(line);
+    if (heading) inside = KNOWLEDGE.test(heading.groups?.title ?? heading.groups?.tag ?? '');
+    else if (CLOSING_TAG.test(line)) inside = false;
+    else if (inside) found.push(clip(line.replace(/^[-*]\s+/, ''), 200));
+  }
+  return found.slice(0, 20);
+}
+
+const section = (title: string, items: readonly string[]): string[] =>
+  items.length === 0 ? [] : ['', `## ${title}`, '', ...items.map((item) => `- ${item}`)];
+
+/** The answer as Markdown, without the notice. */
+export function composeAnswer(
+  { system, request, earlier, outcomes }: Transcript,
+  notes: readonly string[] = [],
+): string {
+  const asked = withoutDirectives(request);
+  const results = outcomes.slice(-10).map(({ tool, input, result }) => {
+    const given = clip(JSON.stringify(input) ?? '', 120);
+    return withoutDirectives(`${tool} ${given}: ${clip(result.replace(/\s+/g, ' '), 600)}`);
+  });
+  return [
+    `# ${titleOf(request)}`,
+    '',
+    clip(asked, 2_000),
+    ...section('Tool results', results),
+    ...section('Context', [...knowledgeIn(system), ...knowledgeIn(request)]),
+    ...section(
+      'Earlier in this conversation',
+      earlier.slice(-5).map((text) => titleOf(text)),
+    ),
+    ...section('Notes', notes),
+  ].join('\n');
+}
+
+/** The whole reply as text; a reviewer's starts with its decision. */
+export function composeText(
+  transcript: Transcript,
+  { rejection, notes }: { rejection?: string; notes: readonly string[] },
+): string {
+  const isReviewer = /\breview/i.test(transcript.system);
+  const decision =
+    rejection === undefined ? (isReviewer ? ['Decision: approve', ''] : []) : [`Decision: reject. ${rejection}`, ''];
+  return [OFFLINE_NOTICE, '', ...decision, composeAnswer(transcript, notes)].join('\n');
+}

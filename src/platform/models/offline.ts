@@ -1,0 +1,192 @@
+/**
+ * The offline model: a language model in the AI SDK's sense that needs no provider and always gives the same answer to
+ * the same prompt. It says what it is in the first line it writes, reports the tokens of a real tokenizer, offers only
+ * tools that were declared, and fails the way a provider does, so that everything behind it is exercised as in earnest.
+ */
+import { createHash } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { APICallError } from 'ai';
+import { fillSchema } from './fill-schema.ts';
+import { factsOf } from './fill-values.ts';
+import { parseDirectives, withoutDirectives, type Directives, type ToolDirective } from './offline-directives.ts';
+import { composeAnswer, composeText, titleOf } from './offline-reply.ts';
+import { readTranscript, type Transcript } from './offline-transcript.ts';
+import type { SdkModel } from './providers.ts';
+import { OFFLINE } from './resolve.ts';
+
+export type CallOptions = Parameters<SdkModel['doGenerate']>[0];
+export type Prompt = CallOptions['prompt'];
+type Result = Awaited<ReturnType<SdkModel['doGenerate']>>;
+type Content = Result['content'];
+type StreamPart = Awaited<ReturnType<SdkModel['doStream']>>['stream'] extends ReadableStream<infer Part> ? Part : never;
+
+/** Transcripts whose failed calls are remembered, for `[[fail:<n>]]`. */
+const MAX_COUNTED = 10_000;
+
+/** Arguments come back from the database with their keys in another order. */
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, each: unknown) =>
+    typeof each === 'object' && each !== null && !Array.isArray(each)
+      ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : each,
+  );
+const keyOf = ({ tool, input }: ToolDirective): string => `${tool} ${canonical(input)}`;
+
+/** Directives of the system text count once where the request repeats them. */
+function directivesOf({ system, request }: Transcript): Directives {
+  const ofSystem = parseDirectives(system);
+  const ofRequest = parseDirectives(request);
+  const repeated = new Set(ofRequest.turns.flat().map(keyOf));
+  const [first = [], ...later] = ofSystem.turns.map((turn) => turn.filter((call) => !repeated.has(keyOf(call))));
+  const [firstAsked = [], ...laterAsked] = ofRequest.turns;
+  return {
+    turns:
+      later.length === 0 ? [[...first, ...firstAsked], ...laterAsked] : [first, ...later, firstAsked, ...laterAsked],
+    fail: ofRequest.fail ?? ofSystem.fail,
+    rejection: ofRequest.rejection ?? ofSystem.rejection,
+    sleepMs: Math.max(ofSystem.sleepMs, ofRequest.sleepMs),
+    unreadable: [...ofSystem.unreadable, ...ofRequest.unreadable],
+  };
+}
+
+/** The calls of the first turn that is not done. A directive that stands twice needs two results. */
+function pendingCalls(turns: readonly ToolDirective[][], { outcomes }: Transcript): ToolDirective[] {
+  const done = new Map<string, number>();
+  for (const key of outcomes.map(keyOf)) done.set(key, (done.get(key) ?? 0) + 1);
+  for (const turn of turns) {
+    const pending = turn.filter((call) => {
+      const left = done.get(keyOf(call)) ?? 0;
+      done.set(keyOf(call), left - 1);
+      return left <= 0;
+    });
+    if (pending.length > 0) return pending;
+  }
+  return [];
+}
+
+/** @param countTokens of a text */
+export function createOfflineModel(countTokens: (text: string) => number): SdkModel {
+  const failedCalls = new Map<string, number>();
+
+  function failIfTold({ fail }: Directives, transcript: Transcript): void {
+    if (!fail) return;
+    const key = createHash('sha256').update(transcript.text).digest('base64');
+    const failed = failedCalls.get(key) ?? 0;
+    if (failed >= fail.times) return;
+    if (Number.isFinite(fail.times)) {
+      if (failedCalls.size >= MAX_COUNTED) failedCalls.delete(failedCalls.keys().next().value!);
+      failedCalls.set(key, failed + 1);
+    }
+    throw new APICallError({
+      message: 'told to fail by a directive',
+      url: 'offline:',
+      requestBodyValues: {},
+      statusCode: fail.status,
+    });
+  }
+
+  /** Cut at the limit like any model's reply, so that a call never costs more than was reserved for it. */
+  function limited(text: string, maxTokens = Infinity): { text: string; tokens: number; isCut: boolean } {
+    let kept = text;
+    let tokens = countTokens(kept);
+    while (tokens > maxTokens && kept.length > 0) {
+      kept = kept.slice(0, Math.floor((kept.length * maxTokens) / tokens) - 1).toWellFormed();
+      tokens = countTokens(kept);
+    }
+    return { text: kept, tokens, isCut: kept.length < text.length };
+  }
+
+  function answer(
+    options: CallOptions,
+    transcript: Transcript,
+    directives: Directives,
+  ): { content: Content; output: number; finish: Result['finishReason'] } {
+    const offered = new Set(options.tools?.map(({ name }) => name));
+    const turns = directives.turns.map((turn) => turn.filter(({ tool }) => offered.has(tool)));
+    const pending = pendingCalls(turns, transcript);
+    if (pending.length > 0) {
+      const content = pending.map(({ tool, input }, index) => ({
+        type: 'tool-call' as const,
+        toolCallId: `offline-${transcript.callCount + index + 1}`,
+        toolName: tool,
+        input: JSON.stringify(input),
+      }));
+      const output = countTokens(content.map((call) => `${call.toolName} ${call.input}`).join('\n'));
+      return { content, output, finish: { unified: 'tool-calls', raw: 'tool_calls' } };
+    }
+    const { rejection } = directives;
+    const notes = [
+      ...directives.turns
+        .flat()
+        .filter(({ tool }) => !offered.has(tool))
+        .map(({ tool }) => `Tool ${tool} is not among those offered.`),
+      ...directives.unreadable.map(
+        (body) => `A tool directive could not be read: ${withoutDirectives(body).slice(0, 120)}`,
+      ),
+    ];
+    const json = () => {
+      const schema =
+        options.responseFormat?.type === 'json' ? (options.responseFormat.schema ?? { type: 'object' }) : undefined;
+      const request = withoutDirectives(transcript.request);
+      const facts = factsOf({
+        title: titleOf(transcript.request),
+        answer: composeAnswer(transcript, notes),
+        request,
+        rejection,
+      });
+      return JSON.stringify(fillSchema(schema, facts));
+    };
+    const whole = options.responseFormat?.type === 'json' ? json() : composeText(transcript, { rejection, notes });
+    const { text, tokens, isCut } = limited(whole, options.maxOutputTokens);
+    return {
+      content: [{ type: 'text', text }],
+      output: tokens,
+      finish: isCut ? { unified: 'length', raw: 'length' } : { unified: 'stop', raw: 'stop' },
+    };
+  }
+
+  async function doGenerate(options: CallOptions): Promise<Result> {
+    options.abortSignal?.throwIfAborted();
+    const transcript = readTranscript(options.prompt);
+    const directives = directivesOf(transcript);
+    if (directives.sleepMs > 0) await wait(directives.sleepMs, undefined, { signal: options.abortSignal });
+    failIfTold(directives, transcript);
+
+    const { content, output, finish } = answer(options, transcript, directives);
+    const input =
+      countTokens(transcript.text) + (options.tools?.length ? countTokens(JSON.stringify(options.tools)) : 0);
+    return {
+      content,
+      finishReason: finish,
+      usage: {
+        inputTokens: { total: input, noCache: input, cacheRead: undefined, cacheWrite: undefined },
+        outputTokens: { total: output, text: output, reasoning: undefined },
+      },
+      warnings: [],
+    };
+  }
+
+  return {
+    specificationVersion: 'v3',
+    provider: OFFLINE.provider,
+    modelId: OFFLINE.id,
+    supportedUrls: {},
+    doGenerate,
+    async doStream(options) {
+      const { content, finishReason, usage } = await doGenerate(options);
+      const parts: StreamPart[] = [{ type: 'stream-start', warnings: [] }];
+      for (const [index, part] of content.entries()) {
+        const id = String(index);
+        if (part.type === 'text') {
+          parts.push(
+            { type: 'text-start', id },
+            { type: 'text-delta', id, delta: part.text },
+            { type: 'text-end', id },
+          );
+        } else if (part.type === 'tool-call') parts.push(part);
+      }
+      parts.push({ type: 'finish', finishReason, usage });
+      return { stream: ReadableStream.from(parts) };
+    },
+  };
+}

@@ -1,0 +1,23 @@
+/**
+ * Token counts by a real tokenizer: one encoding for every model. Counts of other vendors differ by some percent,
+ * which is near enough for estimates; what a call did use is what its provider reports.
+ */
+import { createRequire } from 'node:module';
+import type * as Encoding from 'gpt-tokenizer/encoding/cl100k_base';
+
+/** Characters a piece. A run without spaces costs time by the square of its length, and texts come from strangers. */
+const PIECE = 1_000;
+/** `<|endoftext|>` in a text is text; by default the tokenizer throws on it. */
+const AS_TEXT = { disallowedSpecial: new Set<string>() };
+
+const load = createRequire(import.meta.url);
+let encoding: typeof Encoding | undefined;
+
+/** Loads the encoding (50 ms, 23 MB) when it is first asked. */
+export function countTokens(text: string): number {
+  encoding ??= load('gpt-tokenizer/encoding/cl100k_base') as typeof Encoding;
+  if (text.length <= PIECE) return encoding.countTokens(text, AS_TEXT);
+  let total = 0;
+  for (let at = 0; at < text.length; at += PIECE) total += encoding.countTokens(text.slice(at, at + PIECE), AS_TEXT);
+  return total;
+}

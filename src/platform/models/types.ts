@@ -1,0 +1,105 @@
+/** What the rest of the product knows of language models. Nothing outside this folder imports the AI SDK's providers. */
+import type { ModelMessage } from 'ai';
+import type { RunFailure } from '../core/problem.ts';
+
+/** What a workspace or the deployment may use; a workspace's own credential wins. */
+export interface ModelCredentials {
+  anthropicApiKey?: string;
+  openaiApiKey?: string;
+  openaiCompatible?: { baseUrl: string; apiKey?: string; model: string };
+}
+
+export const MODEL_TIERS = ['fast', 'standard', 'deep', 'offline'] as const;
+export type ModelTier = (typeof MODEL_TIERS)[number];
+
+/** What an agent and a request say about the model. */
+export interface ModelWish {
+  /** The agent's model id, or `auto`. */
+  model: string;
+  defaultModel?: string | null;
+  /** `fixed` (default): the agent's model. `auto`: a model of the tier that the prompt asks for. */
+  selectionMode?: string | null;
+  reasoning?: boolean | null;
+  /** The agent's model wins over any override. */
+  enforce?: boolean | null;
+  /** `override.model_override` of the request: a model id or `auto`. */
+  override?: string | null;
+  prompt: string;
+}
+
+export interface ResolvedModel {
+  /** `offline`, or the provider's model id. */
+  model: string;
+  provider: 'offline' | 'anthropic' | 'openai' | 'openai-compatible';
+  tier: ModelTier;
+  /** Which rule chose it, for example `agent_default`, `override`, `agent_enforced`, `auto_short_prompt`, `offline`. */
+  rule: string;
+  enforce: boolean;
+  reasoning: boolean;
+  /** Tokens. */
+  contextWindow: number;
+}
+
+export interface ToolDeclaration {
+  name: string;
+  description: string;
+  /** JSON Schema of the arguments. */
+  parameters: Record<string, unknown>;
+}
+
+export interface ModelCall {
+  resolved: ResolvedModel;
+  credentials: ModelCredentials;
+  /** AI SDK messages without a system message. */
+  messages: ModelMessage[];
+  system: string;
+  tools: readonly ToolDeclaration[];
+  /** JSON Schema: asks for a reply whose text is one JSON value of this shape. The caller validates it. */
+  outputSchema?: Record<string, unknown>;
+  maxOutputTokens: number;
+  timeoutMs: number;
+  signal: AbortSignal;
+}
+
+export interface TokenUsage {
+  inputTokens: number;
+  outputTokens: number;
+}
+
+export interface ModelReply {
+  text: string;
+  toolCalls: { callId: string; tool: string; arguments: unknown }[];
+  usage: TokenUsage;
+  /** `stop`, `length`, `tool-calls`, ... */
+  finishReason: string;
+}
+
+/** Why a model call gave no usable reply, and whether another attempt may. */
+export class ModelFailure extends Error {
+  readonly code: RunFailure;
+  readonly retryable: boolean;
+  /** What the provider asked for. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(code: RunFailure, message: string, { retryable = false, retryAfterMs }: { retryable?: boolean; retryAfterMs?: number } = {}) {
+    super(message);
+    this.name = 'ModelFailure';
+    this.code = code;
+    this.retryable = retryable;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+export interface Models {
+  /** @throws ModelFailure model_not_configured when an enforced or overriding model has no configured provider */
+  resolve(wish: ModelWish, credentials: ModelCredentials): ResolvedModel;
+  /** @throws ModelFailure; rethrows the abort when `signal` fires */
+  call(call: ModelCall): Promise<ModelReply>;
+  /** US dollars as a decimal string; null where no price is known. */
+  price(resolved: ResolvedModel, usage: TokenUsage): string | null;
+  countTokens(text: string): number;
+  /** The workspace's own credentials over those of the deployment. */
+  credentials(own?: ModelCredentials): ModelCredentials;
+  /** One vector a text, unit length. Loads the packaged model at first use. */
+  embed(texts: string[]): Promise<number[][]>;
+}

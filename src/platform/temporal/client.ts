@@ -1,0 +1,53 @@
+/**
+ * Temporal as the service uses it. One native connection serves the client and the worker of a process: that is what
+ * lets a workflow start on the worker beside the route that accepted it, without a round trip.
+ */
+import { Client, type ConnectionLike } from '@temporalio/client';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { DefaultLogger, NativeConnection, Runtime, type LogEntry } from '@temporalio/worker';
+import type { Log } from '../core/log.ts';
+
+export interface Temporal {
+  connection: NativeConnection;
+  client: Client;
+  namespace: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Connects with the standard settings (`TEMPORAL_ADDRESS`, `TEMPORAL_NAMESPACE`, `TEMPORAL_API_KEY`, `TEMPORAL_TLS_*`,
+ * or a profile file) and waits for the frontend, since the worker does not retry its first connection.
+ */
+export async function connectTemporal(
+  env: Record<string, string | undefined>,
+  { log, giveUpAfterMs = 120_000 }: { log: Log; giveUpAfterMs?: number },
+): Promise<Temporal> {
+  const { connectionOptions, namespace = 'default' } = loadClientConnectConfig({
+    overrideEnvVars: env as Record<string, string>,
+  });
+  routeSdkLogs(log);
+  const deadline = Date.now() + giveUpAfterMs;
+  for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 5_000)) {
+    try {
+      const connection = await NativeConnection.connect(connectionOptions);
+      const client = new Client({ connection: connection as ConnectionLike, namespace });
+      return { connection, client, namespace, close: () => connection.close() };
+    } catch (error) {
+      if (Date.now() + waitMs > deadline) throw error;
+      log.info({ address: connectionOptions.address }, 'waiting for the Temporal frontend');
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+    }
+  }
+}
+
+let isInstalled = false;
+/** The SDK logs through ours. It allows this once a process, before its first connection. */
+function routeSdkLogs(log: Log): void {
+  if (isInstalled) return;
+  isInstalled = true;
+  const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
+  const logger = new DefaultLogger('WARN', ({ level, message, meta }: LogEntry) =>
+    log[levels[level]]({ sdk: { ...meta, error: undefined }, err: meta?.error as unknown }, message),
+  );
+  Runtime.install({ logger });
+}

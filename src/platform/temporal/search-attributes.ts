@@ -1,0 +1,45 @@
+/** The attributes by which an operator finds an execution in the Temporal Web UI. Set-up registers them. */
+import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
+import type { Temporal } from './client.ts';
+
+export const WorkspaceId = defineSearchAttributeKey('WorkspaceId', SearchAttributeType.KEYWORD);
+export const AgentSlug = defineSearchAttributeKey('AgentSlug', SearchAttributeType.KEYWORD);
+export const WorkflowSlug = defineSearchAttributeKey('WorkflowSlug', SearchAttributeType.KEYWORD);
+export const ProjectId = defineSearchAttributeKey('ProjectId', SearchAttributeType.KEYWORD);
+const ALL = [WorkspaceId, AgentSlug, WorkflowSlug, ProjectId];
+
+const KEYWORD = 2;
+
+export const searchAttributes = (values: { workspaceId: string; agent?: string | null }): TypedSearchAttributes =>
+  new TypedSearchAttributes([
+    { key: WorkspaceId, value: values.workspaceId },
+    ...(values.agent ? [{ key: AgentSlug, value: values.agent }] : []),
+  ]);
+
+/** Registers what is missing and returns when the server takes them. Safe to repeat, and from two processes at once. */
+export async function registerSearchAttributes(temporal: Temporal): Promise<void> {
+  const { operatorService } = temporal.connection;
+  const registered = async () => {
+    const { customAttributes } = await operatorService.listSearchAttributes({ namespace: temporal.namespace });
+    return new Set(Object.keys(customAttributes ?? {}));
+  };
+  const known = await registered();
+  const missing = ALL.filter(({ name }) => !known.has(name));
+  if (missing.length === 0) return;
+  await operatorService
+    .addSearchAttributes({
+      namespace: temporal.namespace,
+      searchAttributes: Object.fromEntries(missing.map(({ name }) => [name, KEYWORD])),
+    })
+    .catch(async (error: unknown) => {
+      // Another process may have been first.
+      const now = await registered();
+      if (missing.some(({ name }) => !now.has(name))) throw error;
+    });
+  for (let tries = 0; tries < 100; tries++) {
+    const now = await registered();
+    if (missing.every(({ name }) => now.has(name))) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error('Temporal accepted the search attributes but does not list them');
+}

@@ -1,0 +1,43 @@
+/** The built-in agents, in the order in which they are listed. A new one needs its file and its line here. */
+import type { BuiltinAgent } from '../model.ts';
+import { analyst } from './analyst.ts';
+import { animator } from './animator.ts';
+import { assistant } from './assistant.ts';
+import { coder } from './coder.ts';
+import { copywriter } from './copywriter.ts';
+import { designer } from './designer.ts';
+import { editor } from './editor.ts';
+import { educator } from './educator.ts';
+import { illustrator } from './illustrator.ts';
+import { outliner } from './outliner.ts';
+import { planner } from './planner.ts';
+import { researcher } from './researcher.ts';
+import { reviewer } from './reviewer.ts';
+import { storyteller } from './storyteller.ts';
+import { tester } from './tester.ts';
+import { writer } from './writer.ts';
+
+/** What a run gets that names no agent and resembles none. */
+export const DEFAULT_AGENT = assistant.slug;
+
+/** By slug. A Map, because a slug comes from an address and `__proto__` must be as unknown as any other. */
+export const builtinAgents: ReadonlyMap<string, BuiltinAgent> = new Map(
+  [
+    assistant,
+    researcher,
+    planner,
+    outliner,
+    writer,
+    editor,
+    reviewer,
+    analyst,
+    coder,
+    designer,
+    tester,
+    copywriter,
+    storyteller,
+    illustrator,
+    animator,
+    educator,
+  ].map((agent) => [agent.slug, agent]),
+);

@@ -1,0 +1,257 @@
+/** The HTTP contract of agents. One list for callers with a key; everything else for signed-in people. */
+import { z } from 'zod';
+import { BINARY, endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
+import { Slug, Timestamp, Usd } from '../../platform/http/schemas.ts';
+import { RunListRow } from '../runs/contract.ts';
+import { SELECTION_MODES } from './model.ts';
+
+/** Above the 2 MB of a picture, so that a picture that is too large meets its own 400; beyond this it is 413. */
+const MAX_UPLOAD_BYTES = 10 * 1024 * 1024;
+
+// A plain string: an ill-formed slug is an unknown agent and no other kind of mistake.
+const AgentPath = z.object({ slug: z.string() });
+const ModelId = z
+  .string()
+  .min(1)
+  .max(200)
+  .regex(/^\S+$/, 'must be a model id without spaces')
+  .describe('Model id, or `auto`');
+const ToolSlug = z
+  .string()
+  .max(200)
+  .regex(/^[A-Za-z0-9][\w.-]*$/, 'must be a tool slug');
+
+const AgentListRow = z
+  .object({
+    slug: z.string(),
+    description: z.string(),
+    model: z.string().describe('Model id in force'),
+    module: z.string().describe('`(db)` for custom agents'),
+    class_name: z.string().describe('`(custom)` for custom agents'),
+    prompt_length: z.int().describe('Characters in the system prompt'),
+    allowed_tools_count: z.int(),
+    allowed_tools: z.array(z.string()),
+    is_builtin: z.boolean(),
+    default_model: z.string().nullable(),
+    selection_mode: z.string().nullable(),
+    reasoning: z.boolean().nullable(),
+    resolver_enforce: z.boolean().nullable(),
+    memory_mode: z.string(),
+    owner_customer_id: z.string().optional().describe('Custom agents only'),
+    version: z.string().optional().describe('Custom agents only'),
+    redacted: z.literal(true).optional().describe('Set where the deployment does not show how its agents are made'),
+  })
+  .meta({ id: 'AgentListRow' });
+
+const Agent = AgentListRow.extend({
+  prompt: z.string(),
+  session_prompt: z.string(),
+  heartbeat_prompt: z.string(),
+  allowlist_block: z.array(z.string()),
+  allowlist_add: z.array(z.string()),
+  default_workspace: z.string().nullable(),
+  voice: z.string().nullable(),
+  has_avatar: z.boolean(),
+  created_at: Timestamp.nullable().describe('Null for built-in agents'),
+  updated_at: Timestamp.nullable().describe('Null for built-in agents'),
+}).meta({ id: 'Agent' });
+
+const RecentRuns = z
+  .object({
+    total: z.int(),
+    succeeded: z.int(),
+    failed: z.int(),
+    cost_usd: Usd,
+    last: z.array(RunListRow).max(10).describe('Newest first'),
+  })
+  .meta({ id: 'RecentRuns' });
+export type RecentRuns = z.input<typeof RecentRuns>;
+
+const definition = {
+  model: ModelId,
+  prompt: z.string().min(1).max(200_000).regex(/\S/, 'must not be blank').describe('System prompt'),
+  description: z.string().max(2_000),
+  allowed_tool_slugs: z.array(ToolSlug).max(200),
+  default_workspace: z.string().max(200).nullable(),
+  default_model: ModelId.nullable(),
+  selection_mode: z.enum(SELECTION_MODES).nullable(),
+};
+
+const NewAgent = z
+  .object({ slug: Slug, ...definition })
+  .partial()
+  .required({ slug: true, model: true, prompt: true })
+  .meta({ id: 'NewAgent' });
+export type NewAgent = z.output<typeof NewAgent>;
+
+const AgentChange = z.object(definition).partial().meta({ id: 'AgentChange' });
+export type AgentChange = z.output<typeof AgentChange>;
+
+const ModelChange = z
+  .object({
+    model: ModelId.nullable().describe('Null: a built-in agent goes back to its own'),
+    default_model: definition.default_model,
+    selection_mode: definition.selection_mode,
+    reasoning: z.boolean().nullable(),
+    resolver_enforce: z.boolean().nullable().describe("The agent's model wins over a request's override"),
+  })
+  .partial()
+  .meta({ id: 'AgentModelChange' });
+export type ModelChange = z.output<typeof ModelChange>;
+
+const VoiceChange = z
+  .object({ voice: z.string().min(1).max(200).nullable() })
+  .partial()
+  .meta({ id: 'AgentVoiceChange' });
+export type VoiceChange = z.output<typeof VoiceChange>;
+
+export const listInvokableAgents = endpoint({
+  id: 'agents.listInvokable',
+  surface: 'public',
+  method: 'get',
+  path: '/v1/agents',
+  credential: 'api-key',
+  summary: 'List the agents that a run can name',
+  status: 200,
+  reply: z.object({
+    data: z.array(z.object({ slug: z.string(), description: z.string() })),
+    meta: z.object({ total: z.int() }),
+  }),
+});
+
+export const listAgents = endpoint({
+  id: 'agents.list',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/agents',
+  credential: 'session',
+  summary: 'Built-in agents and those of the workspace',
+  status: 200,
+  reply: z.object({
+    data: z.array(AgentListRow),
+    meta: z.object({ total: z.int(), builtin: z.int(), custom: z.int() }),
+  }),
+});
+
+export const getAgentDetail = endpoint({
+  id: 'agents.detail',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/agents/{slug}/detail',
+  credential: 'session',
+  summary: 'An agent with its prompts and what it ran lately',
+  params: AgentPath,
+  status: 200,
+  reply: Agent.extend({ recent_runs: RecentRuns }).meta({ id: 'AgentDetail' }),
+  problems: ['not_found'],
+});
+
+export const createAgent = endpoint({
+  id: 'agents.create',
+  surface: 'control-plane',
+  method: 'post',
+  path: '/v1/agents',
+  credential: 'session',
+  summary: 'Make a custom agent',
+  body: NewAgent,
+  status: 201,
+  reply: Agent,
+  problems: ['plan_limit_exceeded', 'workspace_archived', 'slug_taken'],
+});
+
+export const updateAgent = endpoint({
+  id: 'agents.update',
+  surface: 'control-plane',
+  method: 'patch',
+  path: '/v1/agents/{slug}',
+  credential: 'session',
+  summary: 'Change the definition of a custom agent',
+  description: 'Fields that are not sent stay as they are. The slug names the agent for good.',
+  params: AgentPath,
+  // No body at all is an empty change and answered like one; so below.
+  body: AgentChange.default({}),
+  status: 200,
+  reply: Agent,
+  problems: ['bad_request', 'builtin_immutable', 'not_found'],
+});
+
+export const setAgentModel = endpoint({
+  id: 'agents.setModel',
+  surface: 'control-plane',
+  method: 'patch',
+  path: '/v1/agents/{slug}/model',
+  credential: 'session',
+  summary: 'Set the model of any agent for this workspace, and how it is chosen',
+  params: AgentPath,
+  body: ModelChange.default({}),
+  status: 200,
+  reply: Agent,
+  problems: ['bad_request', 'not_found'],
+});
+
+export const setAgentVoice = endpoint({
+  id: 'agents.setVoice',
+  surface: 'control-plane',
+  method: 'patch',
+  path: '/v1/agents/{slug}/voice',
+  credential: 'session',
+  summary: 'Set the voice of any agent for this workspace; null takes it away',
+  params: AgentPath,
+  body: VoiceChange.default({}),
+  status: 200,
+  reply: Agent,
+  problems: ['bad_request', 'not_found'],
+});
+
+export const deleteAgent = endpoint({
+  id: 'agents.delete',
+  surface: 'control-plane',
+  method: 'delete',
+  path: '/v1/agents/{slug}',
+  credential: 'session',
+  summary: 'Delete a custom agent; its runs keep naming it',
+  params: AgentPath,
+  status: 204,
+  reply: NO_CONTENT,
+  problems: ['builtin_immutable', 'not_found'],
+});
+
+export const getAgentAvatar = endpoint({
+  id: 'agents.getAvatar',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/agents/{slug}/avatar',
+  credential: 'session',
+  summary: 'The picture of an agent, a WebP of 512 by 512 pixels',
+  params: AgentPath,
+  status: 200,
+  reply: BINARY,
+  problems: ['not_found'],
+});
+
+export const putAgentAvatar = endpoint({
+  id: 'agents.putAvatar',
+  surface: 'control-plane',
+  method: 'put',
+  path: '/v1/agents/{slug}/avatar',
+  credential: 'session',
+  summary: 'Give any agent a picture in this workspace: PNG, JPEG or WebP, at most 2 MB',
+  params: AgentPath,
+  upload: { maxBytes: MAX_UPLOAD_BYTES },
+  status: 200,
+  reply: Agent,
+  problems: ['invalid_upload', 'payload_too_large', 'not_found'],
+});
+
+export const deleteAgentAvatar = endpoint({
+  id: 'agents.deleteAvatar',
+  surface: 'control-plane',
+  method: 'delete',
+  path: '/v1/agents/{slug}/avatar',
+  credential: 'session',
+  summary: 'Take the picture of an agent away',
+  params: AgentPath,
+  status: 204,
+  reply: NO_CONTENT,
+  problems: ['not_found'],
+});

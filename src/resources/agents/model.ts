@@ -1,0 +1,147 @@
+/**
+ * What an agent is, whether it ships with the service or a workspace made it. Pure.
+ *
+ * A definition (built-in file or `agents` row) belongs to whoever wrote it; what a workspace sets on top of it is kept
+ * apart, so that a built-in agent can change with a release without losing a workspace's choices.
+ */
+
+/** `fixed`: the agent's model. `auto`: a model of the tier that the prompt asks for. */
+export const SELECTION_MODES = ['fixed', 'auto'] as const;
+
+export const MAX_AVATAR_BYTES = 2 * 1024 * 1024;
+/** Width and height of every stored picture. */
+export const AVATAR_PIXELS = 512;
+
+/** As `memory_mode` says it: an agent sees its own memory and the shared one. */
+const MEMORY_MODE = 'both';
+
+/** One file under `builtin/` each. */
+export interface BuiltinAgent {
+  slug: string;
+  /** Also what the classifier compares a prompt with when a run names no agent: say what the agent is for. */
+  description: string;
+  model: string;
+  allowedTools: readonly string[];
+  prompt: string;
+  /** Added to the prompt where the run belongs to a conversation. */
+  sessionPrompt: string;
+  /** Added to the prompt where a heartbeat started the run. */
+  heartbeatPrompt: string;
+}
+
+/** Null: as the definition has it, or unset where the definition does not know the word. */
+export interface AgentSettings {
+  model: string | null;
+  defaultModel: string | null;
+  selectionMode: string | null;
+  reasoning: boolean | null;
+  resolverEnforce: boolean | null;
+  voice: string | null;
+  /** Key in file storage. */
+  avatarFile: string | null;
+}
+
+export interface CustomAgent extends Omit<BuiltinAgent, 'allowedTools'> {
+  customerId: string;
+  allowedTools: string[];
+  defaultWorkspace: string | null;
+  memoryMode: string;
+  version: string;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** A definition with the workspace's settings applied: what a run uses and what the interface shows. */
+export interface Agent extends AgentSettings {
+  slug: string;
+  description: string;
+  /** The one in force. */
+  model: string;
+  prompt: string;
+  sessionPrompt: string;
+  heartbeatPrompt: string;
+  allowedTools: string[];
+  module: string;
+  className: string;
+  isBuiltin: boolean;
+  memoryMode: string;
+  defaultWorkspace: string | null;
+  /** This and the next three are null for built-in agents. */
+  ownerCustomerId: string | null;
+  version: string | null;
+  createdAt: Date | null;
+  updatedAt: Date | null;
+}
+
+const UNSET: AgentSettings = {
+  model: null,
+  defaultModel: null,
+  selectionMode: null,
+  reasoning: null,
+  resolverEnforce: null,
+  voice: null,
+  avatarFile: null,
+};
+
+/** A built-in agent as one workspace has set it. */
+export const mergeAgent = (builtin: BuiltinAgent, settings: AgentSettings | null = null): Agent => ({
+  slug: builtin.slug,
+  description: builtin.description,
+  prompt: builtin.prompt,
+  sessionPrompt: builtin.sessionPrompt,
+  heartbeatPrompt: builtin.heartbeatPrompt,
+  allowedTools: [...builtin.allowedTools],
+  module: `app.agents.${builtin.slug}`,
+  className: classNameOf(builtin.slug),
+  isBuiltin: true,
+  memoryMode: MEMORY_MODE,
+  defaultWorkspace: null,
+  ownerCustomerId: null,
+  version: null,
+  createdAt: null,
+  updatedAt: null,
+  ...inForce(builtin.model, settings),
+});
+
+/** A custom agent with its settings. */
+export const mergeCustomAgent = (custom: CustomAgent, settings: AgentSettings | null = null): Agent => ({
+  slug: custom.slug,
+  description: custom.description,
+  prompt: custom.prompt,
+  sessionPrompt: custom.sessionPrompt,
+  heartbeatPrompt: custom.heartbeatPrompt,
+  allowedTools: custom.allowedTools,
+  module: '(db)',
+  className: '(custom)',
+  isBuiltin: false,
+  memoryMode: custom.memoryMode,
+  defaultWorkspace: custom.defaultWorkspace,
+  ownerCustomerId: custom.customerId,
+  version: custom.version,
+  createdAt: custom.createdAt,
+  updatedAt: custom.updatedAt,
+  ...inForce(custom.model, settings),
+});
+
+/** Exactly the settings' fields: a database row has more, and those must not overwrite the definition's. */
+function inForce(definedModel: string, settings: AgentSettings | null): AgentSettings & { model: string } {
+  const { model, defaultModel, selectionMode, reasoning, resolverEnforce, voice, avatarFile } = settings ?? UNSET;
+  return { model: model ?? definedModel, defaultModel, selectionMode, reasoning, resolverEnforce, voice, avatarFile };
+}
+
+/** `seo_writer` -> `SeoWriterAgent`. */
+const classNameOf = (slug: string): string =>
+  slug
+    .split(/[-_]/)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('') + 'Agent';
+
+/** In public-visibility mode how a built-in agent is made is not shown: its texts and its place in the code. */
+export const redact = (agent: Agent): Agent => ({
+  ...agent,
+  prompt: '',
+  sessionPrompt: '',
+  heartbeatPrompt: '',
+  module: '',
+  className: '',
+});

@@ -1,0 +1,117 @@
+/** Queries on custom agents and on what a workspace set about any agent. Every one takes the workspace. */
+import { and, asc, eq, sql } from 'drizzle-orm';
+import { Problem } from '../../platform/core/problem.ts';
+import type { Database } from '../../platform/db/client.ts';
+import { workspaces } from '../workspaces/table.ts';
+import { builtinAgents } from './builtin/index.ts';
+import { mergeAgent, mergeCustomAgent, type Agent, type AgentSettings } from './model.ts';
+import { agents, agentSettings } from './table.ts';
+
+export type AgentStore = ReturnType<typeof createAgentStore>;
+type NewRow = Omit<typeof agents.$inferInsert, 'customerId' | 'slug' | 'version' | 'createdAt' | 'updatedAt'>;
+interface Change {
+  definition?: Partial<NewRow>;
+  settings?: Partial<AgentSettings>;
+}
+
+const agentIs = (customerId: string, slug: string) => and(eq(agents.customerId, customerId), eq(agents.slug, slug));
+const settingsAre = (customerId: string, slug: string) =>
+  and(eq(agentSettings.customerId, customerId), eq(agentSettings.slug, slug));
+
+const NEXT_VERSION = sql`(${agents.version}::bigint + 1)::text`;
+const isEmpty = (change: object): boolean => Object.values(change).every((value) => value === undefined);
+
+export const createAgentStore = (db: Database) => ({
+  /** One statement, as every run begins with it. A built-in that came later does not displace a custom agent. */
+  async loadAgent(customerId: string, slug: string): Promise<Agent | undefined> {
+    const [row] = await db.orm
+      .select({ custom: agents, settings: agentSettings })
+      .from(workspaces)
+      .leftJoin(agents, and(eq(agents.customerId, workspaces.customerId), eq(agents.slug, slug)))
+      .leftJoin(agentSettings, and(eq(agentSettings.customerId, workspaces.customerId), eq(agentSettings.slug, slug)))
+      .where(eq(workspaces.customerId, customerId));
+    if (row?.custom) return mergeCustomAgent(row.custom, row.settings);
+    const builtin = builtinAgents.get(slug);
+    return builtin && mergeAgent(builtin, row?.settings);
+  },
+
+  /** Built-in agents in their own order, then custom ones by slug. */
+  async listAgents(customerId: string): Promise<Agent[]> {
+    const rows = await db.orm.select().from(agentSettings).where(eq(agentSettings.customerId, customerId));
+    const settings = new Map(rows.map((row) => [row.slug, row]));
+    const custom = await db.orm
+      .select()
+      .from(agents)
+      .where(eq(agents.customerId, customerId))
+      .orderBy(asc(agents.slug));
+    const displaced = new Set(custom.map(({ slug }) => slug));
+    return [
+      ...[...builtinAgents.values()]
+        .filter(({ slug }) => !displaced.has(slug))
+        .map((builtin) => mergeAgent(builtin, settings.get(builtin.slug))),
+      ...custom.map((agent) => mergeCustomAgent(agent, settings.get(agent.slug))),
+    ];
+  },
+
+  countCustom: async (customerId: string): Promise<number> => db.orm.$count(agents, eq(agents.customerId, customerId)),
+
+  /** @throws Problem slug_taken */
+  async insertAgent(customerId: string, slug: string, agent: NewRow, settings: Partial<AgentSettings>): Promise<void> {
+    if (builtinAgents.has(slug)) throw new Problem('slug_taken');
+    await db.transaction(async () => {
+      const inserted = await db.orm
+        .insert(agents)
+        .values({ ...agent, customerId, slug })
+        .onConflictDoNothing()
+        .returning({ slug: agents.slug });
+      if (inserted.length === 0) throw new Problem('slug_taken');
+      // A built-in agent of this name may have gone and left settings: they are not this agent's.
+      await db.orm.delete(agentSettings).where(settingsAre(customerId, slug));
+      await db.orm.insert(agentSettings).values({ ...settings, customerId, slug });
+    });
+  },
+
+  /**
+   * Changes a custom agent's definition, what the workspace set about any agent, or both. Gives the settings as they
+   * were, read under a lock: of two who replace a picture each learns of another one to delete.
+   * @throws Problem not_found
+   */
+  async changeAgent(
+    customerId: string,
+    slug: string,
+    { definition = {}, settings = {} }: Change,
+  ): Promise<AgentSettings> {
+    return db.transaction(async () => {
+      // First, also where the definition stays: it locks the agent, so that settings never outlive a deleted one.
+      const custom = await db.orm
+        .update(agents)
+        .set({ ...definition, ...(isEmpty(definition) ? {} : { version: NEXT_VERSION }), updatedAt: sql`now()` })
+        .where(agentIs(customerId, slug))
+        .returning({ slug: agents.slug });
+      if (custom.length === 0 && !builtinAgents.has(slug)) throw new Problem('not_found');
+      await db.orm.insert(agentSettings).values({ customerId, slug }).onConflictDoNothing();
+      const [before] = await db.orm.select().from(agentSettings).where(settingsAre(customerId, slug)).for('update');
+      await db.orm
+        .update(agentSettings)
+        .set({ ...settings, updatedAt: sql`now()` })
+        .where(settingsAre(customerId, slug));
+      return before!;
+    });
+  },
+
+  /**
+   * Deletes a custom agent with its settings; gives the picture that nothing refers to any more.
+   * @throws Problem not_found
+   */
+  async deleteAgent(customerId: string, slug: string): Promise<{ avatarFile: string | null }> {
+    return db.transaction(async () => {
+      const deleted = await db.orm.delete(agents).where(agentIs(customerId, slug)).returning({ slug: agents.slug });
+      if (deleted.length === 0) throw new Problem('not_found');
+      const [settings] = await db.orm
+        .delete(agentSettings)
+        .where(settingsAre(customerId, slug))
+        .returning({ avatarFile: agentSettings.avatarFile });
+      return { avatarFile: settings?.avatarFile ?? null };
+    });
+  },
+});

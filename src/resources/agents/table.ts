@@ -1,0 +1,48 @@
+import { boolean, index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { createdAt, instant } from '../../platform/db/columns.ts';
+import { workspaces } from '../workspaces/table.ts';
+
+/** Custom agents. Built-in ones are files under `builtin/`. */
+export const agents = pgTable(
+  'agents',
+  {
+    customerId: text('customer_id')
+      .notNull()
+      .references(() => workspaces.customerId),
+    slug: text('slug').notNull(),
+    description: text('description').notNull().default(''),
+    prompt: text('prompt').notNull(),
+    sessionPrompt: text('session_prompt').notNull().default(''),
+    heartbeatPrompt: text('heartbeat_prompt').notNull().default(''),
+    model: text('model').notNull(),
+    allowedTools: text('allowed_tools').array().notNull().default([]),
+    defaultWorkspace: text('default_workspace'),
+    memoryMode: text('memory_mode').notNull().default('both'),
+    version: text('version').notNull().default('1'),
+    createdAt: createdAt(),
+    updatedAt: instant('updated_at').notNull().defaultNow(),
+  },
+  (t) => [primaryKey({ columns: [t.customerId, t.slug] })],
+);
+
+/** What a workspace changed about an agent without owning its definition: built-in and custom agents alike. */
+export const agentSettings = pgTable(
+  'agent_settings',
+  {
+    customerId: text('customer_id')
+      .notNull()
+      .references(() => workspaces.customerId),
+    slug: text('slug').notNull(),
+    /** Null: as the definition has it. */
+    model: text('model'),
+    defaultModel: text('default_model'),
+    selectionMode: text('selection_mode'),
+    reasoning: boolean('reasoning'),
+    resolverEnforce: boolean('resolver_enforce'),
+    voice: text('voice'),
+    /** Key of the picture in file storage. */
+    avatarFile: text('avatar_file'),
+    updatedAt: instant('updated_at').notNull().defaultNow(),
+  },
+  (t) => [primaryKey({ columns: [t.customerId, t.slug] }), index('agent_settings_by_slug').on(t.slug)],
+);

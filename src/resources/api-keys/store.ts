@@ -1,0 +1,108 @@
+/**
+ * Queries on API keys. Two of them take no workspace, because finding out whose key it is is their purpose:
+ * `authenticate`, and the part of `revoke` that tells another workspace's key from none.
+ */
+import { and, eq, isNull, sql } from 'drizzle-orm';
+import type { Database } from '../../platform/db/client.ts';
+import { safeEqual, sha256 } from '../../platform/core/crypto.ts';
+import { workspaces } from '../workspaces/table.ts';
+import { minuteOf } from './model.ts';
+import { apiKeys } from './table.ts';
+
+export type ApiKeyStore = ReturnType<typeof createApiKeyStore>;
+export type ApiKeyRow = typeof apiKeys.$inferSelect;
+
+type KeyCheck =
+  | { kind: 'unknown' }
+  | { kind: 'revoked' }
+  | {
+      kind: 'valid';
+      id: number;
+      workspaceId: string;
+      customerId: string;
+      workspaceStatus: (typeof workspaces.$inferSelect)['status'];
+    };
+
+export const createApiKeyStore = (db: Database) => {
+  // Keys already written in this minute: all but the first request of a minute write nothing.
+  let touchedAt = 0;
+  const touched = new Set<number>();
+
+  return {
+    /** Active first, then newest first. A workspace has few keys, so they are sorted after the index has found them. */
+    list: (customerId: string): Promise<ApiKeyRow[]> =>
+      db.orm
+        .select()
+        .from(apiKeys)
+        .where(eq(apiKeys.customerId, customerId))
+        .orderBy(sql`${apiKeys.revokedAt} is not null`, sql`${apiKeys.id} desc`),
+
+    /** Revoked keys do not count toward the cap. */
+    countActive: async (customerId: string): Promise<number> =>
+      db.orm.$count(apiKeys, and(eq(apiKeys.customerId, customerId), isNull(apiKeys.revokedAt))),
+
+    async insert(key: { customerId: string; name: string; keyHash: string; keyPrefix: string }): Promise<ApiKeyRow> {
+      const [row] = await db.orm.insert(apiKeys).values(key).returning();
+      return row!;
+    },
+
+    /** Keeps the time of the first revocation. */
+    async revoke(customerId: string, id: number): Promise<'revoked' | 'foreign' | 'unknown'> {
+      // As bigint: an id beyond the column's range is an unknown one and no database error.
+      const hasId = sql`${apiKeys.id} = ${id}::bigint`;
+      const revoked = await db.orm
+        .update(apiKeys)
+        .set({ revokedAt: sql`coalesce(${apiKeys.revokedAt}, now())` })
+        .where(and(hasId, eq(apiKeys.customerId, customerId)))
+        .returning({ id: apiKeys.id });
+      if (revoked.length > 0) return 'revoked';
+      return (await db.orm.$count(apiKeys, hasId)) > 0 ? 'foreign' : 'unknown';
+    },
+
+    /** One statement, as every public request waits for it. */
+    async authenticate(secret: string): Promise<KeyCheck> {
+      const hash = sha256(secret);
+      const [row] = await db.orm
+        .select({
+          id: apiKeys.id,
+          keyHash: apiKeys.keyHash,
+          revokedAt: apiKeys.revokedAt,
+          workspaceId: workspaces.identityWorkspaceId,
+          customerId: workspaces.customerId,
+          workspaceStatus: workspaces.status,
+        })
+        .from(apiKeys)
+        .innerJoin(workspaces, eq(workspaces.customerId, apiKeys.customerId))
+        .where(eq(apiKeys.keyHash, hash));
+      if (!row || !safeEqual(row.keyHash, hash)) return { kind: 'unknown' };
+      if (row.revokedAt) return { kind: 'revoked' };
+      const { id, workspaceId, customerId, workspaceStatus } = row;
+      return { kind: 'valid', id, workspaceId, customerId, workspaceStatus };
+    },
+
+    /** Notes the minute in which a key was used, once for each process. Never moves it back. */
+    async touch(id: number, now: Date): Promise<void> {
+      const minute = minuteOf(now);
+      if (minute.getTime() !== touchedAt) {
+        touchedAt = minute.getTime();
+        touched.clear();
+      }
+      if (touched.has(id)) return;
+      touched.add(id);
+      try {
+        await db.orm
+          .update(apiKeys)
+          .set({ lastUsedAt: minute })
+          .where(
+            and(
+              eq(apiKeys.id, id),
+              sql`(${apiKeys.lastUsedAt} is null or ${apiKeys.lastUsedAt} < ${minute.toISOString()}::timestamptz)`,
+            ),
+          );
+      } catch (error) {
+        touched.delete(id);
+        throw error;
+      }
+    },
+  };
+};

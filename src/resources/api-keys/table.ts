@@ -1,0 +1,22 @@
+import { index, pgTable, serial, text } from 'drizzle-orm/pg-core';
+import { createdAt, instant } from '../../platform/db/columns.ts';
+import { workspaces } from '../workspaces/table.ts';
+
+export const apiKeys = pgTable(
+  'api_keys',
+  {
+    id: serial('id').primaryKey(),
+    customerId: text('customer_id')
+      .notNull()
+      .references(() => workspaces.customerId),
+    name: text('name').notNull(),
+    /** SHA-256 of the secret; the secret itself is nowhere. */
+    keyHash: text('key_hash').notNull().unique(),
+    keyPrefix: text('key_prefix').notNull(),
+    createdAt: createdAt(),
+    /** Rounded to the minute and written behind the request; advisory. */
+    lastUsedAt: instant('last_used_at'),
+    revokedAt: instant('revoked_at'),
+  },
+  (t) => [index('api_keys_by_workspace').on(t.customerId, t.id)],
+);

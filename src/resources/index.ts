@@ -1,0 +1,17 @@
+/** The one list of resources: every contract, every route. An endpoint that is not here does not exist. */
+import type { Endpoint, Route } from '../platform/http/endpoint.ts';
+import type { Services } from '../services.ts';
+import { agentRoutes } from './agents/routes.ts';
+import { apiKeyRoutes } from './api-keys/routes.ts';
+import { runRoutes } from './runs/routes.ts';
+import { webhookRoutes } from './webhook-subscriptions/routes.ts';
+
+export const allRoutes = (services: Services): readonly Route[] => [
+  ...apiKeyRoutes(services),
+  ...agentRoutes(services),
+  ...runRoutes(services),
+  ...webhookRoutes(services),
+];
+
+export const routesOf = (surface: Endpoint['surface'], routes: readonly Route[]): Route[] =>
+  routes.filter(({ endpoint }) => endpoint.surface === surface);

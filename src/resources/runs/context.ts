@@ -1,0 +1,72 @@
+/** What filled the context window of a run: sizes by category, and the raw text in pages. */
+import { Problem } from '../../platform/core/problem.ts';
+import type { Models } from '../../platform/models/types.ts';
+import type { ContextCategory } from './model.ts';
+import type { RunInTurn } from './store/turns.ts';
+
+export interface ContextDependencies {
+  models: Pick<Models, 'countTokens'>;
+  /** The declarations, as text, of the tools that an agent of a workspace is offered. */
+  toolDeclarations: (customerId: string, agent: string) => Promise<string[]>;
+}
+
+interface Piece {
+  category: ContextCategory;
+  text: string;
+}
+
+const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** The transcript in the order in which the model read it. */
+function pieces({ messages, toolCalls }: Pick<RunInTurn, 'messages' | 'toolCalls'>): Piece[] {
+  if (messages.length === 0) throw new Problem('not_found');
+  return messages.flatMap(({ turn, role, content }): Piece[] => [
+    { category: role === 'system' ? 'system_prompt' : 'messages', text: asText(content) },
+    ...toolCalls
+      .filter((call) => role === 'assistant' && call.turn === turn)
+      .map(({ result }): Piece => ({ category: 'tool_results', text: asText(result) })),
+  ]);
+}
+
+export async function contextOf({ models, toolDeclarations }: ContextDependencies, run: RunInTurn) {
+  const tools = run.agent === null ? [] : await toolDeclarations(run.customerId, run.agent);
+  const all = [...pieces(run), ...tools.map((text): Piece => ({ category: 'tools', text }))];
+  const sizeOf = (category: ContextCategory) => {
+    const texts = all.filter((piece) => piece.category === category).map(({ text }) => text);
+    return {
+      category,
+      tokens: texts.reduce((sum, text) => sum + models.countTokens(text), 0),
+      bytes: texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0),
+    };
+  };
+  const categories = (['system_prompt', 'tools', 'skills', 'memory', 'messages', 'tool_results'] as const).map(sizeOf);
+  return {
+    run_id: run.id,
+    model: run.model,
+    context_window: run.contextWindow,
+    total_tokens: categories.reduce((sum, { tokens }) => sum + tokens, 0),
+    categories,
+  };
+}
+
+const PAGE_BYTES = 64 * 1024;
+
+/** The page that ends at `beforeByte` (the end of the text, when absent), cut between characters. */
+export function contextPage(run: RunInTurn, beforeByte?: number) {
+  const text = Buffer.from(pieces(run).map(({ category, text }) => `--- ${category}\n${text}\n`).join('\n'));
+  const end = startOfCharacter(text, Math.min(beforeByte ?? text.length, text.length));
+  const start = startOfCharacter(text, Math.max(0, end - PAGE_BYTES));
+  return {
+    content: text.subarray(start, end).toString('utf8'),
+    before_byte: end,
+    next_before_byte: start === 0 ? null : start,
+    total_bytes: text.length,
+  };
+}
+
+/** The nearest position at or before this one at which a UTF-8 character begins. */
+function startOfCharacter(text: Buffer, position: number): number {
+  let start = position;
+  while (start > 0 && start < text.length && (text[start]! & 0xc0) === 0x80) start--;
+  return start;
+}

@@ -1,0 +1,297 @@
+/** The HTTP contract of runs. Validation, OpenAPI and handler types derive from these values. */
+import { z } from 'zod';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { limit, offset, Timestamp, Usd } from '../../platform/http/schemas.ts';
+import { CONTEXT_CATEGORIES, COST_WINDOWS, RUN_EVENT_TYPES, RUN_STATUSES, TRANSPORTS } from './model.ts';
+
+const RunId = z.string().min(1).max(64);
+const RunPath = z.object({ run_id: RunId });
+/** Texts a model is asked to read: far below the body limit, far above what a person types. */
+const Prompt = z.string().min(1).max(500_000).refine((text) => text.trim() !== '', 'must not be blank');
+const Handle = z.string().min(1).max(200);
+
+const Override = z
+  .object({
+    /** A model id, or `auto`. */
+    model_override: z.string().min(1).max(200).optional(),
+    /** Hard limit of what this run may spend, US dollars. */
+    cost_budget_usd: z
+      .union([z.string().regex(/^\d{1,9}(\.\d{1,8})?$/, 'must be an amount in US dollars'), z.number().positive().max(1e9)])
+      .transform((amount) => (typeof amount === 'string' ? amount : amount.toFixed(8)))
+      .optional(),
+  })
+  .loose();
+
+export const RunRequest = z
+  .object({
+    agent: z.string().min(1).max(64).nullish().describe('Agent slug; omit to let the classifier pick'),
+    transport: z.enum(TRANSPORTS).default('rest'),
+    prompt: Prompt.nullish(),
+    message: Prompt.nullish().describe('Alternative to prompt'),
+    thread_id: Handle.nullish().describe('Runs of one thread are one conversation, one after another'),
+    channel_id: Handle.nullish(),
+    override: Override.nullish(),
+    customer_id: z.string().max(200).nullish().describe('Accepted and ignored'),
+  })
+  .refine((body) => (body.prompt == null) !== (body.message == null), {
+    path: ['prompt'],
+    message: 'exactly one of prompt or message is required',
+  })
+  .meta({ id: 'RunRequest' });
+export type RunRequest = z.output<typeof RunRequest>;
+
+export const RunAccepted = z.object({ run_id: RunId, status: z.literal('queued') }).meta({ id: 'RunAccepted' });
+
+export const RunListRow = z
+  .object({
+    run_id: RunId,
+    parent_run_id: z.string().nullable(),
+    agent: z.string().nullable(),
+    transport: z.string(),
+    started_at: Timestamp,
+    last_event_at: Timestamp,
+    last_event_type: z.enum(RUN_EVENT_TYPES),
+    last_status: z.string().nullable(),
+    event_count: z.int(),
+    total_cost_usd: Usd,
+    model: z.string().nullable(),
+    reasoning: z.boolean().nullable(),
+    model_tier: z.string(),
+    model_rule: z.string(),
+    model_enforce: z.boolean(),
+  })
+  .meta({ id: 'RunListRow' });
+
+export const RunEvent = z
+  .object({
+    id: z.int(),
+    ts: Timestamp,
+    event_type: z.enum(RUN_EVENT_TYPES),
+    agent: z.string().nullable(),
+    transport: z.string().nullable(),
+    duration_ms: z.int().nullable(),
+    cost_usd: Usd.nullable(),
+    status: z.string().nullable(),
+    payload: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'RunEvent' });
+
+export const RunDetail = z
+  .object({
+    run_id: RunId,
+    customer_id: z.string(),
+    transport: z.string(),
+    agent: z.string().nullable(),
+    parent_run_id: z.string().nullable(),
+    status: z.enum(RUN_STATUSES),
+    started_at: Timestamp.nullable(),
+    completed_at: Timestamp.nullable(),
+    output: z.string().nullable(),
+    error: z.string().nullable(),
+  })
+  .meta({ id: 'RunDetail' });
+
+const PublicRun = z
+  .object({
+    run_id: RunId,
+    agent: z.string().nullable(),
+    status: z.enum(RUN_STATUSES),
+    output: z.string().nullable(),
+    error: z.string().nullable(),
+    created_at: Timestamp,
+    started_at: Timestamp.nullable(),
+    completed_at: Timestamp.nullable(),
+  })
+  .meta({ id: 'Run' });
+
+const CREATE_PROBLEMS = ['plan_limit_exceeded', 'workspace_archived', 'not_found', 'runtime_unreachable'] as const;
+
+export const dispatchRun = endpoint({
+  id: 'runs.dispatch',
+  surface: 'public',
+  method: 'post',
+  path: '/v1/runs',
+  credential: 'api-key',
+  summary: 'Dispatch an agent run',
+  description: 'Answers as soon as the run is recorded; the agent works out of band. Retrying the call makes a second run.',
+  body: RunRequest,
+  status: 201,
+  reply: RunAccepted,
+  problems: CREATE_PROBLEMS,
+});
+
+export const getRun = endpoint({
+  id: 'runs.get',
+  surface: 'public',
+  method: 'get',
+  path: '/v1/runs/{run_id}',
+  credential: 'api-key',
+  summary: 'Status and output of a run',
+  params: RunPath,
+  status: 200,
+  reply: PublicRun,
+  problems: ['not_found'],
+});
+
+export const createRun = endpoint({
+  id: 'runs.create',
+  surface: 'control-plane',
+  method: 'post',
+  path: '/v1/runs',
+  credential: 'session',
+  summary: 'Dispatch an agent run',
+  body: RunRequest,
+  status: 201,
+  reply: RunAccepted,
+  problems: CREATE_PROBLEMS,
+});
+
+export const listRuns = endpoint({
+  id: 'runs.list',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/runs',
+  credential: 'session',
+  summary: 'List runs, newest first',
+  query: z.object({
+    agent: z.string().max(64).optional(),
+    transport: z.string().max(32).optional(),
+    since_hours: z.coerce.number().int().min(1).max(720).optional(),
+    limit: limit(500, 50),
+    offset,
+  }),
+  status: 200,
+  reply: z.object({
+    data: z.array(RunListRow),
+    meta: z.object({ total: z.int(), limit: z.int(), offset: z.int() }),
+  }),
+});
+
+export const listRunEvents = endpoint({
+  id: 'runs.events',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/runs/{run_id}/events',
+  credential: 'session',
+  summary: 'Timeline of a run, oldest first',
+  params: RunPath,
+  query: z.object({ limit: limit(2_000, 200) }),
+  status: 200,
+  reply: z.object({ data: z.array(RunEvent), meta: z.object({ limit: z.int(), run_id: RunId }) }),
+  problems: ['not_found'],
+});
+
+export const getRunDetail = endpoint({
+  id: 'runs.detail',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/runs/{run_id}/detail',
+  credential: 'session',
+  summary: 'Status, output and error of a run; 404 once it has aged out',
+  params: RunPath,
+  status: 200,
+  reply: RunDetail,
+  problems: ['not_found'],
+});
+
+export const cancelRun = endpoint({
+  id: 'runs.cancel',
+  surface: 'control-plane',
+  method: 'post',
+  path: '/v1/runs/{run_id}/cancel',
+  credential: 'session',
+  summary: 'Stop an in-flight run',
+  params: RunPath,
+  status: 200,
+  reply: z.object({ run_id: RunId, status: z.enum(RUN_STATUSES) }),
+  problems: ['not_found', 'run_not_in_flight', 'runtime_unreachable'],
+});
+
+export const retryRun = endpoint({
+  id: 'runs.retry',
+  surface: 'control-plane',
+  method: 'post',
+  path: '/v1/runs/{run_id}/retry',
+  credential: 'session',
+  summary: "A new run from the original's prompt, agent and transport",
+  params: RunPath,
+  status: 201,
+  reply: RunAccepted,
+  problems: CREATE_PROBLEMS,
+});
+
+export const getRunStats = endpoint({
+  id: 'runs.stats',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/runs/stats/today',
+  credential: 'session',
+  summary: 'Counts and cost of the last 24 hours',
+  status: 200,
+  reply: z.object({ runs: z.int(), completed: z.int(), failed: z.int(), in_flight: z.int(), cost_usd: Usd }),
+});
+
+const CostByModel = z.object({ model: z.string().nullable(), cost_usd: Usd, run_count: z.int() });
+const CostByTier = z.object({ tier: z.string(), cost_usd: Usd, run_count: z.int(), models: z.array(CostByModel) });
+
+export const getRunCosts = endpoint({
+  id: 'runs.costs',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/runs/costs',
+  credential: 'session',
+  summary: 'Cost of a window by agent, tier and model',
+  query: z.object({ window: z.enum(Object.keys(COST_WINDOWS) as (keyof typeof COST_WINDOWS)[]).default('7d') }),
+  status: 200,
+  reply: z.object({
+    data: z.array(
+      z.object({ agent: z.string().nullable(), total_cost_usd: Usd, run_count: z.int(), tiers: z.array(CostByTier) }),
+    ),
+    meta: z.object({
+      window: z.string(),
+      window_hours: z.int(),
+      since: Timestamp,
+      total_cost_usd: Usd,
+      run_count: z.int(),
+      agent_count: z.int(),
+    }),
+  }),
+});
+
+export const getRunContext = endpoint({
+  id: 'runs.context',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/runs/{run_id}/context',
+  credential: 'session',
+  summary: 'What fills the context window of a run',
+  params: RunPath,
+  status: 200,
+  reply: z.object({
+    run_id: RunId,
+    model: z.string().nullable(),
+    context_window: z.int().nullable(),
+    total_tokens: z.int(),
+    categories: z.array(z.object({ category: z.enum(CONTEXT_CATEGORIES), tokens: z.int(), bytes: z.int() })),
+  }),
+  problems: ['not_found'],
+});
+
+export const getRunContextContent = endpoint({
+  id: 'runs.contextContent',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/runs/{run_id}/context/content',
+  credential: 'session',
+  summary: 'One page of the raw context, paging backwards from its end',
+  params: RunPath,
+  query: z.object({ before_byte: z.coerce.number().int().min(0).optional() }),
+  status: 200,
+  reply: z.object({
+    content: z.string(),
+    before_byte: z.int(),
+    next_before_byte: z.int().nullable(),
+    total_bytes: z.int(),
+  }),
+  problems: ['not_found'],
+});

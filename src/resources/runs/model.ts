@@ -1,0 +1,90 @@
+/** Words and rules of runs. Pure: the workflow uses it too. */
+import type { RunFailure } from '../../platform/core/problem.ts';
+
+export const RUN_STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
+
+export const TERMINAL_STATUSES = ['succeeded', 'failed', 'cancelled'] as const;
+export type TerminalStatus = (typeof TERMINAL_STATUSES)[number];
+export const isTerminal = (status: RunStatus): status is TerminalStatus =>
+  (TERMINAL_STATUSES as readonly string[]).includes(status);
+
+export const TRANSPORTS = ['rest', 'discord', 'cli', 'slack', 'telegram', 'whatsapp', 'cron'] as const;
+
+export const RUN_EVENT_TYPES = [
+  'run_received',
+  'run_started',
+  'model_resolved',
+  'context_loaded',
+  'claude_request',
+  'claude_iteration',
+  'tool_call',
+  'tool_result',
+  'run_completed',
+  'run_failed',
+  'run_cancelled',
+  'agent_run_started',
+  'user_feedback',
+] as const;
+export type RunEventType = (typeof RUN_EVENT_TYPES)[number];
+
+/** The one event that each status ends a run with. */
+export const TERMINAL_EVENT = {
+  succeeded: 'run_completed',
+  failed: 'run_failed',
+  cancelled: 'run_cancelled',
+} as const satisfies Record<TerminalStatus, RunEventType>;
+
+/** How a tool call may be repeated when its outcome is unknown. */
+export const EFFECTS = ['read', 'idempotent', 'irreversible'] as const;
+export type Effect = (typeof EFFECTS)[number];
+
+export const TOOL_CALL_STATUSES = ['pending', 'succeeded', 'failed'] as const;
+
+export const runWorkflowId = (runId: string): string => `run-${runId}`;
+
+/** Runs with one conversation key go one after another. A thread and a channel of one name are two conversations. */
+export const conversationOf = (threadId?: string | null, channelId?: string | null): string | null =>
+  threadId ? `thread:${threadId}` : channelId ? `channel:${channelId}` : null;
+
+/** A run started by an outside call or a schedule tells its webhooks how it ended; what it spawned does not. */
+export const announcesItsEnd = (run: { parentRunId: string | null; status: TerminalStatus }): boolean =>
+  run.parentRunId === null && run.status !== 'cancelled';
+
+export const COST_WINDOWS = { '24h': 24, '7d': 168, '30d': 720 } as const;
+export type CostWindow = keyof typeof COST_WINDOWS;
+
+export const CONTEXT_CATEGORIES = ['system_prompt', 'tools', 'skills', 'memory', 'messages', 'tool_results'] as const;
+export type ContextCategory = (typeof CONTEXT_CATEGORIES)[number];
+
+/** How deep runs may spawn runs: an agent that spawns itself ends here. */
+export const MAX_SPAWN_DEPTH = 5;
+
+/** What a run may use, from the settings; carried in its workflow's input so that a replay decides the same. */
+export interface RunLimits {
+  maxTurns: number;
+  maxTokens: number;
+}
+
+/** One tool call that the model asked for, as the workflow sees it: no arguments, no content. */
+export interface RequestedToolCall {
+  callId: string;
+  tool: string;
+  effect: Effect;
+  dispatch: 'activity' | 'child_run';
+}
+
+/** What one turn came to. */
+export type TurnOutcome =
+  | { kind: 'ended'; status: TerminalStatus; error?: RunError }
+  | { kind: 'tools'; calls: RequestedToolCall[] }
+  /** Another run of the same conversation goes first. */
+  | { kind: 'waiting'; behind: string };
+
+/** Why a run failed: the name, and a sentence that says what to do. */
+export interface RunError {
+  code: RunFailure;
+  message: string;
+}
+
+export const errorText = ({ code, message }: RunError): string => `${code}: ${message}`;

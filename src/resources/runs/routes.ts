@@ -1,0 +1,21 @@
+/** Binds each contract to a use case, one line apiece. Anything longer belongs in the service. */
+import { handle, type Route } from '../../platform/http/endpoint.ts';
+import * as contract from './contract.ts';
+import type { RunService } from './service.ts';
+
+export const runRoutes = ({ runs }: { runs: RunService }): readonly Route[] => [
+  handle(contract.dispatchRun, ({ caller, body }) => runs.create(caller, body)),
+  handle(contract.getRun, ({ caller, params }) => runs.detail(caller, params.run_id)),
+  handle(contract.createRun, ({ caller, body }) => runs.create(caller, body)),
+  handle(contract.listRuns, ({ caller, query: { since_hours, ...query } }) => runs.list(caller, { ...query, sinceHours: since_hours })),
+  handle(contract.listRunEvents, ({ caller, params, query }) => runs.events(caller, params.run_id, query.limit)),
+  handle(contract.getRunDetail, ({ caller, params }) => runs.detail(caller, params.run_id)),
+  handle(contract.cancelRun, ({ caller, params }) => runs.cancel(caller, params.run_id)),
+  handle(contract.retryRun, ({ caller, params }) => runs.retry(caller, params.run_id)),
+  handle(contract.getRunStats, ({ caller }) => runs.stats(caller)),
+  handle(contract.getRunCosts, ({ caller, query }) => runs.costs(caller, query.window)),
+  handle(contract.getRunContext, ({ caller, params }) => runs.context(caller, params.run_id)),
+  handle(contract.getRunContextContent, ({ caller, params, query }) =>
+    runs.contextContent(caller, params.run_id, query.before_byte),
+  ),
+];

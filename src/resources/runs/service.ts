@@ -1,0 +1,221 @@
+/** What a caller can do with runs. A run is accepted in Postgres, then started; what follows is the workflow's doing. */
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { AGENT_RUN, goAheadSignal, type AgentRunInput } from '../../../workflows/run/messages.ts';
+import type { agentRun } from '../../../workflows/run/workflow.ts';
+import type { Config } from '../../platform/core/config.ts';
+import { newRunId } from '../../platform/core/ids.ts';
+import type { Log } from '../../platform/core/log.ts';
+import { Problem } from '../../platform/core/problem.ts';
+import { found } from '../../platform/db/client.ts';
+import type { Caller } from '../../platform/http/endpoint.ts';
+import type { Temporal } from '../../platform/temporal/client.ts';
+import { isWorkflowGone, withinDeadline } from '../../platform/temporal/problems.ts';
+import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
+import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.ts';
+import type { RunRequest } from './contract.ts';
+import { contextOf, contextPage, type ContextDependencies } from './context.ts';
+import { conversationOf, COST_WINDOWS, isTerminal, runWorkflowId, type CostWindow } from './model.ts';
+import type { RunFilter } from './store/queries.ts';
+import type { RunStore } from './store/index.ts';
+
+export type RunService = ReturnType<typeof createRunService>;
+
+export interface RunServiceDependencies extends ContextDependencies {
+  temporal: Temporal;
+  store: RunStore;
+  config: Pick<Config, 'RUN_DETAIL_TTL' | 'RUN_MAX_TURNS' | 'RUN_MAX_TOKENS' | 'TASK_QUEUE_PREFIX' | 'WORKER_QUEUES'>;
+  log: Log;
+  agentExists: (customerId: string, slug: string) => Promise<boolean>;
+}
+
+interface StartableRun {
+  id: string;
+  workspaceId: string;
+  customerId: string;
+  agent: string | null;
+}
+
+/** How long a cancel request waits to be able to say that the run is cancelled. */
+const CANCEL_PATIENCE_MS = 2_000;
+
+export const createRunService = (deps: RunServiceDependencies) => {
+  const { temporal, store, config, log, agentExists } = deps;
+
+  /** Starts the workflow of an accepted run. Repeating it, for a run that runs or has run, does nothing. */
+  async function start({ id, workspaceId, customerId, agent }: StartableRun): Promise<void> {
+    const input: AgentRunInput = {
+      runId: id,
+      customerId,
+      workspaceId,
+      agent,
+      limits: { maxTurns: config.RUN_MAX_TURNS, maxTokens: config.RUN_MAX_TOKENS },
+      split: areQueuesSplit(config),
+    };
+    try {
+      await temporal.client.workflow.start<typeof agentRun>(AGENT_RUN, {
+        workflowId: runWorkflowId(id),
+        taskQueue: queueName(config, 'orchestration'),
+        args: [input],
+        // On the worker of this process where there is one: spares a round trip through the server.
+        requestEagerStart: true,
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        typedSearchAttributes: searchAttributes({ workspaceId, agent }),
+        staticSummary: agent ?? 'picks an agent',
+        staticDetails: `Run \`${id}\` of workspace \`${workspaceId}\``,
+        priority: { fairnessKey: customerId.slice(0, 64) },
+      });
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    }
+  }
+
+  /** Accept, then start. What cannot be started is withdrawn, so that a 502 has changed nothing. */
+  async function accept(caller: Caller, run: Omit<Parameters<RunStore['acceptRun']>[0], 'id' | 'customerId'>) {
+    const id = newRunId();
+    const { customerId, workspaceId } = caller;
+    await store.acceptRun({ ...run, id, customerId });
+    try {
+      await withinDeadline(temporal, () => start({ id, workspaceId, customerId, agent: run.agent }));
+    } catch (error) {
+      const isWithdrawn = await store.withdrawRun(customerId, id);
+      if (isWithdrawn) throw error;
+      log.warn({ run_id: id, err: error }, 'the start of a run seemed to fail but did not');
+    }
+    return { run_id: id, status: 'queued' as const };
+  }
+
+  const findLive = async ({ customerId }: Caller, runId: string) =>
+    found(await store.findRun(customerId, runId, config.RUN_DETAIL_TTL));
+
+  return {
+    start,
+
+    /** Tells a run that waits in a conversation that its turn has come. */
+    async goAhead(runId: string): Promise<void> {
+      await temporal.client.workflow
+        .getHandle(runWorkflowId(runId))
+        .signal(goAheadSignal)
+        // Not started yet: it will look for itself when it does.
+        .catch((error: unknown) => {
+          if (!isWorkflowGone(error)) throw error;
+        });
+    },
+
+    async create(caller: Caller, body: RunRequest) {
+      const agent = body.agent ?? null;
+      if (agent !== null && !(await agentExists(caller.customerId, agent))) throw new Problem('not_found', `unknown agent: ${agent}`);
+      return accept(caller, {
+        agent,
+        transport: body.transport,
+        prompt: (body.prompt ?? body.message)!,
+        threadId: body.thread_id ?? null,
+        channelId: body.channel_id ?? null,
+        conversation: conversationOf(body.thread_id, body.channel_id),
+        override: body.override ?? null,
+        costBudgetUsd: body.override?.cost_budget_usd,
+      });
+    },
+
+    async retry(caller: Caller, runId: string) {
+      const { agent, transport, prompt } = await findLive(caller, runId);
+      return accept(caller, {
+        ...{ agent, transport, prompt, override: null },
+        ...{ threadId: null, channelId: null, conversation: null },
+      });
+    },
+
+    /** Answers when the run has ended, or after two seconds with the state it is in. */
+    async cancel(caller: Caller, runId: string) {
+      const run = await findLive(caller, runId);
+      if (isTerminal(run.status)) throw new Problem('run_not_in_flight');
+      const handle = temporal.client.workflow.getHandle(runWorkflowId(runId));
+      await withinDeadline(temporal, async () => {
+        // Accepted but not started yet: starting it is what gives it a workflow that can be cancelled.
+        if (run.status === 'queued') await start({ ...run, workspaceId: caller.workspaceId });
+        await handle.cancel();
+      }).catch((error: unknown) => {
+        if (!isWorkflowGone(error)) throw error;
+      });
+      let timer: NodeJS.Timeout | undefined;
+      await Promise.race([
+        handle.result().catch(() => {}),
+        new Promise((resolve) => (timer = setTimeout(resolve, CANCEL_PATIENCE_MS))),
+      ]);
+      clearTimeout(timer);
+      const { status } = found(await store.findRun(caller.customerId, runId));
+      if (isTerminal(status) && status !== 'cancelled') throw new Problem('run_not_in_flight');
+      return { run_id: runId, status };
+    },
+
+    async list({ customerId }: Caller, { limit, offset, ...filter }: RunFilter & { limit: number; offset: number }) {
+      const { rows, total } = await store.listRuns(customerId, filter, { limit, offset });
+      return { data: rows, meta: { total, limit, offset } };
+    },
+
+    async events({ customerId }: Caller, runId: string, limit: number) {
+      const data = await store.listEvents(customerId, runId, limit);
+      // A run has at least one event, so none means that it is unknown.
+      if (data.length === 0) throw new Problem('not_found');
+      return { data, meta: { limit, run_id: runId } };
+    },
+
+    async detail(caller: Caller, runId: string) {
+      const run = await findLive(caller, runId);
+      return {
+        run_id: run.id,
+        customer_id: run.customerId,
+        transport: run.transport,
+        agent: run.agent,
+        parent_run_id: run.parentRunId,
+        status: run.status,
+        created_at: run.createdAt,
+        started_at: run.startedAt,
+        completed_at: run.completedAt,
+        output: run.output,
+        error: run.error,
+      };
+    },
+
+    stats: ({ customerId }: Caller) => store.statsOfLastDay(customerId),
+
+    async costs({ customerId }: Caller, window: CostWindow) {
+      const { total, agents, tiers, models } = await store.costRows(customerId, COST_WINDOWS[window]);
+      return {
+        data: agents.map(({ agent, cost_usd, run_count }) => ({
+          agent,
+          total_cost_usd: cost_usd,
+          run_count,
+          tiers: tiers
+            .filter((row) => row.agent === agent)
+            .map(({ tier, cost_usd, run_count }) => ({
+              tier,
+              cost_usd,
+              run_count,
+              models: models.filter((row) => row.agent === agent && row.tier === tier),
+            })),
+        })),
+        meta: {
+          window,
+          window_hours: COST_WINDOWS[window],
+          since: total.since,
+          total_cost_usd: total.cost_usd ?? '0',
+          run_count: total.run_count,
+          agent_count: agents.length,
+        },
+      };
+    },
+
+    async context({ customerId }: Caller, runId: string) {
+      found(await store.findRun(customerId, runId));
+      return contextOf(deps, found(await store.loadRunInTurn(runId)));
+    },
+
+    async contextContent({ customerId }: Caller, runId: string, beforeByte: number | undefined) {
+      found(await store.findRun(customerId, runId));
+      return contextPage(found(await store.loadRunInTurn(runId)), beforeByte);
+    },
+
+    summarizeAgent: (customerId: string, agent: string) => store.summarizeAgent(customerId, agent),
+  };
+};

@@ -1,0 +1,88 @@
+/** How a run comes to be: one statement that counts it against the day's cap, inserts it and begins its timeline. */
+import { sql, type SQL } from 'drizzle-orm';
+import { Problem } from '../../../platform/core/problem.ts';
+import type { Database } from '../../../platform/db/client.ts';
+import { capOf, PLANS, type Plan } from '../../workspaces/model.ts';
+import { planLimitExceeded } from '../../workspaces/store.ts';
+
+export interface NewRun {
+  id: string;
+  customerId: string;
+  agent: string | null;
+  transport: string;
+  prompt: string;
+  threadId: string | null;
+  channelId: string | null;
+  conversation: string | null;
+  override: Record<string, unknown> | null;
+  /** A limit of its own, US dollars. */
+  costBudgetUsd?: string | undefined;
+  /** Set on a run that a tool call of another run spawned. */
+  parent?: { runId: string; callId: string; depth: number; budgetIds: string[] };
+}
+
+const CAPS = JSON.stringify(Object.fromEntries(PLANS.map((plan) => [plan, capOf(plan, 'runs_per_day')])));
+const NOTHING = sql``;
+
+/** @throws Problem plan_limit_exceeded, workspace_archived, not_found */
+export async function acceptRun(db: Database, run: NewRun): Promise<void> {
+  const ownBudget = run.costBudgetUsd === undefined ? null : `run:${run.id}`;
+  const budgetIds = [...(run.parent?.budgetIds ?? []), ...(ownBudget ? [ownBudget] : [])];
+  const [outcome] = await db.rows<{ plan: Plan; status: string; cap: number | null; accepted: boolean }>(sql`
+    with workspace as (
+      select plan, status, (${CAPS}::jsonb ->> plan::text)::int as cap
+      from workspaces where customer_id = ${run.customerId}
+    ), counted as (
+      insert into usage_counters as u (customer_id, resource, day, used)
+      select ${run.customerId}, 'runs_per_day', ${TODAY}, 1 from workspace where cap is not null and status <> 'archived'
+      on conflict (customer_id, resource, day) do update set used = u.used + 1
+        where u.used < (select cap from workspace)
+      returning used
+    )${run.conversation ? takingPlace(run.customerId, run.conversation) : NOTHING}, run as (
+      insert into runs (id, customer_id, parent_run_id, parent_call_id, depth, agent, transport, prompt, thread_id,
+        channel_id, conversation, override, event_count, budget_ids)
+      select ${run.id}, ${run.customerId}, ${run.parent?.runId ?? null}, ${run.parent?.callId ?? null},
+        ${run.parent?.depth ?? 0}, ${run.agent}, ${run.transport}, ${run.prompt}, ${run.threadId}, ${run.channelId},
+        ${run.conversation}, ${run.override === null ? null : JSON.stringify(run.override)}::jsonb, 1,
+        ${sql.param(budgetIds)}::text[]
+      from workspace ${run.conversation ? sql`, place` : NOTHING}
+      where status <> 'archived' and (cap is null or exists (select 1 from counted))
+      returning id
+    ), received as (
+      insert into run_events (run_id, key, event_type, status, payload)
+      select id, 'received', 'run_received', 'queued', ${JSON.stringify({ prompt_length: run.prompt.length })}::jsonb from run
+    )${ownBudget ? limitedTo(ownBudget, run) : NOTHING}
+    select plan, status, cap, exists (select 1 from run) as accepted from workspace`);
+  if (!outcome) throw new Problem('not_found');
+  if (outcome.accepted) return;
+  if (outcome.status === 'archived') throw new Problem('workspace_archived');
+  throw planLimitExceeded(outcome.plan, 'runs_per_day', outcome.cap!, outcome.cap!);
+}
+
+const TODAY = sql`to_char(now() at time zone 'utc', 'YYYY-MM-DD')`;
+
+// Runs of one conversation get their number under a lock, so that a lower number is always visible before a higher one.
+const takingPlace = (customerId: string, conversation: string): SQL => sql`, place as materialized (
+  select pg_advisory_xact_lock(hashtextextended(${`${customerId}/${conversation}`}, 0)))`;
+
+const limitedTo = (budgetId: string, run: NewRun): SQL => sql`, budget as (
+  insert into budgets (id, customer_id, limit_usd)
+  select ${budgetId}, ${run.customerId}, ${run.costBudgetUsd}::numeric from run)`;
+
+/**
+ * Takes back a run whose workflow could not be started, as if it had never been asked for.
+ * @returns false when it has started after all
+ */
+export async function withdrawRun(db: Database, customerId: string, runId: string): Promise<boolean> {
+  const rows = await db.rows(sql`
+    with gone as (
+      delete from runs where id = ${runId} and customer_id = ${customerId} and status = 'queued' returning id
+    ), uncounted as (
+      update usage_counters set used = used - 1
+      where customer_id = ${customerId} and resource = 'runs_per_day' and day = ${TODAY} and exists (select 1 from gone)
+    ), unlimited as (
+      delete from budgets where id = ${`run:${runId}`} and exists (select 1 from gone)
+    )
+    select id from gone`);
+  return rows.length > 0;
+}

@@ -1,0 +1,27 @@
+/** Timeline rows, as a piece of a larger statement: an event is written in the statement that makes it true. */
+import { sql, type SQL } from 'drizzle-orm';
+import type { RunEventType } from '../model.ts';
+
+export interface NewEvent {
+  /** Names the event within its run; a repeated activity meets its own row again. */
+  key: string;
+  type: RunEventType;
+  durationMs?: number;
+  costUsd?: string | null;
+  status?: string;
+  payload?: Record<string, unknown>;
+}
+
+/** `insert ... select` of these events for each row (there is one or none) of the CTE `guard`, which has the run's id. */
+export const insertEvents = (guard: SQL, events: readonly NewEvent[]): SQL => sql`
+  insert into run_events (run_id, key, event_type, duration_ms, cost_usd, status, payload)
+  select guard.id, e.key, e.type::run_event_type, e."durationMs", e."costUsd", e.status, coalesce(e.payload, '{}')
+  from ${guard} guard, jsonb_to_recordset(${JSON.stringify(events)}::jsonb)
+    as e(key text, type text, "durationMs" int, "costUsd" numeric, status text, payload jsonb)
+  on conflict (run_id, key) do nothing`;
+
+/** Assignments that keep a run's own summary of its events true. */
+export const countEvents = (events: readonly NewEvent[]): SQL => sql`
+  event_count = event_count + ${events.length},
+  last_event_at = now(),
+  last_event_type = ${events.at(-1)!.type}::run_event_type`;

@@ -1,0 +1,147 @@
+/** What readers ask of runs. Every query takes the workspace; none joins events, whose summary is on the run's row. */
+import { and, asc, count, desc, eq, gte, sql, type SQL } from 'drizzle-orm';
+import type { Database } from '../../../platform/db/client.ts';
+import { runEvents, runs } from '../table.ts';
+
+export interface RunFilter {
+  agent?: string | undefined;
+  transport?: string | undefined;
+  sinceHours?: number | undefined;
+}
+
+const hoursAgo = (hours: number): SQL => sql`now() - make_interval(hours => ${hours})`;
+
+const listColumns = {
+  run_id: runs.id,
+  parent_run_id: runs.parentRunId,
+  agent: runs.agent,
+  transport: runs.transport,
+  started_at: runs.createdAt,
+  last_event_at: runs.lastEventAt,
+  last_event_type: runs.lastEventType,
+  last_status: sql<string | null>`${runs.status}::text`,
+  event_count: runs.eventCount,
+  total_cost_usd: runs.costUsd,
+  model: runs.model,
+  reasoning: runs.reasoning,
+  model_tier: runs.modelTier,
+  model_rule: runs.modelRule,
+  model_enforce: runs.modelEnforce,
+};
+
+export async function listRuns(
+  db: Database,
+  customerId: string,
+  { agent, transport, sinceHours }: RunFilter,
+  { limit, offset }: { limit: number; offset: number },
+) {
+  const where = and(
+    eq(runs.customerId, customerId),
+    agent === undefined ? undefined : eq(runs.agent, agent),
+    transport === undefined ? undefined : eq(runs.transport, transport),
+    sinceHours === undefined ? undefined : gte(runs.createdAt, hoursAgo(sinceHours)),
+  );
+  const rows = await db.orm.select(listColumns).from(runs).where(where).orderBy(desc(runs.seq)).limit(limit).offset(offset);
+  const [total] = await db.orm.select({ total: count() }).from(runs).where(where);
+  return { rows, total: total!.total };
+}
+
+/** The run as the live registry has it: gone once it ended longer than the time to live ago. */
+export async function findRun(db: Database, customerId: string, runId: string, ttlMs?: number) {
+  const fresh =
+    ttlMs === undefined
+      ? undefined
+      : sql`(${runs.completedAt} is null or ${runs.completedAt} > now() - make_interval(secs => ${ttlMs / 1_000}))`;
+  const [run] = await db.orm
+    .select()
+    .from(runs)
+    .where(and(eq(runs.customerId, customerId), eq(runs.id, runId), fresh));
+  return run;
+}
+
+export async function listEvents(db: Database, customerId: string, runId: string, limit: number) {
+  return db.orm
+    .select({
+      id: runEvents.id,
+      ts: runEvents.ts,
+      event_type: runEvents.eventType,
+      agent: runs.agent,
+      transport: runs.transport,
+      duration_ms: runEvents.durationMs,
+      cost_usd: runEvents.costUsd,
+      status: runEvents.status,
+      payload: runEvents.payload,
+    })
+    .from(runEvents)
+    .innerJoin(runs, eq(runs.id, runEvents.runId))
+    .where(and(eq(runEvents.runId, runId), eq(runs.customerId, customerId)))
+    .orderBy(asc(runEvents.id))
+    .limit(limit);
+}
+
+export async function statsOfLastDay(db: Database, customerId: string) {
+  const status = (...names: string[]) =>
+    sql<number>`(count(*) filter (where ${runs.status}::text in ${names}))::int`;
+  const [stats] = await db.orm
+    .select({
+      runs: count(),
+      completed: status('succeeded'),
+      failed: status('failed'),
+      in_flight: status('queued', 'running'),
+      cost_usd: sql<string>`coalesce(sum(${runs.costUsd}), 0)::text`,
+    })
+    .from(runs)
+    .where(and(eq(runs.customerId, customerId), gte(runs.createdAt, hoursAgo(24))));
+  return stats!;
+}
+
+export interface CostRow {
+  agent: string | null;
+  tier: string;
+  model: string | null;
+  cost_usd: string;
+  run_count: number;
+}
+
+/** Sums by agent, tier and model, dearest first, with the sums above them; added up by Postgres, so exactly. */
+export async function costRows(db: Database, customerId: string, windowHours: number) {
+  const rows = await db.rows<CostRow & { level: number; since: Date }>(sql`
+    select agent, model_tier as tier, model, sum(cost_usd)::text as cost_usd, count(*)::int as run_count,
+      grouping(agent, model_tier, model) as level, ${hoursAgo(windowHours)} as since
+    from runs where customer_id = ${customerId} and created_at >= ${hoursAgo(windowHours)}
+    group by grouping sets ((), (agent), (agent, model_tier), (agent, model_tier, model))
+    order by sum(cost_usd) desc nulls last, agent, tier, model`);
+  const at = (level: number) => rows.filter((row) => row.level === level);
+  return { total: at(7)[0]!, agents: at(3), tiers: at(1), models: at(0) };
+}
+
+/** What an agent did lately, for its detail page. */
+export async function summarizeAgent(db: Database, customerId: string, agent: string) {
+  const [totals] = await db.rows<{ total: number; succeeded: number; failed: number; cost_usd: string }>(sql`
+    select count(*)::int as total, (count(*) filter (where status = 'succeeded'))::int as succeeded,
+      (count(*) filter (where status = 'failed'))::int as failed, coalesce(sum(cost_usd), 0)::text as cost_usd
+    from runs where customer_id = ${customerId} and agent = ${agent}`);
+  const { rows: last } = await listRuns(db, customerId, { agent }, { limit: 10, offset: 0 });
+  return { ...totals!, last };
+}
+
+/** Runs that were accepted but, it seems, never started: their start is repeated. Over all workspaces. */
+export async function listUnstarted(db: Database, olderThanMs: number, limit: number) {
+  return db.rows<{ id: string; workspaceId: string; customerId: string; agent: string | null }>(sql`
+    select r.id, r.customer_id as "customerId", w.identity_workspace_id as "workspaceId", r.agent
+    from runs r join workspaces w on w.customer_id = r.customer_id
+    where r.status = 'queued' and r.created_at < now() - make_interval(secs => ${olderThanMs / 1_000})
+    order by r.created_at limit ${limit}`);
+}
+
+/** Gives back what runs that ended long ago still hold; their calls died with their worker. */
+export async function releaseForgotten(db: Database): Promise<void> {
+  await db.rows(sql`
+    with released as (
+      delete from cost_reservations c using runs r
+      where r.id = c.run_id and r.completed_at < now() - interval '1 hour' returning c.budget_id, c.amount_usd
+    ), sums as (
+      select budget_id, sum(amount_usd) as amount_usd from released group by budget_id
+    )
+    update budgets b set reserved_usd = b.reserved_usd - s.amount_usd from sums s where b.id = s.budget_id`);
+}

@@ -1,0 +1,96 @@
+/** One tool call of a run: what it is asked to do, and its one recorded result. */
+import { sql } from 'drizzle-orm';
+import type { Database } from '../../../platform/db/client.ts';
+import type { Effect, RunStatus, TerminalStatus } from '../model.ts';
+import { countEvents, insertEvents, type NewEvent } from './events.ts';
+
+export interface ToolCallInRun {
+  runId: string;
+  callId: string;
+  customerId: string;
+  agent: string;
+  depth: number;
+  transport: string;
+  budgetIds: string[];
+  runStatus: RunStatus;
+  tool: string;
+  arguments: unknown;
+  effect: Effect;
+  status: 'pending' | 'succeeded' | 'failed';
+}
+
+export async function loadToolCall(db: Database, runId: string, callId: string): Promise<ToolCallInRun | undefined> {
+  const [row] = await db.rows<ToolCallInRun>(sql`
+    select c.run_id as "runId", c.call_id as "callId", c.customer_id as "customerId", r.agent, r.depth, r.transport,
+      r.budget_ids as "budgetIds", r.status as "runStatus", c.tool, c.arguments, c.effect, c.status
+    from run_tool_calls c join runs r on r.id = c.run_id
+    where c.run_id = ${runId} and c.call_id = ${callId}`);
+  return row;
+}
+
+export interface ToolResult {
+  runId: string;
+  callId: string;
+  tool: string;
+  status: 'succeeded' | 'failed';
+  /** What the model is told. */
+  result: unknown;
+  durationMs: number;
+}
+
+const PREVIEW_LENGTH = 500;
+
+/** First result wins; a repeated call writes nothing. A result that comes after the run's end is kept, not told. */
+export async function recordToolResult(db: Database, { runId, callId, tool, status, result, durationMs }: ToolResult) {
+  const text = JSON.stringify(result) ?? 'null';
+  const event: NewEvent = {
+    key: `tool:${callId}:result`,
+    type: 'tool_result',
+    durationMs,
+    status,
+    payload: { call_id: callId, tool, result_preview: text.slice(0, PREVIEW_LENGTH).toWellFormed(), result_length: text.length },
+  };
+  await db.rows(sql`
+    with result as (
+      update run_tool_calls set status = ${status}::tool_call_status, result = ${text}::jsonb, completed_at = now()
+      where run_id = ${runId} and call_id = ${callId} and status = 'pending' returning run_id
+    ), told as (
+      update runs set ${countEvents([event])}
+      where id in (select run_id from result) and status = 'running' returning id
+    ) ${insertEvents(sql`told`, [event])}`);
+}
+
+/** The run that an earlier attempt of this call spawned. */
+export async function findChildRun(db: Database, runId: string, callId: string) {
+  const [row] = await db.rows<{ id: string; agent: string | null; status: RunStatus; output: string | null; error: string | null }>(sql`
+    select id, agent, status, output, error from runs where parent_run_id = ${runId} and parent_call_id = ${callId}`);
+  return row;
+}
+
+export type ChildRun = { id: string; status: TerminalStatus; output: string | null; error: string | null };
+
+export interface NewArtifact {
+  id: string;
+  customerId: string;
+  runId: string;
+  callId: string;
+  filename: string;
+  contentType: string;
+  sizeBytes: number;
+  sha256: string;
+  fileKey: string;
+}
+
+/** One artifact a tool call, however often it is repeated: the first one's id is the answer. */
+export async function recordArtifact(db: Database, artifact: NewArtifact): Promise<string> {
+  const [row] = await db.rows<{ id: string }>(sql`
+    with added as (
+      insert into run_artifacts (id, customer_id, run_id, call_id, filename, content_type, size_bytes, sha256, file_key)
+      values (${artifact.id}, ${artifact.customerId}, ${artifact.runId}, ${artifact.callId}, ${artifact.filename},
+        ${artifact.contentType}, ${artifact.sizeBytes}, ${artifact.sha256}, ${artifact.fileKey})
+      on conflict (run_id, call_id) do nothing returning id
+    )
+    select id from added union all
+    select id from run_artifacts where run_id = ${artifact.runId} and call_id = ${artifact.callId} limit 1`);
+  return row!.id;
+}

@@ -1,0 +1,271 @@
+/**
+ * What the turns of a run read and write. Each write is one statement that moves the run from one recorded state to the
+ * next (`turn_count` n-1 -> n, in flight -> ended) and hangs everything else on that move: a repeated or late activity
+ * finds the move done and writes nothing.
+ */
+import { sql, type SQL } from 'drizzle-orm';
+import type { Database } from '../../../platform/db/client.ts';
+import type { ResolvedModel, TokenUsage } from '../../../platform/models/types.ts';
+import { outboxCte } from '../../webhook-subscriptions/store.ts';
+import {
+  announcesItsEnd,
+  errorText,
+  isTerminal,
+  TERMINAL_EVENT,
+  type RequestedToolCall,
+  type RunError,
+  type RunStatus,
+  type TerminalStatus,
+} from '../model.ts';
+import { bookCost, release } from './budgets.ts';
+import { countEvents, insertEvents, type NewEvent } from './events.ts';
+
+export interface TurnMessage {
+  turn: number;
+  role: 'system' | 'user' | 'assistant';
+  content: unknown;
+}
+
+export interface RecordedToolCall extends RequestedToolCall {
+  turn: number;
+  position: number;
+  arguments: unknown;
+  status: 'pending' | 'succeeded' | 'failed';
+  result: unknown;
+}
+
+export interface RunInTurn {
+  id: string;
+  customerId: string;
+  parentRunId: string | null;
+  depth: number;
+  agent: string | null;
+  transport: string;
+  prompt: string;
+  conversation: string | null;
+  override: Record<string, unknown> | null;
+  status: RunStatus;
+  error: string | null;
+  model: string | null;
+  modelProvider: ResolvedModel['provider'] | null;
+  contextWindow: number | null;
+  modelTier: ResolvedModel['tier'];
+  modelRule: string;
+  modelEnforce: boolean;
+  reasoning: boolean | null;
+  turnCount: number;
+  inputTokens: number;
+  outputTokens: number;
+  budgetIds: string[];
+  /** An earlier run of the conversation that is still in flight. */
+  blockedBy: string | null;
+  messages: TurnMessage[];
+  toolCalls: Omit<RecordedToolCall, 'dispatch'>[];
+}
+
+/** Everything a turn needs to know of its run, in one statement. */
+export async function loadRunInTurn(db: Database, runId: string): Promise<RunInTurn | undefined> {
+  const [row] = await db.rows<RunInTurn>(sql`
+    select r.id, r.customer_id as "customerId", r.parent_run_id as "parentRunId", r.depth, r.agent, r.transport, r.prompt,
+      r.conversation, r.override, r.status, r.error, r.model, r.model_provider as "modelProvider",
+      r.context_window as "contextWindow", r.model_tier as "modelTier", r.model_rule as "modelRule",
+      r.model_enforce as "modelEnforce", r.reasoning, r.turn_count as "turnCount",
+      r.input_tokens::float8 as "inputTokens", r.output_tokens::float8 as "outputTokens", r.budget_ids as "budgetIds",
+      case when r.conversation is not null then (
+        select e.id from runs e
+        where e.customer_id = r.customer_id and e.conversation = r.conversation and e.seq < r.seq
+          and e.status in ('queued', 'running')
+        order by e.seq limit 1) end as "blockedBy",
+      (select coalesce(jsonb_agg(jsonb_build_object('turn', turn, 'role', role, 'content', content) order by turn), '[]')
+        from run_messages where run_id = r.id) as messages,
+      (select coalesce(jsonb_agg(jsonb_build_object('callId', call_id, 'turn', turn, 'position', position, 'tool', tool,
+          'arguments', arguments, 'effect', effect, 'status', status, 'result', result) order by turn, position), '[]')
+        from run_tool_calls where run_id = r.id) as "toolCalls"
+    from runs r where r.id = ${runId}`);
+  return row;
+}
+
+/** What earlier runs of a conversation said, oldest first. */
+export async function loadEarlierExchanges(db: Database, runId: string, count: number) {
+  return db.rows<{ prompt: string; output: string }>(sql`
+    select prompt, output from (
+      select e.seq, e.prompt, e.output from runs e, runs r
+      where r.id = ${runId} and e.customer_id = r.customer_id and e.conversation = r.conversation and e.seq < r.seq
+        and e.status = 'succeeded'
+      order by e.seq desc limit ${count}) latest
+    order by seq`);
+}
+
+export interface RunBeginning {
+  runId: string;
+  agent: string;
+  resolved: ResolvedModel;
+  system: string;
+  /** The user's message, an AI SDK message content. */
+  user: unknown;
+  events: readonly NewEvent[];
+}
+
+/** queued -> running, with who answers and on which model. */
+export async function beginRun(db: Database, { runId, agent, resolved, system, user, events }: RunBeginning): Promise<void> {
+  await db.rows(sql`
+    with begun as (
+      update runs set status = 'running', started_at = now(), agent = ${agent}, model = ${resolved.model},
+        model_provider = ${resolved.provider}, context_window = ${resolved.contextWindow}, model_tier = ${resolved.tier},
+        model_rule = ${resolved.rule}, model_enforce = ${resolved.enforce}, reasoning = ${resolved.reasoning},
+        ${countEvents(events)}
+      where id = ${runId} and status = 'queued' returning id
+    ), events as (${insertEvents(sql`begun`, events)}), said as (
+      insert into run_messages (run_id, turn, role, content)
+      select id, 0, 'system', ${JSON.stringify(system)}::jsonb from begun
+      union all select id, 0, 'user', ${JSON.stringify(user)}::jsonb from begun
+    )
+    select 1`);
+}
+
+/** Adds to the timeline of a run in flight, for example an attempt that failed and will be repeated. */
+export async function noteEvents(db: Database, runId: string, events: readonly NewEvent[]): Promise<void> {
+  await db.rows(sql`
+    with noted as (
+      update runs set ${countEvents(events)}
+      where id = ${runId} and status in ('queued', 'running')
+        and not exists (select 1 from run_events where run_id = ${runId} and key = ${events[0]!.key})
+      returning id
+    ) ${insertEvents(sql`noted`, events)}`);
+}
+
+export interface RunEnd {
+  status: TerminalStatus;
+  output?: string | null;
+  error?: RunError | undefined;
+}
+
+/** What the end of a run sets off, to be started after it is recorded. */
+export interface AfterRun {
+  /** Recorded webhook deliveries. */
+  deliveries: string[];
+  /** The next run of the conversation. */
+  nextRunId: string | null;
+}
+
+const endEvent = ({ status, output, error }: RunEnd): NewEvent => ({
+  key: 'end',
+  type: TERMINAL_EVENT[status],
+  status,
+  payload: status === 'succeeded' ? { output_length: output?.length ?? 0 } : error ? { error: error.message, code: error.code } : {},
+});
+
+const endColumns = ({ status, output, error }: RunEnd): SQL => sql`
+  status = ${status}::run_status, completed_at = now(), output = ${output ?? null},
+  error = ${error ? errorText(error) : null},`;
+
+type EndingRun = Pick<RunInTurn, 'id' | 'customerId' | 'parentRunId' | 'agent' | 'conversation'>;
+
+/** CTE: an outbox row for each endpoint that wants to know, in the statement that ends the run. */
+const announce = (guard: SQL, run: EndingRun, { status, output }: RunEnd): SQL =>
+  announcesItsEnd({ parentRunId: run.parentRunId, status })
+    ? sql`, deliveries as (${outboxCte(guard, {
+        customerId: run.customerId,
+        eventType: status === 'succeeded' ? 'run.succeeded' : 'run.failed',
+        eventKey: `run:${run.id}`,
+        data: { run_id: run.id, agent: run.agent, status, output: output ?? null },
+      })})`
+    : sql`, deliveries as (select null::uuid as id where false)`;
+
+const afterColumns = (run: EndingRun): SQL => sql`
+  (select coalesce(jsonb_agg(id), '[]') from deliveries) as deliveries,
+  ${run.conversation === null ? sql`null::text` : nextOf(run.id)} as "nextRunId"`;
+
+const nextOf = (runId: string): SQL => sql`(
+  select e.id from runs e, runs r
+  where r.id = ${runId} and e.customer_id = r.customer_id and e.conversation = r.conversation and e.seq > r.seq
+    and e.status in ('queued', 'running')
+  order by e.seq limit 1)`;
+
+export interface TurnRecord {
+  run: EndingRun & { budgetIds: readonly string[] };
+  turn: number;
+  /** The assistant's message, an AI SDK message content. */
+  reply: unknown;
+  usage: TokenUsage;
+  /** Null where no price is known. */
+  costUsd: string | null;
+  toolCalls: readonly RecordedToolCall[];
+  events: readonly NewEvent[];
+  /** Set on the turn that ends the run. */
+  end?: RunEnd | undefined;
+}
+
+/** Records a turn and, when it is the last one, the end of its run with everything that follows from it. */
+export async function recordTurn(db: Database, record: TurnRecord): Promise<AfterRun | undefined> {
+  const { run, turn, usage, costUsd, end, toolCalls } = record;
+  const events = end ? [...record.events, endEvent(end)] : record.events;
+  const [outcome] = await db.rows<AfterRun & { recorded: boolean }>(sql`
+    with recorded as (
+      update runs set turn_count = ${turn}, input_tokens = input_tokens + ${usage.inputTokens},
+        output_tokens = output_tokens + ${usage.outputTokens}, cost_usd = cost_usd + ${costUsd ?? '0'}::numeric,
+        is_priced = is_priced and ${costUsd !== null}, ${end ? endColumns(end) : sql``} ${countEvents(events)}
+      where id = ${run.id} and turn_count = ${turn - 1} and status = 'running' returning id
+    ), events as (${insertEvents(sql`recorded`, events)}), said as (
+      insert into run_messages (run_id, turn, role, content)
+      select id, ${turn}, 'assistant', ${JSON.stringify(record.reply)}::jsonb from recorded
+    )
+    ${toolCalls.length > 0 ? sql`, calls as (${insertToolCalls(run.customerId, toolCalls)})` : sql``}
+    ${run.budgetIds.length > 0 ? sql`, ${bookCost(run.id, turn, run.budgetIds, costUsd)}` : sql``}
+    ${end ? announce(sql`recorded`, run, end) : sql`, deliveries as (select null::uuid as id where false)`}
+    select exists (select 1 from recorded) as recorded, ${afterColumns(run)}`);
+  if (outcome!.recorded) return outcome;
+  // The run ended while the call was under way: its cost is booked all the same, its words are not.
+  await db.rows(sql`
+    update runs set cost_usd = cost_usd + ${costUsd ?? '0'}::numeric, input_tokens = input_tokens + ${usage.inputTokens},
+      output_tokens = output_tokens + ${usage.outputTokens}, turn_count = ${turn}
+    where id = ${run.id} and turn_count = ${turn - 1}`);
+  return undefined;
+}
+
+const insertToolCalls = (customerId: string, calls: readonly RecordedToolCall[]): SQL => sql`
+  insert into run_tool_calls
+    (run_id, call_id, customer_id, turn, position, tool, arguments, effect, status, result, completed_at)
+  select recorded.id, c."callId", ${customerId}, c.turn, c.position, c.tool, c.arguments, c.effect::tool_effect,
+    c.status::tool_call_status, c.result, case when c.status = 'pending' then null else now() end
+  from recorded, jsonb_to_recordset(${JSON.stringify(calls)}::jsonb) as c("callId" text, turn int, position int, tool text,
+    arguments jsonb, effect text, status text, result jsonb)`;
+
+/** Ends a run in flight. One that has ended already keeps its end, which is then the answer. */
+export async function endRun(
+  db: Database,
+  runId: string,
+  end: RunEnd,
+): Promise<{ status: TerminalStatus; after: AfterRun } | undefined> {
+  const [run] = await db.rows<EndingRun & { status: RunStatus; budgetIds: string[] }>(sql`
+    select id, customer_id as "customerId", parent_run_id as "parentRunId", agent, conversation, status,
+      budget_ids as "budgetIds"
+    from runs where id = ${runId}`);
+  if (!run) return undefined;
+  const event = endEvent(end);
+  const [outcome] = await db.rows<AfterRun & { status: TerminalStatus }>(sql`
+    with ended as (
+      update runs set started_at = coalesce(started_at, now()), ${endColumns(end)} ${countEvents([event])}
+      where id = ${runId} and status in ('queued', 'running') returning id
+    ), events as (${insertEvents(sql`ended`, [event])})
+    ${announce(sql`ended`, run, end)}
+    select case when exists (select 1 from ended) then ${end.status}::run_status else r.status end as status,
+      ${afterColumns(run)}
+    from runs r where r.id = ${runId}`);
+  const { status, ...after } = outcome!;
+  // A cancelled run's call may still be under way; what it holds is given back when it returns.
+  if (run.budgetIds.length > 0 && end.status !== 'cancelled') await release(db, runId);
+  // Recorded by an earlier attempt that may have died before it started what follows: name it again.
+  if (isTerminal(run.status)) return { status: run.status, after: await loadAfterRun(db, run) };
+  return { status, after };
+}
+
+/** What the recorded end of a run set off, for an activity that repeats itself after the end was recorded. */
+export async function loadAfterRun(db: Database, run: Pick<RunInTurn, 'id' | 'customerId' | 'conversation'>): Promise<AfterRun> {
+  const [row] = await db.rows<AfterRun>(sql`
+    select ${run.conversation === null ? sql`null::text` : nextOf(run.id)} as "nextRunId",
+      (select coalesce(jsonb_agg(d.id), '[]') from webhook_deliveries d
+        join webhook_subscriptions s on s.id = d.subscription_id
+        where s.customer_id = ${run.customerId} and d.event_key = ${`run:${run.id}`} and d.status = 'pending') as deliveries`);
+  return row!;
+}

@@ -1,0 +1,227 @@
+/**
+ * What a run leaves behind. Rows are inserted once by the service and from then on written by activities alone, each
+ * under a key that a repeated activity meets again.
+ */
+import { sql } from 'drizzle-orm';
+import {
+  bigint,
+  bigserial,
+  boolean,
+  check,
+  index,
+  integer,
+  jsonb,
+  pgEnum,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core';
+import { createdAt, instant, usd } from '../../platform/db/columns.ts';
+import { workspaces } from '../workspaces/table.ts';
+import { EFFECTS, RUN_EVENT_TYPES, RUN_STATUSES, TOOL_CALL_STATUSES } from './model.ts';
+
+export const runStatus = pgEnum('run_status', RUN_STATUSES);
+export const runEventType = pgEnum('run_event_type', RUN_EVENT_TYPES);
+export const toolEffect = pgEnum('tool_effect', EFFECTS);
+export const toolCallStatus = pgEnum('tool_call_status', TOOL_CALL_STATUSES);
+
+export const runs = pgTable(
+  'runs',
+  {
+    /** ULID; the Temporal workflow id is `run-<id>`, so no mapping table can go stale. */
+    id: text('id').primaryKey(),
+    /** Order of acceptance, which decides who goes first in a conversation. */
+    seq: bigserial('seq', { mode: 'number' }).notNull(),
+    customerId: text('customer_id')
+      .notNull()
+      .references(() => workspaces.customerId),
+    parentRunId: text('parent_run_id'),
+    /** The tool call of the parent that spawned this run: a repeated call finds its first child. */
+    parentCallId: text('parent_call_id'),
+    /** How many runs are above this one; bounds what a spawning agent can set off. */
+    depth: integer('depth').notNull().default(0),
+    /** Null until the classifier has picked one. */
+    agent: text('agent'),
+    transport: text('transport').notNull(),
+    prompt: text('prompt').notNull(),
+    threadId: text('thread_id'),
+    channelId: text('channel_id'),
+    conversation: text('conversation'),
+    override: jsonb('override').$type<Record<string, unknown>>(),
+    status: runStatus('status').notNull().default('queued'),
+    output: text('output'),
+    error: text('error'),
+
+    model: text('model'),
+    modelProvider: text('model_provider'),
+    /** Tokens. */
+    contextWindow: integer('context_window'),
+    reasoning: boolean('reasoning'),
+    modelTier: text('model_tier').notNull().default('unknown'),
+    modelRule: text('model_rule').notNull().default('unresolved'),
+    modelEnforce: boolean('model_enforce').notNull().default(false),
+
+    /** Turns recorded so far. A turn is recorded by moving this from n-1 to n, hence once. */
+    turnCount: integer('turn_count').notNull().default(0),
+    inputTokens: bigint('input_tokens', { mode: 'number' }).notNull().default(0),
+    outputTokens: bigint('output_tokens', { mode: 'number' }).notNull().default(0),
+    costUsd: usd('cost_usd').notNull().default('0'),
+    /** False as soon as one call had no known price: the cost is then a lower bound. */
+    isPriced: boolean('is_priced').notNull().default(true),
+    /** What it counts against, `budgets.id`; a child counts against its parent's too. */
+    budgetIds: text('budget_ids').array().notNull().default([]),
+
+    // Of the run's events, kept here so that a list needs no join.
+    eventCount: integer('event_count').notNull().default(0),
+    lastEventAt: instant('last_event_at').notNull().defaultNow(),
+    lastEventType: runEventType('last_event_type').notNull().default('run_received'),
+
+    createdAt: createdAt(),
+    startedAt: instant('started_at'),
+    completedAt: instant('completed_at'),
+  },
+  (t) => [
+    // Newest first: read backwards it serves `order by seq desc`; the second one with the agent filter.
+    index('runs_by_workspace').on(t.customerId, t.seq),
+    index('runs_by_agent').on(t.customerId, t.agent, t.seq),
+    // Statistics and costs of a time window.
+    index('runs_by_time').on(t.customerId, t.createdAt),
+    index('runs_by_conversation')
+      .on(t.customerId, t.conversation, t.seq)
+      .where(sql`${t.conversation} is not null`),
+    // Housekeeping: accepted, never started.
+    index('runs_waiting')
+      .on(t.createdAt)
+      .where(sql`${t.status} = 'queued'`),
+    uniqueIndex('runs_once_per_parent_call')
+      .on(t.parentRunId, t.parentCallId)
+      .where(sql`${t.parentCallId} is not null`),
+    check(
+      'runs_ended_has_an_end',
+      sql`(${t.completedAt} is not null) = (${t.status} in ('succeeded', 'failed', 'cancelled'))`,
+    ),
+  ],
+);
+
+export const runEvents = pgTable(
+  'run_events',
+  {
+    id: bigserial('id', { mode: 'number' }).primaryKey(),
+    runId: text('run_id')
+      .notNull()
+      .references(() => runs.id, { onDelete: 'cascade' }),
+    /** Names the event within its run: a repeated activity writes it once. */
+    key: text('key').notNull(),
+    ts: instant('ts').notNull().defaultNow(),
+    eventType: runEventType('event_type').notNull(),
+    durationMs: integer('duration_ms'),
+    costUsd: usd('cost_usd'),
+    status: text('status'),
+    payload: jsonb('payload').$type<Record<string, unknown>>().notNull(),
+  },
+  (t) => [uniqueIndex('run_events_once').on(t.runId, t.key)],
+);
+
+/** The transcript: system and user at turn 0, the assistant's reply at each later one. Tool results are tool calls. */
+export const runMessages = pgTable(
+  'run_messages',
+  {
+    runId: text('run_id')
+      .notNull()
+      .references(() => runs.id, { onDelete: 'cascade' }),
+    turn: integer('turn').notNull(),
+    role: text('role').$type<'system' | 'user' | 'assistant'>().notNull(),
+    content: jsonb('content').$type<unknown>().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.runId, t.turn, t.role] })],
+);
+
+export const runToolCalls = pgTable(
+  'run_tool_calls',
+  {
+    runId: text('run_id')
+      .notNull()
+      .references(() => runs.id, { onDelete: 'cascade' }),
+    /** The model's own id of the call. */
+    callId: text('call_id').notNull(),
+    customerId: text('customer_id').notNull(),
+    turn: integer('turn').notNull(),
+    position: integer('position').notNull(),
+    tool: text('tool').notNull(),
+    arguments: jsonb('arguments').$type<unknown>().notNull(),
+    effect: toolEffect('effect').notNull(),
+    status: toolCallStatus('status').notNull().default('pending'),
+    /** What the model is told: the tool's value, or an error text. */
+    result: jsonb('result').$type<unknown>(),
+    createdAt: createdAt(),
+    completedAt: instant('completed_at'),
+  },
+  (t) => [
+    primaryKey({ columns: [t.runId, t.callId] }),
+    // Recent invocations of one tool, newest first.
+    index('run_tool_calls_by_tool').on(t.customerId, t.tool, t.createdAt),
+  ],
+);
+
+/** A spending limit. A run may count against several; the sum of spent and reserved is kept under each. */
+export const budgets = pgTable('budgets', {
+  /** `run:<id>`, later `project:<id>`, `task:<id>` and `wallet:<customer>`. */
+  id: text('id').primaryKey(),
+  customerId: text('customer_id').notNull(),
+  limitUsd: usd('limit_usd').notNull(),
+  spentUsd: usd('spent_usd').notNull().default('0'),
+  reservedUsd: usd('reserved_usd').notNull().default('0'),
+});
+
+/** What a model call may cost at worst, held from before the call until its true cost is known. */
+export const costReservations = pgTable(
+  'cost_reservations',
+  {
+    runId: text('run_id')
+      .notNull()
+      .references(() => runs.id, { onDelete: 'cascade' }),
+    turn: integer('turn').notNull(),
+    budgetId: text('budget_id')
+      .notNull()
+      .references(() => budgets.id, { onDelete: 'cascade' }),
+    amountUsd: usd('amount_usd').notNull(),
+    createdAt: createdAt(),
+  },
+  (t) => [primaryKey({ columns: [t.runId, t.turn, t.budgetId] })],
+);
+
+/** Files that runs saved. */
+export const runArtifacts = pgTable(
+  'run_artifacts',
+  {
+    id: uuid('id').primaryKey(),
+    customerId: text('customer_id').notNull(),
+    runId: text('run_id')
+      .notNull()
+      .references(() => runs.id, { onDelete: 'cascade' }),
+    callId: text('call_id').notNull(),
+    filename: text('filename').notNull(),
+    contentType: text('content_type').notNull(),
+    sizeBytes: bigint('size_bytes', { mode: 'number' }).notNull(),
+    sha256: text('sha256').notNull(),
+    /** Where file storage keeps it; never a caller's text. */
+    fileKey: text('file_key').notNull(),
+    createdAt: createdAt(),
+  },
+  (t) => [uniqueIndex('run_artifacts_once_per_call').on(t.runId, t.callId), index('run_artifacts_by_run').on(t.customerId, t.runId)],
+);
+
+/** Counts what a plan caps by the day. */
+export const usageCounters = pgTable(
+  'usage_counters',
+  {
+    customerId: text('customer_id').notNull(),
+    resource: text('resource').notNull(),
+    /** UTC date, `2026-11-21`. */
+    day: text('day').notNull(),
+    used: integer('used').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.customerId, t.resource, t.day] })],
+);

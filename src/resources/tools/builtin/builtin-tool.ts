@@ -1,0 +1,46 @@
+/** How a built-in tool is written: its arguments as a zod schema, which is also what the model is shown. */
+import { z } from 'zod';
+import type { Effect } from '../../runs/model.ts';
+import { ToolError, type Tool, type ToolContext } from '../model.ts';
+
+interface Definition<Args extends z.ZodObject> {
+  slug: string;
+  /** For the model: what it does, when to use it, what it answers. */
+  description: string;
+  effect: Effect | ((args: z.output<Args>) => Effect);
+  sensitive?: boolean;
+  dispatch?: Tool['dispatch'];
+  args: Args;
+  execute(args: z.output<Args>, context: ToolContext): Promise<unknown>;
+}
+
+export const builtinTool = <Args extends z.ZodObject>({
+  slug,
+  description,
+  effect,
+  sensitive = false,
+  dispatch = 'activity',
+  args: schema,
+  execute,
+}: Definition<Args>): Tool => ({
+  slug,
+  description,
+  // What comes in: arguments with a default are optional.
+  parameters: z.toJSONSchema(schema, { io: 'input' }),
+  effect:
+    typeof effect === 'function'
+      ? (args) => {
+          const parsed = schema.safeParse(args);
+          // Bad arguments are refused before anything happens.
+          return parsed.success ? effect(parsed.data) : 'read';
+        }
+      : effect,
+  sensitive,
+  module: `app.tools.${slug}`,
+  dispatch,
+  async execute(args, context) {
+    const parsed = schema.safeParse(args);
+    if (!parsed.success) throw new ToolError(`bad arguments for ${slug}: ${z.prettifyError(parsed.error)}`);
+    return execute(parsed.data, context);
+  },
+});

@@ -1,0 +1,125 @@
+/** One HTTP request to a public address, through the guarded way out. */
+import { z } from 'zod';
+import { ForbiddenAddressError } from '../../../platform/egress/egress.ts';
+import { readCapped } from '../../../platform/egress/read-capped.ts';
+import { ToolError } from '../model.ts';
+import { builtinTool } from './builtin-tool.ts';
+
+const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+const MAX_BODY_BYTES = 64 * 1_024;
+
+/** Those that change how the connection works or whom it reaches. */
+const OWN_HEADERS =
+  /^(host|connection|content-length|expect|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-.*)$/i;
+const SHOWN_HEADERS = [
+  'content-type',
+  'content-length',
+  'date',
+  'etag',
+  'last-modified',
+  'link',
+  'location',
+  'retry-after',
+];
+
+/** Failures before anything was sent: the model may try something else, and nothing can have happened. */
+const NOT_SENT =
+  /^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|UND_ERR_INVALID_ARG|ERR_TLS_.*|ERR_INVALID_.*|CERT_.*|.*_CERT|.*_CERT_.*|.*_SIGNATURE)$/;
+
+const checkedHeaders = (given: Record<string, string>): Headers => {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(given)) {
+    if (OWN_HEADERS.test(name)) throw new ToolError(`the header ${name} cannot be set`);
+    // `Headers` would trim a line break at the end and go on.
+    if (/[\r\n\0]/.test(name + value)) throw new ToolError(`the header ${JSON.stringify(name)} has a line break in it`);
+    try {
+      headers.append(name, value);
+    } catch {
+      throw new ToolError(`the header ${JSON.stringify(name)} is not one that HTTP allows`);
+    }
+  }
+  return headers;
+};
+
+const decoderFor = (contentType: string | null) => {
+  const charset = /charset="?([\w-]+)/i.exec(contentType ?? '')?.[1];
+  try {
+    return new TextDecoder(charset);
+  } catch {
+    return new TextDecoder();
+  }
+};
+
+/** Nothing when it is not text: NUL marks that, and cannot be stored. A character cut in two is left out. */
+const textOf = (bytes: Buffer, contentType: string | null, cut: boolean): string | null => {
+  const text = decoderFor(contentType).decode(bytes, { stream: cut });
+  return text.includes('\0') ? null : text;
+};
+
+/** The `code` of a failure, wherever `fetch` put it. */
+const codeOf = (error: unknown): string => {
+  const { code, cause, errors } = (error ?? {}) as { code?: unknown; cause?: unknown; errors?: unknown[] };
+  if (typeof code === 'string') return code;
+  const inner = cause ?? errors?.[0];
+  return inner === undefined ? '' : codeOf(inner);
+};
+
+const request = z.strictObject({
+  method: z.enum(METHODS).default('GET'),
+  url: z.string().min(1).max(8_000).describe('A public https address'),
+  headers: z.record(z.string().max(200), z.string().max(8_000)).optional(),
+  body: z.string().max(1_000_000).optional().describe('Text to send; say what it is in the content-type header'),
+  timeout_s: z.number().int().min(1).max(120).default(30).describe('Seconds until it gives up'),
+});
+
+const explain = (error: unknown, { method, url, timeout_s }: z.output<typeof request>): unknown => {
+  if (error instanceof ForbiddenAddressError) return new ToolError(`this address is not allowed: ${error.message}`);
+  if (NOT_SENT.test(codeOf(error))) return new ToolError(`${new URL(url).host} cannot be reached: ${codeOf(error)}`);
+  if (READING.has(method) && error instanceof DOMException && error.name === 'TimeoutError') {
+    return new ToolError(`no complete answer within ${timeout_s} seconds`);
+  }
+  // Whether it was carried out is not known. That is not for the model to judge.
+  return error;
+};
+
+export const httpRequest = builtinTool({
+  slug: 'http_request',
+  description:
+    'Sends one HTTP request to a public internet address. Use it to read a page or call an API whose address you know; ' +
+    'private and local addresses are refused. GET, HEAD and OPTIONS follow redirects; the others answer with the ' +
+    'redirect, and are never repeated by themselves. ' +
+    'Returns {status, headers, body, url}, body as text and at most 64 KB: truncated is true when there was more, ' +
+    'and body is null when it is not text. A status of 400 and above is returned, not raised.',
+  effect: ({ method }) => (READING.has(method) ? 'read' : 'irreversible'),
+  args: request,
+  async execute(args, { fetch, signal }) {
+    const { method, url, body, timeout_s } = args;
+    if (!URL.canParse(url))
+      throw new ToolError(`${JSON.stringify(url)} is not a complete address such as https://example.com/`);
+    const reading = READING.has(method);
+    if (reading && body !== undefined)
+      throw new ToolError(`${method} takes no body: put it in the address, or use POST`);
+    const headers = checkedHeaders(args.headers ?? {});
+    try {
+      const response = await fetch(url, {
+        method,
+        headers,
+        // An answered POST has happened: what its redirect leads to must not fail it.
+        redirect: reading ? 'follow' : 'manual',
+        signal: AbortSignal.any([signal, AbortSignal.timeout(timeout_s * 1_000)]),
+        ...(body === undefined ? {} : { body }),
+      });
+      const { bytes, cut } = await readCapped(response, MAX_BODY_BYTES);
+      return {
+        status: response.status,
+        headers: Object.fromEntries([...response.headers].filter(([name]) => SHOWN_HEADERS.includes(name))),
+        body: textOf(bytes, response.headers.get('content-type'), cut),
+        ...(cut ? { truncated: true } : {}),
+        url: response.url,
+      };
+    } catch (error) {
+      throw explain(error, args);
+    }
+  },
+});

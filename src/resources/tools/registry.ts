@@ -1,0 +1,22 @@
+/** All tools of a workspace, wherever they come from. A slug means the tool of the first source that has it. */
+import type { Tool, ToolSource } from './model.ts';
+
+export interface ToolRegistry {
+  /** The tools of these slugs that exist, in the order asked for, each once. */
+  find(customerId: string, slugs: readonly string[]): Promise<Tool[]>;
+  get(customerId: string, slug: string): Promise<Tool | undefined>;
+}
+
+/** @param sources built-in ones first: nobody can then put another tool under a built-in slug */
+export const createToolRegistry = (sources: readonly ToolSource[]): ToolRegistry => {
+  const find = async (customerId: string, slugs: readonly string[]): Promise<Tool[]> => {
+    const found = new Map<string, Tool>();
+    for (const source of sources) {
+      const missing = [...new Set(slugs)].filter((slug) => !found.has(slug));
+      if (missing.length === 0) break;
+      for (const tool of await source.find(customerId, missing)) found.set(tool.slug, tool);
+    }
+    return [...new Set(slugs)].flatMap((slug) => found.get(slug) ?? []);
+  };
+  return { find, get: async (customerId, slug) => (await find(customerId, [slug]))[0] };
+};

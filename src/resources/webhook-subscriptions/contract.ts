@@ -1,0 +1,141 @@
+/** The HTTP contract of outbound webhooks: endpoints on the public API, the delivery log on the control plane. */
+import { z } from 'zod';
+import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
+import { IntId, limit, offset, Timestamp } from '../../platform/http/schemas.ts';
+import { ALL_EVENTS, DELIVERY_STATUSES, WEBHOOK_EVENTS } from './model.ts';
+
+const Webhook = z
+  .object({
+    id: z.int(),
+    url: z.string(),
+    events: z.array(z.string()),
+    description: z.string().nullable(),
+    active: z.boolean(),
+    created_at: Timestamp,
+  })
+  .meta({ id: 'Webhook' });
+
+const Attempt = z.object({
+  attempt: z.int().describe('Counts on over redeliveries; a number is missing where a crash left no record'),
+  ts: Timestamp,
+  status_code: z.int().nullable().describe('Null when no answer came'),
+  duration_ms: z.int(),
+  error: z.string().nullable(),
+  response_excerpt: z.string().nullable().describe('The first kilobyte of the answer'),
+});
+
+const Delivery = z
+  .object({
+    id: z.uuid(),
+    endpoint_id: z.int(),
+    url: z.string(),
+    event_type: z.string(),
+    status: z.enum(DELIVERY_STATUSES),
+    attempt_count: z.int(),
+    redeliveries: z.int(),
+    created_at: Timestamp,
+    completed_at: Timestamp.nullable(),
+    attempts: z.array(Attempt),
+  })
+  .meta({ id: 'WebhookDelivery' });
+export type DeliveryRow = z.input<typeof Delivery>;
+
+const NewWebhook = z.object({
+  url: z.string().min(1).max(2_048).describe('https'),
+  // A plain string, as an unknown event is a 400 of its own and not a validation body.
+  events: z
+    .array(z.string().max(100))
+    .min(1)
+    .max(100)
+    .default([ALL_EVENTS])
+    .describe(`${WEBHOOK_EVENTS.join(', ')}, or ${ALL_EVENTS} for all`),
+  description: z.string().max(1_000).nullish(),
+});
+export type NewWebhook = z.output<typeof NewWebhook>;
+
+const DeliveryQuery = z.object({
+  limit: limit(500, 50),
+  offset,
+  status: z.enum(DELIVERY_STATUSES).optional(),
+  endpoint: IntId.optional().describe('Id of an endpoint'),
+});
+export type DeliveryQuery = z.output<typeof DeliveryQuery>;
+
+export const createWebhook = endpoint({
+  id: 'webhooks.create',
+  surface: 'public',
+  method: 'post',
+  path: '/v1/webhooks',
+  credential: 'api-key',
+  summary: 'Register a URL that events are posted to',
+  description: 'The signing secret is in this answer and in no other.',
+  body: NewWebhook,
+  status: 201,
+  reply: Webhook.extend({ secret: z.string() }).meta({ id: 'NewWebhook' }),
+  problems: ['unknown_event', 'invalid_url'],
+});
+
+export const listWebhooks = endpoint({
+  id: 'webhooks.list',
+  surface: 'public',
+  method: 'get',
+  path: '/v1/webhooks',
+  credential: 'api-key',
+  summary: 'List registered URLs, without their secrets',
+  status: 200,
+  reply: z.object({ data: z.array(Webhook), meta: z.object({ total: z.int() }) }),
+});
+
+export const deleteWebhook = endpoint({
+  id: 'webhooks.delete',
+  surface: 'public',
+  method: 'delete',
+  path: '/v1/webhooks/{id}',
+  credential: 'api-key',
+  summary: 'Delete an endpoint and drop its queued deliveries',
+  params: z.object({ id: IntId }),
+  status: 204,
+  reply: NO_CONTENT,
+  problems: ['not_found'],
+});
+
+export const listDeliveries = endpoint({
+  id: 'webhook-deliveries.list',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/webhook-deliveries',
+  credential: 'session',
+  summary: 'Delivery log with attempts, newest first',
+  query: DeliveryQuery,
+  status: 200,
+  reply: z.object({
+    data: z.array(Delivery),
+    meta: z.object({ limit: z.int(), offset: z.int(), total: z.int() }),
+  }),
+});
+
+export const redeliver = endpoint({
+  id: 'webhook-deliveries.redeliver',
+  surface: 'control-plane',
+  method: 'post',
+  path: '/v1/webhook-deliveries/{id}/redeliver',
+  credential: 'session',
+  summary: 'Send an ended delivery once more, with eight new attempts',
+  params: z.object({ id: z.uuid() }),
+  status: 200,
+  reply: Delivery,
+  problems: ['not_found', 'delivery_in_flight'],
+});
+
+export const rotateSecret = endpoint({
+  id: 'webhook-deliveries.rotateSecret',
+  surface: 'control-plane',
+  method: 'post',
+  path: '/v1/webhook-deliveries/endpoints/{id}/rotate-secret',
+  credential: 'session',
+  summary: 'Replace the signing secret; the old one signs along for 24 hours',
+  params: z.object({ id: IntId }),
+  status: 200,
+  reply: z.object({ id: z.int(), secret: z.string(), previous_secret_expires_at: Timestamp }),
+  problems: ['not_found'],
+});

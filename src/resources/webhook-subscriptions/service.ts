@@ -1,0 +1,178 @@
+/**
+ * What a caller can do with webhook endpoints and with the log of their deliveries.
+ *
+ * A delivery is accepted by its row. Its workflow is started beside that; where the start is lost, housekeeping
+ * repeats it, and the workflow id keeps it from running twice.
+ */
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { WEBHOOK_DELIVERY } from '../../../workflows/webhook-delivery/messages.ts';
+import type { webhookDelivery } from '../../../workflows/webhook-delivery/workflow.ts';
+import type { Config } from '../../platform/core/config.ts';
+import type { SecretBox } from '../../platform/core/crypto.ts';
+import { newSecret } from '../../platform/core/ids.ts';
+import type { Log } from '../../platform/core/log.ts';
+import { Problem } from '../../platform/core/problem.ts';
+import type { Egress } from '../../platform/egress/egress.ts';
+import type { Caller } from '../../platform/http/endpoint.ts';
+import type { Temporal } from '../../platform/temporal/client.ts';
+import { withinDeadline } from '../../platform/temporal/problems.ts';
+import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
+import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.ts';
+import type { DeliveryQuery, NewWebhook } from './contract.ts';
+import { deliveryWorkflowId, isSubscribable, PREVIOUS_SECRET_TTL_MS } from './model.ts';
+import { secretOwner, type StartableDelivery, type WebhookStore } from './store.ts';
+
+export type WebhookService = ReturnType<typeof createWebhookService>;
+
+type DeliverySettings = Pick<
+  Config,
+  'TASK_QUEUE_PREFIX' | 'WORKER_QUEUES' | 'WEBHOOK_TIMEOUT' | 'WEBHOOK_RETRY_INITIAL'
+>;
+
+export interface WebhookServiceOptions {
+  store: WebhookStore;
+  temporal: Temporal;
+  secretBox: SecretBox;
+  egress: Pick<Egress, 'isForbiddenUrl'>;
+  settings: DeliverySettings & Pick<Config, 'WEBHOOK_ALLOW_HTTP'>;
+  log: Log;
+}
+
+/** A start may be on its way for that long. */
+const LOST_AFTER_S = 15;
+const BATCH = 50;
+
+const newSigningSecret = (): string => `whsec_${newSecret()}`;
+
+export const createWebhookService = (options: WebhookServiceOptions) => {
+  const { store, temporal, secretBox, egress, settings, log } = options;
+
+  /** @throws Problem invalid_url */
+  function checkUrl(url: string): void {
+    const isScheme = (scheme: string) => new URL(url).protocol === scheme;
+    const reason =
+      egress.isForbiddenUrl(url) ??
+      (isScheme('https:') || (settings.WEBHOOK_ALLOW_HTTP && isScheme('http:')) ? undefined : 'only https is allowed');
+    if (reason) throw new Problem('invalid_url', `url: ${reason}`);
+  }
+
+  /** @throws Problem runtime_unreachable */
+  async function startRecorded(ids: readonly string[]): Promise<void> {
+    const deliveries = await store.listStartable(ids);
+    await Promise.all(deliveries.map((delivery) => startDelivery(temporal, settings, delivery)));
+  }
+
+  return {
+    /** @throws Problem unknown_event, invalid_url */
+    async create({ customerId }: Caller, { url, events, description }: NewWebhook) {
+      const unknown = events.find((name) => !isSubscribable(name));
+      if (unknown !== undefined) throw new Problem('unknown_event', `unknown event type: ${unknown}`);
+      checkUrl(url);
+      const secret = newSigningSecret();
+      const webhook = await store.insertSubscription({
+        customerId,
+        url,
+        events: [...new Set(events)],
+        description,
+        sealedSecret: secretBox.seal(secret, secretOwner(customerId)),
+      });
+      return { ...webhook, secret };
+    },
+
+    async list({ customerId }: Caller) {
+      const data = await store.listSubscriptions(customerId);
+      return { data, meta: { total: data.length } };
+    },
+
+    /** @throws Problem not_found */
+    async remove({ customerId }: Caller, id: number): Promise<void> {
+      const dropped = await store.deleteSubscription(customerId, id);
+      // Tidiness only: an attempt finds its delivery dropped and sends nothing.
+      const cancel = ({ deliveryId, redelivery }: (typeof dropped)[number]) =>
+        temporal.client.workflow.getHandle(deliveryWorkflowId(deliveryId, redelivery)).cancel();
+      await withinDeadline(temporal, () => Promise.allSettled(dropped.map(cancel)));
+    },
+
+    async listDeliveries({ customerId }: Caller, query: DeliveryQuery) {
+      const { data, total } = await store.listDeliveries(customerId, query);
+      return { data, meta: { limit: query.limit, offset: query.offset, total } };
+    },
+
+    /** @throws Problem not_found, delivery_in_flight */
+    async redeliver({ customerId }: Caller, id: string) {
+      await store.redeliver(customerId, id);
+      await startRecorded([id]).catch((err: unknown) =>
+        log.warn({ err, delivery_id: id }, 'housekeeping will start the redelivery'),
+      );
+      return store.getDelivery(customerId, id);
+    },
+
+    /** @throws Problem not_found */
+    async rotateSecret({ customerId }: Caller, id: number) {
+      const secret = newSigningSecret();
+      const until = new Date(Date.now() + PREVIOUS_SECRET_TTL_MS);
+      await store.rotateSecret(customerId, id, secretBox.seal(secret, secretOwner(customerId)), until);
+      return { id, secret, previous_secret_expires_at: until };
+    },
+
+    /** Starts what the end of a run or project recorded. */
+    startRecorded,
+
+    /** Housekeeping: starts what is pending and not under way, in every workspace. */
+    async startPending(): Promise<void> {
+      for (let after: string | undefined; ;) {
+        const batch = await store.listPending({ olderThanS: LOST_AFTER_S, after, limit: BATCH });
+        await Promise.all(
+          batch.map(async (delivery) => {
+            // Its workflow has ended without a record (terminated by hand): nothing will send it any more.
+            if (!(await startDelivery(temporal, settings, delivery))) await store.recordExhausted(delivery);
+          }),
+        );
+        after = batch.at(-1)?.deliveryId;
+        if (batch.length < BATCH) return;
+      }
+    },
+  };
+};
+
+/**
+ * Starts a delivery's workflow; while it runs, repeating this changes nothing.
+ * @returns false when that workflow has ended already
+ * @throws Problem runtime_unreachable
+ */
+async function startDelivery(
+  temporal: Temporal,
+  settings: DeliverySettings,
+  { deliveryId, redelivery, eventType, workspaceId, customerId }: StartableDelivery,
+): Promise<boolean> {
+  try {
+    await withinDeadline(temporal, () =>
+      temporal.client.workflow.start<typeof webhookDelivery>(WEBHOOK_DELIVERY, {
+        workflowId: deliveryWorkflowId(deliveryId, redelivery),
+        taskQueue: queueName(settings, 'orchestration'),
+        args: [
+          {
+            deliveryId,
+            redelivery,
+            eventType,
+            retry: { initialMs: settings.WEBHOOK_RETRY_INITIAL },
+            timeoutMs: settings.WEBHOOK_TIMEOUT,
+            split: areQueuesSplit(settings),
+          },
+        ],
+        // On the worker of this process where there is one: spares a round trip through the server.
+        requestEagerStart: true,
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        typedSearchAttributes: searchAttributes({ workspaceId }),
+        staticSummary: eventType,
+        staticDetails: `Delivery \`${deliveryId}\`${redelivery > 0 ? `, redelivery ${redelivery}` : ''}`,
+        priority: { fairnessKey: customerId.slice(0, 64) },
+      }),
+    );
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,97 @@
+/** Endpoints that tenants registered, and the outbox: a delivery row is inserted in the transaction that ends its run. */
+import { sql } from 'drizzle-orm';
+import {
+  boolean,
+  index,
+  integer,
+  pgEnum,
+  pgTable,
+  primaryKey,
+  serial,
+  text,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core';
+import { createdAt, instant } from '../../platform/db/columns.ts';
+import { workspaces } from '../workspaces/table.ts';
+import { DELIVERY_STATUSES } from './model.ts';
+
+export const deliveryStatus = pgEnum('webhook_delivery_status', DELIVERY_STATUSES);
+
+export const webhookSubscriptions = pgTable(
+  'webhook_subscriptions',
+  {
+    id: serial('id').primaryKey(),
+    customerId: text('customer_id')
+      .notNull()
+      .references(() => workspaces.customerId),
+    url: text('url').notNull(),
+    /** Event names, or `*`. */
+    events: text('events').array().notNull(),
+    description: text('description'),
+    active: boolean('active').notNull().default(true),
+    /** Sealed with the owner `<customer>/webhook_subscriptions`: signing needs the secret itself. */
+    sealedSecret: text('sealed_secret').notNull(),
+    /** The secret before the last rotation signs along until then. */
+    sealedPreviousSecret: text('sealed_previous_secret'),
+    previousSecretUntil: instant('previous_secret_until'),
+    createdAt: createdAt(),
+    deletedAt: instant('deleted_at'),
+  },
+  (t) => [
+    // Matching endpoints of a workspace when a run ends, and the list.
+    index('webhook_subscriptions_by_workspace')
+      .on(t.customerId, t.id)
+      .where(sql`${t.deletedAt} is null`),
+  ],
+);
+
+export const webhookDeliveries = pgTable(
+  'webhook_deliveries',
+  {
+    id: uuid('id').primaryKey(),
+    customerId: text('customer_id').notNull(),
+    subscriptionId: integer('subscription_id')
+      .notNull()
+      .references(() => webhookSubscriptions.id),
+    eventType: text('event_type').notNull(),
+    /** What happened, for example `run:<id>:succeeded`: one delivery an endpoint, however often the end is recorded. */
+    eventKey: text('event_key').notNull(),
+    /** The exact bytes that are sent and signed. */
+    body: text('body').notNull(),
+    status: deliveryStatus('status').notNull().default('pending'),
+    attemptCount: integer('attempt_count').notNull().default(0),
+    /** How often somebody asked for it to be sent again; part of the workflow id. */
+    redeliveries: integer('redeliveries').notNull().default(0),
+    createdAt: createdAt(),
+    completedAt: instant('completed_at'),
+  },
+  (t) => [
+    uniqueIndex('webhook_deliveries_once').on(t.subscriptionId, t.eventKey),
+    // The log of a workspace, newest first (uuid v7 sorts by time).
+    index('webhook_deliveries_by_workspace').on(t.customerId, t.id),
+    // Housekeeping: recorded, never sent.
+    index('webhook_deliveries_pending')
+      .on(t.createdAt)
+      .where(sql`${t.status} = 'pending'`),
+  ],
+);
+
+export const webhookDeliveryAttempts = pgTable(
+  'webhook_delivery_attempts',
+  {
+    deliveryId: uuid('delivery_id')
+      .notNull()
+      .references(() => webhookDeliveries.id, { onDelete: 'cascade' }),
+    /** Counts on over redeliveries. */
+    attempt: integer('attempt').notNull(),
+    ts: instant('ts').notNull().defaultNow(),
+    /** Null when no answer came. */
+    statusCode: integer('status_code'),
+    durationMs: integer('duration_ms').notNull(),
+    error: text('error'),
+    /** The first kilobyte of the receiver's answer. */
+    responseExcerpt: text('response_excerpt'),
+  },
+  (t) => [primaryKey({ columns: [t.deliveryId, t.attempt] })],
+);

@@ -1,0 +1,57 @@
+/** Queries on workspaces, and the lock under which every count cap is held. */
+import { eq, sql } from 'drizzle-orm';
+import { found, type Database } from '../../platform/db/client.ts';
+import { Problem } from '../../platform/core/problem.ts';
+import { INTERNAL_WORKSPACE } from '../../platform/core/ids.ts';
+import { capOf, tierOf, type CappedResource, type Plan } from './model.ts';
+import { workspaces } from './table.ts';
+
+export type WorkspaceStore = ReturnType<typeof createWorkspaceStore>;
+
+export const createWorkspaceStore = (db: Database) => ({
+  /** The tenant that operates the deployment, made at first start. */
+  async seedInternal(runtimeBaseUrl: string): Promise<void> {
+    await db.orm
+      .insert(workspaces)
+      .values({
+        identityWorkspaceId: INTERNAL_WORKSPACE,
+        customerId: 'internal',
+        plan: 'internal',
+        status: 'ready',
+        runtimeBaseUrl,
+        readyAt: sql`now()`,
+      })
+      .onConflictDoNothing();
+  },
+
+  /**
+   * Runs `insert` only while the workspace has fewer than its plan allows. Creates of one workspace wait for each
+   * other on its row, so N at once never exceed the cap.
+   * @throws Problem plan_limit_exceeded, workspace_archived, not_found
+   */
+  async underCap<T>(
+    customerId: string,
+    resource: CappedResource,
+    count: () => Promise<number>,
+    insert: () => Promise<T>,
+  ): Promise<T> {
+    return db.transaction(async () => {
+      const [row] = await db.orm
+        .select({ plan: workspaces.plan, status: workspaces.status })
+        .from(workspaces)
+        .where(eq(workspaces.customerId, customerId))
+        .for('update');
+      const { plan, status } = found(row);
+      if (status === 'archived') throw new Problem('workspace_archived');
+      const limit = capOf(plan, resource);
+      if (limit !== null) {
+        const current = await count();
+        if (current >= limit) throw planLimitExceeded(plan, resource, current, limit);
+      }
+      return insert();
+    });
+  },
+});
+
+export const planLimitExceeded = (plan: Plan, resource: CappedResource, current: number, limit: number): Problem =>
+  new Problem('plan_limit_exceeded', { code: 'plan_limit_exceeded', resource, current, limit, tier: tierOf(plan) });

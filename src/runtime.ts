@@ -1,0 +1,63 @@
+/** What every process of the service holds open: settings, log, Postgres, Temporal. */
+import { loadConfig, type Config } from './platform/core/config.ts';
+import { createLog, type Log } from './platform/core/log.ts';
+import { createDatabase, type Database } from './platform/db/client.ts';
+import { connectTemporal, type Temporal } from './platform/temporal/client.ts';
+
+export interface Runtime {
+  config: Config;
+  log: Log;
+  db: Database;
+  temporal: Temporal;
+  close(): Promise<void>;
+}
+
+/** @throws ConfigError with one line for each bad setting */
+export async function openRuntime(env: Record<string, string | undefined>): Promise<Runtime> {
+  const config = loadConfig(env);
+  const log = createLog({ level: config.LOG_LEVEL });
+  const db = createDatabase({
+    url: config.DATABASE_URL,
+    poolSize: config.DATABASE_POOL_SIZE,
+    onError: (err) => log.warn({ err }, 'a database connection broke; the next query connects anew'),
+  });
+  const temporal = await connectTemporal(env, { log });
+  return {
+    config,
+    log,
+    db,
+    temporal,
+    async close() {
+      await db.close();
+      await temporal.close();
+    },
+  };
+}
+
+/**
+ * Runs a process until SIGTERM or SIGINT, then stops it in order; a second signal stops it at once. Used by the roots.
+ * @param open opens the process's work and gives what closes it
+ */
+export async function runUntilSignalled(open: (runtime: Runtime) => Promise<{ close(): Promise<void> }>): Promise<void> {
+  try {
+    process.loadEnvFile();
+  } catch {
+    // No .env file: the environment says it all.
+  }
+  const runtime = await openRuntime(process.env).catch((error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(1);
+  });
+  const work = await open(runtime);
+  let stopping = false;
+  const stop = async (signal: string) => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    runtime.log.info({ signal }, 'stopping');
+    await work.close();
+    await runtime.close();
+    process.exit(0);
+  };
+  process.on('SIGTERM', (signal) => void stop(signal));
+  process.on('SIGINT', (signal) => void stop(signal));
+}

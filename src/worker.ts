@@ -1,0 +1,73 @@
+/** Root of the worker process, and the only place where activities meet what they need. `node src/worker.ts` */
+import { Worker, type WorkerOptions } from '@temporalio/worker';
+import { fileURLToPath } from 'node:url';
+import { createActivities, type Activities } from '../activities/index.ts';
+import { ensureSchedule } from './platform/temporal/schedules.ts';
+import { areQueuesSplit, queueName, QUEUES, type Queue } from './platform/temporal/task-queues.ts';
+import { runUntilSignalled, type Runtime } from './runtime.ts';
+import { createServices, type Services } from './services.ts';
+
+const WORKFLOWS = fileURLToPath(new URL('../workflows/index.ts', import.meta.url));
+
+export interface RunningWorker {
+  /** Stops polling, finishes short work, gives long work back. */
+  close(): Promise<void>;
+}
+
+export async function startWorker(runtime: Runtime, services: Services = createServices(runtime)): Promise<RunningWorker> {
+  const { config, log, temporal } = runtime;
+  const served: Queue[] = areQueuesSplit(config) ? QUEUES.filter((queue) => config.WORKER_QUEUES.includes(queue)) : ['orchestration'];
+  const activities = activitiesOf(runtime, services);
+  const workers = await Promise.all(served.map((queue) => Worker.create(optionsOf(runtime, queue, activities))));
+  const running = workers.map((worker) => worker.run());
+  for (const run of running) run.catch((err: unknown) => log.fatal({ err }, 'a worker ended'));
+
+  if (served.includes('orchestration')) {
+    await ensureSchedule(temporal, {
+      scheduleId: `${config.TASK_QUEUE_PREFIX}housekeeping`,
+      workflowType: 'housekeeping',
+      taskQueue: queueName(config, 'orchestration'),
+      everyMs: config.HOUSEKEEPING_INTERVAL,
+    });
+  }
+  log.info({ queues: served.map((queue) => queueName(config, queue)) }, 'worker started');
+  return {
+    async close() {
+      for (const worker of workers) worker.shutdown();
+      await Promise.all(running);
+    },
+  };
+}
+
+function activitiesOf({ config, log }: Runtime, services: Services): Activities {
+  const { stores, tools, models, egress, files, secretBox, runs, webhooks } = services;
+  return createActivities({
+    ...{ runs: stores.runs, agents: stores.agents, tools, models, log, files, settings: config, fetch: egress.fetch },
+    async startFollowing({ deliveries, nextRunId }) {
+      if (deliveries.length > 0) await webhooks.startRecorded(deliveries);
+      if (nextRunId) await runs.goAhead(nextRunId);
+    },
+    startRun: runs.start,
+    startPendingDeliveries: webhooks.startPending,
+    webhooks: { store: stores.webhooks, secretBox, fetch: egress.fetch, timeoutMs: config.WEBHOOK_TIMEOUT },
+  });
+}
+
+function optionsOf({ config, temporal }: Runtime, queue: Queue, activities: Activities): WorkerOptions {
+  const workflows = config.WORKER_BUNDLE ? { workflowBundle: { codePath: config.WORKER_BUNDLE } } : { workflowsPath: WORKFLOWS };
+  return {
+    connection: temporal.connection,
+    namespace: temporal.namespace,
+    taskQueue: queueName(config, queue),
+    activities,
+    ...(queue === 'orchestration' ? workflows : {}),
+    maxConcurrentActivityTaskExecutions: config.WORKER_MAX_CONCURRENT,
+    maxCachedWorkflows: 1_000,
+    shutdownGraceTime: config.SHUTDOWN_GRACE,
+    // A cancelled model call is to stop within a second, and it learns of that with a heartbeat.
+    maxHeartbeatThrottleInterval: '1s',
+    defaultHeartbeatThrottleInterval: '1s',
+  };
+}
+
+if (import.meta.main) await runUntilSignalled(startWorker);

@@ -1,0 +1,76 @@
+/** The Dockerfile: pinned, without root, and naming only what the build context has. */
+import { expect, test } from '@jest/globals';
+import { DockerfileParser, type Instruction } from 'dockerfile-ast';
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { settings } from '../../src/platform/core/config.ts';
+
+const fileAt = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
+const read = (path: string) => readFileSync(fileAt(path), 'utf8');
+const dockerfile = DockerfileParser.parse(read('Dockerfile'));
+const manifest = JSON.parse(read('package.json')) as {
+  dependencies: Record<string, string>;
+  scripts: Record<string, string>;
+};
+const instructions = dockerfile.getInstructions();
+const argumentsOf = (instruction: Instruction) => instruction.getArguments().map((argument) => argument.getValue());
+/** In the stage that becomes the image. */
+const last = (keyword: string): string[] => argumentsOf(instructions.findLast((i) => i.getKeyword() === keyword)!);
+
+// Guards: the image runs the Node that the project is tested with, on a system that does not change by itself.
+test('base images are pinned', () => {
+  const images = dockerfile.getFROMs().map((from) => from.getImage());
+  expect(new Set(images)).toEqual(new Set([`node:${manifest.dependencies.node}-bookworm-slim`, 'dependencies']));
+});
+
+// Guards: a process that is broken into is not root, and no development tool is there to help.
+test('runs without root and without development packages', () => {
+  expect(last('USER')).toEqual(['node']);
+  const runs = instructions.filter((i) => i.getKeyword() === 'RUN').map((i) => i.getArgumentsContent());
+  expect(runs).toContain('npm ci --omit=dev --ignore-scripts');
+  expect(runs.filter((run) => run?.startsWith('npm ci') && !run.includes('--omit=dev'))).toEqual([]);
+});
+
+// Guards: everything that is copied is in the repository and gets past .dockerignore.
+test('copies what is there', () => {
+  const admitted = read('.dockerignore')
+    .split('\n')
+    .filter((line) => line.startsWith('!'))
+    .map((line) => line.slice(1));
+  const copied = dockerfile
+    .getCOPYs()
+    .filter((copy) => !copy.getFlags().some((flag) => flag.getName() === 'from'))
+    .flatMap((copy) => argumentsOf(copy).slice(0, -1));
+  expect(new Set(copied)).toEqual(new Set(admitted));
+  expect(copied.filter((path) => !existsSync(fileAt(path)))).toEqual([]);
+});
+
+// Guards: secrets and local data are left out by default.
+test('the build context is a list of what goes in', () => {
+  expect(
+    read('.dockerignore')
+      .split('\n')
+      .filter((line) => line && !/^[#!]/.test(line)),
+  ).toEqual(['*']);
+});
+
+// Guards: the command starts a file that exists, with settings that are read.
+test('command and environment', () => {
+  const command = JSON.parse(last('CMD').join(' ')) as string[];
+  expect(command).toEqual(['node', 'src/api.ts']);
+  expect(existsSync(fileAt(command[1]!))).toBe(true);
+  const names = dockerfile.getENVs().flatMap((env) => env.getProperties().map((property) => property.getName()));
+  expect(names.filter((name) => name !== 'NODE_ENV' && !(name in settings.shape))).toEqual([]);
+});
+
+// Guards: the bundle that workers are told to load is the one that the build makes.
+test('workflow bundle', () => {
+  const [, source] = /^node (\S+)$/.exec(manifest.scripts.build ?? '') ?? [];
+  expect(read(source!)).toContain('dist/workflow-bundle.js');
+  const bundle = dockerfile
+    .getENVs()
+    .flatMap((env) => env.getProperties())
+    .find((property) => property.getName() === 'WORKER_BUNDLE');
+  expect(bundle?.getValue()).toBe('dist/workflow-bundle.js');
+  expect(instructions.map((i) => i.getArgumentsContent())).toContain('npm run build');
+});

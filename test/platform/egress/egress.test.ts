@@ -1,0 +1,270 @@
+import { jest } from '@jest/globals';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo, LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { createEgress, ForbiddenAddressError, type Egress } from '../../../src/platform/egress/egress.ts';
+
+const opened: Server[] = [];
+const egresses: Egress[] = [];
+
+const listen = async (answer: RequestListener): Promise<number> => {
+  const server = createServer(answer);
+  opened.push(server);
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  return (server.address() as AddressInfo).port;
+};
+
+const egressTo = (allowlist: string[] = [], lookup?: LookupFunction): Egress => {
+  const egress = createEgress({ allowlist, allowHttp: true, ...(lookup ? { lookup } : {}) });
+  egresses.push(egress);
+  return egress;
+};
+
+/** Resolves every name to these. */
+const dns =
+  (...addresses: string[]): LookupFunction =>
+  (_, options, callback) => {
+    const answers = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+    if (options.all) callback(null, answers);
+    else callback(null, answers[0]!.address, answers[0]!.family);
+  };
+
+/** A server that nothing may reach. */
+let touched = 0;
+let sentinel: number;
+
+beforeAll(async () => {
+  sentinel = await listen((_, response) => response.end('inside'));
+  opened[0]!.on('connection', () => (touched += 1));
+});
+beforeEach(() => (touched = 0));
+afterEach(() => jest.restoreAllMocks());
+afterAll(async () => {
+  await Promise.all(egresses.map((egress) => egress.close()));
+  await Promise.all(opened.map((server) => new Promise((closed) => server.close(closed))));
+});
+
+const LOCAL_SPELLINGS = [
+  '127.0.0.1',
+  '127.0.0.1.',
+  '127.1',
+  '127.0.1',
+  '2130706433',
+  '0177.0.0.1',
+  '017700000001',
+  '0x7f000001',
+  '0x7f.0.0.1',
+  '127.255.255.254',
+  '127。0。0。1',
+  '１２７.0.0.1',
+  '①②⑦.0.0.1',
+  '%31%32%37.0.0.1',
+  '0',
+  '0.0.0.0',
+  'localhost',
+  'LOCALHOST.',
+  'a.localhost',
+  'ⓛocalhost',
+  '[::1]',
+  '[0:0:0:0:0:0:0:1]',
+  '[::]',
+  '[::ffff:127.0.0.1]',
+  '[::ffff:7f00:1]',
+  '[::127.0.0.1]',
+  '[::ffff:0:127.0.0.1]',
+  '[64:ff9b::127.0.0.1]',
+  '[64:ff9b:1::7f00:1]',
+  '[2002:7f00:1::]',
+  '[2001:0:7f00:1::1]',
+];
+
+const OTHER_FORBIDDEN = [
+  '10.0.0.1',
+  '172.16.0.1',
+  '192.168.0.1',
+  '100.64.0.1',
+  '169.254.169.254',
+  '[::ffff:169.254.169.254]',
+  '168.63.129.16',
+  '100.100.100.200',
+  '192.0.0.192',
+  '198.18.0.1',
+  '203.0.113.1',
+  '224.0.0.1',
+  '240.0.0.1',
+  '255.255.255.255',
+  '[fe80::1]',
+  '[fec0::1]',
+  '[fc00::1]',
+  '[fd00:ec2::254]',
+  '[ff02::1]',
+  '[100::1]',
+  '[100:0:0:1::1]',
+  '[2001:db8::1]',
+  '[4000::1]',
+  'metadata.google.internal',
+  'printer.local',
+  'router',
+];
+
+// Guards: no spelling of an address inside is reached, and each is refused when a webhook is registered.
+test.each([...LOCAL_SPELLINGS, ...OTHER_FORBIDDEN])('refuses %s', async (host) => {
+  const url = `http://${host}:${sentinel}/`;
+  const egress = egressTo();
+  await expect(egress.fetch(url)).rejects.toThrow(ForbiddenAddressError);
+  expect(egress.isForbiddenUrl(url)).toEqual(expect.any(String));
+  expect(touched).toBe(0);
+});
+
+// Guards: the tests around this one could fail: the sentinel counts what does reach it.
+test('reaches an allow-listed address', async () => {
+  const response = await egressTo([`127.0.0.1:${sentinel}`]).fetch(`http://127.0.0.1:${sentinel}/`);
+  expect(await response.text()).toBe('inside');
+  expect(touched).toBe(1);
+});
+
+// Guards: a public name that resolves inside, to any spelling, alone or among public addresses.
+test.each([
+  [['127.0.0.1']],
+  [['169.254.169.254']],
+  [['::1']],
+  [['::7f00:1']],
+  [['::ffff:7f00:1']],
+  [['64:ff9b::7f00:1']],
+  [['2002:7f00:1::']],
+  [['2001:0:7f00:1::1']],
+  [['fd00:ec2::254']],
+  [['100:0:0:1::1']],
+  [['8.8.8.8', '127.0.0.1']],
+  [['127.0.0.1', '8.8.8.8']],
+  [['2606:4700::1', '::1']],
+])('refuses a name that resolves to %j', async (addresses) => {
+  const egress = egressTo([], dns(...addresses));
+  expect(egress.isForbiddenUrl(`http://innocent.com:${sentinel}/`)).toBeUndefined();
+  await expect(egress.fetch(`http://innocent.com:${sentinel}/`)).rejects.toThrow(/innocent.com resolves to/);
+  await expect(egress.fetch(`https://innocent.com:${sentinel}/`)).rejects.toThrow(ForbiddenAddressError);
+  expect(touched).toBe(0);
+});
+
+// Guards: the wall has a door. Loopback counts as public here, which is all that keeps the real one shut.
+test('reaches a name that resolves to a public address', async () => {
+  jest.spyOn(ipaddr.IPv4.prototype, 'range').mockReturnValue('unicast');
+  const response = await egressTo([], dns('127.0.0.1')).fetch(`http://public.com:${sentinel}/`);
+  expect(await response.text()).toBe('inside');
+  expect(touched).toBe(1);
+});
+
+// Guards: an allow-listed host and port opens neither its other ports nor its other names.
+test('allows exactly the host and port on the list', async () => {
+  const egress = egressTo([`127.0.0.1:${sentinel + 1}`, `localhost:${sentinel}`]);
+  await expect(egress.fetch(`http://127.0.0.1:${sentinel}/`)).rejects.toThrow(ForbiddenAddressError);
+  expect(touched).toBe(0);
+  expect(() => createEgress({ allowlist: ['127.0.0.1'] })).toThrow(/127\.0\.0\.1 is not host:port/);
+  expect(() => createEgress({ allowlist: ['[::1]'] })).toThrow(/not host:port/);
+});
+
+// Guards: no redirect leads inside, whatever code and spelling it uses.
+test.each([301, 302, 303, 307, 308])('does not follow a %i inside', async (status) => {
+  for (const host of ['127.0.0.1', '2130706433', '[::ffff:127.0.0.1]', 'localhost']) {
+    const port = await listen((_, response) =>
+      response.writeHead(status, { location: `http://${host}:${sentinel}/` }).end(),
+    );
+    await expect(egressTo([`127.0.0.1:${port}`]).fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow(
+      ForbiddenAddressError,
+    );
+  }
+  expect(touched).toBe(0);
+});
+
+// Guards: a public server cannot use the allow-list of the operator.
+test('does not follow a redirect from a public server to an allow-listed address', async () => {
+  const inside = `http://127.0.0.1:${sentinel}/`;
+  const outside = jest
+    .spyOn(globalThis, 'fetch')
+    .mockResolvedValueOnce(new Response(null, { status: 302, headers: { location: inside } }));
+  await expect(egressTo([`127.0.0.1:${sentinel}`]).fetch('https://example.com/')).rejects.toThrow(
+    ForbiddenAddressError,
+  );
+  expect(outside).toHaveBeenCalledTimes(1);
+  expect(touched).toBe(0);
+});
+
+describe('redirects between allowed addresses', () => {
+  const seen: IncomingMessage[] = [];
+  let from: number;
+  let to: number;
+  let egress: Egress;
+
+  beforeAll(async () => {
+    to = await listen((request, response) => {
+      seen.push(request);
+      response.end('arrived');
+    });
+    from = await listen((request, response) => {
+      seen.push(request);
+      const [, status, where] = request.url!.split('/');
+      if (where === undefined) return response.end('arrived');
+      const location = { elsewhere: `http://127.0.0.1:${to}/`, here: '/', round: request.url!, broken: 'http://[' };
+      return response.writeHead(Number(status), { location: location[where as keyof typeof location] }).end();
+    });
+    egress = egressTo([`127.0.0.1:${from}`, `127.0.0.1:${to}`]);
+  });
+  beforeEach(() => seen.splice(0));
+
+  const secret = { authorization: 'Bearer x', cookie: 'a=b', 'x-api-key': 'k', accept: 'text/plain' };
+
+  // Guards: a credential goes to the origin it was meant for and to no other.
+  test('carry no credential to another origin', async () => {
+    await egress.fetch(`http://127.0.0.1:${from}/302/elsewhere`, { headers: secret });
+    expect(seen[1]!.headers).toMatchObject({ accept: 'text/plain' });
+    for (const name of ['authorization', 'cookie', 'x-api-key']) expect(seen[1]!.headers).not.toHaveProperty(name);
+
+    await egress.fetch(`http://127.0.0.1:${from}/302/here`, { headers: secret });
+    expect(seen[3]!.headers).toMatchObject(secret);
+  });
+
+  // Guards: method and body change as the fetch standard says.
+  test.each([
+    [302, 'POST', 'GET'],
+    [303, 'PUT', 'GET'],
+    [302, 'PUT', 'PUT'],
+    [307, 'POST', 'POST'],
+  ])('turn after %i a %s into a %s', async (status, method, expected) => {
+    const response = await egress.fetch(`http://127.0.0.1:${from}/${status}/here`, { method, body: 'data' });
+    expect(await response.text()).toBe('arrived');
+    expect(response.url).toBe(`http://127.0.0.1:${from}/`);
+    expect(seen[1]!.method).toBe(expected);
+    expect(seen[1]!.headers['content-length']).toBe(expected === 'GET' ? undefined : '4');
+  });
+
+  // Guards: a circle of redirects ends, and the caller can ask for none at all.
+  test('are bounded', async () => {
+    await expect(egress.fetch(`http://127.0.0.1:${from}/302/round`)).rejects.toThrow('more than 5 redirects');
+    expect(seen).toHaveLength(6);
+    await expect(egress.fetch(`http://127.0.0.1:${from}/302/broken`)).rejects.toThrow('no address');
+
+    const kept = await egress.fetch(`http://127.0.0.1:${from}/302/here`, { redirect: 'manual' });
+    expect(kept.status).toBe(302);
+    await kept.body?.cancel();
+    await expect(egress.fetch(`http://127.0.0.1:${from}/302/here`, { redirect: 'error' })).rejects.toThrow(TypeError);
+  });
+});
+
+// Guards: what a webhook address may look like.
+test.each([
+  ['https://example.com/hook', undefined],
+  ['https://example.com:8443/hook?a=b', undefined],
+  ['https://8.8.8.8/', undefined],
+  ['https://[2606:4700::1]/', undefined],
+  ['http://example.com/', 'only https'],
+  ['ftp://example.com/', 'only https'],
+  ['file:///etc/passwd', 'only https'],
+  ['data:text/plain,x', 'only https'],
+  ['https://user:password@example.com/', 'credentials'],
+  ['https://', 'not a valid address'],
+  ['example.com', 'not a valid address'],
+])('says of %s: %s', (url, reason) => {
+  const answer = createEgress({ allowlist: [] }).isForbiddenUrl(url);
+  if (reason) expect(answer).toContain(reason);
+  else expect(answer).toBeUndefined();
+});

@@ -1,0 +1,65 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { createEgress } from '../../../src/platform/egress/egress.ts';
+import { readCapped } from '../../../src/platform/egress/read-capped.ts';
+
+const fetchFrom = async <T>(answer: RequestListener, use: (response: Response) => Promise<T>): Promise<T> => {
+  const server = createServer(answer);
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  const { port } = server.address() as AddressInfo;
+  const egress = createEgress({ allowlist: [`127.0.0.1:${port}`], allowHttp: true });
+  try {
+    return await use(await egress.fetch(`http://127.0.0.1:${port}/`));
+  } finally {
+    await egress.close();
+    await new Promise((closed) => server.close(closed));
+  }
+};
+
+// Guards: a body without end costs no more than the limit, and its sender is cut off.
+test('stops reading at the limit', async () => {
+  let cutOff: Promise<unknown> | undefined;
+  const result = await fetchFrom(
+    (_, response) => {
+      cutOff = once(response, 'close');
+      const write = () => {
+        while (response.write('x'.repeat(10_000)));
+        response.once('drain', write);
+      };
+      write();
+    },
+    async (response) => {
+      const read = await readCapped(response, 50_000);
+      await cutOff;
+      return read;
+    },
+  );
+  expect(result.bytes).toHaveLength(50_000);
+  expect(result.cut).toBe(true);
+});
+
+// Guards: the limit counts what comes out of the compression.
+test('counts decompressed bytes', async () => {
+  const bomb = gzipSync(Buffer.alloc(5_000_000));
+  const result = await fetchFrom(
+    (_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
+    (response) => readCapped(response, 1_000),
+  );
+  expect(result).toMatchObject({ cut: true, bytes: { length: 1_000 } });
+});
+
+// Guards: a body of just the limit is whole, and none is empty.
+test('says when nothing was cut', async () => {
+  const exact = await fetchFrom(
+    (_, response) => response.end('12345'),
+    (response) => readCapped(response, 5),
+  );
+  expect(exact).toEqual({ bytes: Buffer.from('12345'), cut: false });
+  const none = await fetchFrom(
+    (_, response) => response.writeHead(204).end(),
+    (response) => readCapped(response, 5),
+  );
+  expect(none).toEqual({ bytes: Buffer.alloc(0), cut: false });
+});

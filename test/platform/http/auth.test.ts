@@ -1,0 +1,160 @@
+/** Sessions and the admin stamp: what is accepted, and everything near it that is not. */
+import { describe, expect, test } from '@jest/globals';
+import { hmacSha256 } from '../../../src/platform/core/crypto.ts';
+import {
+  isAdminStamp,
+  readSession,
+  sessionCaller,
+  signAdminStamp,
+  signSession,
+  type SessionClaims,
+} from '../../../src/platform/http/auth.ts';
+
+const SECRET = 'a secret of some length';
+const NOW = 1_800_000_000;
+const claims: SessionClaims = {
+  sub: 'user-1',
+  email: 'ana@example.com',
+  workspace: 'acc_acme',
+  customer_id: 'acme',
+  role: 'owner',
+  iat: NOW - 60,
+  exp: NOW + 60,
+};
+/** A session with a good signature over anything at all. */
+const signed = (payload: unknown) => signSession(payload as SessionClaims, SECRET);
+
+describe('session', () => {
+  // Guards: what was signed is what is read, non-ASCII included.
+  test('round trip', () => {
+    const session = { ...claims, email: 'änne@exämple.com' };
+    expect(readSession(signed(session), SECRET, NOW)).toEqual(session);
+  });
+
+  // Guards: the format that decision 5 lays down, which other programs produce too.
+  test('format', () => {
+    const payload = Buffer.from(JSON.stringify(claims)).toString('base64url');
+    expect(signed(claims)).toBe(`${payload}.${hmacSha256(SECRET, payload, 'base64url')}`);
+  });
+
+  // Guards: no claim can be changed without the secret.
+  test('a session that was tampered with is refused', () => {
+    const [payload, signature] = signed(claims).split('.') as [string, string];
+    const forged = Buffer.from(JSON.stringify({ ...claims, workspace: 'acc_other' })).toString('base64url');
+    const flipped = (signature.startsWith('A') ? 'B' : 'A') + signature.slice(1);
+    for (const text of [
+      `${forged}.${signature}`,
+      `${payload}.${flipped}`,
+      `${payload}.${signature}x`,
+      `${payload}.${signature}=`,
+      `${payload}.${signature.slice(0, -1)}`,
+      `${payload}.${signature}.${signature}`,
+      `${payload}.${signature}.`,
+      `${payload}.`,
+      `.${signature}`,
+      payload,
+      '.',
+      '',
+      ' ',
+      undefined,
+    ]) {
+      expect(readSession(text, SECRET, NOW)).toBeUndefined();
+    }
+    expect(readSession(signed(claims), 'another secret, as long', NOW)).toBeUndefined();
+  });
+
+  // Guards: a session ends, to the second.
+  test('an expired session is refused', () => {
+    expect(readSession(signed(claims), SECRET, claims.exp - 0.001)).toEqual(claims);
+    expect(readSession(signed(claims), SECRET, claims.exp)).toBeUndefined();
+  });
+
+  // Guards: no session is for ever, and none is without a tenant, even when the signature is good.
+  test.each([
+    ['no exp', { exp: undefined }],
+    ['null exp', { exp: null }],
+    ['text exp', { exp: String(NOW + 60) }],
+    ['no sub', { sub: '' }],
+    ['no workspace', { workspace: '' }],
+    ['no customer', { customer_id: undefined }],
+    ['unknown role', { role: 'root' }],
+  ])('%s is refused', (_name, change) => {
+    expect(readSession(signed({ ...claims, ...change }), SECRET, NOW)).toBeUndefined();
+  });
+  test.each([null, 1, 'text', []])('claims that are %j are refused', (payload) => {
+    expect(readSession(signed(payload), SECRET, NOW)).toBeUndefined();
+  });
+  test('claims that are no JSON are refused', () => {
+    const payload = Buffer.from('{').toString('base64url');
+    expect(readSession(`${payload}.${hmacSha256(SECRET, payload, 'base64url')}`, SECRET, NOW)).toBeUndefined();
+  });
+
+  // Guards: who a caller is comes from the claims; being an admin never does.
+  test('caller', () => {
+    expect(sessionCaller(claims, false)).toEqual({
+      workspaceId: 'acc_acme',
+      customerId: 'acme',
+      actor: 'ana@example.com',
+      isAdmin: false,
+      isInternal: false,
+    });
+    const internal = sessionCaller({ ...claims, email: '', workspace: 'acc_internal' }, true);
+    expect(internal).toMatchObject({ actor: 'user-1', isAdmin: true, isInternal: true });
+  });
+});
+
+describe('admin stamp', () => {
+  const request = { sub: 'user-1', method: 'POST', path: '/v1/customers' };
+  const stamp = signAdminStamp(request, SECRET, NOW);
+
+  // Guards: the format that decision 5 lays down.
+  test('format', () => {
+    expect(stamp).toBe(`t=${NOW},v1=${hmacSha256(SECRET, `${NOW}.user-1.POST./v1/customers`)}`);
+    expect(signAdminStamp({ ...request, method: 'post' }, SECRET, NOW + 0.9)).toBe(stamp);
+  });
+
+  // Guards: a stamp is good for five minutes either way and not a second more.
+  test.each([
+    [-301, false],
+    [-300, true],
+    [0, true],
+    [300, true],
+    [300.1, false],
+    [86_400, false],
+  ])('%d s later: %s', (later, accepted) => {
+    expect(isAdminStamp(stamp, request, SECRET, NOW + later)).toBe(accepted);
+  });
+
+  // Guards: a stamp seen once opens nothing else.
+  test.each([
+    ['person', { sub: 'user-2' }],
+    ['method', { method: 'DELETE' }],
+    ['path', { path: '/v1/customers/1' }],
+    ['case of the path', { path: '/V1/customers' }],
+  ])('is bound to its %s', (_name, change) => {
+    expect(isAdminStamp(stamp, { ...request, ...change }, SECRET, NOW)).toBe(false);
+  });
+
+  // Guards: nothing but the exact form is read, and no other secret is good.
+  test('other texts are refused', () => {
+    const digest = stamp.slice(stamp.indexOf('v1=') + 3);
+    for (const text of [
+      undefined,
+      '',
+      `t=${NOW}`,
+      `v1=${digest}`,
+      `t=${NOW},v1=${digest.toUpperCase()}`,
+      `t=${NOW + 1},v1=${digest}`,
+      `t=${NOW},v1=${digest}0`,
+      `t=${NOW},v1=${digest.slice(1)}`,
+      ` ${stamp}`,
+      `${stamp}\n`,
+      `t=-${NOW},v1=${digest}`,
+      `t=1e9,v1=${digest}`,
+      `t=NaN,v1=${digest}`,
+    ]) {
+      expect(isAdminStamp(text, request, SECRET, NOW)).toBe(false);
+    }
+    expect(isAdminStamp(stamp, request, 'another secret, as long', NOW)).toBe(false);
+  });
+});

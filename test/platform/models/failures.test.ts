@@ -1,0 +1,67 @@
+import { expect, test } from '@jest/globals';
+import { APICallError } from 'ai';
+import { parseRetryAfter, toModelFailure } from '../../../src/platform/models/failures.ts';
+
+const subject = {
+  resolved: { model: 'claude-sonnet-5', provider: 'anthropic' },
+  credentials: { anthropicApiKey: 'canary-4711' },
+} as const;
+const answered = (statusCode: number, message: string, responseBody = '') =>
+  new APICallError({ message, statusCode, responseBody, url: 'http://localhost', requestBodyValues: {} });
+
+// Guards: each way in which a provider or server says "too long" is known, since a retry would fail for ever.
+test.each([
+  'prompt is too long: 208310 tokens > 200000 maximum',
+  'input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000',
+  "This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens.",
+  'Your input exceeds the context window of this model. Please adjust your input and try again.',
+  'the request exceeds the available context size. try increasing the context size',
+  'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).',
+  'Please reduce the length of the messages or completion.',
+])('knows an overflow: %s', (message) => {
+  expect(toModelFailure(answered(400, message), subject)).toMatchObject({
+    code: 'model_context_overflow',
+    retryable: false,
+  });
+});
+
+// Guards: the code in the body counts where the message says nothing.
+test('knows an overflow by its code', () => {
+  const error = answered(400, 'Bad Request', '{"error":{"code":"context_length_exceeded"}}');
+  expect(toModelFailure(error, subject)).toMatchObject({ code: 'model_context_overflow' });
+});
+
+// Guards: errors inside a stream come as plain objects and strings, and overload there may be retried too.
+test.each<[unknown, string]>([
+  [{ type: 'overloaded_error', message: 'Overloaded' }, 'model_unavailable'],
+  [{ type: 'error', code: 'rate_limit_exceeded', message: 'slow down' }, 'model_rate_limited'],
+  ['Rate limit reached', 'model_rate_limited'],
+  [{ code: 'context_length_exceeded', message: 'too long' }, 'model_context_overflow'],
+])('names an error in a stream: %j', (error, code) => {
+  expect(toModelFailure(error, subject)).toMatchObject({ code });
+});
+
+// Guards: a fault of ours keeps its stack instead of being blamed on the provider.
+test('gives back what is not a provider failure', () => {
+  const bug = new TypeError('cannot read properties of undefined');
+  expect(toModelFailure(bug, subject)).toBe(bug);
+});
+
+// Guards: neither a known key nor what looks like one gets into a text that is stored and logged.
+test('quotes no credential', () => {
+  const said = 'header x-api-key: canary-4711; Authorization: Bearer abc.def; sk-ant-REDACTED and sk_live_1234567';
+  for (const error of [answered(400, said), answered(401, said), answered(422, said), { message: said }]) {
+    const { message } = toModelFailure(error, subject) as Error;
+    expect(message).not.toMatch(/canary|abc\.def|sk-ant|sk_live/);
+  }
+});
+
+// Guards: both forms of Retry-After; nonsense is no wait at all, a date gone by is no negative one.
+test('parses Retry-After', () => {
+  const now = Date.parse('2026-01-01T00:00:00Z');
+  expect(parseRetryAfter('3', now)).toBe(3_000);
+  expect(parseRetryAfter('0.5', now)).toBe(500);
+  expect(parseRetryAfter('Thu, 01 Jan 2026 00:00:30 GMT', now)).toBe(30_000);
+  expect(parseRetryAfter('Wed, 31 Dec 2025 23:59:00 GMT', now)).toBe(0);
+  for (const nonsense of [undefined, '', ' ', 'soon']) expect(parseRetryAfter(nonsense, now)).toBeUndefined();
+});

@@ -1,0 +1,64 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { MODELS } from '../../../src/platform/models/catalogue.ts';
+import { createPrices } from '../../../src/platform/models/prices.ts';
+
+const price = createPrices();
+const million = { inputTokens: 1_000_000, outputTokens: 1_000_000 };
+
+const priceFile = (content: string): string => {
+  const path = join(mkdtempSync(join(tmpdir(), 'prices-')), 'prices.json');
+  writeFileSync(path, content);
+  return path;
+};
+
+// Guards: built-in agents name models of the catalogue; an unpriced one could not run under a budget.
+test.each(MODELS.map(({ id, provider }) => [id, provider] as const))('knows the price of %s', (model, provider) => {
+  expect(price({ model, provider }, { inputTokens: 1_000, outputTokens: 1_000 })).toMatch(/^\d+\.\d{1,8}$/);
+});
+
+// Guards: money is a plain decimal with eight places at most; a tiny amount has no exponent, none is 0.
+test('writes plain decimals', () => {
+  const offline = { model: 'offline', provider: 'offline' } as const;
+  expect(price(offline, million)).toBe('0.5');
+  expect(price(offline, { inputTokens: 1, outputTokens: 0 })).toBe('0.0000001');
+  expect(price(offline, { inputTokens: 123_456, outputTokens: 789 })).toBe('0.0126612');
+  expect(price(offline, { inputTokens: 0, outputTokens: 0 })).toBe('0');
+  expect(price(offline, { inputTokens: 100_000_000, outputTokens: 0 })).toBe('10');
+  expect(price({ model: 'claude-haiku-4-5', provider: 'anthropic' }, { inputTokens: 1_000, outputTokens: 100 })).toBe(
+    '0.0015',
+  );
+});
+
+// Guards: an unknown price is unknown, never that of a model with a similar name.
+test('gives null where no price is known', () => {
+  expect(price({ model: 'claude-next', provider: 'anthropic' }, million)).toBeNull();
+  expect(price({ model: 'claude-sonnet-5-5', provider: 'anthropic' }, million)).toBeNull();
+  expect(price({ model: 'llama-9', provider: 'openai-compatible' }, million)).toBeNull();
+  expect(
+    price({ model: 'claude-sonnet-4-5-20250929', provider: 'anthropic' }, { inputTokens: 1_000, outputTokens: 0 }),
+  ).toBe('0.003');
+});
+
+// Guards: an operator's prices win over the packaged ones and over the offline model's.
+test('takes the prices of a file', () => {
+  const own = { input_usd_per_mtok: 1, output_usd_per_mtok: 2 };
+  const priced = createPrices(priceFile(JSON.stringify({ 'llama-9': own, 'claude-sonnet-5': own, offline: own })));
+  expect(priced({ model: 'llama-9', provider: 'openai-compatible' }, million)).toBe('3');
+  expect(priced({ model: 'claude-sonnet-5', provider: 'anthropic' }, million)).toBe('3');
+  expect(priced({ model: 'offline', provider: 'offline' }, million)).toBe('3');
+  expect(priced({ model: 'gpt-6-sol', provider: 'openai' }, { inputTokens: 1_000, outputTokens: 0 })).toBe('0.002');
+});
+
+// Guards: a bad price file stops the start with its name and what is wrong, instead of pricing calls at nothing.
+test.each([
+  ['no JSON', '{'],
+  ['a missing price', '{"m": {"input_usd_per_mtok": 1}}'],
+  ['a negative price', '{"m": {"input_usd_per_mtok": -1, "output_usd_per_mtok": 1}}'],
+  ['a misspelt field', '{"m": {"input_usd_per_mtok": 1, "output_usd_per_mtok": 1, "outptu": 1}}'],
+])('refuses a file with %s', (_, content) => {
+  const path = priceFile(content);
+  expect(() => createPrices(path)).toThrow(/^MODEL_PRICES: .*prices\.json/);
+});

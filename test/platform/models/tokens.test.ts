@@ -1,0 +1,24 @@
+import { expect, test } from '@jest/globals';
+import { countTokens } from '../../../src/platform/models/tokens.ts';
+
+// Guards: counts are those of a tokenizer, not of characters.
+test('counts tokens', () => {
+  expect(countTokens('')).toBe(0);
+  expect(countTokens('hello world')).toBe(2);
+  const english = 'The quick brown fox jumps over the lazy dog. '.repeat(200);
+  expect(countTokens(english) / english.length).toBeGreaterThan(0.15);
+  expect(countTokens(english) / english.length).toBeLessThan(0.3);
+});
+
+// Guards: a text with a tokenizer's control words or half a character is counted, not refused.
+test('takes any text', () => {
+  expect(countTokens('<|endoftext|> and <|im_start|>')).toBeGreaterThan(5);
+  expect(countTokens('\ud800 \0 \u{1f642}'.repeat(500))).toBeGreaterThan(500);
+});
+
+// Guards: a run without spaces, which tokenizers take quadratic time for, cannot hold the process.
+test('counts a long run in linear time', () => {
+  const started = performance.now();
+  expect(countTokens('x'.repeat(200_000))).toBeGreaterThan(10_000);
+  expect(performance.now() - started).toBeLessThan(5_000);
+});

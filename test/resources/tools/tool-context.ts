@@ -1,0 +1,44 @@
+/** A context for tools as a run gives it: the real way out, files in memory, artifacts remembered. */
+import { createEgress, type Egress } from '../../../src/platform/egress/egress.ts';
+import { FileNotFoundError, type FileStore } from '../../../src/platform/files/files.ts';
+import type { ToolContext } from '../../../src/resources/tools/model.ts';
+
+export const createMemoryFiles = (): FileStore => {
+  const files = new Map<string, Buffer>();
+  return {
+    async put(key, bytes) {
+      files.set(key, bytes);
+    },
+    async get(key) {
+      const bytes = files.get(key);
+      if (!bytes) throw new FileNotFoundError(`no file ${key}`);
+      return bytes;
+    },
+    async delete(key) {
+      files.delete(key);
+    },
+  };
+};
+
+type Artifact = Parameters<ToolContext['saveArtifact']>[0];
+
+export const createToolContext = (
+  given: Partial<ToolContext> & { allowlist?: string[] } = {},
+): { context: ToolContext; egress: Egress; artifacts: Artifact[] } => {
+  const { allowlist = [], ...rest } = given;
+  const egress = createEgress({ allowlist, allowHttp: true });
+  const artifacts: Artifact[] = [];
+  const context: ToolContext = {
+    customerId: 'acme',
+    runId: 'run1',
+    callId: 'call1',
+    agent: 'researcher',
+    signal: new AbortController().signal,
+    fetch: egress.fetch,
+    files: createMemoryFiles(),
+    now: () => new Date('2026-07-01T22:30:15.250Z'),
+    saveArtifact: async (file) => ({ artifactId: `artifact-${artifacts.push(file)}` }),
+    ...rest,
+  };
+  return { context, egress, artifacts };
+};

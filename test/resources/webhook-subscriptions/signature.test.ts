@@ -1,0 +1,51 @@
+import { describe, expect, test } from '@jest/globals';
+import Stripe from 'stripe';
+import {
+  SIGNATURE_TOLERANCE_S,
+  signWebhook,
+  verifyWebhook,
+} from '../../../src/resources/webhook-subscriptions/signature.ts';
+
+/** The same scheme, written by somebody else. */
+const { webhooks: oracle } = new Stripe('sk_test_oracle');
+const oracleAccepts = (received: string, header: string, held: string) =>
+  oracle.signature!.verifyHeader(received, header, held, SIGNATURE_TOLERANCE_S);
+
+const secret = 'whsec_current';
+const body = JSON.stringify({ type: 'run.succeeded', created_at: 1, data: { output: 'Grüße, 世界 🌍' } });
+const nowS = Math.floor(Date.now() / 1000);
+
+describe('webhook signatures', () => {
+  // Guards: a receiver with any implementation of the published scheme accepts what we sign, and we what it signs.
+  test('agree with an independent implementation', () => {
+    expect(oracleAccepts(body, signWebhook([secret], body, nowS), secret)).toBe(true);
+    const theirs = oracle.generateTestHeaderString({ payload: body, secret, timestamp: nowS });
+    expect(theirs).toBe(signWebhook([secret], body, nowS));
+    expect(verifyWebhook(secret, theirs, Buffer.from(body))).toBe(true);
+  });
+
+  // Guards: during a rotation a receiver that holds either secret accepts the delivery.
+  test('carry one v1 for each secret in force', () => {
+    const header = signWebhook(['whsec_new', 'whsec_old'], body, nowS);
+    expect(header).toMatch(/^t=\d+,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/);
+    for (const held of ['whsec_new', 'whsec_old']) {
+      expect(verifyWebhook(held, header, body)).toBe(true);
+      expect(oracleAccepts(body, header, held)).toBe(true);
+    }
+    expect(verifyWebhook('whsec_other', header, body)).toBe(false);
+  });
+
+  // Guards: a body that was touched, and a recorded delivery that is played again, are refused.
+  test.each([
+    ['a changed body', signWebhook([secret], body, nowS), `${body} `],
+    ['a changed time', signWebhook([secret], body, nowS).replace(`t=${nowS}`, `t=${nowS - 1}`), body],
+    ['a time past the tolerance', signWebhook([secret], body, nowS - SIGNATURE_TOLERANCE_S - 1), body],
+    ['a time ahead of the tolerance', signWebhook([secret], body, nowS + SIGNATURE_TOLERANCE_S + 2), body],
+    ['no signature', `t=${nowS}`, body],
+    ['no time', signWebhook([secret], body, nowS).replace(/^t=\d+,/, ''), body],
+    ['no header', undefined, body],
+    ['nonsense', 'v1,t,,=', body],
+  ])('refuse %s', (_what, header, received) => {
+    expect(verifyWebhook(secret, header, received, { nowS })).toBe(false);
+  });
+});

@@ -1,0 +1,5 @@
+import type { EmbeddedTemporal } from '../../src/embedded/temporal.ts';
+
+export default async function globalTeardown(): Promise<void> {
+  await (globalThis as { temporalServer?: EmbeddedTemporal }).temporalServer?.stop();
+}

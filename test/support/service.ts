@@ -1,0 +1,184 @@
+/** The whole service in this process, on a database and task queues of its own, spoken to over HTTP. */
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { startApi } from '../../src/api.ts';
+import { loadConfig } from '../../src/platform/core/config.ts';
+import { createLog } from '../../src/platform/core/log.ts';
+import type { Caller } from '../../src/platform/http/endpoint.ts';
+import { signSession } from '../../src/platform/http/auth.ts';
+import { allRoutes } from '../../src/resources/index.ts';
+import type { Plan } from '../../src/resources/workspaces/model.ts';
+import type { Runtime } from '../../src/runtime.ts';
+import { createServices } from '../../src/services.ts';
+import { startWorker, type RunningWorker } from '../../src/worker.ts';
+import { openTestDatabase } from './database.ts';
+import { connectTestTemporal } from './temporal.ts';
+import { makeWorkspace } from './workspaces.ts';
+
+export const TEST_SECRETS = {
+  SESSION_SECRET: 'session-secret-of-the-tests',
+  ADMIN_SECRET: 'admin-secret-of-the-tests',
+  SECRETS_KEY: 'secrets-key-of-the-tests',
+  OPERATOR_TOKEN: 'operator-token-of-the-tests',
+};
+
+export interface Answer<Body = any> {
+  status: number;
+  headers: Headers;
+  body: Body;
+}
+
+/** One tenant, with every credential it has. */
+export interface Tenant {
+  caller: Caller;
+  apiKey: string;
+  session: string;
+  /** The public surface, with the API key. */
+  api(method: string, path: string, body?: unknown): Promise<Answer>;
+  /** The control plane through the browser proxy, with the owner's session. */
+  cp(method: string, path: string, body?: unknown): Promise<Answer>;
+  /** Dispatches a run and waits for its end. */
+  run(body: Record<string, unknown>): Promise<FinishedRun>;
+  waitForRun(runId: string): Promise<FinishedRun>;
+}
+
+export interface FinishedRun {
+  run_id: string;
+  status: string;
+  agent: string | null;
+  output: string | null;
+  error: string | null;
+}
+
+export interface TestService {
+  baseUrl: string;
+  controlPlaneUrl: string;
+  runtime: Runtime;
+  services: ReturnType<typeof createServices>;
+  routes: ReturnType<typeof allRoutes>;
+  tenant(workspaceId: string, plan?: Plan): Promise<Tenant>;
+  startWorker(): Promise<RunningWorker>;
+  close(): Promise<void>;
+}
+
+export interface TestServiceOptions {
+  env?: Record<string, string>;
+  /** Without a worker runs stay queued. */
+  worker?: boolean;
+}
+
+export async function startTestService({ env = {}, worker = true }: TestServiceOptions = {}): Promise<TestService> {
+  const [database, temporal] = await Promise.all([openTestDatabase(), connectTestTemporal()]);
+  const config = loadConfig({
+    ...TEST_SECRETS,
+    PORT: '0',
+    CONTROL_PLANE_PORT: '0',
+    LOG_LEVEL: 'silent',
+    DATABASE_URL: database.url,
+    DATABASE_POOL_SIZE: String(database.poolSize),
+    DATA_DIR: fileURLToPath(new URL('../../.cache/test-data', import.meta.url)),
+    TASK_QUEUE_PREFIX: temporal.queuePrefix,
+    SHUTDOWN_GRACE: '2s',
+    WORKER_BUNDLE: fileURLToPath(new URL('../../dist/workflow-bundle.js', import.meta.url)),
+    ...env,
+  });
+  const log = createLog({ level: config.LOG_LEVEL, pretty: false });
+  const runtime: Runtime = { config, log, db: database.db, temporal, close: async () => {} };
+  const services = createServices(runtime);
+  const workers: RunningWorker[] = [];
+  const addWorker = async () => {
+    const started = await startWorker(runtime, services);
+    workers.push(started);
+    return started;
+  };
+  if (worker) await addWorker();
+  const api = await startApi(runtime, services);
+  const baseUrl = api.gatewayUrl!;
+
+  return {
+    baseUrl,
+    controlPlaneUrl: api.controlPlaneUrl!,
+    runtime,
+    services,
+    routes: allRoutes(services),
+    startWorker: addWorker,
+    async tenant(workspaceId, plan) {
+      const caller = await makeWorkspace(database.db, workspaceId, plan);
+      const { key } = await services.apiKeys.create(caller.customerId, { name: 'test' });
+      return tenantOf(baseUrl, caller, key);
+    },
+    async close() {
+      await api.close();
+      await Promise.all(workers.map((running) => running.close()));
+      await temporal.client.schedule.getHandle(`${temporal.queuePrefix}housekeeping`).delete().catch(() => {});
+      await database.close();
+      await temporal.close();
+    },
+  };
+}
+
+export const sessionFor = ({ workspaceId, customerId, actor }: Caller, role: 'owner' | 'admin' | 'member' = 'owner', ttlS = 3_600) => {
+  const iat = Math.floor(Date.now() / 1_000);
+  return signSession(
+    { sub: actor, email: actor, workspace: workspaceId, customer_id: customerId, role, iat, exp: iat + ttlS },
+    TEST_SECRETS.SESSION_SECRET,
+  );
+};
+
+export async function call(url: string, method: string, headers: Record<string, string>, body?: unknown): Promise<Answer> {
+  const response = await fetch(url, {
+    method,
+    headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    body: body === undefined ? null : JSON.stringify(body),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.includes('json');
+  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+}
+
+function tenantOf(baseUrl: string, caller: Caller, apiKey: string): Tenant {
+  const session = sessionFor(caller);
+  const tenant: Tenant = {
+    caller,
+    apiKey,
+    session,
+    api: (method, path, body) => call(baseUrl + path, method, { authorization: `Bearer ${apiKey}` }, body),
+    cp: (method, path, body) => call(`${baseUrl}/api/v1/cp${path}`, method, { cookie: `service_session=${session}` }, body),
+    async run(body) {
+      const accepted = await tenant.api('POST', '/v1/runs', body);
+      if (accepted.status !== 201) throw new Error(`not accepted: ${JSON.stringify(accepted.body)}`);
+      return tenant.waitForRun(accepted.body.run_id);
+    },
+    waitForRun: (runId) =>
+      eventually(async () => {
+        const { body } = await tenant.api('GET', `/v1/runs/${runId}`);
+        if (['queued', 'running'].includes(body.status)) throw new Error(`run ${runId} is still ${body.status}`);
+        return body as FinishedRun;
+      }),
+  };
+  return tenant;
+}
+
+/** Repeats a look until it succeeds: for what another process does in its own time. */
+export async function eventually<T>(look: () => T | Promise<T>, timeoutMs = 30_000): Promise<T> {
+  for (const deadline = Date.now() + timeoutMs; ; ) {
+    try {
+      return await look();
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 15));
+    }
+  }
+}
+
+/** A port that nothing listens on. */
+export async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

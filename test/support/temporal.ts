@@ -1,0 +1,19 @@
+/** The test run's Temporal server. Each file takes a queue prefix of its own, so that no worker sees another's work. */
+import { randomBytes } from 'node:crypto';
+import { createLog } from '../../src/platform/core/log.ts';
+import { connectTemporal, type Temporal } from '../../src/platform/temporal/client.ts';
+
+export interface TestTemporal extends Temporal {
+  /** For `TASK_QUEUE_PREFIX`. */
+  queuePrefix: string;
+}
+
+export async function connectTestTemporal(): Promise<TestTemporal> {
+  const address = process.env.TEST_TEMPORAL_ADDRESS;
+  if (!address) throw new Error('the global set-up has not started Temporal');
+  const temporal = await connectTemporal(
+    { TEMPORAL_ADDRESS: address },
+    { log: createLog({ level: 'warn', pretty: false }) },
+  );
+  return { ...temporal, queuePrefix: `t${randomBytes(5).toString('hex')}-` };
+}

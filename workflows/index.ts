@@ -1,0 +1,4 @@
+/** Entry of the workflow bundle. Everything reachable from here is deterministic and must replay for months. */
+export { agentRun } from './run/workflow.ts';
+export { housekeeping } from './housekeeping/workflow.ts';
+export { webhookDelivery } from './webhook-delivery/workflow.ts';

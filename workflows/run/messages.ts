@@ -1,0 +1,23 @@
+/** What the world says to a run's workflow. Shared constants: a misspelled signal name would succeed silently. */
+import { defineSignal } from '@temporalio/workflow';
+import type { RunLimits } from '../../src/resources/runs/model.ts';
+
+export interface AgentRunInput {
+  runId: string;
+  customerId: string;
+  workspaceId: string;
+  /** Null: the classifier picks one. */
+  agent: string | null;
+  limits: RunLimits;
+  /** Each kind of activity has a task queue of its own. */
+  split: boolean;
+  /** Where a run that continued as new goes on. */
+  turn?: number;
+  /** Continue as new after this many turns, or sooner where the server suggests it. */
+  continueAfterTurns?: number;
+}
+
+export const AGENT_RUN = 'agentRun';
+
+/** The run before this one in the conversation has ended. */
+export const goAheadSignal = defineSignal('goAhead');

@@ -1,0 +1,129 @@
+/**
+ * A run: turns of a model and the tool calls it asks for, until it has an answer.
+ *
+ * Temporal owns the progress. Postgres holds the record, which activities alone write and which readers use; hence no
+ * query handlers, and no prompt, argument or result in this history.
+ */
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  executeChild,
+  isCancellation,
+  ParentClosePolicy,
+  setCurrentDetails,
+  setHandler,
+  startChild,
+  TimeoutFailure,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { RUN_FAILURES, type RunFailure } from '../../src/platform/core/problem.ts';
+import { runWorkflowId, type RequestedToolCall, type RunError, type TerminalStatus } from '../../src/resources/runs/model.ts';
+import { activitiesOf, records } from '../shared/activities.ts';
+import { goAheadSignal, type AgentRunInput } from './messages.ts';
+
+/** A run that waits for another one looks for itself this often, should the signal have been lost. */
+const LOOK_AGAIN = '30s';
+const CONTINUE_AFTER_TURNS = 200;
+
+export async function agentRun(input: AgentRunInput): Promise<void> {
+  let mayGo = false;
+  setHandler(goAheadSignal, () => {
+    mayGo = true;
+  });
+
+  const end = await takeTurns(input, () => condition(() => mayGo, LOOK_AGAIN).then(() => (mayGo = false)));
+  if (end.status === 'failed') {
+    const { code, message } = end.error ?? { code: 'internal_error', message: 'the run failed' };
+    throw ApplicationFailure.nonRetryable(message, code);
+  }
+}
+
+interface End {
+  status: TerminalStatus;
+  error?: RunError;
+}
+
+async function takeTurns(input: AgentRunInput, untilMyTurn: () => Promise<unknown>): Promise<End> {
+  const { runId, limits } = input;
+  const { models } = activitiesOf(input.split);
+  const firstTurn = input.turn ?? 1;
+  try {
+    for (let turn = firstTurn; ; ) {
+      const outcome = await models.takeTurn({ runId, turn, limits });
+      switch (outcome.kind) {
+        case 'ended':
+          return outcome;
+        case 'waiting':
+          setCurrentDetails(`Waits for run \`${outcome.behind}\`, which goes first in the conversation.`);
+          await untilMyTurn();
+          break;
+        case 'tools':
+          setCurrentDetails(`Turn ${turn}: ${outcome.calls.map(({ tool }) => `\`${tool}\``).join(', ')}`);
+          await Promise.all(outcome.calls.map((call) => callTool(input, call)));
+          turn++;
+          if (workflowInfo().continueAsNewSuggested || turn - firstTurn >= (input.continueAfterTurns ?? CONTINUE_AFTER_TURNS)) {
+            await continueAsNew<typeof agentRun>({ ...input, turn });
+          }
+      }
+    }
+  } catch (error) {
+    if (isCancellation(error)) {
+      const { status } = await CancellationScope.nonCancellable(() => records.endRun({ runId, status: 'cancelled' }));
+      // An end that was recorded before the cancellation came stands.
+      if (status === 'cancelled') throw error;
+      return { status };
+    }
+    if (!(error instanceof ActivityFailure)) throw error;
+    const cause = errorOf(error);
+    const { status } = await CancellationScope.nonCancellable(() => records.endRun({ runId, status: 'failed', error: cause }));
+    return { status, error: cause };
+  }
+}
+
+/** A tool that fails for good is an answer to the model, not the end of the run. */
+async function callTool(input: AgentRunInput, { callId, effect, dispatch }: RequestedToolCall): Promise<void> {
+  const { runId } = input;
+  if (dispatch === 'child_run') return spawnRun(input, callId);
+  const { tools, irreversible } = activitiesOf(input.split);
+  try {
+    await (effect === 'irreversible' ? irreversible : tools).callTool({ runId, callId });
+  } catch (error) {
+    if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
+    const isOutcomeUnknown = effect === 'irreversible' && error.cause instanceof TimeoutFailure;
+    await records.recordToolFailure({ runId, callId, message: errorOf(error).message, isOutcomeUnknown });
+  }
+}
+
+async function spawnRun(input: AgentRunInput, callId: string): Promise<void> {
+  const { runId } = input;
+  const child = await records.acceptChildRun({ runId, callId });
+  if (!child) return; // refused, and the model was told why
+  const options = {
+    workflowId: runWorkflowId(child.runId),
+    args: [{ ...input, runId: child.runId, agent: child.agent, turn: 1 }] as [AgentRunInput],
+    typedSearchAttributes: workflowInfo().typedSearchAttributes,
+    staticSummary: child.agent,
+  };
+  if (child.wait) {
+    // How it ended is read from its record: a failed child is a result too.
+    await executeChild(agentRun, options).catch((error: unknown) => {
+      if (isCancellation(error) && CancellationScope.current().consideredCancelled) throw error;
+    });
+  } else {
+    await startChild(agentRun, { ...options, parentClosePolicy: ParentClosePolicy.ABANDON });
+  }
+  await records.recordChildRun({ runId, callId });
+}
+
+function errorOf(failure: ActivityFailure): RunError {
+  const { cause } = failure;
+  if (cause instanceof ApplicationFailure) {
+    const code = (RUN_FAILURES as readonly string[]).includes(cause.type ?? '') ? (cause.type as RunFailure) : 'internal_error';
+    return { code, message: code === 'internal_error' ? 'an unexpected error; the worker log has it' : cause.message };
+  }
+  if (cause instanceof TimeoutFailure) return { code: 'model_timeout', message: 'no answer in time, after every retry' };
+  return { code: 'internal_error', message: 'an unexpected error; the worker log has it' };
+}

@@ -1,0 +1,49 @@
+/**
+ * The only way from workflows to activities, with retry policies named for what a retry costs. What an activity may be
+ * asked is typed by `activities/index.ts`, whose code never enters the sandbox.
+ */
+import { proxyActivities, proxyLocalActivities, workflowInfo, type ActivityOptions } from '@temporalio/workflow';
+import type { Activities } from '../../activities/index.ts';
+
+/** Postgres writes: idempotent and cheap, so they retry for as long as the database is away. */
+export const records = proxyLocalActivities<Activities>({
+  startToCloseTimeout: '30s',
+  retry: { initialInterval: '100ms', maximumInterval: '10s' },
+});
+
+/** Model calls: slow and billed, so they heartbeat and give up early. The failure says how long to wait. */
+const MODEL_CALL: ActivityOptions = {
+  startToCloseTimeout: '15m',
+  heartbeatTimeout: '20s',
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m', maximumAttempts: 5 },
+};
+
+/** Tools that may be repeated. */
+const TOOL_CALL: ActivityOptions = {
+  startToCloseTimeout: '10m',
+  heartbeatTimeout: '20s',
+  retry: { initialInterval: '500ms', maximumInterval: '10s', maximumAttempts: 3 },
+};
+
+/** Effects that must not happen twice: one attempt; an unknown outcome is told to the model. */
+const IRREVERSIBLE: ActivityOptions = { ...TOOL_CALL, retry: { maximumAttempts: 1 } };
+
+/** Housekeeping: the next tick is the retry. */
+export const chores = proxyActivities<Activities>({ startToCloseTimeout: '2m', retry: { maximumAttempts: 1 } });
+
+const sameQueue = {
+  models: proxyActivities<Activities>(MODEL_CALL),
+  tools: proxyActivities<Activities>(TOOL_CALL),
+  irreversible: proxyActivities<Activities>(IRREVERSIBLE),
+};
+
+/** @param split whether each kind of activity has a task queue of its own, beside that of the workflow */
+export function activitiesOf(split: boolean): typeof sameQueue {
+  if (!split) return sameQueue;
+  const queue = (kind: string): string => workflowInfo().taskQueue.replace(/orchestration$/, kind);
+  return {
+    models: proxyActivities<Activities>({ ...MODEL_CALL, taskQueue: queue('models') }),
+    tools: proxyActivities<Activities>({ ...TOOL_CALL, taskQueue: queue('tools') }),
+    irreversible: proxyActivities<Activities>({ ...IRREVERSIBLE, taskQueue: queue('tools') }),
+  };
+}
