@@ -19,9 +19,10 @@ import type { Runtime } from './runtime.ts';
 export type Services = ReturnType<typeof createServices>;
 
 export function createServices({ config, log, db, temporal }: Runtime) {
-  const egress = createEgress({ allowlist: config.EGRESS_ALLOWLIST });
+  // Plain http is for tools; a webhook address must be https, which its registration sees to.
+  const egress = createEgress({ allowlist: config.EGRESS_ALLOWLIST, allowHttp: true });
   const files = createFileStore(config);
-  const models = createModels(config, { log });
+  const models = createModels(config, { log, guardedFetch: egress.fetch });
   const secretBox = createSecretBox(config.SECRETS_KEY);
   const tools = createToolRegistry([createBuiltinTools()]);
 

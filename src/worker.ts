@@ -2,6 +2,7 @@
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { fileURLToPath } from 'node:url';
 import { createActivities, type Activities } from '../activities/index.ts';
+import { withoutParameters } from './platform/core/log.ts';
 import { ensureSchedule } from './platform/temporal/schedules.ts';
 import { areQueuesSplit, queueName, QUEUES, type Queue } from './platform/temporal/task-queues.ts';
 import { runUntilSignalled, type Runtime } from './runtime.ts';
@@ -62,6 +63,7 @@ function optionsOf({ config, temporal }: Runtime, queue: Queue, activities: Acti
     activities,
     ...(queue === 'orchestration' ? workflows : {}),
     maxConcurrentActivityTaskExecutions: config.WORKER_MAX_CONCURRENT,
+    interceptors: { activity: [() => ({ inbound: { execute: (input, next) => next(input).catch(rethrowSafe) } })] },
     maxCachedWorkflows: 1_000,
     shutdownGraceTime: config.SHUTDOWN_GRACE,
     // A cancelled model call is to stop within a second, and it learns of that with a heartbeat.
@@ -69,5 +71,10 @@ function optionsOf({ config, temporal }: Runtime, queue: Queue, activities: Acti
     defaultHeartbeatThrottleInterval: '1s',
   };
 }
+
+/** A failure is history: it must not carry what a query was about. */
+const rethrowSafe = (error: unknown): never => {
+  throw withoutParameters(error);
+};
 
 if (import.meta.main) await runUntilSignalled(startWorker);

@@ -137,6 +137,7 @@ const steps = (models: readonly string[]) =>
 
 const seconds = ({ timings }: Embedded): string =>
   Object.entries(timings)
+    .filter(([, ms]) => ms >= 100)
     .map(([part, ms]) => `${part} ${(ms / 1_000).toFixed(1)} s`)
     .join(', ');
 

@@ -42,8 +42,16 @@ export async function startEmbedded(env: NodeJS.ProcessEnv, options: EmbeddedOpt
   const { timings, timed } = stopwatch();
   const cleanUps: (() => unknown)[] = [];
   const defer = (cleanUp: () => unknown) => void cleanUps.push(cleanUp);
+  let log = createLog({ pretty: false });
   const stop = async () => {
-    for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+    for (const cleanUp of cleanUps.splice(0).reverse()) {
+      try {
+        await cleanUp();
+      } catch (err) {
+        // What is below must still be stopped.
+        log.error({ err }, 'a part did not stop as it should');
+      }
+    }
   };
 
   try {
@@ -54,7 +62,7 @@ export async function startEmbedded(env: NodeJS.ProcessEnv, options: EmbeddedOpt
     defer(claim.release);
     const secrets = await loadSecrets(env, dataDir);
 
-    const log = createLog({ level: LOG_LEVEL });
+    log = createLog({ level: LOG_LEVEL });
     const [modules, servers] = await settled([
       timed('modules', loadModules),
       startServers(env, { dataDir, claim, log, defer, timed }),

@@ -34,6 +34,8 @@ export interface EmbeddedTemporalOptions {
 export const DYNAMIC_CONFIG = [
   'history.transferProcessorMaxPollRPS=2000',
   'history.timerProcessorMaxPollRPS=2000',
+  // Timers fire when they are due rather than up to a second later.
+  'history.timerProcessorMaxTimeShift="10ms"',
   'system.enableActivityEagerExecution=true',
   'system.enableEagerWorkflowStart=true',
   'matching.numTaskqueueReadPartitions=1',
@@ -65,7 +67,7 @@ export async function startTemporal(options: EmbeddedTemporalOptions): Promise<E
   });
   failed.catch(() => {});
 
-  await Promise.race([accepting(port), failed]);
+  await Promise.race([accepting(port, () => child.exitCode !== null || child.signalCode !== null), failed]);
   return {
     address: `127.0.0.1:${port}`,
     uiUrl: uiPort ? `http://localhost:${uiPort}` : undefined,
@@ -81,8 +83,8 @@ export async function startTemporal(options: EmbeddedTemporalOptions): Promise<E
   };
 }
 
-/** Resolves when something takes connections there. */
-async function accepting(port: number): Promise<void> {
+/** Resolves when something takes connections there; gives up when there is nobody left to wait for. */
+async function accepting(port: number, isOver: () => boolean): Promise<void> {
   const { connect } = await import('node:net');
   for (const deadline = Date.now() + START_TIMEOUT_MS; Date.now() < deadline;) {
     const open = await new Promise<boolean>((resolve) => {

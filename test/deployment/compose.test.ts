@@ -52,8 +52,8 @@ describe('schema', () => {
   const faultsOf = (path: string) =>
     linter
       .lintFiles([path], false)
-      .flatMap(({ messages }) => messages)
-      .filter(({ rule }) => /^(invalid|no-duplicate)/.test(rule));
+      .flatMap(({ messages }: { messages: { rule: string }[] }) => messages)
+      .filter(({ rule }: { rule: string }) => /^(invalid|no-duplicate)/.test(rule));
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'compose-'));

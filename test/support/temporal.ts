@@ -13,7 +13,7 @@ export async function connectTestTemporal(): Promise<TestTemporal> {
   if (!address) throw new Error('the global set-up has not started Temporal');
   const temporal = await connectTemporal(
     { TEMPORAL_ADDRESS: address },
-    { log: createLog({ level: 'warn', pretty: false }) },
+    { log: createLog({ level: 'error', pretty: false }) },
   );
   return { ...temporal, queuePrefix: `t${randomBytes(5).toString('hex')}-` };
 }

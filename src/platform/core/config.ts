@@ -67,9 +67,9 @@ export const settings = z.object({
   FILES_S3_SECRET_ACCESS_KEY: z.string().optional().describe('Credential of the bucket'),
 
   ANTHROPIC_API_KEY: z.string().min(1).optional().describe('Use Anthropic models'),
-  ANTHROPIC_BASE_URL: url.optional().describe('Another address for Anthropic'),
+  ANTHROPIC_BASE_URL: url.optional().describe('Another address for Anthropic, version path included: https://example.com/v1'),
   OPENAI_API_KEY: z.string().min(1).optional().describe('Use OpenAI models'),
-  OPENAI_BASE_URL: url.optional().describe('Another address for OpenAI'),
+  OPENAI_BASE_URL: url.optional().describe('Another address for OpenAI, version path included'),
   OPENAI_COMPATIBLE_BASE_URL: url.optional().describe('Any address that speaks the OpenAI chat protocol'),
   OPENAI_COMPATIBLE_API_KEY: z.string().optional().describe('Its key'),
   OPENAI_COMPATIBLE_MODEL: z.string().default('default').describe('The model id that agents use there'),

@@ -1,5 +1,5 @@
 /** JSON lines on stdout, pretty on a terminal. Anything that may carry a credential is redacted by name. */
-import { pino, type Logger } from 'pino';
+import { pino, stdSerializers, type Logger } from 'pino';
 
 export type Log = Logger;
 
@@ -15,8 +15,18 @@ const SECRET_PATHS = [
 export const createLog = ({ level = 'info', pretty = process.stdout.isTTY }: { level?: string; pretty?: boolean }) =>
   pino({
     level,
+    serializers: { err: (error: unknown) => stdSerializers.err(withoutParameters(error) as Error) },
     redact: { paths: SECRET_PATHS, censor: '***' },
     ...(pretty
       ? { transport: { target: 'pino-pretty', options: { translateTime: 'HH:MM:ss', ignore: 'pid,hostname' } } }
       : {}),
   });
+
+/**
+ * The query builder's errors carry every parameter in their message: prompts, outputs, sealed secrets. Nothing of that
+ * belongs in a log line or in a workflow's history, so what leaves is the database's own error, which names the cause.
+ */
+export function withoutParameters(error: unknown): unknown {
+  const isQueryError = error instanceof Error && 'query' in error && 'params' in error;
+  return isQueryError ? (error.cause ?? new Error('a query failed')) : error;
+}

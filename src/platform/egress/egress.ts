@@ -2,7 +2,7 @@
  * The only way out for what a tenant or a model names: webhooks, tools, MCP servers, output destinations.
  *
  * The address actually connected to is checked, on every connection and every redirect. Anything that fetches such
- * an address by other means gives its caller our network. Never pass the response of a redirect to another fetch.
+ * an address by other means, or follows a `location` by hand, gives its caller our network.
  */
 import { lookup as systemLookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';

@@ -25,7 +25,8 @@ const PAGES: readonly Page[] = [
 
 // The package's other files include a page that loads a document from the internet.
 const ASSETS = new Set(['swagger-ui-bundle.js', 'swagger-ui.css']);
-const ASSETS_DIR = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+const require = createRequire(import.meta.url);
+const ASSETS_DIR = dirname(require.resolve('swagger-ui-dist/package.json'));
 
 /** Mount at the root of the gateway. */
 export function docsRouter({ documents }: DocsOptions): express.Router {

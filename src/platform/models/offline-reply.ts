@@ -75,7 +75,8 @@ export function composeText(
   transcript: Transcript,
   { rejection, notes }: { rejection?: string; notes: readonly string[] },
 ): string {
-  const isReviewer = /\breview/i.test(transcript.system);
+  // Who it is told to be stands in the first line; prompts of other roles may speak of reviews too.
+  const isReviewer = /\breview/i.test(transcript.system.trimStart().split('\n', 1)[0]!);
   const decision =
     rejection === undefined ? (isReviewer ? ['Decision: approve', ''] : []) : [`Decision: reject. ${rejection}`, ''];
   return [OFFLINE_NOTICE, '', ...decision, composeAnswer(transcript, notes)].join('\n');

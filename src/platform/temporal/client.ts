@@ -49,5 +49,6 @@ function routeSdkLogs(log: Log): void {
   const logger = new DefaultLogger('WARN', ({ level, message, meta }: LogEntry) =>
     log[levels[level]]({ sdk: { ...meta, error: undefined }, err: meta?.error as unknown }, message),
   );
-  Runtime.install({ logger });
+  // Signals are the process roots' business, which stop everything in order.
+  Runtime.install({ logger, shutdownSignals: [] });
 }

@@ -1,45 +1,19 @@
-/** What every endpoint has in common, over real HTTP: credential, body, validation, reply check, error body. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import express from 'express';
-import { createServer, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { Readable } from 'node:stream';
-import { pino } from 'pino';
+/** What every endpoint has in common, over real HTTP: credential, body, reply check, error body. */
+import { describe, expect, test } from '@jest/globals';
+import { request } from 'node:http';
 import { z } from 'zod';
 import { Problem } from '../../../src/platform/core/problem.ts';
-import { createSurface, errorHandler, notFound } from '../../../src/platform/http/app.ts';
-import {
-  BINARY,
-  endpoint,
-  handle,
-  NO_CONTENT,
-  type Caller,
-  type FileReply,
-} from '../../../src/platform/http/endpoint.ts';
+import { endpoint, handle, NO_CONTENT } from '../../../src/platform/http/endpoint.ts';
+import { KEY, serve } from './serve.ts';
 
 const SECRET = 'postgres://service:hunter2@db/aos';
-const KEY = 'Bearer good';
-const caller: Caller = { workspaceId: 'acc_a', customerId: 'a', actor: 'test', isAdmin: true, isInternal: false };
 const shared = { surface: 'public', credential: 'api-key', summary: 'Test' } as const;
 const posted = { ...shared, method: 'post', status: 200 } as const;
 
-/** What a handler got last, and the log lines that were written. */
-let seen: unknown;
-let lines: string[];
-beforeEach(() => {
-  seen = undefined;
-  lines = [];
-});
-
+const echo = async ({ body }: { body: unknown }) => ({ seen: body });
 const Anything = z.object({ seen: z.unknown() });
-const echo = async ({ body }: { body: unknown }) => {
-  seen = body;
-  return { seen: body };
-};
-const oneBytes = { maxBytes: 1_000 };
-let file: () => FileReply;
 
-const routes = [
+const served = serve([
   handle(
     endpoint({
       ...posted,
@@ -50,7 +24,6 @@ const routes = [
     }),
     echo,
   ),
-  handle(endpoint({ ...posted, id: 'kites.loose', path: '/v1/loose', body: z.looseObject({}), reply: Anything }), echo),
   handle(
     endpoint({
       ...posted,
@@ -114,50 +87,8 @@ const routes = [
     }),
     async () => ({ count: SECRET as unknown as number }),
   ),
-  handle(
-    endpoint({ ...posted, id: 'kites.upload', path: '/v1/upload', upload: oneBytes, reply: Anything }),
-    async ({ file: uploaded }) => ({ seen: uploaded && { ...uploaded, bytes: uploaded.bytes.toString() } }),
-  ),
-  handle(
-    endpoint({ ...shared, id: 'kites.file', method: 'get', path: '/v1/file', status: 200, reply: BINARY }),
-    async () => file(),
-  ),
-];
-
-const authenticate = async (_credential: string, { headers }: express.Request) => {
-  if (headers.authorization === 'Bearer old') throw new Problem('api_key_revoked');
-  if (headers.authorization !== KEY) throw new Problem('invalid_api_key');
-  return caller;
-};
-
-let server: Server;
-let base: string;
-beforeAll(async () => {
-  const log = pino({ base: null }, { write: (line: string) => void lines.push(line) });
-  const app = express();
-  app.use(createSurface({ routes, authenticate }), notFound, errorHandler(log));
-  server = createServer(app).listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-});
-afterAll(async () => {
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
-});
-
-async function call(
-  method: string,
-  path: string,
-  init: { body?: string | FormData; type?: string; key?: string } = {},
-) {
-  const { body, type = 'application/json', key = KEY } = init;
-  const headers: Record<string, string> = { authorization: key };
-  if (typeof body === 'string') headers['content-type'] = type;
-  const response = await fetch(base + path, { method, headers, ...(body !== undefined && { body }) });
-  const text = await response.text();
-  const isJson = response.headers.get('content-type')?.startsWith('application/json');
-  return { status: response.status, headers: response.headers, body: isJson && text ? JSON.parse(text) : text };
-}
+]);
+const { call, lines } = served;
 const post = (path: string, body: string) => call('POST', path, { body });
 
 describe('routing', () => {
@@ -204,7 +135,7 @@ describe('body', () => {
   test('unreadable charset and compression are 400', async () => {
     const charset = await call('POST', '/v1/kites', { body: '{}', type: 'application/json; charset=nonsense' });
     expect(charset).toMatchObject({ status: 400, body: { detail: 'malformed request' } });
-    const response = await fetch(`${base}/v1/kites`, {
+    const response = await fetch(`${served.base}/v1/kites`, {
       method: 'POST',
       headers: { authorization: KEY, 'content-encoding': 'gzip', 'content-type': 'application/json' },
       body: 'this is not gzip',
@@ -251,81 +182,6 @@ describe('body', () => {
   });
 });
 
-describe('hostile values', () => {
-  // Guards: nothing that Postgres cannot store gets as far as a handler, wherever it hides.
-  test.each([
-    ['NUL', '{"name":"a\\u0000b"}', ['body', 'name']],
-    ['lone surrogate', '{"name":"\\ud800"}', ['body', 'name']],
-    ['NUL in an unknown field', '{"name":"a","x":{"y":["\\u0000"]}}', ['body', 'x', 'y', '0']],
-    ['NUL in a key', '{"name":"a","x":{"\\u0000":1}}', ['body', 'x']],
-    ['lone surrogate in a key', '{"name":"a","\\udfff":1}', ['body']],
-  ])('%s is 422', async (_name, body, loc) => {
-    expect(await post('/v1/kites', body)).toMatchObject({
-      status: 422,
-      body: { detail: [{ loc, type: 'unstorable' }] },
-    });
-    expect(seen).toBeUndefined();
-  });
-
-  // Guards: the same in addresses, where decoding has made the character.
-  test('NUL in path and query is 422', async () => {
-    expect(await call('GET', '/v1/kites/a%00b')).toMatchObject({
-      status: 422,
-      body: { detail: [{ loc: ['path', 'kite_id'] }] },
-    });
-    expect(await call('GET', '/v1/kites/a?limit=1&x=%00')).toMatchObject({
-      status: 422,
-      body: { detail: [{ loc: ['query', 'x'] }] },
-    });
-  });
-
-  // Guards: broken percent-encoding is a 400, not a crash.
-  test('broken percent-encoding is 400', async () => {
-    expect(await call('GET', '/v1/kites/%E0%A4%A')).toMatchObject({
-      status: 400,
-      body: { detail: 'malformed request' },
-    });
-  });
-
-  // Guards: depth cannot exhaust the stack of any parser behind this.
-  test.each([
-    ['arrays', `{"x":${'['.repeat(400_000)}${']'.repeat(400_000)}}`],
-    ['objects', `${'{"a":'.repeat(150_000)}1${'}'.repeat(150_000)}`],
-    ['65 levels', `{"x":${'['.repeat(65)}${']'.repeat(65)}}`],
-  ])('deep %s are 422', async (_name, body) => {
-    const reply = await post('/v1/loose', body);
-    expect(reply).toMatchObject({ status: 422, body: { detail: [{ type: 'unstorable' }] } });
-  });
-
-  // Guards: what a person might nest still goes through.
-  test('reasonable depth is accepted', async () => {
-    expect(await post('/v1/loose', `{"x":${'['.repeat(50)}${']'.repeat(50)}}`)).toMatchObject({ status: 200 });
-  });
-
-  // Guards: no request can give every object of the process a property.
-  test('__proto__ pollutes nothing', async () => {
-    const body = '{"name":"a","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}';
-    for (const path of ['/v1/kites', '/v1/loose']) {
-      expect(await post(path, body)).toMatchObject({ status: 200 });
-      expect(({} as { polluted?: number }).polluted).toBeUndefined();
-      expect((seen as { polluted?: number }).polluted).toBeUndefined();
-    }
-    await call('GET', '/v1/kites/a?__proto__[polluted]=1&__proto__=1');
-    expect(({} as { polluted?: number }).polluted).toBeUndefined();
-  });
-
-  // Guards: numbers that JavaScript cannot hold are refused where an integer is asked for.
-  test.each(['9007199254740993', '1e999', '-1e999', '1.5', '"1"', 'null', 'true'])('size %s is 422', async (size) => {
-    expect(await post('/v1/kites', `{"name":"a","size":${size}}`)).toMatchObject({ status: 422 });
-  });
-  test.each(['-1', '0', '11', '1e999', '', 'abc', '1&limit=2', '99999999999999999999'])(
-    'limit=%s is 422',
-    async (limit) => {
-      expect(await call('GET', `/v1/kites/a?limit=${limit}`)).toMatchObject({ status: 422 });
-    },
-  );
-});
-
 describe('reply', () => {
   // Guards: a field that the contract does not name never leaves; unknown query parameters are ignored.
   test('undeclared fields are stripped', async () => {
@@ -355,92 +211,12 @@ describe('reply', () => {
   });
 });
 
-describe('files', () => {
-  const form = (name: string, text: string, filename = 'kite.txt') => {
-    const data = new FormData();
-    data.append(name, new Blob([text]), filename);
-    return data;
-  };
-  const upload = (body: string | FormData, type?: string) =>
-    call('POST', '/v1/upload', { body, ...(type && { type }) });
-
-  // Guards: the one file arrives whole, under the name that it was given.
-  test('upload', async () => {
-    const { body } = await upload(form('file', 'string', 'Drache-ä.txt'));
-    expect(body.seen).toEqual({ filename: 'Drache-ä.txt', bytes: 'string' });
-    expect((await upload('{}')).body).toEqual({});
-  });
-
-  // Guards: limits and malformed multipart are the caller's doing.
-  test('refused uploads', async () => {
-    expect(await upload(form('file', 'a'.repeat(1_001)))).toMatchObject({
-      status: 413,
-      body: { detail: 'payload_too_large' },
-    });
-    expect(await upload(form('other', 'a'))).toMatchObject({ status: 400 });
-    const two = form('file', 'a');
-    two.append('file', new Blob(['b']), 'b.txt');
-    expect(await upload(two)).toMatchObject({ status: 400 });
-    const type = 'multipart/form-data; boundary=x';
-    for (const [body, contentType] of [
-      ['--x\r\nbroken', type],
-      ['--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\ntext', type],
-      ['--x\r\nno colon\r\n\r\ntext\r\n--x--\r\n', type],
-      ['text', 'multipart/form-data'],
-    ] as const) {
-      expect(await upload(body, contentType)).toMatchObject({ status: 400, body: { detail: expect.any(String) } });
-    }
-  });
-
-  // Guards: a file name is stored like any other text, and text that cannot be stored does not get that far.
-  test('a file name is storable', async () => {
-    const part = `--x\r\nContent-Disposition: form-data; name="file"; filename*=utf-8''a%00b%0D.txt\r\n\r\ntext\r\n--x--\r\n`;
-    const { body } = await upload(part, 'multipart/form-data; boundary=x');
-    expect(body.seen).toEqual({ filename: 'ab.txt', bytes: 'text' });
-  });
-
-  // Guards: the content type comes from the content, never from the name that a tenant chose.
-  test('download', async () => {
-    file = () => ({ contentType: 'image/png', body: Readable.from(['bytes']), sizeBytes: 5, filename: 'a.html' });
-    const reply = await call('GET', '/v1/file');
-    expect(reply).toMatchObject({ status: 200, body: 'bytes' });
-    expect(Object.fromEntries(reply.headers)).toMatchObject({
-      'content-type': 'image/png',
-      'content-length': '5',
-      'content-disposition': 'attachment; filename=a.html',
-      'x-content-type-options': 'nosniff',
-    });
-  });
-
-  // Guards: an empty file is a file.
-  test('empty download', async () => {
-    file = () => ({ contentType: 'image/png', body: Readable.from([]) });
-    expect(await call('GET', '/v1/file')).toMatchObject({ status: 200, body: '' });
-  });
-
-  // Guards: a file that cannot be opened is a proper 500; one that breaks off ends the connection, not the process.
-  test('failing downloads', async () => {
-    const failing = async function* (...parts: string[]) {
-      yield* parts;
-      throw new Error(SECRET);
-    };
-    file = () => ({ contentType: 'image/png', body: Readable.from(failing()), sizeBytes: 5, filename: 'a.png' });
-    const reply = await call('GET', '/v1/file');
-    expect(reply).toMatchObject({ status: 500, body: { detail: 'internal_error' } });
-    expect(reply.headers.get('content-disposition')).toBeNull();
-
-    file = () => ({ contentType: 'image/png', body: Readable.from(failing('by')), sizeBytes: 5 });
-    await expect(call('GET', '/v1/file')).rejects.toThrow();
-    expect((await call('GET', '/v1/kites/costs')).status).toBe(200);
-  });
-});
-
 // Guards: a client that goes away in the middle of its body leaves a service that works.
 test('an aborted request', async () => {
   const headers = { authorization: KEY, 'content-type': 'application/json', 'content-length': '100' };
-  const aborted = request(`${base}/v1/kites`, { method: 'POST', headers });
+  const aborted = request(`${served.base}/v1/kites`, { method: 'POST', headers });
   const gone = new Promise((resolve) => aborted.once('error', resolve));
-  const arrived = new Promise((resolve) => server.once('request', resolve));
+  const arrived = new Promise((resolve) => served.server.once('request', resolve));
   aborted.write('{"name":');
   await arrived;
   aborted.destroy(new Error('gone'));

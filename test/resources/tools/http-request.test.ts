@@ -16,7 +16,7 @@ const seen: { method: string | undefined; url: string | undefined; headers: Inco
 beforeAll(async () => {
   server = createServer(async (request, response) => {
     seen.push({ method: request.method, url: request.url, headers: request.headers, body: await text(request) });
-    switch (request.url) {
+    switch (request.url ?? '') {
       case '/large':
         return response.end('é'.repeat(40_000));
       case '/binary':

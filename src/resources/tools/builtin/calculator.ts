@@ -68,8 +68,16 @@ jsep.hooks.add('gobble-token', function group(env) {
 const isMinus = (node: jsep.Expression): node is jsep.UnaryExpression =>
   node.type === 'UnaryExpression' && node['operator'] === '-';
 
+type Understood =
+  | { type: 'Group'; body: jsep.Expression }
+  | jsep.Literal
+  | jsep.UnaryExpression
+  | jsep.BinaryExpression
+  | jsep.Identifier
+  | jsep.CallExpression;
+
 const evaluate = (expression: jsep.Expression): Decimal => {
-  const node = expression as jsep.CoreExpression | { type: 'Group'; body: jsep.Expression };
+  const node = expression as Understood;
   switch (node?.type) {
     case 'Group':
       return evaluate(node.body);

@@ -1,0 +1,121 @@
+/**
+ * The import rules of `.dependency-cruiser.cjs` bite: a small tree in which each of them is broken once, beside imports
+ * that are allowed. `npm run check` holds the real tree to the same file.
+ */
+import { beforeAll, afterAll, expect, test } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const CRUISER = join(ROOT, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs');
+
+/** Rule, the file that breaks it, what that file imports. A path without `.ts` is a package. */
+const FORBIDDEN: [rule: string, from: string, imported: string][] = [
+  ['sandbox', 'workflows/run/workflow.ts', 'zod'],
+  ['sandbox', 'workflows/run/zod-at-one-remove.ts', 'src/resources/runs/contract.ts'],
+  ['sandbox', 'workflows/run/clock.ts', 'node:fs'],
+  ['sandbox', 'workflows/shared/log.ts', 'src/platform/core/log.ts'],
+  ['src-not-to-workflows', 'src/resources/runs/service.ts', 'workflows/run/workflow.ts'],
+  ['activities-only-in-the-worker', 'src/api.ts', 'activities/index.ts'],
+  ['activities-below-services', 'activities/runs.ts', 'src/resources/runs/service.ts'],
+  ['activities-below-services', 'activities/http.ts', 'src/platform/http/app.ts'],
+  ['pure-models', 'src/resources/runs/model.ts', 'src/resources/runs/store/index.ts'],
+  ['pure-models', 'src/resources/agents/model.ts', 'zod'],
+  ['contracts-are-data', 'src/resources/runs/contract.ts', 'src/resources/runs/service.ts'],
+  ['contracts-are-data', 'src/resources/agents/contract.ts', 'src/platform/db/client.ts'],
+  ['routes-bind-only', 'src/resources/runs/routes.ts', 'src/resources/runs/store/index.ts'],
+  ['routes-bind-only', 'src/resources/agents/routes.ts', 'src/resources/agents/store.ts'],
+  ['routes-bind-only', 'src/resources/tools/routes.ts', 'src/resources/tools/table.ts'],
+  ['routes-bind-only', 'src/resources/skills/routes.ts', 'src/platform/db/client.ts'],
+  ['resources-through-services', 'src/resources/agents/service.ts', 'src/resources/runs/context.ts'],
+  ['platform-knows-no-resource', 'src/platform/core/ids.ts', 'src/resources/runs/model.ts'],
+  ['platform-knows-no-resource', 'src/platform/http/app.ts', 'workflows/run/messages.ts'],
+  ['product-needs-no-test', 'src/services.ts', 'test/support/service.ts'],
+  ['no-circular', 'src/cli/a.ts', 'src/cli/b.ts'],
+  ['no-unresolvable', 'src/cli.ts', 'src/nowhere.ts'],
+];
+
+/** The imports that the architecture is made of. */
+const ALLOWED: [from: string, imported: string][] = [
+  ['workflows/phase/workflow.ts', '@temporalio/workflow'],
+  ['workflows/phase/workflow.ts', 'src/resources/agents/model.ts'],
+  ['workflows/phase/workflow.ts', 'src/platform/core/problem.ts'],
+  ['src/resources/projects/service.ts', 'workflows/run/messages.ts'],
+  ['src/resources/projects/service.ts', 'src/resources/projects/store.ts'],
+  ['src/resources/projects/service.ts', 'src/resources/tools/service.ts'],
+  ['src/resources/projects/store.ts', 'src/resources/projects/table.ts'],
+  ['src/resources/projects/store.ts', 'src/platform/db/client.ts'],
+  ['src/resources/projects/table.ts', 'src/resources/tools/table.ts'],
+  ['src/resources/projects/model.ts', 'src/platform/core/problem.ts'],
+  ['src/resources/projects/contract.ts', 'src/resources/projects/model.ts'],
+  ['src/resources/projects/contract.ts', 'zod'],
+  ['src/resources/projects/routes.ts', 'src/resources/projects/contract.ts'],
+  ['src/resources/projects/routes.ts', 'src/resources/projects/service.ts'],
+  ['activities/index.ts', 'src/resources/projects/store.ts'],
+  ['src/worker.ts', 'activities/index.ts'],
+  ['test/support/service.ts', 'src/worker.ts'],
+];
+
+interface Violation {
+  rule: { name: string };
+  from: string;
+  to: string;
+}
+
+let tree: string;
+let violations: Violation[];
+
+beforeAll(async () => {
+  await mkdir(join(ROOT, '.cache'), { recursive: true });
+  // Inside the project, so that packages resolve as they do for the real tree.
+  tree = await mkdtemp(join(ROOT, '.cache', 'imports-'));
+  await plant([...FORBIDDEN.map(([, from, imported]): [string, string] => [from, imported]), ...ALLOWED]);
+  violations = await cruise();
+});
+afterAll(() => rm(tree, { recursive: true, force: true }));
+
+const isFile = (imported: string) => imported.endsWith('.ts');
+const upTo = (path: string) => '../'.repeat(path.split('/').length - 1) || './';
+
+async function plant(imports: [from: string, imported: string][]): Promise<void> {
+  const files = new Map<string, string>();
+  const add = (path: string, line: string) => files.set(path, `${files.get(path) ?? ''}${line}\n`);
+  for (const [from, imported] of imports) {
+    add(from, `import '${isFile(imported) ? upTo(from) + imported : imported}';`);
+    if (isFile(imported) && imported !== 'src/nowhere.ts') add(imported, 'export {};');
+  }
+  // Types may come from anywhere: they are gone when the code runs.
+  add('workflows/phase/types.ts', "import type { Store } from '../../src/resources/projects/store.ts';");
+  add('src/resources/projects/store.ts', 'export type Store = object;');
+  add('src/cli/b.ts', "import './a.ts';");
+  add('tsconfig.json', '{}');
+  for (const [path, text] of files) {
+    await mkdir(dirname(join(tree, path)), { recursive: true });
+    await writeFile(join(tree, path), text);
+  }
+}
+
+async function cruise(): Promise<Violation[]> {
+  const folders = ['src', 'workflows', 'activities', 'test'];
+  const args = [CRUISER, ...folders, '--config', join(ROOT, '.dependency-cruiser.cjs')];
+  const run = promisify(execFile)(process.execPath, [...args, '--output-type', 'json'], { cwd: tree, maxBuffer: 2 ** 26 });
+  // It exits with the number of violations.
+  const { stdout } = await run.catch((error: { stdout: string }) => error);
+  return (JSON.parse(stdout) as { summary: { violations: Violation[] } }).summary.violations;
+}
+
+// Guards: each rule, in every form in which it could be broken by accident.
+test.each(FORBIDDEN)('%s: %s must not import %s', (rule, from, imported) => {
+  const found = violations.filter((violation) => violation.rule.name === rule && violation.from === from);
+  expect(found.map(({ to }) => to)).toEqual([expect.stringContaining(imported.replace('node:', ''))]);
+});
+
+// Guards: the rules leave room for the architecture that they hold; a rule that refused everything would be no rule.
+test('what is allowed is not refused', () => {
+  const expected = FORBIDDEN.map(([rule, from]) => `${rule}: ${from}`).concat('no-circular: src/cli/b.ts');
+  const others = violations.map(({ rule, from, to }) => `${rule.name}: ${from}${expected.includes(`${rule.name}: ${from}`) ? '' : ` -> ${to}`}`);
+  expect(others.filter((found) => !expected.includes(found))).toEqual([]);
+});

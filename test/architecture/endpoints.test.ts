@@ -1,0 +1,118 @@
+/** The registry of endpoints as a whole: what each declaration must say, and what the surfaces may hold. */
+import { describe, expect, test } from '@jest/globals';
+import type { z } from 'zod';
+import { PROBLEMS } from '../../src/platform/core/problem.ts';
+import { NO_CONTENT, type Credential, type Endpoint } from '../../src/platform/http/endpoint.ts';
+import { filesThatTest, readTestFiles } from '../support/endpoint-coverage.ts';
+import { endpointTable } from '../support/endpoint-table.ts';
+import { addressOf, byId, endpoints, parameterNames } from '../support/endpoints.ts';
+
+/** The public surface is these nine and stays these nine. `false`: its resource is not there yet. */
+const PUBLIC_API: Record<string, boolean> = {
+  'GET /v1/agents': true,
+  'GET /v1/workflows': false,
+  'POST /v1/runs': true,
+  'GET /v1/runs/{}': true,
+  'POST /v1/projects': false,
+  'GET /v1/projects/{}': false,
+  'POST /v1/webhooks': true,
+  'GET /v1/webhooks': true,
+  'DELETE /v1/webhooks/{}': true,
+};
+
+const CONTROL_PLANE =
+  'workspaces agents runs projects workflows templates run-artifacts tools skills memory api-keys billing cost ' +
+  'integrations webhooks scheduled-jobs feature-flags files output-destinations heartbeats system chat events crm-admin ' +
+  'customers webhook-deliveries';
+
+const CREDENTIALS = {
+  public: ['api-key'],
+  'control-plane': ['session', 'admin'],
+} satisfies Record<Endpoint['surface'], Credential[]>;
+
+const STATUSES = [400, 401, 402, 403, 404, 409, 413, 422, 500, 502];
+
+const ofSurface = (surface: Endpoint['surface']) => endpoints.filter((endpoint) => endpoint.surface === surface);
+const repeated = (values: string[]) => values.filter((value, at) => values.indexOf(value) !== at);
+
+describe('all endpoints', () => {
+  // Guards: an id names one endpoint, in the OpenAPI documents as in the tests.
+  test('have ids of their own', () => {
+    expect(endpoints.length).toBeGreaterThan(0);
+    expect(repeated(endpoints.map(({ id }) => id))).toEqual([]);
+  });
+
+  // Guards: no endpoint hides another one.
+  test.each(['public', 'control-plane'] as const)('have addresses of their own: %s', (surface) => {
+    expect(repeated(ofSurface(surface).map(addressOf))).toEqual([]);
+  });
+
+  // Guards: the allowlist. A tenth public endpoint, or another path for one of them, is a change of the product.
+  test('of the public surface are the nine', () => {
+    const served = Object.keys(PUBLIC_API).filter((address) => PUBLIC_API[address]);
+    expect(Object.keys(PUBLIC_API)).toHaveLength(9);
+    expect(ofSurface('public').map(addressOf).sort()).toEqual(served.sort());
+  });
+
+  // Guards: the control plane has the namespaces of its specification and no others.
+  test('of the control plane are in its namespaces', () => {
+    const namespaces = new Set(CONTROL_PLANE.split(' ').map((name) => `/v1/${name}`));
+    const elsewhere = ofSurface('control-plane').filter(
+      ({ path }) => !namespaces.has(path.split('/').slice(0, 3).join('/')),
+    );
+    expect(elsewhere.map(addressOf)).toEqual([]);
+  });
+});
+
+describe.each(byId())('%s', (id, endpoint) => {
+  const { method, surface, credential, params, query, body, upload, status, reply, summary, problems = [] } = endpoint;
+
+  // Guards: a declaration is complete, so that all that is made of it is.
+  test('is fully declared', () => {
+    expect(id).toMatch(/^[a-z][a-z-]*\.[a-z][A-Za-z]*$/);
+    expect(CREDENTIALS[surface]).toContain(credential);
+    expect(summary).toMatch(/^[A-Z].{5,110}[^.\s]$/);
+    expect(reply).toBeDefined();
+    expect(status).toBe(reply === NO_CONTENT ? 204 : status === 201 ? 201 : 200);
+    if (method === 'get') expect({ body, upload, status }).toEqual({ body: undefined, upload: undefined, status: 200 });
+    if (method === 'delete') expect({ body, upload }).toEqual({ body: undefined, upload: undefined });
+  });
+
+  // Guards: what is validated is what the address has. A parameter without a schema would reach a query unchecked.
+  test('validates exactly the parameters of its path', () => {
+    expect(keysOf(params).sort()).toEqual(parameterNames(endpoint).sort());
+    expect(keysOf(query).filter((name) => parameterNames(endpoint).includes(name))).toEqual([]);
+  });
+
+  // Guards: whoever names a thing can name an unknown one, and every problem is in the catalogue.
+  test('names its problems', () => {
+    expect(problems.filter((code) => !(code in PROBLEMS))).toEqual([]);
+    expect(repeated([...problems])).toEqual([]);
+    if (parameterNames(endpoint).length > 0) expect(problems).toContain('not_found');
+  });
+
+  // Guards: an endpoint without a test of its own. The generated tests are not that: they know nothing of its purpose.
+  test('has a test', async () => {
+    const files = await readTestFiles();
+    if (filesThatTest(endpoint, files).length > 0) return;
+    throw new Error(
+      `no test calls ${addressOf(endpoint)}: write one under test/resources that has its method and its address, ` +
+        `or its id '${id}', in the text`,
+    );
+  });
+});
+
+// Guards: a failure is told with a status that callers of this service can meet.
+test.each(Object.entries(PROBLEMS))('problem %s has a status of the specification', (code, { status }) => {
+  expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/);
+  expect(STATUSES).toContain(status);
+});
+
+// Guards: the documentation tells every endpoint as the program has it.
+test('docs/endpoints.md is current', async () => {
+  const { current, wanted } = await endpointTable();
+  if (current !== wanted) throw new Error('docs/endpoints.md is out of date: npm run docs:endpoints');
+  for (const { path } of endpoints) expect(current).toContain(`\`${path}\``);
+});
+
+const keysOf = (schema: z.ZodType | undefined): string[] => Object.keys((schema as z.ZodObject | undefined)?.shape ?? {});

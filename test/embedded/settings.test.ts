@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { expect, test } from '@jest/globals';
+import { embeddedPort, requireFreePorts, wantedPorts } from '../../src/embedded/ports.ts';
+import { checkSettings } from '../../src/embedded/settings.ts';
+import { supervise, type EmbeddedServer } from '../../src/embedded/supervise.ts';
+
+// Guards: nothing has to be set, and every bad setting is named at once with what it expects.
+test('needs no setting and names each bad one', () => {
+  expect(checkSettings({})).toMatchObject({ PORT: 8080, OPERATOR_TOKEN: '' });
+  expect(() => checkSettings({ PORT: 'eighty', SESSION_SECRET: 'short', SURFACES: 'both' })).toThrow(
+    /^PORT: .*0 to 65535[\s\S]*^SURFACES: .*gateway[\s\S]*^SESSION_SECRET: .*16 characters/m,
+  );
+  expect(() => embeddedPort({ TEMPORAL_PORT: '70000' }, 'TEMPORAL_PORT')).toThrow(/^TEMPORAL_PORT: expects/);
+});
+
+// Guards: a busy port is a message that names the setting to change.
+test('names the setting of a busy port', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const { port } = taken.address() as AddressInfo;
+  const env = { PORT: '0', CONTROL_PLANE_PORT: String(port) };
+  await expect(requireFreePorts(wantedPorts(checkSettings(env), env))).rejects.toThrow(
+    `CONTROL_PLANE_PORT: port ${port} is in use; set CONTROL_PLANE_PORT to another`,
+  );
+  taken.close();
+  await once(taken, 'close');
+  await expect(requireFreePorts(wantedPorts(checkSettings(env), env))).resolves.toBeUndefined();
+});
+
+interface FakeServer extends EmbeddedServer {
+  number: number;
+  die(): void;
+}
+
+// Guards: a lost server is started again, also when that fails at first, and never after stop.
+test('starts a lost server again until it is stopped', async () => {
+  const started: FakeServer[] = [];
+  const startedAgain = Promise.withResolvers<void>();
+  const lost: unknown[] = [];
+  let failures = 1;
+  const start = async (): Promise<FakeServer> => {
+    if (started.length === 1 && failures-- > 0) throw new Error('not yet');
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const server = { number: started.length, pid: 1, exited: promise, die: resolve, stop: async () => resolve() };
+    started.push(server);
+    if (started.length === 2) startedAgain.resolve();
+    return server;
+  };
+  const supervised = await supervise(start, (error) => lost.push(error));
+  supervised.current().die();
+  await startedAgain.promise;
+  await supervised.stop();
+  expect(supervised.current().number).toBe(1);
+  expect(started).toHaveLength(2);
+  expect(lost).toEqual([undefined, new Error('not yet')]);
+});

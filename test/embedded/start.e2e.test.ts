@@ -1,0 +1,117 @@
+/** The embedded service as a process: what it answers, what it leaves, what a second one on its directory meets. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Credentials } from '../../src/embedded/credentials.ts';
+import { startTime } from '../../src/embedded/stale.ts';
+import { readyLine, startCli, type CliProcess } from './service-process.ts';
+
+const run = promisify(execFile);
+let dataDir: string;
+let service: CliProcess | undefined;
+
+const FREE_PORTS = { PORT: '0', CONTROL_PLANE_PORT: '0' };
+const env = () => ({ ...FREE_PORTS, DATA_DIR: dataDir });
+const credentials = async () => JSON.parse(await readFile(join(dataDir, 'credentials.json'), 'utf8')) as Credentials;
+const processes = async () =>
+  JSON.parse(await readFile(join(dataDir, 'processes.json'), 'utf8')) as Record<
+    string,
+    { pid: number; startedAt: string }
+  >;
+const isRunning = async ({ pid, startedAt }: { pid: number; startedAt: string }) =>
+  (await startTime(pid)) === startedAt;
+
+async function end(signal: NodeJS.Signals): Promise<number | null> {
+  service!.child.kill(signal);
+  return service!.ended;
+}
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'aos-start-'));
+});
+afterAll(async () => {
+  if (service && service.child.exitCode === null && service.child.signalCode === null) await end('SIGKILL');
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+// Guards: one command gives a service whose printed curl line works, and private credentials of the promised form.
+test('starts, and what it prints works as printed', async () => {
+  service = startCli(['start'], env());
+  const { curl, base_url, api_key } = await readyLine(service);
+  const { stdout } = await run('sh', ['-c', curl]);
+  expect(JSON.parse(stdout)).toEqual({ run_id: expect.stringMatching(/^[0-9a-z]{26}$/), status: 'queued' });
+
+  const kept = await credentials();
+  expect(Object.keys(kept)).toEqual([
+    'base_url',
+    'control_plane_url',
+    'temporal_address',
+    'temporal_ui_url',
+    'database_url',
+    'api_key',
+    'session_cookie',
+    'operator_token',
+  ]);
+  expect(kept).toMatchObject({ base_url, api_key });
+  for (const file of ['credentials.json', 'secrets.json']) {
+    expect((await stat(join(dataDir, file))).mode & 0o777).toBe(0o600);
+  }
+  const listed = await fetch(`${base_url}/api/v1/cp/v1/api-keys`, {
+    headers: { cookie: `service_session=${kept.session_cookie}` },
+  });
+  expect(listed.status).toBe(200);
+}, 40_000);
+
+// Guards: two services never write one data directory.
+test('refuses a directory that a running service uses', async () => {
+  const second = startCli(['start'], env());
+  expect(await second.ended).toBe(1);
+  expect(second.stderr()).toContain(`DATA_DIR: ${dataDir} is in use by a running service`);
+}, 20_000);
+
+// Guards: SIGTERM drains and leaves no process behind; the next start goes on with the same data and the same key.
+test('stops on SIGTERM and continues on the next start', async () => {
+  const before = await credentials();
+  const children = Object.values(await processes());
+  expect(await end('SIGTERM')).toBe(0);
+  expect(await Promise.all(children.map(isRunning))).toEqual([false, false, false]);
+
+  service = startCli(['start'], env());
+  const { base_url, api_key } = await readyLine(service);
+  expect(api_key).toBe(before.api_key);
+  const runs = startCli(['runs', '--json'], { DATA_DIR: dataDir });
+  expect(await runs.ended).toBe(0);
+  expect(JSON.parse(runs.stdout())).toMatchObject({ data: [{ agent: 'assistant' }] });
+  expect(base_url).toBe((await credentials()).base_url);
+}, 40_000);
+
+// Guards: a killed service takes its servers along, or the next start does: never two on the same files.
+test('recovers after kill -9', async () => {
+  const { service: self, ...children } = await processes();
+  expect(self!.pid).toBe(service!.child.pid);
+  await end('SIGKILL');
+  service = startCli(['start'], env());
+  await readyLine(service);
+  expect(await Promise.all(Object.values(children).map(isRunning))).toEqual([false, false]);
+}, 40_000);
+
+// Guards: `run --follow` shows the timeline to its end and says by its exit code how the run went.
+test('follows a run from the command line', async () => {
+  const prompt = 'What is 2 + 3? [[tool:calculator {"expression":"2+3"}]]';
+  const good = startCli(['run', 'assistant', prompt, '--follow'], { DATA_DIR: dataDir });
+  expect(await good.ended).toBe(0);
+  for (const part of [
+    'tool_call',
+    'calculator -> {"result":"5"}',
+    'run_completed',
+    '/namespaces/default/workflows/run-',
+  ]) {
+    expect(good.stdout()).toContain(part);
+  }
+  const bad = startCli(['run', 'no-such-agent', 'Hello'], { DATA_DIR: dataDir });
+  expect(await bad.ended).toBe(1);
+  expect(bad.stderr()).toMatch(/^error: POST \/v1\/runs: 404 .+\n$/);
+}, 30_000);
