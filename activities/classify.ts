@@ -1,7 +1,7 @@
 /** Picks an agent for a prompt that names none: the one whose description is closest in meaning. */
 import type { Models } from '../src/platform/models/types.ts';
+import { DEFAULT_AGENT } from '../src/resources/agents/builtin/index.ts';
 
-export const DEFAULT_AGENT = 'assistant';
 /** Below this cosine no description is about the prompt. */
 const CLOSE_ENOUGH = 0.35;
 

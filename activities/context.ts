@@ -2,9 +2,6 @@
 import type { ModelMessage } from 'ai';
 import type { RecordedToolCall, RunInTurn } from '../src/resources/runs/store/turns.ts';
 
-/** Exchanges of a conversation that a run sees before its own prompt. */
-export const HISTORY_LENGTH = 20;
-
 export const systemPrompt = ({ prompt, sessionPrompt }: { prompt: string; sessionPrompt: string }, isConversation: boolean): string =>
   [prompt, ...(isConversation && sessionPrompt ? [sessionPrompt] : [])].join('\n\n');
 

@@ -2,7 +2,7 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { RunFailure } from '../src/platform/core/problem.ts';
-import { ModelFailure } from '../src/platform/models/types.ts';
+import type { ModelFailure } from '../src/platform/models/types.ts';
 
 /** An end that no retry would change. Failure texts are history: they name causes and never carry content. */
 export const fail = (code: RunFailure, message: string): ApplicationFailure => ApplicationFailure.nonRetryable(message, code);

@@ -7,7 +7,7 @@ import type { Log } from '../src/platform/core/log.ts';
 import { ModelFailure, type ModelReply, type Models, type ResolvedModel } from '../src/platform/models/types.ts';
 import type { Agent } from '../src/resources/agents/model.ts';
 import type { AgentStore } from '../src/resources/agents/store.ts';
-import { isTerminal, type RunError, type RunLimits, type TurnOutcome } from '../src/resources/runs/model.ts';
+import { HISTORY_LENGTH, isTerminal, type RunError, type RunLimits, type TurnOutcome } from '../src/resources/runs/model.ts';
 import type { RunStore } from '../src/resources/runs/store/index.ts';
 import type { NewEvent } from '../src/resources/runs/store/events.ts';
 import type { AfterRun, RecordedToolCall, RunEnd, RunInTurn } from '../src/resources/runs/store/turns.ts';
@@ -15,7 +15,7 @@ import { checkArguments } from '../src/resources/tools/arguments.ts';
 import { effectOf, type Tool } from '../src/resources/tools/model.ts';
 import type { ToolRegistry } from '../src/resources/tools/registry.ts';
 import { createClassifier, type Classification } from './classify.ts';
-import { HISTORY_LENGTH, systemPrompt, transcript } from './context.ts';
+import { systemPrompt, transcript } from './context.ts';
 import { asApplicationFailure, fail, heartbeating } from './failures.ts';
 
 export interface TurnDependencies {
@@ -180,7 +180,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
     }
     const short = await runs.reserve({ runId: run.id, turn, budgetIds: run.budgetIds, amountUsd });
     if (short) {
-      const text = `the next call may cost ${amountUsd} USD and ${short.budgetId} has ${short.freeUsd} USD left; raise the budget`;
+      const text = `the next call may cost ${amountUsd} USD and the budget of ${short.budgetId.replace(':', ' ')} has ${Number(short.freeUsd)} USD left; raise it`;
       throw new ModelFailure('budget_exceeded', text);
     }
   }

@@ -1,4 +1,5 @@
 /** Root of the migration job: brings `DATABASE_URL` to the current schema, seeds the first workspace, prepares Temporal. */
+import { loadConfig } from './platform/core/config.ts';
 import { migrate } from './platform/db/migrate.ts';
 import { registerSearchAttributes } from './platform/temporal/search-attributes.ts';
 import { createWorkspaceStore } from './resources/workspaces/store.ts';
@@ -18,9 +19,14 @@ if (import.meta.main) {
   } catch {
     // No .env file: the environment says it all.
   }
-  await migrate(process.env.DATABASE_URL ?? '');
-  const runtime = await openRuntime(process.env);
-  await prepare(runtime);
-  await runtime.close();
-  runtime.log.info('migrated');
+  try {
+    await migrate(loadConfig(process.env).DATABASE_URL);
+    const runtime = await openRuntime(process.env);
+    await prepare(runtime);
+    await runtime.close();
+    runtime.log.info('migrated');
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 1;
+  }
 }

@@ -19,7 +19,7 @@ export async function openRuntime(env: Record<string, string | undefined>): Prom
   const db = createDatabase({
     url: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,
-    onError: (err) => log.warn({ err }, 'a database connection broke; the next query connects anew'),
+    onError: ({ message }) => log.warn({ reason: message }, 'a database connection broke; the next query connects anew'),
   });
   const temporal = await connectTemporal(env, { log });
   return {

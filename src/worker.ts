@@ -34,7 +34,7 @@ export async function startWorker(runtime: Runtime, services: Services = createS
   log.info({ queues: served.map((queue) => queueName(config, queue)) }, 'worker started');
   return {
     async close() {
-      for (const worker of workers) worker.shutdown();
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await Promise.all(running);
     },
   };

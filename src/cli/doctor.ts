@@ -1,8 +1,9 @@
 /** `aos doctor`: what the service needs, looked at piece by piece, with what to do about each that is not right. */
 import type { Command } from 'commander';
 import { execFile } from 'node:child_process';
-import { access, constants, mkdir, statfs } from 'node:fs/promises';
+import { access, constants, stat, statfs } from 'node:fs/promises';
 import { connect } from 'node:net';
+import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { readCredentials } from '../embedded/credentials.ts';
@@ -42,7 +43,7 @@ function print({ check, status, detail, mend }: Finding): void {
 const ok = (check: string, detail: string): Finding => ({ check, status: 'ok', detail });
 const failed = (check: string, detail: string, mend: string): Finding => ({ check, status: 'failed', detail, mend });
 
-export async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
+async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
   const dataDir = env.DATA_DIR || '.data';
   const { config, finding } = examineSettings(env);
   const slow = await Promise.all([
@@ -86,18 +87,30 @@ function examineSettings(env: NodeJS.ProcessEnv): { config?: Config; finding: Fi
 
 async function examineDataDir(dataDir: string): Promise<Finding> {
   try {
-    await mkdir(dataDir, { recursive: true });
-    await access(dataDir, constants.W_OK);
+    await access(await nearestExisting(dataDir), constants.W_OK);
     return ok('data directory', `${dataDir} is writable`);
   } catch (error) {
     return failed('data directory', (error as Error).message, 'set DATA_DIR to a directory that you may write to');
   }
 }
 
+/** The directory, or the one it would be made in: looking must not make it. */
+async function nearestExisting(path: string): Promise<string> {
+  const full = resolve(path);
+  const found = await stat(full).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+  });
+  if (!found) return nearestExisting(dirname(full));
+  if (!found.isDirectory()) throw new Error(`${full} is not a directory`);
+  return full;
+}
+
 const GB = 1024 ** 3;
 
 async function examineDisk(dataDir: string): Promise<Finding> {
-  const { bavail, bsize } = await statfs(dataDir).catch(() => statfs('.'));
+  const { bavail, bsize } = await nearestExisting(dataDir)
+    .then((existing) => statfs(existing))
+    .catch(() => statfs('.'));
   const free = `${((bavail * bsize) / GB).toFixed(1)} GB free`;
   return bavail * bsize > GB
     ? ok('disk', free)

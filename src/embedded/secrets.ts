@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { newSecret } from '../platform/core/ids.ts';
 import { readPrivateJson, writePrivateJson } from './private-file.ts';
 
-export const SECRET_NAMES = ['SESSION_SECRET', 'ADMIN_SECRET', 'SECRETS_KEY', 'OPERATOR_TOKEN'] as const;
+const SECRET_NAMES = ['SESSION_SECRET', 'ADMIN_SECRET', 'SECRETS_KEY', 'OPERATOR_TOKEN'] as const;
 export type Secrets = Record<(typeof SECRET_NAMES)[number], string>;
 
 export const secretsFile = (dataDir: string): string => join(dataDir, 'secrets.json');

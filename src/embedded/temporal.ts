@@ -31,7 +31,7 @@ export interface EmbeddedTemporalOptions {
  * The poll rates are the ones that matter: at their default of 20 a second every hop of a workflow waits for a tick of
  * 50 ms. Eager execution and one partition spare a one-worker deployment the way through matching.
  */
-export const DYNAMIC_CONFIG = [
+const DYNAMIC_CONFIG = [
   'history.transferProcessorMaxPollRPS=2000',
   'history.timerProcessorMaxPollRPS=2000',
   // Timers fire when they are due rather than up to a second later.
@@ -86,7 +86,7 @@ export async function startTemporal(options: EmbeddedTemporalOptions): Promise<E
 /** Resolves when something takes connections there; gives up when there is nobody left to wait for. */
 async function accepting(port: number, isOver: () => boolean): Promise<void> {
   const { connect } = await import('node:net');
-  for (const deadline = Date.now() + START_TIMEOUT_MS; Date.now() < deadline;) {
+  for (const deadline = Date.now() + START_TIMEOUT_MS; Date.now() < deadline && !isOver();) {
     const open = await new Promise<boolean>((resolve) => {
       const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false));
       socket.on('close', () => {}).setTimeout(1_000, () => resolve(false));

@@ -45,6 +45,7 @@ const ALLOWED: [from: string, imported: string][] = [
   ['workflows/phase/workflow.ts', 'src/platform/core/problem.ts'],
   ['src/resources/projects/service.ts', 'workflows/run/messages.ts'],
   ['src/resources/projects/service.ts', 'src/resources/projects/store.ts'],
+  ['src/resources/projects/service.ts', 'src/resources/projects/board.ts'],
   ['src/resources/projects/service.ts', 'src/resources/tools/service.ts'],
   ['src/resources/projects/store.ts', 'src/resources/projects/table.ts'],
   ['src/resources/projects/store.ts', 'src/platform/db/client.ts'],
@@ -115,7 +116,7 @@ test.each(FORBIDDEN)('%s: %s must not import %s', (rule, from, imported) => {
 
 // Guards: the rules leave room for the architecture that they hold; a rule that refused everything would be no rule.
 test('what is allowed is not refused', () => {
-  const expected = FORBIDDEN.map(([rule, from]) => `${rule}: ${from}`).concat('no-circular: src/cli/b.ts');
-  const others = violations.map(({ rule, from, to }) => `${rule.name}: ${from}${expected.includes(`${rule.name}: ${from}`) ? '' : ` -> ${to}`}`);
-  expect(others.filter((found) => !expected.includes(found))).toEqual([]);
+  const broken = new Set(['no-circular: src/cli/b.ts', ...FORBIDDEN.map(([rule, from]) => `${rule}: ${from}`)]);
+  const others = violations.filter(({ rule, from }) => !broken.has(`${rule.name}: ${from}`));
+  expect(others.map(({ rule, from, to }) => `${rule.name}: ${from} -> ${to}`)).toEqual([]);
 });

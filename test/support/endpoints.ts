@@ -22,3 +22,16 @@ export const parameterNames = ({ path }: Pick<Endpoint, 'path'>): string[] =>
 /** The path with these values in the place of its parameters. */
 export const fillPath = ({ path }: Pick<Endpoint, 'path'>, values: Record<string, string | number>): string =>
   path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? `no-${name}`));
+
+/** The public surface is these nine and stays these nine. `false`: its resource is not there yet. */
+export const PUBLIC_API: Readonly<Record<string, boolean>> = {
+  'GET /v1/agents': true,
+  'GET /v1/workflows': false,
+  'POST /v1/runs': true,
+  'GET /v1/runs/{}': true,
+  'POST /v1/projects': false,
+  'GET /v1/projects/{}': false,
+  'POST /v1/webhooks': true,
+  'GET /v1/webhooks': true,
+  'DELETE /v1/webhooks/{}': true,
+};

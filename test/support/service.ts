@@ -1,11 +1,8 @@
 /** The whole service in this process, on a database and task queues of its own, spoken to over HTTP. */
-import { createServer } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { startApi } from '../../src/api.ts';
 import { loadConfig } from '../../src/platform/core/config.ts';
-import { createLog } from '../../src/platform/core/log.ts';
+import { createLog, type Log } from '../../src/platform/core/log.ts';
 import type { Caller } from '../../src/platform/http/endpoint.ts';
 import { signSession } from '../../src/platform/http/auth.ts';
 import { allRoutes } from '../../src/resources/index.ts';
@@ -67,10 +64,12 @@ export interface TestServiceOptions {
   env?: Record<string, string>;
   /** Without a worker runs stay queued. */
   worker?: boolean;
+  /** In the place of the one that the environment asks for. */
+  log?: Log;
 }
 
-export async function startTestService({ env = {}, worker = true }: TestServiceOptions = {}): Promise<TestService> {
-  const [database, temporal] = await Promise.all([openTestDatabase(), connectTestTemporal()]);
+export async function startTestService({ env = {}, worker = true, log: givenLog }: TestServiceOptions = {}): Promise<TestService> {
+  const [database, temporal] = await Promise.all([openTestDatabase(), connectTestTemporal(givenLog)]);
   const config = loadConfig({
     ...TEST_SECRETS,
     PORT: '0',
@@ -84,7 +83,7 @@ export async function startTestService({ env = {}, worker = true }: TestServiceO
     WORKER_BUNDLE: fileURLToPath(new URL('../../dist/workflow-bundle.js', import.meta.url)),
     ...env,
   });
-  const log = createLog({ level: config.LOG_LEVEL, pretty: false });
+  const log = givenLog ?? createLog({ level: config.LOG_LEVEL, pretty: false });
   const runtime: Runtime = { config, log, db: database.db, temporal, close: async () => {} };
   const services = createServices(runtime);
   const workers: RunningWorker[] = [];
@@ -128,10 +127,11 @@ export const sessionFor = ({ workspaceId, customerId, actor }: Caller, role: 'ow
 };
 
 export async function call(url: string, method: string, headers: Record<string, string>, body?: unknown): Promise<Answer> {
+  const isForm = body instanceof FormData;
   const response = await fetch(url, {
     method,
-    headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-    body: body === undefined ? null : JSON.stringify(body),
+    headers: { ...headers, ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }) },
+    body: body === undefined ? null : isForm ? body : JSON.stringify(body),
   });
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.includes('json');
@@ -171,14 +171,4 @@ export async function eventually<T>(look: () => T | Promise<T>, timeoutMs = 30_0
       await new Promise((resolve) => setTimeout(resolve, 15));
     }
   }
-}
-
-/** A port that nothing listens on. */
-export async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -1,6 +1,6 @@
 /** The test run's Temporal server. Each file takes a queue prefix of its own, so that no worker sees another's work. */
 import { randomBytes } from 'node:crypto';
-import { createLog } from '../../src/platform/core/log.ts';
+import { createLog, type Log } from '../../src/platform/core/log.ts';
 import { connectTemporal, type Temporal } from '../../src/platform/temporal/client.ts';
 
 export interface TestTemporal extends Temporal {
@@ -8,7 +8,8 @@ export interface TestTemporal extends Temporal {
   queuePrefix: string;
 }
 
-export async function connectTestTemporal(): Promise<TestTemporal> {
+/** @param log where the SDK's own lines go; warnings and worse to stdout when not given */
+export async function connectTestTemporal(log: Log = createLog({ level: 'warn', pretty: false })): Promise<TestTemporal> {
   const address = process.env.TEST_TEMPORAL_ADDRESS;
   if (!address) throw new Error('the global set-up has not started Temporal');
   const temporal = await connectTemporal(

@@ -19,6 +19,7 @@ import {
   TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { TOOL_FAILED } from '../../activities/tools.ts';
 import { RUN_FAILURES, type RunFailure } from '../../src/platform/core/problem.ts';
 import { runWorkflowId, type RequestedToolCall, type RunError, type TerminalStatus } from '../../src/resources/runs/model.ts';
 import { activitiesOf, records } from '../shared/activities.ts';
@@ -27,6 +28,8 @@ import { goAheadSignal, type AgentRunInput } from './messages.ts';
 /** A run that waits for another one looks for itself this often, should the signal have been lost. */
 const LOOK_AGAIN = '30s';
 const CONTINUE_AFTER_TURNS = 200;
+/** The failure of a tool whose words the model may read. */
+const TOLD: typeof TOOL_FAILED = 'tool_failed';
 
 export async function agentRun(input: AgentRunInput): Promise<void> {
   let mayGo = false;
@@ -52,7 +55,7 @@ async function takeTurns(input: AgentRunInput, untilMyTurn: () => Promise<unknow
   const firstTurn = input.turn ?? 1;
   try {
     for (let turn = firstTurn; ; ) {
-      const outcome = await models.takeTurn({ runId, turn, limits });
+      const outcome = await models.takeTurn.executeWithOptions({ summary: `turn ${turn}` }, [{ runId, turn, limits }]);
       switch (outcome.kind) {
         case 'ended':
           return outcome;
@@ -84,16 +87,19 @@ async function takeTurns(input: AgentRunInput, untilMyTurn: () => Promise<unknow
 }
 
 /** A tool that fails for good is an answer to the model, not the end of the run. */
-async function callTool(input: AgentRunInput, { callId, effect, dispatch }: RequestedToolCall): Promise<void> {
+async function callTool(input: AgentRunInput, { callId, tool, effect, dispatch }: RequestedToolCall): Promise<void> {
   const { runId } = input;
   if (dispatch === 'child_run') return spawnRun(input, callId);
   const { tools, irreversible } = activitiesOf(input.split);
   try {
-    await (effect === 'irreversible' ? irreversible : tools).callTool({ runId, callId });
+    const { callTool } = effect === 'irreversible' ? irreversible : tools;
+    await callTool.executeWithOptions({ summary: tool }, [{ runId, callId }]);
   } catch (error) {
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
-    const isOutcomeUnknown = effect === 'irreversible' && error.cause instanceof TimeoutFailure;
-    await records.recordToolFailure({ runId, callId, message: errorOf(error).message, isOutcomeUnknown });
+    const { cause } = error;
+    const message = cause instanceof ApplicationFailure && cause.type === TOLD ? cause.message : errorOf(error).message;
+    // A timeout, a stopping worker, a broken connection: none of them says how far an effect had come.
+    await records.recordToolFailure({ runId, callId, message, isOutcomeUnknown: effect === 'irreversible' });
   }
 }
 

@@ -65,10 +65,3 @@ export function found<T>(row: T | undefined, what = 'not_found'): T {
   if (row === undefined) throw new Problem('not_found', what);
   return row;
 }
-
-/** Whether a statement failed because it would have broken this unique constraint. */
-export function isUniqueViolation(error: unknown, constraint?: string): boolean {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const { code, constraint: broken } = cause as { code?: string; constraint?: string };
-  return code === '23505' && (constraint === undefined || broken === constraint);
-}

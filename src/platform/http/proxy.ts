@@ -14,13 +14,14 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 export interface ProxyOptions {
   sessionSecret: string;
   adminSecret: string;
-  /** What the gateway itself is reached at; a request from another origin may not change anything. */
+  /** Public address of the gateway, where something in front of it rewrites `Host`. */
+  baseUrl?: string | undefined;
   forward: RequestHandler;
 }
 
 /** Mount at the proxy's prefix, so that `req.url` is the control-plane path. */
 export const createBrowserProxy =
-  ({ sessionSecret, adminSecret, forward }: ProxyOptions): RequestHandler =>
+  ({ sessionSecret, adminSecret, baseUrl, forward }: ProxyOptions): RequestHandler =>
   (request, response, next) => {
     const session = parseCookie(request.headers.cookie ?? '')[SESSION_COOKIE];
     // Cookies are percent-decoded: what is no session text might not be a header either, and is none to begin with.
@@ -28,7 +29,7 @@ export const createBrowserProxy =
       response.status(401).json({ error: 'auth_required' });
       return;
     }
-    if (!SAFE_METHODS.has(request.method) && isForeignOrigin(request.headers)) throw new Problem('foreign_origin');
+    if (!SAFE_METHODS.has(request.method) && isForeignOrigin(request.headers, baseUrl)) throw new Problem('foreign_origin');
 
     for (const name of Object.keys(request.headers)) {
       if (name.startsWith('x-service-') && !FORWARDED.has(name)) delete request.headers[name];
@@ -45,9 +46,11 @@ export const createBrowserProxy =
     return forward(request, response, next);
   };
 
-const isForeignOrigin = ({ origin, host }: { origin?: string; host?: string }): boolean => {
+/** A page of another site may not change anything with the cookie of somebody who visits it. */
+const isForeignOrigin = ({ origin, host }: { origin?: string; host?: string }, baseUrl?: string): boolean => {
   if (origin === undefined) return false;
-  return !URL.canParse(origin) || new URL(origin).host !== host;
+  if (!URL.canParse(origin)) return true;
+  return new URL(origin).host !== host && (baseUrl === undefined || new URL(origin).origin !== new URL(baseUrl).origin);
 };
 
 /** Forwards to a control plane in another process, streaming both ways; 502 when it cannot connect. */

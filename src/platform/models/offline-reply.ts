@@ -5,7 +5,7 @@
 import { withoutDirectives } from './offline-directives.ts';
 import type { Transcript } from './offline-transcript.ts';
 
-export const OFFLINE_NOTICE =
+const OFFLINE_NOTICE =
   '[offline model] No model provider was called; this reply is put together from the request and its context.';
 
 /** Sections of a prompt that hold knowledge, by their Markdown heading or tag. */

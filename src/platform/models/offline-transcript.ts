@@ -1,7 +1,7 @@
 /** A prompt as the offline model reads it: what is asked, what happened since, and what came before. */
 import type { Prompt } from './offline.ts';
 
-export interface ToolOutcome {
+interface ToolOutcome {
   callId: string;
   tool: string;
   input: unknown;

@@ -16,7 +16,7 @@ const PriceFile = z.record(
 type Price = z.infer<typeof PriceFile>[string];
 
 /** A small model's price, so that costs, budgets and wallets are exercised without a provider too. */
-export const OFFLINE_PRICE: Price = { input_usd_per_mtok: 0.1, output_usd_per_mtok: 0.4 };
+const OFFLINE_PRICE: Price = { input_usd_per_mtok: 0.1, output_usd_per_mtok: 0.4 };
 
 /** @throws Error that names the file and the entry */
 function readPriceFile(path: string): z.infer<typeof PriceFile> {

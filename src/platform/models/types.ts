@@ -9,8 +9,7 @@ export interface ModelCredentials {
   openaiCompatible?: { baseUrl: string; apiKey?: string; model: string };
 }
 
-export const MODEL_TIERS = ['fast', 'standard', 'deep', 'offline'] as const;
-export type ModelTier = (typeof MODEL_TIERS)[number];
+export type ModelTier = 'fast' | 'standard' | 'deep' | 'offline';
 
 /** What an agent and a request say about the model. */
 export interface ModelWish {
@@ -40,7 +39,7 @@ export interface ResolvedModel {
   contextWindow: number;
 }
 
-export interface ToolDeclaration {
+interface ToolDeclaration {
   name: string;
   description: string;
   /** JSON Schema of the arguments. */

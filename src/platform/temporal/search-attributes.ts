@@ -2,10 +2,10 @@
 import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
 import type { Temporal } from './client.ts';
 
-export const WorkspaceId = defineSearchAttributeKey('WorkspaceId', SearchAttributeType.KEYWORD);
-export const AgentSlug = defineSearchAttributeKey('AgentSlug', SearchAttributeType.KEYWORD);
-export const WorkflowSlug = defineSearchAttributeKey('WorkflowSlug', SearchAttributeType.KEYWORD);
-export const ProjectId = defineSearchAttributeKey('ProjectId', SearchAttributeType.KEYWORD);
+const WorkspaceId = defineSearchAttributeKey('WorkspaceId', SearchAttributeType.KEYWORD);
+const AgentSlug = defineSearchAttributeKey('AgentSlug', SearchAttributeType.KEYWORD);
+const WorkflowSlug = defineSearchAttributeKey('WorkflowSlug', SearchAttributeType.KEYWORD);
+const ProjectId = defineSearchAttributeKey('ProjectId', SearchAttributeType.KEYWORD);
 const ALL = [WorkspaceId, AgentSlug, WorkflowSlug, ProjectId];
 
 const KEYWORD = 2;

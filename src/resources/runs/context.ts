@@ -1,7 +1,7 @@
 /** What filled the context window of a run: sizes by category, and the raw text in pages. */
 import { Problem } from '../../platform/core/problem.ts';
 import type { Models } from '../../platform/models/types.ts';
-import type { ContextCategory } from './model.ts';
+import { CONTEXT_CATEGORIES, type ContextCategory } from './model.ts';
 import type { RunInTurn } from './store/turns.ts';
 
 export interface ContextDependencies {
@@ -17,18 +17,26 @@ interface Piece {
 
 const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
+/** A run with what was said before it in its conversation. */
+export type Transcript = RunInTurn & { earlier: readonly { prompt: string; output: string }[] };
+
 /** The transcript in the order in which the model read it. */
-function pieces({ messages, toolCalls }: Pick<RunInTurn, 'messages' | 'toolCalls'>): Piece[] {
-  if (messages.length === 0) throw new Problem('not_found');
-  return messages.flatMap(({ turn, role, content }): Piece[] => [
-    { category: role === 'system' ? 'system_prompt' : 'messages', text: asText(content) },
-    ...toolCalls
-      .filter((call) => role === 'assistant' && call.turn === turn)
-      .map(({ result }): Piece => ({ category: 'tool_results', text: asText(result) })),
-  ]);
+function pieces({ messages, toolCalls, earlier }: Transcript): Piece[] {
+  const [system, ...said] = messages;
+  if (!system) throw new Problem('not_found');
+  return [
+    { category: 'system_prompt', text: asText(system.content) },
+    ...earlier.flatMap(({ prompt, output }) => [prompt, output]).map((text): Piece => ({ category: 'messages', text })),
+    ...said.flatMap(({ turn, role, content }): Piece[] => [
+      { category: 'messages', text: asText(content) },
+      ...toolCalls
+        .filter((call) => role === 'assistant' && call.turn === turn)
+        .map(({ result }): Piece => ({ category: 'tool_results', text: asText(result) })),
+    ]),
+  ];
 }
 
-export async function contextOf({ models, toolDeclarations }: ContextDependencies, run: RunInTurn) {
+export async function contextOf({ models, toolDeclarations }: ContextDependencies, run: Transcript) {
   const tools = run.agent === null ? [] : await toolDeclarations(run.customerId, run.agent);
   const all = [...pieces(run), ...tools.map((text): Piece => ({ category: 'tools', text }))];
   const sizeOf = (category: ContextCategory) => {
@@ -39,7 +47,7 @@ export async function contextOf({ models, toolDeclarations }: ContextDependencie
       bytes: texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0),
     };
   };
-  const categories = (['system_prompt', 'tools', 'skills', 'memory', 'messages', 'tool_results'] as const).map(sizeOf);
+  const categories = CONTEXT_CATEGORIES.map(sizeOf);
   return {
     run_id: run.id,
     model: run.model,
@@ -52,7 +60,7 @@ export async function contextOf({ models, toolDeclarations }: ContextDependencie
 const PAGE_BYTES = 64 * 1024;
 
 /** The page that ends at `beforeByte` (the end of the text, when absent), cut between characters. */
-export function contextPage(run: RunInTurn, beforeByte?: number) {
+export function contextPage(run: Transcript, beforeByte?: number) {
   const text = Buffer.from(pieces(run).map(({ category, text }) => `--- ${category}\n${text}\n`).join('\n'));
   const end = startOfCharacter(text, Math.min(beforeByte ?? text.length, text.length));
   const start = startOfCharacter(text, Math.max(0, end - PAGE_BYTES));

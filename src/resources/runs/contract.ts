@@ -40,7 +40,7 @@ export const RunRequest = z
   .meta({ id: 'RunRequest' });
 export type RunRequest = z.output<typeof RunRequest>;
 
-export const RunAccepted = z.object({ run_id: RunId, status: z.literal('queued') }).meta({ id: 'RunAccepted' });
+const RunAccepted = z.object({ run_id: RunId, status: z.literal('queued') }).meta({ id: 'RunAccepted' });
 
 export const RunListRow = z
   .object({
@@ -62,7 +62,7 @@ export const RunListRow = z
   })
   .meta({ id: 'RunListRow' });
 
-export const RunEvent = z
+const RunEvent = z
   .object({
     id: z.int(),
     ts: Timestamp,
@@ -76,7 +76,7 @@ export const RunEvent = z
   })
   .meta({ id: 'RunEvent' });
 
-export const RunDetail = z
+const RunDetail = z
   .object({
     run_id: RunId,
     customer_id: z.string(),

@@ -4,7 +4,7 @@ import type { RunFailure } from '../../platform/core/problem.ts';
 export const RUN_STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
-export const TERMINAL_STATUSES = ['succeeded', 'failed', 'cancelled'] as const;
+const TERMINAL_STATUSES = ['succeeded', 'failed', 'cancelled'] as const;
 export type TerminalStatus = (typeof TERMINAL_STATUSES)[number];
 export const isTerminal = (status: RunStatus): status is TerminalStatus =>
   (TERMINAL_STATUSES as readonly string[]).includes(status);
@@ -46,6 +46,9 @@ export const runWorkflowId = (runId: string): string => `run-${runId}`;
 /** Runs with one conversation key go one after another. A thread and a channel of one name are two conversations. */
 export const conversationOf = (threadId?: string | null, channelId?: string | null): string | null =>
   threadId ? `thread:${threadId}` : channelId ? `channel:${channelId}` : null;
+
+/** Exchanges of a conversation that a run sees before its own prompt. */
+export const HISTORY_LENGTH = 20;
 
 /** A run started by an outside call or a schedule tells its webhooks how it ended; what it spawned does not. */
 export const announcesItsEnd = (run: { parentRunId: string | null; status: TerminalStatus }): boolean =>

@@ -13,8 +13,8 @@ import { isWorkflowGone, withinDeadline } from '../../platform/temporal/problems
 import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
 import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.ts';
 import type { RunRequest } from './contract.ts';
-import { contextOf, contextPage, type ContextDependencies } from './context.ts';
-import { conversationOf, COST_WINDOWS, isTerminal, runWorkflowId, type CostWindow } from './model.ts';
+import { contextOf, contextPage, type ContextDependencies, type Transcript } from './context.ts';
+import { conversationOf, COST_WINDOWS, HISTORY_LENGTH, isTerminal, runWorkflowId, type CostWindow } from './model.ts';
 import type { RunFilter } from './store/queries.ts';
 import type { RunStore } from './store/index.ts';
 
@@ -35,7 +35,7 @@ interface StartableRun {
   agent: string | null;
 }
 
-/** How long a cancel request waits to be able to say that the run is cancelled. */
+/** How long a cancel request leaves it to the workflow to end the run. */
 const CANCEL_PATIENCE_MS = 2_000;
 
 export const createRunService = (deps: RunServiceDependencies) => {
@@ -88,19 +88,27 @@ export const createRunService = (deps: RunServiceDependencies) => {
   const findLive = async ({ customerId }: Caller, runId: string) =>
     found(await store.findRun(customerId, runId, config.RUN_DETAIL_TTL));
 
+  async function loadTranscript({ customerId }: Caller, runId: string): Promise<Transcript> {
+    found(await store.findRun(customerId, runId));
+    const run = found(await store.loadRunInTurn(runId));
+    const earlier = run.conversation === null ? [] : await store.loadEarlierExchanges(runId, HISTORY_LENGTH);
+    return { ...run, earlier };
+  }
+
+  /** Tells a run that waits in a conversation that its turn has come. */
+  async function goAhead(runId: string): Promise<void> {
+    await temporal.client.workflow
+      .getHandle(runWorkflowId(runId))
+      .signal(goAheadSignal)
+      // Not started yet: it will look for itself when it does.
+      .catch((error: unknown) => {
+        if (!isWorkflowGone(error)) throw error;
+      });
+  }
+
   return {
     start,
-
-    /** Tells a run that waits in a conversation that its turn has come. */
-    async goAhead(runId: string): Promise<void> {
-      await temporal.client.workflow
-        .getHandle(runWorkflowId(runId))
-        .signal(goAheadSignal)
-        // Not started yet: it will look for itself when it does.
-        .catch((error: unknown) => {
-          if (!isWorkflowGone(error)) throw error;
-        });
-    },
+    goAhead,
 
     async create(caller: Caller, body: RunRequest) {
       const agent = body.agent ?? null;
@@ -125,7 +133,7 @@ export const createRunService = (deps: RunServiceDependencies) => {
       });
     },
 
-    /** Answers when the run has ended, or after two seconds with the state it is in. */
+    /** Answers when the run has ended, after two seconds at most. */
     async cancel(caller: Caller, runId: string) {
       const run = await findLive(caller, runId);
       if (isTerminal(run.status)) throw new Problem('run_not_in_flight');
@@ -137,14 +145,16 @@ export const createRunService = (deps: RunServiceDependencies) => {
       }).catch((error: unknown) => {
         if (!isWorkflowGone(error)) throw error;
       });
-      let timer: NodeJS.Timeout | undefined;
-      await Promise.race([
-        handle.result().catch(() => {}),
-        new Promise((resolve) => (timer = setTimeout(resolve, CANCEL_PATIENCE_MS))),
-      ]);
-      clearTimeout(timer);
-      const { status } = found(await store.findRun(caller.customerId, runId));
-      if (isTerminal(status) && status !== 'cancelled') throw new Problem('run_not_in_flight');
+      await temporal.connection
+        .withDeadline(Date.now() + CANCEL_PATIENCE_MS, () => handle.result())
+        .catch(() => {}); // cancelled, as asked, or out of patience
+      // Recorded by the workflow, as a rule. Where no worker is there to do it the run is over all the same: whatever
+      // would still come of it finds it ended.
+      const { status, after } = found(await store.endRun(runId, { status: 'cancelled' }));
+      if (after.nextRunId) {
+        await goAhead(after.nextRunId).catch((err: unknown) => log.warn({ err }, 'the next run will look for itself'));
+      }
+      if (status !== 'cancelled') throw new Problem('run_not_in_flight');
       return { run_id: runId, status };
     },
 
@@ -206,15 +216,10 @@ export const createRunService = (deps: RunServiceDependencies) => {
       };
     },
 
-    async context({ customerId }: Caller, runId: string) {
-      found(await store.findRun(customerId, runId));
-      return contextOf(deps, found(await store.loadRunInTurn(runId)));
-    },
+    context: async (caller: Caller, runId: string) => contextOf(deps, await loadTranscript(caller, runId)),
 
-    async contextContent({ customerId }: Caller, runId: string, beforeByte: number | undefined) {
-      found(await store.findRun(customerId, runId));
-      return contextPage(found(await store.loadRunInTurn(runId)), beforeByte);
-    },
+    contextContent: async (caller: Caller, runId: string, beforeByte: number | undefined) =>
+      contextPage(await loadTranscript(caller, runId), beforeByte),
 
     summarizeAgent: (customerId: string, agent: string) => store.summarizeAgent(customerId, agent),
   };

@@ -1,7 +1,7 @@
 /** One tool call of a run: what it is asked to do, and its one recorded result. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
-import type { Effect, RunStatus, TerminalStatus } from '../model.ts';
+import type { Effect, RunStatus } from '../model.ts';
 import { countEvents, insertEvents, type NewEvent } from './events.ts';
 
 export interface ToolCallInRun {
@@ -66,8 +66,6 @@ export async function findChildRun(db: Database, runId: string, callId: string) 
     select id, agent, status, output, error from runs where parent_run_id = ${runId} and parent_call_id = ${callId}`);
   return row;
 }
-
-export type ChildRun = { id: string; status: TerminalStatus; output: string | null; error: string | null };
 
 export interface NewArtifact {
   id: string;

@@ -20,7 +20,7 @@ import {
 import { bookCost, release } from './budgets.ts';
 import { countEvents, insertEvents, type NewEvent } from './events.ts';
 
-export interface TurnMessage {
+interface TurnMessage {
   turn: number;
   role: 'system' | 'user' | 'assistant';
   content: unknown;
@@ -76,7 +76,7 @@ export async function loadRunInTurn(db: Database, runId: string): Promise<RunInT
         where e.customer_id = r.customer_id and e.conversation = r.conversation and e.seq < r.seq
           and e.status in ('queued', 'running')
         order by e.seq limit 1) end as "blockedBy",
-      (select coalesce(jsonb_agg(jsonb_build_object('turn', turn, 'role', role, 'content', content) order by turn), '[]')
+      (select coalesce(jsonb_agg(jsonb_build_object('turn', turn, 'role', role, 'content', content) order by turn, role), '[]')
         from run_messages where run_id = r.id) as messages,
       (select coalesce(jsonb_agg(jsonb_build_object('callId', call_id, 'turn', turn, 'position', position, 'tool', tool,
           'arguments', arguments, 'effect', effect, 'status', status, 'result', result) order by turn, position), '[]')

@@ -1,0 +1,182 @@
+/**
+ * The two systems under measurement, each started as a user would and then driven in the same manner: POST, and a
+ * Temporal client of the benchmark's own that awaits the workflow's result.
+ */
+import { Client, Connection } from '@temporalio/client';
+import { bundleWorkflowCode, DefaultLogger, Runtime } from '@temporalio/worker';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync } from 'node:fs';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { request } from 'undici';
+import type { Credentials } from '../../src/embedded/credentials.ts';
+import { findTemporalCli, freePort, startTemporal } from '../../src/embedded/temporal.ts';
+import { runWorkflowId } from '../../src/resources/runs/model.ts';
+import { endWithUs, stopGroup } from './processes.ts';
+
+export interface System {
+  /** CPU and memory are summed over these processes and all below them. */
+  roots: number[];
+  /** Asks for a run; gives its workflow id when it is accepted. */
+  accept(): Promise<string>;
+  /** Resolves when the run is known to have succeeded. */
+  result(workflowId: string): Promise<unknown>;
+  /** Throws unless the system's own record says that the run succeeded. */
+  check(workflowId: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const here = (file: string) => fileURLToPath(new URL(file, import.meta.url));
+
+// --- the product
+
+export interface Product extends System {
+  /** From the start of the process until /readyz answered 200. */
+  readyMs: number;
+  /** A control plane read through the browser proxy, the way the web application does it. */
+  read(path: string): Promise<{ data: { run_id: string }[] }>;
+}
+
+export interface ProductPlace {
+  dataDir: string;
+  port: number;
+}
+
+const COMMANDS = { node: [process.execPath, 'src/cli.ts', 'start'], npm: ['npm', 'start', '--silent'] };
+const BODY = JSON.stringify({ agent: 'assistant', prompt: 'Say hello.' });
+const START_MS = 60_000;
+
+export async function startProduct(
+  { dataDir, port }: ProductPlace,
+  command: 'node' | 'npm' = 'node',
+): Promise<Product> {
+  const [program, ...args] = COMMANDS[command];
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const log = openSync(join(dataDir, '..', 'product.log'), 'a');
+  const startedAt = Date.now();
+  const from = performance.now();
+  // A group of its own: Ctrl-C is for the benchmark, which ends it.
+  const child = spawn(program!, args, {
+    cwd: ROOT,
+    stdio: ['ignore', log, log],
+    detached: true,
+    env: await settings(dataDir, port),
+  });
+  endWithUs(child.pid!);
+  const baseUrl = `http://127.0.0.1:${port}`;
+  await until(
+    `the product is not ready; see ${dataDir}`,
+    child,
+    async () => (await request(`${baseUrl}/readyz`)).statusCode === 200,
+  );
+  const readyMs = performance.now() - from;
+
+  // Written when the worker is up too, which may be after the first request is served.
+  const file = join(dataDir, 'credentials.json');
+  await until('the product wrote no credentials', child, async () => (await stat(file)).mtimeMs >= startedAt);
+  const credentials = JSON.parse(await readFile(file, 'utf8')) as Credentials;
+  const post = {
+    method: 'POST' as const,
+    body: BODY,
+    headers: { authorization: `Bearer ${credentials.api_key}`, 'content-type': 'application/json' },
+  };
+  const cookie = `service_session=${credentials.session_cookie}`;
+  const client = await connect(credentials.temporal_address);
+  return {
+    roots: [child.pid!],
+    readyMs,
+    accept: async () => runWorkflowId((await accepted(`${baseUrl}/v1/runs`, post)).run_id!),
+    result: (workflowId) => client.workflow.result(workflowId),
+    async check(workflowId) {
+      const runId = workflowId.replace(runWorkflowId(''), '');
+      const { body } = await request(`${baseUrl}/v1/runs/${runId}`, { headers: post.headers });
+      const { status } = (await body.json()) as { status: string };
+      if (status !== 'succeeded')
+        throw new Error(`run ${runId} is recorded as ${status} though its workflow has ended`);
+    },
+    async read(path) {
+      const { statusCode, body } = await request(`${baseUrl}/api/v1/cp/v1${path}`, { headers: { cookie } });
+      const reply = await body.json();
+      if (statusCode !== 200) throw new Error(`GET ${path}: ${statusCode} ${JSON.stringify(reply)}`);
+      return reply as { data: { run_id: string }[] };
+    },
+    async stop() {
+      await client.connection.close();
+      await stopGroup(child.pid!);
+    },
+  };
+}
+
+/** As on a fresh clone: neither this machine's settings nor an .env file reach the service. */
+async function settings(dataDir: string, port: number): Promise<NodeJS.ProcessEnv> {
+  const names = (await readFile(join(ROOT, '.env'), 'utf8').catch(() => '')).match(/^\w+(?==)/gm) ?? [];
+  const { PATH, HOME, TEMPORAL_CLI_PATH, NODE_COMPILE_CACHE } = process.env;
+  return {
+    ...Object.fromEntries(names.map((name) => [name, ''])),
+    ...{ PATH, HOME, TEMPORAL_CLI_PATH, NODE_COMPILE_CACHE },
+    ...{ DATA_DIR: dataDir, PORT: String(port), CONTROL_PLANE_PORT: String(await freePort()) },
+  };
+}
+
+async function until(failure: string, child: { exitCode: number | null }, isSo: () => Promise<boolean>): Promise<void> {
+  for (const deadline = Date.now() + START_MS; child.exitCode === null && Date.now() < deadline;) {
+    if (await isSo().catch(() => false)) return;
+    await sleep(20);
+  }
+  throw new Error(failure);
+}
+
+// --- the bare floor
+
+/** On a Temporal server of its own with the flags of the product's. */
+export async function startFloor(folder: string): Promise<System> {
+  await mkdir(folder, { recursive: true });
+  Runtime.install({ logger: new DefaultLogger('WARN') });
+  // Bundled here, as the product's is by set-up: webpack's memory is not the floor's.
+  const bundle = join(folder, 'bundle.js');
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: here('./floor-workflow.ts'),
+    logger: new DefaultLogger('WARN'),
+  });
+  await writeFile(bundle, code);
+  const temporal = await startTemporal({
+    cliPath: (await findTemporalCli(process.env))!,
+    dbFile: join(folder, 'temporal.db'),
+    uiPort: 0,
+  });
+  endWithUs(temporal.pid);
+  const log = openSync(join(folder, 'floor.log'), 'a');
+  const child = spawn(process.execPath, [here('./floor.ts'), temporal.address, bundle], {
+    stdio: ['ignore', log, log, 'ipc'],
+    detached: true,
+  });
+  endWithUs(child.pid!);
+  const [port] = (await Promise.race([once(child, 'message'), once(child, 'exit')])) as [number];
+  if (child.exitCode !== null) throw new Error(await readFile(join(folder, 'floor.log'), 'utf8'));
+  const client = await connect(temporal.address);
+  return {
+    roots: [child.pid!, temporal.pid],
+    accept: async () => (await accepted(`http://127.0.0.1:${port}/runs`, { method: 'POST' })).id!,
+    result: (workflowId) => client.workflow.result(workflowId),
+    check: async () => {},
+    async stop() {
+      await client.connection.close();
+      await stopGroup(child.pid!);
+      await temporal.stop();
+    },
+  };
+}
+
+// --- both
+
+const connect = async (address: string) => new Client({ connection: await Connection.connect({ address }) });
+
+async function accepted(url: string, options: Parameters<typeof request>[1]): Promise<Record<string, string>> {
+  const { statusCode, body } = await request(url, options);
+  if (statusCode !== 201) throw new Error(`POST ${url}: ${statusCode} ${await body.text()}`);
+  return (await body.json()) as Record<string, string>;
+}

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { sql } from 'drizzle-orm';
+import { startBarrier, type Barrier } from '../../support/barrier.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { dispatch, endsOf, eventsOf, rowOf, tool, typesOf, untilStatus } from '../../support/runs.ts';
+
+let barrier: Barrier;
+let service: TestService;
+let acme: Tenant;
+beforeAll(async () => {
+  barrier = await startBarrier();
+  service = await startTestService({ env: { EGRESS_ALLOWLIST: barrier.hostAndPort } });
+  acme = await service.tenant('acc_acme');
+});
+afterAll(async () => {
+  await service?.close();
+  await barrier?.close();
+});
+
+const cancel = (runId: string) => acme.cp('POST', `/v1/runs/${runId}/cancel`);
+
+async function expectCancelled(runId: string): Promise<void> {
+  expect(await cancel(runId)).toMatchObject({ status: 200, body: { run_id: runId, status: 'cancelled' } });
+  await untilStatus(acme, runId, 'cancelled', 5_000);
+  const events = await eventsOf(acme, runId);
+  expect(endsOf(events.map(({ event_type }) => event_type))).toEqual(['run_cancelled']);
+  expect(events.at(-1)).toMatchObject({ event_type: 'run_cancelled', status: 'cancelled' });
+  expect(await cancel(runId)).toMatchObject({ status: 409, body: { detail: 'run_not_in_flight' } });
+  expect(await acme.waitForRun(runId)).toMatchObject({ status: 'cancelled', output: null, error: null });
+}
+
+// Guards: a long model call does not keep a run alive.
+test('a run in a model call', async () => {
+  const runId = await dispatch(acme, { agent: 'assistant', prompt: '[[sleep:60000]]' });
+  await untilStatus(acme, runId, 'running');
+  await expectCancelled(runId);
+  // No next turn and no event comes of it.
+  expect((await rowOf(acme, runId)).total_cost_usd).toBe('0');
+});
+
+// Guards: neither does a tool that does not answer.
+test('a run in a tool call', async () => {
+  const runId = await dispatch(acme, { agent: 'assistant', prompt: tool('http_request', { url: barrier.url('tool') }) });
+  await barrier.waiting('tool', 1);
+  await expectCancelled(runId);
+  barrier.open('tool');
+});
+
+// Guards: what comes after the end is not recorded: no words, no event, no second end; money that is gone is counted.
+test('late results', async () => {
+  const runId = await dispatch(acme, { agent: 'assistant', prompt: tool('http_request', { url: barrier.url('late') }) });
+  await barrier.waiting('late', 1);
+  await expectCancelled(runId);
+  const before = await rowOf(acme, runId);
+  const { runs } = service.services.stores;
+  const run = { ...{ id: runId, customerId: 'acme', parentRunId: null, agent: 'assistant' }, conversation: null };
+  const recorded = await runs.recordTurn({
+    ...{ run: { ...run, budgetIds: [] }, turn: 2, reply: [{ type: 'text', text: 'too late' }], toolCalls: [] },
+    ...{ usage: { inputTokens: 1, outputTokens: 1 }, costUsd: '0.5' },
+    events: [{ key: 'turn:2', type: 'claude_iteration', costUsd: '0.5' }],
+    end: { status: 'succeeded', output: 'too late' },
+  });
+  expect(recorded).toBeUndefined();
+  const result = { runId, callId: 'call_1_0', tool: 'http_request', durationMs: 1 };
+  await runs.recordToolResult({ ...result, status: 'succeeded', result: { status: 200 } });
+  expect(await runs.endRun(runId, { status: 'failed' })).toMatchObject({ status: 'cancelled' });
+  const after = await rowOf(acme, runId);
+  expect(Number(after.total_cost_usd)).toBeCloseTo(Number(before.total_cost_usd) + 0.5, 8);
+  expect({ ...after, total_cost_usd: before.total_cost_usd }).toEqual(before);
+  expect(endsOf(await typesOf(acme, runId))).toEqual(['run_cancelled']);
+  const said = await service.runtime.db.rows(sql`select 1 from run_messages where run_id = ${runId} and turn = 2`);
+  expect(said).toEqual([]);
+  barrier.open('late');
+});
+
+// Guards: many who cancel at once get one end; each of them learns of it.
+test('cancelled by many at once', async () => {
+  const runId = await dispatch(acme, { agent: 'assistant', prompt: '[[sleep:60000]]' });
+  await untilStatus(acme, runId, 'running');
+  const answers = await Promise.all(Array.from({ length: 5 }, () => cancel(runId)));
+  expect(new Set(answers.map(({ status }) => status)).has(200)).toBe(true);
+  for (const { status, body } of answers) {
+    if (status === 200) expect(body).toEqual({ run_id: runId, status: 'cancelled' });
+    else expect({ status, body }).toEqual({ status: 409, body: { detail: 'run_not_in_flight' } });
+  }
+  expect(endsOf(await typesOf(acme, runId))).toEqual(['run_cancelled']);
+});
+
+// Guards: the end that a run has reached stands.
+test.each([
+  ['succeeded', 'Hello'],
+  ['failed', '[[fail-status:400]]'],
+])('a run that has %s cannot be cancelled', async (status, prompt) => {
+  const { run_id } = await acme.run({ agent: 'assistant', prompt });
+  expect(await cancel(run_id)).toMatchObject({ status: 409, body: { detail: 'run_not_in_flight' } });
+  expect((await acme.waitForRun(run_id)).status).toBe(status);
+});

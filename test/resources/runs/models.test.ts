@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { answer, refuse, startOpenAiServer, type OpenAiServer } from '../../support/openai-server.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { eventsOf, rowOf } from '../../support/runs.ts';
+
+let provider: OpenAiServer;
+let service: TestService;
+let acme: Tenant;
+beforeAll(async () => {
+  provider = await startOpenAiServer();
+  service = await startTestService({
+    env: { OPENAI_COMPATIBLE_BASE_URL: provider.baseUrl, OPENAI_COMPATIBLE_MODEL: 'scripted' },
+  });
+  acme = await service.tenant('acc_acme');
+  const custom = { prompt: 'Be brief.', description: '', allowed_tool_slugs: [] };
+  for (const [slug, model] of [['own', 'own-model'], ['strict', 'own-model'], ['thinker', 'auto']]) {
+    expect((await acme.cp('POST', '/v1/agents', { slug, model, ...custom })).status).toBe(201);
+  }
+  await acme.cp('PATCH', '/v1/agents/strict/model', { resolver_enforce: true });
+  await acme.cp('PATCH', '/v1/agents/thinker/model', { reasoning: true });
+});
+beforeEach(() => {
+  provider.reset();
+  provider.otherwise(answer('As you wish.'));
+});
+afterAll(async () => {
+  await service?.close();
+  await provider?.close();
+});
+
+const resolvedOf = async (runId: string) =>
+  (await eventsOf(acme, runId)).find(({ event_type }) => event_type === 'model_resolved')!.payload;
+
+describe('the model of a run', () => {
+  const long = 'and so on '.repeat(700);
+  const plain = { reasoning: false, enforce: false };
+  // Guards: override, enforcement and `auto`: the model that is called is the one that event and list row name.
+  test.each([
+    ['override', { agent: 'own', override: { model_override: 'other' } }, { model: 'other', tier: 'standard', rule: 'override', ...plain }],
+    ['offline on request', { agent: 'own', override: { model_override: 'offline' } }, { model: 'offline', tier: 'offline', rule: 'override', ...plain }],
+    ['the agent’s own', { agent: 'own' }, { model: 'own-model', tier: 'standard', rule: 'agent_default', ...plain }],
+    ['enforced', { agent: 'strict', override: { model_override: 'other' } }, { model: 'own-model', tier: 'standard', rule: 'agent_enforced', enforce: true, reasoning: false }],
+    ['auto, short', { agent: 'own', override: { model_override: 'auto' } }, { model: 'scripted', tier: 'fast', rule: 'auto_short_prompt', ...plain }],
+    ['auto, long', { agent: 'own', prompt: long, override: { model_override: 'auto' } }, { model: 'scripted', tier: 'deep', rule: 'auto_long_prompt', ...plain }],
+    ['auto with reasoning', { agent: 'thinker' }, { model: 'scripted', tier: 'deep', rule: 'auto_reasoning', enforce: false, reasoning: true }],
+    ['of a provider that is not there', { agent: 'assistant' }, { model: 'scripted', tier: 'standard', rule: 'agent_default_fallback', ...plain }],
+  ])('%s', async (_, body, resolved) => {
+    const run = await acme.run({ prompt: 'Hello', ...body });
+    expect(run.status).toBe('succeeded');
+    expect(await resolvedOf(run.run_id)).toEqual(resolved);
+    const { model, tier, rule, enforce, reasoning } = resolved;
+    expect(await rowOf(acme, run.run_id)).toMatchObject({
+      ...{ model, model_tier: tier, model_rule: rule, model_enforce: enforce, reasoning },
+    });
+    expect(provider.requests.map(({ body }) => body.model)).toEqual(model === 'offline' ? [] : [model]);
+  });
+
+  // Guards: a model that cannot be had is refused with what to do, not replaced; nothing is called.
+  test('of a provider that is not configured', async () => {
+    const run = await acme.run({ agent: 'own', prompt: 'Hello', override: { model_override: 'claude-sonnet-4-5' } });
+    expect(run).toMatchObject({ status: 'failed', error: expect.stringMatching(/^model_not_configured: .*ANTHROPIC_API_KEY/) });
+    expect(provider.requests).toHaveLength(0);
+    const { body } = await acme.cp('GET', '/v1/runs/costs');
+    const own = body.data.find(({ agent }: { agent: string }) => agent === 'own');
+    expect(own.tiers).toContainEqual({
+      ...{ tier: 'unknown', cost_usd: '0', run_count: 1 },
+      models: [{ model: null, cost_usd: '0', run_count: 1 }],
+    });
+  });
+
+  // Guards: an unknown price is told as such and never taken for free of charge.
+  test('without a price', async () => {
+    const run = await acme.run({ agent: 'own', prompt: 'Hello' });
+    const [iteration] = (await eventsOf(acme, run.run_id)).filter(({ event_type }) => event_type === 'claude_iteration');
+    expect(iteration).toMatchObject({ cost_usd: null, payload: { priced: false, input_tokens: 12, output_tokens: 3 } });
+  });
+});
+
+// Guards: a provider's refusal ends the run at once; its wish to wait is kept, and shows in the timeline.
+test('provider failures', async () => {
+  provider.script(refuse(429, { message: 'slow down' }, { 'retry-after': '0' }), answer('Now.'));
+  const run = await acme.run({ agent: 'own', prompt: 'Hello' });
+  console.log(run, JSON.stringify(await eventsOf(acme, run.run_id)), provider.requests.length);
+  expect(run).toMatchObject({ status: 'succeeded', output: 'Now.' });
+  const failed = (await eventsOf(acme, run.run_id)).filter(({ event_type }) => event_type === 'claude_request');
+  expect(failed).toMatchObject([{ payload: { code: 'model_rate_limited', retry_after_ms: 0, attempt: 1 } }]);
+
+  provider.reset();
+  provider.script(refuse(401, { message: 'bad key sk-verysecretkey' }));
+  const refused = await acme.run({ agent: 'own', prompt: 'Hello' });
+  expect(refused).toMatchObject({ status: 'failed', error: expect.stringMatching(/^model_auth_failed: /) });
+  expect(refused.error).not.toContain('verysecret');
+  expect(provider.requests).toHaveLength(1);
+});
+
+describe('without an agent the classifier picks one', () => {
+  // Guards: the pick is sensible, recorded as the run's agent, and its scores are in the event.
+  test.each([
+    ['Fix the bug in this Python function and refactor the code of the API', ['coder']],
+    ['Write a bedtime story for children about a shy dragon', ['storyteller', 'writer']],
+    ['Research the facts about lithium mining and give me the sources', ['researcher']],
+    ['qzx vvk wpt', ['assistant']],
+  ])('%s', async (prompt, sensible) => {
+    const run = await acme.run({ prompt });
+    expect(run.status).toBe('succeeded');
+    expect(sensible).toContain(run.agent);
+    expect(await rowOf(acme, run.run_id)).toMatchObject({ agent: run.agent });
+    const { classifier } = await resolvedOf(run.run_id);
+    expect(classifier.agent).toBe(run.agent);
+    const scores = classifier.scores.map(({ score }: { score: number }) => score);
+    expect(scores).toHaveLength(5);
+    expect(scores).toEqual([...scores].sort((a, b) => b - a));
+    if (run.agent !== 'assistant') expect(classifier.scores[0].agent).toBe(run.agent);
+  });
+
+  // Guards: a workspace's own agents are candidates, and another workspace's are not.
+  test('among its own agents', async () => {
+    const description = 'Identifies mushrooms and toadstools from a description and tells whether they are poisonous.';
+    await acme.cp('POST', '/v1/agents', { slug: 'mycologist', description, model: 'auto', prompt: 'You know mushrooms.' });
+    const prompt = 'Is this mushroom poisonous, and what toadstool is it from the description?';
+    expect((await acme.run({ prompt })).agent).toBe('mycologist');
+    const beta = await service.tenant('acc_beta');
+    expect((await beta.run({ prompt })).agent).not.toBe('mycologist');
+  });
+});

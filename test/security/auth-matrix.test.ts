@@ -1,0 +1,158 @@
+/** Every endpoint with every wrong credential, generated: an endpoint is covered by being declared. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { endpoint as declare, handle, type Endpoint } from '../../src/platform/http/endpoint.ts';
+import { createAuthenticate } from '../../src/platform/http/auth.ts';
+import { createSurface, errorHandler, notFound } from '../../src/platform/http/app.ts';
+import { createBrowserProxy } from '../../src/platform/http/proxy.ts';
+import { listen, type Listener } from '../../src/platform/http/server.ts';
+import { byId, endpoints, PUBLIC_API } from '../support/endpoints.ts';
+import { credentialsOf } from '../support/send.ts';
+import { call, sessionFor, startTestService, TEST_SECRETS, type Answer, type Tenant, type TestService } from '../support/service.ts';
+import { matrixPath, wrongCredentials, type Material, type WrongCredential } from '../support/wrong-credentials.ts';
+
+let service: TestService;
+let tenant: Tenant;
+let material: Material;
+
+beforeAll(async () => {
+  service = await startTestService({ worker: false });
+  tenant = await service.tenant('acc_acme');
+  const { body } = await tenant.cp('POST', '/v1/api-keys', { name: 'to be revoked' });
+  await tenant.cp('DELETE', `/v1/api-keys/${body.id}`);
+  material = { tenant, revokedKey: body.key };
+});
+afterAll(() => service.close());
+
+/** Sends each and gives those that were not refused exactly as they must be. */
+async function notRefused(method: string, url: string, wrong: readonly WrongCredential[]) {
+  const answers = await Promise.all(
+    wrong.map(async ({ name, headers, expected }) => {
+      const { status, body, headers: replied } = await call(url, method.toUpperCase(), headers);
+      const type = typeof expected.body === 'string' ? 'text/plain; charset=utf-8' : 'application/json; charset=utf-8';
+      const got = { status, body, type: replied.get('content-type') };
+      return { name, got, expected: { ...expected, type } };
+    }),
+  );
+  return answers.filter(({ got, expected }) => JSON.stringify(got) !== JSON.stringify(expected));
+}
+
+/** @param gateway with the proxy's prefix where the endpoint is behind it */
+async function expectRefusals(endpoint: Endpoint, gateway: string, controlPlane: string): Promise<void> {
+  const { atGateway, atControlPlane } = wrongCredentials(endpoint, material);
+  const path = matrixPath(endpoint);
+  expect(await notRefused(endpoint.method, gateway + path, atGateway)).toEqual([]);
+  expect(await notRefused(endpoint.method, controlPlane + path, atControlPlane)).toEqual([]);
+  expect(atGateway.length).toBeGreaterThan(15);
+}
+
+const gatewayOf = ({ surface }: Endpoint) => (surface === 'public' ? service.baseUrl : `${service.baseUrl}/api/v1/cp`);
+const REFUSED = [401, 403];
+
+describe.each(byId())('%s', (_id, endpoint) => {
+  // Guards: section 5 of the specification, to the byte. Nothing of an endpoint happens without its credential.
+  test('refuses every wrong credential', () => expectRefusals(endpoint, gatewayOf(endpoint), service.controlPlaneUrl));
+
+  // Guards: the test above could fail. With the right credential the same request comes through.
+  test('takes the right one', async () => {
+    const url = gatewayOf(endpoint) + matrixPath(endpoint);
+    const { status } = await call(url, endpoint.method.toUpperCase(), credentialsOf(tenant, endpoint));
+    expect(REFUSED).not.toContain(status);
+    expect(status).toBeLessThan(500);
+  });
+});
+
+// Guards: what the matrix covers is what is served.
+test('covers what is served', () => {
+  expect(service.routes.map(({ endpoint }) => endpoint.id)).toEqual(endpoints.map(({ id }) => id));
+});
+
+describe('admin routes', () => {
+  // Made of the product's own parts, whatever admin routes it has.
+  const route = handle(
+    declare({
+      id: 'customers.rename',
+      surface: 'control-plane',
+      method: 'post',
+      path: '/v1/customers/{id}/name',
+      credential: 'admin',
+      summary: 'Stands for every admin route',
+      params: z.object({ id: z.string() }),
+      status: 200,
+      reply: z.object({ isAdmin: z.boolean() }),
+    }),
+    async ({ caller }) => ({ isAdmin: caller.isAdmin }),
+  );
+  const open: Listener[] = [];
+  let direct: string;
+  let gateway: string;
+
+  beforeAll(async () => {
+    const { SESSION_SECRET: sessionSecret, ADMIN_SECRET: adminSecret } = TEST_SECRETS;
+    const { log } = service.runtime;
+    const authenticate = createAuthenticate({ sessionSecret, adminSecret, apiKeyCaller: service.services.apiKeys.caller });
+    const surface = () => createSurface({ routes: [route], authenticate });
+    const forward = surface().use(notFound, errorHandler(log));
+    const proxy = createBrowserProxy({ sessionSecret, adminSecret, forward });
+    const options = { port: 0, log, ready: async () => {} };
+    open.push(await listen({ ...options, routers: [surface()] }));
+    open.push(await listen({ ...options, routers: [['/api/v1/cp', proxy]] }));
+    direct = open[0]!.url;
+    gateway = `${open[1]!.url}/api/v1/cp`;
+  });
+  afterAll(() => Promise.all(open.map((listener) => listener.close(0))));
+
+  // Guards: neither a session alone, of any role, nor a stamp made for anything else opens an admin route.
+  test('refuse every wrong credential', () => expectRefusals(route.endpoint, gateway, direct));
+
+  // Guards: the proxy stamps owners and admins, so that they come through.
+  test.each(['owner', 'admin'] as const)('take an %s', async (role) => {
+    const cookie = `service_session=${sessionFor(tenant.caller, role)}`;
+    const answer = await call(gateway + matrixPath(route.endpoint), 'POST', { cookie });
+    expect(answer).toMatchObject({ status: 200, body: { isAdmin: true } });
+  });
+});
+
+describe('the gateway', () => {
+  const ADDRESSES = [
+    ...new Set(endpoints.map(({ path }) => path)),
+    ...['/v1', '/v1/', '/v1/nothing', '/v1/keys', '/v1/runs/1/status', '/v1/system/health', '/v1/memory/entries'],
+    ...['/v1/billing/catalog', '/v1/customers', '/v2/agents', '/V1/agents', '/v1/Agents', '/v1/agents%2F', '/v1//agents'],
+    ...['/v1/agents/x', '/v1/webhooks/1/x', '/v1/api/v1/cp/v1/runs', '/cp/v1/runs', '/metrics', '/v1/openapi.json'],
+  ];
+  const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+  const nine = Object.keys(PUBLIC_API).map((address) => new RegExp(`^${address.replace('{}', '[^/]+')}$`));
+  const outside = ADDRESSES.flatMap((path) =>
+    METHODS.map((method) => ({ method, path: matrixPath({ path }) })).filter(
+      ({ method, path }) => !nine.some((address) => address.test(`${method} ${path}`)),
+    ),
+  );
+
+  // Guards: the allowlist. Beside the nine there is nothing, and no credential makes a difference.
+  test.each(['nobody', 'a key', 'a session'] as const)('has nothing beside the nine for %s', async (who) => {
+    const headers = {
+      nobody: {},
+      'a key': { authorization: `Bearer ${tenant.apiKey}` },
+      'a session': { cookie: `service_session=${tenant.session}`, 'x-service-session': tenant.session },
+    }[who];
+    const found: [string, Answer][] = [];
+    for (const { method, path } of outside) {
+      const answer = await call(service.baseUrl + path, method, headers);
+      if (answer.status !== 404 || JSON.stringify(answer.body) !== '{"detail":"not_found"}') found.push([`${method} ${path}`, answer]);
+    }
+    expect(found).toEqual([]);
+    expect(outside.length).toBeGreaterThan(100);
+  });
+
+  // Guards: who a request speaks for comes from the cookie. Headers that only the proxy may set are taken away.
+  test('does not believe headers that it sets itself', async () => {
+    const other = await service.tenant('acc_spoofed');
+    const { body } = await call(`${service.baseUrl}/api/v1/cp/v1/api-keys`, 'GET', {
+      cookie: `service_session=${tenant.session}`,
+      'x-service-session': other.session,
+      'X-Service-Customer': 'spoofed',
+      'x-service-admin': 't=1,v1=0',
+    });
+    expect(body.data.map((key: { customer_id: string }) => key.customer_id)).toEqual(['acme', 'acme']);
+  });
+});

@@ -1,0 +1,190 @@
+/**
+ * Nothing crosses from one workspace to another. Two workspaces own one of each thing; one asks every endpoint for what
+ * is the other's, and must get, to the byte, what it gets for something that does not exist.
+ */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Endpoint } from '../../src/platform/http/endpoint.ts';
+import { makeBelongings, NOBODYS, type Belongings } from '../support/belongings.ts';
+import { dumpTables } from '../support/dump-tables.ts';
+import { byId, endpoints, parameterNames } from '../support/endpoints.ts';
+import { EXAMPLES } from '../support/examples.ts';
+import { send } from '../support/send.ts';
+import { startTestService, type Answer, type Tenant, type TestService } from '../support/service.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+
+/** The one endpoint that the specification lets tell: revoking another workspace's key. */
+const TELLING: Record<string, Pick<Answer, 'status' | 'body'>> = {
+  'api-keys.revoke': { status: 403, body: { detail: 'not_your_key' } },
+};
+
+const MARK_A = 'mark-of-alba';
+const MARK_B = 'mark-of-bora';
+
+let service: TestService;
+let receiver: WebhookReceiver;
+let alba: Tenant;
+let bora: Tenant;
+let albas: Belongings;
+let boras: Belongings;
+/** All that bora can read, before alba owned anything and after. */
+let before: Record<string, string>;
+let after: Record<string, string>;
+
+beforeAll(async () => {
+  receiver = await startWebhookReceiver(({ path }) => ({ status: 200, body: `taken ${path}` }));
+  service = await startTestService({
+    env: { WEBHOOK_ALLOW_HTTP: 'true', EGRESS_ALLOWLIST: receiver.hostAndPort },
+  });
+  alba = await service.tenant('acc_alba');
+  bora = await service.tenant('acc_bora');
+  boras = await makeBelongings(service, bora, receiver, MARK_B);
+  before = await readAll(bora, boras);
+  albas = await makeBelongings(service, alba, receiver, MARK_A);
+  after = await readAll(bora, boras);
+});
+afterAll(async () => {
+  await service.close();
+  await receiver.close();
+});
+
+/** These move with the clock alone. */
+const withoutTimes = (body: unknown) =>
+  JSON.stringify(body, (name, value: unknown) => (['since', 'last_used_at'].includes(name) ? undefined : value));
+
+const answerTo = async (tenant: Tenant, endpoint: Endpoint, of: Belongings) =>
+  send(service, tenant, endpoint, await EXAMPLES[endpoint.id]?.(of));
+
+/** Every GET there is, lists without a filter and things by their ids: address -> status and body. */
+async function readAll(tenant: Tenant, of: Belongings): Promise<Record<string, string>> {
+  const read: Record<string, string> = {};
+  for (const endpoint of endpoints.filter(({ method }) => method === 'get')) {
+    const isList = parameterNames(endpoint).length === 0;
+    const { status, body } = isList ? await send(service, tenant, endpoint) : await answerTo(tenant, endpoint, of);
+    read[endpoint.id] = `${status} ${withoutTimes(body)}`;
+  }
+  return read;
+}
+
+const takesSomething = ({ params, query, body, upload }: Endpoint) => Boolean(params ?? query ?? body ?? upload);
+/** Whether its example names anything that a workspace owns. */
+const naming: Endpoint[] = [];
+for (const endpoint of endpoints) {
+  const parts = await Promise.all([EXAMPLES[endpoint.id]?.(NOBODYS), EXAMPLES[endpoint.id]?.(otherThan(NOBODYS))]);
+  if (JSON.stringify(parts[0]) !== JSON.stringify(parts[1])) naming.push(endpoint);
+}
+
+function otherThan(of: Belongings): Belongings {
+  return Object.fromEntries(
+    Object.entries(of).map(([name, id]) => [name, typeof id === 'number' ? id + 1 : `${id}x`]),
+  ) as unknown as Belongings;
+}
+
+describe('examples', () => {
+  // Guards: an endpoint that is not asked for another workspace's things. Add its line to test/support/examples.ts.
+  test.each(byId(endpoints.filter(takesSomething)))('%s has one', async (id, endpoint) => {
+    expect(Object.keys(EXAMPLES)).toContain(id);
+    const { params = {} } = await EXAMPLES[id]!(NOBODYS);
+    const other = (await EXAMPLES[id]!(otherThan(NOBODYS))).params ?? {};
+    // Each parameter of the path is an id that belongs to somebody.
+    expect(parameterNames(endpoint).filter((name) => params[name] === undefined || params[name] === other[name])).toEqual([]);
+  });
+
+  // Guards: lines that nothing reads any more.
+  test('are of endpoints that exist', () => {
+    const ids = endpoints.map(({ id }) => id);
+    expect(Object.keys(EXAMPLES).filter((id) => !ids.includes(id))).toEqual([]);
+  });
+});
+
+describe('reading', () => {
+  // Guards: no list, count, sum, log or page of a workspace changes by what happens in another.
+  test.each(byId(endpoints.filter(({ method }) => method === 'get')))('%s shows nothing of another workspace', (id) => {
+    expect(after[id]).toMatch(/^200 /);
+    expect(after[id]).toBe(before[id]);
+    for (const foreign of [MARK_A, 'alba', albas.runId, albas.deliveryId]) expect(after[id]).not.toContain(foreign);
+  });
+
+  // Guards: the test above could fail: what it looks for is what alba reads of its own.
+  test('shows what is its own', async () => {
+    const own = Object.values(await readAll(alba, albas)).join('\n');
+    for (const what of ['key', '-agent', 'prompt', 'description', 'workspace', 'voice', 'webhook', 'question', 'content']) {
+      expect(own).toMatch(new RegExp(`${MARK_A}${what.startsWith('-') ? '' : ' '}${what}`));
+    }
+    for (const id of [albas.runId, albas.deliveryId, `taken /hook/${MARK_A}`]) expect(own).toContain(id);
+  });
+
+  // Guards: a webhook tells its own workspace's runs and no others.
+  test('webhooks tell of their own runs', () => {
+    const heard = (mark: string) => receiver.received.filter(({ path }) => path.endsWith(mark)).map(({ body }) => JSON.parse(body).data.run_id);
+    expect(heard(MARK_B)).toEqual([boras.runId]);
+    expect(heard(MARK_A)).toEqual([albas.runId]);
+  });
+});
+
+describe('asking for what is another workspace\'s', () => {
+  const seen = ({ status, body }: Answer, of: Belongings) => {
+    const named = JSON.stringify(Object.values(of)).slice(1, -1).split(',');
+    // A reply may repeat the name it was asked for.
+    return { status, body: named.reduce((text, id) => text.replaceAll(id.replaceAll('"', ''), '<id>'), JSON.stringify(body)) };
+  };
+
+  // Guards: a foreign id, wherever it stands, is an unknown id; and nothing comes of asking.
+  test.each(byId(naming))('%s answers as for an unknown one', async (id, endpoint) => {
+    const rows = await dumpTables(service.runtime.db, ['last_used_at']);
+    const foreign = await answerTo(bora, endpoint, albas);
+    const unknown = await answerTo(bora, endpoint, NOBODYS);
+    expect(unknown.status).toBe(endpoint.method === 'get' && endpoint.query && !endpoint.params ? 200 : 404);
+    if (TELLING[id]) expect(foreign).toMatchObject(TELLING[id]);
+    else expect(seen(foreign, albas)).toEqual(seen(unknown, NOBODYS));
+    expect(await dumpTables(service.runtime.db, ['last_used_at'])).toEqual(rows);
+  });
+
+  // Guards: names are a workspace's own, so taking one neither fails nor tells that somebody else has it.
+  test('names of another workspace are free', async () => {
+    const made = await bora.cp('POST', '/v1/agents', { slug: albas.agentSlug, model: 'auto', prompt: 'Of bora.' });
+    expect(made).toMatchObject({ status: 201, body: { slug: albas.agentSlug, owner_customer_id: 'bora', prompt: 'Of bora.' } });
+    expect(await bora.cp('DELETE', `/v1/agents/${albas.agentSlug}`)).toMatchObject({ status: 204 });
+    expect(await alba.cp('GET', `/v1/agents/${albas.agentSlug}/detail`)).toMatchObject({
+      status: 200,
+      body: { owner_customer_id: 'alba', prompt: `${MARK_A} prompt`, recent_runs: { total: 1 } },
+    });
+  });
+
+  // Guards: a thread of one name in two workspaces is two conversations: neither waits for the other nor reads it.
+  test('conversations are a workspace\'s own', async () => {
+    const held = await alba.api('POST', '/v1/runs', { prompt: 'Wait. [[sleep:60000]]', thread_id: albas.threadId });
+    const own = await bora.run({ agent: boras.agentSlug, prompt: 'What was said?', thread_id: albas.threadId });
+    expect(own.status).toBe('succeeded');
+    const { body } = await bora.cp('GET', `/v1/runs/${own.run_id}/context/content`);
+    expect(body.content).toContain('What was said?');
+    expect(JSON.stringify([body, own.output])).not.toContain(MARK_A);
+    await alba.cp('POST', `/v1/runs/${held.body.run_id}/cancel`);
+
+    const next = await alba.run({ agent: albas.agentSlug, prompt: 'What was said?', thread_id: albas.threadId });
+    expect(JSON.stringify(next.output)).toContain(MARK_A);
+  });
+
+  // Guards: what a model asks for is asked for in its own workspace.
+  test('an agent cannot hand work to another workspace\'s agent', async () => {
+    const outputs = [];
+    for (const agent of [albas.agentSlug, NOBODYS.agentSlug]) {
+      const call = `[[tool:spawn_run ${JSON.stringify({ agent, prompt: 'Tell what you know.' })}]]`;
+      const { output } = await bora.run({ agent: boras.agentSlug, prompt: `Delegate. ${call}` });
+      outputs.push(output!.replaceAll(agent, '<agent>'));
+    }
+    expect(outputs[0]).toContain('there is no agent');
+    expect(outputs[0]).toBe(outputs[1]);
+  });
+});
+
+// Guards: the examples ask for things that are there. Last, and what deletes at its end: each is carried out.
+describe('asking for what is its own', () => {
+  const depth = ({ method, path }: Endpoint) => (method === 'delete' ? 100 - path.split('/').length : 0);
+  test.each(byId([...naming].sort((a, b) => depth(a) - depth(b))))('%s is answered', async (_id, endpoint) => {
+    const { status, body } = await answerTo(alba, endpoint, albas);
+    // 409: it is there, in a state in which this cannot be done to it.
+    expect([endpoint.status, 409]).toContain(status);
+    const isFiltered = endpoint.query && !endpoint.params;
+    if (isFiltered) expect(body.data).not.toEqual([]);
+  });
+});

@@ -1,0 +1,44 @@
+/** A request to any endpoint, built from its declaration: where it is reached, and with the credential it asks for. */
+import type { Endpoint } from '../../src/platform/http/endpoint.ts';
+import { fillPath } from './endpoints.ts';
+import { call, type Answer, type Tenant, type TestService } from './service.ts';
+
+/** What goes into a request, by the names in the declaration. */
+export interface RequestParts {
+  params?: Record<string, string | number>;
+  query?: Record<string, string | number>;
+  body?: unknown;
+  /** For endpoints that declare `upload`. */
+  file?: Uint8Array<ArrayBuffer>;
+}
+
+export const urlOf = (
+  { baseUrl }: Pick<TestService, 'baseUrl'>,
+  endpoint: Endpoint,
+  { params = {}, query = {} }: RequestParts = {},
+): string => {
+  const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]));
+  const prefix = endpoint.surface === 'public' ? '' : '/api/v1/cp';
+  return `${baseUrl}${prefix}${fillPath(endpoint, params)}${search.size > 0 ? `?${search}` : ''}`;
+};
+
+export const credentialsOf = ({ apiKey, session }: Pick<Tenant, 'apiKey' | 'session'>, { surface }: Endpoint) =>
+  surface === 'public' ? { authorization: `Bearer ${apiKey}` } : { cookie: `service_session=${session}` };
+
+/** As this tenant, with its valid credential. */
+export async function send(
+  service: Pick<TestService, 'baseUrl'>,
+  tenant: Pick<Tenant, 'apiKey' | 'session'>,
+  endpoint: Endpoint,
+  parts: RequestParts = {},
+): Promise<Answer> {
+  const url = urlOf(service, endpoint, parts);
+  const headers: Record<string, string> = credentialsOf(tenant, endpoint);
+  return call(url, endpoint.method.toUpperCase(), headers, parts.file ? formWith(parts.file) : parts.body);
+}
+
+function formWith(file: Uint8Array<ArrayBuffer>): FormData {
+  const form = new FormData();
+  form.set('file', new Blob([file]), 'file');
+  return form;
+}
