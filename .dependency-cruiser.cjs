@@ -9,7 +9,10 @@ module.exports = {
       comment: 'Workflow code must replay for months: only its own kind, pure models and the SDK may be in the bundle.',
       severity: 'error',
       from: { path: '^workflows/' },
-      to: { pathNot: ['^workflows/', '/model\\.ts$', '^src/platform/core/problem\\.ts$', '@temporalio/workflow'], ...types },
+      to: {
+        pathNot: ['^workflows/', '/model\\.ts$', '^src/platform/core/problem\\.ts$', '@temporalio/workflow'],
+        ...types,
+      },
     },
     {
       name: 'src-not-to-workflows',
@@ -26,7 +29,7 @@ module.exports = {
     },
     {
       name: 'activities-below-services',
-      comment: 'Activities record and act; what a caller may do is the services\' business.',
+      comment: "Activities record and act; what a caller may do is the services' business.",
       severity: 'error',
       from: { path: '^activities/' },
       to: { path: ['/(service|routes|contract)\\.ts$', '^src/platform/http/'], ...types },
@@ -51,7 +54,8 @@ module.exports = {
     },
     {
       name: 'resources-through-services',
-      comment: 'Of another resource only its model, its service, its store where a statement spans both, its table for foreign keys.',
+      comment:
+        'Of another resource only its model, its service, its store where a statement spans both, its table for foreign keys.',
       severity: 'error',
       from: { path: RESOURCE },
       to: { path: RESOURCE, pathNot: ['^src/resources/$1/', '/(model|service|table|store|contract)\\.ts$'], ...types },
@@ -68,7 +72,12 @@ module.exports = {
       from: { path: '^(src|workflows|activities)/' },
       to: { path: '^test/' },
     },
-    { name: 'no-circular', severity: 'error', from: {}, to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } } },
+    {
+      name: 'no-circular',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
     { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
   ],
   options: {

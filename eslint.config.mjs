@@ -8,7 +8,10 @@ export default tseslint.config(
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
       '@typescript-eslint/no-floating-promises': 'error',
-      '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: { arguments: false, attributes: false } }],
+      '@typescript-eslint/no-misused-promises': [
+        'error',
+        { checksVoidReturn: { arguments: false, attributes: false } },
+      ],
       '@typescript-eslint/await-thenable': 'error',
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
@@ -24,8 +27,14 @@ export default tseslint.config(
       'no-restricted-globals': ['error', 'process', 'Buffer', 'fetch', 'setImmediate'],
       'no-restricted-syntax': [
         'error',
-        { selector: 'Program > VariableDeclaration[kind="let"]', message: 'no mutable state outside a workflow function' },
-        { selector: 'NewExpression[callee.name="Error"]', message: 'throw ApplicationFailure: a plain Error hangs the run' },
+        {
+          selector: 'Program > VariableDeclaration[kind="let"]',
+          message: 'no mutable state outside a workflow function',
+        },
+        {
+          selector: 'NewExpression[callee.name="Error"]',
+          message: 'throw ApplicationFailure: a plain Error hangs the run',
+        },
       ],
     },
   },

@@ -2,8 +2,10 @@
 import type { ModelMessage } from 'ai';
 import type { RecordedToolCall, RunInTurn } from '../src/resources/runs/store/turns.ts';
 
-export const systemPrompt = ({ prompt, sessionPrompt }: { prompt: string; sessionPrompt: string }, isConversation: boolean): string =>
-  [prompt, ...(isConversation && sessionPrompt ? [sessionPrompt] : [])].join('\n\n');
+export const systemPrompt = (
+  { prompt, sessionPrompt }: { prompt: string; sessionPrompt: string },
+  isConversation: boolean,
+): string => [prompt, ...(isConversation && sessionPrompt ? [sessionPrompt] : [])].join('\n\n');
 
 /** A value a model may read: long ones are cut, and say so. */
 const MAX_RESULT_LENGTH = 64_000;
@@ -14,7 +16,10 @@ export function presentable(value: unknown): unknown {
 }
 
 /** The messages of the next call: earlier exchanges, the prompt, then each turn's reply followed by its tool results. */
-export function transcript(run: Pick<RunInTurn, 'messages' | 'toolCalls'>, earlier: readonly { prompt: string; output: string }[]): ModelMessage[] {
+export function transcript(
+  run: Pick<RunInTurn, 'messages' | 'toolCalls'>,
+  earlier: readonly { prompt: string; output: string }[],
+): ModelMessage[] {
   const messages: ModelMessage[] = earlier.flatMap(({ prompt, output }): ModelMessage[] => [
     { role: 'user', content: prompt },
     { role: 'assistant', content: output },
@@ -29,7 +34,12 @@ export function transcript(run: Pick<RunInTurn, 'messages' | 'toolCalls'>, earli
   return messages;
 }
 
-const toolResult = ({ callId, tool, status, result }: Pick<RecordedToolCall, 'callId' | 'tool' | 'status' | 'result'>) => ({
+const toolResult = ({
+  callId,
+  tool,
+  status,
+  result,
+}: Pick<RecordedToolCall, 'callId' | 'tool' | 'status' | 'result'>) => ({
   type: 'tool-result' as const,
   toolCallId: callId,
   toolName: tool,

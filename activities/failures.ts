@@ -5,14 +5,16 @@ import type { RunFailure } from '../src/platform/core/problem.ts';
 import type { ModelFailure } from '../src/platform/models/types.ts';
 
 /** An end that no retry would change. Failure texts are history: they name causes and never carry content. */
-export const fail = (code: RunFailure, message: string): ApplicationFailure => ApplicationFailure.nonRetryable(message, code);
+export const fail = (code: RunFailure, message: string): ApplicationFailure =>
+  ApplicationFailure.nonRetryable(message, code);
 
 export const asApplicationFailure = ({ code, message, retryable, retryAfterMs }: ModelFailure): ApplicationFailure =>
   ApplicationFailure.create({
     type: code,
     message,
     nonRetryable: !retryable,
-    ...(retryAfterMs === undefined ? {} : { nextRetryDelay: retryAfterMs }),
+    // A delay of 0 tells Temporal not to retry at all; a provider that says 0 gets our own backoff.
+    ...(retryAfterMs ? { nextRetryDelay: retryAfterMs } : {}),
   });
 
 /** Often enough that a cancelled call stops within a second; the first beat is spared for calls that are quick. */

@@ -14,7 +14,12 @@ export interface HousekeepingDependencies {
 const OVERDUE_MS = 15_000;
 const BATCH = 200;
 
-export const createHousekeepingActivities = ({ runs, startRun, startPendingDeliveries, log }: HousekeepingDependencies) => ({
+export const createHousekeepingActivities = ({
+  runs,
+  startRun,
+  startPendingDeliveries,
+  log,
+}: HousekeepingDependencies) => ({
   async keepHouse(): Promise<void> {
     const overdue = await runs.listUnstarted(OVERDUE_MS, BATCH);
     for (const run of overdue) await startRun(run);

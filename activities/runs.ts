@@ -16,7 +16,15 @@ export interface RunDependencies {
 
 export const createRunActivities = ({ runs, agents, startFollowing }: RunDependencies) => ({
   /** @returns how the run ended, which may be an earlier end than the one asked for */
-  async endRun({ runId, status, error }: { runId: string; status: 'failed' | 'cancelled'; error?: RunError }): Promise<{ status: TerminalStatus }> {
+  async endRun({
+    runId,
+    status,
+    error,
+  }: {
+    runId: string;
+    status: 'failed' | 'cancelled';
+    error?: RunError;
+  }): Promise<{ status: TerminalStatus }> {
     const ended = await runs.endRun(runId, { status, error });
     if (!ended) return { status };
     await startFollowing(ended.after);
@@ -24,7 +32,10 @@ export const createRunActivities = ({ runs, agents, startFollowing }: RunDepende
   },
 
   /** Accepts the run that a `spawn_run` call asks for; one a call, however often it is repeated. */
-  async acceptChildRun({ runId, callId }: CallReference): Promise<{ runId: string; agent: string; wait: boolean } | undefined> {
+  async acceptChildRun({
+    runId,
+    callId,
+  }: CallReference): Promise<{ runId: string; agent: string; wait: boolean } | undefined> {
     const call = await runs.loadToolCall(runId, callId);
     if (!call || call.status !== 'pending') return undefined;
     const { agent, prompt, wait } = SpawnRunArguments.parse(call.arguments);
@@ -32,11 +43,19 @@ export const createRunActivities = ({ runs, agents, startFollowing }: RunDepende
     if (earlier) return { runId: earlier.id, agent, wait };
 
     const refuse = async (error: string) => {
-      await runs.recordToolResult({ runId, callId, tool: call.tool, status: 'failed', result: { error }, durationMs: 0 });
+      await runs.recordToolResult({
+        runId,
+        callId,
+        tool: call.tool,
+        status: 'failed',
+        result: { error },
+        durationMs: 0,
+      });
       return undefined;
     };
-    if (call.depth >= MAX_SPAWN_DEPTH) return refuse(`runs may be nested ${MAX_SPAWN_DEPTH} deep; do this part yourself`);
-    if (!(await agents.loadAgent(call.customerId, agent))) return refuse(`there is no agent "${agent}"`);
+    if (call.depth >= MAX_SPAWN_DEPTH)
+      return refuse(`runs may be nested ${MAX_SPAWN_DEPTH} deep; do this part yourself`);
+    if (!(await agents.isAgent(call.customerId, agent))) return refuse(`there is no agent "${agent}"`);
     const childId = newRunId();
     try {
       await runs.acceptRun({

@@ -51,33 +51,55 @@ export const createToolActivities = ({ runs, tools, fetch, files }: ToolDependen
   });
 
   return {
-  async callTool({ runId, callId }: CallReference): Promise<void> {
-    const call = await runs.loadToolCall(runId, callId);
-    if (!call || call.status !== 'pending' || isTerminal(call.runStatus)) return;
-    const startedAt = performance.now();
-    const record = (status: 'succeeded' | 'failed', result: unknown) =>
-      runs.recordToolResult({ runId, callId, tool: call.tool, status, result, durationMs: Math.round(performance.now() - startedAt) });
+    async callTool({ runId, callId }: CallReference): Promise<void> {
+      const call = await runs.loadToolCall(runId, callId);
+      if (!call || call.status !== 'pending' || isTerminal(call.runStatus)) return;
+      const startedAt = performance.now();
+      const record = (status: 'succeeded' | 'failed', result: unknown) =>
+        runs.recordToolResult({
+          runId,
+          callId,
+          tool: call.tool,
+          status,
+          result,
+          durationMs: Math.round(performance.now() - startedAt),
+        });
 
-    const tool = await tools.get(call.customerId, call.tool);
-    if (!tool) return record('failed', { error: `the tool "${call.tool}" does not exist any more` });
-    try {
-      const value = await heartbeating((signal) => tool.execute(call.arguments as never, contextOf(call, signal)));
-      await record('succeeded', presentable(value));
-    } catch (error) {
-      if (error instanceof ToolError) return record('failed', { error: error.message });
-      if (!(error instanceof Error) || error.name === 'CancelledFailure' || error.name === 'AbortError') throw error;
-      throw ApplicationFailure.create({ type: TOOL_FAILED, message: `${error.name}: ${error.message}`.slice(0, 300) });
-    }
-  },
+      const tool = await tools.get(call.customerId, call.tool);
+      if (!tool) return record('failed', { error: `the tool "${call.tool}" does not exist any more` });
+      try {
+        const value = await heartbeating((signal) => tool.execute(call.arguments as never, contextOf(call, signal)));
+        await record('succeeded', presentable(value));
+      } catch (error) {
+        if (error instanceof ToolError) return record('failed', { error: error.message });
+        if (!(error instanceof Error) || error.name === 'CancelledFailure' || error.name === 'AbortError') throw error;
+        throw ApplicationFailure.create({
+          type: TOOL_FAILED,
+          message: `${error.name}: ${error.message}`.slice(0, 300),
+        });
+      }
+    },
 
-  /** The result of a call whose activity failed for good. */
-  async recordToolFailure({ runId, callId, message, isOutcomeUnknown }: CallReference & { message: string; isOutcomeUnknown: boolean }): Promise<void> {
-    const call = await runs.loadToolCall(runId, callId);
-    if (!call) return;
-    const error = isOutcomeUnknown
-      ? 'the outcome of this call is unknown: it may or may not have taken effect; do not repeat it, say so in your answer'
-      : message;
-    await runs.recordToolResult({ runId, callId, tool: call.tool, status: 'failed', result: { error }, durationMs: 0 });
-  },
-};
+    /** The result of a call whose activity failed for good. */
+    async recordToolFailure({
+      runId,
+      callId,
+      message,
+      isOutcomeUnknown,
+    }: CallReference & { message: string; isOutcomeUnknown: boolean }): Promise<void> {
+      const call = await runs.loadToolCall(runId, callId);
+      if (!call) return;
+      const error = isOutcomeUnknown
+        ? 'the outcome of this call is unknown: it may or may not have taken effect; do not repeat it, say so in your answer'
+        : message;
+      await runs.recordToolResult({
+        runId,
+        callId,
+        tool: call.tool,
+        status: 'failed',
+        result: { error },
+        durationMs: 0,
+      });
+    },
+  };
 };

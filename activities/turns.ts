@@ -7,7 +7,13 @@ import type { Log } from '../src/platform/core/log.ts';
 import { ModelFailure, type ModelReply, type Models, type ResolvedModel } from '../src/platform/models/types.ts';
 import type { Agent } from '../src/resources/agents/model.ts';
 import type { AgentStore } from '../src/resources/agents/store.ts';
-import { HISTORY_LENGTH, isTerminal, type RunError, type RunLimits, type TurnOutcome } from '../src/resources/runs/model.ts';
+import {
+  HISTORY_LENGTH,
+  isTerminal,
+  type RunError,
+  type RunLimits,
+  type TurnOutcome,
+} from '../src/resources/runs/model.ts';
 import type { RunStore } from '../src/resources/runs/store/index.ts';
 import type { NewEvent } from '../src/resources/runs/store/events.ts';
 import type { AfterRun, RecordedToolCall, RunEnd, RunInTurn } from '../src/resources/runs/store/turns.ts';
@@ -68,7 +74,11 @@ export const createTurnActivities = (deps: TurnDependencies) => {
           type: 'model_resolved',
           payload: { model, tier, rule, enforce, reasoning, ...(classified ? { classifier: { ...classified } } : {}) },
         },
-        { key: 'context', type: 'context_loaded', payload: { agent: agent.slug, system_length: system.length, tools: agent.allowedTools } },
+        {
+          key: 'context',
+          type: 'context_loaded',
+          payload: { agent: agent.slug, system_length: system.length, tools: agent.allowedTools },
+        },
       ],
     });
     run.status = 'running';
@@ -102,18 +112,29 @@ export const createTurnActivities = (deps: TurnDependencies) => {
   }
 
   /** Ends the run from inside a turn, before any call. */
-  async function end(runId: string, error: RunError): Promise<TurnOutcome> {
-    const ended = await runs.endRun(runId, { status: 'failed', error });
+  async function end(runId: string, status: 'failed' | 'cancelled', error?: RunError): Promise<TurnOutcome> {
+    const ended = await runs.endRun(runId, { status, error });
     if (ended) await startFollowing(ended.after);
-    return { kind: 'ended', status: ended?.status ?? 'failed', error };
+    return { kind: 'ended', status: ended?.status ?? status, ...(error && { error }) };
   }
 
   async function recorded(run: RunInTurn, turn: number): Promise<TurnOutcome> {
     if (isTerminal(run.status)) {
       await startFollowing(await runs.loadAfterRun(run));
-      return { kind: 'ended', status: run.status, ...(run.error ? { error: { code: 'internal_error', message: run.error } } : {}) };
+      return {
+        kind: 'ended',
+        status: run.status,
+        ...(run.error ? { error: { code: 'internal_error', message: run.error } } : {}),
+      };
     }
-    const found = new Map((await tools.find(run.customerId, run.toolCalls.map(({ tool }) => tool))).map((tool) => [tool.slug, tool]));
+    const found = new Map(
+      (
+        await tools.find(
+          run.customerId,
+          run.toolCalls.map(({ tool }) => tool),
+        )
+      ).map((tool) => [tool.slug, tool]),
+    );
     return toolsOutcome(
       run.toolCalls
         .filter((call) => call.turn === turn)
@@ -121,19 +142,35 @@ export const createTurnActivities = (deps: TurnDependencies) => {
     );
   }
 
-  async function takeTurn({ runId, turn, limits }: { runId: string; turn: number; limits: RunLimits }): Promise<TurnOutcome> {
+  async function takeTurn({
+    runId,
+    turn,
+    limits,
+  }: {
+    runId: string;
+    turn: number;
+    limits: RunLimits;
+  }): Promise<TurnOutcome> {
     const run = await runs.loadRunInTurn(runId);
     if (!run) throw fail('run_not_found', `run ${runId} does not exist`);
     if (isTerminal(run.status) || run.turnCount >= turn) return recorded(run, turn);
+    // Accepted in the moment in which its parent was cancelled: started by housekeeping, to be ended here.
+    if (run.status === 'queued' && run.isOrphaned) return end(runId, 'cancelled');
     if (run.blockedBy) return { kind: 'waiting', behind: run.blockedBy };
 
     try {
       if (turn > limits.maxTurns) {
-        return await end(runId, { code: 'turn_limit_exceeded', message: `no answer after ${limits.maxTurns} turns; raise RUN_MAX_TURNS or narrow the task` });
+        return await end(runId, 'failed', {
+          code: 'turn_limit_exceeded',
+          message: `no answer after ${limits.maxTurns} turns; raise RUN_MAX_TURNS or narrow the task`,
+        });
       }
       const used = run.inputTokens + run.outputTokens;
       if (used >= limits.maxTokens) {
-        return await end(runId, { code: 'token_limit_exceeded', message: `${used} tokens used of ${limits.maxTokens}; raise RUN_MAX_TOKENS or narrow the task` });
+        return await end(runId, 'failed', {
+          code: 'token_limit_exceeded',
+          message: `${used} tokens used of ${limits.maxTokens}; raise RUN_MAX_TOKENS or narrow the task`,
+        });
       }
       const { agent, resolved } = run.status === 'queued' ? await begin(run) : await resume(run);
       const offered = agent.allowedTools.length > 0 ? await tools.find(run.customerId, agent.allowedTools) : [];
@@ -171,12 +208,20 @@ export const createTurnActivities = (deps: TurnDependencies) => {
   }
 
   /** @throws ModelFailure budget_exceeded before anything is spent */
-  async function hold(run: RunInTurn, turn: number, resolved: ResolvedModel, request: { system: string; messages: unknown; tools: unknown }) {
+  async function hold(
+    run: RunInTurn,
+    turn: number,
+    resolved: ResolvedModel,
+    request: { system: string; messages: unknown; tools: unknown },
+  ) {
     if (run.budgetIds.length === 0) return;
     const inputTokens = models.countTokens(JSON.stringify([request.system, request.messages, request.tools]));
     const amountUsd = models.price(resolved, { inputTokens, outputTokens: settings.MODEL_MAX_OUTPUT_TOKENS });
     if (amountUsd === null) {
-      throw new ModelFailure('model_unpriced', `no price is known for ${resolved.model}, so its budget cannot be kept; add it to MODEL_PRICES`);
+      throw new ModelFailure(
+        'model_unpriced',
+        `no price is known for ${resolved.model}, so its budget cannot be kept; add it to MODEL_PRICES`,
+      );
     }
     const short = await runs.reserve({ runId: run.id, turn, budgetIds: run.budgetIds, amountUsd });
     if (short) {
@@ -203,7 +248,12 @@ export const createTurnActivities = (deps: TurnDependencies) => {
       costUsd,
       reply: [
         ...(reply.text === '' ? [] : [{ type: 'text', text: reply.text }]),
-        ...calls.map((call) => ({ type: 'tool-call', toolCallId: call.callId, toolName: call.tool, input: call.arguments })),
+        ...calls.map((call) => ({
+          type: 'tool-call',
+          toolCallId: call.callId,
+          toolName: call.tool,
+          input: call.arguments,
+        })),
       ],
       toolCalls: calls,
       events: [iteration(turn, reply, costUsd, durationMs, resolved), ...calls.flatMap(callEvents)],
@@ -229,7 +279,9 @@ const toolsOutcome = (calls: readonly RecordedToolCall[]): TurnOutcome => ({
 const requestedCalls = (turn: number, reply: ModelReply, offered: readonly Tool[]): RecordedToolCall[] =>
   reply.toolCalls.map(({ tool: slug, arguments: args }, position) => {
     const tool = offered.find((candidate) => candidate.slug === slug);
-    const fault = tool ? checkArguments(tool, args) : `there is no tool "${slug}"; yours are: ${offered.map((one) => one.slug).join(', ') || 'none'}`;
+    const fault = tool
+      ? checkArguments(tool, args)
+      : `there is no tool "${slug}"; yours are: ${offered.map((one) => one.slug).join(', ') || 'none'}`;
     return {
       // Our own id: providers have been seen to use one twice.
       callId: `call_${turn}_${position}`,
@@ -239,11 +291,19 @@ const requestedCalls = (turn: number, reply: ModelReply, offered: readonly Tool[
       arguments: args ?? {},
       effect: tool && !fault ? effectOf(tool, args) : 'read',
       dispatch: tool?.dispatch ?? 'activity',
-      ...(fault ? { status: 'failed' as const, result: { error: fault } } : { status: 'pending' as const, result: null }),
+      ...(fault
+        ? { status: 'failed' as const, result: { error: fault } }
+        : { status: 'pending' as const, result: null }),
     };
   });
 
-const iteration = (turn: number, reply: ModelReply, costUsd: string | null, durationMs: number, { model }: ResolvedModel): NewEvent => ({
+const iteration = (
+  turn: number,
+  reply: ModelReply,
+  costUsd: string | null,
+  durationMs: number,
+  { model }: ResolvedModel,
+): NewEvent => ({
   key: `turn:${turn}`,
   type: 'claude_iteration',
   durationMs,
@@ -262,9 +322,21 @@ const iteration = (turn: number, reply: ModelReply, costUsd: string | null, dura
 });
 
 const callEvents = ({ callId, tool, arguments: args, status, result }: RecordedToolCall): NewEvent[] => [
-  { key: `tool:${callId}`, type: 'tool_call', payload: { call_id: callId, tool, arguments_preview: preview(JSON.stringify(args)) } },
+  {
+    key: `tool:${callId}`,
+    type: 'tool_call',
+    payload: { call_id: callId, tool, arguments_preview: preview(JSON.stringify(args)) },
+  },
   ...(status === 'failed'
-    ? [{ key: `tool:${callId}:result`, type: 'tool_result' as const, status, durationMs: 0, payload: { call_id: callId, tool, result_preview: preview(JSON.stringify(result)) } }]
+    ? [
+        {
+          key: `tool:${callId}:result`,
+          type: 'tool_result' as const,
+          status,
+          durationMs: 0,
+          payload: { call_id: callId, tool, result_preview: preview(JSON.stringify(result)) },
+        },
+      ]
     : []),
 ];
 
@@ -272,5 +344,11 @@ const failedRequest = (turn: number, attempt: number, { code, message, retryAfte
   key: `turn:${turn}:attempt:${attempt}`,
   type: 'claude_request',
   status: 'failed',
-  payload: { turn, attempt, code, error: preview(message), ...(retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }) },
+  payload: {
+    turn,
+    attempt,
+    code,
+    error: preview(message),
+    ...(retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }),
+  },
 });

@@ -47,7 +47,12 @@ export async function startApi(runtime: Runtime, services: Services = createServ
   if (config.SURFACES !== 'control-plane') {
     controlPlane.use(notFound, errorHandler(log));
     const forward = config.SURFACES === 'all' ? controlPlane : forwardTo(requireControlPlaneUrl(config));
-    const proxy = createBrowserProxy({ sessionSecret: config.SESSION_SECRET, adminSecret: config.ADMIN_SECRET, baseUrl: config.BASE_URL, forward });
+    const proxy = createBrowserProxy({
+      sessionSecret: config.SESSION_SECRET,
+      adminSecret: config.ADMIN_SECRET,
+      baseUrl: config.BASE_URL,
+      forward,
+    });
     const publicSurface = createSurface({ routes: routesOf('public', routes), authenticate });
     const listener = await listen({
       port: config.PORT,

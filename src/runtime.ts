@@ -19,7 +19,8 @@ export async function openRuntime(env: Record<string, string | undefined>): Prom
   const db = createDatabase({
     url: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,
-    onError: ({ message }) => log.warn({ reason: message }, 'a database connection broke; the next query connects anew'),
+    onError: ({ message }) =>
+      log.warn({ reason: message }, 'a database connection broke; the next query connects anew'),
   });
   const temporal = await connectTemporal(env, { log });
   return {
@@ -38,7 +39,9 @@ export async function openRuntime(env: Record<string, string | undefined>): Prom
  * Runs a process until SIGTERM or SIGINT, then stops it in order; a second signal stops it at once. Used by the roots.
  * @param open opens the process's work and gives what closes it
  */
-export async function runUntilSignalled(open: (runtime: Runtime) => Promise<{ close(): Promise<void> }>): Promise<void> {
+export async function runUntilSignalled(
+  open: (runtime: Runtime) => Promise<{ close(): Promise<void> }>,
+): Promise<void> {
   try {
     process.loadEnvFile();
   } catch {

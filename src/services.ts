@@ -37,7 +37,7 @@ export function createServices({ config, log, db, temporal }: Runtime) {
     config,
     log,
     models,
-    agentExists: async (customerId, slug) => (await agentStore.loadAgent(customerId, slug)) !== undefined,
+    agentExists: agentStore.isAgent,
     async toolDeclarations(customerId, slug) {
       const agent = await agentStore.loadAgent(customerId, slug);
       const offered = await tools.find(customerId, agent?.allowedTools ?? []);

@@ -15,9 +15,14 @@ export interface RunningWorker {
   close(): Promise<void>;
 }
 
-export async function startWorker(runtime: Runtime, services: Services = createServices(runtime)): Promise<RunningWorker> {
+export async function startWorker(
+  runtime: Runtime,
+  services: Services = createServices(runtime),
+): Promise<RunningWorker> {
   const { config, log, temporal } = runtime;
-  const served: Queue[] = areQueuesSplit(config) ? QUEUES.filter((queue) => config.WORKER_QUEUES.includes(queue)) : ['orchestration'];
+  const served: Queue[] = areQueuesSplit(config)
+    ? QUEUES.filter((queue) => config.WORKER_QUEUES.includes(queue))
+    : ['orchestration'];
   const activities = activitiesOf(runtime, services);
   const workers = await Promise.all(served.map((queue) => Worker.create(optionsOf(runtime, queue, activities))));
   const running = workers.map((worker) => worker.run());
@@ -55,7 +60,9 @@ function activitiesOf({ config, log }: Runtime, services: Services): Activities 
 }
 
 function optionsOf({ config, temporal }: Runtime, queue: Queue, activities: Activities): WorkerOptions {
-  const workflows = config.WORKER_BUNDLE ? { workflowBundle: { codePath: config.WORKER_BUNDLE } } : { workflowsPath: WORKFLOWS };
+  const workflows = config.WORKER_BUNDLE
+    ? { workflowBundle: { codePath: config.WORKER_BUNDLE } }
+    : { workflowsPath: WORKFLOWS };
   return {
     connection: temporal.connection,
     namespace: temporal.namespace,

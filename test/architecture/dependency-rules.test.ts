@@ -102,7 +102,10 @@ async function plant(imports: [from: string, imported: string][]): Promise<void>
 async function cruise(): Promise<Violation[]> {
   const folders = ['src', 'workflows', 'activities', 'test'];
   const args = [CRUISER, ...folders, '--config', join(ROOT, '.dependency-cruiser.cjs')];
-  const run = promisify(execFile)(process.execPath, [...args, '--output-type', 'json'], { cwd: tree, maxBuffer: 2 ** 26 });
+  const run = promisify(execFile)(process.execPath, [...args, '--output-type', 'json'], {
+    cwd: tree,
+    maxBuffer: 2 ** 26,
+  });
   // It exits with the number of violations.
   const { stdout } = await run.catch((error: { stdout: string }) => error);
   return (JSON.parse(stdout) as { summary: { violations: Violation[] } }).summary.violations;

@@ -103,4 +103,5 @@ test('docs/endpoints.md is current', async () => {
   for (const { path } of endpoints) expect(current).toContain(`\`${path}\``);
 });
 
-const keysOf = (schema: z.ZodType | undefined): string[] => Object.keys((schema as z.ZodObject | undefined)?.shape ?? {});
+const keysOf = (schema: z.ZodType | undefined): string[] =>
+  Object.keys((schema as z.ZodObject | undefined)?.shape ?? {});

@@ -33,4 +33,6 @@ app.post('/runs', async (_request, response) => {
   response.status(201).json({ id: workflowId });
 });
 const server = app.listen(0, '127.0.0.1', () => process.send!((server.address() as AddressInfo).port));
+// The worker ends on SIGTERM; the server beside it would not.
 await worker.run();
+process.exit();

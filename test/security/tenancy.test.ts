@@ -86,7 +86,9 @@ describe('examples', () => {
     const { params = {} } = await EXAMPLES[id]!(NOBODYS);
     const other = (await EXAMPLES[id]!(otherThan(NOBODYS))).params ?? {};
     // Each parameter of the path is an id that belongs to somebody.
-    expect(parameterNames(endpoint).filter((name) => params[name] === undefined || params[name] === other[name])).toEqual([]);
+    expect(
+      parameterNames(endpoint).filter((name) => params[name] === undefined || params[name] === other[name]),
+    ).toEqual([]);
   });
 
   // Guards: lines that nothing reads any more.
@@ -107,25 +109,41 @@ describe('reading', () => {
   // Guards: the test above could fail: what it looks for is what alba reads of its own.
   test('shows what is its own', async () => {
     const own = Object.values(await readAll(alba, albas)).join('\n');
-    for (const what of ['key', '-agent', 'prompt', 'description', 'workspace', 'voice', 'webhook', 'question', 'content']) {
+    for (const what of [
+      'key',
+      '-agent',
+      'prompt',
+      'description',
+      'workspace',
+      'voice',
+      'webhook',
+      'question',
+      'content',
+    ]) {
       expect(own).toMatch(new RegExp(`${MARK_A}${what.startsWith('-') ? '' : ' '}${what}`));
     }
+    // Nor the other way round: alba came second, so that bora's things were there when alba's were made.
+    for (const foreign of [MARK_B, boras.runId, boras.deliveryId]) expect(own).not.toContain(foreign);
     for (const id of [albas.runId, albas.deliveryId, `taken /hook/${MARK_A}`]) expect(own).toContain(id);
   });
 
   // Guards: a webhook tells its own workspace's runs and no others.
   test('webhooks tell of their own runs', () => {
-    const heard = (mark: string) => receiver.received.filter(({ path }) => path.endsWith(mark)).map(({ body }) => JSON.parse(body).data.run_id);
+    const heard = (mark: string) =>
+      receiver.received.filter(({ path }) => path.endsWith(mark)).map(({ body }) => JSON.parse(body).data.run_id);
     expect(heard(MARK_B)).toEqual([boras.runId]);
     expect(heard(MARK_A)).toEqual([albas.runId]);
   });
 });
 
-describe('asking for what is another workspace\'s', () => {
+describe("asking for what is another workspace's", () => {
   const seen = ({ status, body }: Answer, of: Belongings) => {
     const named = JSON.stringify(Object.values(of)).slice(1, -1).split(',');
     // A reply may repeat the name it was asked for.
-    return { status, body: named.reduce((text, id) => text.replaceAll(id.replaceAll('"', ''), '<id>'), JSON.stringify(body)) };
+    return {
+      status,
+      body: named.reduce((text, id) => text.replaceAll(id.replaceAll('"', ''), '<id>'), JSON.stringify(body)),
+    };
   };
 
   // Guards: a foreign id, wherever it stands, is an unknown id; and nothing comes of asking.
@@ -142,7 +160,10 @@ describe('asking for what is another workspace\'s', () => {
   // Guards: names are a workspace's own, so taking one neither fails nor tells that somebody else has it.
   test('names of another workspace are free', async () => {
     const made = await bora.cp('POST', '/v1/agents', { slug: albas.agentSlug, model: 'auto', prompt: 'Of bora.' });
-    expect(made).toMatchObject({ status: 201, body: { slug: albas.agentSlug, owner_customer_id: 'bora', prompt: 'Of bora.' } });
+    expect(made).toMatchObject({
+      status: 201,
+      body: { slug: albas.agentSlug, owner_customer_id: 'bora', prompt: 'Of bora.' },
+    });
     expect(await bora.cp('DELETE', `/v1/agents/${albas.agentSlug}`)).toMatchObject({ status: 204 });
     expect(await alba.cp('GET', `/v1/agents/${albas.agentSlug}/detail`)).toMatchObject({
       status: 200,
@@ -151,7 +172,7 @@ describe('asking for what is another workspace\'s', () => {
   });
 
   // Guards: a thread of one name in two workspaces is two conversations: neither waits for the other nor reads it.
-  test('conversations are a workspace\'s own', async () => {
+  test("conversations are a workspace's own", async () => {
     const held = await alba.api('POST', '/v1/runs', { prompt: 'Wait. [[sleep:60000]]', thread_id: albas.threadId });
     const own = await bora.run({ agent: boras.agentSlug, prompt: 'What was said?', thread_id: albas.threadId });
     expect(own.status).toBe('succeeded');
@@ -165,7 +186,7 @@ describe('asking for what is another workspace\'s', () => {
   });
 
   // Guards: what a model asks for is asked for in its own workspace.
-  test('an agent cannot hand work to another workspace\'s agent', async () => {
+  test("an agent cannot hand work to another workspace's agent", async () => {
     const outputs = [];
     for (const agent of [albas.agentSlug, NOBODYS.agentSlug]) {
       const call = `[[tool:spawn_run ${JSON.stringify({ agent, prompt: 'Tell what you know.' })}]]`;

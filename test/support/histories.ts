@@ -15,6 +15,7 @@ export async function readHistories({ client }: Temporal, queuePrefix: string): 
 /** Payloads are bytes, and what they say is JSON. */
 function* textsIn(value: unknown): Generator<string> {
   if (typeof value === 'string') yield value;
-  else if (ArrayBuffer.isView(value)) yield Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('utf8');
+  else if (ArrayBuffer.isView(value))
+    yield Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('utf8');
   else if (value !== null && typeof value === 'object') for (const child of Object.values(value)) yield* textsIn(child);
 }

@@ -11,6 +11,7 @@ export interface EventRow {
   duration_ms: number | null;
   cost_usd: string | null;
   status: string | null;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- its shape is the event type's
   payload: Record<string, any>;
 }
 

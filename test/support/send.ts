@@ -12,17 +12,21 @@ export interface RequestParts {
   file?: Uint8Array<ArrayBuffer>;
 }
 
-export const urlOf = (
+const urlOf = (
   { baseUrl }: Pick<TestService, 'baseUrl'>,
   endpoint: Endpoint,
   { params = {}, query = {} }: RequestParts = {},
 ): string => {
-  const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)]));
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) search.set(name, String(value));
   const prefix = endpoint.surface === 'public' ? '' : '/api/v1/cp';
   return `${baseUrl}${prefix}${fillPath(endpoint, params)}${search.size > 0 ? `?${search}` : ''}`;
 };
 
-export const credentialsOf = ({ apiKey, session }: Pick<Tenant, 'apiKey' | 'session'>, { surface }: Endpoint) =>
+export const credentialsOf = (
+  { apiKey, session }: Pick<Tenant, 'apiKey' | 'session'>,
+  { surface }: Endpoint,
+): Record<string, string> =>
   surface === 'public' ? { authorization: `Bearer ${apiKey}` } : { cookie: `service_session=${session}` };
 
 /** As this tenant, with its valid credential. */
@@ -32,9 +36,8 @@ export async function send(
   endpoint: Endpoint,
   parts: RequestParts = {},
 ): Promise<Answer> {
-  const url = urlOf(service, endpoint, parts);
-  const headers: Record<string, string> = credentialsOf(tenant, endpoint);
-  return call(url, endpoint.method.toUpperCase(), headers, parts.file ? formWith(parts.file) : parts.body);
+  const body = parts.file ? formWith(parts.file) : parts.body;
+  return call(urlOf(service, endpoint, parts), endpoint.method.toUpperCase(), credentialsOf(tenant, endpoint), body);
 }
 
 function formWith(file: Uint8Array<ArrayBuffer>): FormData {

@@ -8,13 +8,12 @@ export interface TestTemporal extends Temporal {
   queuePrefix: string;
 }
 
-/** @param log where the SDK's own lines go; warnings and worse to stdout when not given */
-export async function connectTestTemporal(log: Log = createLog({ level: 'warn', pretty: false })): Promise<TestTemporal> {
+/** @param log where the SDK's own lines go; errors to stdout when not given */
+export async function connectTestTemporal(
+  log: Log = createLog({ level: 'error', pretty: false }),
+): Promise<TestTemporal> {
   const address = process.env.TEST_TEMPORAL_ADDRESS;
   if (!address) throw new Error('the global set-up has not started Temporal');
-  const temporal = await connectTemporal(
-    { TEMPORAL_ADDRESS: address },
-    { log: createLog({ level: 'error', pretty: false }) },
-  );
+  const temporal = await connectTemporal({ TEMPORAL_ADDRESS: address }, { log });
   return { ...temporal, queuePrefix: `t${randomBytes(5).toString('hex')}-` };
 }

@@ -8,7 +8,7 @@ import { signAdminStamp, signSession, type SessionClaims } from '../../src/platf
 import type { Credential, Endpoint } from '../../src/platform/http/endpoint.ts';
 import { TEST_SECRETS, type Tenant } from './service.ts';
 
-export interface Refusal {
+interface Refusal {
   status: number;
   body: unknown;
 }
@@ -74,7 +74,11 @@ function wrongKeys({ tenant, revokedKey }: Material): WrongCredential[] {
     bearer('the operator token', `Bearer ${TEST_SECRETS.OPERATOR_TOKEN}`),
     { name: 'a session cookie', headers: { cookie: `service_session=${session}` }, expected: INVALID_KEY },
     { name: 'a session header', headers: { 'x-service-session': session }, expected: INVALID_KEY },
-    { name: 'a key in another header', headers: { 'x-api-key': apiKey, cookie: `api_key=${apiKey}` }, expected: INVALID_KEY },
+    {
+      name: 'a key in another header',
+      headers: { 'x-api-key': apiKey, cookie: `api_key=${apiKey}` },
+      expected: INVALID_KEY,
+    },
     { name: 'a revoked key', headers: { authorization: `Bearer ${revokedKey}` }, expected: REVOKED_KEY },
   ];
 }
@@ -161,14 +165,21 @@ interface StampChange {
 const stampOf =
   ({ tenant }: Material, endpoint: Endpoint) =>
   ({ secret = TEST_SECRETS.ADMIN_SECRET, ageS = 0, ...change }: StampChange) =>
-    signAdminStamp({ sub: tenant.caller.actor, method: endpoint.method, path: matrixPath(endpoint), ...change }, secret, nowS() - ageS);
+    signAdminStamp(
+      { sub: tenant.caller.actor, method: endpoint.method, path: matrixPath(endpoint), ...change },
+      secret,
+      nowS() - ageS,
+    );
 
 /** A valid session is not enough for an admin route, whatever role it says. */
-function wrongStamps(material: Material, endpoint: Endpoint): { direct: WrongCredential[]; proxied: WrongCredential[] } {
+function wrongStamps(
+  material: Material,
+  endpoint: Endpoint,
+): { direct: WrongCredential[]; proxied: WrongCredential[] } {
   const { tenant } = material;
   const stamp = stampOf(material, endpoint);
   const member = sign(claimsOf(tenant, { role: 'member' }));
-  const with_ = (name: string, text: string): WrongCredential => ({
+  const withStamp = (name: string, text: string): WrongCredential => ({
     name,
     headers: { ...inHeader(tenant.session), 'x-service-admin': text },
     expected: NOT_ADMIN,
@@ -177,14 +188,14 @@ function wrongStamps(material: Material, endpoint: Endpoint): { direct: WrongCre
     direct: [
       { name: 'an owner without a stamp', headers: inHeader(tenant.session), expected: NOT_ADMIN },
       { name: 'a member without a stamp', headers: inHeader(member), expected: NOT_ADMIN },
-      with_('an empty stamp', ''),
-      with_('a stamp that is none', 't=1,v1=00'),
-      with_('a stale stamp', stamp({ ageS: 302 })),
-      with_('a stamp of the future', stamp({ ageS: -302 })),
-      with_('a stamp for another path', stamp({ path: `${matrixPath(endpoint)}/more` })),
-      with_('a stamp for another method', stamp({ method: endpoint.method === 'get' ? 'post' : 'get' })),
-      with_('a stamp for another person', stamp({ sub: 'somebody@else.example' })),
-      with_('a stamp signed with another secret', stamp({ secret: TEST_SECRETS.SESSION_SECRET })),
+      withStamp('an empty stamp', ''),
+      withStamp('a stamp that is none', 't=1,v1=00'),
+      withStamp('a stale stamp', stamp({ ageS: 302 })),
+      withStamp('a stamp of the future', stamp({ ageS: -302 })),
+      withStamp('a stamp for another path', stamp({ path: `${matrixPath(endpoint)}/more` })),
+      withStamp('a stamp for another method', stamp({ method: endpoint.method === 'get' ? 'post' : 'get' })),
+      withStamp('a stamp for another person', stamp({ sub: 'somebody@else.example' })),
+      withStamp('a stamp signed with another secret', stamp({ secret: TEST_SECRETS.SESSION_SECRET })),
     ],
     proxied: [
       { name: 'a member', headers: inCookie(member), expected: NOT_ADMIN },

@@ -21,7 +21,12 @@ import {
 } from '@temporalio/workflow';
 import type { TOOL_FAILED } from '../../activities/tools.ts';
 import { RUN_FAILURES, type RunFailure } from '../../src/platform/core/problem.ts';
-import { runWorkflowId, type RequestedToolCall, type RunError, type TerminalStatus } from '../../src/resources/runs/model.ts';
+import {
+  runWorkflowId,
+  type RequestedToolCall,
+  type RunError,
+  type TerminalStatus,
+} from '../../src/resources/runs/model.ts';
 import { activitiesOf, records } from '../shared/activities.ts';
 import { goAheadSignal, type AgentRunInput } from './messages.ts';
 
@@ -54,7 +59,7 @@ async function takeTurns(input: AgentRunInput, untilMyTurn: () => Promise<unknow
   const { models } = activitiesOf(input.split);
   const firstTurn = input.turn ?? 1;
   try {
-    for (let turn = firstTurn; ; ) {
+    for (let turn = firstTurn; ;) {
       const outcome = await models.takeTurn.executeWithOptions({ summary: `turn ${turn}` }, [{ runId, turn, limits }]);
       switch (outcome.kind) {
         case 'ended':
@@ -67,7 +72,10 @@ async function takeTurns(input: AgentRunInput, untilMyTurn: () => Promise<unknow
           setCurrentDetails(`Turn ${turn}: ${outcome.calls.map(({ tool }) => `\`${tool}\``).join(', ')}`);
           await Promise.all(outcome.calls.map((call) => callTool(input, call)));
           turn++;
-          if (workflowInfo().continueAsNewSuggested || turn - firstTurn >= (input.continueAfterTurns ?? CONTINUE_AFTER_TURNS)) {
+          if (
+            workflowInfo().continueAsNewSuggested ||
+            turn - firstTurn >= (input.continueAfterTurns ?? CONTINUE_AFTER_TURNS)
+          ) {
             await continueAsNew<typeof agentRun>({ ...input, turn });
           }
       }
@@ -81,7 +89,9 @@ async function takeTurns(input: AgentRunInput, untilMyTurn: () => Promise<unknow
     }
     if (!(error instanceof ActivityFailure)) throw error;
     const cause = errorOf(error);
-    const { status } = await CancellationScope.nonCancellable(() => records.endRun({ runId, status: 'failed', error: cause }));
+    const { status } = await CancellationScope.nonCancellable(() =>
+      records.endRun({ runId, status: 'failed', error: cause }),
+    );
     return { status, error: cause };
   }
 }
@@ -127,9 +137,12 @@ async function spawnRun(input: AgentRunInput, callId: string): Promise<void> {
 function errorOf(failure: ActivityFailure): RunError {
   const { cause } = failure;
   if (cause instanceof ApplicationFailure) {
-    const code = (RUN_FAILURES as readonly string[]).includes(cause.type ?? '') ? (cause.type as RunFailure) : 'internal_error';
+    const code = (RUN_FAILURES as readonly string[]).includes(cause.type ?? '')
+      ? (cause.type as RunFailure)
+      : 'internal_error';
     return { code, message: code === 'internal_error' ? 'an unexpected error; the worker log has it' : cause.message };
   }
-  if (cause instanceof TimeoutFailure) return { code: 'model_timeout', message: 'no answer in time, after every retry' };
+  if (cause instanceof TimeoutFailure)
+    return { code: 'model_timeout', message: 'no answer in time, after every retry' };
   return { code: 'internal_error', message: 'an unexpected error; the worker log has it' };
 }

@@ -28,7 +28,12 @@ const port = (fallback: number) => integer(fallback, 0, 65_535);
 const list = z
   .string()
   .default('')
-  .transform((text) => text.split(',').map((item) => item.trim()).filter(Boolean));
+  .transform((text) =>
+    text
+      .split(',')
+      .map((item) => item.trim())
+      .filter(Boolean),
+  );
 const url = z.url('expects an address such as https://example.com');
 const secret = z.string().min(16, 'expects at least 16 characters; try: openssl rand -base64 32');
 
@@ -36,20 +41,35 @@ export const settings = z.object({
   PORT: port(8080).describe('Gateway: public API, browser proxy, docs, health'),
   CONTROL_PLANE_PORT: port(8081).describe('Control plane, addressed directly'),
   CONTROL_PLANE_HOST: z.string().default('127.0.0.1').describe('Address the control plane listens on'),
-  CONTROL_PLANE_URL: url.optional().describe('Where the proxy forwards to when this process does not serve the control plane'),
+  CONTROL_PLANE_URL: url
+    .optional()
+    .describe('Where the proxy forwards to when this process does not serve the control plane'),
   SURFACES: z
     .enum(['all', 'gateway', 'control-plane'], 'expects all, gateway or control-plane')
     .default('all')
     .describe('Which listeners this process opens'),
   BASE_URL: url.optional().describe('Public address of the gateway, where it differs from http://localhost:PORT'),
   SHUTDOWN_GRACE: duration('20s').describe('How long open requests and short activities may take to finish on SIGTERM'),
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info').describe('Least severe line that is logged'),
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
+    .default('info')
+    .describe('Least severe line that is logged'),
 
-  DATABASE_URL: z.string().startsWith('postgres', 'expects postgres://user:password@host:5432/name').describe('Postgres. Embedded mode: made by itself'),
-  DATABASE_POOL_SIZE: integer(10, 1, 500).describe('Connections this process may hold; the embedded database takes one'),
+  DATABASE_URL: z
+    .string()
+    .startsWith('postgres', 'expects postgres://user:password@host:5432/name')
+    .describe('Postgres. Embedded mode: made by itself'),
+  DATABASE_POOL_SIZE: integer(10, 1, 500).describe(
+    'Connections this process may hold; the embedded database takes one',
+  ),
 
-  TASK_QUEUE_PREFIX: z.string().default('').describe('Put before every task queue name, so that deployments can share a namespace'),
-  WORKER_QUEUES: list.describe('Which of orchestration, models, tools, webhooks this worker serves; set on API and workers alike. Empty: one queue for all'),
+  TASK_QUEUE_PREFIX: z
+    .string()
+    .default('')
+    .describe('Put before every task queue name, so that deployments can share a namespace'),
+  WORKER_QUEUES: list.describe(
+    'Which of orchestration, models, tools, webhooks this worker serves; set on API and workers alike. Empty: one queue for all',
+  ),
   WORKER_BUNDLE: z.string().optional().describe('Prebuilt workflow bundle; set-up makes one'),
   WORKER_MAX_CONCURRENT: integer(100, 1, 2_000).describe('Activities this worker runs at once'),
   TEMPORAL_UI_URL: url.optional().describe('Temporal Web UI, for the links that the product prints'),
@@ -67,13 +87,18 @@ export const settings = z.object({
   FILES_S3_SECRET_ACCESS_KEY: z.string().optional().describe('Credential of the bucket'),
 
   ANTHROPIC_API_KEY: z.string().min(1).optional().describe('Use Anthropic models'),
-  ANTHROPIC_BASE_URL: url.optional().describe('Another address for Anthropic, version path included: https://example.com/v1'),
+  ANTHROPIC_BASE_URL: url
+    .optional()
+    .describe('Another address for Anthropic, version path included: https://example.com/v1'),
   OPENAI_API_KEY: z.string().min(1).optional().describe('Use OpenAI models'),
   OPENAI_BASE_URL: url.optional().describe('Another address for OpenAI, version path included'),
   OPENAI_COMPATIBLE_BASE_URL: url.optional().describe('Any address that speaks the OpenAI chat protocol'),
   OPENAI_COMPATIBLE_API_KEY: z.string().optional().describe('Its key'),
   OPENAI_COMPATIBLE_MODEL: z.string().default('default').describe('The model id that agents use there'),
-  MODEL_PRICES: z.string().optional().describe('JSON file {model: {input_usd_per_mtok, output_usd_per_mtok}} that overrides or adds prices'),
+  MODEL_PRICES: z
+    .string()
+    .optional()
+    .describe('JSON file {model: {input_usd_per_mtok, output_usd_per_mtok}} that overrides or adds prices'),
   MODEL_TIMEOUT: duration('5m').describe('Longest single model call'),
   MODEL_MAX_OUTPUT_TOKENS: integer(4_096, 1, 1_000_000).describe('Most tokens one reply may have'),
 
@@ -97,12 +122,17 @@ export class ConfigError extends Error {}
 /** @throws ConfigError with one line for each bad setting */
 export function loadConfig(env: Record<string, string | undefined>): Config {
   // An empty variable means "not set", except where empty is itself a choice (OPERATOR_TOKEN=).
-  const given = Object.fromEntries(Object.entries(env).filter(([name, value]) => value !== '' || name === 'OPERATOR_TOKEN'));
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([name, value]) => value !== '' || name === 'OPERATOR_TOKEN'),
+  );
   const parsed = settings.safeParse(given);
   if (parsed.success) return parsed.data;
   throw new ConfigError(
     parsed.error.issues
-      .map(({ path, message }) => `${path.join('.')}: ${given[String(path[0])] === undefined ? 'is not set; ' : ''}${message}`)
+      .map(
+        ({ path, message }) =>
+          `${path.join('.')}: ${given[String(path[0])] === undefined ? 'is not set; ' : ''}${message}`,
+      )
       .join('\n'),
   );
 }

@@ -1,5 +1,5 @@
 /** JSON lines on stdout, pretty on a terminal. Anything that may carry a credential is redacted by name. */
-import { pino, stdSerializers, type Logger } from 'pino';
+import { pino, stdSerializers, type DestinationStream, type Logger } from 'pino';
 
 export type Log = Logger;
 
@@ -12,15 +12,25 @@ const SECRET_PATHS = [
   'req.headers["x-service-otp-code"]',
 ];
 
-export const createLog = ({ level = 'info', pretty = process.stdout.isTTY }: { level?: string; pretty?: boolean }) =>
-  pino({
-    level,
-    serializers: { err: (error: unknown) => stdSerializers.err(withoutParameters(error) as Error) },
-    redact: { paths: SECRET_PATHS, censor: '***' },
-    ...(pretty
-      ? { transport: { target: 'pino-pretty', options: { translateTime: 'HH:MM:ss', ignore: 'pid,hostname' } } }
-      : {}),
-  });
+export interface LogOptions {
+  level?: string;
+  pretty?: boolean;
+  /** In the place of stdout; not with `pretty`. */
+  destination?: DestinationStream;
+}
+
+export const createLog = ({ level = 'info', pretty = process.stdout.isTTY, destination }: LogOptions) =>
+  pino(
+    {
+      level,
+      serializers: { err: (error: unknown) => stdSerializers.err(withoutParameters(error) as Error) },
+      redact: { paths: SECRET_PATHS, censor: '***' },
+      ...(pretty
+        ? { transport: { target: 'pino-pretty', options: { translateTime: 'HH:MM:ss', ignore: 'pid,hostname' } } }
+        : {}),
+    },
+    destination,
+  );
 
 /**
  * The query builder's errors carry every parameter in their message: prompts, outputs, sealed secrets. Nothing of that

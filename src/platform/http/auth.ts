@@ -53,7 +53,11 @@ interface StampedRequest {
   path: string;
 }
 
-export function signAdminStamp({ sub, method, path }: StampedRequest, secret: string, nowS = Date.now() / 1000): string {
+export function signAdminStamp(
+  { sub, method, path }: StampedRequest,
+  secret: string,
+  nowS = Date.now() / 1000,
+): string {
   const t = Math.floor(nowS);
   return `t=${t},v1=${hmacSha256(secret, `${t}.${sub}.${method.toUpperCase()}.${path}`)}`;
 }

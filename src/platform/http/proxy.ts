@@ -29,7 +29,8 @@ export const createBrowserProxy =
       response.status(401).json({ error: 'auth_required' });
       return;
     }
-    if (!SAFE_METHODS.has(request.method) && isForeignOrigin(request.headers, baseUrl)) throw new Problem('foreign_origin');
+    if (!SAFE_METHODS.has(request.method) && isForeignOrigin(request.headers, baseUrl))
+      throw new Problem('foreign_origin');
 
     for (const name of Object.keys(request.headers)) {
       if (name.startsWith('x-service-') && !FORWARDED.has(name)) delete request.headers[name];

@@ -49,7 +49,10 @@ export async function listen({ port, host, log, ready, routers }: ListenerOption
   app.use(notFound, errorHandler(log));
 
   const server = app.listen(port, host ?? '::');
-  await Promise.race([once(server, 'listening'), once(server, 'error').then(([error]) => Promise.reject(error as Error))]);
+  await Promise.race([
+    once(server, 'listening'),
+    once(server, 'error').then(([error]) => Promise.reject(error as Error)),
+  ]);
   const { port: listening } = server.address() as AddressInfo;
   return {
     url: `http://localhost:${listening}`,
@@ -75,5 +78,11 @@ const requestLog = (log: Log): RequestHandler =>
     },
     customLogLevel: () => 'debug',
     quietReqLogger: true,
-    serializers: { req: ({ id, method, url }: { id: string; method: string; url: string }) => ({ id, method, path: url.split('?')[0] }) },
+    serializers: {
+      req: ({ id, method, url }: { id: string; method: string; url: string }) => ({
+        id,
+        method,
+        path: url.split('?')[0],
+      }),
+    },
   }) as RequestHandler;

@@ -18,6 +18,19 @@ export function countTokens(text: string): number {
   encoding ??= load('gpt-tokenizer/encoding/cl100k_base') as typeof Encoding;
   if (text.length <= PIECE) return encoding.countTokens(text, AS_TEXT);
   let total = 0;
-  for (let at = 0; at < text.length; at += PIECE) total += encoding.countTokens(text.slice(at, at + PIECE), AS_TEXT);
+  for (let at = 0; at < text.length; at += PIECE) total += countPiece(encoding, text.slice(at, at + PIECE));
   return total;
+}
+
+/** System prompts and tool declarations are the same call after call, and counting them was most of an offline call. */
+const counted = new Map<string, number>();
+const MAX_COUNTED = 1_000;
+
+function countPiece({ countTokens: count }: typeof Encoding, piece: string): number {
+  const known = counted.get(piece);
+  if (known !== undefined) return known;
+  const tokens = count(piece, AS_TEXT);
+  if (counted.size >= MAX_COUNTED) counted.clear();
+  counted.set(piece, tokens);
+  return tokens;
 }

@@ -80,7 +80,11 @@ export class ModelFailure extends Error {
   /** What the provider asked for. */
   readonly retryAfterMs: number | undefined;
 
-  constructor(code: RunFailure, message: string, { retryable = false, retryAfterMs }: { retryable?: boolean; retryAfterMs?: number } = {}) {
+  constructor(
+    code: RunFailure,
+    message: string,
+    { retryable = false, retryAfterMs }: { retryable?: boolean; retryAfterMs?: number } = {},
+  ) {
     super(message);
     this.name = 'ModelFailure';
     this.code = code;

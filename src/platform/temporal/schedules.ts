@@ -10,7 +10,10 @@ export interface SystemSchedule {
 }
 
 /** A schedule whose action runs at every interval, one at a time. Safe to repeat, and from several processes at once. */
-export async function ensureSchedule(temporal: Temporal, { scheduleId, workflowType, taskQueue, everyMs }: SystemSchedule) {
+export async function ensureSchedule(
+  temporal: Temporal,
+  { scheduleId, workflowType, taskQueue, everyMs }: SystemSchedule,
+) {
   const options = {
     scheduleId,
     spec: { intervals: [{ every: everyMs }] },
@@ -21,6 +24,8 @@ export async function ensureSchedule(temporal: Temporal, { scheduleId, workflowT
     await temporal.client.schedule.create(options);
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-    await temporal.client.schedule.getHandle(scheduleId).update((current) => ({ ...current, ...options, state: current.state }));
+    await temporal.client.schedule
+      .getHandle(scheduleId)
+      .update((current) => ({ ...current, ...options, state: current.state }));
   }
 }

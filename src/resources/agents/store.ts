@@ -35,6 +35,10 @@ export const createAgentStore = (db: Database) => ({
     return builtin && mergeAgent(builtin, row?.settings);
   },
 
+  /** A built-in agent costs no query. */
+  isAgent: async (customerId: string, slug: string): Promise<boolean> =>
+    builtinAgents.has(slug) || (await db.orm.$count(agents, agentIs(customerId, slug))) > 0,
+
   /** Built-in agents in their own order, then custom ones by slug. */
   async listAgents(customerId: string): Promise<Agent[]> {
     const rows = await db.orm.select().from(agentSettings).where(eq(agentSettings.customerId, customerId));

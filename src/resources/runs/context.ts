@@ -61,7 +61,11 @@ const PAGE_BYTES = 64 * 1024;
 
 /** The page that ends at `beforeByte` (the end of the text, when absent), cut between characters. */
 export function contextPage(run: Transcript, beforeByte?: number) {
-  const text = Buffer.from(pieces(run).map(({ category, text }) => `--- ${category}\n${text}\n`).join('\n'));
+  const text = Buffer.from(
+    pieces(run)
+      .map(({ category, text }) => `--- ${category}\n${text}\n`)
+      .join('\n'),
+  );
   const end = startOfCharacter(text, Math.min(beforeByte ?? text.length, text.length));
   const start = startOfCharacter(text, Math.max(0, end - PAGE_BYTES));
   return {

@@ -7,16 +7,23 @@ import { CONTEXT_CATEGORIES, COST_WINDOWS, RUN_EVENT_TYPES, RUN_STATUSES, TRANSP
 const RunId = z.string().min(1).max(64);
 const RunPath = z.object({ run_id: RunId });
 /** Texts a model is asked to read: far below the body limit, far above what a person types. */
-const Prompt = z.string().min(1).max(500_000).refine((text) => text.trim() !== '', 'must not be blank');
+const Prompt = z
+  .string()
+  .min(1)
+  .max(500_000)
+  .refine((text) => text.trim() !== '', 'must not be blank');
 const Handle = z.string().min(1).max(200);
 
 const Override = z
   .object({
     /** A model id, or `auto`. */
-    model_override: z.string().min(1).max(200).optional(),
+    model_override: z.string().max(200).regex(/^\S+$/, 'must be a model id without spaces').optional(),
     /** Hard limit of what this run may spend, US dollars. */
     cost_budget_usd: z
-      .union([z.string().regex(/^\d{1,9}(\.\d{1,8})?$/, 'must be an amount in US dollars'), z.number().positive().max(1e9)])
+      .union([
+        z.string().regex(/^\d{1,9}(\.\d{1,8})?$/, 'must be an amount in US dollars'),
+        z.number().positive().max(1e9),
+      ])
       .transform((amount) => (typeof amount === 'string' ? amount : amount.toFixed(8)))
       .optional(),
   })
@@ -113,7 +120,8 @@ export const dispatchRun = endpoint({
   path: '/v1/runs',
   credential: 'api-key',
   summary: 'Dispatch an agent run',
-  description: 'Answers as soon as the run is recorded; the agent works out of band. Retrying the call makes a second run.',
+  description:
+    'Answers as soon as the run is recorded; the agent works out of band. Retrying the call makes a second run.',
   body: RunRequest,
   status: 201,
   reply: RunAccepted,

@@ -7,7 +7,9 @@ export const runRoutes = ({ runs }: { runs: RunService }): readonly Route[] => [
   handle(contract.dispatchRun, ({ caller, body }) => runs.create(caller, body)),
   handle(contract.getRun, ({ caller, params }) => runs.detail(caller, params.run_id)),
   handle(contract.createRun, ({ caller, body }) => runs.create(caller, body)),
-  handle(contract.listRuns, ({ caller, query: { since_hours, ...query } }) => runs.list(caller, { ...query, sinceHours: since_hours })),
+  handle(contract.listRuns, ({ caller, query: { since_hours, ...query } }) =>
+    runs.list(caller, { ...query, sinceHours: since_hours }),
+  ),
   handle(contract.listRunEvents, ({ caller, params, query }) => runs.events(caller, params.run_id, query.limit)),
   handle(contract.getRunDetail, ({ caller, params }) => runs.detail(caller, params.run_id)),
   handle(contract.cancelRun, ({ caller, params }) => runs.cancel(caller, params.run_id)),

@@ -1,5 +1,6 @@
 /** What a caller can do with runs. A run is accepted in Postgres, then started; what follows is the workflow's doing. */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AGENT_RUN, goAheadSignal, type AgentRunInput } from '../../../workflows/run/messages.ts';
 import type { agentRun } from '../../../workflows/run/workflow.ts';
 import type { Config } from '../../platform/core/config.ts';
@@ -37,9 +38,32 @@ interface StartableRun {
 
 /** How long a cancel request leaves it to the workflow to end the run. */
 const CANCEL_PATIENCE_MS = 2_000;
+/** How long a route waits for Temporal. */
+const REACH_MS = 4_500;
+
+const ignore = (): void => {};
+
+/** Gives up on work, which goes on, after that long. */
+async function orAfter<T>(ms: number, work: Promise<T>, giveUp: () => T): Promise<T> {
+  const timer = new AbortController();
+  try {
+    return await Promise.race([work, sleep(ms, undefined, timer).then(giveUp)]);
+  } finally {
+    timer.abort();
+  }
+}
 
 export const createRunService = (deps: RunServiceDependencies) => {
   const { temporal, store, config, log, agentExists } = deps;
+
+  /**
+   * On our own clock too: the connection applies a deadline to each attempt and repeats a refused one for ten seconds.
+   * @throws Problem runtime_unreachable
+   */
+  const reach = (call: () => Promise<void>): Promise<void> =>
+    orAfter(REACH_MS, withinDeadline(temporal, call), () => {
+      throw new Problem('runtime_unreachable');
+    });
 
   /** Starts the workflow of an accepted run. Repeating it, for a run that runs or has run, does nothing. */
   async function start({ id, workspaceId, customerId, agent }: StartableRun): Promise<void> {
@@ -76,7 +100,7 @@ export const createRunService = (deps: RunServiceDependencies) => {
     const { customerId, workspaceId } = caller;
     await store.acceptRun({ ...run, id, customerId });
     try {
-      await withinDeadline(temporal, () => start({ id, workspaceId, customerId, agent: run.agent }));
+      await reach(() => start({ id, workspaceId, customerId, agent: run.agent }));
     } catch (error) {
       const isWithdrawn = await store.withdrawRun(customerId, id);
       if (isWithdrawn) throw error;
@@ -112,7 +136,8 @@ export const createRunService = (deps: RunServiceDependencies) => {
 
     async create(caller: Caller, body: RunRequest) {
       const agent = body.agent ?? null;
-      if (agent !== null && !(await agentExists(caller.customerId, agent))) throw new Problem('not_found', `unknown agent: ${agent}`);
+      if (agent !== null && !(await agentExists(caller.customerId, agent)))
+        throw new Problem('not_found', `unknown agent: ${agent}`);
       return accept(caller, {
         agent,
         transport: body.transport,
@@ -138,16 +163,14 @@ export const createRunService = (deps: RunServiceDependencies) => {
       const run = await findLive(caller, runId);
       if (isTerminal(run.status)) throw new Problem('run_not_in_flight');
       const handle = temporal.client.workflow.getHandle(runWorkflowId(runId));
-      await withinDeadline(temporal, async () => {
+      await reach(async () => {
         // Accepted but not started yet: starting it is what gives it a workflow that can be cancelled.
         if (run.status === 'queued') await start({ ...run, workspaceId: caller.workspaceId });
         await handle.cancel();
       }).catch((error: unknown) => {
         if (!isWorkflowGone(error)) throw error;
       });
-      await temporal.connection
-        .withDeadline(Date.now() + CANCEL_PATIENCE_MS, () => handle.result())
-        .catch(() => {}); // cancelled, as asked, or out of patience
+      await orAfter(CANCEL_PATIENCE_MS, handle.result().then(ignore, ignore), ignore);
       // Recorded by the workflow, as a rule. Where no worker is there to do it the run is over all the same: whatever
       // would still come of it finds it ended.
       const { status, after } = found(await store.endRun(runId, { status: 'cancelled' }));

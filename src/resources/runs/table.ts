@@ -210,7 +210,10 @@ export const runArtifacts = pgTable(
     fileKey: text('file_key').notNull(),
     createdAt: createdAt(),
   },
-  (t) => [uniqueIndex('run_artifacts_once_per_call').on(t.runId, t.callId), index('run_artifacts_by_run').on(t.customerId, t.runId)],
+  (t) => [
+    uniqueIndex('run_artifacts_once_per_call').on(t.runId, t.callId),
+    index('run_artifacts_by_run').on(t.customerId, t.runId),
+  ],
 );
 
 /** Counts what a plan caps by the day. */

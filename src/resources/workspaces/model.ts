@@ -6,12 +6,7 @@ export const WORKSPACE_STATUSES = ['pending', 'provisioning', 'ready', 'failed',
 
 export type Tier = 'internal' | 'free' | 'starter' | 'pro' | 'scale';
 export type CappedResource =
-  | 'runs_per_day'
-  | 'api_keys'
-  | 'agents'
-  | 'custom_tools'
-  | 'custom_skills'
-  | 'cold_memory_entries';
+  'runs_per_day' | 'api_keys' | 'agents' | 'custom_tools' | 'custom_skills' | 'cold_memory_entries';
 
 export const tierOf = (plan: Plan): Tier => plan.replace(/_(byo|hosted)$/, '') as Tier;
 

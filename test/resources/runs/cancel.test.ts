@@ -40,7 +40,10 @@ test('a run in a model call', async () => {
 
 // Guards: neither does a tool that does not answer.
 test('a run in a tool call', async () => {
-  const runId = await dispatch(acme, { agent: 'assistant', prompt: tool('http_request', { url: barrier.url('tool') }) });
+  const runId = await dispatch(acme, {
+    agent: 'assistant',
+    prompt: tool('http_request', { url: barrier.url('tool') }),
+  });
   await barrier.waiting('tool', 1);
   await expectCancelled(runId);
   barrier.open('tool');
@@ -48,7 +51,10 @@ test('a run in a tool call', async () => {
 
 // Guards: what comes after the end is not recorded: no words, no event, no second end; money that is gone is counted.
 test('late results', async () => {
-  const runId = await dispatch(acme, { agent: 'assistant', prompt: tool('http_request', { url: barrier.url('late') }) });
+  const runId = await dispatch(acme, {
+    agent: 'assistant',
+    prompt: tool('http_request', { url: barrier.url('late') }),
+  });
   await barrier.waiting('late', 1);
   await expectCancelled(runId);
   const before = await rowOf(acme, runId);

@@ -29,7 +29,10 @@ test('pages of the context put together are the whole text', async () => {
   const { run_id } = await acme.run({ agent: 'writer', prompt: `${text}THE END` });
   const found = await pages(run_id);
   expect(found.length).toBeGreaterThan(2);
-  const whole = found.map(({ content }) => content).reverse().join('');
+  const whole = found
+    .map(({ content }) => content)
+    .reverse()
+    .join('');
   expect(whole).toContain(`${text}THE END`);
   expect(whole).not.toContain('\uFFFD');
   expect(Buffer.byteLength(whole)).toBe(found[0]!.total_bytes);
@@ -42,7 +45,8 @@ test('pages of the context put together are the whole text', async () => {
     expect(next_before_byte).toBe(end === 0 ? null : end);
   }
 
-  const page = async (before: number) => (await acme.cp('GET', `/v1/runs/${run_id}/context/content?before_byte=${before}`)).body;
+  const page = async (before: number) =>
+    (await acme.cp('GET', `/v1/runs/${run_id}/context/content?before_byte=${before}`)).body;
   expect(await page(0)).toMatchObject({ content: '', before_byte: 0, next_before_byte: null });
   expect(await page(10 ** 12)).toEqual(found[0]);
   const bytes = Buffer.from(whole);

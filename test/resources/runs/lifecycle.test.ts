@@ -79,7 +79,11 @@ test('the control plane dispatches too, and each detail has its own fields', asy
 test('the list tells of each run what its events say', async () => {
   const beta = await service.tenant('acc_list');
   const ids: string[] = [];
-  for (const [agent, transport] of [['writer', 'rest'], ['writer', 'cli'], ['coder', 'cli']]) {
+  for (const [agent, transport] of [
+    ['writer', 'rest'],
+    ['writer', 'cli'],
+    ['coder', 'cli'],
+  ]) {
     ids.push((await beta.run({ agent, transport, prompt: 'List me' })).run_id);
   }
   const list = async (query: string) => {
@@ -132,7 +136,11 @@ test('statistics and costs are sums of the events', async () => {
     ...{ agent, total_cost_usd: cost_usd, run_count },
     tiers: [{ tier: 'offline', cost_usd, run_count, models: [{ model: 'offline', cost_usd, run_count }] }],
   });
-  for (const [query, window, window_hours] of [['', '7d', 168], ['?window=24h', '24h', 24], ['?window=30d', '30d', 720]]) {
+  for (const [query, window, window_hours] of [
+    ['', '7d', 168],
+    ['?window=24h', '24h', 24],
+    ['?window=30d', '30d', 720],
+  ]) {
     const { body } = await gamma.cp('GET', `/v1/runs/costs${query}`);
     expect(body.data).toEqual([group('assistant', assistant, 3), group('coder', coder, 2)]);
     const counted = { total_cost_usd: total, run_count: 5, agent_count: 2 };

@@ -13,7 +13,11 @@ beforeAll(async () => {
   });
   acme = await service.tenant('acc_acme');
   const custom = { prompt: 'Be brief.', description: '', allowed_tool_slugs: [] };
-  for (const [slug, model] of [['own', 'own-model'], ['strict', 'own-model'], ['thinker', 'auto']]) {
+  for (const [slug, model] of [
+    ['own', 'own-model'],
+    ['strict', 'own-model'],
+    ['thinker', 'auto'],
+  ]) {
     expect((await acme.cp('POST', '/v1/agents', { slug, model, ...custom })).status).toBe(201);
   }
   await acme.cp('PATCH', '/v1/agents/strict/model', { resolver_enforce: true });
@@ -36,14 +40,42 @@ describe('the model of a run', () => {
   const plain = { reasoning: false, enforce: false };
   // Guards: override, enforcement and `auto`: the model that is called is the one that event and list row name.
   test.each([
-    ['override', { agent: 'own', override: { model_override: 'other' } }, { model: 'other', tier: 'standard', rule: 'override', ...plain }],
-    ['offline on request', { agent: 'own', override: { model_override: 'offline' } }, { model: 'offline', tier: 'offline', rule: 'override', ...plain }],
+    [
+      'override',
+      { agent: 'own', override: { model_override: 'other' } },
+      { model: 'other', tier: 'standard', rule: 'override', ...plain },
+    ],
+    [
+      'offline on request',
+      { agent: 'own', override: { model_override: 'offline' } },
+      { model: 'offline', tier: 'offline', rule: 'override', ...plain },
+    ],
     ['the agent’s own', { agent: 'own' }, { model: 'own-model', tier: 'standard', rule: 'agent_default', ...plain }],
-    ['enforced', { agent: 'strict', override: { model_override: 'other' } }, { model: 'own-model', tier: 'standard', rule: 'agent_enforced', enforce: true, reasoning: false }],
-    ['auto, short', { agent: 'own', override: { model_override: 'auto' } }, { model: 'scripted', tier: 'fast', rule: 'auto_short_prompt', ...plain }],
-    ['auto, long', { agent: 'own', prompt: long, override: { model_override: 'auto' } }, { model: 'scripted', tier: 'deep', rule: 'auto_long_prompt', ...plain }],
-    ['auto with reasoning', { agent: 'thinker' }, { model: 'scripted', tier: 'deep', rule: 'auto_reasoning', enforce: false, reasoning: true }],
-    ['of a provider that is not there', { agent: 'assistant' }, { model: 'scripted', tier: 'standard', rule: 'agent_default_fallback', ...plain }],
+    [
+      'enforced',
+      { agent: 'strict', override: { model_override: 'other' } },
+      { model: 'own-model', tier: 'standard', rule: 'agent_enforced', enforce: true, reasoning: false },
+    ],
+    [
+      'auto, short',
+      { agent: 'own', override: { model_override: 'auto' } },
+      { model: 'scripted', tier: 'fast', rule: 'auto_short_prompt', ...plain },
+    ],
+    [
+      'auto, long',
+      { agent: 'own', prompt: long, override: { model_override: 'auto' } },
+      { model: 'scripted', tier: 'deep', rule: 'auto_long_prompt', ...plain },
+    ],
+    [
+      'auto with reasoning',
+      { agent: 'thinker' },
+      { model: 'scripted', tier: 'deep', rule: 'auto_reasoning', enforce: false, reasoning: true },
+    ],
+    [
+      'of a provider that is not there',
+      { agent: 'assistant' },
+      { model: 'scripted', tier: 'standard', rule: 'agent_default_fallback', ...plain },
+    ],
   ])('%s', async (_, body, resolved) => {
     const run = await acme.run({ prompt: 'Hello', ...body });
     expect(run.status).toBe('succeeded');
@@ -58,7 +90,10 @@ describe('the model of a run', () => {
   // Guards: a model that cannot be had is refused with what to do, not replaced; nothing is called.
   test('of a provider that is not configured', async () => {
     const run = await acme.run({ agent: 'own', prompt: 'Hello', override: { model_override: 'claude-sonnet-4-5' } });
-    expect(run).toMatchObject({ status: 'failed', error: expect.stringMatching(/^model_not_configured: .*ANTHROPIC_API_KEY/) });
+    expect(run).toMatchObject({
+      status: 'failed',
+      error: expect.stringMatching(/^model_not_configured: .*ANTHROPIC_API_KEY/),
+    });
     expect(provider.requests).toHaveLength(0);
     const { body } = await acme.cp('GET', '/v1/runs/costs');
     const own = body.data.find(({ agent }: { agent: string }) => agent === 'own');
@@ -71,7 +106,9 @@ describe('the model of a run', () => {
   // Guards: an unknown price is told as such and never taken for free of charge.
   test('without a price', async () => {
     const run = await acme.run({ agent: 'own', prompt: 'Hello' });
-    const [iteration] = (await eventsOf(acme, run.run_id)).filter(({ event_type }) => event_type === 'claude_iteration');
+    const [iteration] = (await eventsOf(acme, run.run_id)).filter(
+      ({ event_type }) => event_type === 'claude_iteration',
+    );
     expect(iteration).toMatchObject({ cost_usd: null, payload: { priced: false, input_tokens: 12, output_tokens: 3 } });
   });
 });
@@ -80,7 +117,6 @@ describe('the model of a run', () => {
 test('provider failures', async () => {
   provider.script(refuse(429, { message: 'slow down' }, { 'retry-after': '0' }), answer('Now.'));
   const run = await acme.run({ agent: 'own', prompt: 'Hello' });
-  console.log(run, JSON.stringify(await eventsOf(acme, run.run_id)), provider.requests.length);
   expect(run).toMatchObject({ status: 'succeeded', output: 'Now.' });
   const failed = (await eventsOf(acme, run.run_id)).filter(({ event_type }) => event_type === 'claude_request');
   expect(failed).toMatchObject([{ payload: { code: 'model_rate_limited', retry_after_ms: 0, attempt: 1 } }]);
@@ -116,7 +152,12 @@ describe('without an agent the classifier picks one', () => {
   // Guards: a workspace's own agents are candidates, and another workspace's are not.
   test('among its own agents', async () => {
     const description = 'Identifies mushrooms and toadstools from a description and tells whether they are poisonous.';
-    await acme.cp('POST', '/v1/agents', { slug: 'mycologist', description, model: 'auto', prompt: 'You know mushrooms.' });
+    await acme.cp('POST', '/v1/agents', {
+      slug: 'mycologist',
+      description,
+      model: 'auto',
+      prompt: 'You know mushrooms.',
+    });
     const prompt = 'Is this mushroom poisonous, and what toadstool is it from the description?';
     expect((await acme.run({ prompt })).agent).toBe('mycologist');
     const beta = await service.tenant('acc_beta');

@@ -54,7 +54,9 @@ test('calls of one turn overlap', async () => {
 test('turns follow each other', async () => {
   const runId = await dispatch(
     acme,
-    offline(`${tool('http_request', { url: barrier.url('first') })}[[then]]${tool('calculator', { expression: '2+3' })}`),
+    offline(
+      `${tool('http_request', { url: barrier.url('first') })}[[then]]${tool('calculator', { expression: '2+3' })}`,
+    ),
   );
   await barrier.waiting('first', 1);
   expect((await typesOf(acme, runId)).slice(4)).toEqual(['claude_iteration', 'tool_call']);
@@ -76,7 +78,9 @@ test('bad arguments, unknown tools and refusals are told to the model', async ()
   );
   const run = await acme.run(scripted);
   expect(run).toMatchObject({ status: 'succeeded', output: 'I know better now.' });
-  const told = provider.requests[1]!.body.messages.filter(({ role }) => role === 'tool') as unknown as { content: string }[];
+  const told = provider.requests[1]!.body.messages.filter(({ role }) => role === 'tool') as unknown as {
+    content: string;
+  }[];
   expect(told).toHaveLength(4);
   expect(told[0]!.content).toMatch(/bad arguments for calculator: .*expression/);
   expect(told[1]!.content).toMatch(/there is no tool .*launch_rocket.*calculator/);
@@ -88,7 +92,10 @@ test('bad arguments, unknown tools and refusals are told to the model', async ()
 
 // Guards: only the agent's own tools are offered and dispatched.
 test('a tool that the agent may not use is unknown to it', async () => {
-  provider.script(callTools({ id: 'one', name: 'http_request', arguments: { url: barrier.url('never') } }), answer('Well.'));
+  provider.script(
+    callTools({ id: 'one', name: 'http_request', arguments: { url: barrier.url('never') } }),
+    answer('Well.'),
+  );
   const run = await acme.run({ ...scripted, agent: 'editor' });
   expect(run.status).toBe('succeeded');
   expect(provider.requests[0]!.body.tools!.map((offered) => offered.function.name)).toEqual(['save_artifact']);
@@ -102,7 +109,10 @@ test('a tool that the agent may not use is unknown to it', async () => {
 test('the turn limit ends a run', async () => {
   provider.otherwise(callTools({ id: 'again', name: 'current_time', arguments: {} }));
   const run = await acme.run(scripted);
-  expect(run).toMatchObject({ status: 'failed', error: expect.stringMatching(/^turn_limit_exceeded: .*RUN_MAX_TURNS/) });
+  expect(run).toMatchObject({
+    status: 'failed',
+    error: expect.stringMatching(/^turn_limit_exceeded: .*RUN_MAX_TURNS/),
+  });
   expect(provider.requests).toHaveLength(MAX_TURNS);
   expect((await typesOf(acme, run.run_id)).at(-1)).toBe('run_failed');
 });
@@ -111,7 +121,10 @@ test('the turn limit ends a run', async () => {
 test('the token limit ends a run', async () => {
   const long = 'many words '.repeat(MAX_TOKENS / 2);
   const run = await acme.run(offline(`${long} ${tool('calculator', { expression: '1+1' })}`));
-  expect(run).toMatchObject({ status: 'failed', error: expect.stringMatching(/^token_limit_exceeded: .*RUN_MAX_TOKENS/) });
+  expect(run).toMatchObject({
+    status: 'failed',
+    error: expect.stringMatching(/^token_limit_exceeded: .*RUN_MAX_TOKENS/),
+  });
   const types = await typesOf(acme, run.run_id);
   expect(types.slice(-2)).toEqual(['tool_result', 'run_failed']);
   expect(types.filter((type) => type === 'claude_iteration')).toHaveLength(1);
@@ -134,7 +147,10 @@ test('save_artifact keeps a file', async () => {
 
 // Guards: the timeline holds previews; what a call really said and got is the transcript's.
 test('events stay small whatever a call carries', async () => {
-  const run = await acme.run(offline(tool('save_artifact', { filename: 'long.txt', content: 'so long '.repeat(1_000) })));
+  const run = await acme.run(
+    offline(tool('save_artifact', { filename: 'long.txt', content: 'so long '.repeat(1_000) })),
+  );
   expect(run.status).toBe('succeeded');
-  for (const { payload } of await eventsOf(acme, run.run_id)) expect(JSON.stringify(payload).length).toBeLessThan(2_000);
+  for (const { payload } of await eventsOf(acme, run.run_id))
+    expect(JSON.stringify(payload).length).toBeLessThan(2_000);
 });

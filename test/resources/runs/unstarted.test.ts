@@ -31,7 +31,10 @@ test('a queued run is cancelled without a worker', async () => {
 test('a queued run has no context', async () => {
   const runId = await dispatch(acme, prompt);
   for (const path of ['context', 'context/content']) {
-    expect(await acme.cp('GET', `/v1/runs/${runId}/${path}`)).toMatchObject({ status: 404, body: { detail: 'not_found' } });
+    expect(await acme.cp('GET', `/v1/runs/${runId}/${path}`)).toMatchObject({
+      status: 404,
+      body: { detail: 'not_found' },
+    });
   }
   expect((await acme.cp('GET', '/v1/runs/stats/today')).body).toMatchObject({ runs: 2, in_flight: 1 });
 });
@@ -59,23 +62,46 @@ test('an archived workspace cannot start a run', async () => {
   const runId = await dispatch(old, prompt);
   await service.runtime.db.rows(sql`
     update workspaces set status = 'archived', archived_at = now() where customer_id = 'old'`);
-  const starts = [['/v1/runs', prompt], [`/v1/runs/${runId}/retry`, undefined]] as const;
+  const starts = [
+    ['/v1/runs', prompt],
+    [`/v1/runs/${runId}/retry`, undefined],
+  ] as const;
   for (const [path, body] of starts) {
     expect(await old.cp('POST', path, body)).toMatchObject({ status: 403, body: { detail: 'workspace_archived' } });
   }
-  expect(await old.api('POST', '/v1/runs', prompt)).toMatchObject({ status: 403, body: { detail: 'workspace_archived' } });
+  expect(await old.api('POST', '/v1/runs', prompt)).toMatchObject({
+    status: 403,
+    body: { detail: 'workspace_archived' },
+  });
   expect(await listTotal(old)).toBe(1);
 });
 
+/** Accepts a run as a route or a spawning run does, long ago, and loses its start. */
+async function loseStart(parent?: { runId: string }): Promise<string> {
+  const id = newRunId();
+  await service.services.stores.runs.acceptRun({
+    ...{ ...prompt, id, customerId: 'acme', transport: 'rest', override: null },
+    ...{ threadId: null, channelId: null, conversation: null },
+    ...(parent && { parent: { ...parent, callId: id, depth: 1, budgetIds: [] } }),
+  });
+  await service.runtime.db.rows(sql`update runs set created_at = now() - interval '1 minute' where id = ${id}`);
+  return id;
+}
+
 // Guards: what was accepted and never started is started by housekeeping; what was cancelled stays cancelled.
 test('a lost start is repeated', async () => {
-  const lost = { ...prompt, id: newRunId(), customerId: 'acme', transport: 'rest', override: null };
-  await service.services.stores.runs.acceptRun({ ...lost, threadId: null, channelId: null, conversation: null });
-  await service.runtime.db.rows(sql`update runs set created_at = now() - interval '1 minute' where id = ${lost.id}`);
+  const inFlight = await dispatch(acme, prompt);
+  const lost = await loseStart();
+  const orphan = await loseStart({ runId: cancelledId });
+  const child = await loseStart({ runId: inFlight });
+  // The child is its parent's to start: a second starter would take its result away from the parent.
+  const unstarted = (await service.services.stores.runs.listUnstarted(30_000, 10)).map(({ id }) => id);
+  expect(unstarted).toEqual([lost, orphan]);
+  expect(unstarted).not.toContain(child);
   await service.startWorker();
-  expect(await acme.waitForRun(lost.id)).toMatchObject({ status: 'succeeded', agent: 'writer' });
-  const early = (await acme.cp('GET', '/v1/runs')).body.data.filter((row: { run_id: string }) => row.run_id < lost.id);
-  expect(early).toHaveLength(2);
-  await untilStatus(acme, early[0].run_id, 'succeeded');
+  expect(await acme.waitForRun(lost)).toMatchObject({ status: 'succeeded', agent: 'writer' });
+  expect(await acme.waitForRun(orphan)).toMatchObject({ status: 'cancelled' });
+  expect(await typesOf(acme, orphan)).toEqual(['run_received', 'run_cancelled']);
+  await untilStatus(acme, inFlight, 'succeeded');
   expect(await typesOf(acme, cancelledId)).toEqual(['run_received', 'run_cancelled']);
 });

@@ -2,9 +2,26 @@
 import type { Database } from '../../../platform/db/client.ts';
 import { acceptRun, withdrawRun } from './accept.ts';
 import { release, reserve } from './budgets.ts';
-import { costRows, findRun, listEvents, listRuns, listUnstarted, releaseForgotten, statsOfLastDay, summarizeAgent } from './queries.ts';
+import {
+  costRows,
+  findRun,
+  listEvents,
+  listRuns,
+  listUnstarted,
+  releaseForgotten,
+  statsOfLastDay,
+  summarizeAgent,
+} from './queries.ts';
 import { findChildRun, loadToolCall, recordArtifact, recordToolResult } from './tool-calls.ts';
-import { beginRun, endRun, loadAfterRun, loadEarlierExchanges, loadRunInTurn, noteEvents, recordTurn } from './turns.ts';
+import {
+  beginRun,
+  endRun,
+  loadAfterRun,
+  loadEarlierExchanges,
+  loadRunInTurn,
+  noteEvents,
+  recordTurn,
+} from './turns.ts';
 
 const QUERIES = {
   acceptRun,
@@ -37,5 +54,8 @@ export type RunStore = { [Name in keyof typeof QUERIES]: Bound<(typeof QUERIES)[
 
 export const createRunStore = (db: Database): RunStore =>
   Object.fromEntries(
-    Object.entries(QUERIES).map(([name, query]) => [name, (query as (db: Database, ...args: unknown[]) => unknown).bind(null, db)]),
+    Object.entries(QUERIES).map(([name, query]) => [
+      name,
+      (query as (db: Database, ...args: unknown[]) => unknown).bind(null, db),
+    ]),
   ) as RunStore;

@@ -41,7 +41,13 @@ export async function listRuns(
     transport === undefined ? undefined : eq(runs.transport, transport),
     sinceHours === undefined ? undefined : gte(runs.createdAt, hoursAgo(sinceHours)),
   );
-  const rows = await db.orm.select(listColumns).from(runs).where(where).orderBy(desc(runs.seq)).limit(limit).offset(offset);
+  const rows = await db.orm
+    .select(listColumns)
+    .from(runs)
+    .where(where)
+    .orderBy(desc(runs.seq))
+    .limit(limit)
+    .offset(offset);
   const [total] = await db.orm.select({ total: count() }).from(runs).where(where);
   return { rows, total: total!.total };
 }
@@ -80,8 +86,7 @@ export async function listEvents(db: Database, customerId: string, runId: string
 }
 
 export async function statsOfLastDay(db: Database, customerId: string) {
-  const status = (...names: string[]) =>
-    sql<number>`(count(*) filter (where ${runs.status}::text in ${names}))::int`;
+  const status = (...names: string[]) => sql<number>`(count(*) filter (where ${runs.status}::text in ${names}))::int`;
   const [stats] = await db.orm
     .select({
       runs: count(),
@@ -125,12 +130,16 @@ export async function summarizeAgent(db: Database, customerId: string, agent: st
   return { ...totals!, last };
 }
 
-/** Runs that were accepted but, it seems, never started: their start is repeated. Over all workspaces. */
+/**
+ * Runs that were accepted but, it seems, never started: their start is repeated. Over all workspaces. A spawned run is
+ * its parent's to start, for as long as that one is in flight.
+ */
 export async function listUnstarted(db: Database, olderThanMs: number, limit: number) {
   return db.rows<{ id: string; workspaceId: string; customerId: string; agent: string | null }>(sql`
     select r.id, r.customer_id as "customerId", w.identity_workspace_id as "workspaceId", r.agent
     from runs r join workspaces w on w.customer_id = r.customer_id
     where r.status = 'queued' and r.created_at < now() - make_interval(secs => ${olderThanMs / 1_000})
+      and not exists (select 1 from runs p where p.id = r.parent_run_id and p.status in ('queued', 'running'))
     order by r.created_at limit ${limit}`);
 }
 

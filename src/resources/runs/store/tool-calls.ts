@@ -48,7 +48,12 @@ export async function recordToolResult(db: Database, { runId, callId, tool, stat
     type: 'tool_result',
     durationMs,
     status,
-    payload: { call_id: callId, tool, result_preview: text.slice(0, PREVIEW_LENGTH).toWellFormed(), result_length: text.length },
+    payload: {
+      call_id: callId,
+      tool,
+      result_preview: text.slice(0, PREVIEW_LENGTH).toWellFormed(),
+      result_length: text.length,
+    },
   };
   await db.rows(sql`
     with result as (
@@ -62,7 +67,13 @@ export async function recordToolResult(db: Database, { runId, callId, tool, stat
 
 /** The run that an earlier attempt of this call spawned. */
 export async function findChildRun(db: Database, runId: string, callId: string) {
-  const [row] = await db.rows<{ id: string; agent: string | null; status: RunStatus; output: string | null; error: string | null }>(sql`
+  const [row] = await db.rows<{
+    id: string;
+    agent: string | null;
+    status: RunStatus;
+    output: string | null;
+    error: string | null;
+  }>(sql`
     select id, agent, status, output, error from runs where parent_run_id = ${runId} and parent_call_id = ${callId}`);
   return row;
 }

@@ -59,6 +59,8 @@ export interface RunInTurn {
   budgetIds: string[];
   /** An earlier run of the conversation that is still in flight. */
   blockedBy: string | null;
+  /** The run that spawned it was cancelled. */
+  isOrphaned: boolean;
   messages: TurnMessage[];
   toolCalls: Omit<RecordedToolCall, 'dispatch'>[];
 }
@@ -76,6 +78,7 @@ export async function loadRunInTurn(db: Database, runId: string): Promise<RunInT
         where e.customer_id = r.customer_id and e.conversation = r.conversation and e.seq < r.seq
           and e.status in ('queued', 'running')
         order by e.seq limit 1) end as "blockedBy",
+      exists (select 1 from runs p where p.id = r.parent_run_id and p.status = 'cancelled') as "isOrphaned",
       (select coalesce(jsonb_agg(jsonb_build_object('turn', turn, 'role', role, 'content', content) order by turn, role), '[]')
         from run_messages where run_id = r.id) as messages,
       (select coalesce(jsonb_agg(jsonb_build_object('callId', call_id, 'turn', turn, 'position', position, 'tool', tool,
@@ -107,7 +110,10 @@ export interface RunBeginning {
 }
 
 /** queued -> running, with who answers and on which model. */
-export async function beginRun(db: Database, { runId, agent, resolved, system, user, events }: RunBeginning): Promise<void> {
+export async function beginRun(
+  db: Database,
+  { runId, agent, resolved, system, user, events }: RunBeginning,
+): Promise<void> {
   await db.rows(sql`
     with begun as (
       update runs set status = 'running', started_at = now(), agent = ${agent}, model = ${resolved.model},
@@ -152,7 +158,12 @@ const endEvent = ({ status, output, error }: RunEnd): NewEvent => ({
   key: 'end',
   type: TERMINAL_EVENT[status],
   status,
-  payload: status === 'succeeded' ? { output_length: output?.length ?? 0 } : error ? { error: error.message, code: error.code } : {},
+  payload:
+    status === 'succeeded'
+      ? { output_length: output?.length ?? 0 }
+      : error
+        ? { error: error.message, code: error.code }
+        : {},
 });
 
 const endColumns = ({ status, output, error }: RunEnd): SQL => sql`
@@ -261,7 +272,10 @@ export async function endRun(
 }
 
 /** What the recorded end of a run set off, for an activity that repeats itself after the end was recorded. */
-export async function loadAfterRun(db: Database, run: Pick<RunInTurn, 'id' | 'customerId' | 'conversation'>): Promise<AfterRun> {
+export async function loadAfterRun(
+  db: Database,
+  run: Pick<RunInTurn, 'id' | 'customerId' | 'conversation'>,
+): Promise<AfterRun> {
   const [row] = await db.rows<AfterRun>(sql`
     select ${run.conversation === null ? sql`null::text` : nextOf(run.id)} as "nextRunId",
       (select coalesce(jsonb_agg(d.id), '[]') from webhook_deliveries d

@@ -1,0 +1,189 @@
+/**
+ * Records a history of every workflow and branch with the real service: `npm run histories:record`. Run it after a
+ * change that is meant to change the commands of a workflow, and keep an old history for as long as executions of its
+ * kind may still be open: the replay of it is what shows that they survive the change.
+ */
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { newRunId } from '../../src/platform/core/ids.ts';
+import { runWorkflowId } from '../../src/resources/runs/model.ts';
+import { deliveryWorkflowId } from '../../src/resources/webhook-subscriptions/model.ts';
+import { AGENT_RUN } from '../../workflows/run/messages.ts';
+import type { agentRun } from '../../workflows/run/workflow.ts';
+import globalSetup from '../support/global-setup.ts';
+import globalTeardown from '../support/global-teardown.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../support/service.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import { normalise } from './normalise.ts';
+
+const DIRECTORY = fileURLToPath(new URL('.', import.meta.url));
+/** Every prompt has it, and no history may: the replay test looks. */
+const CANARY = 'canary-prompt';
+
+const add = (a: number, b: number) => `[[tool:calculator {"expression":"${a} + ${b}"}]]`;
+const spawn = (prompt: string, wait = true) =>
+  `[[tool:spawn_run ${JSON.stringify({ agent: 'writer', prompt: `${CANARY} ${prompt}`, wait })}]]`;
+
+interface Scene {
+  service: TestService;
+  tenant: Tenant;
+  receiver: WebhookReceiver;
+  /** Accepts a run of the assistant; its id. */
+  dispatch(prompt: string, more?: object): Promise<string>;
+  /** Writes the history of an ended execution. */
+  keep(name: string, workflowId: string, firstExecution?: string): Promise<void>;
+}
+
+async function runs({ service, tenant, dispatch, keep }: Scene): Promise<void> {
+  const ended = async (name: string, prompt: string) => {
+    const runId = await dispatch(prompt);
+    await tenant.waitForRun(runId);
+    await keep(name, runWorkflowId(runId));
+    return runId;
+  };
+  await ended('run-without-tools', 'Hello');
+  await ended('run-two-tool-turns', `${add(1, 2)} ${add(3, 4)} [[then]] ${add(5, 6)} ${add(7, 8)}`);
+  await ended('run-failed', '[[fail-status:400]]');
+  await ended('run-retried', '[[fail:2]]');
+  await ended(
+    'run-broken-tools',
+    `[[tool:http_request {"url":"${BROKEN}"}]] [[tool:http_request {"method":"POST","url":"${BROKEN}"}]]`,
+  );
+
+  const childOf = async (runId: string): Promise<string> => {
+    const { body } = await tenant.cp('GET', '/v1/runs');
+    return body.data.find((row: { parent_run_id: string | null }) => row.parent_run_id === runId).run_id;
+  };
+  const parent = await ended('run-parent', spawn(add(1, 1)));
+  await keep('run-child', runWorkflowId(await childOf(parent)));
+  await ended('run-parent-of-failed', spawn('[[fail-status:400]]'));
+  await ended('run-parent-not-waiting', spawn('Hello', false));
+
+  const cancelled = async (name: string, prompt: string, isThere: (runId: string) => Promise<unknown>) => {
+    const runId = await dispatch(prompt);
+    await eventually(() => isThere(runId));
+    await tenant.cp('POST', `/v1/runs/${runId}/cancel`);
+    await keep(name, runWorkflowId(runId));
+  };
+  const isRunning = async (runId: string) => {
+    const { body } = await tenant.api('GET', `/v1/runs/${runId}`);
+    if (body.status !== 'running') throw new Error(`run ${runId} is ${body.status}`);
+  };
+  await cancelled('run-cancelled-in-model-call', '[[sleep:60000]]', isRunning);
+  await cancelled('run-cancelled-with-child', spawn('[[sleep:60000]]'), async (runId) =>
+    isRunning(await childOf(runId)),
+  );
+
+  const first = await dispatch('[[sleep:1500]]', { thread_id: 'a' });
+  const second = await dispatch('Hello', { thread_id: 'a' });
+  await tenant.waitForRun(second);
+  await keep('run-first-of-conversation', runWorkflowId(first));
+  await keep('run-waited-in-conversation', runWorkflowId(second));
+
+  await continuedAsNew({ service, tenant, keep });
+}
+
+/** Its own input, since the setting that counts is no setting: only the number of turns until a new beginning. */
+async function continuedAsNew({ service, tenant, keep }: Pick<Scene, 'service' | 'tenant' | 'keep'>): Promise<void> {
+  const { runtime, services } = service;
+  const { workspaceId, customerId } = tenant.caller;
+  const runId = newRunId();
+  const prompt = `${CANARY} ${[1, 2, 3].map((n) => add(n, n)).join('[[then]]')}`;
+  await services.stores.runs.acceptRun({
+    ...{ id: runId, customerId, agent: 'assistant', transport: 'rest', prompt },
+    ...{ threadId: null, channelId: null, conversation: null, override: null },
+  });
+  const limits = { maxTurns: 50, maxTokens: 1_000_000 };
+  const handle = await runtime.temporal.client.workflow.start<typeof agentRun>(AGENT_RUN, {
+    workflowId: runWorkflowId(runId),
+    taskQueue: 'orchestration',
+    args: [{ runId, customerId, workspaceId, agent: 'assistant', limits, split: false, continueAfterTurns: 2 }],
+  });
+  await handle.result();
+  await keep('run-before-continuing-as-new', handle.workflowId, handle.firstExecutionRunId);
+  await keep('run-after-continuing-as-new', handle.workflowId);
+}
+
+async function deliveries({ tenant, receiver, dispatch, keep }: Scene): Promise<void> {
+  const deliver = async (name: string, path: string, status: string) => {
+    const hook = await tenant.api('POST', '/v1/webhooks', {
+      url: `http://${receiver.hostAndPort}/${path}`,
+      events: ['*'],
+    });
+    await dispatch('Hello');
+    const id = await eventually(async () => {
+      const { body } = await tenant.cp('GET', `/v1/webhook-deliveries?status=${status}`);
+      if (body.data.length !== 1) throw new Error(`no delivery is ${status} yet`);
+      return body.data[0].id as string;
+    });
+    await tenant.api('DELETE', `/v1/webhooks/${hook.body.id}`);
+    await keep(name, deliveryWorkflowId(id));
+  };
+  await deliver('webhook-delivered', '200', 'delivered');
+  await deliver('webhook-failed', '404', 'failed');
+  await deliver('webhook-exhausted', '500', 'exhausted');
+}
+
+async function housekeeping({ service, keep }: Scene): Promise<void> {
+  const { client } = service.runtime.temporal;
+  const workflowId = await eventually(async () => {
+    const query = 'WorkflowType = "housekeeping" AND ExecutionStatus = "Completed"';
+    for await (const execution of client.workflow.list({ query })) return execution.workflowId;
+    throw new Error('no house was kept yet');
+  });
+  await keep('housekeeping', workflowId);
+}
+
+/** A service, and what its workflows leave. */
+async function record(play: (scene: Scene) => Promise<void>, env: Record<string, string>): Promise<void> {
+  const receiver = await startWebhookReceiver(({ path }) => Number(path.slice(1)) || 'reset');
+  const service = await startTestService({
+    env: {
+      ...{ TASK_QUEUE_PREFIX: '', WORKER_BUNDLE: '', HOUSEKEEPING_INTERVAL: '1s' },
+      ...{ EGRESS_ALLOWLIST: receiver.hostAndPort, WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_RETRY_INITIAL: '10ms' },
+      ...env,
+    },
+  });
+  const tenant = await service.tenant('acc_acme');
+  const { client } = service.runtime.temporal;
+  try {
+    await play({
+      ...{ service, tenant, receiver },
+      async dispatch(prompt, more) {
+        const text = `${CANARY} ${prompt}`.replaceAll(BROKEN, `http://${receiver.hostAndPort}/broken`);
+        const { body } = await tenant.api('POST', '/v1/runs', { agent: 'assistant', prompt: text, ...more });
+        return body.run_id;
+      },
+      async keep(name, workflowId, firstExecution) {
+        const handle = client.workflow.getHandle(workflowId, firstExecution);
+        await handle.result().catch(() => {});
+        const history = normalise(JSON.parse(historyToJSON(await handle.fetchHistory())));
+        await writeFile(`${DIRECTORY}${name}.json`, `${JSON.stringify(history)}\n`);
+        process.stdout.write(`${name}\n`);
+      },
+    });
+  } finally {
+    await client.schedule.getHandle('housekeeping').delete();
+    await service.close();
+    await receiver.close();
+  }
+}
+const BROKEN = 'http://broken';
+
+await mkdir(DIRECTORY, { recursive: true });
+await globalSetup();
+await record(async (scene) => {
+  await runs(scene);
+  await deliveries(scene);
+  await housekeeping(scene);
+}, {});
+await record(
+  async ({ dispatch, keep, tenant }) => {
+    const runId = await dispatch(`${add(1, 2)} ${spawn('Hello')}`);
+    await tenant.waitForRun(runId);
+    await keep('run-on-split-queues', runWorkflowId(runId));
+  },
+  { WORKER_QUEUES: 'orchestration,models,tools,webhooks' },
+);
+await globalTeardown();

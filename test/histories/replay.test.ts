@@ -1,0 +1,98 @@
+/** Replays every recorded history against the workflow code as it is (`npm run histories:record` makes them). */
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { DeterminismViolationError } from '@temporalio/workflow';
+import { Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import * as workflows from '../../workflows/index.ts';
+import { bundleWorkflows } from '../workflows/run-worker.ts';
+
+interface RecordedHistory {
+  events: { eventType: string; [attributes: string]: any }[];
+}
+
+const DIRECTORY = fileURLToPath(new URL('.', import.meta.url));
+const texts = new Map(
+  readdirSync(DIRECTORY)
+    .filter((file) => file.endsWith('.json'))
+    .map((file) => [file.replace('.json', ''), readFileSync(DIRECTORY + file, 'utf8')] as const),
+);
+const histories = new Map([...texts].map(([name, text]) => [name, JSON.parse(text) as RecordedHistory]));
+
+let workflowBundle: WorkflowBundleWithSourceMap;
+beforeAll(async () => {
+  workflowBundle = await bundleWorkflows();
+});
+
+/** Names of the histories that do not replay, with the reason. */
+async function replay(recorded: ReadonlyMap<string, RecordedHistory>): Promise<[string, Error][]> {
+  const inputs = [...recorded].map(([name, history]) => ({ workflowId: workflowIdIn(history, name), history }));
+  const failures: [string, Error][] = [];
+  let position = 0;
+  for await (const { error } of Worker.runReplayHistories({ workflowBundle }, inputs)) {
+    const [name] = [...recorded][position++]!;
+    if (error) failures.push([name, error]);
+  }
+  expect(position).toBe(recorded.size);
+  return failures;
+}
+const startOf = ({ events }: RecordedHistory) => events[0]!.workflowExecutionStartedEventAttributes;
+const workflowIdIn = (history: RecordedHistory, name: string): string => startOf(history).workflowId ?? name;
+
+// Guards: executions that were open before a change of the workflow code go on after it.
+test('every recorded history replays', async () => {
+  expect(await replay(histories)).toEqual([]);
+}, 120_000);
+
+// Guards: the test above can fail: a history of other code is told from ours.
+test('a history of other code does not', async () => {
+  const other = JSON.parse(texts.get('run-without-tools')!.replaceAll('"takeTurn"', '"takeAnotherTurn"'));
+  const [[, error] = []] = await replay(new Map([['other', other]]));
+  expect(error).toBeInstanceOf(DeterminismViolationError);
+});
+
+describe('there is a history', () => {
+  // Guards: a new workflow comes with its histories.
+  test('of every workflow', () => {
+    const recorded = new Set([...histories.values()].map((history) => startOf(history).workflowType.name));
+    expect([...recorded].sort()).toEqual(Object.keys(workflows).sort());
+  });
+
+  // Guards: each branch was really taken when it was recorded.
+  test.each([
+    ['run-failed', 'WORKFLOW_EXECUTION_FAILED'],
+    ['run-broken-tools', 'ACTIVITY_TASK_FAILED'],
+    ['run-parent', 'CHILD_WORKFLOW_EXECUTION_COMPLETED'],
+    ['run-parent-of-failed', 'CHILD_WORKFLOW_EXECUTION_FAILED'],
+    ['run-cancelled-with-child', 'CHILD_WORKFLOW_EXECUTION_CANCELED'],
+    ['run-cancelled-in-model-call', 'WORKFLOW_EXECUTION_CANCELED'],
+    ['run-waited-in-conversation', 'WORKFLOW_EXECUTION_SIGNALED'],
+    ['run-before-continuing-as-new', 'WORKFLOW_EXECUTION_CONTINUED_AS_NEW'],
+    ['webhook-delivered', 'WORKFLOW_EXECUTION_COMPLETED'],
+    ['webhook-failed', 'ACTIVITY_TASK_FAILED'],
+    ['webhook-exhausted', 'WORKFLOW_EXECUTION_FAILED'],
+  ])('%s, with %s', (name, type) => {
+    expect(histories.get(name)!.events.map(({ eventType }) => eventType)).toContain(`EVENT_TYPE_${type}`);
+  });
+
+  // Guards: attempts and continued turns are in them, not only the smooth way.
+  test('of retries, of two tool turns, and of a run that goes on', () => {
+    const attemptsIn = (name: string) =>
+      histories.get(name)!.events.map((event) => event['activityTaskStartedEventAttributes']?.attempt ?? 0);
+    expect(Math.max(...attemptsIn('run-retried'))).toBe(3);
+    expect(Math.max(...attemptsIn('webhook-exhausted'))).toBe(8);
+    expect(attemptsIn('run-two-tool-turns').filter((attempt) => attempt > 0)).toHaveLength(3 + 4);
+    expect(startOf(histories.get('run-after-continuing-as-new')!).continuedExecutionRunId).toBeTruthy();
+  });
+});
+
+// Guards: what is committed tells nothing of a prompt, nor of the machine and the folder it was recorded in.
+test.each([...texts])('%s holds references only', (_, text) => {
+  const plain = text.replace(/"data":"([A-Za-z0-9+/=]+)"/g, (_, data: string) =>
+    Buffer.from(data, 'base64').toString(),
+  );
+  expect(plain).toContain('"events"');
+  expect(plain).not.toMatch(/canary|node_modules|file:|\.ts:\d|hostname/);
+  const identities = new Set(plain.match(/"identity":"[^"]*"/g));
+  expect([...identities]).toEqual(['"identity":"recorder"']);
+});

@@ -1,0 +1,142 @@
+/** The model costs nothing for input and one cent a token of output, of which a reply may have a hundred: a dollar. */
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { sql } from 'drizzle-orm';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { answer, callTools, startOpenAiServer, type OpenAiServer, type Reply } from '../../support/openai-server.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { dispatch, eventsOf, rowOf, typesOf } from '../../support/runs.ts';
+
+/** What the server's replies report: three tokens of output. */
+const CALL_COST = '0.03';
+let provider: OpenAiServer;
+let folder: string;
+let service: TestService;
+let acme: Tenant;
+beforeAll(async () => {
+  provider = await startOpenAiServer();
+  folder = await mkdtemp(join(tmpdir(), 'aos-prices-'));
+  const prices = join(folder, 'prices.json');
+  await writeFile(prices, JSON.stringify({ scripted: { input_usd_per_mtok: 0, output_usd_per_mtok: 10_000 } }));
+  service = await startTestService({
+    env: {
+      MODEL_PRICES: prices,
+      MODEL_MAX_OUTPUT_TOKENS: '100',
+      OPENAI_COMPATIBLE_BASE_URL: provider.baseUrl,
+      OPENAI_COMPATIBLE_MODEL: 'scripted',
+    },
+  });
+  acme = await service.tenant('acc_acme');
+});
+beforeEach(() => provider.reset());
+afterAll(async () => {
+  await service?.close();
+  await provider?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const limited = (cost_budget_usd: string | number, override = {}) => ({
+  ...{ agent: 'assistant', prompt: 'Do as scripted' },
+  override: { cost_budget_usd, ...override },
+});
+const time = callTools({ id: 'time', name: 'current_time', arguments: {} });
+
+async function budgetOf(runId: string) {
+  const [row] = await service.runtime.db.rows(sql`
+    select limit_usd::float8 as "limit", spent_usd::float8 as spent, reserved_usd::float8 as reserved
+    from budgets where id = ${`run:${runId}`}`);
+  return row as { limit: number; spent: number; reserved: number };
+}
+
+// Guards: a budget stops a run before the spend: a call that may cost a dollar is not made for 99 cents.
+test.each(['0.99', '0', 0.99])('a budget of %p is too small for one call', async (budget) => {
+  const run = await acme.run(limited(budget));
+  expect(run).toMatchObject({ status: 'failed', error: expect.stringMatching(/^budget_exceeded: .*may cost 1 USD/) });
+  expect(provider.requests).toHaveLength(0);
+  expect((await rowOf(acme, run.run_id)).total_cost_usd).toBe('0');
+  expect((await typesOf(acme, run.run_id)).at(-1)).toBe('run_failed');
+  expect(await budgetOf(run.run_id)).toMatchObject({ spent: 0, reserved: 0 });
+});
+
+// Guards: what was held is given back, what was spent is booked, and both before the next call.
+test.each([
+  ['1', 'stops before the second call', 'failed', 1],
+  ['1.029', 'stops before the second call', 'failed', 1],
+  ['1.03', 'is just enough for both calls', 'succeeded', 2],
+])('a budget of %s %s', async (budget, _, status, calls) => {
+  provider.script(time, answer('It is late.'));
+  const run = await acme.run(limited(budget));
+  expect(run.status).toBe(status);
+  expect(provider.requests).toHaveLength(calls);
+  expect(await budgetOf(run.run_id)).toEqual({ limit: Number(budget), spent: calls * 0.03, reserved: 0 });
+  expect(Number((await rowOf(acme, run.run_id)).total_cost_usd)).toBeCloseTo(calls * 0.03, 8);
+});
+
+// Guards: the hold is there while the call is under way, and a cancelled or failed call does not keep it.
+test('a hold ends with its call', async () => {
+  provider.otherwise(() => {});
+  const runId = await dispatch(acme, limited('1'));
+  await provider.received(1);
+  expect(await budgetOf(runId)).toMatchObject({ spent: 0, reserved: 1 });
+  await acme.cp('POST', `/v1/runs/${runId}/cancel`);
+  await eventually(async () => expect(await budgetOf(runId)).toMatchObject({ spent: 0, reserved: 0 }));
+  provider.otherwise((response) => void response.writeHead(400).end('{}'));
+  const failed = await acme.run(limited('1'));
+  expect(failed).toMatchObject({ status: 'failed', error: expect.stringMatching(/^model_refused_request/) });
+  expect(await budgetOf(failed.run_id)).toMatchObject({ spent: 0, reserved: 0 });
+});
+
+// Guards: children spend from their parent's budget, all at once, and never more than there is.
+test('children share the budget of their parent', async () => {
+  const held: (() => void)[] = [];
+  const isParent = ({ body }: Parameters<Reply>[1]) => JSON.stringify(body.messages).includes('Do as scripted');
+  const spawns = Array.from({ length: 6 }, (_, i) => ({
+    ...{ id: `spawn${i}`, name: 'spawn_run' },
+    arguments: { agent: 'writer', prompt: `Part ${i}` },
+  }));
+  provider.script(callTools(...spawns));
+  provider.otherwise((response, request) => {
+    if (isParent(request)) answer('All done.')(response, request);
+    else held.push(() => answer('A part.')(response, request));
+  });
+  const parentId = await dispatch(acme, limited('3.5'));
+  const parts = async () => {
+    const { body } = await acme.cp('GET', '/v1/runs?agent=writer');
+    return body.data as { run_id: string; parent_run_id: string; last_status: string; total_cost_usd: string }[];
+  };
+  // 3.47 are left, so three calls can be held and three children are refused while those are under way.
+  await eventually(async () => {
+    const statuses = (await parts()).map(({ last_status }) => last_status).sort();
+    expect([statuses, held.length]).toEqual([['failed', 'failed', 'failed', 'running', 'running', 'running'], 3]);
+  });
+  expect(await budgetOf(parentId)).toEqual({ limit: 3.5, spent: 0.03, reserved: 3 });
+  for (const release of held) release();
+  expect(await acme.waitForRun(parentId)).toMatchObject({ status: 'succeeded', output: 'All done.' });
+  expect(provider.requests).toHaveLength(5);
+  expect(await budgetOf(parentId)).toEqual({ limit: 3.5, spent: 0.15, reserved: 0 });
+  const costs = (await parts()).map(({ total_cost_usd }) => total_cost_usd).sort();
+  expect(costs).toEqual(['0', '0', '0', CALL_COST, CALL_COST, CALL_COST]);
+  for (const { run_id, parent_run_id, last_status } of await parts()) {
+    expect(parent_run_id).toBe(parentId);
+    if (last_status === 'failed') expect((await eventsOf(acme, run_id)).at(-1)!.payload.code).toBe('budget_exceeded');
+  }
+});
+
+// Guards: without a price no budget can be kept, so a run that has one is refused, in words that say what to do.
+test('a budget on a model without a price', async () => {
+  const run = await acme.run(limited('1000', { model_override: 'mystery' }));
+  expect(run).toMatchObject({
+    status: 'failed',
+    error: expect.stringMatching(/^model_unpriced: .*mystery.*MODEL_PRICES/),
+  });
+  expect(provider.requests).toHaveLength(0);
+});
+
+// Guards: a failed attempt that is repeated holds its amount once.
+test('a repeated call holds once', async () => {
+  provider.script((response) => void response.writeHead(503).end(), answer('Now.'));
+  const run = await acme.run(limited('1'));
+  expect(run).toMatchObject({ status: 'succeeded', output: 'Now.' });
+  expect(await budgetOf(run.run_id)).toEqual({ limit: 1, spent: 0.03, reserved: 0 });
+});
