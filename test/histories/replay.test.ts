@@ -1,11 +1,11 @@
 /** Replays every recorded history against the workflow code as it is (`npm run histories:record` makes them). */
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { DeterminismViolationError } from '@temporalio/workflow';
-import { Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import { DefaultLogger, Runtime, Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import * as workflows from '../../workflows/index.ts';
-import { bundleWorkflows } from '../workflows/run-worker.ts';
+import { bundleWorkflows } from '../support/workflow-bundle.ts';
 
 interface RecordedHistory {
   events: { eventType: string; [attributes: string]: any }[];
@@ -21,6 +21,7 @@ const histories = new Map([...texts].map(([name, text]) => [name, JSON.parse(tex
 
 let workflowBundle: WorkflowBundleWithSourceMap;
 beforeAll(async () => {
+  Runtime.install({ logger: new DefaultLogger('WARN') });
   workflowBundle = await bundleWorkflows();
 });
 

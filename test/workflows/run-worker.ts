@@ -1,21 +1,15 @@
 /** Runs on the local Temporal server, with activities that do what a test tells them. */
-import type { TestTemporal } from '../support/temporal.ts';
 import { WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import {
-  bundleWorkflowCode,
-  DefaultLogger,
-  Worker,
-  type WorkerOptions,
-  type WorkflowBundleWithSourceMap,
-} from '@temporalio/worker';
-import { fileURLToPath } from 'node:url';
+import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { heartbeating } from '../../activities/failures.ts';
 import type { Activities } from '../../activities/index.ts';
 import { newRunId } from '../../src/platform/core/ids.ts';
 import { runWorkflowId, type Effect, type TurnOutcome } from '../../src/resources/runs/model.ts';
 import { AGENT_RUN, type AgentRunInput } from '../../workflows/run/messages.ts';
 import type { agentRun } from '../../workflows/run/workflow.ts';
+import type { TestTemporal } from '../support/temporal.ts';
+import { bundleWorkflows } from '../support/workflow-bundle.ts';
 
 export type Turn = Parameters<Activities['takeTurn']>[0];
 export type RunHandle = WorkflowHandle<typeof agentRun>;
@@ -53,12 +47,6 @@ export interface Started extends Recorded {
   /** Starts a run; without an id of its own it takes a new one. */
   start(input?: Partial<AgentRunInput>): Promise<RunHandle>;
 }
-
-const WORKFLOWS = fileURLToPath(new URL('../../workflows/index.ts', import.meta.url));
-let bundle: Promise<WorkflowBundleWithSourceMap> | undefined;
-/** Of the code as it is, and not as it was at the last build. */
-export const bundleWorkflows = () =>
-  (bundle ??= bundleWorkflowCode({ workflowsPath: WORKFLOWS, logger: new DefaultLogger('WARN') }));
 
 /** A worker with these activities, on a queue of its own, for as long as `drive` takes. */
 export async function withRuns<T>(

@@ -1,14 +1,15 @@
 /** What workflow code is made of, and where it runs. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { bundleWorkflowCode, DefaultLogger, Worker } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
 import { fileURLToPath } from 'node:url';
 import * as workflows from '../../workflows/index.ts';
 import { newRunId } from '../../src/platform/core/ids.ts';
 import { goAheadSignal } from '../../workflows/run/messages.ts';
 import { eventually } from '../support/service.ts';
 import { connectTestTemporal, type TestTemporal } from '../support/temporal.ts';
+import { bundleWorkflows } from '../support/workflow-bundle.ts';
 import type { countStarts } from './fixtures/module-state.ts';
-import { asksFor, bundleWorkflows, endOf, SUCCEEDED, timersOf, withRuns, type Turn } from './run-worker.ts';
+import { asksFor, endOf, SUCCEEDED, timersOf, withRuns, type Turn } from './run-worker.ts';
 
 let temporal: TestTemporal;
 beforeAll(async () => {
@@ -43,7 +44,7 @@ describe('the bundle', () => {
 // not go together have leaked it (sdk-typescript #2166).
 test('workflows share no module state', async () => {
   const workflowsPath = fileURLToPath(new URL('./fixtures/module-state.ts', import.meta.url));
-  const workflowBundle = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
+  const workflowBundle = await bundleWorkflows(workflowsPath);
   const taskQueue = `${temporal.queuePrefix}module-state`;
   const { connection, namespace } = temporal;
   const worker = await Worker.create({ connection, namespace, taskQueue, workflowBundle });

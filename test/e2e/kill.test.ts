@@ -1,0 +1,176 @@
+/** `kill -9` of the service's processes in the midst of everything, once a process, and what is there afterwards. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sql } from 'drizzle-orm';
+import { newRunId } from '../../src/platform/core/ids.ts';
+import { createRunStore } from '../../src/resources/runs/store/index.ts';
+import { PARTS, prepareProcesses, type Part, type Processes } from '../support/processes.ts';
+import { tool } from '../support/runs.ts';
+import { eventually } from '../support/service.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import { dispatch, endsIn, outcomeOf, untilRunning, type Outcome } from './runs.ts';
+
+const NOTIFIED_RUNS = 20;
+const REACTIONS = [500, 200, 'reset', 200, 200, 200, 'timeout', 200, 200, 200] as const;
+
+let receiver: WebhookReceiver;
+let processes: Processes;
+const mayAnswer = Promise.withResolvers<void>();
+beforeAll(async () => {
+  let hooks = 0;
+  receiver = await startWebhookReceiver(async ({ path }) => {
+    if (path.startsWith('/hook')) return REACTIONS[hooks++ % REACTIONS.length]!;
+    if (path.startsWith('/held')) await mayAnswer.promise;
+    return { status: 200, body: path };
+  });
+  processes = await prepareProcesses({
+    HOUSEKEEPING_INTERVAL: '1s',
+    EGRESS_ALLOWLIST: receiver.hostAndPort,
+    WEBHOOK_ALLOW_HTTP: 'true',
+    WEBHOOK_RETRY_INITIAL: '200ms',
+    WEBHOOK_TIMEOUT: '1s',
+  });
+  await processes.start();
+  const hook = { url: `http://${receiver.hostAndPort}/hook`, events: ['run.succeeded'] };
+  expect((await processes.api('POST', '/v1/webhooks', hook)).status).toBe(201);
+}, 120_000);
+afterAll(async () => {
+  mayAnswer.resolve();
+  await processes?.close();
+  await receiver?.close();
+});
+
+const timesAt = (path: string) => receiver.received.filter((request) => request.path === path).length;
+
+describe.each(PARTS.map((part) => [part]))('kill -9 of the %s', (part: Part) => {
+  const get = (name: string) => tool('http_request', { url: `http://${receiver.hostAndPort}/${name}-${part}` });
+  const post = (name: string) =>
+    tool('http_request', { method: 'POST', url: `http://${receiver.hostAndPort}/${name}-${part}`, body: '{}' });
+  let outcomes: Record<string, Outcome>;
+  let childRuns: Outcome[];
+  const notified: string[] = [];
+  const conversation: string[] = [];
+
+  beforeAll(async () => {
+    const runs: Record<string, string> = {
+      'in a model call': await dispatch(processes, '[[sleep:2000]]'),
+      'between tool turns': await dispatch(processes, `${get('done')} [[then]] ${get('held')} [[then]] ${get('next')}`),
+      'in an irreversible call': await dispatch(processes, post('held-post')),
+      'waiting for a child': await dispatch(
+        processes,
+        tool('spawn_run', { agent: 'writer', prompt: get('held-child') }),
+      ),
+    };
+    for (const prompt of ['[[sleep:1000]] first', 'second', 'third']) {
+      conversation.push(await dispatch(processes, prompt, { thread_id: part }));
+    }
+    await untilRunning(processes, runs['in a model call']!);
+    await eventually(() => {
+      for (const held of ['held', 'held-post', 'held-child']) expect(timesAt(`/${held}-${part}`)).toBe(1);
+    });
+    const before = timesAt('/hook');
+    for (let i = 0; i < NOTIFIED_RUNS; i++) notified.push(await dispatch(processes, `Hello ${i}`));
+    await eventually(() => expect(timesAt('/hook')).toBeGreaterThan(before + 3));
+    runs['just accepted'] = await dispatch(processes, 'Hello');
+    await processes.stop('SIGKILL', [part]);
+
+    if (part !== 'api') runs['never started'] = await acceptWithoutStarting();
+    await processes.start();
+    // What was in flight would now be answered, to whoever still asks.
+    mayAnswer.resolve();
+    const all = { ...runs, ...Object.fromEntries([...conversation, ...notified].map((id) => [id, id])) };
+    outcomes = {};
+    for (const [name, runId] of Object.entries(all)) outcomes[name] = await outcomeOf(processes, runId);
+    childRuns = await Promise.all(
+      outcomes['waiting for a child']!.events.filter(({ event_type }) => event_type === 'agent_run_started').map(
+        ({ payload }) => outcomeOf(processes, payload['run_id'] as string),
+      ),
+    );
+  }, 120_000);
+
+  /** A run whose process died between accepting it and starting its workflow. */
+  async function acceptWithoutStarting(): Promise<string> {
+    const id = newRunId();
+    await processes.withDatabase(async (db) => {
+      await createRunStore(db).acceptRun({
+        ...{ id, customerId: 'internal', agent: 'assistant', transport: 'rest', prompt: 'Hello' },
+        ...{ threadId: null, channelId: null, conversation: null, override: null },
+      });
+      // Long enough ago that nobody is starting it.
+      await db.rows(sql`update runs set created_at = now() - interval '1 minute' where id = ${id}`);
+    });
+    return id;
+  }
+
+  // Guards: a run that was answered 201 ends, and ends once, wherever it was; also one that nobody had started.
+  test('each accepted run has one end', () => {
+    const ends = endsIn(outcomes);
+    expect(Object.keys(ends).length).toBeGreaterThanOrEqual(5 + conversation.length + notified.length);
+    expect(ends).toEqual(Object.fromEntries(Object.keys(ends).map((name) => [name, ['run_completed']])));
+  });
+
+  // Guards: no row of a timeline is doubled by an activity that was repeated.
+  test('nothing is recorded twice', () => {
+    const { events } = outcomes['between tool turns']!;
+    const recorded = events.map(
+      ({ event_type, payload }) => `${event_type} ${payload['turn'] ?? payload['call_id'] ?? ''}`,
+    );
+    expect(recorded.filter((row) => !row.startsWith('claude_request'))).toEqual([
+      ...['run_received ', 'run_started ', 'model_resolved ', 'context_loaded '],
+      ...['claude_iteration 1', 'tool_call call_1_0', 'tool_result call_1_0'],
+      ...['claude_iteration 2', 'tool_call call_2_0', 'tool_result call_2_0'],
+      ...['claude_iteration 3', 'tool_call call_3_0', 'tool_result call_3_0'],
+      ...['claude_iteration 4', 'run_completed '],
+    ]);
+  });
+
+  // Guards: a recorded result is not fetched again; one that was on its way is, as reading does no harm.
+  test('reading calls are made until they are recorded', () => {
+    expect(timesAt(`/done-${part}`)).toBe(1);
+    expect(timesAt(`/next-${part}`)).toBe(1);
+    expect(timesAt(`/held-${part}`)).toBe(part === 'api' ? 1 : 2);
+  });
+
+  // Guards: an effect that may have happened does not happen again, and the model is told that nobody knows.
+  test('an irreversible call is not repeated', () => {
+    expect(timesAt(`/held-post-${part}`)).toBe(1);
+    const result = outcomes['in an irreversible call']!.events.find(({ event_type }) => event_type === 'tool_result');
+    if (part === 'api') expect(result).toMatchObject({ status: 'succeeded' });
+    else
+      expect(result).toMatchObject({
+        status: 'failed',
+        payload: { result_preview: expect.stringContaining('unknown') },
+      });
+  });
+
+  // Guards: a parent that waits gets the result of its one child, which lost its worker too.
+  test('a spawned run comes back to its parent', () => {
+    expect(childRuns.map(({ status }) => status)).toEqual(['succeeded']);
+    const result = outcomes['waiting for a child']!.events.find(({ event_type }) => event_type === 'tool_result');
+    expect(result).toMatchObject({
+      status: 'succeeded',
+      payload: { result_preview: expect.stringContaining('output') },
+    });
+  });
+
+  // Guards: the order of a conversation survives.
+  test('a conversation keeps its order', () => {
+    const ends = conversation.map((id) => outcomes[id]!.completed_at);
+    expect(ends).toEqual([...ends].sort());
+  });
+
+  // Guards: a delivery that was under way, about to begin or between two attempts is made, at least once.
+  test('each webhook is delivered', async () => {
+    const { body: list } = await eventually(async () => {
+      const answer = await processes.cp('GET', '/v1/webhook-deliveries?status=pending&limit=100');
+      expect(answer.body.data).toEqual([]);
+      return answer;
+    });
+    expect(list.meta.total).toBe(0);
+    const { body } = await processes.cp('GET', '/v1/webhook-deliveries?status=delivered&limit=500');
+    const seen = new Set(receiver.received.map(({ body }) => (body ? JSON.parse(body).data?.run_id : undefined)));
+    expect(notified.filter((id) => !seen.has(id))).toEqual([]);
+    expect(body.meta.total).toBeGreaterThanOrEqual(notified.length);
+    const { body: lost } = await processes.cp('GET', '/v1/webhook-deliveries?status=exhausted');
+    expect(lost.data).toEqual([]);
+  });
+});
