@@ -4,7 +4,7 @@
  */
 import { Client, type ConnectionLike } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
-import { DefaultLogger, NativeConnection, Runtime, type LogEntry } from '@temporalio/worker';
+import { DefaultLogger, makeTelemetryFilterString, NativeConnection, Runtime, type LogEntry } from '@temporalio/worker';
 import type { Log } from '../core/log.ts';
 
 export interface Temporal {
@@ -50,5 +50,7 @@ function routeSdkLogs(log: Log): void {
     log[levels[level]]({ sdk: { ...meta, error: undefined }, err: meta?.error as unknown }, message),
   );
   // Signals are the process roots' business, which stop everything in order.
-  Runtime.install({ logger, shutdownSignals: [] });
+  // Without forwarding the SDK's native part prints lines of its own among our JSON.
+  const logging = { forward: {}, filter: makeTelemetryFilterString({ core: 'WARN' }) };
+  Runtime.install({ logger, shutdownSignals: [], telemetryOptions: { logging } });
 }

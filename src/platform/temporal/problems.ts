@@ -7,15 +7,30 @@ import { Problem } from '../core/problem.ts';
 const DEADLINE_MS = 4_500;
 
 /**
- * Runs a Temporal call under the deadline of a route.
+ * Runs a Temporal call under the deadline of a route. On our own clock too: the connection applies its deadline to each
+ * attempt and repeats a refused one for ten seconds.
  * @throws Problem runtime_unreachable when the frontend does not answer in time or at all
  */
 export async function withinDeadline<T>(temporal: Temporal, call: () => Promise<T>): Promise<T> {
+  const answer = temporal.connection.withDeadline(Date.now() + DEADLINE_MS, call);
   try {
-    return await temporal.connection.withDeadline(Date.now() + DEADLINE_MS, call);
+    return await orAfter(DEADLINE_MS, answer, () => {
+      throw new Problem('runtime_unreachable');
+    });
   } catch (error) {
     if (isUnreachable(error)) throw new Problem('runtime_unreachable');
     throw error;
+  }
+}
+
+/** Gives up on work, which goes on, after that long. */
+export async function orAfter<T>(ms: number, work: Promise<T>, giveUp: () => T): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
+  try {
+    return await Promise.race([work, late.then(giveUp)]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

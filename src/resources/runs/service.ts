@@ -1,6 +1,5 @@
 /** What a caller can do with runs. A run is accepted in Postgres, then started; what follows is the workflow's doing. */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { AGENT_RUN, goAheadSignal, type AgentRunInput } from '../../../workflows/run/messages.ts';
 import type { agentRun } from '../../../workflows/run/workflow.ts';
 import type { Config } from '../../platform/core/config.ts';
@@ -10,7 +9,7 @@ import { Problem } from '../../platform/core/problem.ts';
 import { found } from '../../platform/db/client.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
-import { isWorkflowGone, withinDeadline } from '../../platform/temporal/problems.ts';
+import { isWorkflowGone, orAfter, withinDeadline } from '../../platform/temporal/problems.ts';
 import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
 import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.ts';
 import type { RunRequest } from './contract.ts';
@@ -38,32 +37,11 @@ interface StartableRun {
 
 /** How long a cancel request leaves it to the workflow to end the run. */
 const CANCEL_PATIENCE_MS = 2_000;
-/** How long a route waits for Temporal. */
-const REACH_MS = 4_500;
 
 const ignore = (): void => {};
 
-/** Gives up on work, which goes on, after that long. */
-async function orAfter<T>(ms: number, work: Promise<T>, giveUp: () => T): Promise<T> {
-  const timer = new AbortController();
-  try {
-    return await Promise.race([work, sleep(ms, undefined, timer).then(giveUp)]);
-  } finally {
-    timer.abort();
-  }
-}
-
 export const createRunService = (deps: RunServiceDependencies) => {
   const { temporal, store, config, log, agentExists } = deps;
-
-  /**
-   * On our own clock too: the connection applies a deadline to each attempt and repeats a refused one for ten seconds.
-   * @throws Problem runtime_unreachable
-   */
-  const reach = (call: () => Promise<void>): Promise<void> =>
-    orAfter(REACH_MS, withinDeadline(temporal, call), () => {
-      throw new Problem('runtime_unreachable');
-    });
 
   /** Starts the workflow of an accepted run. Repeating it, for a run that runs or has run, does nothing. */
   async function start({ id, workspaceId, customerId, agent }: StartableRun): Promise<void> {
@@ -100,7 +78,7 @@ export const createRunService = (deps: RunServiceDependencies) => {
     const { customerId, workspaceId } = caller;
     await store.acceptRun({ ...run, id, customerId });
     try {
-      await reach(() => start({ id, workspaceId, customerId, agent: run.agent }));
+      await withinDeadline(temporal, () => start({ id, workspaceId, customerId, agent: run.agent }));
     } catch (error) {
       const isWithdrawn = await store.withdrawRun(customerId, id);
       if (isWithdrawn) throw error;
@@ -151,9 +129,11 @@ export const createRunService = (deps: RunServiceDependencies) => {
     },
 
     async retry(caller: Caller, runId: string) {
-      const { agent, transport, prompt } = await findLive(caller, runId);
+      const { agent, transport, prompt, override } = await findLive(caller, runId);
       return accept(caller, {
-        ...{ agent, transport, prompt, override: null },
+        ...{ agent, transport, prompt, override },
+        // A limit on what the first one could spend is one on this too.
+        costBudgetUsd: override?.cost_budget_usd as string | undefined,
         ...{ threadId: null, channelId: null, conversation: null },
       });
     },
@@ -163,7 +143,7 @@ export const createRunService = (deps: RunServiceDependencies) => {
       const run = await findLive(caller, runId);
       if (isTerminal(run.status)) throw new Problem('run_not_in_flight');
       const handle = temporal.client.workflow.getHandle(runWorkflowId(runId));
-      await reach(async () => {
+      await withinDeadline(temporal, async () => {
         // Accepted but not started yet: starting it is what gives it a workflow that can be cancelled.
         if (run.status === 'queued') await start({ ...run, workspaceId: caller.workspaceId });
         await handle.cancel();

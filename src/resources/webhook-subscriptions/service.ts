@@ -90,7 +90,7 @@ export const createWebhookService = (options: WebhookServiceOptions) => {
       // Tidiness only: an attempt finds its delivery dropped and sends nothing.
       const cancel = ({ deliveryId, redelivery }: (typeof dropped)[number]) =>
         temporal.client.workflow.getHandle(deliveryWorkflowId(deliveryId, redelivery)).cancel();
-      await withinDeadline(temporal, () => Promise.allSettled(dropped.map(cancel)));
+      await withinDeadline(temporal, () => Promise.allSettled(dropped.map(cancel))).catch(() => {});
     },
 
     async listDeliveries({ customerId }: Caller, query: DeliveryQuery) {
