@@ -9,7 +9,10 @@ const TABLE = /(<!-- settings -->\n)[\s\S]*?(<!-- \/settings -->)/;
 
 export async function settingsTable(): Promise<{ current: string; wanted: string }> {
   const readme = await readFile(README, 'utf8');
-  return { current: readme, wanted: readme.replace(TABLE, (_, begin: string, end: string) => `${begin}\n${rows()}\n\n${end}`) };
+  return {
+    current: readme,
+    wanted: readme.replace(TABLE, (_, begin: string, end: string) => `${begin}\n${rows()}\n\n${end}`),
+  };
 }
 
 function rows(): string {
@@ -20,7 +23,12 @@ function rows(): string {
     '| Setting | Default | What it does |',
     '|---|---|---|',
     ...properties.map(([name, { description, default: fallback }]) => {
-      const shown = fallback === undefined || fallback === '' ? (required.has(name) ? 'made in embedded mode' : '') : `\`${String(fallback)}\``;
+      const shown =
+        fallback === undefined || fallback === ''
+          ? required.has(name)
+            ? 'made in embedded mode'
+            : ''
+          : `\`${String(fallback)}\``;
       return `| \`${name}\` | ${shown} | ${description ?? ''} |`;
     }),
   ].join('\n');

@@ -11,7 +11,7 @@ export async function dispatch(processes: Processes, prompt: string, more: objec
   return body.run_id;
 }
 
-export async function eventsOf(processes: Processes, runId: string): Promise<EventRow[]> {
+async function eventsOf(processes: Processes, runId: string): Promise<EventRow[]> {
   const { status, body } = await processes.cp('GET', `/v1/runs/${runId}/events?limit=2000`);
   expect(status).toBe(200);
   return body.data;

@@ -8,7 +8,15 @@ import * as workflows from '../../workflows/index.ts';
 import { bundleWorkflows } from '../support/workflow-bundle.ts';
 
 interface RecordedHistory {
-  events: { eventType: string; [attributes: string]: any }[];
+  events: {
+    eventType: string;
+    workflowExecutionStartedEventAttributes?: {
+      workflowType: { name: string };
+      workflowId: string;
+      continuedExecutionRunId?: string;
+    };
+    activityTaskStartedEventAttributes?: { attempt: number };
+  }[];
 }
 
 const DIRECTORY = fileURLToPath(new URL('.', import.meta.url));
@@ -27,7 +35,7 @@ beforeAll(async () => {
 
 /** Names of the histories that do not replay, with the reason. */
 async function replay(recorded: ReadonlyMap<string, RecordedHistory>): Promise<[string, Error][]> {
-  const inputs = [...recorded].map(([name, history]) => ({ workflowId: workflowIdIn(history, name), history }));
+  const inputs = [...recorded.values()].map((history) => ({ workflowId: startOf(history).workflowId, history }));
   const failures: [string, Error][] = [];
   let position = 0;
   for await (const { error } of Worker.runReplayHistories({ workflowBundle }, inputs)) {
@@ -37,8 +45,7 @@ async function replay(recorded: ReadonlyMap<string, RecordedHistory>): Promise<[
   expect(position).toBe(recorded.size);
   return failures;
 }
-const startOf = ({ events }: RecordedHistory) => events[0]!.workflowExecutionStartedEventAttributes;
-const workflowIdIn = (history: RecordedHistory, name: string): string => startOf(history).workflowId ?? name;
+const startOf = ({ events }: RecordedHistory) => events[0]!.workflowExecutionStartedEventAttributes!;
 
 // Guards: executions that were open before a change of the workflow code go on after it.
 test('every recorded history replays', async () => {
@@ -79,7 +86,7 @@ describe('there is a history', () => {
   // Guards: attempts and continued turns are in them, not only the smooth way.
   test('of retries, of two tool turns, and of a run that goes on', () => {
     const attemptsIn = (name: string) =>
-      histories.get(name)!.events.map((event) => event['activityTaskStartedEventAttributes']?.attempt ?? 0);
+      histories.get(name)!.events.map((event) => event.activityTaskStartedEventAttributes?.attempt ?? 0);
     expect(Math.max(...attemptsIn('run-retried'))).toBe(3);
     expect(Math.max(...attemptsIn('webhook-exhausted'))).toBe(8);
     expect(attemptsIn('run-two-tool-turns').filter((attempt) => attempt > 0)).toHaveLength(3 + 4);

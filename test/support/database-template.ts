@@ -35,7 +35,9 @@ export async function describeTemplate(): Promise<Template> {
 
 export async function makeTemplate(): Promise<void> {
   const template = await describeTemplate();
-  await (process.env.TEST_DATABASE_URL ? makeDatabase(template, process.env.TEST_DATABASE_URL) : makeDirectory(template));
+  await (process.env.TEST_DATABASE_URL
+    ? makeDatabase(template, process.env.TEST_DATABASE_URL)
+    : makeDirectory(template));
 }
 
 async function makeDirectory({ directory }: Template): Promise<void> {

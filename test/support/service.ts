@@ -21,6 +21,8 @@ export const TEST_SECRETS = {
   OPERATOR_TOKEN: 'operator-token-of-the-tests',
 };
 
+// What a test expects of a body is what its assertions say.
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
 export interface Answer<Body = any> {
   status: number;
   headers: Headers;
@@ -68,7 +70,11 @@ export interface TestServiceOptions {
   log?: Log;
 }
 
-export async function startTestService({ env = {}, worker = true, log: givenLog }: TestServiceOptions = {}): Promise<TestService> {
+export async function startTestService({
+  env = {},
+  worker = true,
+  log: givenLog,
+}: TestServiceOptions = {}): Promise<TestService> {
   const [database, temporal] = await Promise.all([openTestDatabase(), connectTestTemporal(givenLog)]);
   const config = loadConfig({
     ...TEST_SECRETS,
@@ -111,14 +117,21 @@ export async function startTestService({ env = {}, worker = true, log: givenLog 
     async close() {
       await api.close();
       await Promise.all(workers.map((running) => running.close()));
-      await temporal.client.schedule.getHandle(`${temporal.queuePrefix}housekeeping`).delete().catch(() => {});
+      await temporal.client.schedule
+        .getHandle(`${temporal.queuePrefix}housekeeping`)
+        .delete()
+        .catch(() => {});
       await database.close();
       await temporal.close();
     },
   };
 }
 
-export const sessionFor = ({ workspaceId, customerId, actor }: Caller, role: 'owner' | 'admin' | 'member' = 'owner', ttlS = 3_600) => {
+export const sessionFor = (
+  { workspaceId, customerId, actor }: Caller,
+  role: 'owner' | 'admin' | 'member' = 'owner',
+  ttlS = 3_600,
+) => {
   const iat = Math.floor(Date.now() / 1_000);
   return signSession(
     { sub: actor, email: actor, workspace: workspaceId, customer_id: customerId, role, iat, exp: iat + ttlS },
@@ -126,7 +139,12 @@ export const sessionFor = ({ workspaceId, customerId, actor }: Caller, role: 'ow
   );
 };
 
-export async function call(url: string, method: string, headers: Record<string, string>, body?: unknown): Promise<Answer> {
+export async function call(
+  url: string,
+  method: string,
+  headers: Record<string, string>,
+  body?: unknown,
+): Promise<Answer> {
   const isForm = body instanceof FormData;
   const response = await fetch(url, {
     method,
@@ -145,7 +163,8 @@ function tenantOf(baseUrl: string, caller: Caller, apiKey: string): Tenant {
     apiKey,
     session,
     api: (method, path, body) => call(baseUrl + path, method, { authorization: `Bearer ${apiKey}` }, body),
-    cp: (method, path, body) => call(`${baseUrl}/api/v1/cp${path}`, method, { cookie: `service_session=${session}` }, body),
+    cp: (method, path, body) =>
+      call(`${baseUrl}/api/v1/cp${path}`, method, { cookie: `service_session=${session}` }, body),
     async run(body) {
       const accepted = await tenant.api('POST', '/v1/runs', body);
       if (accepted.status !== 201) throw new Error(`not accepted: ${JSON.stringify(accepted.body)}`);
@@ -163,7 +182,7 @@ function tenantOf(baseUrl: string, caller: Caller, apiKey: string): Tenant {
 
 /** Repeats a look until it succeeds: for what another process does in its own time. */
 export async function eventually<T>(look: () => T | Promise<T>, timeoutMs = 30_000): Promise<T> {
-  for (const deadline = Date.now() + timeoutMs; ; ) {
+  for (const deadline = Date.now() + timeoutMs; ;) {
     try {
       return await look();
     } catch (error) {

@@ -7,7 +7,7 @@ import { buffer } from 'node:stream/consumers';
 /** A status; an answer with a body; no answer at all; a 200 whose body never ends; or a connection that breaks. */
 export type Reaction = number | { status: number; body: string } | 'timeout' | 'stall' | 'reset';
 
-export interface ReceivedWebhook {
+interface ReceivedWebhook {
   path: string;
   headers: IncomingHttpHeaders;
   /** Raw, as the signature covers it. */

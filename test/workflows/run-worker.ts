@@ -36,7 +36,7 @@ export const hang = (): Promise<never> =>
   );
 
 /** What the workflow recorded, in order. */
-export interface Recorded {
+interface Recorded {
   ends: Parameters<Activities['endRun']>[0][];
   toolFailures: Parameters<Activities['recordToolFailure']>[0][];
   /** Runs that recorded the result of a run they spawned. */

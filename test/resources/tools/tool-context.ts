@@ -3,7 +3,7 @@ import { createEgress, type Egress } from '../../../src/platform/egress/egress.t
 import { FileNotFoundError, type FileStore } from '../../../src/platform/files/files.ts';
 import type { ToolContext } from '../../../src/resources/tools/model.ts';
 
-export const createMemoryFiles = (): FileStore => {
+const createMemoryFiles = (): FileStore => {
   const files = new Map<string, Buffer>();
   return {
     async put(key, bytes) {
