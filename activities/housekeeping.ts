@@ -1,6 +1,7 @@
 /** Repeats what was accepted but never started. Each start is idempotent, so an eager look costs nothing but itself. */
 import type { Log } from '../src/platform/core/log.ts';
 import type { RunStore } from '../src/resources/runs/store/index.ts';
+import { heartbeating } from './failures.ts';
 
 export interface HousekeepingDependencies {
   runs: RunStore;
@@ -20,11 +21,12 @@ export const createHousekeepingActivities = ({
   startPendingDeliveries,
   log,
 }: HousekeepingDependencies) => ({
-  async keepHouse(): Promise<void> {
-    const overdue = await runs.listUnstarted(OVERDUE_MS, BATCH);
-    for (const run of overdue) await startRun(run);
-    await startPendingDeliveries();
-    await runs.releaseForgotten();
-    if (overdue.length > 0) log.info({ runs: overdue.length }, 'repeated the start of accepted runs');
-  },
+  keepHouse: (): Promise<void> =>
+    heartbeating(async () => {
+      const overdue = await runs.listUnstarted(OVERDUE_MS, BATCH);
+      for (const run of overdue) await startRun(run);
+      await startPendingDeliveries();
+      await runs.releaseForgotten();
+      if (overdue.length > 0) log.info({ runs: overdue.length }, 'repeated the start of accepted runs');
+    }),
 });

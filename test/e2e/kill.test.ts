@@ -7,7 +7,7 @@ import { PARTS, prepareProcesses, type Part, type Processes } from '../support/p
 import { tool } from '../support/runs.ts';
 import { eventually } from '../support/service.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
-import { dispatch, endsIn, outcomeOf, untilRunning, type Outcome } from './runs.ts';
+import { dispatch, endsIn, outcomesOf, untilRunning, type Outcome } from './runs.ts';
 
 const NOTIFIED_RUNS = 20;
 const REACTIONS = [500, 200, 'reset', 200, 200, 200, 'timeout', 200, 200, 200] as const;
@@ -86,14 +86,13 @@ describe.each(PARTS.map((part) => [part]))('kill -9 of the %s', (part: Part) => 
     await processes.start();
     // What was in flight would now be answered, to whoever still asks.
     mayAnswer.get(part)!.resolve();
-    const all = { ...runs, ...Object.fromEntries([...conversation, ...notified].map((id) => [id, id])) };
-    outcomes = {};
-    for (const [name, runId] of Object.entries(all)) outcomes[name] = await outcomeOf(processes, runId);
-    childRuns = await Promise.all(
-      outcomes['waiting for a child']!.events.filter(({ event_type }) => event_type === 'agent_run_started').map(
-        ({ payload }) => outcomeOf(processes, payload['run_id'] as string),
-      ),
-    );
+    const numbered = (name: string, ids: string[]) => Object.fromEntries(ids.map((id, i) => [`${name} ${i}`, id]));
+    const all = { ...runs, ...numbered('conversation', conversation), ...numbered('notified', notified) };
+    outcomes = await outcomesOf(processes, all);
+    const children = outcomes['waiting for a child']!.events.filter(
+      ({ event_type }) => event_type === 'agent_run_started',
+    ).map(({ payload }, i) => [`child ${i}`, payload['run_id'] as string]);
+    childRuns = Object.values(await outcomesOf(processes, Object.fromEntries(children)));
   }, 120_000);
 
   /** A run whose process died between accepting it and starting its workflow. */
@@ -163,7 +162,7 @@ describe.each(PARTS.map((part) => [part]))('kill -9 of the %s', (part: Part) => 
 
   // Guards: the order of a conversation survives.
   test('a conversation keeps its order', () => {
-    const ends = conversation.map((id) => outcomes[id]!.completed_at);
+    const ends = conversation.map((_, i) => outcomes[`conversation ${i}`]!.completed_at);
     expect(ends).toEqual([...ends].sort());
   });
 

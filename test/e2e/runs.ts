@@ -30,15 +30,22 @@ export interface Outcome {
   events: EventRow[];
 }
 
-/** Waits until a run has ended. Its events are read after that, so that a second end would be among them. */
-export const outcomeOf = async (processes: Processes, runId: string): Promise<Outcome> => {
-  const run = await eventually(async () => {
-    const { body } = await processes.api('GET', `/v1/runs/${runId}`);
-    if (!body.completed_at) throw new Error(`run ${runId} is ${body.status}`);
-    return body;
-  }, 60_000);
-  return { ...run, events: await eventsOf(processes, runId) };
-};
+/** Waits until each run, by name, has ended. Its events are read after that, so that a second end would be among them. */
+export async function outcomesOf<Name extends string>(
+  processes: Processes,
+  runs: Record<Name, string>,
+): Promise<Record<Name, Outcome>> {
+  const outcomes: [string, Outcome][] = [];
+  for (const [name, runId] of Object.entries<string>(runs)) {
+    const run = await eventually(async () => {
+      const { body } = await processes.api('GET', `/v1/runs/${runId}`);
+      if (!body.completed_at) throw new Error(`the run '${name}' (${runId}) is ${body.status}`);
+      return body;
+    }, 60_000);
+    outcomes.push([name, { ...run, events: await eventsOf(processes, runId) }]);
+  }
+  return Object.fromEntries(outcomes) as Record<Name, Outcome>;
+}
 
 /** The terminal events of each run, by name. */
 export const endsIn = (outcomes: Record<string, Outcome>): Record<string, string[]> =>

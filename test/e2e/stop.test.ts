@@ -7,7 +7,7 @@ import { prepareProcesses, type Processes } from '../support/processes.ts';
 import { tool } from '../support/runs.ts';
 import { eventually } from '../support/service.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
-import { dispatch, endsIn, outcomeOf, untilRunning } from './runs.ts';
+import { dispatch, endsIn, outcomesOf, untilRunning } from './runs.ts';
 
 const GRACE_MS = 2_000;
 /** The database, Temporal's client and the process itself take their leave too. */
@@ -56,11 +56,9 @@ async function openRequest(body: string) {
 // Guards: a stop loses no request that has begun, takes no new one, ends in time, and what was running goes on later.
 test('SIGTERM drains, and runs go on after the next start', async () => {
   const post = tool('http_request', { method: 'POST', url: `http://${receiver.hostAndPort}/held-post`, body: '{}' });
-  const runs: Record<string, string> = {
-    'in a model call': await dispatch(processes, '[[sleep:6000]]'),
-    'in an irreversible call': await dispatch(processes, post),
-  };
-  await untilRunning(processes, runs['in a model call']!);
+  const model = await dispatch(processes, '[[sleep:6000]]');
+  const irreversible = await dispatch(processes, post);
+  await untilRunning(processes, model);
   await eventually(() => expect(receiver.received).toHaveLength(1));
   const open = await openRequest(JSON.stringify({ agent: 'assistant', prompt: 'Hello' }));
 
@@ -69,17 +67,12 @@ test('SIGTERM drains, and runs go on after the next start', async () => {
   await eventually(() => expect(fetch(`${processes.url}/healthz`)).rejects.toThrow('fetch failed'), 2_000);
   const accepted = await open.finish();
   expect(accepted.status).toBe(201);
-  runs['accepted while draining'] = accepted.body.run_id;
   const codes = await stopped;
   expect(codes).toEqual(codes.map(() => 0));
   expect(performance.now() - startedAt).toBeLessThan(GRACE_MS + LEAVE_MS);
 
   await processes.start();
-  const outcomes = {
-    model: await outcomeOf(processes, runs['in a model call']!),
-    irreversible: await outcomeOf(processes, runs['in an irreversible call']!),
-    accepted: await outcomeOf(processes, runs['accepted while draining']!),
-  };
+  const outcomes = await outcomesOf(processes, { model, irreversible, accepted: accepted.body.run_id });
   const completed = ['run_completed'];
   expect(endsIn(outcomes)).toEqual({ model: completed, irreversible: completed, accepted: completed });
   // The worker left before it had an answer: not repeated, and nobody claims to know what came of it.
@@ -106,9 +99,9 @@ test('kill -9 of Temporal', async () => {
   expect(after.meta.total).toBe(before.meta.total);
 
   await processes.restartTemporal();
-  const outcome = await outcomeOf(processes, runId);
+  const { outcome } = await outcomesOf(processes, { outcome: runId });
   expect(endsIn({ outcome })).toEqual({ outcome: ['run_completed'] });
   expect(outcome.output).toContain('42');
-  const next = await eventually(() => dispatch(processes, 'Hello'));
-  expect((await outcomeOf(processes, next)).status).toBe('succeeded');
+  const { next } = await outcomesOf(processes, { next: await eventually(() => dispatch(processes, 'Hello')) });
+  expect(next.status).toBe('succeeded');
 }, 90_000);

@@ -1,6 +1,8 @@
 /** Calls that outlast a heartbeat timeout (20 s), side by side because each has to wait for it. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { heartbeating } from '../../activities/failures.ts';
+import { newRunId } from '../../src/platform/core/ids.ts';
+import type { housekeeping } from '../../workflows/housekeeping/workflow.ts';
 import { connectTestTemporal, type TestTemporal } from '../support/temporal.ts';
 import { asksFor, endOf, firstTurn, SUCCEEDED, withRuns } from './run-worker.ts';
 
@@ -52,10 +54,25 @@ async function lostTool() {
   });
 }
 
-// Guards: heartbeats keep a slow call alive, which is billed once; a silent one is repeated, unless that may do harm.
+/** Housekeeping whose worker is gone: the schedule skips its ticks for as long as this one is open. */
+async function lostChore() {
+  const over = Promise.withResolvers<void>();
+  return withRuns(temporal, { keepHouse: () => over.promise }, async ({ taskQueue }) => {
+    const options = { taskQueue, workflowId: newRunId() };
+    const chore = temporal.client.workflow.execute<typeof housekeeping>('housekeeping', options);
+    return chore
+      .then(() => 'done')
+      .catch(() => 'given up')
+      .finally(over.resolve);
+  });
+}
+
+// Guards: heartbeats keep a slow call alive, which is billed once; a silent one is repeated, unless that may do harm,
+// or left to the next tick.
 test('slow calls go on, lost ones are repeated, lost irreversible ones are not', async () => {
-  const [slow, lost, tool] = await Promise.all([slowModel(), lostModel(), lostTool()]);
+  const [slow, lost, tool, chore] = await Promise.all([slowModel(), lostModel(), lostTool(), lostChore()]);
   expect(slow).toEqual({ end: 'COMPLETED', attempts: 1 });
   expect(lost).toEqual({ end: 'COMPLETED', attempts: 2 });
+  expect(chore).toBe('given up');
   expect(tool).toEqual({ end: 'COMPLETED', attempts: 1, isOutcomeUnknown: [true] });
 });

@@ -46,6 +46,8 @@ interface Recorded {
 export interface Started extends Recorded {
   /** Starts a run; without an id of its own it takes a new one. */
   start(input?: Partial<AgentRunInput>): Promise<RunHandle>;
+  /** Of the worker. */
+  taskQueue: string;
 }
 
 /** A worker with these activities, on a queue of its own, for as long as `drive` takes. */
@@ -77,7 +79,7 @@ export async function withRuns<T>(
       ...{ taskQueue, workflowId: runWorkflowId(runId) },
       args: [{ runId, customerId: 'c', workspaceId: 'w', agent: 'writer', split: false, limits: LIMITS, ...input }],
     });
-  return worker.runUntil(() => drive({ start, ...recorded }));
+  return worker.runUntil(() => drive({ start, taskQueue, ...recorded }));
 }
 
 export const LIMITS = { maxTurns: 50, maxTokens: 1_000_000 };

@@ -28,8 +28,12 @@ const TOOL_CALL: ActivityOptions = {
 /** Effects that must not happen twice: one attempt; an unknown outcome is told to the model. */
 const IRREVERSIBLE: ActivityOptions = { ...TOOL_CALL, retry: { maximumAttempts: 1 } };
 
-/** Housekeeping: the next tick is the retry. */
-export const chores = proxyActivities<Activities>({ startToCloseTimeout: '2m', retry: { maximumAttempts: 1 } });
+/** Housekeeping: the next tick is the retry, and it must not wait for long for one whose worker was killed. */
+export const chores = proxyActivities<Activities>({
+  startToCloseTimeout: '2m',
+  heartbeatTimeout: '10s',
+  retry: { maximumAttempts: 1 },
+});
 
 const sameQueue = {
   models: proxyActivities<Activities>(MODEL_CALL),

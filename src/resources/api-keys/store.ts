@@ -5,23 +5,21 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { Database } from '../../platform/db/client.ts';
 import { safeEqual, sha256 } from '../../platform/core/crypto.ts';
-import { workspaces } from '../workspaces/table.ts';
+import type { workspaces } from '../workspaces/table.ts';
 import { minuteOf } from './model.ts';
 import { apiKeys } from './table.ts';
 
 export type ApiKeyStore = ReturnType<typeof createApiKeyStore>;
 export type ApiKeyRow = typeof apiKeys.$inferSelect;
 
-type KeyCheck =
-  | { kind: 'unknown' }
-  | { kind: 'revoked' }
-  | {
-      kind: 'valid';
-      id: number;
-      workspaceId: string;
-      customerId: string;
-      workspaceStatus: (typeof workspaces.$inferSelect)['status'];
-    };
+interface ValidKey {
+  kind: 'valid';
+  id: number;
+  workspaceId: string;
+  customerId: string;
+  workspaceStatus: (typeof workspaces.$inferSelect)['status'];
+}
+type KeyCheck = { kind: 'unknown' } | { kind: 'revoked' } | ValidKey;
 
 export const createApiKeyStore = (db: Database) => {
   // Keys already written in this minute: all but the first request of a minute write nothing.
@@ -62,20 +60,12 @@ export const createApiKeyStore = (db: Database) => {
     /** One statement, as every public request waits for it. */
     async authenticate(secret: string): Promise<KeyCheck> {
       const hash = sha256(secret);
-      const [row] = await db.orm
-        .select({
-          id: apiKeys.id,
-          keyHash: apiKeys.keyHash,
-          revokedAt: apiKeys.revokedAt,
-          workspaceId: workspaces.identityWorkspaceId,
-          customerId: workspaces.customerId,
-          workspaceStatus: workspaces.status,
-        })
-        .from(apiKeys)
-        .innerJoin(workspaces, eq(workspaces.customerId, apiKeys.customerId))
-        .where(eq(apiKeys.keyHash, hash));
+      const [row] = await db.rows<Omit<ValidKey, 'kind'> & { keyHash: string; isRevoked: boolean }>(sql`
+        select k.id, k.key_hash as "keyHash", k.revoked_at is not null as "isRevoked",
+          w.identity_workspace_id as "workspaceId", w.customer_id as "customerId", w.status as "workspaceStatus"
+        from api_keys k join workspaces w on w.customer_id = k.customer_id where k.key_hash = ${hash}`);
       if (!row || !safeEqual(row.keyHash, hash)) return { kind: 'unknown' };
-      if (row.revokedAt) return { kind: 'revoked' };
+      if (row.isRevoked) return { kind: 'revoked' };
       const { id, workspaceId, customerId, workspaceStatus } = row;
       return { kind: 'valid', id, workspaceId, customerId, workspaceStatus };
     },
