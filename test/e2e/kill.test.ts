@@ -60,7 +60,6 @@ describe.each(PARTS.map((part) => [part]))('kill -9 of the %s', (part: Part) => 
 
   beforeAll(async () => {
     const runs: Record<string, string> = {
-      'in a model call': await dispatch(processes, '[[sleep:2000]]'),
       'between tool turns': await dispatch(processes, `${get('done')} [[then]] ${get('held')} [[then]] ${get('next')}`),
       'in an irreversible call': await dispatch(processes, post('held-post')),
       'waiting for a child': await dispatch(
@@ -71,13 +70,14 @@ describe.each(PARTS.map((part) => [part]))('kill -9 of the %s', (part: Part) => 
     for (const prompt of ['[[sleep:1000]] first', 'second', 'third']) {
       conversation.push(await dispatch(processes, prompt, { thread_id: part }));
     }
-    await untilRunning(processes, runs['in a model call']!);
     await eventually(() => {
       for (const held of ['held', 'held-post', 'held-child']) expect(timesAt(`/${held}-${part}`)).toBe(1);
     });
     const before = timesAt('/hook');
     for (let i = 0; i < NOTIFIED_RUNS; i++) notified.push(await dispatch(processes, `Hello ${i}`));
     await eventually(() => expect(timesAt('/hook')).toBeGreaterThan(before + 3));
+    runs['in a model call'] = await dispatch(processes, '[[sleep:3000]]');
+    await untilRunning(processes, runs['in a model call']);
     runs['just accepted'] = await dispatch(processes, 'Hello');
     takenAtKill = new Set(taken);
     await processes.stop('SIGKILL', [part]);

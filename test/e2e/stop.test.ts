@@ -56,10 +56,10 @@ async function openRequest(body: string) {
 // Guards: a stop loses no request that has begun, takes no new one, ends in time, and what was running goes on later.
 test('SIGTERM drains, and runs go on after the next start', async () => {
   const post = tool('http_request', { method: 'POST', url: `http://${receiver.hostAndPort}/held-post`, body: '{}' });
-  const model = await dispatch(processes, '[[sleep:6000]]');
   const irreversible = await dispatch(processes, post);
-  await untilRunning(processes, model);
   await eventually(() => expect(receiver.received).toHaveLength(1));
+  const model = await dispatch(processes, '[[sleep:6000]]');
+  await untilRunning(processes, model);
   const open = await openRequest(JSON.stringify({ agent: 'assistant', prompt: 'Hello' }));
 
   const startedAt = performance.now();

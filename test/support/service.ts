@@ -121,6 +121,7 @@ export async function startTestService({
         .getHandle(`${temporal.queuePrefix}housekeeping`)
         .delete()
         .catch(() => {});
+      await services.egress.close();
       await database.close();
       await temporal.close();
     },
