@@ -74,13 +74,14 @@ const upkeep = setInterval(() => {
 }, UPKEEP_MS);
 
 let stopping = false;
-async function stop(): Promise<void> {
+async function stop({ isOrphan }: { isOrphan: boolean }): Promise<void> {
   if (stopping) return;
   stopping = true;
   clearInterval(upkeep);
   front.close();
   await server.stop().catch(() => {});
-  if (isUsed) await db.exec('analyze').catch(() => {});
+  // An orphan ends at once: the next start is waiting for its directory.
+  if (isUsed && !isOrphan) await db.exec('analyze').catch(() => {});
   await db.close().catch(() => {});
   await rm(dirname(socketPath), { recursive: true, force: true });
   process.exit(0);
@@ -88,7 +89,7 @@ async function stop(): Promise<void> {
 
 process.on('message', (message: PostgresServerMessage) => {
   if (message.event === 'watch') watched.add(message.pid);
-  if (message.event === 'stop') void stop();
+  if (message.event === 'stop') void stop({ isOrphan: false });
 });
 process.on('disconnect', () => {
   for (const pid of watched) {
@@ -98,7 +99,7 @@ process.on('disconnect', () => {
       // Gone already.
     }
   }
-  void stop();
+  void stop({ isOrphan: true });
 });
 // Ctrl-C reaches the whole process group; the parent stops this one when it has drained its own work.
 process.on('SIGINT', () => {});

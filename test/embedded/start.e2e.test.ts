@@ -34,7 +34,8 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   if (service && service.child.exitCode === null && service.child.signalCode === null) await end('SIGKILL');
-  await rm(dataDir, { recursive: true, force: true });
+  // A killed service's database ends by itself, and may still be writing its last.
+  await rm(dataDir, { recursive: true, force: true, maxRetries: 40, retryDelay: 100 });
 });
 
 // Guards: one command gives a service whose printed curl line works, and private credentials of the promised form.

@@ -133,7 +133,7 @@ export async function prepareProcesses(settings: Record<string, string>): Promis
       await Promise.all([...running.values()].map(({ ended }) => ended));
       await temporal.stop();
       await database.close();
-      await rm(dataDir, { recursive: true, force: true });
+      await rm(dataDir, { recursive: true, force: true, maxRetries: 40, retryDelay: 100 });
     },
   };
 }
