@@ -33,6 +33,9 @@ export interface SurfaceOptions {
 
 export function createSurface({ routes, authenticate }: SurfaceOptions): express.Router {
   const router = express.Router({ caseSensitive: true, strict: false });
+  // Express would answer these itself: OPTIONS with the methods a path has, HEAD like GET. Neither is declared.
+  router.options('/{*path}', notFound);
+  router.head('/{*path}', notFound);
   for (const route of inMatchingOrder(routes)) {
     const { endpoint } = route;
     router[endpoint.method](
@@ -42,8 +45,6 @@ export function createSurface({ routes, authenticate }: SurfaceOptions): express
       answer(route),
     );
   }
-  // Express would answer these itself, with or without a credential, and say which methods a path has.
-  router.options('/{*path}', notFound);
   return router;
 }
 

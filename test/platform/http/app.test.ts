@@ -104,6 +104,11 @@ describe('routing', () => {
     }
   });
 
+  // Guards: a method that nobody declared does not exist, though the framework would answer it like GET.
+  test('HEAD of a GET endpoint is 404', async () => {
+    for (const key of [KEY, 'Bearer bad']) expect((await call('HEAD', '/v1/kites/costs', { key })).status).toBe(404);
+  });
+
   // Guards: `/kites/costs` is not taken for the kite called "costs", whatever the order of declaration.
   test('a literal path wins over a parameter', async () => {
     expect((await call('GET', '/v1/kites/costs')).body).toEqual({ total: '0' });
