@@ -24,7 +24,10 @@ export const createHousekeepingActivities = ({
   keepHouse: (): Promise<void> =>
     heartbeating(async () => {
       const overdue = await runs.listUnstarted(OVERDUE_MS, BATCH);
-      for (const run of overdue) await startRun(run);
+      // One run that cannot be started must not keep the others waiting.
+      for (const run of overdue) {
+        await startRun(run).catch((err: unknown) => log.error({ err, run_id: run.id }, 'a run could not be started'));
+      }
       await startPendingDeliveries();
       await runs.releaseForgotten();
       if (overdue.length > 0) log.info({ runs: overdue.length }, 'repeated the start of accepted runs');
