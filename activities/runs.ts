@@ -43,14 +43,7 @@ export const createRunActivities = ({ runs, agents, startFollowing }: RunDepende
     if (earlier) return { runId: earlier.id, agent, wait };
 
     const refuse = async (error: string) => {
-      await runs.recordToolResult({
-        runId,
-        callId,
-        tool: call.tool,
-        status: 'failed',
-        result: { error },
-        durationMs: 0,
-      });
+      await runs.refuseToolCall(call, error);
       return undefined;
     };
     if (call.depth >= MAX_SPAWN_DEPTH)

@@ -92,14 +92,7 @@ export const createToolActivities = ({ runs, tools, fetch, files }: ToolDependen
       const error = isOutcomeUnknown
         ? 'the outcome of this call is unknown: it may or may not have taken effect; do not repeat it, say so in your answer'
         : message;
-      await runs.recordToolResult({
-        runId,
-        callId,
-        tool: call.tool,
-        status: 'failed',
-        result: { error },
-        durationMs: 0,
-      });
+      await runs.refuseToolCall(call, error);
     },
   };
 };

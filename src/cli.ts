@@ -6,13 +6,9 @@ import { addKeyCommands } from './cli/keys.ts';
 import { CliError, paint } from './cli/output.ts';
 import { addRunCommands } from './cli/runs.ts';
 import { addStartCommand } from './cli/start.ts';
-import { ConfigError } from './platform/core/config.ts';
+import { ConfigError, loadEnvFile } from './platform/core/config.ts';
 
-try {
-  process.loadEnvFile();
-} catch {
-  // No .env file: the environment says it all.
-}
+loadEnvFile();
 
 const program = new Command('aos')
   .description('Agent Orchestration Service: run it, and work with it.')

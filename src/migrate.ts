@@ -1,5 +1,5 @@
 /** Root of the migration job: brings `DATABASE_URL` to the current schema, seeds the first workspace, prepares Temporal. */
-import { loadConfig } from './platform/core/config.ts';
+import { loadConfig, loadEnvFile } from './platform/core/config.ts';
 import { migrate } from './platform/db/migrate.ts';
 import { registerSearchAttributes } from './platform/temporal/search-attributes.ts';
 import { createWorkspaceStore } from './resources/workspaces/store.ts';
@@ -14,11 +14,7 @@ export async function prepare({ config, db, temporal }: Pick<Runtime, 'config' |
 }
 
 if (import.meta.main) {
-  try {
-    process.loadEnvFile();
-  } catch {
-    // No .env file: the environment says it all.
-  }
+  loadEnvFile();
   try {
     await migrate(loadConfig(process.env).DATABASE_URL);
     const runtime = await openRuntime(process.env);

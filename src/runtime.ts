@@ -1,5 +1,5 @@
 /** What every process of the service holds open: settings, log, Postgres, Temporal. */
-import { loadConfig, type Config } from './platform/core/config.ts';
+import { loadConfig, loadEnvFile, type Config } from './platform/core/config.ts';
 import { createLog, type Log } from './platform/core/log.ts';
 import { createDatabase, type Database } from './platform/db/client.ts';
 import { connectTemporal, type Temporal } from './platform/temporal/client.ts';
@@ -42,11 +42,7 @@ export async function openRuntime(env: Record<string, string | undefined>): Prom
 export async function runUntilSignalled(
   open: (runtime: Runtime) => Promise<{ close(): Promise<void> }>,
 ): Promise<void> {
-  try {
-    process.loadEnvFile();
-  } catch {
-    // No .env file: the environment says it all.
-  }
+  loadEnvFile();
   const runtime = await openRuntime(process.env).catch((error: unknown) => {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     process.exit(1);

@@ -136,3 +136,12 @@ export function loadConfig(env: Record<string, string | undefined>): Config {
       .join('\n'),
   );
 }
+
+/** Adds what a `.env` file in the working directory says to the environment, which wins. */
+export function loadEnvFile(): void {
+  try {
+    process.loadEnvFile();
+  } catch {
+    // No .env file: the environment says it all.
+  }
+}

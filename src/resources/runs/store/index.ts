@@ -12,7 +12,7 @@ import {
   statsOfLastDay,
   summarizeAgent,
 } from './queries.ts';
-import { findChildRun, loadToolCall, recordArtifact, recordToolResult } from './tool-calls.ts';
+import { findChildRun, loadToolCall, recordArtifact, recordToolResult, refuseToolCall } from './tool-calls.ts';
 import {
   beginRun,
   endRun,
@@ -37,6 +37,7 @@ const QUERIES = {
   loadAfterRun,
   loadToolCall,
   recordToolResult,
+  refuseToolCall,
   findChildRun,
   recordArtifact,
   listRuns,

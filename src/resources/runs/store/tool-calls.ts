@@ -65,6 +65,13 @@ export async function recordToolResult(db: Database, { runId, callId, tool, stat
     ) ${insertEvents(sql`told`, [event])}`);
 }
 
+/** A call that cannot be carried out: the model is told why. */
+export const refuseToolCall = (
+  db: Database,
+  { runId, callId, tool }: Pick<ToolResult, 'runId' | 'callId' | 'tool'>,
+  error: string,
+): Promise<void> => recordToolResult(db, { runId, callId, tool, status: 'failed', result: { error }, durationMs: 0 });
+
 /** The run that an earlier attempt of this call spawned. */
 export async function findChildRun(db: Database, runId: string, callId: string) {
   const [row] = await db.rows<{
