@@ -6,6 +6,8 @@ import { heartbeating } from './failures.ts';
 export interface HousekeepingDependencies {
   runs: RunStore;
   startRun: (run: { id: string; workspaceId: string; customerId: string; agent: string | null }) => Promise<void>;
+  listUnstartedProjects: (olderThanMs: number, limit: number) => Promise<{ id: string }[]>;
+  startProject: (project: { id: string }) => Promise<void>;
   /** Starts recorded webhook deliveries that nobody started. */
   startPendingDeliveries: () => Promise<void>;
   log: Log;
@@ -18,6 +20,8 @@ const BATCH = 200;
 export const createHousekeepingActivities = ({
   runs,
   startRun,
+  listUnstartedProjects,
+  startProject,
   startPendingDeliveries,
   log,
 }: HousekeepingDependencies) => ({
@@ -28,8 +32,16 @@ export const createHousekeepingActivities = ({
       for (const run of overdue) {
         await startRun(run).catch((err: unknown) => log.error({ err, run_id: run.id }, 'a run could not be started'));
       }
+      const projects = await listUnstartedProjects(OVERDUE_MS, BATCH);
+      for (const project of projects) {
+        await startProject(project).catch((err: unknown) =>
+          log.error({ err, project_id: project.id }, 'a project could not be started'),
+        );
+      }
       await startPendingDeliveries();
       await runs.releaseForgotten();
-      if (overdue.length > 0) log.info({ runs: overdue.length }, 'repeated the start of accepted runs');
+      if (overdue.length + projects.length > 0) {
+        log.info({ runs: overdue.length, projects: projects.length }, 'repeated the start of what was accepted');
+      }
     }),
 });

@@ -1,5 +1,6 @@
 /** Everything a workflow may ask of the world. */
 import { createHousekeepingActivities, type HousekeepingDependencies } from './housekeeping.ts';
+import { createProjectActivities, type ProjectDependencies } from './projects.ts';
 import { createRunActivities, type RunDependencies } from './runs.ts';
 import { createToolActivities, type ToolDependencies } from './tools.ts';
 import { createTurnActivities, type TurnDependencies } from './turns.ts';
@@ -10,12 +11,14 @@ type WebhookDependencies = Parameters<typeof createWebhookActivities>[0];
 export type ActivityDependencies = TurnDependencies &
   ToolDependencies &
   RunDependencies &
+  ProjectDependencies &
   HousekeepingDependencies & { webhooks: WebhookDependencies };
 
 export const createActivities = (deps: ActivityDependencies) => ({
   ...createTurnActivities(deps),
   ...createToolActivities(deps),
   ...createRunActivities(deps),
+  ...createProjectActivities(deps),
   ...createWebhookActivities(deps.webhooks),
   ...createHousekeepingActivities(deps),
 });

@@ -54,7 +54,7 @@ export const createRunActivities = ({ runs, agents, startFollowing }: RunDepende
       await runs.acceptRun({
         ...{ id: childId, customerId: call.customerId, agent, transport: call.transport, prompt },
         ...{ threadId: null, channelId: null, conversation: null, override: null },
-        parent: { runId, callId, depth: call.depth + 1, budgetIds: call.budgetIds },
+        parent: { runId, callId, depth: call.depth + 1, budgetIds: call.budgetIds, attemptId: call.attemptId },
       });
     } catch (error) {
       if (error instanceof Problem) return refuse(error.message);

@@ -30,12 +30,18 @@ export interface TurnDependencies {
   models: Models;
   log: Log;
   settings: { MODEL_TIMEOUT: number; MODEL_MAX_OUTPUT_TOKENS: number };
+  /** Keeps the project of a step's run informed of what the run spends, and that it is alive. */
+  noteTurn: (turn: { attemptId: string; turn: number; isLast: boolean }) => Promise<void>;
   /** Starts what an end set off: webhook deliveries, the next run of the conversation. Repeating it does nothing. */
   startFollowing: (after: AfterRun) => Promise<void>;
 }
 
+/** What a run may use: as a step of a project what that is bound to, else what its agent is allowed. */
+const toolsOf = ({ step, parentRunId }: RunInTurn, { allowedTools }: Agent): readonly string[] =>
+  step && parentRunId === null ? step.tools : allowedTools;
+
 export const createTurnActivities = (deps: TurnDependencies) => {
-  const { runs, agents, tools, models, settings, startFollowing } = deps;
+  const { runs, agents, tools, models, settings, startFollowing, noteTurn } = deps;
   const classify = createClassifier(models);
 
   /** Who answers on which model; recorded with the first turn and read from the record later. */
@@ -73,7 +79,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
         {
           key: 'context',
           type: 'context_loaded',
-          payload: { agent: agent.slug, system_length: system.length, tools: agent.allowedTools },
+          payload: { agent: agent.slug, system_length: system.length, tools: toolsOf(run, agent) },
         },
       ],
     });
@@ -169,7 +175,8 @@ export const createTurnActivities = (deps: TurnDependencies) => {
         });
       }
       const { agent, resolved } = run.status === 'queued' ? await begin(run) : await resume(run);
-      const offered = agent.allowedTools.length > 0 ? await tools.find(run.customerId, agent.allowedTools) : [];
+      const wanted = toolsOf(run, agent);
+      const offered = wanted.length > 0 ? await tools.find(run.customerId, wanted) : [];
       const { reply, durationMs } = await call(run, turn, resolved, offered);
       return await record(run, turn, resolved, offered, reply, durationMs);
     } catch (error) {
@@ -188,6 +195,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
       system: run.messages.find(({ role }) => role === 'system')!.content as string,
       messages: transcript(run, earlier),
       tools: offered.map(({ slug, description, parameters }) => ({ name: slug, description, parameters })),
+      ...(run.step?.outputSchema ? { outputSchema: run.step.outputSchema } : {}),
       maxOutputTokens: settings.MODEL_MAX_OUTPUT_TOKENS,
       timeoutMs: settings.MODEL_TIMEOUT,
     };
@@ -198,7 +206,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
       return { reply, durationMs: Math.round(performance.now() - startedAt) };
     } catch (error) {
       // Cancelled: nothing will be booked for this call, so nothing is held for it either.
-      if (!(error instanceof ModelFailure) && run.budgetIds.length > 0) await runs.release(run.id);
+      if (!(error instanceof ModelFailure) && run.isLimited) await runs.release(run.id);
       throw error;
     }
   }
@@ -210,7 +218,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
     resolved: ResolvedModel,
     request: { system: string; messages: unknown; tools: unknown },
   ) {
-    if (run.budgetIds.length === 0) return;
+    if (!run.isLimited) return;
     const inputTokens = models.countTokens(JSON.stringify([request.system, request.messages, request.tools]));
     const amountUsd = models.price(resolved, { inputTokens, outputTokens: settings.MODEL_MAX_OUTPUT_TOKENS });
     if (amountUsd === null) {
@@ -256,6 +264,9 @@ export const createTurnActivities = (deps: TurnDependencies) => {
       end: runEnd,
     });
     if (!after) return recorded((await runs.loadRunInTurn(run.id))!, turn);
+    if (run.attemptId !== null && (run.isLimited || !runEnd)) {
+      await noteTurn({ attemptId: run.attemptId, turn, isLast: runEnd !== undefined });
+    }
     if (!runEnd) return toolsOutcome(calls);
     await startFollowing(after);
     return { kind: 'ended', status: 'succeeded' };

@@ -25,6 +25,7 @@ export async function startApi(runtime: Runtime, services: Services = createServ
     adminSecret: config.ADMIN_SECRET,
     apiKeyCaller: services.apiKeys.caller,
   });
+  await services.templates.seed();
   const routes = allRoutes(services);
   const controlPlane = createSurface({ routes: routesOf('control-plane', routes), authenticate });
   const ready = async () => {

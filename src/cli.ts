@@ -4,6 +4,7 @@ import { addDemoCommand } from './cli/demo.ts';
 import { addDoctorCommand } from './cli/doctor.ts';
 import { addKeyCommands } from './cli/keys.ts';
 import { CliError, paint } from './cli/output.ts';
+import { addProjectCommands } from './cli/project.ts';
 import { addRunCommands } from './cli/runs.ts';
 import { addStartCommand } from './cli/start.ts';
 import { ConfigError, loadEnvFile } from './platform/core/config.ts';
@@ -21,12 +22,14 @@ Examples:
   aos demo                                    see it all work
   aos start                                   run the service here
   aos run assistant "What is 17% of 2,340?" -f
+  aos project start blog-post --brief "Why small teams should write things down" --watch
   aos doctor                                  find out what is wrong`,
   )
   .showHelpAfterError('(aos --help lists the commands)');
 addStartCommand(program);
 addDemoCommand(program);
 addRunCommands(program);
+addProjectCommands(program);
 addKeyCommands(program);
 addDoctorCommand(program);
 

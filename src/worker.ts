@@ -20,6 +20,7 @@ export async function startWorker(
   services: Services = createServices(runtime),
 ): Promise<RunningWorker> {
   const { config, log, temporal } = runtime;
+  await services.templates.seed();
   const served: Queue[] = areQueuesSplit(config)
     ? QUEUES.filter((queue) => config.WORKER_QUEUES.includes(queue))
     : ['orchestration'];
@@ -46,14 +47,19 @@ export async function startWorker(
 }
 
 function activitiesOf({ config, log }: Runtime, services: Services): Activities {
-  const { stores, tools, models, egress, files, secretBox, runs, webhooks } = services;
+  const { stores, engine, tools, models, egress, files, secretBox, runs, projects, webhooks } = services;
   return createActivities({
     ...{ runs: stores.runs, agents: stores.agents, tools, models, log, files, settings: config, fetch: egress.fetch },
     async startFollowing({ deliveries, nextRunId }) {
       if (deliveries.length > 0) await webhooks.startRecorded(deliveries);
       if (nextRunId) await runs.goAhead(nextRunId);
     },
+    projects: engine,
+    noteTurn: engine.noteTurn,
+    startDeliveries: webhooks.startRecorded,
     startRun: runs.start,
+    startProject: projects.start,
+    listUnstartedProjects: stores.projects.listUnstarted,
     startPendingDeliveries: webhooks.startPending,
     webhooks: { store: stores.webhooks, secretBox, fetch: egress.fetch, timeoutMs: config.WEBHOOK_TIMEOUT },
   });

@@ -9,9 +9,11 @@ export interface ServiceClient {
   baseUrl: string;
   /** Of the Temporal Web UI, where it is known. */
   uiUrl: string | undefined;
+  /** host:port of Temporal, where it is known. */
+  temporalAddress: string | undefined;
   /** Public API, with the API key. @throws CliError */
   api<T>(method: string, path: string, body?: unknown): Promise<T>;
-  /** Control plane through the browser proxy, with the session. @throws CliError */
+  /** Control plane through the browser proxy, with the session; a form goes as it is. @throws CliError */
   controlPlane<T>(method: string, path: string, body?: unknown): Promise<T>;
 }
 
@@ -20,6 +22,7 @@ export interface ServiceAddress {
   apiKey: string | undefined;
   session: string | undefined;
   uiUrl: string | undefined;
+  temporalAddress?: string | undefined;
 }
 
 const TIMEOUT_MS = 30_000;
@@ -39,17 +42,19 @@ export async function findService(env: NodeJS.ProcessEnv): Promise<ServiceAddres
     apiKey: env.AOS_API_KEY || local?.api_key,
     session: env.AOS_SESSION || local?.session_cookie,
     uiUrl: (env.TEMPORAL_UI_URL || local?.temporal_ui_url) ?? undefined,
+    temporalAddress: local?.temporal_address,
   };
 }
 
-export function createServiceClient({ baseUrl, apiKey, session, uiUrl }: ServiceAddress): ServiceClient {
+export function createServiceClient(address: ServiceAddress): ServiceClient {
+  const { baseUrl, apiKey, session, uiUrl, temporalAddress } = address;
   async function request<T>(method: string, path: string, headers: Record<string, string>, body: unknown): Promise<T> {
     let response: Response;
     try {
       response = await fetch(baseUrl + path, {
         method,
-        headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
-        body: body === undefined ? undefined : JSON.stringify(body),
+        headers: isJson(body) ? { ...headers, 'content-type': 'application/json' } : headers,
+        body: isJson(body) ? JSON.stringify(body) : (body as FormData | undefined),
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
     } catch (error) {
@@ -62,6 +67,7 @@ export function createServiceClient({ baseUrl, apiKey, session, uiUrl }: Service
   return {
     baseUrl,
     uiUrl,
+    temporalAddress,
     api(method, path, body) {
       if (!apiKey) throw new CliError('no API key for this service: set AOS_API_KEY');
       return request(method, path, { authorization: `Bearer ${apiKey}` }, body);
@@ -72,6 +78,9 @@ export function createServiceClient({ baseUrl, apiKey, session, uiUrl }: Service
     },
   };
 }
+
+/** A form brings its own content type. */
+const isJson = (body: unknown): boolean => body !== undefined && !(body instanceof FormData);
 
 export const openService = async (env: NodeJS.ProcessEnv): Promise<ServiceClient> =>
   createServiceClient(await findService(env));

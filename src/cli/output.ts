@@ -21,6 +21,13 @@ const STATUS_STYLES: Record<string, Style> = {
   run_cancelled: 'yellow',
   warning: 'yellow',
   running: 'cyan',
+  completed: 'green',
+  active: 'cyan',
+  review: 'cyan',
+  blocked: 'yellow',
+  paused: 'yellow',
+  stale: 'yellow',
+  abandoned: 'red',
 };
 /** Pads before it paints, since colour codes take no room. */
 export const paintStatus = (status: string, width = 0): string =>

@@ -106,8 +106,12 @@ export function sumUsd(amounts: readonly (string | null)[]): string {
 export const formatUsd = (amount: string): string => `$${amount.includes('.') ? amount.replace(/\.?0+$/, '') : amount}`;
 
 /** Undefined where the address of the Web UI is not known. */
-export const executionUrl = (
+export const workflowUrl = (
   service: Pick<ServiceClient, 'uiUrl'>,
-  runId: string,
+  workflowId: string,
   namespace = 'default',
-): string | undefined => service.uiUrl && `${service.uiUrl}/namespaces/${namespace}/workflows/${runWorkflowId(runId)}`;
+): string | undefined =>
+  service.uiUrl && `${service.uiUrl}/namespaces/${namespace}/workflows/${encodeURIComponent(workflowId)}`;
+
+export const executionUrl = (service: Pick<ServiceClient, 'uiUrl'>, runId: string): string | undefined =>
+  workflowUrl(service, runWorkflowId(runId));

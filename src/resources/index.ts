@@ -3,13 +3,23 @@ import type { Endpoint, Route } from '../platform/http/endpoint.ts';
 import type { Services } from '../services.ts';
 import { agentRoutes } from './agents/routes.ts';
 import { apiKeyRoutes } from './api-keys/routes.ts';
+import { attachmentRoutes } from './attachments/routes.ts';
+import { eventRoutes } from './events/routes.ts';
+import { projectRoutes } from './projects/routes.ts';
 import { runRoutes } from './runs/routes.ts';
+import { templateRoutes } from './templates/routes.ts';
+import { webhookGateRoutes } from './webhook-gates/routes.ts';
 import { webhookRoutes } from './webhook-subscriptions/routes.ts';
 
 export const allRoutes = (services: Services): readonly Route[] => [
   ...apiKeyRoutes(services),
   ...agentRoutes(services),
   ...runRoutes(services),
+  ...templateRoutes(services),
+  ...attachmentRoutes(services),
+  ...projectRoutes(services),
+  ...eventRoutes(services),
+  ...webhookGateRoutes(services),
   ...webhookRoutes(services),
 ];
 

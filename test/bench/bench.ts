@@ -10,29 +10,32 @@ import { freePort } from '../../src/embedded/temporal.ts';
 import { fillRuns } from './fill.ts';
 import { underLoad } from './load.ts';
 import { removeWithUs } from './processes.ts';
+import { projects } from './projects.ts';
 import { alone, machine, markdown, type Row } from './report.ts';
 import { latency, load, reads, resources, secondStarts } from './sections.ts';
 import { startFloor, startProduct } from './systems.ts';
 
 const USAGE = `Usage: npm run bench -- [options]
   --quick           short phases: shows that it works, its figures mean little
-  --only <section>  latency, load, resources, start or reads; may be given several times
+  --only <section>  latency, load, resources, projects, start or reads; may be given several times
   --out <file>      write the Markdown report there too
   --json            print JSON instead of Markdown`;
 
 const FULL = {
   ...{ warmUpMs: 5_000, blocks: 20, perBlock: 20, rounds: 2, loadMs: 30_000 },
   ...{ settleMs: 5_000, idleMs: 20_000, starts: 3, reads: 500 },
+  ...{ pipelines: 10, together: 50 },
 };
 const QUICK: typeof FULL = {
   ...{ warmUpMs: 2_000, blocks: 5, perBlock: 10, rounds: 1, loadMs: 6_000 },
   ...{ settleMs: 1_000, idleMs: 3_000, starts: 1, reads: 100 },
+  ...{ pipelines: 2, together: 5 },
 };
 const RECORDS = 10_000;
 /** Nothing takes this long unless a run hangs. */
 const GIVE_UP_MS = 10 * 60_000;
 
-const SECTIONS = ['latency', 'load', 'resources', 'start', 'reads'];
+const SECTIONS = ['latency', 'load', 'resources', 'projects', 'start', 'reads'];
 const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
@@ -79,13 +82,14 @@ async function measure(): Promise<Row[]> {
   const product = await startProduct(place);
   rows.push(alone('First start, with the database made', 's', product.readyMs / 1_000));
 
-  if (wants('latency', 'load', 'resources')) {
+  if (wants('latency', 'load', 'resources', 'projects')) {
     const bare = await startFloor(join(folder, 'bare'));
     say('Warming up');
     for (const system of [product, bare]) await underLoad(system, { callers: 10, ms: sizes.warmUpMs });
     await section('latency', () => latency(product, bare, sizes));
     await section('load', () => load(product, bare, sizes));
     await section('resources', () => resources(product, bare, { ...sizes, folder }));
+    await section('projects', () => projects(product, bare, sizes));
     await bare.stop();
   }
   if (wants('start', 'reads')) {

@@ -1,5 +1,5 @@
 /** The least that can be called a durable run: three activities that do nothing, one after another. */
-import { proxyActivities } from '@temporalio/workflow';
+import { executeChild, proxyActivities } from '@temporalio/workflow';
 import type { FloorActivities } from './floor.ts';
 
 const { load, act, record } = proxyActivities<FloorActivities>({ startToCloseTimeout: '1 minute' });
@@ -8,4 +8,9 @@ export async function bare(): Promise<void> {
   await load();
   await act();
   await record();
+}
+
+/** The least that can be called a durable pipeline: such runs as children, one after another. */
+export async function bareChain(length: number): Promise<void> {
+  for (let i = 0; i < length; i++) await executeChild(bare);
 }

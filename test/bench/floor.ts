@@ -32,6 +32,11 @@ app.post('/runs', async (_request, response) => {
   await workflow.start('bare', { workflowId, taskQueue });
   response.status(201).json({ id: workflowId });
 });
+app.post('/chains/:length', async (request, response) => {
+  const workflowId = randomUUID();
+  await workflow.start('bareChain', { workflowId, taskQueue, args: [Number(request.params.length)] });
+  response.status(201).json({ id: workflowId });
+});
 const server = app.listen(0, '127.0.0.1', () => process.send!((server.address() as AddressInfo).port));
 // The worker ends on SIGTERM; the server beside it would not.
 await worker.run();

@@ -14,6 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
 import type { Credentials } from '../../src/embedded/credentials.ts';
 import { findTemporalCli, freePort, startTemporal } from '../../src/embedded/temporal.ts';
+import { projectWorkflowId } from '../../src/resources/projects/model.ts';
 import { runWorkflowId } from '../../src/resources/runs/model.ts';
 import { endWithUs, stopGroup } from './processes.ts';
 
@@ -26,6 +27,8 @@ export interface System {
   result(workflowId: string): Promise<unknown>;
   /** Throws unless the system's own record says that the run succeeded. */
   check(workflowId: string): Promise<void>;
+  /** Asks for a pipeline of so many steps, one after another; gives its workflow id when it is accepted. */
+  acceptPipeline(steps: number): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -39,6 +42,12 @@ export interface Product extends System {
   readyMs: number;
   /** A control plane read through the browser proxy, the way the web application does it. */
   read(path: string): Promise<{ data: { run_id: string }[] }>;
+  /** The same for a command; gives its reply. */
+  command(path: string, body?: unknown): Promise<Record<string, string>>;
+  /** A project of so many phases, one after another, each of one step. */
+  acceptPhases(phases: number): Promise<string>;
+  /** A project that waits at a human gate. */
+  acceptGated(): Promise<string>;
 }
 
 export interface ProductPlace {
@@ -86,9 +95,21 @@ export async function startProduct(
   };
   const cookie = `service_session=${credentials.session_cookie}`;
   const client = await connect(credentials.temporal_address);
+  const send: Product['command'] = async (path, body = {}) => {
+    const { statusCode, body: answer } = await request(`${baseUrl}/api/v1/cp/v1${path}`, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: { cookie, 'content-type': 'application/json' },
+    });
+    const reply = await answer.json();
+    if (statusCode >= 300) throw new Error(`POST ${path}: ${statusCode} ${JSON.stringify(reply)}`);
+    return reply as Record<string, string>;
+  };
+  const startPipeline = pipelinesOf(send);
   return {
     roots: [child.pid!],
     readyMs,
+    command: send,
     accept: async () => runWorkflowId((await accepted(`${baseUrl}/v1/runs`, post)).run_id!),
     result: (workflowId) => client.workflow.result(workflowId),
     async check(workflowId) {
@@ -98,6 +119,15 @@ export async function startProduct(
       if (status !== 'succeeded')
         throw new Error(`run ${runId} is recorded as ${status} though its workflow has ended`);
     },
+    acceptPipeline: (steps) => startPipeline(`bench-steps-${steps}`, () => [phaseOf('work', steps)]),
+    acceptPhases: (phases) =>
+      startPipeline(`bench-phases-${phases}`, () =>
+        Array.from({ length: phases }, (_, i) => ({
+          ...phaseOf(`phase-${i}`, 1),
+          ...(i > 0 && { depends_on: [`phase-${i - 1}`] }),
+        })),
+      ),
+    acceptGated: () => startPipeline('bench-gated', () => [gatedPhase]),
     async read(path) {
       const { statusCode, body } = await request(`${baseUrl}/api/v1/cp/v1${path}`, { headers: { cookie } });
       const reply = await body.json();
@@ -108,6 +138,43 @@ export async function startProduct(
       await client.connection.close();
       await stopGroup(child.pid!);
     },
+  };
+}
+
+interface BenchPhase {
+  slug: string;
+  depends_on?: string[];
+  [more: string]: unknown;
+}
+
+const step = (slug: string) => ({
+  ...{ step_slug: slug, kind: 'agent', role: 'producer', assignee: 'writer', tools: ['calculator'] },
+  instructions: 'Write a paragraph about kites.',
+});
+const phaseOf = (slug: string, steps: number): BenchPhase => ({
+  ...{ slug, title: slug },
+  steps: Array.from({ length: steps }, (_, i) => step(`step-${i}`)),
+});
+const gate = { step_slug: 'approve', kind: 'gate', role: 'gatekeeper', gate_kind: 'human' };
+const gatedPhase: BenchPhase = { slug: 'gated', title: 'gated', steps: [step('write'), gate] };
+
+/** Starts projects of templates that are made when they are first asked for. */
+function pipelinesOf(command: Product['command']) {
+  const made = new Map<string, Promise<unknown>>();
+  return async (slug: string, phases: () => BenchPhase[]): Promise<string> => {
+    if (!made.has(slug)) {
+      const spec = { slug, version: 1, title: slug, phases: phases() };
+      // A second start on the same data finds it there.
+      made.set(
+        slug,
+        command('/workflows', { spec }).catch((error: Error) => {
+          if (!error.message.includes('409')) throw error;
+        }),
+      );
+    }
+    await made.get(slug);
+    const { id } = await command('/projects', { title: slug, workflow_slug: slug, brief: 'Kites.' });
+    return projectWorkflowId(id!);
   };
 }
 
@@ -161,6 +228,8 @@ export async function startFloor(folder: string): Promise<System> {
   return {
     roots: [child.pid!, temporal.pid],
     accept: async () => (await accepted(`http://127.0.0.1:${port}/runs`, { method: 'POST' })).id!,
+    acceptPipeline: async (steps) =>
+      (await accepted(`http://127.0.0.1:${port}/chains/${steps}`, { method: 'POST' })).id!,
     result: (workflowId) => client.workflow.result(workflowId),
     check: async () => {},
     async stop() {

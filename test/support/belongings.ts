@@ -17,6 +17,16 @@ export interface Belongings {
   threadId: string;
   webhookId: number;
   deliveryId: string;
+  templateSlug: string;
+  /** Waits for a person at its second phase. */
+  projectId: string;
+  phaseSlug: string;
+  taskId: string;
+  /** The gate. */
+  subtaskId: string;
+  /** An edit session of the project, its plan not yet decided on. */
+  editTaskId: string;
+  attachmentId: string;
 }
 
 /** Well-formed, and nobody's. */
@@ -27,12 +37,46 @@ export const NOBODYS: Belongings = {
   threadId: 'nobodys-thread',
   webhookId: 2_000_000_001,
   deliveryId: newUuid(),
+  templateSlug: 'nobodys-workflow',
+  projectId: 'nobodys-project-000000',
+  phaseSlug: 'nobodys-phase',
+  taskId: newUuid(),
+  subtaskId: newUuid(),
+  editTaskId: newUuid(),
+  attachmentId: newUuid(),
 };
 
 export const picture = async (): Promise<Uint8Array<ArrayBuffer>> => {
   const image = sharp({ create: { width: 8, height: 8, channels: 3, background: '#a33' } });
   return new Uint8Array(await image.png().toBuffer());
 };
+
+/** A reference file for a project. */
+export const attachmentForm = (mark: string): FormData => {
+  const form = new FormData();
+  form.append('files', new Blob([`${mark} attached`]), `${mark}.txt`);
+  return form;
+};
+
+/** A step by this agent, then a gate. */
+export const workflowOf = (agent: string, slug: string, mark: string) => ({
+  slug,
+  version: 1,
+  title: `${mark} title`,
+  phases: [
+    {
+      slug: 'draft',
+      title: `${mark} phase`,
+      steps: [{ step_slug: 'write', kind: 'agent', role: 'producer', assignee: agent, tools: ['save_artifact'] }],
+    },
+    {
+      slug: 'release',
+      title: `${mark} release`,
+      depends_on: ['draft'],
+      steps: [{ step_slug: 'approve', kind: 'gate', role: 'gatekeeper', gate_kind: 'human' }],
+    },
+  ],
+});
 
 /** @param mark lower-case letters, digits and dashes: it becomes part of a slug too */
 export async function makeBelongings(
@@ -64,6 +108,14 @@ export async function makeBelongings(
   const { id: webhookId } = await made(
     tenant.api('POST', '/v1/webhooks', { url: `${receiver.url}/${mark}`, description: `${mark} webhook` }),
   );
+  const templateSlug = `${mark}-workflow`;
+  await made(
+    tenant.cp('POST', '/v1/workflows', {
+      spec: workflowOf('writer', templateSlug, mark),
+      collection: `${mark} collection`,
+      tags: [templateSlug],
+    }),
+  );
 
   const threadId = `${mark} thread`;
   const file = JSON.stringify({ filename: `${mark}.md`, content: `${mark} content` });
@@ -76,5 +128,38 @@ export async function makeBelongings(
     if (delivery?.status !== 'delivered') throw new Error('not delivered yet');
     return delivery.id;
   });
-  return { apiKeyId, agentSlug, runId, threadId, webhookId, deliveryId };
+  const project = await makeProject(tenant, made, templateSlug, mark);
+  const attached = await made(tenant.cp('POST', `/v1/projects/${project.projectId}/attachments`, attachmentForm(mark)));
+  const attachmentId: string = attached.data[0].id;
+  return { apiKeyId, agentSlug, runId, threadId, webhookId, deliveryId, templateSlug, ...project, attachmentId };
+}
+
+type ProjectBelongings = Pick<Belongings, 'projectId' | 'phaseSlug' | 'taskId' | 'subtaskId' | 'editTaskId'>;
+
+/** Both its gate and that of its edit session are reached: from then on it stands still. */
+async function makeProject(
+  tenant: Tenant,
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the body of whatever was made
+  made: (answer: ReturnType<Tenant['cp']>) => Promise<any>,
+  templateSlug: string,
+  mark: string,
+): Promise<ProjectBelongings> {
+  const asked = { workflow_slug: templateSlug, title: `${mark} project`, brief: `${mark} brief` };
+  const { id: projectId } = await made(tenant.cp('POST', '/v1/projects', asked));
+  const path = `/v1/projects/${projectId}`;
+  const waiting = (phaseSlug: string) =>
+    eventually(async () => {
+      const tasks: { id: string; phase_slug: string }[] = (await made(tenant.cp('GET', `${path}/tasks`))).data;
+      const { id: taskId } = tasks.find(({ phase_slug }) => phase_slug === phaseSlug)!;
+      const { data } = await made(tenant.cp('GET', `${path}/tasks/${taskId}/subtasks`));
+      const gate = (data as { id: string; status: string }[]).find(({ status }) => status === 'blocked');
+      if (!gate) throw new Error(`no gate of ${phaseSlug} is reached yet`);
+      return { taskId, subtaskId: gate.id };
+    });
+  const gate = await waiting('release');
+  const { task_id: editTaskId } = await made(
+    tenant.cp('POST', `${path}/edit-sessions`, { instruction: `${mark} instruction` }),
+  );
+  await waiting('edit-session-1');
+  return { projectId, phaseSlug: 'draft', ...gate, editTaskId };
 }

@@ -2,7 +2,7 @@
  * How to ask each endpoint for something that a workspace owns. Every endpoint that takes anything of the caller needs
  * its line: the tenancy test asks it as another workspace, and fails for an endpoint without one.
  */
-import { picture, type Belongings } from './belongings.ts';
+import { attachmentForm, picture, workflowOf, type Belongings } from './belongings.ts';
 import type { RequestParts } from './send.ts';
 
 /** Whatever can be named, in the path, the query or the body, comes from `of`. */
@@ -11,6 +11,18 @@ export type Example = (of: Belongings) => RequestParts | Promise<RequestParts>;
 const agent: Example = ({ agentSlug }) => ({ params: { slug: agentSlug } });
 const run: Example = ({ runId }) => ({ params: { run_id: runId } });
 const webhook: Example = ({ webhookId }) => ({ params: { id: webhookId } });
+const template: Example = ({ templateSlug }) => ({ params: { slug: templateSlug } });
+const templateChange: Example = ({ templateSlug }) => ({
+  params: { slug: templateSlug },
+  body: { description: 'changed' },
+});
+const newTemplate: Example = () => ({ body: { spec: workflowOf('writer', 'another', 'another') } });
+const taggedTemplates: Example = ({ templateSlug }) => ({ query: { tag: templateSlug } });
+const project = ({ projectId }: Belongings) => ({ params: { project_id: projectId } });
+const task: Example = ({ projectId, taskId }) => ({ params: { project_id: projectId, task_id: taskId } });
+const subtask: Example = ({ projectId, subtaskId }) => ({ params: { project_id: projectId, subtask_id: subtaskId } });
+const newProject: Example = () => ({ body: { workflow_slug: 'blog-post', title: 'Another', brief: 'Say something.' } });
+const phaseOf = ({ projectId, phaseSlug }: Belongings) => ({ project_id: projectId, phase_slug: phaseSlug });
 const runOfAgent: Example = ({ agentSlug }) => ({ body: { agent: agentSlug, prompt: 'Say something.' } });
 
 export const EXAMPLES: Readonly<Record<string, Example>> = {
@@ -38,6 +50,65 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'runs.costs': () => ({ query: { window: '24h' } }),
   'runs.context': run,
   'runs.contextContent': run,
+
+  'templates.list': taggedTemplates,
+  'templates.get': template,
+  'templates.versions': template,
+  'templates.create': newTemplate,
+  'templates.update': templateChange,
+  'templates.delete': template,
+  'templates-alias.list': taggedTemplates,
+  'templates-alias.get': template,
+  'templates-alias.versions': template,
+  'templates-alias.create': newTemplate,
+  'templates-alias.update': templateChange,
+  'templates-alias.delete': template,
+
+  'projects.start': newProject,
+  'projects.status': project,
+  'projects.create': newProject,
+  'projects.update': ({ projectId }) => ({ params: { project_id: projectId }, body: { title: 'changed' } }),
+  'projects.list': ({ templateSlug }) => ({ query: { workflow_slug: templateSlug } }),
+  'projects.get': project,
+  'projects.tasks': project,
+  'projects.task': task,
+  'projects.subtasks': task,
+  'projects.subtask': ({ projectId, taskId, subtaskId }) => ({
+    params: { project_id: projectId, task_id: taskId, subtask_id: subtaskId },
+  }),
+  'projects.attempts': subtask,
+  'projects.events': project,
+  'projects.subtaskEvents': subtask,
+  'projects.artifacts': project,
+  'projects.cost': project,
+  'projects.pause': project,
+  'projects.resume': project,
+  'projects.abandon': project,
+  'projects.runStep': project,
+  'projects.retrySubtask': subtask,
+  'projects.resolveGate': ({ projectId, subtaskId }) => ({
+    params: { project_id: projectId, subtask_id: subtaskId },
+    body: { decision: 'approved' },
+  }),
+  'projects.retrigger': (of) => ({ params: phaseOf(of), body: { cascade: 'none' } }),
+  'projects.revertArtifact': (of) => ({ params: phaseOf(of), body: { target_version: 1 } }),
+  'projects.startEditSession': ({ projectId }) => ({
+    params: { project_id: projectId },
+    body: { instruction: 'Shorter.' },
+  }),
+  'projects.resolveEditPlan': ({ projectId, editTaskId }) => ({
+    params: { project_id: projectId, task_id: editTaskId },
+    body: { decision: 'rejected' },
+  }),
+  'events.list': () => ({ query: { since_hours: 1 } }),
+  'webhook-gates.list': () => ({ query: { status: 'blocked' } }),
+
+  'attachments.list': project,
+  'attachments.upload': ({ projectId }) => ({
+    params: { project_id: projectId },
+    body: attachmentForm('another'),
+  }),
+  'files.download': ({ attachmentId }) => ({ query: { id: attachmentId } }),
 
   'webhooks.create': () => ({ body: { url: 'https://example.com/hook' } }),
   'webhooks.delete': webhook,

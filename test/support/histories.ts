@@ -7,7 +7,8 @@ export async function readHistories({ client }: Temporal, queuePrefix: string): 
   const query = `TaskQueue STARTS_WITH "${queuePrefix}"`;
   for await (const { workflowId, runId } of client.workflow.list({ query })) {
     const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
-    histories.set(workflowId, [...textsIn(history)].join('\n'));
+    // One that was started again has a history of each of its runs.
+    histories.set(workflowId, [histories.get(workflowId), ...textsIn(history)].join('\n'));
   }
   return histories;
 }

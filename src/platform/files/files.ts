@@ -3,9 +3,13 @@
  * storage. A file is there whole or not at all; the row that names its key is written after it.
  */
 import { randomUUID } from 'node:crypto';
-import { rename } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import { Disk } from 'flydrive';
 import { FSDriver } from 'flydrive/drivers/fs';
 import type { Config } from '../core/config.ts';
@@ -13,8 +17,12 @@ import type { Config } from '../core/config.ts';
 export interface FileStore {
   /** Keys are made by the service, never by a caller. */
   put(key: string, bytes: Buffer, contentType: string): Promise<void>;
+  /** The same without ever holding all of it. A stream that fails leaves nothing behind. */
+  putStream(key: string, stream: Readable, contentType: string): Promise<void>;
   /** @throws FileNotFoundError */
   get(key: string): Promise<Buffer>;
+  /** A missing file fails here or, of a local folder, when it is read. */
+  getStream(key: string): Promise<Readable>;
   /** A key that is not there is no error. */
   delete(key: string): Promise<void>;
 }
@@ -45,12 +53,17 @@ const saysMissing = (error: unknown): boolean => {
   return code === 'ENOENT' || name === 'NoSuchKey' || (cause !== undefined && saysMissing(cause));
 };
 
-const fileStore = (
-  disk: () => Promise<Disk>,
-  write: (disk: Disk, key: string, bytes: Buffer, contentType: string) => Promise<void>,
-): FileStore => ({
+interface Writing {
+  write(disk: Disk, key: string, bytes: Buffer, contentType: string): Promise<void>;
+  writeStream(disk: Disk, key: string, stream: Readable, contentType: string): Promise<void>;
+}
+
+const fileStore = (disk: () => Promise<Disk>, { write, writeStream }: Writing): FileStore => ({
   async put(key, bytes, contentType) {
     await write(await disk(), check(key), bytes, contentType);
+  },
+  async putStream(key, stream, contentType) {
+    await writeStream(await disk(), check(key), stream, contentType);
   },
   async get(key) {
     check(key);
@@ -58,7 +71,15 @@ const fileStore = (
       // Not `getBytes`: of an empty local file it gives the 64 KB of memory that were set aside to read it.
       return await buffer(await (await disk()).getStream(key));
     } catch (error) {
-      throw saysMissing(error) ? new FileNotFoundError(`no file ${key}`) : error;
+      throw missing(key, error);
+    }
+  },
+  async getStream(key) {
+    check(key);
+    try {
+      return await (await disk()).getStream(key);
+    } catch (error) {
+      throw missing(key, error);
     }
   },
   async delete(key) {
@@ -66,17 +87,36 @@ const fileStore = (
   },
 });
 
+const missing = (key: string, error: unknown): unknown =>
+  saysMissing(error) ? new FileNotFoundError(`no file ${key}`) : error;
+
+/** Writes a stream to a file of its own, hands that on when it is whole, and leaves nothing at `path` in any case. */
+async function spool(path: string, stream: Readable, whole: () => Promise<void>): Promise<void> {
+  try {
+    await pipeline(stream, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
+    await whole();
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
 const createLocalStore = (folder: string): FileStore => {
   const disk = new Disk(new FSDriver({ location: folder, visibility: 'private' }));
-  return fileStore(
-    async () => disk,
-    async (_, key, bytes) => {
-      // Renaming is atomic, writing is not: a crash leaves a temporary file, never half of a real one.
-      const temporary = `${key}.${randomUUID()}.tmp`;
+  // Renaming is atomic, writing is not: a crash leaves a temporary file, never half of a real one.
+  const temporaryOf = (key: string) => `${key}.${randomUUID()}.tmp`;
+  return fileStore(async () => disk, {
+    async write(_, key, bytes) {
+      const temporary = temporaryOf(key);
       await disk.put(temporary, bytes);
       await rename(join(folder, temporary), join(folder, key));
     },
-  );
+    async writeStream(_, key, stream) {
+      const path = join(folder, key);
+      await mkdir(dirname(path), { recursive: true });
+      const temporary = join(folder, temporaryOf(key));
+      await spool(temporary, stream, () => rename(temporary, path));
+    },
+  });
 };
 
 const createS3Store = (bucket: string, config: FileSettings): FileStore => {
@@ -90,17 +130,27 @@ const createS3Store = (bucket: string, config: FileSettings): FileStore => {
         region: config.FILES_S3_REGION,
         visibility: 'private',
         supportsACL: false,
-        // Storage other than AWS's seldom has a host name for each bucket.
-        ...(config.FILES_S3_ENDPOINT ? { endpoint: config.FILES_S3_ENDPOINT, forcePathStyle: true } : {}),
+        // Storage other than AWS's seldom has a host name for each bucket, or takes a checksum behind a stream.
+        ...(config.FILES_S3_ENDPOINT
+          ? { endpoint: config.FILES_S3_ENDPOINT, forcePathStyle: true, requestChecksumCalculation: 'WHEN_REQUIRED' }
+          : {}),
         ...(accessKeyId && secretAccessKey ? { credentials: { accessKeyId, secretAccessKey } } : {}),
       }),
     );
   };
   let disk: Promise<Disk> | undefined;
-  return fileStore(
-    () => (disk ??= open()),
-    (opened, key, bytes, contentType) => opened.put(key, bytes, { contentType }),
-  );
+  return fileStore(() => (disk ??= open()), {
+    write: (opened, key, bytes, contentType) => opened.put(key, bytes, { contentType }),
+    async writeStream(opened, key, stream, contentType) {
+      // S3 must be told the size first, and an upload's is known at its end.
+      const path = join(tmpdir(), `${randomUUID()}.upload`);
+      await spool(path, stream, async () => {
+        const { size } = await stat(path);
+        const body = createReadStream(path);
+        await opened.putStream(key, body, { contentType, ContentLength: size }).finally(() => body.destroy());
+      });
+    },
+  });
 };
 
 export const createFileStore = (config: FileSettings): FileStore =>

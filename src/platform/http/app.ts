@@ -19,6 +19,7 @@ import {
   type FileReply,
   type Route,
 } from './endpoint.ts';
+import { filesOf, storableName, uploadProblem } from './uploads.ts';
 import { parseRequest } from './validate.ts';
 
 const MAX_JSON_BYTES = '1mb';
@@ -73,17 +74,8 @@ function bodyReader(endpoint: Endpoint): RequestHandler[] {
 function fileReader(maxBytes: number): RequestHandler {
   const limits = { fileSize: maxBytes, files: 1, fields: 10 };
   const read = multer({ storage: multer.memoryStorage(), limits, defParamCharset: 'utf8' }).single('file');
-  // Whatever goes wrong while the form is read is the caller's doing; the parser's errors have no type to tell by.
   return (request, response, next) => read(request, response, (error) => next(error && uploadProblem(error)));
 }
-
-const uploadProblem = (error: Error): Problem =>
-  error instanceof multer.MulterError && error.code === 'LIMIT_FILE_SIZE'
-    ? new Problem('payload_too_large')
-    : new Problem('invalid_upload', error.message);
-
-/** A name that Postgres can keep and a header can carry. */
-const storableName = (name: string): string => name.replace(/[\x00-\x1f\x7f]/g, '').toWellFormed();
 
 const answer =
   ({ endpoint, handler }: Route): RequestHandler =>
@@ -100,6 +92,7 @@ const answer =
       query,
       body,
       file: request.file && { filename: storableName(request.file.originalname), bytes: request.file.buffer },
+      receiveFiles: filesOf(request, response, endpoint.uploads),
     });
     await send(endpoint, response, result);
   };

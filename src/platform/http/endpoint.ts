@@ -5,6 +5,7 @@
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { ProblemCode } from '../core/problem.ts';
+import type { FileStore } from '../files/files.ts';
 
 /**
  * What a request must show before anything else of it is looked at.
@@ -45,6 +46,36 @@ export interface UploadedFile {
   bytes: Buffer;
 }
 
+/** Files of a multipart request, in one field, that are streamed to storage. */
+export interface UploadLimits {
+  field: string;
+  maxFiles: number;
+  /** Of all of them together. */
+  maxBytes: number;
+}
+
+/** One uploaded file that is in storage now. */
+export interface ReceivedFile {
+  key: string;
+  /** As the caller wrote it, but for characters that cannot be stored. */
+  filename: string;
+  /** By content; never one that a browser would run. */
+  contentType: string;
+  sizeBytes: number;
+  sha256: string;
+}
+
+/**
+ * Streams the files of a request to storage and has `keep` record them. They are gone again where the request is
+ * refused or breaks off, and where `keep` throws a Problem. A handler first looks whether it wants them at all.
+ * @param to where they go, under keys that are not the caller's
+ * @throws Problem invalid_upload, payload_too_large
+ */
+export type ReceiveFiles = <T>(
+  to: { files: Pick<FileStore, 'putStream' | 'delete'>; newKey: () => string },
+  keep: (files: readonly ReceivedFile[]) => Promise<T>,
+) => Promise<T>;
+
 type Schema = z.ZodType;
 type ReplySchema = Schema | typeof NO_CONTENT | typeof BINARY;
 
@@ -63,11 +94,15 @@ export interface Endpoint<
   credential: Credential;
   summary: string;
   description?: string;
+  /** Still served, for those who know it; the documents say so. */
+  deprecated?: boolean;
   params?: Params;
   query?: Query;
   body?: Body;
   /** One file in the multipart field `file`. */
   upload?: { maxBytes: number };
+  /** Files that are too large to be held in memory; the handler gets them by `receiveFiles`. */
+  uploads?: UploadLimits;
   /** Status of bad input. 400 says `{detail: <message>}`, 422 lists every field. */
   badInput?: 400 | 422;
   /** The one success status and its body. */
@@ -94,6 +129,8 @@ export interface EndpointRequest<Params = unknown, Query = unknown, Body = unkno
   body: Body;
   /** Set where the endpoint declares `upload`. */
   file: UploadedFile | undefined;
+  /** Where the endpoint declares `uploads`. */
+  receiveFiles: ReceiveFiles;
 }
 
 type HandlerReply<Reply> = Reply extends Schema ? z.input<Reply> : Reply extends typeof BINARY ? FileReply : void;

@@ -66,6 +66,7 @@ const operation = (endpoint: Endpoint): ZodOpenApiOperationObject => ({
   tags: [tagOf(endpoint)],
   summary: endpoint.summary,
   ...(endpoint.description && { description: endpoint.description }),
+  ...(endpoint.deprecated && { deprecated: true }),
   security: [SECURITY[endpoint.credential].requirement],
   requestParams: {
     ...(endpoint.params && { path: endpoint.params as ZodObjectInput }),
@@ -75,7 +76,13 @@ const operation = (endpoint: Endpoint): ZodOpenApiOperationObject => ({
   responses: { [endpoint.status]: successReply(endpoint), ...problemReplies(endpoint) },
 });
 
-function requestBody({ body, upload }: Endpoint): Pick<ZodOpenApiOperationObject, 'requestBody'> {
+function requestBody({ body, upload, uploads }: Endpoint): Pick<ZodOpenApiOperationObject, 'requestBody'> {
+  if (uploads) {
+    const { field, maxFiles, maxBytes } = uploads;
+    const description = `Up to ${maxFiles} files of together at most ${maxBytes} bytes in the field \`${field}\``;
+    const schema = z.object({ [field]: z.array(z.file()).min(1).max(maxFiles) });
+    return { requestBody: { description, required: true, content: { 'multipart/form-data': { schema } } } };
+  }
   if (upload) {
     const description = `One file of at most ${upload.maxBytes} bytes in the field \`file\``;
     const schema = body ? z.intersection(FilePart, body) : FilePart;
@@ -101,12 +108,23 @@ function successReply({ reply, summary }: Endpoint): ZodOpenApiResponseObject {
 }
 
 /** Everything that can go wrong with this endpoint: its own problems, and those that its shape and surface bring. */
-function problemsOf({ surface, method, credential, params, query, body, upload, badInput, problems = [] }: Endpoint) {
+function problemsOf({
+  surface,
+  method,
+  credential,
+  params,
+  query,
+  body,
+  upload,
+  uploads,
+  badInput,
+  problems = [],
+}: Endpoint) {
   const codes: ProblemCode[] = [...SECURITY[credential].problems, ...problems];
   if (params || query || body) codes.push(badInput === 400 ? 'bad_request' : 'validation');
   // An address whose percent-encoding is broken fails before validation.
   if (params) codes.push('bad_request');
-  if (upload) codes.push('invalid_upload', 'payload_too_large');
+  if (upload || uploads) codes.push('invalid_upload', 'payload_too_large');
   else if (body) codes.push('invalid_json', 'bad_request', 'payload_too_large');
   if (surface === 'control-plane' && method !== 'get') codes.push('foreign_origin');
   codes.push('internal_error');

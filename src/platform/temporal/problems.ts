@@ -1,7 +1,7 @@
 /** What a failed Temporal call means to the caller of an endpoint. */
-import { WorkflowNotFoundError } from '@temporalio/client';
+import { ApplicationFailure, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import type { Temporal } from './client.ts';
-import { Problem } from '../core/problem.ts';
+import { Problem, PROBLEMS, type ProblemCode } from '../core/problem.ts';
 
 /** A route answers within this, whatever Temporal does. */
 const DEADLINE_MS = 4_500;
@@ -18,10 +18,13 @@ export async function withinDeadline<T>(temporal: Temporal, call: () => Promise<
       throw new Problem('runtime_unreachable');
     });
   } catch (error) {
-    if (isUnreachable(error)) throw new Problem('runtime_unreachable');
-    throw error;
+    throw namedIfUnreachable(error);
   }
 }
+
+/** For calls that wait longer than a route's deadline. */
+export const namedIfUnreachable = (error: unknown): unknown =>
+  isUnreachable(error) ? new Problem('runtime_unreachable') : error;
 
 /** Gives up on work, which goes on, after that long. */
 export async function orAfter<T>(ms: number, work: Promise<T>, giveUp: () => T): Promise<T> {
@@ -46,3 +49,26 @@ function isUnreachable(error: unknown): boolean {
 }
 
 export const isWorkflowGone = (error: unknown): boolean => error instanceof WorkflowNotFoundError;
+
+/** The failure inside of a refused or failed update. */
+function* causesOf(error: unknown): Generator<ApplicationFailure> {
+  if (!(error instanceof WorkflowUpdateFailedError)) return;
+  for (let cause: unknown = error.cause; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof ApplicationFailure) yield cause;
+  }
+}
+
+/** The workflow was closed when the update came, or closed before it was through. It is to be sent again. */
+export const isUpdateLost = (error: unknown): boolean =>
+  isWorkflowGone(error) || [...causesOf(error)].some(({ type }) => type === 'AcceptedUpdateCompletedWorkflow');
+
+/** A refusal keeps its name from the workflow or activity that spoke it to the caller. Everything else stays as it is. */
+export function rethrowAsProblem(error: unknown): never {
+  for (const { type, message } of causesOf(error)) {
+    if (isRefusal(type)) throw new Problem(type, message);
+  }
+  throw error;
+}
+
+const isRefusal = (type: string | null | undefined): type is ProblemCode =>
+  typeof type === 'string' && Object.hasOwn(PROBLEMS, type) && PROBLEMS[type as ProblemCode].status < 500;

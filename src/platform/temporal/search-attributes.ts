@@ -10,10 +10,17 @@ const ALL = [WorkspaceId, AgentSlug, WorkflowSlug, ProjectId];
 
 const KEYWORD = 2;
 
-export const searchAttributes = (values: { workspaceId: string; agent?: string | null }): TypedSearchAttributes =>
+export const searchAttributes = (values: {
+  workspaceId: string;
+  agent?: string | null;
+  workflowSlug?: string;
+  projectId?: string;
+}): TypedSearchAttributes =>
   new TypedSearchAttributes([
     { key: WorkspaceId, value: values.workspaceId },
     ...(values.agent ? [{ key: AgentSlug, value: values.agent }] : []),
+    ...(values.workflowSlug ? [{ key: WorkflowSlug, value: values.workflowSlug }] : []),
+    ...(values.projectId ? [{ key: ProjectId, value: values.projectId }] : []),
   ]);
 
 /** Registers what is missing and returns when the server takes them. Safe to repeat, and from two processes at once. */

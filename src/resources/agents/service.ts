@@ -22,7 +22,7 @@ export type AgentService = ReturnType<typeof createAgentService>;
 interface AgentServiceDependencies {
   store: AgentStore;
   workspaces: Pick<WorkspaceStore, 'underCap'>;
-  files: FileStore;
+  files: Pick<FileStore, 'put' | 'get' | 'delete'>;
   /** What the runs resource says about an agent, by the name that its runs carry. */
   recentRuns: (customerId: string, slug: string) => Promise<RecentRuns>;
   /** Show built-in agents without their prompts and code. */

@@ -50,9 +50,19 @@ export const conversationOf = (threadId?: string | null, channelId?: string | nu
 /** Exchanges of a conversation that a run sees before its own prompt. */
 export const HISTORY_LENGTH = 20;
 
-/** A run started by an outside call or a schedule tells its webhooks how it ended; what it spawned does not. */
-export const announcesItsEnd = (run: { parentRunId: string | null; status: TerminalStatus }): boolean =>
-  run.parentRunId === null && run.status !== 'cancelled';
+/** What the step of a project asks of its run: the tools it is bound to, and the shape of the answer. */
+export interface StepOfRun {
+  projectId: string;
+  tools: string[];
+  outputSchema?: Record<string, unknown>;
+}
+
+/** A run started by an outside call or a schedule tells its webhooks how it ended; spawned ones and steps do not. */
+export const announcesItsEnd = (run: {
+  parentRunId: string | null;
+  attemptId: string | null;
+  status: TerminalStatus;
+}): boolean => run.parentRunId === null && run.attemptId === null && run.status !== 'cancelled';
 
 export const COST_WINDOWS = { '24h': 24, '7d': 168, '30d': 720 } as const;
 export type CostWindow = keyof typeof COST_WINDOWS;

@@ -20,7 +20,7 @@ import {
 } from 'drizzle-orm/pg-core';
 import { createdAt, instant, usd } from '../../platform/db/columns.ts';
 import { workspaces } from '../workspaces/table.ts';
-import { EFFECTS, RUN_EVENT_TYPES, RUN_STATUSES, TOOL_CALL_STATUSES } from './model.ts';
+import { EFFECTS, RUN_EVENT_TYPES, RUN_STATUSES, TOOL_CALL_STATUSES, type StepOfRun } from './model.ts';
 
 export const runStatus = pgEnum('run_status', RUN_STATUSES);
 export const runEventType = pgEnum('run_event_type', RUN_EVENT_TYPES);
@@ -72,6 +72,10 @@ export const runs = pgTable(
     isPriced: boolean('is_priced').notNull().default(true),
     /** What it counts against, `budgets.id`; a child counts against its parent's too. */
     budgetIds: text('budget_ids').array().notNull().default([]),
+    /** The attempt of a project's step that this run, or the one that spawned it, works for: its cost is added there. */
+    attemptId: uuid('attempt_id'),
+    /** What a step asks of its run, beyond what its agent says. */
+    step: jsonb('step').$type<StepOfRun>(),
 
     // Of the run's events, kept here so that a list needs no join.
     eventCount: integer('event_count').notNull().default(0),
@@ -167,10 +171,11 @@ export const runToolCalls = pgTable(
 
 /** A spending limit. A run may count against several; the sum of spent and reserved is kept under each. */
 export const budgets = pgTable('budgets', {
-  /** `run:<id>`, later `project:<id>`, `task:<id>` and `wallet:<customer>`. */
+  /** `run:<id>`, `project:<id>`, `task:<id>`, later `wallet:<customer>`. */
   id: text('id').primaryKey(),
   customerId: text('customer_id').notNull(),
-  limitUsd: usd('limit_usd').notNull(),
+  /** Null: without a limit; what is spent is counted all the same. */
+  limitUsd: usd('limit_usd'),
   spentUsd: usd('spent_usd').notNull().default('0'),
   reservedUsd: usd('reserved_usd').notNull().default('0'),
 });

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { createFileStore, FileNotFoundError, type FileStore } from '../../../src/platform/files/files.ts';
 
@@ -69,6 +70,30 @@ describe.each(Object.keys(stores))('%s', (name) => {
     expect((await store.get('acme/run-1/a.bin')).equals(bytes)).toBe(true);
   });
 
+  // Guards: a stream of unknown length comes back byte for byte, as bytes and as a stream; also an empty one.
+  test.each([0, 1, 300_000, 3_000_000])('keeps a stream of %i bytes', async (size) => {
+    const bytes = Buffer.from(Array.from({ length: size }, (_, i) => i % 251));
+    const chunks = Array.from({ length: Math.ceil(size / 50_000) }, (_, i) =>
+      bytes.subarray(i * 50_000, (i + 1) * 50_000),
+    );
+    await store.putStream('acme/streamed', Readable.from(chunks, { objectMode: false }), 'text/csv');
+    expect((await store.get('acme/streamed')).equals(bytes)).toBe(true);
+    expect((await buffer(await store.getStream('acme/streamed'))).equals(bytes)).toBe(true);
+  });
+
+  // Guards: half a file is no file, and nothing of it stays anywhere.
+  test('drops a stream that breaks off', async () => {
+    const breaking = async function* () {
+      yield Buffer.alloc(200_000);
+      throw new Error('broke off');
+    };
+    await expect(store.putStream('broken/half', Readable.from(breaking()), 'text/plain')).rejects.toThrow('broke off');
+    await expect(store.get('broken/half')).rejects.toThrow(FileNotFoundError);
+    const left = await readdir(join(folder, 'files', 'broken')).catch(() => []);
+    expect(left).toEqual([]);
+    expect((await readdir(tmpdir())).filter((file) => file.endsWith('.upload'))).toEqual([]);
+  });
+
   // Guards: a caller can tell a missing file from a broken store; deleting twice is no failure.
   test('names a missing file', async () => {
     await expect(store.get('acme/none')).rejects.toThrow(FileNotFoundError);
@@ -94,7 +119,9 @@ describe.each(Object.keys(stores))('%s', (name) => {
     'a'.repeat(513),
   ])('refuses the key %j', async (key) => {
     await expect(store.put(key, Buffer.from('x'), 'text/plain')).rejects.toThrow('not a file key');
+    await expect(store.putStream(key, Readable.from(['x']), 'text/plain')).rejects.toThrow('not a file key');
     await expect(store.get(key)).rejects.toThrow('not a file key');
+    await expect(store.getStream(key)).rejects.toThrow('not a file key');
     await expect(store.delete(key)).rejects.toThrow('not a file key');
   });
 });
@@ -112,4 +139,5 @@ test('replaces a local file in one step', async () => {
 // Guards: a download from the bucket itself has the right type.
 test('tells S3 the content type', () => {
   expect(objects.get('/bucket/acme/run-1/a.bin')?.contentType).toBe('application/octet-stream');
+  expect(objects.get('/bucket/acme/streamed')?.contentType).toBe('text/csv');
 });

@@ -20,7 +20,7 @@ let database: TestDatabase;
 let server: Server;
 const callers = new Map<string, Caller>();
 const stored = new Map<string, Buffer>();
-const files: FileStore = {
+const files: Pick<FileStore, 'put' | 'get' | 'delete'> = {
   async put(key, bytes) {
     stored.set(key, bytes);
   },

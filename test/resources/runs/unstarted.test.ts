@@ -82,7 +82,7 @@ async function loseStart(parent?: { runId: string }): Promise<string> {
   await service.services.stores.runs.acceptRun({
     ...{ ...prompt, id, customerId: 'acme', transport: 'rest', override: null },
     ...{ threadId: null, channelId: null, conversation: null },
-    ...(parent && { parent: { ...parent, callId: id, depth: 1, budgetIds: [] } }),
+    ...(parent && { parent: { ...parent, callId: id, depth: 1, budgetIds: [], attemptId: null } }),
   });
   await service.runtime.db.rows(sql`update runs set created_at = now() - interval '1 minute' where id = ${id}`);
   return id;

@@ -1,4 +1,6 @@
 /** A context for tools as a run gives it: the real way out, files in memory, artifacts remembered. */
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { createEgress, type Egress } from '../../../src/platform/egress/egress.ts';
 import { FileNotFoundError, type FileStore } from '../../../src/platform/files/files.ts';
 import type { ToolContext } from '../../../src/resources/tools/model.ts';
@@ -9,10 +11,16 @@ const createMemoryFiles = (): FileStore => {
     async put(key, bytes) {
       files.set(key, bytes);
     },
+    async putStream(key, stream) {
+      files.set(key, await buffer(stream));
+    },
     async get(key) {
       const bytes = files.get(key);
       if (!bytes) throw new FileNotFoundError(`no file ${key}`);
       return bytes;
+    },
+    async getStream(key) {
+      return Readable.from([await this.get(key)]);
     },
     async delete(key) {
       files.delete(key);

@@ -3,6 +3,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { Problem } from '../../../platform/core/problem.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import { capOf, PLANS, type Plan } from '../../workspaces/model.ts';
+import type { StepOfRun } from '../model.ts';
 import { planLimitExceeded } from '../../workspaces/store.ts';
 
 export interface NewRun {
@@ -18,7 +19,7 @@ export interface NewRun {
   /** A limit of its own, US dollars. */
   costBudgetUsd?: string | undefined;
   /** Set on a run that a tool call of another run spawned. */
-  parent?: { runId: string; callId: string; depth: number; budgetIds: string[] };
+  parent?: { runId: string; callId: string; depth: number; budgetIds: string[]; attemptId: string | null };
 }
 
 const CAPS = JSON.stringify(Object.fromEntries(PLANS.map((plan) => [plan, capOf(plan, 'runs_per_day')])));
@@ -40,11 +41,11 @@ export async function acceptRun(db: Database, run: NewRun): Promise<void> {
       returning used
     )${run.conversation ? takingPlace(run.customerId, run.conversation) : NOTHING}, run as (
       insert into runs (id, customer_id, parent_run_id, parent_call_id, depth, agent, transport, prompt, thread_id,
-        channel_id, conversation, override, event_count, budget_ids)
+        channel_id, conversation, override, event_count, budget_ids, attempt_id)
       select ${run.id}, ${run.customerId}, ${run.parent?.runId ?? null}, ${run.parent?.callId ?? null},
         ${run.parent?.depth ?? 0}, ${run.agent}, ${run.transport}, ${run.prompt}, ${run.threadId}, ${run.channelId},
         ${run.conversation}, ${run.override === null ? null : JSON.stringify(run.override)}::jsonb, 1,
-        ${sql.param(budgetIds)}::text[]
+        ${sql.param(budgetIds)}::text[], ${run.parent?.attemptId ?? null}::uuid
       from workspace ${run.conversation ? sql`, place` : NOTHING}
       where status <> 'archived' and (cap is null or exists (select 1 from counted))
       returning id
@@ -58,6 +59,31 @@ export async function acceptRun(db: Database, run: NewRun): Promise<void> {
   if (outcome.status === 'archived') throw new Problem('workspace_archived');
   throw planLimitExceeded(outcome.plan, 'runs_per_day', outcome.cap!, outcome.cap!);
 }
+
+/** The run of a project's step. It is no call of its own: no plan counts it, and no webhook hears of its end. */
+export interface StepRun {
+  id: string;
+  customerId: string;
+  agent: string;
+  prompt: string;
+  attemptId: string;
+  budgetIds: readonly string[];
+  step: StepOfRun;
+}
+
+/** CTEs that accept a step's run, if the CTE `guard` has a row. */
+export const stepRunCtes = (guard: SQL, { id, customerId, agent, prompt, attemptId, budgetIds, step }: StepRun): SQL => sql`
+  run as (
+    insert into runs (id, customer_id, agent, transport, prompt, event_count, budget_ids, attempt_id, step)
+    select ${id}, ${customerId}, ${agent}, 'rest', ${prompt}, 1, ${sql.param([...budgetIds])}::text[], ${attemptId}::uuid,
+      ${JSON.stringify(step)}::jsonb
+    from ${guard} guard returning id
+  ), received as (
+    insert into run_events (run_id, key, event_type, status, payload)
+    select id, 'received', 'run_received', 'queued',
+      ${JSON.stringify({ prompt_length: prompt.length, project_id: step.projectId, attempt_id: attemptId })}::jsonb
+    from run
+  )`;
 
 const TODAY = sql`to_char(now() at time zone 'utc', 'YYYY-MM-DD')`;
 

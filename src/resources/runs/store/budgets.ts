@@ -13,7 +13,7 @@ export interface Reservation {
 }
 
 /**
- * Idempotent for a run and turn.
+ * Idempotent for a run and turn. A budget without a limit is never short.
  * @returns the budget that has too little left, or undefined when all have enough and the amount is held
  */
 export async function reserve(
@@ -45,14 +45,24 @@ export async function reserve(
  * CTEs for the statement that records a turn: gives back what it held and books what it cost. A call that outlived its
  * cancelled run is booked too: the money is gone.
  */
-export const bookCost = (runId: string, turn: number, budgetIds: readonly string[], costUsd: string | null): SQL => sql`
+export const bookCost = (
+  { id, budgetIds, attemptId }: { id: string; budgetIds: readonly string[]; attemptId: string | null },
+  turn: number,
+  costUsd: string | null,
+): SQL => sql`
   released as (
-    delete from cost_reservations where run_id = ${runId} and turn = ${turn} returning budget_id, amount_usd
+    delete from cost_reservations where run_id = ${id} and turn = ${turn} returning budget_id, amount_usd
   ), booked as (
     update budgets b set spent_usd = b.spent_usd + ${costUsd ?? '0'}::numeric,
       reserved_usd = b.reserved_usd - coalesce((select amount_usd from released r where r.budget_id = b.id), 0)
     where b.id = any(${sql.param([...budgetIds])}::text[])
-  )`;
+  )${
+    attemptId === null
+      ? sql``
+      : sql`, attempt as (
+    update attempts set cost_usd = cost_usd + ${costUsd ?? '0'}::numeric where id = ${attemptId}::uuid
+  )`
+  }`;
 
 /** Gives back what calls that never came to a reply still hold. */
 export async function release(db: Database, runId: string): Promise<void> {

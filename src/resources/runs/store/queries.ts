@@ -132,13 +132,14 @@ export async function summarizeAgent(db: Database, customerId: string, agent: st
 
 /**
  * Runs that were accepted but, it seems, never started: their start is repeated. Over all workspaces. A spawned run is
- * its parent's to start, for as long as that one is in flight.
+ * its parent's to start, for as long as that one is in flight, and the run of a project's step its phase's.
  */
 export async function listUnstarted(db: Database, olderThanMs: number, limit: number) {
   return db.rows<{ id: string; workspaceId: string; customerId: string; agent: string | null }>(sql`
     select r.id, r.customer_id as "customerId", w.identity_workspace_id as "workspaceId", r.agent
     from runs r join workspaces w on w.customer_id = r.customer_id
-    where r.status = 'queued' and r.created_at < now() - make_interval(secs => ${olderThanMs / 1_000})
+    where r.status = 'queued' and (r.attempt_id is null or r.parent_run_id is not null)
+      and r.created_at < now() - make_interval(secs => ${olderThanMs / 1_000})
       and not exists (select 1 from runs p where p.id = r.parent_run_id and p.status in ('queued', 'running'))
     order by r.created_at limit ${limit}`);
 }

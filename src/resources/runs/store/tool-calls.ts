@@ -12,6 +12,7 @@ export interface ToolCallInRun {
   depth: number;
   transport: string;
   budgetIds: string[];
+  attemptId: string | null;
   runStatus: RunStatus;
   tool: string;
   arguments: unknown;
@@ -22,7 +23,7 @@ export interface ToolCallInRun {
 export async function loadToolCall(db: Database, runId: string, callId: string): Promise<ToolCallInRun | undefined> {
   const [row] = await db.rows<ToolCallInRun>(sql`
     select c.run_id as "runId", c.call_id as "callId", c.customer_id as "customerId", r.agent, r.depth, r.transport,
-      r.budget_ids as "budgetIds", r.status as "runStatus", c.tool, c.arguments, c.effect, c.status
+      r.budget_ids as "budgetIds", r.attempt_id as "attemptId", r.status as "runStatus", c.tool, c.arguments, c.effect, c.status
     from run_tool_calls c join runs r on r.id = c.run_id
     where c.run_id = ${runId} and c.call_id = ${callId}`);
   return row;

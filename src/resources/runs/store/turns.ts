@@ -15,6 +15,7 @@ import {
   type RequestedToolCall,
   type RunError,
   type RunStatus,
+  type StepOfRun,
   type TerminalStatus,
 } from '../model.ts';
 import { bookCost, release } from './budgets.ts';
@@ -57,6 +58,10 @@ export interface RunInTurn {
   inputTokens: number;
   outputTokens: number;
   budgetIds: string[];
+  /** One of its budgets has a limit: the cost of a call is held before it is made. */
+  isLimited: boolean;
+  attemptId: string | null;
+  step: StepOfRun | null;
   /** An earlier run of the conversation that is still in flight. */
   blockedBy: string | null;
   /** The run that spawned it was cancelled. */
@@ -73,6 +78,9 @@ export async function loadRunInTurn(db: Database, runId: string): Promise<RunInT
       r.context_window as "contextWindow", r.model_tier as "modelTier", r.model_rule as "modelRule",
       r.model_enforce as "modelEnforce", r.reasoning, r.turn_count as "turnCount",
       r.input_tokens::float8 as "inputTokens", r.output_tokens::float8 as "outputTokens", r.budget_ids as "budgetIds",
+      r.attempt_id as "attemptId", r.step,
+      r.budget_ids <> '{}' and exists (
+        select 1 from budgets b where b.id = any(r.budget_ids) and b.limit_usd is not null) as "isLimited",
       case when r.conversation is not null then (
         select e.id from runs e
         where e.customer_id = r.customer_id and e.conversation = r.conversation and e.seq < r.seq
@@ -170,11 +178,11 @@ const endColumns = ({ status, output, error }: RunEnd): SQL => sql`
   status = ${status}::run_status, completed_at = now(), output = ${output ?? null},
   error = ${error ? errorText(error) : null},`;
 
-type EndingRun = Pick<RunInTurn, 'id' | 'customerId' | 'parentRunId' | 'agent' | 'conversation'>;
+type EndingRun = Pick<RunInTurn, 'id' | 'customerId' | 'parentRunId' | 'attemptId' | 'agent' | 'conversation'>;
 
 /** CTE: an outbox row for each endpoint that wants to know, in the statement that ends the run. */
 const announce = (guard: SQL, run: EndingRun, { status, output }: RunEnd): SQL =>
-  announcesItsEnd({ parentRunId: run.parentRunId, status })
+  announcesItsEnd({ parentRunId: run.parentRunId, attemptId: run.attemptId, status })
     ? sql`, deliveries as (${outboxCte(guard, {
         customerId: run.customerId,
         eventType: status === 'succeeded' ? 'run.succeeded' : 'run.failed',
@@ -222,7 +230,7 @@ export async function recordTurn(db: Database, record: TurnRecord): Promise<Afte
       select id, ${turn}, 'assistant', ${JSON.stringify(record.reply)}::jsonb from recorded
     )
     ${toolCalls.length > 0 ? sql`, calls as (${insertToolCalls(run.customerId, toolCalls)})` : sql``}
-    ${run.budgetIds.length > 0 ? sql`, ${bookCost(run.id, turn, run.budgetIds, costUsd)}` : sql``}
+    ${run.budgetIds.length > 0 ? sql`, ${bookCost(run, turn, costUsd)}` : sql``}
     ${end ? announce(sql`recorded`, run, end) : sql`, deliveries as (select null::uuid as id where false)`}
     select exists (select 1 from recorded) as recorded, ${afterColumns(run)}`);
   if (outcome!.recorded) return outcome;
@@ -249,8 +257,8 @@ export async function endRun(
   end: RunEnd,
 ): Promise<{ status: TerminalStatus; after: AfterRun } | undefined> {
   const [run] = await db.rows<EndingRun & { status: RunStatus; budgetIds: string[] }>(sql`
-    select id, customer_id as "customerId", parent_run_id as "parentRunId", agent, conversation, status,
-      budget_ids as "budgetIds"
+    select id, customer_id as "customerId", parent_run_id as "parentRunId", attempt_id as "attemptId", agent,
+      conversation, status, budget_ids as "budgetIds"
     from runs where id = ${runId}`);
   if (!run) return undefined;
   const event = endEvent(end);

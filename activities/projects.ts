@@ -1,0 +1,189 @@
+/**
+ * What the workflows of a project and its phases record. Each is one transaction of the store; here the store's
+ * refusals become failures with the problem's name, and what a caller said in its own words joins its command again.
+ */
+import { ApplicationFailure } from '@temporalio/common';
+import { Problem } from '../src/platform/core/problem.ts';
+import type { GuardedFetch } from '../src/platform/egress/egress.ts';
+import { ActionError } from '../src/resources/projects/builtin/action.ts';
+import { findAction } from '../src/resources/projects/builtin/index.ts';
+import {
+  type Actor,
+  type AttemptFault,
+  type Cascade,
+  type PhaseChange,
+  type PhaseRef,
+  type PlanDecision,
+} from '../src/resources/projects/model.ts';
+import type { GateAnswer } from '../workflows/project/messages.ts';
+import type { Effect } from '../src/resources/runs/model.ts';
+import type { GateKind } from '../src/resources/templates/model.ts';
+import type { ProjectEngine, Dispatch, ResolvedGate } from '../src/resources/projects/store/engine/index.ts';
+import { presentable } from './context.ts';
+import { heartbeating } from './failures.ts';
+
+export interface ProjectDependencies {
+  projects: ProjectEngine;
+  fetch: GuardedFetch;
+  startDeliveries: (ids: readonly string[]) => Promise<void>;
+}
+
+/** The failure type whose message may be told. */
+export const ACTION_FAILED = 'action_failed';
+
+interface CommandRef {
+  projectId: string;
+  actor: Actor;
+  commandId: string;
+}
+
+/** An action that no release has any more is taken for the worst. */
+const effectOf = (action: string): Effect => findAction(action)?.effect ?? 'irreversible';
+
+export const createProjectActivities = ({ projects, fetch, startDeliveries }: ProjectDependencies) => {
+  const textsOf = (command: CommandRef) => projects.readCommandTexts(command);
+
+  const activities = {
+    startProject: projects.startProject,
+    loadBoard: async ({ projectId }: { projectId: string }) => (await projects.loadBoard(projectId))?.phases ?? [],
+    pauseProject: projects.pauseProject,
+    pauseIdle: projects.pauseIdle,
+    nextStep: projects.nextStep,
+
+    resumeProject: (command: CommandRef & { inFlightTaskIds: string[] }) =>
+      projects.resumeProject({ ...command, effectOf }),
+
+    async abandonProject(command: CommandRef) {
+      const { changes } = await projects.abandonProject(command);
+      return { changes, waiters: await projects.listWaiters(command.projectId) };
+    },
+
+    async completeProject({ projectId }: { projectId: string }) {
+      const { deliveries, ...ending } = await projects.completeProject({ projectId });
+      if (deliveries.length > 0) await startDeliveries(deliveries);
+      return ending;
+    },
+
+    async retrySubtask(command: CommandRef & { subtaskId: string }) {
+      const { addendum = null } = await textsOf(command);
+      const { change, inFlight, phaseSlug } = await projects.retrySubtask({ ...command, addendum });
+      return { change, inFlight, phaseSlug };
+    },
+
+    async retriggerPhase(command: CommandRef & { phaseSlug: string; cascade: Cascade }) {
+      const { addendum = null } = await textsOf(command);
+      return projects.retriggerPhase({ ...command, addendum });
+    },
+
+    async revertArtifact(command: CommandRef & { phaseSlug: string; targetVersion: number; cascade: Cascade }) {
+      const { reason = null } = await textsOf(command);
+      return projects.revertArtifact({ ...command, reason });
+    },
+
+    async startEditSession(command: CommandRef & { cascade: Cascade }) {
+      const { instruction = '' } = await textsOf(command);
+      return projects.startEditSession({ ...command, instruction });
+    },
+
+    async resolveGate({
+      isLenient,
+      ...gate
+    }: {
+      projectId: string;
+      answer: GateAnswer;
+      actor: Actor;
+      gateKind: GateKind | null;
+      commandId?: string;
+      /** A signal has nobody to refuse to. */
+      isLenient: boolean;
+    }): Promise<Resolution> {
+      const { commandId = null, projectId, answer } = gate;
+      const texts = commandId === null ? {} : await projects.readCommandTexts({ projectId, commandId });
+      const said = { ...answer, ...pick(texts, 'comment'), ...pick(texts, 'payload') };
+      return resolution(await projects.resolveGate({ ...gate, answer: said, commandId, lenient: isLenient }));
+    },
+
+    async resolveEditPlan(command: CommandRef & { taskId: string; decision: PlanDecision; decidedBy: string }) {
+      const { comment = null, revisedPlan = null } = await textsOf(command);
+      return resolution(await projects.resolveEditPlan({ ...command, comment, revisedPlan }));
+    },
+
+    async recoverPhase(ref: PhaseRef) {
+      return projects.recoverPhase({ ...ref, effectOf });
+    },
+
+    openPhase: ({ granted, ...ref }: PhaseRef & { granted: boolean }) => projects.openPhase(ref, granted),
+    beginAttempt: (dispatch: Dispatch) => projects.beginAttempt(dispatch, effectOf),
+    settleAttempt: ({ attemptId, fault, ...ref }: PhaseRef & { attemptId: string; fault?: AttemptFault }) =>
+      projects.settleAttempt(ref, attemptId, fault, effectOf),
+    closePhase: projects.closePhase,
+
+    async enactPlan({
+      attemptId,
+      ...ref
+    }: PhaseRef & { subtaskId: string; attemptId: string }): Promise<PhaseChange[]> {
+      const { output, changes } = await projects.enactPlan(ref);
+      await projects.saveActionOutput(attemptId, output);
+      return changes;
+    },
+  };
+
+  return {
+    ...refusing(activities),
+
+    /** The work of an action step; its one result is recorded under the attempt. */
+    async runAction({
+      subtaskId,
+      attemptId,
+      ...ref
+    }: PhaseRef & { subtaskId: string; attemptId: string }): Promise<void> {
+      const work = await projects.loadActionContext({ ...ref, subtaskId, attemptId });
+      if (!work?.isOpen) return;
+      const { step, title } = work;
+      const action = findAction(step.assignee!);
+      if (!action) throw refusal(`there is no action "${step.assignee}" any more`);
+      try {
+        const output = await heartbeating((signal) =>
+          action.run({
+            project: { id: ref.projectId, title, brief: step.brief, params: step.params ?? {} },
+            inputs: Object.fromEntries(step.inputs.map(({ stepSlug, output }) => [stepSlug, output])),
+            artifacts: Object.fromEntries(step.artifacts.map(({ phaseSlug, content }) => [phaseSlug, content])),
+            instructions: step.instructions,
+            signal,
+            fetch,
+          }),
+        );
+        await projects.saveActionOutput(attemptId, output);
+      } catch (error) {
+        throw error instanceof ActionError ? refusal(error.message) : error;
+      }
+    },
+  };
+};
+
+const refusal = (message: string) => ApplicationFailure.nonRetryable(message.slice(0, 1_000), ACTION_FAILED);
+
+const pick = <Name extends string, Texts extends { [Key in Name]?: unknown }>(texts: Texts, name: Name) =>
+  texts[name] === undefined ? {} : { [name]: texts[name] };
+
+type StoredResolution = Awaited<ReturnType<ProjectEngine['resolveGate']>>;
+/** `resolved` null: a signal that nothing waited for. */
+type Resolution = { resolved: ResolvedGate | null };
+const resolution = (stored: StoredResolution): Resolution => ({
+  resolved: stored.outcome === 'resolved' ? stored : null,
+});
+
+type Recording = Record<string, (args: never) => Promise<unknown>>;
+
+/** A refusal is an answer, not something to try again. */
+const refusing = <T extends Recording>(activities: T): T =>
+  Object.fromEntries(
+    Object.entries(activities).map(([name, record]) => [
+      name,
+      (args: never) =>
+        record(args).catch((error: unknown) => {
+          if (error instanceof Problem) throw ApplicationFailure.nonRetryable(error.message, error.code);
+          throw error;
+        }),
+    ]),
+  ) as T;

@@ -1,0 +1,138 @@
+/** Projects as the command line reads them: the rows of the control plane, put together as a board of phases and steps. */
+import type { PauseReason, PROJECT_STATUSES, TaskStatus as Status, Topic } from '../resources/projects/model.ts';
+import type { GateKind, Role, StepKind } from '../resources/templates/model.ts';
+import type { ServiceClient } from './client.ts';
+import { CliError } from './output.ts';
+
+export interface Project {
+  id: string;
+  title: string;
+  workflow_slug: string;
+  workflow_version: number;
+  status: (typeof PROJECT_STATUSES)[number];
+  pause_reason: PauseReason | null;
+  has_stale_phases: boolean;
+  cost_budget_usd: string | null;
+  cost_total_usd: string;
+  created_at: string;
+  started_at: string | null;
+  completed_at: string | null;
+  abandoned_at: string | null;
+}
+
+export interface Step {
+  id: string;
+  step_slug: string;
+  title: string;
+  kind: StepKind;
+  role: Role;
+  status: Status;
+  gate_kind: GateKind | null;
+  gate_config: Record<string, unknown> | null;
+  attempt_count: number;
+  error: string | null;
+  started_at: string | null;
+}
+
+export interface Phase {
+  id: string;
+  phase_slug: string;
+  title: string;
+  status: Status;
+  task_kind: 'regular' | 'edit_session';
+  cost_usd: string;
+  /** Of a board that shows what happens: only where something does, or went wrong. */
+  steps: Step[];
+}
+
+export interface Board {
+  project: Project;
+  /** In pipeline order, then the edit sessions. */
+  phases: Phase[];
+}
+
+export interface ProjectEvent {
+  id: number;
+  ts: string;
+  level: 'debug' | 'info' | 'warn' | 'error';
+  topic: Topic;
+  actor_kind: string;
+  actor_id: string | null;
+  attempt_number: number | null;
+  payload_jsonb: Record<string, unknown>;
+}
+
+export const projectPath = (projectId: string): string => `/v1/projects/${encodeURIComponent(projectId)}`;
+
+const list = async <Row>(service: ServiceClient, path: string): Promise<Row[]> =>
+  (await service.controlPlane<{ data: Row[] }>('GET', path)).data;
+
+export const readProject = (service: ServiceClient, projectId: string): Promise<Project> =>
+  service.controlPlane<Project>('GET', projectPath(projectId));
+
+/** Phases with something to see in their steps. */
+const IS_BUSY: readonly Status[] = ['running', 'blocked', 'review', 'failed'];
+const READ_AT_ONCE = 8;
+
+/** @param steps `all`, or those of phases where something happens or went wrong */
+export async function readBoard(
+  service: ServiceClient,
+  projectId: string,
+  { steps = 'busy' }: { steps?: 'busy' | 'all' } = {},
+): Promise<Board> {
+  const path = projectPath(projectId);
+  // The project first: what is read after its end shows that end.
+  const project = await readProject(service, projectId);
+  const tasks = await list<Omit<Phase, 'steps'>>(service, `${path}/tasks`);
+  const phases = await mapAtOnce(tasks, READ_AT_ONCE, async (task): Promise<Phase> => {
+    const isRead = steps === 'all' || IS_BUSY.includes(task.status);
+    return { ...task, steps: isRead ? await list<Step>(service, `${path}/tasks/${task.id}/subtasks`) : [] };
+  });
+  return { project, phases };
+}
+
+/** Oldest first. */
+export async function readEvents(service: ServiceClient, projectId: string, limit: number): Promise<ProjectEvent[]> {
+  const events = await list<ProjectEvent>(service, `${projectPath(projectId)}/events?limit=${limit}`);
+  return events.reverse();
+}
+
+/** Results in the order of what they are of; at most so many under way. */
+export async function mapAtOnce<T, R>(items: readonly T[], atOnce: number, map: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let from = 0; from < items.length; from += atOnce) {
+    results.push(...(await Promise.all(items.slice(from, from + atOnce).map(map))));
+  }
+  return results;
+}
+
+export interface PlacedStep extends Step {
+  phase: Phase;
+  /** `phase/step` */
+  place: string;
+}
+
+export const stepsOf = ({ phases }: Board): PlacedStep[] =>
+  phases.flatMap((phase) =>
+    phase.steps.map((step) => ({ ...step, phase, place: `${phase.phase_slug}/${step.step_slug}` })),
+  );
+
+/**
+ * The one that is meant by an id, `phase/step` or a step's slug; without a name the only one there is.
+ * @param what they are, for messages: "waiting gate"
+ * @throws CliError that lists them
+ */
+export function pickStep(steps: readonly PlacedStep[], name: string | undefined, what: string): PlacedStep {
+  const named = steps.filter(({ id, step_slug, place }) => name === undefined || [id, step_slug, place].includes(name));
+  if (named.length === 1) return named[0]!;
+  const listed = (of: readonly PlacedStep[]) => of.map(({ place, id }) => `\n  ${place}  ${id}`).join('');
+  if (named.length > 1) {
+    const of = name === undefined ? '' : ` named "${name}"`;
+    throw new CliError(`there are ${named.length} ${what}s${of}; name one:${listed(named)}`);
+  }
+  if (steps.length > 0) throw new CliError(`no ${what} "${name}"; there ${countOf(steps, what)}:${listed(steps)}`);
+  throw new CliError(`there is no ${what}`);
+}
+
+const countOf = ({ length }: readonly unknown[], what: string): string =>
+  length === 1 ? `is one ${what}` : `are ${length} ${what}s`;

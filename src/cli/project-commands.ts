@@ -1,0 +1,179 @@
+/** What `aos project` does to a project: stop it, let it go on, do parts of it again, change what it made. */
+import { openAsBlob } from 'node:fs';
+import { basename } from 'node:path';
+import type { Cascade, TaskStatus } from '../resources/projects/model.ts';
+import { openService, type ServiceClient } from './client.ts';
+import { CliError, printJson } from './output.ts';
+import { pickStep, projectPath, readBoard, stepsOf, type Board } from './project-client.ts';
+import { printGates } from './project-gate-commands.ts';
+import { waitingGates } from './project-gates.ts';
+import { formatUsd } from './timeline.ts';
+
+interface Output {
+  json?: boolean;
+}
+
+/** Sends it and tells what came of it. */
+async function command<Reply>(
+  [method, path, body]: [method: string, path: string, body?: unknown],
+  { json }: Output,
+  tell: (reply: Reply) => string,
+): Promise<void> {
+  const service = await openService(process.env);
+  const reply = await service.controlPlane<Reply>(method, path, body);
+  if (json) printJson(reply);
+  else console.log(tell(reply));
+}
+
+const goesOn = (projectId: string) => `aos project watch ${projectId}`;
+
+export const pause = (projectId: string, output: Output): Promise<void> =>
+  command(['POST', `${projectPath(projectId)}/pause`], output, () =>
+    [
+      `${projectId} is paused: steps in flight end, no other begins`,
+      `go on with: aos project resume ${projectId}`,
+    ].join('\n'),
+  );
+
+interface Recovered {
+  crashed_attempts_recovered: number;
+  repeat_crash_failures: number;
+  nonidempotent_pauses: number;
+}
+
+export async function resume(projectId: string, { budget, ...output }: Output & { budget?: string }): Promise<void> {
+  if (budget !== undefined) await setBudget(projectId, budget);
+  await command<Recovered>(['POST', `${projectPath(projectId)}/resume`], output, (recovered) => {
+    const died = [
+      [recovered.crashed_attempts_recovered, 'queued again after they died'],
+      [recovered.repeat_crash_failures, 'failed, having died again and again'],
+      [recovered.nonidempotent_pauses, 'left to a person: nobody knows what they did before they died'],
+    ] as const;
+    const told = died.filter(([count]) => count > 0).map(([count, what]) => `  steps ${what}: ${count}`);
+    return [`${projectId} goes on; watch it with: ${goesOn(projectId)}`, ...told].join('\n');
+  });
+}
+
+async function setBudget(projectId: string, budget: string): Promise<void> {
+  const service = await openService(process.env);
+  const amount = budget === 'none' ? null : budget;
+  await service.controlPlane('PATCH', projectPath(projectId), { cost_budget_usd: amount });
+}
+
+export const abandon = (projectId: string, output: Output): Promise<void> =>
+  command(['POST', `${projectPath(projectId)}/abandon`], output, () => `${projectId} is abandoned; artifacts are kept`);
+
+export async function retry(
+  projectId: string,
+  stepName: string | undefined,
+  { addendum, ...output }: Output & { addendum?: string },
+): Promise<void> {
+  const board = await readBoard(await openService(process.env), projectId);
+  const failed = stepsOf(board).filter(({ status }) => status === 'failed');
+  const step = pickStep(failed, stepName, 'failed step');
+  const query = addendum ? `?${new URLSearchParams({ addendum_brief: addendum })}` : '';
+  const isPaused = board.project.status === 'paused';
+  await command(['POST', `${projectPath(projectId)}/subtasks/${step.id}/retry${query}`], output, () =>
+    [
+      `${step.place} is queued again`,
+      isPaused
+        ? `the project is paused; go on with: aos project resume ${projectId}`
+        : `watch it with: ${goesOn(projectId)}`,
+    ].join('\n'),
+  );
+}
+
+interface Cascaded {
+  marked_stale: string[];
+  auto_retriggered: string[];
+}
+
+export const retrigger = (
+  projectId: string,
+  phase: string,
+  { addendum, cascade, ...output }: Output & { addendum?: string; cascade: Cascade },
+): Promise<void> =>
+  command<Cascaded & { cost_estimate_usd: string }>(
+    ['POST', phasePath(projectId, phase, 'retrigger'), { addendum_brief: addendum, cascade }],
+    output,
+    (reply) =>
+      [
+        `${phase} runs again, for about ${formatUsd(reply.cost_estimate_usd)}`,
+        ...follows(reply),
+        `watch it with: ${goesOn(projectId)}`,
+      ].join('\n'),
+  );
+
+export const revert = (
+  projectId: string,
+  phase: string,
+  version: number,
+  { cascade, reason, ...output }: Output & { cascade: Cascade; reason?: string },
+): Promise<void> =>
+  command<Cascaded>(
+    ['POST', phasePath(projectId, phase, 'revert-artifact'), { target_version: version, cascade, reason }],
+    output,
+    (reply) => [`version ${version} of ${phase} is the current one`, ...follows(reply)].join('\n'),
+  );
+
+const phasePath = (projectId: string, phase: string, action: string): string =>
+  `${projectPath(projectId)}/phases/${encodeURIComponent(phase)}/${action}`;
+
+const follows = ({ marked_stale, auto_retriggered }: Cascaded): string[] => [
+  ...(auto_retriggered.length > 0 ? [`also run again: ${auto_retriggered.join(', ')}`] : []),
+  ...(marked_stale.length > 0 ? [`now stale: ${marked_stale.join(', ')}`] : []),
+];
+
+export async function attach(projectId: string, files: readonly string[], output: Output): Promise<void> {
+  const form = new FormData();
+  for (const file of files) {
+    const bytes = await openAsBlob(file).catch(() => {
+      throw new CliError(`cannot read ${file}`);
+    });
+    form.append('files', bytes, basename(file));
+  }
+  await command<{ data: { filename: string; size_bytes: number }[] }>(
+    ['POST', `${projectPath(projectId)}/attachments`, form],
+    output,
+    ({ data }) => data.map(({ filename, size_bytes }) => `attached ${filename} (${size_bytes} bytes)`).join('\n'),
+  );
+}
+
+const PLAN_TIMEOUT_MS = 600_000;
+const POLL_MS = 250;
+
+interface EditSession {
+  task_id: string;
+  gate_subtask_id: string;
+}
+
+/** Answers when the plan is there to be decided on, unless told not to wait for it. */
+export async function edit(
+  projectId: string,
+  instruction: string,
+  { cascade, wait, json }: Output & { cascade: Cascade; wait: boolean },
+): Promise<void> {
+  const service = await openService(process.env);
+  const body = { instruction, cascade_mode: cascade };
+  const session = await service.controlPlane<EditSession>('POST', `${projectPath(projectId)}/edit-sessions`, body);
+  if (json) printJson(session);
+  if (!wait) {
+    if (!json) console.log(`a planner is at work; its plan will wait in: aos project gates ${projectId}`);
+    return;
+  }
+  const board = await untilPlanned(service, projectId, session);
+  if (!json) await printGates(service, board);
+}
+
+async function untilPlanned(service: ServiceClient, projectId: string, session: EditSession): Promise<Board> {
+  for (const deadline = Date.now() + PLAN_TIMEOUT_MS; Date.now() < deadline;) {
+    const board = await readBoard(service, projectId);
+    if (waitingGates(board).some(({ id }) => id === session.gate_subtask_id)) return board;
+    const status: TaskStatus | undefined = board.phases.find(({ id }) => id === session.task_id)?.status;
+    if (status === 'failed' || board.project.status === 'paused') {
+      throw new CliError(`the project paused before there was a plan; see: aos project show ${projectId}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  throw new CliError(`no plan yet; it will wait in: aos project gates ${projectId}`);
+}

@@ -1,0 +1,136 @@
+/** `aos project start | list | show | watch | events | artifacts`. */
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { projectWorkflowId } from '../resources/projects/model.ts';
+import { openService, type ServiceClient } from './client.ts';
+import { CliError, paint, paintStatus, printJson, printTable, shortTime } from './output.ts';
+import { readArtifacts, writeArtifacts } from './project-artifacts.ts';
+import { boardLines, formatSpend, headline } from './project-board.ts';
+import { readBoard, readEvents, type Board, type Project } from './project-client.ts';
+import { formatProjectEvent } from './project-events.ts';
+import { watchProject, whyPaused } from './project-watch.ts';
+import { workflowUrl } from './timeline.ts';
+
+interface Output {
+  json?: boolean;
+}
+
+interface StartOptions extends Output {
+  brief?: string;
+  briefFile?: string;
+  title?: string;
+  param: Record<string, unknown>;
+  budget?: string;
+  workflowVersion?: number;
+  watch?: boolean;
+}
+
+export async function start(workflow: string, options: StartOptions): Promise<void> {
+  const { title, param, budget, workflowVersion, json } = options;
+  const brief = await briefOf(options);
+  const service = await openService(process.env);
+  const accepted = await service.api<{ project_id: string; status: string }>('POST', '/v1/projects', {
+    ...{ workflow_slug: workflow, brief, title, params: param },
+    ...{ cost_budget_usd: budget, workflow_version: workflowVersion },
+  });
+  const id = accepted.project_id;
+  if (json) printJson(accepted);
+  else if (options.watch) console.log(`${id} started`);
+  else console.log(`${id} started; watch it with: aos project watch ${id}`);
+  if (options.watch) await watchProject(service, id, { fromStart: true });
+}
+
+async function briefOf({ brief, briefFile }: StartOptions): Promise<string> {
+  if ((brief === undefined) === (briefFile === undefined)) throw new CliError('give --brief or --brief-file');
+  if (brief !== undefined) return brief;
+  if (briefFile === '-') return text(process.stdin);
+  return readFile(briefFile!, 'utf8').catch(() => {
+    throw new CliError(`cannot read ${briefFile}`);
+  });
+}
+
+interface ListOptions extends Output {
+  status?: string;
+  workflow?: string;
+  limit: string;
+}
+
+export async function list({ status, workflow, limit, json }: ListOptions): Promise<void> {
+  const service = await openService(process.env);
+  const query = new URLSearchParams({
+    limit,
+    ...(status ? { status } : {}),
+    ...(workflow ? { workflow_slug: workflow } : {}),
+  });
+  const reply = await service.controlPlane<{ data: Project[] }>('GET', `/v1/projects?${query}`);
+  if (json) return printJson(reply);
+  printTable<Project>(
+    reply.data,
+    [
+      { title: 'PROJECT', value: (row) => row.id },
+      { title: 'WORKFLOW', value: (row) => `${row.workflow_slug} v${row.workflow_version}` },
+      {
+        title: 'STATUS',
+        value: (row) => row.status,
+        paint: (cell) => paintStatus(cell.trimEnd(), cell.length),
+      },
+      { title: 'COST', value: (row) => formatSpend(row), align: 'right' },
+      { title: 'CREATED (UTC)', value: (row) => shortTime(row.created_at) },
+      { title: 'TITLE', value: (row) => row.title },
+    ],
+    'no projects yet; start one with: aos project start blog-post --brief "..." --watch',
+  );
+}
+
+export async function show(projectId: string, { json }: Output): Promise<void> {
+  const service = await openService(process.env);
+  const board = await readBoard(service, projectId, { steps: json ? 'all' : 'busy' });
+  const url = workflowUrl(service, projectWorkflowId(projectId));
+  if (json) return printJson({ ...board.project, temporal_ui_url: url ?? null, phases: board.phases });
+  await printProject(service, board, url);
+}
+
+async function printProject(service: ServiceClient, board: Board, url: string | undefined): Promise<void> {
+  const { project } = board;
+  const line = (name: string, value: string | undefined) =>
+    value && console.log(`${paint('bold', name.padEnd(10))}${value}`);
+  line('project', project.id);
+  line('title', project.title);
+  line('workflow', `${project.workflow_slug} v${project.workflow_version}`);
+  line('status', headline(project));
+  line('temporal', url);
+  console.log(`\n${boardLines(service, board).join('\n')}`);
+  if (project.status === 'paused') console.log(`\n${(await whyPaused(service, board)).join('\n')}`);
+  if (project.has_stale_phases) {
+    console.log(
+      `\nstale phases used what has changed since; redo one with: aos project retrigger ${project.id} <phase>`,
+    );
+  }
+}
+
+export async function watch(projectId: string): Promise<void> {
+  await watchProject(await openService(process.env), projectId);
+}
+
+export async function events(projectId: string, { limit, json }: Output & { limit: string }): Promise<void> {
+  const happened = await readEvents(await openService(process.env), projectId, Number(limit));
+  if (json) printJson(happened);
+  else for (const event of happened) console.log(formatProjectEvent(event));
+}
+
+interface ArtifactOptions extends Output {
+  out?: string;
+  all?: boolean;
+}
+
+export async function artifacts(projectId: string, { out, all = false, json }: ArtifactOptions): Promise<void> {
+  const made = await readArtifacts(await openService(process.env), projectId, all);
+  const written = made.length > 0 ? await writeArtifacts(made, out ?? projectId) : [];
+  if (json) return printJson({ data: written });
+  if (written.length === 0) console.log('nothing is made yet');
+  for (const { file, phase_slug, version, superseded, bytes } of written) {
+    console.log(
+      `${file}  ${paint('gray', `${phase_slug} v${version}${superseded ? '' : ', current'}, ${bytes} bytes`)}`,
+    );
+  }
+}

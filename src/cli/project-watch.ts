@@ -1,0 +1,123 @@
+/** A project as it happens: a live board on a terminal, and elsewhere a line for each event and each gate that waits. */
+import { Listr } from 'listr2';
+import type { ServiceClient } from './client.ts';
+import { CliError, paint } from './output.ts';
+import { boardLines, formatSpend, gateLines, headline, pauseHelp } from './project-board.ts';
+import { readBoard, readEvents, type Board, type PlacedStep, type Project } from './project-client.ts';
+import { formatProjectEvent } from './project-events.ts';
+import { waitingGates } from './project-gates.ts';
+
+const POLL_MS = 250;
+const RECENT_EVENTS = 200;
+const MAX_EVENTS = 1_000;
+
+const HAS_ENDED: readonly Project['status'][] = ['completed', 'paused', 'abandoned'];
+
+/** Looks again and again until the project is completed, paused or abandoned; the last look shows that. */
+export async function* followProject(
+  service: ServiceClient,
+  projectId: string,
+  { pollMs = POLL_MS, timeoutMs = Infinity }: { pollMs?: number; timeoutMs?: number } = {},
+): AsyncGenerator<Board> {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    const board = await readBoard(service, projectId);
+    yield board;
+    if (HAS_ENDED.includes(board.project.status)) return;
+    if (Date.now() > deadline) {
+      throw new CliError(`project ${projectId} did not end within ${Math.round(timeoutMs / 1_000)} s`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
+  }
+}
+
+/**
+ * Shows a project until it ends.
+ * @param fromStart tells of what has happened before, too, where events are shown
+ * @throws CliError that says what to do, unless it is completed
+ */
+export async function watchProject(
+  service: ServiceClient,
+  projectId: string,
+  { fromStart = false }: { fromStart?: boolean } = {},
+): Promise<void> {
+  if (process.stdout.isTTY) await watchBoard(service, projectId);
+  else await watchEvents(service, projectId, fromStart);
+  console.log(paint('gray', `what it made: aos project artifacts ${projectId}`));
+}
+
+/** The board as one text: what happens, above what it came to. */
+export const boardText = (service: ServiceClient, board: Board): string =>
+  [
+    `${paint('bold', board.project.title)}  ${headline(board.project)}`,
+    ...boardLines(service, board).map((line) => `  ${line}`),
+  ].join('\n');
+
+async function watchBoard(service: ServiceClient, projectId: string): Promise<void> {
+  const board = new Listr(
+    [
+      {
+        title: projectId,
+        async task(_, task) {
+          let last: Board | undefined;
+          for await (last of followProject(service, projectId)) task.title = boardText(service, last);
+          await requireCompleted(service, last!);
+        },
+      },
+    ],
+    { rendererOptions: { collapseErrors: false, showErrorMessage: false } },
+  );
+  await board.run();
+}
+
+async function watchEvents(service: ServiceClient, projectId: string, fromStart: boolean): Promise<void> {
+  const next = await eventReader(service, projectId, fromStart);
+  const gates = newGates();
+  let last: Board | undefined;
+  for await (last of followProject(service, projectId)) {
+    for (const event of await next()) console.log(formatProjectEvent(event));
+    for (const gate of gates(last)) console.log(gateLines(service, projectId, gate).join('\n'));
+  }
+  await requireCompleted(service, last!);
+  console.log(`completed  ${formatSpend(last!.project)}`);
+}
+
+/** @returns those that came since it was called last, in order; what nobody needs to read is left out */
+async function eventReader(service: ServiceClient, projectId: string, fromStart: boolean) {
+  let seen = fromStart ? 0 : ((await readEvents(service, projectId, 1))[0]?.id ?? 0);
+  return async () => {
+    let events = await readEvents(service, projectId, RECENT_EVENTS);
+    if (events.length === RECENT_EVENTS && events[0]!.id > seen) {
+      events = await readEvents(service, projectId, MAX_EVENTS);
+    }
+    const fresh = events.filter(({ id }) => id > seen);
+    seen = events.at(-1)?.id ?? seen;
+    return fresh.filter(({ level }) => level !== 'debug');
+  };
+}
+
+/** @returns a look at a board that finds each gate once, each time it waits anew */
+export function newGates(): (board: Board) => PlacedStep[] {
+  let before: string[] = [];
+  return (board) => {
+    const waiting = waitingGates(board);
+    const found = waiting.filter(({ id, started_at }) => !before.includes(`${id} ${started_at}`));
+    before = waiting.map(({ id, started_at }) => `${id} ${started_at}`);
+    return found;
+  };
+}
+
+/** @throws CliError with why it is not, and what goes on */
+async function requireCompleted(service: ServiceClient, board: Board): Promise<void> {
+  const { id, status } = board.project;
+  if (status === 'completed') return;
+  if (status === 'abandoned') throw new CliError(`project ${id} was abandoned; what it made is kept`);
+  throw new CliError([`project ${id} is paused`, ...(await whyPaused(service, board))].join('\n'));
+}
+
+export async function whyPaused(service: ServiceClient, board: Board): Promise<string[]> {
+  const events = await readEvents(service, board.project.id, RECENT_EVENTS);
+  const pause = events.findLast(({ topic }) => topic === 'project_paused');
+  const error = pause?.payload_jsonb.error;
+  return pauseHelp(board, typeof error === 'string' ? error : undefined);
+}

@@ -1,0 +1,172 @@
+/**
+ * Checks values against JSON Schemas that strangers wrote: tenants, MCP servers, models.
+ *
+ * Compiling and checking must stay cheap whatever such a schema says, so it is bounded in size and depth, refers only
+ * within itself and never in a circle (a chain of doubled references would take for ever), and has patterns in linear
+ * time. A schema that breaks a rule is refused, not trimmed.
+ */
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { RE2JS } from 're2js';
+
+const MAX_SCHEMA_BYTES = 64 * 1_024;
+const MAX_DEPTH = 40;
+/** Nodes after every reference is replaced by what it refers to. */
+const MAX_NODES = 10_000;
+/** Nodes of the schema times nodes of the value: what one check costs at worst. */
+const MAX_WORK = 20_000_000;
+/** Up to here every error is looked for; beyond, where they could fill the memory, only the first. */
+const MAX_THOROUGH_WORK = 200_000;
+const MAX_CACHED = 500;
+const MAX_ERRORS_TOLD = 5;
+const MAX_MESSAGE = 1_000;
+
+type Schema = Record<string, unknown>;
+interface Usable {
+  nodes: number;
+  isValid: ValidateFunction;
+  /** The same check, which goes on after the first error. Made on first use, for most values are right. */
+  findErrors: () => ValidateFunction;
+}
+type Compiled = Usable | { problem: string };
+
+const isObject = (value: unknown): value is Schema => typeof value === 'object' && value !== null;
+
+const resolvePointer = (root: Schema, pointer: string): unknown =>
+  decodeURIComponent(pointer.slice(1))
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce<unknown>((node, part) => (isObject(node) && Object.hasOwn(node, part) ? node[part] : undefined), root);
+
+/**
+ * @returns how many nodes it has
+ * @throws Error naming the first rule that the schema breaks
+ */
+const checkShape = (root: Schema): number => {
+  let nodes = 0;
+  const visit = (node: unknown, depth: number, open: readonly unknown[]): void => {
+    if (!isObject(node)) return;
+    if (open.includes(node)) throw new Error('refers to itself');
+    if (depth > MAX_DEPTH) throw new Error(`is nested deeper than ${MAX_DEPTH} levels`);
+    if ((nodes += 1) > MAX_NODES) throw new Error('is too large with its references resolved');
+    const inside = [...open, node];
+    // A property may have one of these names: then its value is a schema, not a string.
+    for (const name of ['$dynamicRef', '$recursiveRef', ...(node === root ? [] : ['$id'])]) {
+      if (typeof node[name] === 'string') throw new Error(`uses ${name}`);
+    }
+    // Its answer would be a promise, which is true whatever becomes of it.
+    if (typeof node['$async'] === 'boolean') throw new Error('uses $async');
+    if (typeof node['$ref'] === 'string') {
+      if (!/^#(\/|$)/.test(node['$ref'])) throw new Error(`refers to ${node['$ref']}, outside of itself`);
+      visit(resolvePointer(root, node['$ref']), depth + 1, inside);
+    }
+    for (const child of Object.values(node)) visit(child, depth + 1, inside);
+  };
+  visit(root, 0, []);
+  return nodes;
+};
+
+/** RE2 syntax: no look-around and no back-references, hence no pattern that takes exponential time. */
+const linearRegExp = Object.assign(
+  (pattern: string) => {
+    const compiled = RE2JS.compile(pattern);
+    // ajv tells patterns apart by their text.
+    return { test: (text: string) => compiled.matcher(text).find(), toString: () => pattern };
+  },
+  { code: '' },
+);
+
+const OPTIONS = { strict: false, validateFormats: false, logger: false } as const;
+
+/** Knows what a schema may look like. Used to check them all, because it takes 20 ms to make. */
+const dialect = new Ajv2020(OPTIONS);
+
+/** Equal values have the same text, however their keys are ordered. */
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, part: unknown) =>
+    isObject(part) && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  );
+
+/** One instance a schema: an instance remembers every `$id` it has met, and tenants may use the same ones. */
+const build = (schema: Schema, allErrors: boolean): ValidateFunction => {
+  const code = { regExp: linearRegExp };
+  const ajv = new Ajv2020({ ...OPTIONS, meta: false, validateSchema: false, allErrors, inlineRefs: false, code });
+  // ajv's own compares each item with each other one.
+  ajv.removeKeyword('uniqueItems');
+  ajv.addKeyword({
+    keyword: 'uniqueItems',
+    type: 'array',
+    error: { message: 'must NOT have duplicate items' },
+    validate: (isOn: boolean, items: unknown[]) => !isOn || new Set(items.map(canonical)).size === items.length,
+  });
+  return ajv.compile(schema);
+};
+
+const compile = (given: Schema, text: string): Compiled => {
+  try {
+    if (Buffer.byteLength(text) > MAX_SCHEMA_BYTES) throw new Error(`is larger than ${MAX_SCHEMA_BYTES} bytes`);
+    const nodes = checkShape(given);
+    const { $schema: _dialect, ...schema } = given;
+    if (!dialect.validateSchema(schema)) throw new Error(`is not valid: ${dialect.errorsText()}`);
+    let thorough: ValidateFunction | undefined;
+    return { nodes, isValid: build(schema, false), findErrors: () => (thorough ??= build(schema, true)) };
+  } catch (error) {
+    return { problem: `the schema ${(error as Error).message}`.slice(0, MAX_MESSAGE) };
+  }
+};
+
+/** By the text of the schema: those of tenants are read anew each time. The first is the one unused for longest. */
+const cache = new Map<string, Compiled>();
+
+const compiled = (schema: Schema): Compiled => {
+  const text = JSON.stringify(schema);
+  const known = cache.get(text) ?? compile(schema, text);
+  cache.delete(text);
+  cache.set(text, known);
+  if (cache.size > MAX_CACHED) cache.delete(cache.keys().next().value!);
+  return known;
+};
+
+/** @returns why this cannot be a schema here, for whoever writes it */
+export function schemaProblem(schema: Schema, { objectOnly = false } = {}): string | undefined {
+  if (objectOnly && schema['type'] !== 'object') return 'the schema is not of type object';
+  const result = compiled(schema);
+  return 'problem' in result ? result.problem : undefined;
+}
+
+/**
+ * @param name what the value is called where the whole of it is wrong
+ * @returns what is wrong with the value, of bounded length; or with the schema, where that cannot be used
+ */
+export function checkValue(schema: Schema, value: unknown, name: string): string | undefined {
+  const result = compiled(schema);
+  if ('problem' in result) return `${name} cannot be checked: ${result.problem}`.slice(0, MAX_MESSAGE);
+  const work = result.nodes * countNodes(value, MAX_WORK / result.nodes);
+  if (work > MAX_WORK) return `${name} is too large to be checked against its schema`;
+  if (result.isValid(value)) return undefined;
+  const failed = work > MAX_THOROUGH_WORK ? result.isValid : result.findErrors();
+  if (failed !== result.isValid) failed(value);
+  const told = (failed.errors ?? []).slice(0, MAX_ERRORS_TOLD).map((error) => explain(error, name));
+  return told.join('; ').slice(0, MAX_MESSAGE);
+}
+
+/** Objects, arrays and what is in them. Stops counting above `enough`. */
+function countNodes(root: unknown, enough: number): number {
+  let nodes = 1;
+  const open = [root];
+  while (open.length > 0 && nodes <= enough) {
+    const value = open.pop();
+    if (!isObject(value)) continue;
+    const children = Object.values(value);
+    nodes += children.length;
+    if (nodes <= enough) for (const child of children) open.push(child);
+  }
+  return nodes;
+}
+
+function explain({ instancePath, message, params }: ErrorObject, name: string): string {
+  const detail: unknown = params['additionalProperty'] ?? params['allowedValues'];
+  return `${instancePath.slice(1) || name} ${message}${detail ? ` (${JSON.stringify(detail)})` : ''}`;
+}

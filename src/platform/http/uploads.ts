@@ -1,0 +1,163 @@
+/**
+ * Files of a multipart request, streamed to storage as they arrive. A request counts whole or not at all: of one that
+ * is refused, breaks off or comes to nothing, no file stays in storage.
+ */
+import type { Request, Response } from 'express';
+import { fileTypeFromBuffer } from 'file-type';
+import multer, { type StorageEngine } from 'multer';
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { Problem } from '../core/problem.ts';
+import type { ReceivedFile, ReceiveFiles, UploadLimits } from './endpoint.ts';
+
+/** Other fields of the form are read past; these bound what they can cost. */
+const FIELD_LIMITS = { fields: 10, fieldSize: 10_000, headerPairs: 100 };
+/** What the storage is told: the type by content is known at the end, and nobody is served from there. */
+const OPAQUE = 'application/octet-stream';
+
+/** @param limits undefined: the endpoint takes no files */
+export const filesOf =
+  (request: Request, response: Response, limits: UploadLimits | undefined): ReceiveFiles =>
+  async ({ files, newKey }, keep) => {
+    if (!limits) throw new Error('an endpoint that does not declare uploads asks for files');
+    const writes: { key: string; written: Promise<ReceivedFile> }[] = [];
+    const allowance = { bytes: limits.maxBytes };
+    /** What went wrong first, unless it was the form: the parser only sees that a file broke off. */
+    let failure: unknown;
+
+    const storage: StorageEngine = {
+      _handleFile(_request, { stream, originalname }, done) {
+        const key = newKey();
+        const measure = createMeasure(storableName(originalname), allowance);
+        const written = files
+          .putStream(key, Readable.from(measure.pass(stream), { objectMode: false }), OPAQUE)
+          .then(async () => ({ key, ...(await measure.result()) }))
+          .catch((error: unknown) => {
+            if (error instanceof Problem || !measure.hasBrokenOff()) failure ??= error;
+            stream.resume();
+            throw error;
+          });
+        writes.push({ key, written });
+        written.then(() => done(null), done);
+      },
+      // What was written is known here, also of a file that the parser has lost sight of.
+      _removeFile: (_request, _file, done) => done(null),
+    };
+    const read = multer({
+      storage,
+      limits: { ...FIELD_LIMITS, files: limits.maxFiles, parts: limits.maxFiles + FIELD_LIMITS.fields },
+      defParamCharset: 'utf8',
+    }).array(limits.field);
+
+    const settled = () => Promise.allSettled(writes.map(({ written }) => written));
+    const discard = async () => {
+      await settled();
+      await Promise.allSettled(writes.map(({ key }) => files.delete(key)));
+    };
+    const receive = async (): Promise<ReceivedFile[]> => {
+      // The parser would wait for ever for a request that broke off before it was asked.
+      if (request.destroyed && !request.readableEnded) throw new Problem('invalid_upload', 'Request aborted');
+      await new Promise<void>((resolve, reject) =>
+        read(request, response, (error: unknown) => (error ? reject(error as Error) : resolve())),
+      ).catch(async (error: Error) => {
+        await settled();
+        throw failure ?? uploadProblem(error, ['LIMIT_FILE_COUNT']);
+      });
+      if (writes.length === 0) throw new Problem('invalid_upload', `no file in the field ${limits.field}`);
+      return Promise.all(writes.map(({ written }) => written));
+    };
+
+    const received = await receive().catch(async (error: unknown) => {
+      await discard();
+      throw error;
+    });
+    return keep(received).catch(async (error: unknown) => {
+      // Any other error may have come after the commit, and then rows refer to the files.
+      if (error instanceof Problem) await discard();
+      throw error;
+    });
+  };
+
+/**
+ * Whatever goes wrong while a form is read is the caller's doing; the parser's errors have no type to tell by.
+ * @param tooLarge codes of multer
+ */
+export const uploadProblem = (error: Error, tooLarge: string[] = ['LIMIT_FILE_SIZE']): Problem =>
+  error instanceof multer.MulterError && tooLarge.includes(error.code)
+    ? new Problem('payload_too_large')
+    : new Problem('invalid_upload', error.message);
+
+/** A name that Postgres can keep and a header can carry. */
+export const storableName = (name: string): string => name.replace(/[\x00-\x1f\x7f]/g, '').toWellFormed();
+
+/** file-type looks no further for almost all formats. */
+const HEAD_BYTES = 4_100;
+
+/** Learns of a file, while it passes, what there is to say of it. */
+function createMeasure(filename: string, allowance: { bytes: number }) {
+  const hash = createHash('sha256');
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const head: Buffer[] = [];
+  let headBytes = 0;
+  let sizeBytes = 0;
+  let isText = true;
+  let isBrokenOff = false;
+
+  const decode = (chunk?: Buffer) => {
+    if (!isText) return;
+    try {
+      if (decoder.decode(chunk, { stream: chunk !== undefined }).includes('\0')) isText = false;
+    } catch {
+      isText = false;
+    }
+  };
+
+  return {
+    async *pass(stream: Readable): AsyncGenerator<Buffer> {
+      try {
+        for await (const chunk of stream as AsyncIterable<Buffer>) {
+          allowance.bytes -= chunk.length;
+          if (allowance.bytes < 0) throw new Problem('payload_too_large');
+          sizeBytes += chunk.length;
+          hash.update(chunk);
+          decode(chunk);
+          if (headBytes < HEAD_BYTES) headBytes += head.push(chunk) && chunk.length;
+          yield chunk;
+        }
+      } catch (error) {
+        isBrokenOff = true;
+        throw error;
+      }
+      decode();
+    },
+    /** Whether it was the stream that failed, not whoever wrote it. */
+    hasBrokenOff: () => isBrokenOff,
+    result: async () => ({
+      filename,
+      sizeBytes,
+      sha256: hash.digest('hex'),
+      contentType: await contentTypeOf(filename, isText, Buffer.concat(head)),
+    }),
+  };
+}
+
+const TEXT_TYPES: Readonly<Record<string, string>> = {
+  csv: 'text/csv',
+  json: 'application/json',
+  markdown: 'text/markdown',
+  md: 'text/markdown',
+};
+
+/** By content. Of text, which says little of itself, by the extension, and only where no browser would run it. */
+async function contentTypeOf(filename: string, isText: boolean, head: Buffer): Promise<string> {
+  // A PDF may be all ASCII. Otherwise text is text, whatever it begins like: "BM" is how a bitmap begins, and BMW.
+  if (isText && !head.subarray(0, 5).equals(Buffer.from('%PDF-'))) {
+    const extension = /\.(\w+)$/.exec(filename)?.[1]?.toLowerCase() ?? '';
+    return Object.hasOwn(TEXT_TYPES, extension) ? TEXT_TYPES[extension]! : 'text/plain';
+  }
+  const detected = await fileTypeFromBuffer(head);
+  return detected && !isActiveType(detected.mime) ? detected.mime : OPAQUE;
+}
+
+/** What a browser may run as a page or a script, were it shown instead of saved. */
+export const isActiveType = (contentType: string): boolean => /html|xml|svg|script|xsl/i.test(contentType);

@@ -1,0 +1,64 @@
+/** The HTTP contract of reference files, and the one way to download any file by its id. */
+import { z } from 'zod';
+import { BINARY, endpoint } from '../../platform/http/endpoint.ts';
+import { Timestamp } from '../../platform/http/schemas.ts';
+import { MAX_FILES, MAX_UPLOAD_BYTES } from './model.ts';
+
+const ProjectPath = z.object({ project_id: z.string() });
+
+const Attachment = z
+  .object({
+    id: z.uuid(),
+    filename: z.string(),
+    content_type: z.string(),
+    size_bytes: z.int(),
+    sha256: z.string(),
+    created_at: Timestamp,
+  })
+  .meta({ id: 'Attachment' });
+
+const AttachmentList = z.object({ data: z.array(Attachment), meta: z.object({ total: z.int() }) });
+
+export const listAttachments = endpoint({
+  id: 'attachments.list',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/projects/{project_id}/attachments',
+  credential: 'session',
+  summary: 'List the reference files of a project, oldest first',
+  params: ProjectPath,
+  badInput: 400,
+  status: 200,
+  reply: AttachmentList,
+  problems: ['not_found'],
+});
+
+export const uploadAttachments = endpoint({
+  id: 'attachments.upload',
+  surface: 'control-plane',
+  method: 'post',
+  path: '/v1/projects/{project_id}/attachments',
+  credential: 'session',
+  summary: 'Put reference files beside a project, all of them or none',
+  description: 'Its agents can read them with the tool `read_attachment`. The answer lists those of this upload.',
+  params: ProjectPath,
+  uploads: { field: 'files', maxFiles: MAX_FILES, maxBytes: MAX_UPLOAD_BYTES },
+  badInput: 400,
+  status: 201,
+  reply: AttachmentList,
+  problems: ['not_found', 'project_ended'],
+});
+
+export const downloadFile = endpoint({
+  id: 'files.download',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/files/download',
+  credential: 'session',
+  summary: 'The bytes of an attachment or of a file that a run saved',
+  // A plain string: an ill-formed id is an unknown file and no other kind of mistake.
+  query: z.object({ id: z.string().describe('Id of the attachment or of the run artifact') }),
+  status: 200,
+  reply: BINARY,
+  problems: ['not_found'],
+});

@@ -1,0 +1,65 @@
+/** What a caller can do with reference files. */
+import { validate as isUuid } from 'uuid';
+import { newUuid } from '../../platform/core/ids.ts';
+import { Problem } from '../../platform/core/problem.ts';
+import { found } from '../../platform/db/client.ts';
+import type { FileStore } from '../../platform/files/files.ts';
+import type { FileReply, ReceiveFiles } from '../../platform/http/endpoint.ts';
+import { isActiveType } from '../../platform/http/uploads.ts';
+import { attachmentName } from './model.ts';
+import type { Attachment, AttachmentStore } from './store.ts';
+
+export type AttachmentService = ReturnType<typeof createAttachmentService>;
+
+export const createAttachmentService = ({ store, files }: { store: AttachmentStore; files: FileStore }) => ({
+  /** @throws Problem not_found */
+  async list(customerId: string, projectId: string) {
+    found(await store.findProject(customerId, projectId));
+    return listed(await store.listOfProject(customerId, projectId));
+  },
+
+  /** @throws Problem not_found, project_ended, invalid_upload, payload_too_large */
+  async upload(customerId: string, projectId: string, receiveFiles: ReceiveFiles) {
+    const project = found(await store.findProject(customerId, projectId));
+    if (project.status === 'abandoned') throw projectEnded();
+    const to = { files, newKey: () => `attachments/${customerId}/${newUuid()}` };
+    const ids = await receiveFiles(to, async (received) => {
+      const rows = received.map(({ key, filename, ...file }) => ({
+        ...file,
+        id: newUuid(),
+        filename: attachmentName(filename),
+        fileKey: key,
+      }));
+      // It may have been abandoned while the bytes came.
+      if (!(await store.insertOfProject(customerId, projectId, rows))) throw projectEnded();
+      return rows.map(({ id }) => id);
+    });
+    const all = await store.listOfProject(customerId, projectId);
+    return listed(all.filter(({ id }) => ids.includes(id)));
+  },
+
+  /** @throws Problem not_found */
+  async download(customerId: string, id: string): Promise<FileReply> {
+    const file = found(isUuid(id) ? await store.findFile(customerId, id) : undefined);
+    return {
+      // Agents save pages and drawings too. They are for saving and opening, not for this origin to run.
+      contentType: isActiveType(file.contentType) ? 'text/plain' : file.contentType,
+      body: await files.getStream(file.fileKey),
+      sizeBytes: file.sizeBytes,
+      filename: file.filename,
+    };
+  },
+});
+
+const projectEnded = () => new Problem('project_ended', 'the project has been abandoned');
+
+const listed = (rows: readonly Attachment[]) => ({ data: rows.map(wire), meta: { total: rows.length } });
+
+const wire = ({ id, filename, contentType, sizeBytes, sha256, createdAt }: Attachment) => ({
+  id,
+  filename,
+  content_type: contentType,
+  size_bytes: sizeBytes,
+  sha256,
+  created_at: createdAt,
+});

@@ -1,0 +1,78 @@
+/** Every query on attachments, and the one that finds any stored file by its id. */
+import { and, asc, eq, sql } from 'drizzle-orm';
+import type { Database } from '../../platform/db/client.ts';
+import type { ProjectStatus } from '../projects/model.ts';
+import { projects } from '../projects/table.ts';
+import { runArtifacts } from '../runs/table.ts';
+import { attachments } from './table.ts';
+
+export type AttachmentStore = ReturnType<typeof createAttachmentStore>;
+export type Attachment = typeof attachments.$inferSelect;
+export type NewAttachment = Pick<Attachment, 'id' | 'filename' | 'contentType' | 'sizeBytes' | 'sha256' | 'fileKey'>;
+
+export interface StoredFile {
+  filename: string;
+  contentType: string;
+  sizeBytes: number;
+  fileKey: string;
+}
+
+export const createAttachmentStore = (db: Database) => ({
+  async findProject(customerId: string, projectId: string): Promise<{ status: ProjectStatus } | undefined> {
+    const [project] = await db.orm
+      .select({ status: projects.status })
+      .from(projects)
+      .where(and(eq(projects.id, projectId), eq(projects.customerId, customerId)));
+    return project;
+  },
+
+  /** Oldest first. */
+  listOfProject: (customerId: string, projectId: string): Promise<Attachment[]> =>
+    db.orm
+      .select()
+      .from(attachments)
+      .where(
+        and(
+          eq(attachments.customerId, customerId),
+          eq(attachments.ownerKind, 'project'),
+          eq(attachments.ownerId, projectId),
+        ),
+      )
+      .orderBy(asc(attachments.id)),
+
+  /**
+   * All of them or none.
+   * @returns false when the project has been abandoned
+   */
+  async insertOfProject(customerId: string, projectId: string, files: readonly NewAttachment[]): Promise<boolean> {
+    const inserted = await db.rows(sql`
+      insert into attachments (id, customer_id, owner_kind, owner_id, filename, content_type, size_bytes, sha256,
+        file_key)
+      select f.id, p.customer_id, 'project', p.id, f.filename, f."contentType", f."sizeBytes", f.sha256, f."fileKey"
+      from projects p, jsonb_to_recordset(${JSON.stringify(files)}::jsonb) as f(id uuid, filename text,
+        "contentType" text, "sizeBytes" int8, sha256 text, "fileKey" text)
+      where p.id = ${projectId} and p.customer_id = ${customerId} and p.status <> 'abandoned'
+      returning id`);
+    return inserted.length > 0;
+  },
+
+  /** An attachment or a file that a run saved. */
+  async findFile(customerId: string, id: string): Promise<StoredFile | undefined> {
+    const columnsOf = ({ filename, contentType, sizeBytes, fileKey }: typeof attachments | typeof runArtifacts) => ({
+      filename,
+      contentType,
+      sizeBytes,
+      fileKey,
+    });
+    const [attachment] = await db.orm
+      .select(columnsOf(attachments))
+      .from(attachments)
+      .where(and(eq(attachments.id, id), eq(attachments.customerId, customerId)));
+    if (attachment) return attachment;
+    const [artifact] = await db.orm
+      .select(columnsOf(runArtifacts))
+      .from(runArtifacts)
+      .where(and(eq(runArtifacts.id, id), eq(runArtifacts.customerId, customerId)));
+    return artifact;
+  },
+});

@@ -1,0 +1,26 @@
+/** Reference files that people put beside a project (later beside a scheduled job). The bytes are in file storage. */
+import { bigint, index, pgTable, text, uuid } from 'drizzle-orm/pg-core';
+import { createdAt } from '../../platform/db/columns.ts';
+import { workspaces } from '../workspaces/table.ts';
+
+export const attachments = pgTable(
+  'attachments',
+  {
+    id: uuid('id').primaryKey(),
+    customerId: text('customer_id')
+      .notNull()
+      .references(() => workspaces.customerId),
+    ownerKind: text('owner_kind').$type<'project'>().notNull(),
+    ownerId: text('owner_id').notNull(),
+    filename: text('filename').notNull(),
+    /** By content, where that tells; never a type that a browser would run. */
+    contentType: text('content_type').notNull(),
+    sizeBytes: bigint('size_bytes', { mode: 'number' }).notNull(),
+    sha256: text('sha256').notNull(),
+    /** Where file storage keeps it; never a caller's text. */
+    fileKey: text('file_key').notNull(),
+    createdAt: createdAt(),
+  },
+  // Those of one owner, oldest first: ids are UUIDv7.
+  (t) => [index('attachments_by_owner').on(t.customerId, t.ownerKind, t.ownerId, t.id)],
+);

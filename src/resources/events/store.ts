@@ -1,0 +1,54 @@
+/** Reads of the feed. It is written beside what it tells of, by the stores of projects. */
+import { and, count, desc, eq, gt, sql, type SQL } from 'drizzle-orm';
+import type { Database } from '../../platform/db/client.ts';
+import { projectEvents } from '../projects/table.ts';
+import type { FeedQuery, ProjectEventRow } from './contract.ts';
+
+export type EventStore = ReturnType<typeof createEventStore>;
+
+const columns = {
+  id: projectEvents.id,
+  ts: projectEvents.ts,
+  project_id: projectEvents.projectId,
+  task_id: projectEvents.taskId,
+  subtask_id: projectEvents.subtaskId,
+  attempt_number: projectEvents.attemptNumber,
+  level: projectEvents.level,
+  category: projectEvents.category,
+  topic: projectEvents.topic,
+  actor_kind: projectEvents.actorKind,
+  actor_id: projectEvents.actorId,
+  payload_jsonb: projectEvents.payload,
+  trace_id: projectEvents.traceId,
+};
+
+export const createEventStore = (db: Database) => {
+  const newest = (where: SQL | undefined, order: SQL[], limit: number): Promise<ProjectEventRow[]> =>
+    db.orm
+      .select(columns)
+      .from(projectEvents)
+      .where(where)
+      .orderBy(...order)
+      .limit(limit);
+  const byId = [desc(projectEvents.id)];
+
+  return {
+    async listFeed(customerId: string, { limit, since_hours: hours, category, level }: FeedQuery) {
+      const where = and(
+        eq(projectEvents.customerId, customerId),
+        hours === 0 ? undefined : gt(projectEvents.ts, sql`now() - make_interval(hours => ${hours})`),
+        category && eq(projectEvents.category, category),
+        level && eq(projectEvents.level, level),
+      );
+      const rows = await newest(where, [desc(projectEvents.ts), ...byId], limit);
+      const [total] = await db.orm.select({ total: count() }).from(projectEvents).where(where);
+      return { rows, total: total!.total };
+    },
+
+    listOfProject: (customerId: string, projectId: string, limit: number) =>
+      newest(and(eq(projectEvents.customerId, customerId), eq(projectEvents.projectId, projectId)), byId, limit),
+
+    listOfSubtask: (customerId: string, subtaskId: string, limit: number) =>
+      newest(and(eq(projectEvents.customerId, customerId), eq(projectEvents.subtaskId, subtaskId)), byId, limit),
+  };
+};

@@ -1,0 +1,33 @@
+/** The actions that ship. A new one is a file in this folder and a line here. */
+import type { Action } from './action.ts';
+import { assembleMarkdown } from './assemble-markdown.ts';
+import { checkHtml } from './check-html.ts';
+import { httpPost } from './http-post.ts';
+import { packageProject } from './package-project.ts';
+import { renderAnimation } from './render-animation.ts';
+import { renderHtmlPage } from './render-html-page.ts';
+import { renderLandingPage } from './render-landing-page.ts';
+import { renderPlanner } from './render-planner.ts';
+import { renderSlides } from './render-slides.ts';
+import { renderStickerSheet } from './render-sticker-sheet.ts';
+import { renderStorybook } from './render-storybook.ts';
+import { renderWorksheet } from './render-worksheet.ts';
+
+export const ACTIONS: readonly Action[] = [
+  assembleMarkdown,
+  renderHtmlPage,
+  renderLandingPage,
+  renderSlides,
+  renderStickerSheet,
+  renderStorybook,
+  renderAnimation,
+  renderWorksheet,
+  renderPlanner,
+  packageProject,
+  checkHtml,
+  httpPost,
+];
+
+/** By name. A Map, because a name comes from a tenant's template and `__proto__` must be as unknown as any other. */
+const byName = new Map(ACTIONS.map((action) => [action.name, action]));
+export const findAction = (name: string): Action | undefined => byName.get(name);

@@ -1,0 +1,50 @@
+/**
+ * Markup that cannot forget to escape: what is put into an `html` template is text unless it is markup itself.
+ *
+ * All that an action renders was written by a model or a tenant. Only `raw` lets a string through unescaped; give it
+ * nothing but this product's own markup and the output of a sanitiser.
+ */
+
+/** JSON has no symbols, so nothing that came in as data can pass for markup. */
+const MARKUP = Symbol('markup');
+export interface Markup {
+  readonly [MARKUP]: string;
+}
+export type Content = string | number | Markup | readonly Content[] | null | undefined | false;
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+/** Characters that neither HTML nor XML may hold. */
+
+const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\ufffe\uffff]/g;
+
+export const plain = (text: string): string => text.toWellFormed().replace(FORBIDDEN, '');
+const escape = (text: string): string => plain(text).replace(/[&<>"']/g, (char) => ENTITIES[char]!);
+
+function render(content: Content): string {
+  if (content === null || content === undefined || content === false) return '';
+  if (typeof content === 'string') return escape(content);
+  if (typeof content === 'number') return String(content);
+  return MARKUP in content ? content[MARKUP] : content.map(render).join('');
+}
+
+export const raw = (markup: string): Markup => ({ [MARKUP]: markup });
+/** Also for SVG: what it escapes is the same in XML. */
+export const html = (strings: TemplateStringsArray, ...values: Content[]): Markup =>
+  raw(strings.reduce((text, next, index) => text + render(values[index - 1]) + next));
+export const textOf = (markup: Markup): string => markup[MARKUP];
+
+/** For file names and ids. */
+export const slugify = (text: string, fallback = 'untitled'): string =>
+  text
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/\p{M}/gu, '')
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 60)
+    .replace(/^-|-$/g, '') || fallback;

@@ -1,0 +1,265 @@
+/**
+ * What a caller can do to a project. Every command is an update of its workflow, which decides and records: what is
+ * refused for the state that the project is in is refused there. Here a command is only checked for what it names.
+ */
+import type { UpdateDefinition } from '@temporalio/common';
+import {
+  abandonUpdate,
+  editSessionUpdate,
+  pauseUpdate,
+  resolveGateUpdate,
+  resolvePlanUpdate,
+  resumeUpdate,
+  retriggerUpdate,
+  retrySubtaskUpdate,
+  revertUpdate,
+  runStepUpdate,
+  type GateAnswer,
+} from '../../../../workflows/project/messages.ts';
+import { newUuid } from '../../../platform/core/ids.ts';
+import { Problem } from '../../../platform/core/problem.ts';
+import { found } from '../../../platform/db/client.ts';
+import type { Caller } from '../../../platform/http/endpoint.ts';
+import type { Temporal } from '../../../platform/temporal/client.ts';
+import {
+  isUpdateLost,
+  namedIfUnreachable,
+  rethrowAsProblem,
+  withinDeadline,
+} from '../../../platform/temporal/problems.ts';
+import { uuid } from '../ids.ts';
+import { DECISIONS, PLAN_DECISIONS, type Actor, type CommandTexts, type EditPlan } from '../model.ts';
+import type { ProjectStarter } from '../start.ts';
+import type { ProjectStore } from '../store/index.ts';
+import type { EditSessionRequest, GateRequest, PlanRequest, RetriggerRequest, RevertRequest } from './contract.ts';
+
+export type ProjectCommands = ReturnType<typeof createProjectCommands>;
+
+export interface ProjectCommandsDependencies {
+  temporal: Temporal;
+  store: ProjectStore;
+  starter: ProjectStarter;
+}
+
+interface SubtaskAddress {
+  project_id: string;
+  subtask_id: string;
+}
+interface PhaseAddress {
+  project_id: string;
+  phase_slug: string;
+}
+interface TaskAddress {
+  project_id: string;
+  task_id: string;
+}
+
+/** A workflow may close between the look for it and the update, hardly ever twice. */
+const MAX_TRIES = 3;
+const MAX_DECIDED_BY = 64;
+
+const actorOf = ({ actor }: Caller): Actor => ({ kind: 'human', id: actor });
+const deciderOf = ({ actor }: Caller): string => actor.slice(0, MAX_DECIDED_BY).toWellFormed();
+
+function known<Word extends string>(words: readonly Word[], said: string): Word {
+  const word = words.find((each) => each === said);
+  if (word === undefined) throw new Problem('bad_request', `invalid decision: ${said.slice(0, 100).toWellFormed()}`);
+  return word;
+}
+
+export const createProjectCommands = ({ temporal, store, starter }: ProjectCommandsDependencies) => {
+  /** The project, if there is still something that can be done to it. */
+  async function open(customerId: string, projectId: string) {
+    const project = found(await store.findProjectState(customerId, projectId));
+    if (project.status === 'abandoned') throw new Problem('project_ended', 'the project was abandoned');
+    return project;
+  }
+
+  async function openSubtask(customerId: string, { project_id, subtask_id }: SubtaskAddress) {
+    const subtask = found(await store.findSubtask(customerId, project_id, uuid(subtask_id)));
+    await open(customerId, project_id);
+    return subtask;
+  }
+
+  /** @throws Problem not_found also for an edit session, which is no phase of the pipeline */
+  async function openPhase(customerId: string, { project_id, phase_slug }: PhaseAddress): Promise<void> {
+    const phases = await store.listPhaseSlugs(customerId, project_id);
+    found(phases.find((slug) => slug === phase_slug));
+    await open(customerId, project_id);
+  }
+
+  async function again<T>(attempt: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (tries === MAX_TRIES || !isUpdateLost(error)) throw error;
+      }
+    }
+  }
+
+  /**
+   * Answers when the update is through.
+   * @param texts what the caller says in its own words; kept under the id of the update, out of its history
+   */
+  const send = <Result, Args>(
+    projectId: string,
+    update: UpdateDefinition<Result, [Args]>,
+    args: Args,
+    texts?: CommandTexts,
+  ): Promise<Result> =>
+    withinDeadline(temporal, () =>
+      again(async () => {
+        // Its own for each request: a repeated one would be told the first answer, where it must hear a 409.
+        const updateId = newUuid();
+        if (texts) await store.keepCommandTexts({ projectId, commandId: updateId }, texts);
+        const startWorkflowOperation = await starter.operation(projectId);
+        return temporal.client.workflow.executeUpdateWithStart(update, {
+          args: [args],
+          updateId,
+          startWorkflowOperation,
+        });
+      }),
+    ).catch(rethrowAsProblem);
+
+  /** Answers when the update is through, however long that takes; that it was taken is known within the deadline. */
+  const sendLong = <Result, Args>(projectId: string, update: UpdateDefinition<Result, [Args]>, args: Args) =>
+    again(async () => {
+      const accepted = await withinDeadline(temporal, async () =>
+        temporal.client.workflow.startUpdateWithStart(update, {
+          args: [args],
+          updateId: newUuid(),
+          waitForStage: 'ACCEPTED',
+          startWorkflowOperation: await starter.operation(projectId),
+        }),
+      );
+      return accepted.result().catch((error: unknown) => {
+        throw namedIfUnreachable(error);
+      });
+    }).catch(rethrowAsProblem);
+
+  return {
+    async pause(caller: Caller, projectId: string) {
+      await open(caller.customerId, projectId);
+      const { status } = await send(projectId, pauseUpdate, { actor: actorOf(caller) });
+      return { project_id: projectId, status };
+    },
+
+    async resume(caller: Caller, projectId: string) {
+      await open(caller.customerId, projectId);
+      return send(projectId, resumeUpdate, { actor: actorOf(caller) });
+    },
+
+    async abandon(caller: Caller, projectId: string) {
+      await open(caller.customerId, projectId);
+      const { status } = await send(projectId, abandonUpdate, { actor: actorOf(caller) });
+      return { project_id: projectId, status };
+    },
+
+    async runStep(caller: Caller, projectId: string) {
+      const notRun = (message: string) => ({ ran_step: false as const, message });
+      const { status } = await open(caller.customerId, projectId);
+      if (status === 'active') return notRun('the project is active and dispatches its steps itself: pause it first');
+      if (status === 'completed') return notRun('the project is completed: no step is left');
+      const ran = await sendLong(projectId, runStepUpdate, { actor: actorOf(caller) });
+      if (!ran)
+        return notRun('no step can be dispatched: each is done, in flight, failed or waits for one that is not done');
+      const subtask = found(await store.findSubtask(caller.customerId, projectId, ran.subtaskId));
+      const attempt = await store.findLatestAttempt(caller.customerId, subtask.id);
+      return {
+        subtask_id: subtask.id,
+        status: subtask.status,
+        attempt_number: attempt?.attempt_number ?? null,
+        attempt_reason: attempt?.attempt_reason ?? null,
+        output_validated: attempt?.output_validated ?? null,
+        error: attempt?.error ?? subtask.error,
+        duration_ms: attempt?.duration_ms ?? null,
+      };
+    },
+
+    async retrySubtask(caller: Caller, address: SubtaskAddress, addendum: string | null) {
+      const { id } = await openSubtask(caller.customerId, address);
+      await send(address.project_id, retrySubtaskUpdate, { actor: actorOf(caller), subtaskId: id }, { addendum });
+      const attempt = await store.findLatestAttempt(caller.customerId, id);
+      return attempt ?? found(await store.findSubtask(caller.customerId, address.project_id, id));
+    },
+
+    async resolveGate(caller: Caller, address: SubtaskAddress, body: GateRequest) {
+      const decision = known(DECISIONS, body.decision);
+      const { id, gate_kind } = await openSubtask(caller.customerId, address);
+      if (gate_kind !== 'human') throw new Problem('gate_not_waiting', 'not a human gate');
+      const answer = { subtask_id: id, decision, decided_by: deciderOf(caller) };
+      const { comment } = body;
+      await send(
+        address.project_id,
+        resolveGateUpdate,
+        { ...answer, actor: actorOf(caller), gateKind: 'human' },
+        { comment },
+      );
+      return found(await store.findSubtask(caller.customerId, address.project_id, id));
+    },
+
+    /** For external systems, through an agent's tool. */
+    async resolveWebhookGate(customerId: string, projectId: string, answer: GateAnswer) {
+      const { id, gate_kind } = await openSubtask(customerId, { project_id: projectId, subtask_id: answer.subtask_id });
+      if (gate_kind !== 'webhook') throw new Problem('not_found', 'not a webhook gate');
+      const actor: Actor = { kind: 'external', id: answer.decided_by ?? null };
+      const { decision, decided_by, comment = null, payload = null } = answer;
+      const decided = { subtask_id: id, decision, ...(decided_by !== undefined && { decided_by }) };
+      return send(projectId, resolveGateUpdate, { ...decided, actor, gateKind: 'webhook' }, { comment, payload });
+    },
+
+    async retrigger(caller: Caller, address: PhaseAddress, { addendum_brief: addendum, cascade }: RetriggerRequest) {
+      const { project_id: projectId, phase_slug: phaseSlug } = address;
+      await openPhase(caller.customerId, address);
+      const args = { actor: actorOf(caller), phaseSlug, cascade };
+      const result = await send(projectId, retriggerUpdate, args, { addendum });
+      return { ...address, ...result };
+    },
+
+    async revertArtifact(caller: Caller, address: PhaseAddress, body: RevertRequest) {
+      const { project_id: projectId, phase_slug: phaseSlug } = address;
+      const { target_version: version, cascade, reason } = body;
+      await openPhase(caller.customerId, address);
+      const isThere = await store.isArtifactVersion(caller.customerId, projectId, { phaseSlug, version });
+      if (!isThere) throw new Problem('not_found');
+      const args = { actor: actorOf(caller), phaseSlug, targetVersion: version, cascade };
+      const { artifactId, ...cascaded } = await send(projectId, revertUpdate, args, { reason });
+      return { artifact: found(await store.findArtifact(caller.customerId, projectId, artifactId)), ...cascaded };
+    },
+
+    async startEditSession(caller: Caller, projectId: string, { instruction, cascade_mode }: EditSessionRequest) {
+      await open(caller.customerId, projectId);
+      return send(projectId, editSessionUpdate, { actor: actorOf(caller), cascade: cascade_mode }, { instruction });
+    },
+
+    async resolveEditPlan(caller: Caller, { project_id: projectId, task_id }: TaskAddress, body: PlanRequest) {
+      const decision = known(PLAN_DECISIONS, body.decision);
+      const revisedPlan = (body.revised_plan ?? null) as EditPlan | null;
+      if ((decision === 'edit_plan') !== (revisedPlan !== null)) {
+        throw new Problem('bad_request', 'revised_plan goes with the decision edit_plan, and only with it');
+      }
+      const task = found(await store.findTask(caller.customerId, projectId, uuid(task_id)));
+      if (task.task_kind !== 'edit_session') throw new Problem('not_found');
+      await open(caller.customerId, projectId);
+      if (revisedPlan) requirePhases(revisedPlan, await store.listPhaseSlugs(caller.customerId, projectId));
+      await send(
+        projectId,
+        resolvePlanUpdate,
+        { actor: actorOf(caller), taskId: task.id, decision, decidedBy: deciderOf(caller) },
+        { comment: body.comment, revisedPlan },
+      );
+      return found(await store.findTask(caller.customerId, projectId, task.id));
+    },
+  };
+};
+
+function requirePhases({ actions }: EditPlan, phases: readonly string[]): void {
+  const at = actions.findIndex(({ phase_slug }) => !phases.includes(phase_slug));
+  if (at < 0) return;
+  const unknown = actions[at]!.phase_slug;
+  throw new Problem(
+    'bad_request',
+    `revised_plan.actions.${at}: unknown phase "${unknown}"; there are ${phases.join(', ')}`,
+  );
+}

@@ -1,0 +1,352 @@
+/** Words and rules of projects. Pure: the workflows use it too. */
+import type { GateKind, JsonSchema, Role, StepKind } from '../templates/model.ts';
+
+export const PROJECT_STATUSES = ['planning', 'active', 'paused', 'completed', 'abandoned'] as const;
+export type ProjectStatus = (typeof PROJECT_STATUSES)[number];
+
+/** Of tasks and subtasks alike. */
+export const TASK_STATUSES = [
+  'pending',
+  'running',
+  'blocked',
+  'review',
+  'succeeded',
+  'failed',
+  'skipped',
+  'stale',
+] as const;
+export type TaskStatus = (typeof TASK_STATUSES)[number];
+
+/** What lets the phases after it start. A stale artifact is still the current one. */
+const DONE: readonly TaskStatus[] = ['succeeded', 'skipped', 'stale'];
+export const isDone = (status: TaskStatus): boolean => DONE.includes(status);
+
+/** In the hands of a phase workflow. */
+const IN_FLIGHT: readonly TaskStatus[] = ['running', 'blocked', 'review'];
+export const isInFlight = (status: TaskStatus): boolean => IN_FLIGHT.includes(status);
+
+export const TASK_KINDS = ['regular', 'edit_session'] as const;
+export type TaskKind = (typeof TASK_KINDS)[number];
+
+export const ATTEMPT_STATUSES = ['pending', 'running', 'succeeded', 'failed'] as const;
+export type AttemptStatus = (typeof ATTEMPT_STATUSES)[number];
+
+export const ATTEMPT_REASONS = [
+  'initial',
+  'manual_retry',
+  'review_failure',
+  'cascade_retrigger',
+  'edit_session',
+  'manual_rework',
+  /** The one before it failed, timed out or was stopped by a budget. */
+  'auto_retry',
+  /** The output of the one before it did not have the shape asked for. */
+  'schema_repair',
+  /** The one before it died without an outcome. */
+  'crash_recovery',
+] as const;
+export type AttemptReason = (typeof ATTEMPT_REASONS)[number];
+
+/** How artifacts come to be: an attempt's reason, or by hand through an edit session. */
+export type ProducedVia = AttemptReason;
+
+/** Why a project is paused; only a person's pause outlives the answer of a webhook gate. */
+export const PAUSE_REASONS = [
+  'requested',
+  'subtask_failed',
+  'gate_rejected',
+  'gate_misconfigured',
+  'budget_breached',
+  'repeat_crash',
+  'nonidempotent_crash',
+  'nothing_dispatchable',
+] as const;
+export type PauseReason = (typeof PAUSE_REASONS)[number];
+
+export const DECISIONS = ['approved', 'rejected'] as const;
+export type Decision = (typeof DECISIONS)[number];
+
+export const PLAN_DECISIONS = ['approved', 'rejected', 'request_changes', 'edit_plan'] as const;
+export type PlanDecision = (typeof PLAN_DECISIONS)[number];
+
+export const CASCADES = ['lazy', 'strict', 'none', 'default'] as const;
+export type Cascade = (typeof CASCADES)[number];
+
+export const EVENT_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+export type EventLevel = (typeof EVENT_LEVELS)[number];
+
+export const EVENT_CATEGORIES = [
+  'project',
+  'task',
+  'subtask',
+  'review',
+  'gate',
+  'artifact',
+  'retry',
+  'cost',
+  'crash',
+] as const;
+export type EventCategory = (typeof EVENT_CATEGORIES)[number];
+
+/** Every topic of the feed, with its category and the level it has unless the writer says another. */
+export const TOPICS = {
+  project_started: ['project', 'info'],
+  project_completed: ['project', 'info'],
+  project_paused: ['project', 'warn'],
+  edit_session_started: ['project', 'info'],
+  task_started: ['task', 'info'],
+  task_succeeded: ['task', 'info'],
+  task_skipped: ['task', 'info'],
+  task_stale: ['task', 'warn'],
+  subtask_attempt_started: ['subtask', 'info'],
+  subtask_succeeded: ['subtask', 'info'],
+  subtask_failed: ['subtask', 'error'],
+  subtask_skipped: ['subtask', 'info'],
+  subtask_alive: ['subtask', 'debug'],
+  review_feedback_recorded: ['review', 'info'],
+  gate_awaiting: ['gate', 'info'],
+  gate_resolved: ['gate', 'info'],
+  gate_misconfigured: ['gate', 'error'],
+  artifact_promoted: ['artifact', 'info'],
+  artifact_reverted: ['artifact', 'info'],
+  artifact_set_manually: ['artifact', 'info'],
+  cascade_skipped: ['artifact', 'info'],
+  subtask_retry_queued: ['retry', 'info'],
+  subtask_retry_triggered: ['retry', 'info'],
+  phase_retriggered: ['retry', 'info'],
+  cost_threshold_warning: ['cost', 'warn'],
+  cost_budget_breached: ['cost', 'error'],
+  crash_recovered: ['crash', 'warn'],
+  repeat_crash_pause: ['crash', 'error'],
+  nonidempotent_crash_paused: ['crash', 'error'],
+  nonidempotent_crash_resolved: ['crash', 'info'],
+} as const satisfies Record<string, readonly [EventCategory, EventLevel]>;
+export type Topic = keyof typeof TOPICS;
+
+export const ACTOR_KINDS = ['system', 'agent', 'action', 'human', 'external'] as const;
+export type ActorKind = (typeof ACTOR_KINDS)[number];
+
+/** Who does something to a project. */
+export interface Actor {
+  kind: ActorKind;
+  id: string | null;
+}
+export const SYSTEM: Actor = { kind: 'system', id: null };
+
+/** An idempotent step that dies this often in one life of its phase is left to a person. */
+export const MAX_CRASHES = 2;
+
+export const projectWorkflowId = (projectId: string): string => `project-${projectId}`;
+export const phaseWorkflowId = (projectId: string, phaseSlug: string, iteration: number): string =>
+  `project-${projectId}/${phaseSlug}/${iteration}`;
+/** The phase slug of the n-th edit session of a project. No template phase may begin with it. */
+export const editSessionSlug = (n: number): string => `edit-session-${n}`;
+
+// ---- What workflows and activities tell each other: references and small facts -------------------------------------
+
+/** A phase, as the project's workflow sees it. */
+export interface BoardPhase {
+  slug: string;
+  taskId: string;
+  status: TaskStatus;
+  /** Positions of the phases it waits for. */
+  dependsOn: number[];
+  /** How often it was started. Its workflow's id has it, and a write of an earlier start is refused. */
+  iteration: number;
+}
+
+/** What a command or a recovery did to phases; the workflow's board follows. A phase it does not know is appended. */
+export interface PhaseChange {
+  slug: string;
+  status: TaskStatus;
+  /** Only of a phase that is new. */
+  taskId?: string;
+}
+
+/** A step, as the phase's workflow sees it. */
+export interface StepRef {
+  subtaskId: string;
+  slug: string;
+  kind: StepKind;
+  role: Role;
+  status: TaskStatus;
+  /** Positions of the steps it waits for. */
+  dependsOn: number[];
+}
+
+/** Names one start of one phase. */
+export interface PhaseRef {
+  projectId: string;
+  taskId: string;
+  iteration: number;
+}
+
+export type PhaseOpening =
+  | { kind: 'opened'; steps: StepRef[] }
+  /** The project is paused: ask again when told to go on. */
+  | { kind: 'paused' }
+  /** Another start of this phase, or the end of its project, has overtaken this one. */
+  | { kind: 'superseded' };
+
+export type AttemptBeginning =
+  | { kind: 'agent'; attemptId: string; runId: string; agent: string; timeoutMs: number | null }
+  | {
+      kind: 'action';
+      attemptId: string;
+      action: string;
+      effect: 'read' | 'idempotent' | 'irreversible';
+      timeoutMs: number | null;
+    }
+  | { kind: 'gate'; gateKind: GateKind; waitMs: number | null }
+  /** A gate that was answered while it opened: its other project is complete already, its time has passed. */
+  | { kind: 'gate_passed' }
+  /** The project was paused by what the gate's configuration says. */
+  | { kind: 'misconfigured' }
+  | { kind: 'paused' }
+  | { kind: 'superseded' };
+
+/** How an attempt's work came back, beside what the record says of it. */
+export interface AttemptFault {
+  kind: 'timeout' | 'crash' | 'failed' | 'cancelled';
+  /** For people; names causes, carries no content. */
+  message: string;
+}
+
+export type AttemptOutcome =
+  | { kind: 'succeeded' }
+  /** It is pending again, as are these others whose input will change. */
+  | { kind: 'again'; reset: string[] }
+  /** No attempt is left, or a person has to decide; the project is paused. */
+  | { kind: 'failed' }
+  | { kind: 'superseded' };
+
+export interface GateDecision {
+  subtaskId: string;
+  decision: Decision;
+  /** What follows in the phase: the gate passed; steps before it are pending again; it failed; the rest is skipped. */
+  effect: 'pass' | 'rework' | 'fail' | 'skip';
+  /** Steps that are pending again, this gate among them. */
+  reset: string[];
+}
+
+export type PhaseEnding =
+  | { kind: 'ended'; status: TaskStatus; changes: PhaseChange[]; costUsd: string }
+  /** Not yet: something became pending in the meantime. */
+  | { kind: 'more'; steps: StepRef[] }
+  | { kind: 'superseded' };
+
+/** What a caller says in its own words. Workflows pass the id under which it is kept. */
+export interface CommandTexts {
+  addendum?: string | null;
+  instruction?: string;
+  comment?: string | null;
+  reason?: string | null;
+  payload?: Record<string, unknown> | null;
+  revisedPlan?: EditPlan | null;
+}
+
+// ---- Edit sessions ---------------------------------------------------------------------------------------------------
+
+/** What the planner of an edit session proposes, and what a person may send instead. */
+export interface EditPlan {
+  summary: string;
+  actions: EditAction[];
+}
+
+const EDIT_ACTIONS = ['edit_artifact', 'retrigger', 'instruct'] as const;
+const RISKS = ['low', 'medium', 'high'] as const;
+const MAX_EDIT_ACTIONS = 50;
+
+export interface EditAction {
+  /** `edit_artifact` sets the content; the others run the phase again, `instruct` with instructions added. */
+  kind: (typeof EDIT_ACTIONS)[number];
+  phase_slug: string;
+  /** Of `edit_artifact`: the new content, whole. */
+  content?: unknown;
+  /** Of `instruct`. */
+  instructions?: string;
+  rationale: string;
+  /** US dollars, an estimate. */
+  estimated_cost_usd?: number;
+  risk?: (typeof RISKS)[number];
+}
+
+/** The shape of an `EditPlan` on these phases. */
+export const editPlanSchema = (phaseSlugs: readonly string[]): JsonSchema => ({
+  type: 'object',
+  additionalProperties: false,
+  required: ['summary', 'actions'],
+  properties: {
+    summary: { type: 'string', description: 'What the plan achieves, in a few sentences for whoever approves it' },
+    actions: {
+      type: 'array',
+      maxItems: MAX_EDIT_ACTIONS,
+      description: 'In the order in which they are carried out',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['kind', 'phase_slug', 'rationale', 'risk'],
+        properties: {
+          kind: {
+            type: 'string',
+            enum: EDIT_ACTIONS,
+            description:
+              'edit_artifact: replace the artifact of the phase by `content`. instruct: run the phase again with ' +
+              '`instructions` added. retrigger: run the phase again as it is',
+          },
+          phase_slug: { type: 'string', enum: phaseSlugs, description: 'The phase that the action is on' },
+          content: { description: 'Only of edit_artifact: the whole new artifact, not a part or a difference' },
+          instructions: { type: 'string', description: 'Only of instruct: what to do differently this time' },
+          rationale: { type: 'string', description: 'Why this action serves the request' },
+          estimated_cost_usd: { type: 'number', minimum: 0, description: 'US dollars; 0 for edit_artifact alone' },
+          risk: { type: 'string', enum: RISKS, description: 'How much good work the action may undo' },
+        },
+      },
+    },
+  },
+});
+
+// ---- Cascades ---------------------------------------------------------------------------------------------------------
+
+export interface CascadePhase {
+  slug: string;
+  dependsOn: readonly string[];
+  status: TaskStatus;
+  /** What its template says of upstream changes. */
+  mode: 'lazy' | 'strict' | 'none';
+}
+
+export interface CascadePlan {
+  /** Every phase downstream that the change reaches, in pipeline order. */
+  affected: string[];
+  markStale: string[];
+  rerun: string[];
+  /** Reached, but left as they are. */
+  skipped: string[];
+}
+
+/**
+ * What a change of one phase's artifact does downstream. `lazy` marks what consumed it stale, `strict` runs it again,
+ * `none` leaves it; `default` asks each phase. Phases that have not begun consume the new version anyway.
+ * @param phases in an order in which no phase stands before one it depends on
+ */
+export function planCascade(phases: readonly CascadePhase[], changed: string, cascade: Cascade): CascadePlan {
+  const plan: CascadePlan = { affected: [], markStale: [], rerun: [], skipped: [] };
+  const reached = new Set([changed]);
+  for (const { slug, dependsOn, status, mode } of phases) {
+    if (slug === changed || !dependsOn.some((each) => reached.has(each))) continue;
+    if (status === 'pending') continue;
+    const wanted = cascade === 'default' ? mode : cascade;
+    if (wanted === 'none') {
+      // Its own artifact stays, so what follows from it is not reached through it.
+      plan.skipped.push(slug);
+      continue;
+    }
+    // It has no artifact of this run to become stale; whoever retries it consumes the new version.
+    if (wanted === 'lazy' && (status === 'failed' || status === 'skipped')) continue;
+    reached.add(slug);
+    plan.affected.push(slug);
+    (wanted === 'strict' ? plan.rerun : plan.markStale).push(slug);
+  }
+  return plan;
+}

@@ -1,0 +1,192 @@
+/** The HTTP contract of reading projects on the control plane. */
+import { z } from 'zod';
+import { endpoint } from '../../../platform/http/endpoint.ts';
+import { limit, offset, Usd } from '../../../platform/http/schemas.ts';
+import { ProjectEvent } from '../../events/contract.ts';
+import { Artifact, Attempt, Project, ProjectPath, Subtask, SubtaskPath, Task, TaskPath } from '../contract.ts';
+import { PROJECT_STATUSES, TASK_KINDS } from '../model.ts';
+
+const ProjectCost = z
+  .object({
+    project_id: z.string(),
+    total_usd: Usd,
+    budget_usd: Usd.nullable(),
+    budget_burn: z.number().describe('Spent / budget; 0 without a budget'),
+    tasks: z.array(
+      z.object({
+        task_id: z.uuid(),
+        phase_slug: z.string(),
+        task_kind: z.enum(TASK_KINDS),
+        budget_usd: Usd.nullable(),
+        spent_usd: Usd,
+      }),
+    ),
+  })
+  .meta({ id: 'ProjectCost' });
+
+const ProjectQuery = z.object({
+  status: z.enum(PROJECT_STATUSES).optional(),
+  workflow_slug: z.string().max(200).optional(),
+  owner_kind: z.string().max(200).optional(),
+  owner_id: z.string().max(200).optional(),
+  limit: limit(500, 50),
+  offset,
+});
+export type ProjectQuery = z.output<typeof ProjectQuery>;
+
+const listOf = <Row extends z.ZodType>(row: Row) =>
+  z.object({ data: z.array(row), meta: z.object({ total: z.int() }) });
+const eventsReply = z.object({ data: z.array(ProjectEvent), meta: z.object({ limit: z.int() }) });
+
+export const listProjects = endpoint({
+  id: 'projects.list',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/projects',
+  credential: 'session',
+  summary: 'List projects, newest first',
+  query: ProjectQuery,
+  status: 200,
+  reply: z.object({
+    data: z.array(Project),
+    meta: z.object({ total: z.int(), limit: z.int(), offset: z.int() }),
+  }),
+});
+
+export const getProject = endpoint({
+  id: 'projects.get',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/projects/{project_id}',
+  credential: 'session',
+  summary: 'One project',
+  params: ProjectPath,
+  status: 200,
+  reply: Project,
+  problems: ['not_found'],
+});
+
+export const listTasks = endpoint({
+  id: 'projects.tasks',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/projects/{project_id}/tasks',
+  credential: 'session',
+  summary: 'Phases of a project in pipeline order, then its edit sessions',
+  params: ProjectPath,
+  status: 200,
+  reply: listOf(Task),
+  problems: ['not_found'],
+});
+
+export const getTask = endpoint({
+  id: 'projects.task',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/projects/{project_id}/tasks/{task_id}',
+  credential: 'session',
+  summary: 'One phase of a project',
+  params: TaskPath,
+  status: 200,
+  reply: Task,
+  problems: ['not_found'],
+});
+
+export const listSubtasks = endpoint({
+  id: 'projects.subtasks',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/projects/{project_id}/tasks/{task_id}/subtasks',
+  credential: 'session',
+  summary: 'Steps of a phase',
+  params: TaskPath,
+  status: 200,
+  reply: listOf(Subtask),
+  problems: ['not_found'],
+});
+
+export const getSubtask = endpoint({
+  id: 'projects.subtask',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/projects/{project_id}/tasks/{task_id}/subtasks/{subtask_id}',
+  credential: 'session',
+  summary: 'One step of a phase',
+  params: TaskPath.extend(SubtaskPath.shape),
+  status: 200,
+  reply: Subtask,
+  problems: ['not_found'],
+});
+
+export const listAttempts = endpoint({
+  id: 'projects.attempts',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/projects/{project_id}/subtasks/{subtask_id}/attempts',
+  credential: 'session',
+  summary: 'Attempts of a step, by number',
+  params: SubtaskPath,
+  status: 200,
+  reply: listOf(Attempt),
+  problems: ['not_found'],
+});
+
+export const listEventsOfProject = endpoint({
+  id: 'projects.events',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/projects/{project_id}/events',
+  credential: 'session',
+  summary: 'Events of a project, newest first',
+  params: ProjectPath,
+  query: z.object({ limit: limit(1_000, 200) }),
+  status: 200,
+  reply: eventsReply,
+  problems: ['not_found'],
+});
+
+export const listEventsOfSubtask = endpoint({
+  id: 'projects.subtaskEvents',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/projects/{project_id}/subtasks/{subtask_id}/events',
+  credential: 'session',
+  summary: 'Events of one step, newest first',
+  params: SubtaskPath,
+  query: z.object({ limit: limit(2_000, 200) }),
+  status: 200,
+  reply: eventsReply,
+  problems: ['not_found'],
+});
+
+export const listArtifacts = endpoint({
+  id: 'projects.artifacts',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/projects/{project_id}/artifacts',
+  credential: 'session',
+  summary: 'What the phases made: the current versions, or all',
+  params: ProjectPath,
+  query: z.object({
+    current_only: z
+      .enum(['true', 'false'])
+      .default('true')
+      .transform((text) => text === 'true'),
+  }),
+  status: 200,
+  reply: listOf(Artifact),
+  problems: ['not_found'],
+});
+
+export const getProjectCost = endpoint({
+  id: 'projects.cost',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/projects/{project_id}/cost',
+  credential: 'session',
+  summary: 'What a project has spent, by phase',
+  params: ProjectPath,
+  status: 200,
+  reply: ProjectCost,
+  problems: ['not_found'],
+});

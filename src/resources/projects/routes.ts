@@ -1,0 +1,54 @@
+/** Binds each contract to a use case, one line apiece. Anything longer belongs in the services. */
+import { handle, type Route } from '../../platform/http/endpoint.ts';
+import * as commands from './commands/contract.ts';
+import type { ProjectCommands } from './commands/service.ts';
+import * as contract from './contract.ts';
+import * as reads from './reads/contract.ts';
+import type { ProjectService } from './service.ts';
+
+interface Services {
+  projects: ProjectService;
+  projectCommands: ProjectCommands;
+}
+
+export const projectRoutes = ({ projects, projectCommands }: Services): readonly Route[] => [
+  handle(contract.startProject, ({ caller, body }) => projects.startByKey(caller, body)),
+  handle(contract.getProjectStatus, ({ caller, params }) => projects.status(caller, params.project_id)),
+
+  handle(contract.createProject, ({ caller, body }) => projects.create(caller, body)),
+  handle(contract.updateProject, ({ caller, params, body }) => projects.update(caller, params.project_id, body)),
+  handle(reads.listProjects, ({ caller, query }) => projects.list(caller, query)),
+  handle(reads.getProject, ({ caller, params }) => projects.get(caller, params.project_id)),
+  handle(reads.listTasks, ({ caller, params }) => projects.tasks(caller, params.project_id)),
+  handle(reads.getTask, ({ caller, params }) => projects.task(caller, params.project_id, params.task_id)),
+  handle(reads.listSubtasks, ({ caller, params }) => projects.subtasks(caller, params.project_id, params.task_id)),
+  handle(reads.getSubtask, ({ caller, params }) =>
+    projects.subtask(caller, params.project_id, params.task_id, params.subtask_id),
+  ),
+  handle(reads.listAttempts, ({ caller, params }) => projects.attempts(caller, params.project_id, params.subtask_id)),
+  handle(reads.listEventsOfProject, ({ caller, params, query }) =>
+    projects.events(caller, params.project_id, query.limit),
+  ),
+  handle(reads.listEventsOfSubtask, ({ caller, params, query }) =>
+    projects.subtaskEvents(caller, params.project_id, params.subtask_id, query.limit),
+  ),
+  handle(reads.listArtifacts, ({ caller, params, query }) =>
+    projects.artifacts(caller, params.project_id, query.current_only),
+  ),
+  handle(reads.getProjectCost, ({ caller, params }) => projects.cost(caller, params.project_id)),
+
+  handle(commands.pauseProject, ({ caller, params }) => projectCommands.pause(caller, params.project_id)),
+  handle(commands.resumeProject, ({ caller, params }) => projectCommands.resume(caller, params.project_id)),
+  handle(commands.abandonProject, ({ caller, params }) => projectCommands.abandon(caller, params.project_id)),
+  handle(commands.runStep, ({ caller, params }) => projectCommands.runStep(caller, params.project_id)),
+  handle(commands.retrySubtask, ({ caller, params, query }) =>
+    projectCommands.retrySubtask(caller, params, query.addendum_brief),
+  ),
+  handle(commands.resolveGate, ({ caller, params, body }) => projectCommands.resolveGate(caller, params, body)),
+  handle(commands.retriggerPhase, ({ caller, params, body }) => projectCommands.retrigger(caller, params, body)),
+  handle(commands.revertArtifact, ({ caller, params, body }) => projectCommands.revertArtifact(caller, params, body)),
+  handle(commands.startEditSession, ({ caller, params, body }) =>
+    projectCommands.startEditSession(caller, params.project_id, body),
+  ),
+  handle(commands.resolveEditPlan, ({ caller, params, body }) => projectCommands.resolveEditPlan(caller, params, body)),
+];

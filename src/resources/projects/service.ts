@@ -1,0 +1,206 @@
+/** What a caller can read of projects, and how they are made. A project is accepted in Postgres, then started. */
+import type { Log } from '../../platform/core/log.ts';
+import { checkValue } from '../../platform/core/json-schema.ts';
+import { Problem } from '../../platform/core/problem.ts';
+import { found } from '../../platform/db/client.ts';
+import type { Caller } from '../../platform/http/endpoint.ts';
+import type { Temporal } from '../../platform/temporal/client.ts';
+import { withinDeadline } from '../../platform/temporal/problems.ts';
+import type { EventStore } from '../events/store.ts';
+import { orderPhases, type WorkflowSpec } from '../templates/model.ts';
+import type { ProjectPatch, ProjectRequest } from './contract.ts';
+import type { ProjectQuery } from './reads/contract.ts';
+import { uuid } from './ids.ts';
+import type { ProjectStarter } from './start.ts';
+import type { NewProject } from './store/create.ts';
+import type { ProjectStore } from './store/index.ts';
+
+export type ProjectService = ReturnType<typeof createProjectService>;
+
+/** What a project is made from. */
+export interface ProjectTemplates {
+  /** An active version: the latest, where none is named. */
+  resolveForProject(
+    customerId: string,
+    slug: string,
+    version?: number,
+  ): Promise<{ version: number; name: string; spec: WorkflowSpec } | undefined>;
+  /** What its steps name and nobody has, a sentence each. */
+  unresolvedBindings(customerId: string, spec: WorkflowSpec): Promise<string[]>;
+}
+
+export interface ProjectServiceDependencies {
+  temporal: Temporal;
+  store: ProjectStore;
+  events: EventStore;
+  starter: ProjectStarter;
+  templates: ProjectTemplates;
+  log: Log;
+}
+
+const OWNER_KIND = 'internal';
+const DERIVED_TITLE_LENGTH = 80;
+const MAX_TOLD = 20;
+
+/** The first line of a brief that says something; whole characters. */
+const titleOf = (brief: string): string =>
+  [...brief.trim().split('\n', 1)[0]!.trim()].slice(0, DERIVED_TITLE_LENGTH).join('');
+
+const listed = <Row>(data: Row[]) => ({ data, meta: { total: data.length } });
+
+export const createProjectService = (deps: ProjectServiceDependencies) => {
+  const { temporal, store, events, starter, templates, log } = deps;
+
+  const findProject = async ({ customerId }: Caller, projectId: string) =>
+    found(await store.findProject(customerId, projectId));
+  const requireProject = async ({ customerId }: Caller, projectId: string) =>
+    found(await store.findProjectState(customerId, projectId));
+  const findTask = async ({ customerId }: Caller, projectId: string, taskId: string) =>
+    found(await store.findTask(customerId, projectId, uuid(taskId)));
+  const findSubtask = async ({ customerId }: Caller, projectId: string, subtaskId: string) =>
+    found(await store.findSubtask(customerId, projectId, uuid(subtaskId)));
+
+  /** Everything that can be refused is refused here, before there is any row. */
+  async function plan(
+    { customerId }: Caller,
+    body: ProjectRequest,
+    authMode: NewProject['authMode'],
+  ): Promise<NewProject> {
+    const { workflow_slug: slug, workflow_version: version, params = null } = body;
+    const template = await templates.resolveForProject(customerId, slug, version ?? undefined);
+    if (!template) {
+      const named = version == null ? slug : `${slug} version ${version}`;
+      throw new Problem('bad_request', `unknown or archived workflow: ${named}`);
+    }
+    const { spec } = template;
+    const wrong = spec.params && checkValue(spec.params, params ?? {}, 'params');
+    if (wrong) throw new Problem('bad_request', wrong);
+    const unresolved = await templates.unresolvedBindings(customerId, spec);
+    if (unresolved.length > 0) {
+      const told = unresolved.slice(0, MAX_TOLD).join('; ');
+      throw new Problem('bad_request', `template has unresolvable step bindings: ${told}`);
+    }
+    return {
+      customerId,
+      title: body.title ?? titleOf(body.brief),
+      workflowSlug: slug,
+      workflowVersion: template.version,
+      brief: body.brief,
+      params,
+      authMode,
+      costBudgetUsd: body.cost_budget_usd ?? null,
+      phases: orderPhases(spec),
+    };
+  }
+
+  /** Accept, then start. What cannot be started is withdrawn, so that a 502 has changed nothing. */
+  async function accept(caller: Caller, body: ProjectRequest, authMode: NewProject['authMode']) {
+    const id = await store.createProject(await plan(caller, body, authMode));
+    const planned = await findProject(caller, id);
+    try {
+      await withinDeadline(temporal, () => starter.start(id));
+    } catch (error) {
+      const isWithdrawn = await store.withdrawProject(caller.customerId, id);
+      if (isWithdrawn) throw error;
+      log.warn({ project_id: id, err: error }, 'the start of a project seemed to fail but did not');
+    }
+    return planned;
+  }
+
+  return {
+    /** Repeats the start of an accepted project. */
+    start: ({ id }: { id: string }) => starter.start(id),
+
+    create: (caller: Caller, body: ProjectRequest) => accept(caller, body, 'session'),
+
+    async startByKey(caller: Caller, body: ProjectRequest) {
+      const { id, status } = await accept(caller, body, 'api_key');
+      return { project_id: id, status };
+    },
+
+    async update(caller: Caller, projectId: string, { title, cost_budget_usd: costBudgetUsd }: ProjectPatch) {
+      const isUpdated = await store.updateProject(caller.customerId, projectId, { title, costBudgetUsd });
+      if (!isUpdated) throw new Problem('not_found');
+      return findProject(caller, projectId);
+    },
+
+    get: findProject,
+
+    async list({ customerId }: Caller, query: ProjectQuery) {
+      const { status, workflow_slug: workflowSlug, owner_kind, owner_id, limit, offset } = query;
+      // A workspace's projects have one owner, which is the workspace.
+      const isOwn = (owner_kind ?? OWNER_KIND) === OWNER_KIND && (owner_id ?? customerId) === customerId;
+      const { rows, total } = isOwn
+        ? await store.listProjects(customerId, { status, workflowSlug }, { limit, offset })
+        : { rows: [], total: 0 };
+      return { data: rows, meta: { total, limit, offset } };
+    },
+
+    /** As an API key sees it. */
+    async status(caller: Caller, projectId: string) {
+      const project = await findProject(caller, projectId);
+      const tasks = await store.listTasks(caller.customerId, projectId);
+      const phases = tasks.filter(({ task_kind }) => task_kind === 'regular');
+      return {
+        project_id: project.id,
+        title: project.title,
+        workflow_slug: project.workflow_slug,
+        workflow_version: project.workflow_version,
+        status: project.status,
+        phases: phases.map(({ phase_slug, status }) => ({ phase_slug, status })),
+        cost_total_usd: project.cost_total_usd,
+        started_at: project.started_at,
+        completed_at: project.completed_at,
+      };
+    },
+
+    async tasks(caller: Caller, projectId: string) {
+      await requireProject(caller, projectId);
+      return listed(await store.listTasks(caller.customerId, projectId));
+    },
+
+    task: findTask,
+
+    async subtasks(caller: Caller, projectId: string, taskId: string) {
+      const task = await findTask(caller, projectId, taskId);
+      return listed(await store.listSubtasks(caller.customerId, task.id));
+    },
+
+    async subtask(caller: Caller, projectId: string, taskId: string, subtaskId: string) {
+      const subtask = await findSubtask(caller, projectId, subtaskId);
+      return found(subtask.task_id === taskId.toLowerCase() ? subtask : undefined);
+    },
+
+    async attempts(caller: Caller, projectId: string, subtaskId: string) {
+      const subtask = await findSubtask(caller, projectId, subtaskId);
+      return listed(await store.listAttempts(caller.customerId, subtask.id));
+    },
+
+    async events(caller: Caller, projectId: string, limit: number) {
+      await requireProject(caller, projectId);
+      return { data: await events.listOfProject(caller.customerId, projectId, limit), meta: { limit } };
+    },
+
+    async subtaskEvents(caller: Caller, projectId: string, subtaskId: string, limit: number) {
+      const subtask = await findSubtask(caller, projectId, subtaskId);
+      return { data: await events.listOfSubtask(caller.customerId, subtask.id, limit), meta: { limit } };
+    },
+
+    async artifacts(caller: Caller, projectId: string, currentOnly: boolean) {
+      await requireProject(caller, projectId);
+      return listed(await store.listArtifacts(caller.customerId, projectId, currentOnly));
+    },
+
+    async cost(caller: Caller, projectId: string) {
+      const sums = found(await store.sumCost(caller.customerId, projectId));
+      const tasks = await store.listTasks(caller.customerId, projectId);
+      return {
+        project_id: projectId,
+        ...sums,
+        tasks: tasks.map(({ id, phase_slug, task_kind, cost_budget_usd, cost_usd }) => ({
+          ...{ task_id: id, phase_slug, task_kind, budget_usd: cost_budget_usd, spent_usd: cost_usd },
+        })),
+      };
+    },
+  };
+};

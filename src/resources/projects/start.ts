@@ -1,0 +1,67 @@
+/** How a project's workflow is started: when the project is accepted, and by any command that finds it closed. */
+import { WithStartWorkflowOperation, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { PROJECT, type ProjectInput } from '../../../workflows/project/messages.ts';
+import type { project } from '../../../workflows/project/workflow.ts';
+import type { Config } from '../../platform/core/config.ts';
+import { found } from '../../platform/db/client.ts';
+import type { Temporal } from '../../platform/temporal/client.ts';
+import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
+import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.ts';
+import { projectWorkflowId } from './model.ts';
+import type { Board } from './store/queries.ts';
+import type { ProjectStore } from './store/index.ts';
+
+export interface ProjectStarterDependencies {
+  temporal: Temporal;
+  store: ProjectStore;
+  config: Pick<Config, 'RUN_MAX_TURNS' | 'RUN_MAX_TOKENS' | 'TASK_QUEUE_PREFIX' | 'WORKER_QUEUES'>;
+}
+
+export type ProjectStarter = ReturnType<typeof createProjectStarter>;
+
+export const createProjectStarter = ({ temporal, store, config }: ProjectStarterDependencies) => {
+  const inputOf = (board: Board): ProjectInput => ({
+    ...board,
+    limits: { maxTurns: config.RUN_MAX_TURNS, maxTokens: config.RUN_MAX_TOKENS },
+    split: areQueuesSplit(config),
+  });
+
+  const optionsOf = (board: Board) => ({
+    workflowId: projectWorkflowId(board.projectId),
+    taskQueue: queueName(config, 'orchestration'),
+    args: [inputOf(board)] as [ProjectInput],
+    workflowIdConflictPolicy: 'USE_EXISTING' as const,
+    typedSearchAttributes: searchAttributes(board),
+    staticSummary: board.title,
+    staticDetails: `Project \`${board.projectId}\` of workspace \`${board.workspaceId}\``,
+    priority: { fairnessKey: board.customerId.slice(0, 64) },
+  });
+
+  const load = async (projectId: string) => found(await store.loadBoard(projectId));
+
+  return {
+    /** Repeating it, for a project that runs or has run, does nothing. */
+    async start(projectId: string): Promise<void> {
+      try {
+        await temporal.client.workflow.start<typeof project>(PROJECT, {
+          ...optionsOf(await load(projectId)),
+          // On the worker of this process where there is one: spares a round trip through the server.
+          requestEagerStart: true,
+          workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        });
+      } catch (error) {
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      }
+    },
+
+    /**
+     * For a command. The workflow of a completed project has closed, and an operator may have terminated another: it
+     * is started again with the board as the record has it. Good for one call.
+     */
+    operation: async (projectId: string) =>
+      new WithStartWorkflowOperation<typeof project>(PROJECT, {
+        ...optionsOf(await load(projectId)),
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      }),
+  };
+};

@@ -1,0 +1,141 @@
+/** Going back: phases that run again, and what a changed artifact does downstream. Inside a command's transaction. */
+import { sql } from 'drizzle-orm';
+import type { RetriggerResult } from '../../../../../workflows/project/messages.ts';
+import type { Database } from '../../../../platform/db/client.ts';
+import {
+  isInFlight,
+  planCascade,
+  type Actor,
+  type AttemptReason,
+  type Cascade,
+  type CascadePhase,
+  type CascadePlan,
+  type PhaseChange,
+} from '../../model.ts';
+import { noteProjectEvents, type LockedProject, type ProjectEvent } from '../record.ts';
+
+export interface Phase extends CascadePhase {
+  taskId: string;
+}
+
+/** In pipeline order; without edit sessions, which make nothing that others consume. */
+export const listPhases = (db: Database, projectId: string): Promise<Phase[]> =>
+  db.rows<Phase>(sql`
+    select id as "taskId", phase_slug as slug, depends_on as "dependsOn", status, cascade_on_upstream_change as mode
+    from tasks where project_id = ${projectId} and task_kind = 'regular' order by position`);
+
+export interface Retrigger {
+  phases: readonly Phase[];
+  phase: Phase;
+  addendum: string | null;
+  cascade: Cascade;
+  reason: AttemptReason;
+  actor: Actor;
+}
+
+/** Runs a phase that has ended again. */
+export async function retrigger(
+  db: Database,
+  project: LockedProject,
+  { phases, phase, addendum, cascade, reason, actor }: Retrigger,
+): Promise<RetriggerResult & { changes: PhaseChange[] }> {
+  const { markStale, rerun, affected } = planCascade(phases, phase.slug, cascade);
+  const again = [phase, ...phases.filter(({ slug }) => rerun.includes(slug))].map(({ taskId }) => taskId);
+  const result: RetriggerResult = {
+    cascade,
+    affected_phase_slugs: affected,
+    marked_stale: markStale,
+    auto_retriggered: rerun,
+    cost_estimate_usd: await lastCost(db, again),
+  };
+  await startAnew(db, project, [phase.taskId], { reason, addendum, actor });
+  const payload = { phase_slug: phase.slug, addendum: addendum !== null, ...result };
+  await noteProjectEvents(db, project, [{ topic: 'phase_retriggered', taskId: phase.taskId, actor, payload }]);
+  const { changes } = await cascadeFrom(db, project, { phases, changed: phase.slug, cascade, actor });
+  return { ...result, changes: [{ slug: phase.slug, status: 'pending' }, ...changes] };
+}
+
+/** Does to the phases downstream what `planCascade` says. */
+export async function cascadeFrom(
+  db: Database,
+  project: LockedProject,
+  { phases, changed, cascade, actor }: { phases: readonly Phase[]; changed: string; cascade: Cascade; actor: Actor },
+): Promise<{ plan: CascadePlan; changes: PhaseChange[] }> {
+  const plan = planCascade(phases, changed, cascade);
+  const among = (slugs: readonly string[]) => phases.filter(({ slug }) => slugs.includes(slug));
+  const stale = among(plan.markStale).filter(({ status }) => status === 'succeeded');
+  const ended = among(plan.rerun).filter(({ status }) => !isInFlight(status));
+  await db.rows(sql`
+    update tasks set status = 'stale' where id = any(${sql.param(idsOf(stale))}::uuid[])`);
+  await startAnew(db, project, idsOf(ended), { reason: 'cascade_retrigger', addendum: null, actor });
+  // Those under way finish with what they began with; their end will see to it.
+  const underWay = (slugs: readonly string[]) => idsOf(among(slugs).filter(({ status }) => isInFlight(status)));
+  await db.rows(sql`
+    update tasks set on_end = case when id = any(${sql.param(underWay(plan.rerun))}::uuid[]) then 'rerun' else 'stale' end
+    where id = any(${sql.param(underWay(plan.affected))}::uuid[]) and on_end is distinct from 'rerun'`);
+  const events: ProjectEvent[] = stale.map(({ taskId, slug }) => ({
+    ...{ topic: 'task_stale', taskId, actor },
+    payload: { phase_slug: slug, changed },
+  }));
+  if (plan.skipped.length > 0) {
+    events.push({ topic: 'cascade_skipped', actor, payload: { changed, phase_slugs: plan.skipped } });
+  }
+  await noteProjectEvents(db, project, events);
+  return {
+    plan,
+    changes: [
+      ...stale.map(({ slug }) => ({ slug, status: 'stale' as const })),
+      ...ended.map(({ slug }) => ({ slug, status: 'pending' as const })),
+    ],
+  };
+}
+
+const idsOf = (phases: readonly Phase[]): string[] => phases.map(({ taskId }) => taskId);
+
+/** Every step of these phases is as it was before their first start; attempts and artifacts stay in history. */
+async function startAnew(
+  db: Database,
+  project: LockedProject,
+  taskIds: readonly string[],
+  { reason, addendum, actor }: { reason: AttemptReason; addendum: string | null; actor: Actor },
+): Promise<void> {
+  const ids = sql`${sql.param([...taskIds])}::uuid[]`;
+  const resolved = await db.rows<{ taskId: string; subtaskId: string }>(sql`
+    with unknown as (
+      select id, task_id from subtasks where task_id = any(${ids}) and is_outcome_unknown
+    ), task as (
+      update tasks set status = 'pending', next_reason = ${reason}::attempt_reason, completed_at = null, on_end = null,
+        addenda = case when ${addendum}::text is null then addenda else addenda || ${addendum}::text end
+      where id = any(${ids})
+    ), step as (
+      update subtasks set status = 'pending', attempts_used = 0, crashes = 0, feedback = '{}', addendum = null,
+        next_reason = null, gate_output = null, error = null, is_outcome_unknown = false, completed_at = null
+      where task_id = any(${ids})
+    )
+    select task_id as "taskId", id as "subtaskId" from unknown`);
+  await noteProjectEvents(
+    db,
+    project,
+    resolved.map((about) => ({ topic: 'nonidempotent_crash_resolved', ...about, actor, payload: { reason } })),
+  );
+}
+
+/** Instructions for a phase that has yet to begin. */
+export const addAddendum = (db: Database, taskId: string, addendum: string) =>
+  db.rows(sql`update tasks set addenda = addenda || ${addendum}::text where id = ${taskId}::uuid`);
+
+/** US dollars that the latest start of each of these phases cost. */
+async function lastCost(db: Database, taskIds: readonly string[]): Promise<string> {
+  const [row] = await db.rows<{ usd: string }>(sql`
+    select trim_scale(coalesce(sum(a.cost_usd), 0))::text as usd
+    from tasks t join attempts a on a.task_id = t.id and coalesce(a.started_at, a.created_at) >= t.started_at
+    where t.id = any(${sql.param([...taskIds])}::uuid[])`);
+  return row!.usd;
+}
+
+/** A phase whose artifact a person has chosen is up to date by that choice. */
+export async function refresh(db: Database, { taskId, slug, status }: Phase): Promise<PhaseChange[]> {
+  if (status !== 'stale') return [];
+  await db.rows(sql`update tasks set status = 'succeeded' where id = ${taskId}::uuid and status = 'stale'`);
+  return [{ slug, status: 'succeeded' }];
+}

@@ -1,0 +1,69 @@
+/** What every command is: one transaction under the project's lock that answers the same when it is repeated. */
+import { sql } from 'drizzle-orm';
+import { Problem } from '../../../../platform/core/problem.ts';
+import type { Database } from '../../../../platform/db/client.ts';
+import type { Actor, PhaseChange } from '../../model.ts';
+import { lockProject, noteProjectEvents, type LockedProject } from '../record.ts';
+
+export interface CommandScope {
+  projectId: string;
+  /** Unique id of the update. A command whose repeat the state itself makes harmless has none. */
+  commandId?: string | null;
+}
+
+/** @throws Problem not_found */
+export function runCommand<T>(
+  db: Database,
+  { projectId, commandId }: CommandScope,
+  work: (project: LockedProject) => Promise<T>,
+): Promise<T> {
+  return db.transaction(async () => {
+    const project = await lockProject(db, projectId);
+    if (!commandId) return work(project);
+    const [done] = await db.rows<{ result: T }>(sql`
+      select result from project_commands
+      where project_id = ${projectId} and command_id = ${commandId} and result is not null`);
+    if (done) return done.result;
+    const result = await work(project);
+    await db.rows(sql`
+      insert into project_commands (project_id, command_id, result)
+      values (${projectId}, ${commandId}, ${JSON.stringify(result)}::jsonb)
+      on conflict (project_id, command_id) do update set result = excluded.result`);
+    return result;
+  });
+}
+
+/** @throws Problem project_ended */
+export function refuseAbandoned({ status }: LockedProject): void {
+  if (status === 'abandoned') throw new Problem('project_ended', 'the project was abandoned');
+}
+
+/** Work was added to a project that was complete: it goes on, and completes again. */
+export async function reopen(db: Database, project: LockedProject, actor: Actor): Promise<void> {
+  const moved = await db.rows(sql`
+    update projects set status = 'active', completed_at = null
+    where id = ${project.id} and status = 'completed' returning id`);
+  if (moved.length === 0) return;
+  project.status = 'active';
+  await noteProjectEvents(db, project, [{ topic: 'project_started', actor, payload: { reopened: true } }]);
+}
+
+/** Of a project that waits: it begins, or goes on. */
+export async function activate(
+  db: Database,
+  project: LockedProject,
+  actor: Actor,
+  payload: Record<string, unknown>,
+): Promise<void> {
+  await db.rows(sql`
+    update projects set status = 'active', pause_reason = null, started_at = coalesce(started_at, now())
+    where id = ${project.id}`);
+  project.status = 'active';
+  project.pauseReason = null;
+  await noteProjectEvents(db, project, [{ topic: 'project_started', actor, payload }]);
+}
+
+/** The last word on each phase. */
+export const compact = (changes: readonly PhaseChange[]): PhaseChange[] => [
+  ...new Map(changes.map((change) => [change.slug, change])).values(),
+];

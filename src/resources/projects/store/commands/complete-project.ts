@@ -1,0 +1,86 @@
+/** The end of a project whose phases are all done, with what is to be sent to endpoints and told to who waits for it. */
+import { sql } from 'drizzle-orm';
+import type { Database } from '../../../../platform/db/client.ts';
+import { insertDeliveries } from '../../../webhook-subscriptions/store.ts';
+import type { ProjectStatus } from '../../model.ts';
+import { noteProjectEvents, type LockedProject } from '../record.ts';
+import { runCommand } from './command.ts';
+
+export interface Completion {
+  /** Also of a repeat, so that whoever lost the first answer can go on. */
+  completed: boolean;
+  status: ProjectStatus;
+  /** Ids of what is to be sent. */
+  deliveries: string[];
+  /** Gates of other projects that wait for this one. */
+  waiters: { projectId: string; subtaskId: string }[];
+}
+
+/** Does nothing unless the project is active and each of its phases is done. @throws Problem not_found */
+export const completeProject = (db: Database, { projectId }: { projectId: string }): Promise<Completion> =>
+  runCommand(db, { projectId }, async (project) => {
+    if (project.status === 'completed') {
+      return { ...(await told(db, project)), deliveries: await listPendingDeliveries(db, project) };
+    }
+    const [done] = await db.rows<Completed>(sql`
+      update projects p set status = 'completed', completed_at = now(), completions = completions + 1
+      where p.id = ${projectId} and p.status = 'active' and not exists (
+        select 1 from tasks t where t.project_id = p.id and t.status not in ('succeeded', 'skipped', 'stale'))
+      returning p.completions, p.workflow_slug as "workflowSlug", p.workflow_version as "workflowVersion",
+        to_char(p.completed_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "completedAt",
+        coalesce((select trim_scale(spent_usd) from budgets where id = 'project:' || p.id), 0)::text as "costUsd"`);
+    if (!done) return { completed: false, status: project.status, deliveries: [], waiters: [] };
+    project.status = 'completed';
+    const { costUsd, completions } = done;
+    await noteProjectEvents(db, project, [
+      { topic: 'project_completed', payload: { completions, cost_total_usd: costUsd } },
+    ]);
+    const deliveries = await insertDeliveries(db, {
+      customerId: project.customerId,
+      eventType: 'project.completed',
+      eventKey: `project:${projectId}:${completions}`,
+      data: {
+        project_id: projectId,
+        title: project.title,
+        workflow_slug: done.workflowSlug,
+        workflow_version: done.workflowVersion,
+        status: 'completed',
+        cost_total_usd: costUsd,
+        completed_at: done.completedAt,
+      },
+    });
+    return { ...(await told(db, project)), deliveries };
+  });
+
+interface Completed {
+  completions: number;
+  workflowSlug: string;
+  workflowVersion: number;
+  /** ISO 8601. */
+  completedAt: string;
+  costUsd: string;
+}
+
+const told = async (db: Database, { id }: LockedProject): Promise<Omit<Completion, 'deliveries'>> => ({
+  ...{ completed: true, status: 'completed' },
+  waiters: await listWaiters(db, id),
+});
+
+/** Gates of the workspace's other projects that wait for the end of this one. */
+export const listWaiters = (db: Database, projectId: string) =>
+  db.rows<{ projectId: string; subtaskId: string }>(sql`
+    select s.project_id as "projectId", s.id as "subtaskId"
+    from projects p join subtasks s on s.customer_id = p.customer_id
+    where p.id = ${projectId} and s.gate_kind = 'pipeline_dep' and s.status = 'blocked'
+      and (s.gate_config ->> 'project_id') = p.id
+    order by s.id`);
+
+/** Of its latest completion. An endpoint that was registered since then does not hear of it. */
+async function listPendingDeliveries(db: Database, { id }: LockedProject): Promise<string[]> {
+  const rows = await db.rows<{ id: string }>(sql`
+    select d.id from webhook_deliveries d
+      join webhook_subscriptions e on e.id = d.subscription_id and e.deleted_at is null
+      join projects p on d.event_key = 'project:' || p.id || ':' || p.completions and d.customer_id = p.customer_id
+    where p.id = ${id} and d.status = 'pending' order by d.id`);
+  return rows.map((row) => row.id);
+}

@@ -1,0 +1,137 @@
+/** What a decision does to a waiting gate, to the steps around it and to its project. Inside a command's transaction. */
+import { sql } from 'drizzle-orm';
+import { Problem } from '../../../../platform/core/problem.ts';
+import type { Database } from '../../../../platform/db/client.ts';
+import type { GateKind } from '../../../templates/model.ts';
+import type { Actor, Decision, GateDecision, ProjectStatus, TaskStatus } from '../../model.ts';
+import { updateTaskStatus } from '../engine/open.ts';
+import { noteProjectEvents, pauseLocked, type LockedProject } from '../record.ts';
+import { activate } from './command.ts';
+import { downstreamOf, listSteps, producerBefore, sendBack, type Step } from './steps.ts';
+
+export interface Gate {
+  id: string;
+  slug: string;
+  status: TaskStatus;
+  gateKind: GateKind;
+  gateConfig: Record<string, unknown> | null;
+  taskId: string;
+  phaseSlug: string;
+  /** Of an edit session: turning the plan down is an end like another. */
+  isPlanApproval: boolean;
+}
+
+/** By its own id, or by that of the edit session it belongs to. */
+export async function findGate(
+  db: Database,
+  projectId: string,
+  { subtaskId, sessionId }: { subtaskId?: string; sessionId?: string },
+): Promise<Gate | undefined> {
+  const which = subtaskId
+    ? sql`s.id = ${subtaskId}::uuid`
+    : sql`t.id = ${sessionId!}::uuid and t.task_kind = 'edit_session'`;
+  const [gate] = await db.rows<Gate>(sql`
+    select s.id, s.step_slug as slug, s.status, s.gate_kind as "gateKind", s.gate_config as "gateConfig",
+      t.id as "taskId", t.phase_slug as "phaseSlug", t.task_kind = 'edit_session' as "isPlanApproval"
+    from subtasks s join tasks t on t.id = s.task_id
+    where s.project_id = ${projectId} and s.kind = 'gate' and ${which}`);
+  return gate;
+}
+
+export interface GateAnswered {
+  /** The gate's output, but for the time. */
+  output: { decision: Decision; decided_by: string; comment: string | null } & Record<string, unknown>;
+  actor: Actor;
+  /** `rework` becomes `fail` where nobody before the gate could do the work again. */
+  then: GateDecision['effect'];
+}
+
+export interface ResolvedGate {
+  outcome: 'resolved';
+  gate: GateDecision;
+  taskId: string;
+  phaseSlug: string;
+  projectStatus: ProjectStatus;
+  /** The project was paused and goes on. */
+  reactivated: boolean;
+}
+
+/** @throws Problem gate_not_waiting */
+export async function settleGate(
+  db: Database,
+  project: LockedProject,
+  gate: Gate,
+  { output, actor, then }: GateAnswered,
+): Promise<ResolvedGate> {
+  if (gate.status !== 'blocked') throw new Problem('gate_not_waiting', `the gate is ${gate.status}`);
+  const { decision, decided_by: decidedBy, comment } = output;
+  const steps = await listSteps(db, gate.taskId);
+  const producer = then === 'rework' ? producerBefore(steps, gate.slug) : undefined;
+  const effect = then === 'rework' && !producer ? 'fail' : then;
+
+  const error = effect === 'fail' ? `rejected by ${decidedBy}${comment ? `: ${comment}` : ''}` : null;
+  await db.rows(sql`
+    update subtasks set status = ${effect === 'fail' ? 'failed' : 'succeeded'}::task_status, completed_at = now(),
+      error = ${error}, gate_output = ${JSON.stringify({ ...output, decided_at: new Date().toISOString() })}::jsonb
+    where id = ${gate.id}::uuid and status = 'blocked'`);
+  const about = { taskId: gate.taskId, subtaskId: gate.id, actor };
+  const payload = { phase_slug: gate.phaseSlug, step_slug: gate.slug, gate_kind: gate.gateKind };
+  await noteProjectEvents(db, project, [
+    { topic: 'gate_resolved', ...about, payload: { ...payload, decision, decided_by: decidedBy, comment, effect } },
+  ]);
+
+  let reset: string[] = [];
+  if (effect === 'rework')
+    reset = await sendToProducer(db, project, { gate, producer: producer!, steps, comment, actor });
+  if (effect === 'skip') await skip(db, project, gate, downstreamOf(steps, gate.slug), actor);
+  if (effect === 'fail') await pauseLocked(db, project, 'gate_rejected', { actor, subtask_id: gate.id });
+  await updateTaskStatus(db, gate.taskId);
+
+  // What a webhook says is news from outside: the project goes on, unless a person stopped it.
+  const isNews = gate.gateKind === 'webhook' && effect !== 'fail';
+  const reactivated = isNews && project.status === 'paused' && project.pauseReason !== 'requested';
+  if (reactivated) await activate(db, project, actor, { resumed: true, gate: gate.id });
+  return {
+    outcome: 'resolved',
+    gate: { subtaskId: gate.id, decision, effect, reset },
+    ...{ taskId: gate.taskId, phaseSlug: gate.phaseSlug, projectStatus: project.status, reactivated },
+  };
+}
+
+interface Rework {
+  gate: Gate;
+  producer: Step;
+  steps: readonly Step[];
+  comment: string | null;
+  actor: Actor;
+}
+
+/** @returns the steps that are pending again, the gate among them */
+async function sendToProducer(
+  db: Database,
+  project: LockedProject,
+  { gate, producer, steps, comment, actor }: Rework,
+): Promise<string[]> {
+  const feedback = comment ?? 'rejected without a comment';
+  await db.rows(sql`
+    update subtasks set feedback = feedback || ${feedback}::text where id = ${producer.id}::uuid`);
+  const payload = { phase_slug: gate.phaseSlug, step_slug: producer.slug, feedback, by: gate.slug };
+  await noteProjectEvents(db, project, [
+    { topic: 'review_feedback_recorded', taskId: gate.taskId, subtaskId: producer.id, actor, payload },
+  ]);
+  return sendBack(db, [producer, ...downstreamOf(steps, producer.slug)], 'manual_rework');
+}
+
+async function skip(db: Database, project: LockedProject, gate: Gate, steps: readonly Step[], actor: Actor) {
+  await db.rows(sql`
+    update subtasks set status = 'skipped', completed_at = now()
+    where id = any(${sql.param(steps.map(({ id }) => id))}::uuid[]) and status = 'pending'`);
+  await noteProjectEvents(
+    db,
+    project,
+    steps.map(({ id, slug }) => ({
+      ...{ topic: 'subtask_skipped', taskId: gate.taskId, subtaskId: id, actor },
+      payload: { phase_slug: gate.phaseSlug, step_slug: slug, reason: 'the plan was rejected' },
+    })),
+  );
+}

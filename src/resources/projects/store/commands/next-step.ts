@@ -1,0 +1,30 @@
+/** The step that `run-step` runs: the first in pipeline order that could begin if the project were not paused. */
+import { sql } from 'drizzle-orm';
+import type { Database } from '../../../../platform/db/client.ts';
+import { runCommand } from './command.ts';
+
+export interface NextStep {
+  subtaskId: string;
+  taskId: string;
+  phaseSlug: string;
+}
+
+/** @returns null also where the project is not paused: then its steps begin by themselves */
+export const nextStep = (db: Database, { projectId }: { projectId: string }): Promise<NextStep | null> =>
+  runCommand(db, { projectId }, async () => {
+    const [step] = await db.rows<NextStep>(sql`
+      select s.id as "subtaskId", t.id as "taskId", t.phase_slug as "phaseSlug"
+      from projects p join tasks t on t.project_id = p.id join subtasks s on s.task_id = t.id
+      where p.id = ${projectId} and p.status = 'paused' and s.status = 'pending'
+        and (t.status in ('running', 'blocked', 'review') or (t.status = 'pending' and not exists (
+          select 1 from tasks before
+          where before.project_id = p.id and before.phase_slug = any(t.depends_on)
+            and before.status not in ('succeeded', 'skipped', 'stale'))))
+        and not exists (
+          select 1 from subtasks before
+          where before.task_id = t.id and before.step_slug = any(s.depends_on)
+            and before.status not in ('succeeded', 'skipped'))
+        and not exists (select 1 from attempts a where a.subtask_id = s.id and a.status = 'running')
+      order by t.position, s.position limit 1`);
+    return step ?? null;
+  });

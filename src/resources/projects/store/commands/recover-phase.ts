@@ -1,0 +1,24 @@
+/** The workflow of a phase is gone and did not record how the phase ended: an operator terminated it, say. */
+import { sql } from 'drizzle-orm';
+import type { Database } from '../../../../platform/db/client.ts';
+import { isInFlight, type PhaseChange, type PhaseRef, type ProjectStatus, type TaskStatus } from '../../model.ts';
+import { runCommand } from './command.ts';
+import type { EffectOf } from './crashes.ts';
+import { recoverTasks } from './recovery.ts';
+
+/** @returns where the phase stands now; nothing when a later start of it has taken over */
+export const recoverPhase = (
+  db: Database,
+  { projectId, taskId, iteration, effectOf }: PhaseRef & { effectOf: EffectOf },
+): Promise<{ changes: PhaseChange[]; projectStatus: ProjectStatus }> =>
+  runCommand(db, { projectId }, async (project) => {
+    const [task] = await db.rows<{ slug: string; status: TaskStatus; iteration: number }>(sql`
+      select phase_slug as slug, status, iteration from tasks
+      where id = ${taskId}::uuid and project_id = ${projectId}`);
+    const now = (changes: PhaseChange[]) => ({ changes, projectStatus: project.status });
+    if (!task || task.iteration > iteration) return now([]);
+    // It had ended, or had not begun.
+    if (!isInFlight(task.status)) return now([{ slug: task.slug, status: task.status }]);
+    if (task.iteration !== iteration) return now([]);
+    return now((await recoverTasks(db, project, [taskId], effectOf)).changes);
+  });

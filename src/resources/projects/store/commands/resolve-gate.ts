@@ -1,0 +1,92 @@
+/** The world answers a waiting gate. Whoever comes first decides; the lock on the project tells who that is. */
+import { z } from 'zod';
+import type { GateAnswer } from '../../../../../workflows/project/messages.ts';
+import { Problem } from '../../../../platform/core/problem.ts';
+import type { Database } from '../../../../platform/db/client.ts';
+import type { GateKind } from '../../../templates/model.ts';
+import { DECISIONS, type Actor } from '../../model.ts';
+import { noteProjectEvents, type LockedProject } from '../record.ts';
+import { runCommand } from './command.ts';
+import { findGate, settleGate, type ResolvedGate } from './gates.ts';
+
+export interface ResolveGateArgs {
+  projectId: string;
+  answer: GateAnswer;
+  actor: Actor;
+  /** The one kind that this caller may answer; null: any. */
+  gateKind: GateKind | null;
+  commandId: string | null;
+  /** A signal has nobody to refuse to: what cannot be applied is noted in the feed and ignored. */
+  lenient?: boolean;
+}
+
+export type GateResolution = ResolvedGate | { outcome: 'ignored' };
+
+/** @throws Problem not_found, gate_not_waiting, bad_request; with `lenient` only not_found, of the project */
+export const resolveGate = (
+  db: Database,
+  { projectId, answer, actor: said, gateKind, commandId, lenient = false }: ResolveGateArgs,
+): Promise<GateResolution> =>
+  runCommand(db, { projectId, commandId }, async (project) => {
+    // Of a signal it is the sender's own text.
+    const actor = { ...said, id: said.id && storable(said.id) };
+    try {
+      return await decide(db, project, readAnswer(answer), actor, gateKind);
+    } catch (error) {
+      // Thrown before anything was written.
+      if (!lenient || !(error instanceof Problem)) throw error;
+      const about = z.uuid().safeParse((answer as Partial<GateAnswer> | null)?.subtask_id);
+      const payload = { ignored: true, why: error.message, subtask_id: about.data ?? null };
+      await noteProjectEvents(db, project, [{ topic: 'gate_resolved', level: 'warn', actor, payload }]);
+      return { outcome: 'ignored' };
+    }
+  });
+
+async function decide(
+  db: Database,
+  project: LockedProject,
+  { subtask_id: subtaskId, decision, decided_by: by, comment, payload }: Answer,
+  actor: Actor,
+  gateKind: GateKind | null,
+): Promise<ResolvedGate> {
+  const gate = await findGate(db, project.id, { subtaskId });
+  if (!gate || (gateKind !== null && gate.gateKind !== gateKind)) {
+    throw new Problem('not_found', `no such ${gateKind ?? ''} gate in this project`.replace('  ', ' '));
+  }
+  const decidedBy = by ?? actor.id ?? actor.kind;
+  return settleGate(db, project, gate, {
+    output: { decision, decided_by: decidedBy, comment: comment ?? null, payload: payload ?? null },
+    actor: actor.kind === 'external' && actor.id === null ? { ...actor, id: decidedBy } : actor,
+    then: decision === 'approved' ? 'pass' : gate.isPlanApproval ? 'skip' : onReject(gate.gateConfig),
+  });
+}
+
+const onReject = (config: Record<string, unknown> | null) => (config?.['on_reject'] === 'rework' ? 'rework' : 'fail');
+
+const storable = (text: string): string => text.replaceAll('\u0000', '').slice(0, 200).toWellFormed();
+
+const MAX_ANSWER_CHARACTERS = 64 * 1_024;
+/** As JSON writes what Postgres cannot store: NUL and lone surrogates, whose backslash is not itself escaped. */
+const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
+
+const Answer = z.object({
+  subtask_id: z.uuid(),
+  decision: z.enum(DECISIONS),
+  decided_by: z.string().max(64).optional(),
+  comment: z.string().max(10_000).nullish(),
+  payload: z.record(z.string(), z.unknown()).nullish(),
+});
+type Answer = z.infer<typeof Answer>;
+
+/** Whoever can reach the server can send anything as a signal. */
+function readAnswer(answer: unknown): Answer {
+  const parsed = Answer.safeParse(answer);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new Problem('bad_request', [issue!.path.join('.'), issue!.message].filter(Boolean).join(': '));
+  }
+  const text = JSON.stringify(parsed.data);
+  if (text.length > MAX_ANSWER_CHARACTERS) throw new Problem('bad_request', 'the answer is too large');
+  if (UNSTORABLE.test(text)) throw new Problem('bad_request', 'the answer has characters that cannot be stored');
+  return parsed.data;
+}

@@ -1,0 +1,98 @@
+/** A person has a failed step tried again. */
+import { sql } from 'drizzle-orm';
+import { Problem } from '../../../../platform/core/problem.ts';
+import { newUuid } from '../../../../platform/core/ids.ts';
+import { found, type Database } from '../../../../platform/db/client.ts';
+import type { StepKind } from '../../../templates/model.ts';
+import { isInFlight, type Actor, type AttemptReason, type PhaseChange, type TaskStatus } from '../../model.ts';
+import { noteProjectEvents, type ProjectEvent } from '../record.ts';
+import { refuseAbandoned, runCommand } from './command.ts';
+import { downstreamOf, listSteps, sendBack } from './steps.ts';
+
+export interface RetryArgs {
+  projectId: string;
+  subtaskId: string;
+  /** Added to the prompt. */
+  addendum: string | null;
+  actor: Actor;
+  commandId: string;
+}
+
+export interface RetryOutcome {
+  phaseSlug: string;
+  taskId: string;
+  /** The phase's workflow is at work: it is told. Otherwise the phase starts again. */
+  inFlight: boolean;
+  change: PhaseChange | null;
+  /** Steps after it that are pending again. */
+  reset: string[];
+}
+
+/** @throws Problem not_found, project_ended, attempt_queued, subtask_not_failed */
+export const retrySubtask = (
+  db: Database,
+  { projectId, subtaskId, addendum, actor, commandId }: RetryArgs,
+): Promise<RetryOutcome> =>
+  runCommand(db, { projectId, commandId }, async (project) => {
+    const step = found(await findStep(db, projectId, subtaskId));
+    refuseAbandoned(project);
+    if (step.isQueued) throw new Problem('attempt_queued', 'an attempt of this subtask is queued already');
+    if (step.status !== 'failed') throw new Problem('subtask_not_failed', `the subtask is ${step.status}`);
+
+    const reason: AttemptReason = step.isRejected ? 'manual_rework' : 'manual_retry';
+    await db.rows(sql`
+      update subtasks set status = 'pending', attempts_used = 0, crashes = 0, is_outcome_unknown = false, error = null,
+        addendum = ${addendum}, next_reason = ${reason}::attempt_reason, gate_output = null, completed_at = null
+      where id = ${subtaskId}::uuid`);
+    const attemptNumber = step.kind === 'gate' ? null : await queueAttempt(db, subtaskId, reason);
+    const steps = await listSteps(db, step.taskId);
+    const reset = await sendBack(db, downstreamOf(steps, step.slug), reason);
+    const inFlight = isInFlight(step.taskStatus);
+    if (!inFlight) {
+      await db.rows(sql`
+        update tasks set status = 'pending', completed_at = null where id = ${step.taskId}::uuid`);
+    }
+
+    const about = { taskId: step.taskId, subtaskId, attemptNumber, actor };
+    const payload = { phase_slug: step.phaseSlug, step_slug: step.slug, reason, addendum: addendum !== null };
+    const events: ProjectEvent[] = [{ topic: 'subtask_retry_queued', ...about, payload }];
+    if (step.isOutcomeUnknown) events.unshift({ topic: 'nonidempotent_crash_resolved', ...about, payload });
+    await noteProjectEvents(db, project, events);
+    return {
+      ...{ phaseSlug: step.phaseSlug, taskId: step.taskId, inFlight, reset },
+      change: inFlight || step.taskStatus === 'pending' ? null : { slug: step.phaseSlug, status: 'pending' },
+    };
+  });
+
+async function findStep(db: Database, projectId: string, subtaskId: string) {
+  const [step] = await db.rows<{
+    slug: string;
+    kind: StepKind;
+    status: TaskStatus;
+    isRejected: boolean;
+    isOutcomeUnknown: boolean;
+    isQueued: boolean;
+    taskId: string;
+    taskStatus: TaskStatus;
+    phaseSlug: string;
+  }>(sql`
+    select s.step_slug as slug, s.kind, s.status, s.feedback <> '{}' as "isRejected",
+      s.is_outcome_unknown as "isOutcomeUnknown",
+      exists (select 1 from attempts a where a.subtask_id = s.id and a.status = 'pending') as "isQueued",
+      t.id as "taskId", t.status as "taskStatus", t.phase_slug as "phaseSlug"
+    from subtasks s join tasks t on t.id = s.task_id
+    where s.id = ${subtaskId}::uuid and s.project_id = ${projectId}`);
+  return step;
+}
+
+/** @returns its number */
+async function queueAttempt(db: Database, subtaskId: string, reason: AttemptReason): Promise<number> {
+  const [row] = await db.rows<{ n: number }>(sql`
+    insert into attempts (id, project_id, task_id, subtask_id, customer_id, attempt_number, attempt_reason, status)
+    select ${newUuid()}::uuid, s.project_id, s.task_id, s.id, s.customer_id,
+      (select coalesce(max(attempt_number), 0) + 1 from attempts where subtask_id = s.id),
+      ${reason}::attempt_reason, 'pending'
+    from subtasks s where s.id = ${subtaskId}::uuid
+    returning attempt_number as n`);
+  return row!.n;
+}

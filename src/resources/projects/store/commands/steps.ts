@@ -1,0 +1,58 @@
+/** The steps of one phase, as commands that send some of them back see them. */
+import { sql } from 'drizzle-orm';
+import type { Database } from '../../../../platform/db/client.ts';
+import type { Role, StepKind } from '../../../templates/model.ts';
+import type { AttemptReason, TaskStatus } from '../../model.ts';
+
+export interface Step {
+  id: string;
+  slug: string;
+  kind: StepKind;
+  role: Role;
+  status: TaskStatus;
+  dependsOn: string[];
+}
+
+export const listSteps = (db: Database, taskId: string): Promise<Step[]> =>
+  db.rows<Step>(sql`
+    select id, step_slug as slug, kind, role, status, depends_on as "dependsOn"
+    from subtasks where task_id = ${taskId}::uuid order by position`);
+
+/** Whatever consumes the output of this step, however far away. */
+export function downstreamOf(steps: readonly Step[], slug: string): Step[] {
+  const reached = new Set([slug]);
+  for (let before = 0; before < reached.size;) {
+    before = reached.size;
+    for (const step of steps) if (step.dependsOn.some((each) => reached.has(each))) reached.add(step.slug);
+  }
+  return steps.filter((step) => step.slug !== slug && reached.has(step.slug));
+}
+
+/** The producer whose work this step judges: the nearest one before it. */
+export function producerBefore(steps: readonly Step[], slug: string): Step | undefined {
+  const bySlug = new Map(steps.map((step) => [step.slug, step]));
+  let level = [...bySlug.get(slug)!.dependsOn];
+  for (const seen = new Set(level); level.length > 0;) {
+    const producer = level
+      .map((each) => bySlug.get(each)!)
+      .findLast(({ role, kind }) => (role === 'producer' || role === 'assembler') && kind !== 'gate');
+    if (producer) return producer;
+    level = level.flatMap((each) => bySlug.get(each)!.dependsOn).filter((each) => !seen.has(each));
+    for (const each of level) seen.add(each);
+  }
+  return undefined;
+}
+
+/**
+ * These are to run again, also one that is under way: what that is about to say is of the old work. Left as they are:
+ * what has not run, and what only a person may go on with.
+ * @returns those that are pending again
+ */
+export async function sendBack(db: Database, steps: readonly Step[], reason: AttemptReason): Promise<string[]> {
+  const rows = await db.rows<{ id: string }>(sql`
+    update subtasks set status = 'pending', attempts_used = 0, crashes = 0, error = null, completed_at = null,
+      next_reason = case when kind = 'gate' then null else ${reason}::attempt_reason end
+    where id = any(${sql.param(steps.map(({ id }) => id))}::uuid[]) and status <> 'pending' and not is_outcome_unknown
+    returning id`);
+  return rows.map(({ id }) => id);
+}

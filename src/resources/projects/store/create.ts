@@ -1,0 +1,189 @@
+/** How a project comes to be: one transaction that plans all of it, or nothing. */
+import { randomBytes } from 'node:crypto';
+import { sql } from 'drizzle-orm';
+import { newUuid } from '../../../platform/core/ids.ts';
+import { Problem } from '../../../platform/core/problem.ts';
+import { found, type Database } from '../../../platform/db/client.ts';
+import {
+  artifactStep,
+  DEFAULT_MAX_ATTEMPTS,
+  outputSchemaOf,
+  stepDependencies,
+  type PhaseSpec,
+} from '../../templates/model.ts';
+
+export interface NewProject {
+  customerId: string;
+  title: string;
+  workflowSlug: string;
+  workflowVersion: number;
+  brief: string;
+  params: Record<string, unknown> | null;
+  authMode: 'session' | 'api_key';
+  costBudgetUsd: string | null;
+  /** In an order in which no phase stands before one it depends on. */
+  phases: readonly PhaseSpec[];
+}
+
+const MAX_SLUG_LENGTH = 48;
+/** Six random hex digits meet another project of the same title once in millions. */
+const MAX_TRIES = 5;
+
+/** `Ein Käse-Blog!` -> `ein-kase-blog-3fa9c1` */
+export function projectIdOf(title: string): string {
+  const slug = title
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-/, '')
+    .slice(0, MAX_SLUG_LENGTH)
+    .replace(/-$/, '');
+  return `${slug || 'project'}-${randomBytes(3).toString('hex')}`;
+}
+
+/**
+ * @returns the project's id
+ * @throws Problem not_found, workspace_archived
+ */
+export async function createProject(db: Database, project: NewProject): Promise<string> {
+  for (let tries = 1; ; tries++) {
+    const id = projectIdOf(project.title);
+    if (await db.transaction(() => insertProject(db, id, project))) return id;
+    if (tries === MAX_TRIES) throw new Error('found no free project id');
+  }
+}
+
+/** @returns false when the id is taken */
+async function insertProject(db: Database, id: string, project: NewProject): Promise<boolean> {
+  const { customerId, title, workflowSlug, workflowVersion, brief, params, authMode, costBudgetUsd } = project;
+  const [workspace] = await db.rows<{ status: string }>(
+    sql`select status from workspaces where customer_id = ${customerId} for share`,
+  );
+  if (found(workspace).status === 'archived') throw new Problem('workspace_archived');
+  const inserted = await db.rows(sql`
+    insert into projects (id, customer_id, title, workflow_slug, workflow_version, brief, params, auth_mode,
+      cost_budget_usd)
+    values (${id}, ${customerId}, ${title}, ${workflowSlug}, ${workflowVersion}, ${brief},
+      ${params === null ? null : JSON.stringify(params)}::jsonb, ${authMode}, ${costBudgetUsd}::numeric)
+    on conflict (id) do nothing returning id`);
+  if (inserted.length === 0) return false;
+  const tasks = project.phases.map((phase, position) => ({ id: newUuid(), position, phase }));
+  await insertTasks(db, id, customerId, tasks);
+  await insertSubtasks(db, id, customerId, tasks);
+  await insertBudgets(db, customerId, [
+    { id: `project:${id}`, limitUsd: costBudgetUsd },
+    ...tasks.map((task) => ({ id: `task:${task.id}`, limitUsd: task.phase.cost_budget_usd ?? null })),
+  ]);
+  return true;
+}
+
+interface NewTask {
+  id: string;
+  position: number;
+  phase: PhaseSpec;
+}
+
+async function insertTasks(db: Database, projectId: string, customerId: string, tasks: readonly NewTask[]) {
+  const rows = tasks.map(({ id, position, phase }) => ({
+    id,
+    position,
+    slug: phase.slug,
+    title: phase.title,
+    dependsOn: phase.depends_on ?? [],
+    cascade: phase.cascade_on_upstream_change ?? 'lazy',
+    schemaSlug: phase.artifact?.schema_slug,
+    jsonSchema: phase.artifact?.json_schema,
+    artifactStep: artifactStep(phase.steps)?.step_slug,
+    budget: phase.cost_budget_usd,
+  }));
+  await db.rows(sql`
+    insert into tasks (id, project_id, customer_id, position, phase_slug, title, depends_on,
+      cascade_on_upstream_change, artifact_schema_slug, artifact_json_schema, artifact_step_slug, cost_budget_usd)
+    select t.id, ${projectId}, ${customerId}, t.position, t.slug, t.title, t."dependsOn", t.cascade::cascade_mode,
+      t."schemaSlug", t."jsonSchema", t."artifactStep", t.budget
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as t(id uuid, position int, slug text, title text,
+      "dependsOn" text[], cascade text, "schemaSlug" text, "jsonSchema" jsonb, "artifactStep" text, budget numeric)`);
+}
+
+async function insertSubtasks(db: Database, projectId: string, customerId: string, tasks: readonly NewTask[]) {
+  const rows = tasks.flatMap(({ id: taskId, phase }) =>
+    phase.steps.map((step, position) => ({
+      id: newUuid(),
+      taskId,
+      position,
+      slug: step.step_slug,
+      title: step.title ?? step.step_slug,
+      kind: step.kind,
+      role: step.role,
+      assignee: step.assignee,
+      instructions: step.instructions,
+      tools: step.tools ?? [],
+      skills: step.skills ?? [],
+      dependsOn: stepDependencies(phase.steps, position),
+      outputSchema: step.kind === 'gate' ? undefined : outputSchemaOf(phase, step),
+      maxAttempts: step.max_attempts ?? DEFAULT_MAX_ATTEMPTS,
+      timeoutS: step.timeout_s,
+      gateKind: step.gate_kind,
+      gateConfig: step.gate_config,
+    })),
+  );
+  await db.rows(sql`
+    insert into subtasks (id, project_id, task_id, customer_id, position, step_slug, title, kind, role, assignee,
+      instructions, tools, skills, depends_on, output_schema, max_attempts, timeout_s, gate_kind, gate_config)
+    select s.id, ${projectId}, s."taskId", ${customerId}, s.position, s.slug, s.title, s.kind::step_kind,
+      s.role::step_role, s.assignee, s.instructions, s.tools, s.skills, s."dependsOn", s."outputSchema",
+      s."maxAttempts", s."timeoutS", s."gateKind"::gate_kind, s."gateConfig"
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as s(id uuid, "taskId" uuid, position int, slug text,
+      title text, kind text, role text, assignee text, instructions text, tools text[], skills text[],
+      "dependsOn" text[], "outputSchema" jsonb, "maxAttempts" int, "timeoutS" int, "gateKind" text, "gateConfig" jsonb)`);
+}
+
+const insertBudgets = (db: Database, customerId: string, budgets: { id: string; limitUsd: string | null }[]) =>
+  db.rows(sql`
+    insert into budgets (id, customer_id, limit_usd)
+    select b.id, ${customerId}, b."limitUsd"
+    from jsonb_to_recordset(${JSON.stringify(budgets)}::jsonb) as b(id text, "limitUsd" numeric)`);
+
+/**
+ * Takes back a project whose workflow could not be started, as if it had never been asked for.
+ * @returns false when it has started after all
+ */
+export async function withdrawProject(db: Database, customerId: string, projectId: string): Promise<boolean> {
+  const rows = await db.rows(sql`
+    with gone as (
+      delete from projects where id = ${projectId} and customer_id = ${customerId} and status = 'planning' returning id
+    ), uncounted as (
+      delete from budgets where exists (select 1 from gone) and (id = ${`project:${projectId}`}
+        or id in (select 'task:' || t.id from tasks t where t.project_id = ${projectId}))
+    )
+    select id from gone`);
+  return rows.length > 0;
+}
+
+/**
+ * Title and budget alone. A new budget is one that nobody was warned about yet.
+ * @returns false when there is no such project
+ */
+export async function updateProject(
+  db: Database,
+  customerId: string,
+  projectId: string,
+  { title, costBudgetUsd }: { title?: string | undefined; costBudgetUsd?: string | null | undefined },
+): Promise<boolean> {
+  return db.transaction(async () => {
+    const hasBudget = costBudgetUsd !== undefined;
+    const changed = await db.rows(sql`
+      update projects set title = coalesce(${title ?? null}, title),
+        cost_budget_usd = case when ${hasBudget} then ${costBudgetUsd ?? null}::numeric else cost_budget_usd end,
+        is_cost_warned = is_cost_warned and not ${hasBudget}
+      where id = ${projectId} and customer_id = ${customerId} returning id`);
+    if (changed.length === 0) return false;
+    if (hasBudget) {
+      await db.rows(sql`
+        update budgets set limit_usd = ${costBudgetUsd}::numeric
+        where id = ${`project:${projectId}`} and customer_id = ${customerId}`);
+    }
+    return true;
+  });
+}

@@ -1,0 +1,223 @@
+/**
+ * How a step begins in the record. A dispatch is a write on condition: the project is active (or this one step was
+ * granted), this start of the phase is the latest, the step is pending. So pausing needs nobody's agreement: from the
+ * moment its row says so nothing more begins.
+ */
+import { sql } from 'drizzle-orm';
+import { newRunId, newUuid } from '../../../../platform/core/ids.ts';
+import type { Database } from '../../../../platform/db/client.ts';
+import { stepRunCtes } from '../../../runs/store/accept.ts';
+import type { GateKind, JsonSchema, Role, StepKind } from '../../../templates/model.ts';
+import type { AttemptBeginning, AttemptReason, PhaseRef, TaskStatus } from '../../model.ts';
+import { stepPrompt, type StepContext } from '../../prompt.ts';
+import type { EffectOf } from '../commands/crashes.ts';
+import { insertEvents, lockProject, type LockedProject, type ProjectEvent } from '../record.ts';
+import { openGate } from './gates.ts';
+import { isOvertaken, setTaskStatus } from './open.ts';
+
+export interface Dispatch extends PhaseRef {
+  subtaskId: string;
+  /** Names this dispatch within its subtask: a repeated activity finds what it began. */
+  key: string;
+  /** May run although the project is paused. */
+  granted: boolean;
+}
+
+export interface StepRow {
+  subtaskId: string;
+  taskId: string;
+  stepSlug: string;
+  title: string;
+  kind: StepKind;
+  role: Role;
+  status: TaskStatus;
+  assignee: string | null;
+  instructions: string | null;
+  tools: string[];
+  outputSchema: JsonSchema | null;
+  timeoutS: number | null;
+  gateKind: GateKind | null;
+  gateConfig: Record<string, unknown> | null;
+  /** Milliseconds since it began; of a gate that opens again after its workflow continued as new. */
+  elapsedMs: number;
+  feedback: string[];
+  addendum: string | null;
+  nextReason: AttemptReason | null;
+  taskReason: AttemptReason;
+  taskAddenda: string[];
+  phaseSlug: string;
+  phaseTitle: string;
+  iteration: number;
+  taskStatus: TaskStatus;
+  brief: string;
+  params: Record<string, unknown> | null;
+  /** What this dispatch began already, should the activity repeat itself. */
+  begun: { attemptId: string; runId: string | null } | null;
+  /** Queued by hand. */
+  queued: { attemptId: string; number: number; reason: AttemptReason } | null;
+  lastNumber: number;
+  previous: { output: unknown; error: string | null; status: string } | null;
+  artifacts: StepContext['artifacts'];
+  inputs: StepContext['inputs'];
+  attachments: StepContext['attachments'];
+}
+
+/** Reasons for which the output before is shown again: it is to be improved, not made anew. */
+const IMPROVES: readonly AttemptReason[] = ['review_failure', 'manual_rework', 'schema_repair'];
+/** Attempts that are no fault of the step's. */
+const IS_FREE: readonly AttemptReason[] = ['crash_recovery'];
+
+/** @throws Problem not_found when the project is gone */
+export async function beginAttempt(db: Database, dispatch: Dispatch, effectOf: EffectOf): Promise<AttemptBeginning> {
+  return db.transaction(async () => {
+    const project = await lockProject(db, dispatch.projectId);
+    const step = await loadStep(db, dispatch);
+    if (!step || isOvertaken(project, { iteration: step.iteration, status: step.taskStatus }, dispatch)) {
+      return { kind: 'superseded' };
+    }
+    if (step.begun) return beginning(step, step.begun, effectOf);
+    if (step.kind === 'gate' && step.status === 'blocked') return openGate(db, project, step);
+    if (step.status !== 'pending') return { kind: 'superseded' };
+    if (project.status === 'paused' && !dispatch.granted) return { kind: 'paused' };
+    return step.kind === 'gate'
+      ? openGate(db, project, step)
+      : beginning(step, await insertAttempt(db, project, step, dispatch.key), effectOf);
+  });
+}
+
+function beginning(
+  { kind, assignee, timeoutS }: StepRow,
+  { attemptId, runId }: { attemptId: string; runId: string | null },
+  effectOf: EffectOf,
+): AttemptBeginning {
+  const timeoutMs = timeoutS === null ? null : timeoutS * 1_000;
+  return kind === 'agent'
+    ? { kind, attemptId, runId: runId!, agent: assignee!, timeoutMs }
+    : { kind: 'action', attemptId, action: assignee!, effect: effectOf(assignee!), timeoutMs };
+}
+
+async function insertAttempt(db: Database, project: LockedProject, step: StepRow, key: string) {
+  const { queued, subtaskId, taskId } = step;
+  const attemptId = queued?.attemptId ?? newUuid();
+  const attemptNumber = queued?.number ?? step.lastNumber + 1;
+  const reason = queued?.reason ?? step.nextReason ?? step.taskReason;
+  const runId = step.kind === 'agent' ? newRunId() : null;
+  const run = runId && {
+    ...{ id: runId, customerId: project.customerId, agent: step.assignee!, attemptId },
+    prompt: stepPrompt(contextOf(project, step, reason)),
+    budgetIds: [`project:${project.id}`, `task:${taskId}`],
+    step: { projectId: project.id, tools: step.tools, ...(step.outputSchema && { outputSchema: step.outputSchema }) },
+  };
+  const payload = { phase_slug: step.phaseSlug, step_slug: step.stepSlug, role: step.role, reason };
+  const about = { taskId, subtaskId, attemptNumber };
+  const events: ProjectEvent[] = [
+    ...(queued ? [{ topic: 'subtask_retry_triggered' as const, ...about, payload }] : []),
+    {
+      topic: 'subtask_attempt_started',
+      ...about,
+      actor: { kind: step.kind === 'agent' ? 'agent' : 'action', id: step.assignee },
+      payload: { ...payload, ...(runId && { run_id: runId }) },
+    },
+  ];
+  await db.rows(sql`
+    with subtask as (
+      update subtasks set status = 'running', started_at = now(), completed_at = null, error = null, next_reason = null,
+        attempts_used = attempts_used + ${IS_FREE.includes(reason) ? 0 : 1}
+      where id = ${subtaskId}::uuid returning id
+    ), attempt as (
+      insert into attempts (id, project_id, task_id, subtask_id, customer_id, attempt_number, attempt_reason, status,
+        dispatch_key, child_run_id, started_at)
+      select ${attemptId}::uuid, ${project.id}, ${taskId}::uuid, subtask.id, ${project.customerId}, ${attemptNumber},
+        ${reason}::attempt_reason, 'running', ${key}, ${runId}, now()
+      from subtask
+      on conflict (id) do update set status = 'running', dispatch_key = excluded.dispatch_key,
+        child_run_id = excluded.child_run_id, started_at = excluded.started_at
+      returning id
+    )${run ? sql`, ${stepRunCtes(sql`attempt`, run)}` : sql``},
+    task as (${setTaskStatus(taskId, { subtaskId, to: 'running' })})
+    ${insertEvents(project, events)}`);
+  return { attemptId, runId };
+}
+
+const contextOf = (project: LockedProject, step: StepRow, reason: AttemptReason): StepContext => ({
+  project: { title: project.title, brief: step.brief, params: step.params },
+  phase: { slug: step.phaseSlug, title: step.phaseTitle },
+  step: {
+    slug: step.stepSlug,
+    title: step.title,
+    role: step.role,
+    instructions: step.instructions,
+    outputSchema: step.outputSchema,
+  },
+  reason,
+  addenda: [...step.taskAddenda, ...(step.addendum ? [step.addendum] : [])],
+  feedback: step.feedback,
+  previous: previousFor(step, reason),
+  artifacts: step.artifacts,
+  inputs: step.inputs,
+  attachments: step.attachments,
+});
+
+function previousFor({ previous }: StepRow, reason: AttemptReason): StepContext['previous'] {
+  if (!previous) return null;
+  if (IMPROVES.includes(reason)) return { output: previous.output, error: previous.error };
+  return reason === 'auto_retry' || reason === 'manual_retry' ? { output: null, error: previous.error } : null;
+}
+
+async function loadStep(db: Database, { projectId, taskId, subtaskId, key }: Dispatch): Promise<StepRow | undefined> {
+  const [row] = await db.rows<StepRow>(sql`
+    with recursive upstream(slug) as (
+      select unnest(depends_on) from subtasks where id = ${subtaskId}::uuid
+      union
+      -- What a gate or a judge let through is not theirs: the work is before them.
+      select unnest(s.depends_on) from subtasks s join upstream u on s.step_slug = u.slug
+      where s.task_id = ${taskId}::uuid and (s.kind = 'gate' or s.role in ('reviewer', 'tester'))
+    )
+    select s.id as "subtaskId", s.task_id as "taskId", s.step_slug as "stepSlug", s.title, s.kind, s.role, s.status,
+      s.assignee, s.instructions, s.tools, s.output_schema as "outputSchema", s.timeout_s as "timeoutS",
+      s.gate_kind as "gateKind", s.gate_config as "gateConfig",
+      coalesce(extract(epoch from now() - s.started_at) * 1000, 0)::float8 as "elapsedMs", s.feedback, s.addendum, s.next_reason as "nextReason",
+      t.next_reason as "taskReason", t.addenda as "taskAddenda", t.phase_slug as "phaseSlug", t.title as "phaseTitle",
+      t.iteration, t.status as "taskStatus", p.brief, p.params,
+      (select jsonb_build_object('attemptId', a.id, 'runId', a.child_run_id) from attempts a
+        where a.subtask_id = s.id and a.dispatch_key = ${key}) as begun,
+      (select jsonb_build_object('attemptId', a.id, 'number', a.attempt_number, 'reason', a.attempt_reason)
+        from attempts a where a.subtask_id = s.id and a.status = 'pending') as queued,
+      (select coalesce(max(a.attempt_number), 0)::int from attempts a where a.subtask_id = s.id) as "lastNumber",
+      (select jsonb_build_object('output', a.output, 'error', a.error, 'status', a.status) from attempts a
+        where a.subtask_id = s.id and a.status in ('succeeded', 'failed') order by a.attempt_number desc limit 1
+      ) as previous,
+      (select coalesce(jsonb_agg(jsonb_build_object('phaseSlug', a.phase_slug, 'version', a.version, 'content', a.content)
+          order by u.position), '[]')
+        from tasks u join artifacts a on a.task_id = u.id and not a.superseded
+        where u.project_id = p.id and u.phase_slug = any(t.depends_on)) as artifacts,
+      (select coalesce(jsonb_agg(jsonb_build_object('stepSlug', u.step_slug, 'title', u.title, 'output',
+          case when u.kind = 'gate' then u.gate_output else (
+            select a.output from attempts a where a.subtask_id = u.id and a.status = 'succeeded'
+            order by a.attempt_number desc limit 1) end) order by u.position), '[]')
+        from subtasks u where u.task_id = t.id and u.step_slug in (select slug from upstream)
+          and u.status = 'succeeded') as inputs,
+      (select coalesce(jsonb_agg(jsonb_build_object('id', f.id, 'filename', f.filename, 'contentType', f.content_type,
+          'sizeBytes', f.size_bytes) order by f.id), '[]')
+        from attachments f
+        where f.customer_id = p.customer_id and f.owner_kind = 'project' and f.owner_id = p.id) as attachments
+    from subtasks s join tasks t on t.id = s.task_id join projects p on p.id = t.project_id
+    where s.id = ${subtaskId}::uuid and t.id = ${taskId}::uuid and p.id = ${projectId}`);
+  return row;
+}
+
+/** What an action works with: the same material that an agent would be shown. */
+export async function loadActionContext(db: Database, ref: PhaseRef & { subtaskId: string; attemptId: string }) {
+  const step = await loadStep(db, { ...ref, key: '', granted: false });
+  const [row] = await db.rows<{ title: string; customerId: string; isOpen: boolean }>(sql`
+    select p.title, p.customer_id as "customerId", a.status = 'running' and a.output is null as "isOpen"
+    from attempts a join projects p on p.id = a.project_id where a.id = ${ref.attemptId}::uuid`);
+  return step && row ? { ...row, step } : undefined;
+}
+
+/** First result wins. */
+export async function saveActionOutput(db: Database, attemptId: string, output: unknown): Promise<void> {
+  await db.rows(sql`
+    update attempts set output = ${JSON.stringify(output ?? null)}::jsonb
+    where id = ${attemptId}::uuid and status = 'running' and output is null`);
+}

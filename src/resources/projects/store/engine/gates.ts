@@ -1,0 +1,120 @@
+/** How a gate opens: what it waits for, for how long, and what it says of its configuration when that is wrong. */
+import { Cron } from 'croner';
+import { sql } from 'drizzle-orm';
+import { z } from 'zod';
+import type { Database } from '../../../../platform/db/client.ts';
+import type { GateKind } from '../../../templates/model.ts';
+import type { AttemptBeginning, ProjectStatus } from '../../model.ts';
+import { noteProjectEvents, pauseLocked, type LockedProject } from '../record.ts';
+import type { StepRow } from './begin.ts';
+import { updateTaskStatus } from './open.ts';
+
+const OnReject = z.enum(['pause', 'rework']);
+const FarSeconds = z
+  .number()
+  .positive()
+  .max(10 * 365 * 24 * 3_600);
+
+const CONFIGS = {
+  human: z.strictObject({ prompt: z.string().max(20_000).optional(), on_reject: OnReject.optional() }),
+  webhook: z.strictObject({
+    prompt: z.string().max(20_000).optional(),
+    on_reject: OnReject.optional(),
+    expires_in_s: FarSeconds.optional(),
+  }),
+  schedule: z
+    .strictObject({
+      at: z.iso.datetime({ offset: true }).optional(),
+      delay_s: FarSeconds.or(z.literal(0)).optional(),
+      cron: z.string().optional(),
+    })
+    .refine((config) => Object.keys(config).length === 1, 'needs exactly one of at, delay_s, cron'),
+  pipeline_dep: z.strictObject({ project_id: z.string().min(1) }),
+} as const satisfies Record<GateKind, z.ZodType>;
+
+type Opening = { waitMs: number | null } | { passed: string } | { fault: string };
+
+/** What a gate of this configuration waits for now. `waitMs` null: for an answer alone. */
+async function readConfig(db: Database, project: LockedProject, { gateKind, gateConfig }: StepRow): Promise<Opening> {
+  const parsed = CONFIGS[gateKind!].safeParse(gateConfig ?? {});
+  if (!parsed.success) {
+    return { fault: parsed.error.issues.map(({ path, message }) => [...path, message].join(': ')).join('; ') };
+  }
+  const config = parsed.data as Record<string, unknown>;
+  switch (gateKind!) {
+    case 'human':
+      return { waitMs: null };
+    case 'webhook':
+      return { waitMs: config.expires_in_s === undefined ? null : (config.expires_in_s as number) * 1_000 };
+    case 'schedule':
+      return untilTime(config);
+    case 'pipeline_dep':
+      return otherProject(db, project, config.project_id as string);
+  }
+}
+
+function untilTime({ at, delay_s, cron }: { at?: string; delay_s?: number; cron?: string }): Opening {
+  if (delay_s !== undefined) return { waitMs: delay_s * 1_000 };
+  if (at !== undefined) return { waitMs: Math.max(0, Date.parse(at) - Date.now()) };
+  try {
+    const next = new Cron(cron!, { mode: '5-part', timezone: 'UTC', paused: true }).nextRun();
+    return next ? { waitMs: Math.max(0, next.getTime() - Date.now()) } : { fault: `cron: "${cron}" never comes` };
+  } catch {
+    return { fault: `cron: "${cron}" is not a five-field expression` };
+  }
+}
+
+async function otherProject(db: Database, { id, customerId }: LockedProject, otherId: string): Promise<Opening> {
+  if (otherId === id) return { fault: 'project_id: a project cannot wait for itself' };
+  // Its completion locks this row too, and then looks for who waits: one of the two sees the other.
+  const [other] = await db.rows<{ status: ProjectStatus }>(sql`
+    select status from projects where id = ${otherId} and customer_id = ${customerId} for share`);
+  if (!other) return { fault: `project_id: there is no project "${otherId}"` };
+  if (other.status === 'abandoned') return { fault: `project_id: "${otherId}" was abandoned` };
+  return other.status === 'completed' ? { passed: `project ${otherId} is completed` } : { waitMs: null };
+}
+
+/** A gate that is open already has waited for a part of its time. A time of day is a time of day. */
+const remaining = (waitMs: number | null, { status, gateConfig, elapsedMs }: StepRow): number | null =>
+  waitMs === null || status === 'pending' || gateConfig?.at || gateConfig?.cron
+    ? waitMs
+    : Math.max(0, waitMs - elapsedMs);
+
+/** pending -> blocked, or where there is nothing to wait for past it. A repeat answers the same. */
+export async function openGate(db: Database, project: LockedProject, step: StepRow): Promise<AttemptBeginning> {
+  const { subtaskId, taskId, gateKind, phaseSlug, stepSlug } = step;
+  const about = { taskId, subtaskId };
+  const names = { phase_slug: phaseSlug, step_slug: stepSlug, gate_kind: gateKind };
+  const opening = await readConfig(db, project, step);
+  if ('fault' in opening) {
+    const error = `gate_config: ${opening.fault}`;
+    await db.rows(sql`
+      update subtasks set status = 'failed', error = ${error}, completed_at = now() where id = ${subtaskId}::uuid`);
+    await noteProjectEvents(db, project, [
+      { topic: 'gate_misconfigured', ...about, payload: { ...names, error, gate_config: step.gateConfig ?? {} } },
+    ]);
+    await pauseLocked(db, project, 'gate_misconfigured', { ...names, error });
+    return { kind: 'misconfigured' };
+  }
+  if ('passed' in opening) {
+    const output = { decision: 'approved', decided_by: 'system', comment: opening.passed, decided_at: new Date() };
+    await db.rows(sql`
+      update subtasks set status = 'succeeded', started_at = now(), completed_at = now(),
+        gate_output = ${JSON.stringify(output)}::jsonb
+      where id = ${subtaskId}::uuid`);
+    await noteProjectEvents(db, project, [{ topic: 'gate_resolved', ...about, payload: { ...names, ...output } }]);
+    return { kind: 'gate_passed' };
+  }
+  const waitMs = remaining(opening.waitMs, step);
+  if (step.status === 'pending') {
+    await db.rows(sql`
+      update subtasks set status = 'blocked', started_at = now(), completed_at = null, error = null, gate_output = null
+      where id = ${subtaskId}::uuid`);
+    await updateTaskStatus(db, taskId);
+    const until = waitMs === null ? {} : { until: new Date(Date.now() + waitMs) };
+    await noteProjectEvents(db, project, [
+      { topic: 'gate_awaiting', ...about, payload: { ...names, ...until, gate_config: step.gateConfig ?? {} } },
+    ]);
+  }
+  return { kind: 'gate', gateKind: gateKind!, waitMs };
+}

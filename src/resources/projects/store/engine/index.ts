@@ -1,0 +1,36 @@
+/** What the workflows of projects write, bound to a database. Nothing of it is for a caller: no query takes the workspace. */
+import type { Database } from '../../../../platform/db/client.ts';
+import { readCommandTexts } from '../command-texts.ts';
+import * as commands from '../commands/index.ts';
+import { loadBoard } from '../queries.ts';
+import { beginAttempt, loadActionContext, saveActionOutput } from './begin.ts';
+import { closePhase, openPhase } from './open.ts';
+import { noteTurn } from './progress.ts';
+import { settleAttempt } from './settle.ts';
+
+export type { Dispatch } from './begin.ts';
+export type { ResolvedGate } from '../commands/gates.ts';
+
+const WRITES = {
+  ...commands,
+  readCommandTexts,
+  loadBoard,
+  openPhase,
+  closePhase,
+  beginAttempt,
+  settleAttempt,
+  loadActionContext,
+  saveActionOutput,
+  noteTurn,
+};
+
+type Bound<T> = T extends (db: Database, ...args: infer Args) => infer Result ? (...args: Args) => Result : never;
+export type ProjectEngine = { [Name in keyof typeof WRITES]: Bound<(typeof WRITES)[Name]> };
+
+export const createProjectEngine = (db: Database): ProjectEngine =>
+  Object.fromEntries(
+    Object.entries(WRITES).map(([name, write]) => [
+      name,
+      (write as (db: Database, ...args: unknown[]) => unknown).bind(null, db),
+    ]),
+  ) as ProjectEngine;

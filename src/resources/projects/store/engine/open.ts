@@ -1,0 +1,174 @@
+/** How a phase begins and ends in the record. */
+import { sql, type SQL } from 'drizzle-orm';
+import type { Database } from '../../../../platform/db/client.ts';
+import {
+  isDone,
+  isInFlight,
+  type PhaseEnding,
+  type PhaseOpening,
+  type PhaseRef,
+  type StepRef,
+  type TaskStatus,
+} from '../../model.ts';
+import { lockProject, noteProjectEvents, type LockedProject } from '../record.ts';
+import { promoteArtifact } from './promote.ts';
+
+export interface LockedTask {
+  id: string;
+  phaseSlug: string;
+  title: string;
+  status: TaskStatus;
+  iteration: number;
+  onEnd: 'stale' | 'rerun' | null;
+}
+
+export async function loadTask(db: Database, { projectId, taskId }: PhaseRef): Promise<LockedTask | undefined> {
+  const [task] = await db.rows<LockedTask>(sql`
+    select id, phase_slug as "phaseSlug", title, status, iteration, on_end as "onEnd"
+    from tasks where id = ${taskId}::uuid and project_id = ${projectId}`);
+  return task;
+}
+
+/** Whether this start of the phase may still write. */
+export const isOvertaken = (
+  { status }: Pick<LockedProject, 'status'>,
+  task: Pick<LockedTask, 'iteration' | 'status'> | undefined,
+  { iteration }: PhaseRef,
+): boolean => status === 'abandoned' || task === undefined || task.iteration !== iteration || !isInFlight(task.status);
+
+/** @param granted one step may run although the project is paused */
+export async function openPhase(db: Database, ref: PhaseRef, granted: boolean): Promise<PhaseOpening> {
+  return db.transaction(async () => {
+    const project = await lockProject(db, ref.projectId);
+    const task = await loadTask(db, ref);
+    if (!task || task.iteration > ref.iteration || project.status === 'abandoned' || project.status === 'completed') {
+      return { kind: 'superseded' };
+    }
+    // A repeat, or the same start after it continued as new.
+    if (task.iteration === ref.iteration) {
+      return isInFlight(task.status) ? { kind: 'opened', steps: await listSteps(db, task.id) } : { kind: 'superseded' };
+    }
+    if (task.status !== 'pending') return { kind: 'superseded' };
+    if (project.status === 'paused' && !granted) return { kind: 'paused' };
+    const [opened] = await db.rows<{ nextReason: string }>(sql`
+      with allowance as (
+        -- A phase budget is for one start of the phase: what earlier ones spent does not count.
+        update budgets b set limit_usd = b.spent_usd + t.cost_budget_usd
+        from tasks t where t.id = ${task.id}::uuid and t.cost_budget_usd is not null and b.id = 'task:' || t.id
+      )
+      update tasks set status = 'running', iteration = ${ref.iteration}, started_at = now(), completed_at = null
+      where id = ${task.id}::uuid returning next_reason as "nextReason"`);
+    const payload = { phase_slug: task.phaseSlug, title: task.title, start: ref.iteration, reason: opened!.nextReason };
+    await noteProjectEvents(db, project, [{ topic: 'task_started', taskId: task.id, payload }]);
+    return { kind: 'opened', steps: await listSteps(db, task.id) };
+  });
+}
+
+export async function listSteps(db: Database, taskId: string): Promise<StepRef[]> {
+  const rows = await db.rows<Omit<StepRef, 'dependsOn'> & { dependsOn: string[] }>(sql`
+    select id as "subtaskId", step_slug as slug, kind, role, status, depends_on as "dependsOn"
+    from subtasks where task_id = ${taskId}::uuid order by position`);
+  const positions = new Map(rows.map(({ slug }, position) => [slug, position]));
+  return rows.map((row) => ({ ...row, dependsOn: row.dependsOn.map((slug) => positions.get(slug)!) }));
+}
+
+/** What a task in flight is doing, of what its steps are doing. */
+export async function updateTaskStatus(db: Database, taskId: string): Promise<void> {
+  await db.rows(setTaskStatus(taskId));
+}
+
+/** The same as a part of the statement that moves one of its steps, whose new status it cannot see yet. */
+export const setTaskStatus = (taskId: string, moving?: { subtaskId: string; to: TaskStatus }): SQL => {
+  const status = moving
+    ? sql`case when id = ${moving.subtaskId}::uuid then ${moving.to}::task_status else status end`
+    : sql`status`;
+  return sql`
+    update tasks t set status = now_is.status
+    from (
+      select case
+        when bool_or(s.status = 'running' and s.role not in ('reviewer', 'tester')) then 'running'
+        when bool_or(s.status = 'running') then 'review'
+        when bool_or(s.status = 'blocked') then 'blocked'
+        else 'running' end::task_status as status
+      from (select ${status} as status, role from subtasks where task_id = ${taskId}::uuid) s
+    ) now_is
+    where t.id = ${taskId}::uuid and t.status in ('running', 'blocked', 'review') and t.status <> now_is.status`;
+};
+
+/** Called when no step of the phase is under way any more. */
+export async function closePhase(db: Database, ref: PhaseRef): Promise<PhaseEnding> {
+  return db.transaction(async () => {
+    const project = await lockProject(db, ref.projectId);
+    const task = await loadTask(db, ref);
+    const costUsd = await projectCost(db, ref.projectId);
+    if (task && task.iteration === ref.iteration && !isInFlight(task.status) && project.status !== 'abandoned') {
+      return { kind: 'ended', status: task.status, changes: [], costUsd }; // a repeat
+    }
+    if (isOvertaken(project, task, ref)) return { kind: 'superseded' };
+    const steps = await listSteps(db, task!.id);
+    const isFailed = steps.some(({ status }) => status === 'failed');
+    if (!isFailed && !steps.every(({ status }) => isDone(status))) return { kind: 'more', steps };
+    if (isFailed) {
+      // What was retried in the meantime can still run, if the failed step is not before it.
+      if (steps.some((step) => step.status === 'pending' && canStart(step, steps))) return { kind: 'more', steps };
+      await endTask(db, task!.id, 'failed');
+      return { kind: 'ended', status: 'failed', changes: [], costUsd };
+    }
+    const status = await succeed(db, project, task!, steps);
+    return { kind: 'ended', status, changes: [], costUsd };
+  });
+}
+
+export const canStart = (step: StepRef, steps: readonly StepRef[]): boolean =>
+  step.dependsOn.every((position) => isDone(steps[position]!.status));
+
+async function succeed(
+  db: Database,
+  project: LockedProject,
+  task: LockedTask,
+  steps: readonly StepRef[],
+): Promise<TaskStatus> {
+  const about = { taskId: task.id, payload: { phase_slug: task.phaseSlug } };
+  // An edit session whose plan was turned down ends without having changed anything.
+  if (steps.at(-1)!.status === 'skipped') {
+    await endTask(db, task.id, 'skipped');
+    await noteProjectEvents(db, project, [{ topic: 'task_skipped', ...about }]);
+    return 'skipped';
+  }
+  const promoted = await promoteArtifact(db, project, task);
+  if (task.onEnd === 'rerun') {
+    await resetTask(db, task.id);
+    await noteProjectEvents(db, project, [
+      { topic: 'phase_retriggered', ...about, payload: { phase_slug: task.phaseSlug, cascade: 'strict' } },
+    ]);
+    return 'pending';
+  }
+  const status = task.onEnd === 'stale' ? 'stale' : 'succeeded';
+  await endTask(db, task.id, status);
+  await noteProjectEvents(db, project, [
+    { topic: 'task_succeeded', ...about, payload: { phase_slug: task.phaseSlug, ...promoted } },
+    ...(status === 'stale' ? [{ topic: 'task_stale' as const, ...about }] : []),
+  ]);
+  return status;
+}
+
+const endTask = (db: Database, taskId: string, status: TaskStatus) =>
+  db.rows(sql`update tasks set status = ${status}::task_status, completed_at = now(), on_end = null
+    where id = ${taskId}::uuid`);
+
+/** To run again from its first step, because what it consumed changed while it ran. */
+const resetTask = (db: Database, taskId: string) =>
+  db.rows(sql`
+    with task as (
+      update tasks set status = 'pending', next_reason = 'cascade_retrigger', on_end = null, completed_at = null
+      where id = ${taskId}::uuid returning id
+    )
+    update subtasks s set status = 'pending', attempts_used = 0, crashes = 0, feedback = '{}', addendum = null,
+      next_reason = null, gate_output = null, error = null, completed_at = null
+    from task where s.task_id = task.id`);
+
+async function projectCost(db: Database, projectId: string): Promise<string> {
+  const [row] = await db.rows<{ spent: string }>(sql`
+    select spent_usd::text as spent from budgets where id = ${`project:${projectId}`}`);
+  return row?.spent ?? '0';
+}

@@ -1,0 +1,190 @@
+/** What readers ask of projects. Every query that a caller can reach takes the workspace; rows are as they are sent. */
+import { sql, type SQL } from 'drizzle-orm';
+import type { Database } from '../../../platform/db/client.ts';
+import type { ProjectInput } from '../../../../workflows/project/messages.ts';
+import type { ArtifactRow, AttemptRow, ProjectRow, SubtaskRow, TaskRow } from '../contract.ts';
+import type { BoardPhase, ProjectStatus } from '../model.ts';
+
+const spentOf = (budgetId: SQL): SQL =>
+  sql`coalesce((select b.spent_usd from budgets b where b.id = ${budgetId}), 0)::text`;
+
+const PROJECT = sql`
+  p.id, p.title, p.workflow_slug, p.workflow_version, p.status, p.pause_reason,
+  exists (select 1 from tasks t where t.project_id = p.id and t.status = 'stale') as has_stale_phases,
+  p.brief, p.params, 'internal' as owner_kind, p.customer_id as owner_id, p.auth_mode, null as anthropic_workspace_id,
+  p.cost_budget_usd, round(p.cost_warning_threshold, 2)::text as cost_warning_threshold,
+  ${spentOf(sql`'project:' || p.id`)} as cost_total_usd, p.cost_burst_per_minute_usd,
+  p.created_at, p.started_at, p.completed_at, p.abandoned_at`;
+
+const TASK = sql`
+  t.id, t.project_id, t.phase_slug, t.title, t.status, t.depends_on, t.task_kind, t.cascade_on_upstream_change,
+  ${spentOf(sql`'task:' || t.id`)} as cost_usd, t.cost_budget_usd, t.created_at, t.started_at, t.completed_at`;
+
+const SUBTASK = sql`
+  s.id, s.project_id, s.task_id, s.step_slug, s.title, s.kind, s.role, s.assignee, s.status, s.instructions, s.tools,
+  s.skills, s.depends_on, s.output_schema, s.max_attempts, s.timeout_s, s.gate_kind, s.gate_config, s.gate_output,
+  tried.attempt_count, tried.cost_usd, null as cost_budget_usd, s.error, s.created_at, s.started_at, s.completed_at`;
+
+const TRIED = sql`cross join lateral (
+  select count(*)::int as attempt_count, coalesce(sum(a.cost_usd), 0)::text as cost_usd
+  from attempts a where a.subtask_id = s.id) tried`;
+
+const ATTEMPT = sql`
+  a.id, a.project_id, a.task_id, a.subtask_id, a.attempt_number, a.attempt_reason, a.status, a.output,
+  a.output_validated, a.error, a.cost_usd::text, a.child_run_id, a.created_at, a.started_at, a.completed_at,
+  round(extract(epoch from a.completed_at - a.started_at) * 1000)::int as duration_ms`;
+
+const ARTIFACT = sql`
+  a.id, a.project_id, a.task_id, a.phase_slug, a.version, a.schema_slug, a.content, a.produced_by_subtask_id,
+  a.produced_by_attempt_id, a.produced_via, a.superseded, a.supersedes_artifact_id, a.superseded_by_artifact_id,
+  a.created_at`;
+
+export interface ProjectFilter {
+  status?: ProjectStatus | undefined;
+  workflowSlug?: string | undefined;
+}
+
+export async function listProjects(
+  db: Database,
+  customerId: string,
+  { status, workflowSlug }: ProjectFilter,
+  { limit, offset }: { limit: number; offset: number },
+) {
+  const where = sql`p.customer_id = ${customerId}
+    ${status === undefined ? sql`` : sql`and p.status = ${status}`}
+    ${workflowSlug === undefined ? sql`` : sql`and p.workflow_slug = ${workflowSlug}`}`;
+  const rows = await db.rows<ProjectRow>(
+    sql`select ${PROJECT} from projects p where ${where} order by p.seq desc limit ${limit} offset ${offset}`,
+  );
+  const [counted] = await db.rows<{ total: number }>(sql`select count(*)::int as total from projects p where ${where}`);
+  return { rows, total: counted!.total };
+}
+
+export async function findProject(db: Database, customerId: string, projectId: string) {
+  const [row] = await db.rows<ProjectRow>(
+    sql`select ${PROJECT} from projects p where p.customer_id = ${customerId} and p.id = ${projectId}`,
+  );
+  return row;
+}
+
+/** Enough to know whether a command makes sense. */
+export async function findProjectState(db: Database, customerId: string, projectId: string) {
+  const [row] = await db.rows<{ id: string; status: ProjectStatus }>(
+    sql`select id, status from projects where customer_id = ${customerId} and id = ${projectId}`,
+  );
+  return row;
+}
+
+export const listTasks = (db: Database, customerId: string, projectId: string) =>
+  db.rows<TaskRow>(sql`
+    select ${TASK} from tasks t where t.customer_id = ${customerId} and t.project_id = ${projectId}
+    order by t.position`);
+
+/** Slugs in pipeline order; edit sessions are none. */
+export async function listPhaseSlugs(db: Database, customerId: string, projectId: string): Promise<string[]> {
+  const rows = await db.rows<{ slug: string }>(sql`
+    select phase_slug as slug from tasks
+    where customer_id = ${customerId} and project_id = ${projectId} and task_kind = 'regular' order by position`);
+  return rows.map(({ slug }) => slug);
+}
+
+export async function findTask(db: Database, customerId: string, projectId: string, taskId: string) {
+  const [row] = await db.rows<TaskRow>(sql`
+    select ${TASK} from tasks t
+    where t.id = ${taskId} and t.customer_id = ${customerId} and t.project_id = ${projectId}`);
+  return row;
+}
+
+export const listSubtasks = (db: Database, customerId: string, taskId: string) =>
+  db.rows<SubtaskRow>(sql`
+    select ${SUBTASK} from subtasks s ${TRIED} where s.customer_id = ${customerId} and s.task_id = ${taskId}
+    order by s.position`);
+
+export async function findSubtask(db: Database, customerId: string, projectId: string, subtaskId: string) {
+  const [row] = await db.rows<SubtaskRow>(sql`
+    select ${SUBTASK} from subtasks s ${TRIED}
+    where s.id = ${subtaskId} and s.customer_id = ${customerId} and s.project_id = ${projectId}`);
+  return row;
+}
+
+export const listAttempts = (db: Database, customerId: string, subtaskId: string) =>
+  db.rows<AttemptRow>(sql`
+    select ${ATTEMPT} from attempts a where a.customer_id = ${customerId} and a.subtask_id = ${subtaskId}
+    order by a.attempt_number`);
+
+export async function findLatestAttempt(db: Database, customerId: string, subtaskId: string) {
+  const [row] = await db.rows<AttemptRow>(sql`
+    select ${ATTEMPT} from attempts a where a.customer_id = ${customerId} and a.subtask_id = ${subtaskId}
+    order by a.attempt_number desc limit 1`);
+  return row;
+}
+
+/** In pipeline order, then by version. */
+export const listArtifacts = (db: Database, customerId: string, projectId: string, currentOnly: boolean) =>
+  db.rows<ArtifactRow>(sql`
+    select ${ARTIFACT} from artifacts a join tasks t on t.id = a.task_id
+    where a.customer_id = ${customerId} and a.project_id = ${projectId} and not (a.superseded and ${currentOnly})
+    order by t.position, a.version`);
+
+export async function findArtifact(db: Database, customerId: string, projectId: string, artifactId: string) {
+  const [row] = await db.rows<ArtifactRow>(sql`
+    select ${ARTIFACT} from artifacts a
+    where a.id = ${artifactId} and a.customer_id = ${customerId} and a.project_id = ${projectId}`);
+  return row;
+}
+
+export async function isArtifactVersion(
+  db: Database,
+  customerId: string,
+  projectId: string,
+  { phaseSlug, version }: { phaseSlug: string; version: number },
+): Promise<boolean> {
+  const rows = await db.rows(sql`
+    select 1 from artifacts where customer_id = ${customerId} and project_id = ${projectId}
+      and phase_slug = ${phaseSlug} and version = ${version}::bigint`);
+  return rows.length > 0;
+}
+
+/** Exact: the share of the budget is divided by Postgres too. */
+export async function sumCost(db: Database, customerId: string, projectId: string) {
+  const [row] = await db.rows<{ total_usd: string; budget_usd: string | null; budget_burn: number }>(sql`
+    select spent.usd::text as total_usd, p.cost_budget_usd as budget_usd,
+      coalesce(spent.usd / nullif(p.cost_budget_usd, 0), 0)::float8 as budget_burn
+    from projects p cross join lateral (
+      select coalesce((select b.spent_usd from budgets b where b.id = 'project:' || p.id), 0) as usd) spent
+    where p.customer_id = ${customerId} and p.id = ${projectId}`);
+  return row;
+}
+
+/** What a project's workflow is started with, of the record as it is now. */
+export type Board = Pick<
+  ProjectInput,
+  'projectId' | 'customerId' | 'workspaceId' | 'title' | 'workflowSlug' | 'phases' | 'status'
+> & { costUsd: string };
+
+/** For the service itself: of any workspace. */
+export async function loadBoard(db: Database, projectId: string): Promise<Board | undefined> {
+  type Phase = Omit<BoardPhase, 'dependsOn'> & { dependsOn: string[] };
+  const [row] = await db.rows<Omit<Board, 'phases'> & { phases: Phase[] }>(sql`
+    select p.id as "projectId", p.customer_id as "customerId", w.identity_workspace_id as "workspaceId", p.title,
+      p.workflow_slug as "workflowSlug", p.status, ${spentOf(sql`'project:' || p.id`)} as "costUsd",
+      (select coalesce(jsonb_agg(jsonb_build_object('slug', t.phase_slug, 'taskId', t.id, 'status', t.status,
+          'dependsOn', t.depends_on, 'iteration', t.iteration) order by t.position), '[]')
+        from tasks t where t.project_id = p.id) as phases
+    from projects p join workspaces w on w.customer_id = p.customer_id
+    where p.id = ${projectId}`);
+  if (!row) return undefined;
+  const positions = new Map(row.phases.map(({ slug }, position) => [slug, position]));
+  const phases = row.phases.map((phase) => ({
+    ...phase,
+    dependsOn: phase.dependsOn.map((slug) => positions.get(slug)!),
+  }));
+  return { ...row, phases };
+}
+
+/** Projects that were accepted but, it seems, never started: their start is repeated. Over all workspaces. */
+export const listUnstarted = (db: Database, olderThanMs: number, limit: number) =>
+  db.rows<{ id: string }>(sql`
+    select id from projects
+    where status = 'planning' and created_at < now() - make_interval(secs => ${olderThanMs / 1_000})
+    order by created_at limit ${limit}`);

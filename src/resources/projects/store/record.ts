@@ -1,0 +1,87 @@
+/** What every write on a project begins with and leaves behind: the lock on its row, and events in the feed. */
+import { sql, type SQL } from 'drizzle-orm';
+import { found, type Database } from '../../../platform/db/client.ts';
+import {
+  SYSTEM,
+  TOPICS,
+  type Actor,
+  type EventLevel,
+  type PauseReason,
+  type ProjectStatus,
+  type Topic,
+} from '../model.ts';
+
+export interface LockedProject {
+  id: string;
+  customerId: string;
+  title: string;
+  status: ProjectStatus;
+  pauseReason: PauseReason | null;
+}
+
+/**
+ * Serialises everything about one project until the transaction ends.
+ * @throws Problem not_found
+ */
+export async function lockProject(db: Database, projectId: string): Promise<LockedProject> {
+  const [row] = await db.rows<LockedProject>(sql`
+    select id, customer_id as "customerId", title, status, pause_reason as "pauseReason"
+    from projects where id = ${projectId} for update`);
+  return found(row);
+}
+
+export interface ProjectEvent {
+  topic: Topic;
+  taskId?: string | null;
+  subtaskId?: string | null;
+  attemptNumber?: number | null;
+  /** Where it is not the topic's own. */
+  level?: EventLevel;
+  /** Where it is not the system. */
+  actor?: Actor;
+  payload?: Record<string, unknown>;
+}
+
+type ProjectRef = Pick<LockedProject, 'id' | 'customerId'>;
+
+/** Adds to the feed. Only inside the transaction that makes it true, which is what keeps it from being said twice. */
+export async function noteProjectEvents(
+  db: Database,
+  project: ProjectRef,
+  events: readonly ProjectEvent[],
+): Promise<void> {
+  if (events.length > 0) await db.rows(insertEvents(project, events));
+}
+
+/** The same as a part of a larger statement. */
+export function insertEvents({ id, customerId }: ProjectRef, events: readonly ProjectEvent[]): SQL {
+  const rows = events.map(({ topic, taskId, subtaskId, attemptNumber, level, actor = SYSTEM, payload = {} }) => ({
+    ...{ topic, taskId, subtaskId, attemptNumber, payload },
+    ...{ category: TOPICS[topic][0], level: level ?? TOPICS[topic][1], actorKind: actor.kind, actorId: actor.id },
+  }));
+  return sql`
+    insert into project_events (project_id, customer_id, task_id, subtask_id, attempt_number, level, category, topic,
+      actor_kind, actor_id, payload)
+    select ${id}, ${customerId}, e."taskId", e."subtaskId", e."attemptNumber", e.level::event_level,
+      e.category::event_category, e.topic, e."actorKind", e."actorId", e.payload
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as e("taskId" uuid, "subtaskId" uuid, "attemptNumber" int,
+      level text, category text, topic text, "actorKind" text, "actorId" text, payload jsonb)`;
+}
+
+/** active -> paused. A project that is paused already keeps its first reason, except that a person's stands above all. */
+export async function pauseLocked(
+  db: Database,
+  project: LockedProject,
+  reason: PauseReason,
+  { actor = SYSTEM, ...payload }: { actor?: Actor } & Record<string, unknown> = {},
+): Promise<void> {
+  const moved = await db.rows(sql`
+    update projects set status = 'paused', pause_reason = ${reason}::pause_reason
+    where id = ${project.id} and (status in ('planning', 'active')
+      or (status = 'paused' and ${reason} = 'requested' and pause_reason <> 'requested'))
+    returning id`);
+  if (moved.length === 0) return;
+  project.status = 'paused';
+  project.pauseReason = reason;
+  await noteProjectEvents(db, project, [{ topic: 'project_paused', actor, payload: { reason, ...payload } }]);
+}

@@ -1,0 +1,139 @@
+/** Words and rules of workflow templates: what a pipeline may say. Pure: the workflows use it too. */
+
+export const STEP_KINDS = ['agent', 'action', 'gate'] as const;
+export type StepKind = (typeof STEP_KINDS)[number];
+
+export const ROLES = ['producer', 'reviewer', 'tester', 'assembler', 'gatekeeper', 'utility'] as const;
+export type Role = (typeof ROLES)[number];
+
+export const GATE_KINDS = ['human', 'webhook', 'schedule', 'pipeline_dep'] as const;
+export type GateKind = (typeof GATE_KINDS)[number];
+
+/** What happens to a phase whose upstream artifact changed. */
+export const CASCADE_MODES = ['lazy', 'strict', 'none'] as const;
+export type CascadeMode = (typeof CASCADE_MODES)[number];
+
+export const TEMPLATE_STATUSES = ['active', 'archived'] as const;
+export type TemplateStatus = (typeof TEMPLATE_STATUSES)[number];
+
+export const MAX_PHASES = 200;
+export const MAX_STEPS = 50;
+export const MAX_SPEC_BYTES = 256 * 1024;
+export const DEFAULT_MAX_ATTEMPTS = 3;
+
+/** A JSON Schema. */
+export type JsonSchema = Record<string, unknown>;
+
+export interface StepSpec {
+  step_slug: string;
+  kind: StepKind;
+  role: Role;
+  title?: string | undefined;
+  /** Steps of the same phase; by default the one before. */
+  depends_on?: string[] | undefined;
+  /** Agent slug of an agent step, name of a built-in action of an action step. */
+  assignee?: string | undefined;
+  instructions?: string | undefined;
+  tools?: string[] | undefined;
+  skills?: string[] | undefined;
+  output_schema?: JsonSchema | undefined;
+  /** 3 when not given. */
+  max_attempts?: number | undefined;
+  timeout_s?: number | undefined;
+  gate_kind?: GateKind | undefined;
+  gate_config?: Record<string, unknown> | undefined;
+}
+
+export interface PhaseSpec {
+  slug: string;
+  title: string;
+  /** Phases; none means that it can start at once. */
+  depends_on?: string[] | undefined;
+  cascade_on_upstream_change?: CascadeMode | undefined;
+  artifact?: { schema_slug: string; json_schema?: JsonSchema | undefined } | undefined;
+  /** US dollars, a decimal string. */
+  cost_budget_usd?: string | undefined;
+  steps: StepSpec[];
+}
+
+/** A pipeline. Its address calls it a workflow; in code that word is Temporal's. */
+export interface WorkflowSpec {
+  slug: string;
+  version: number;
+  title: string;
+  description?: string | undefined;
+  /** Of the `params` that a project is started with; an object schema. */
+  params?: JsonSchema | undefined;
+  phases: PhaseSpec[];
+}
+
+/** What ships: one file a template under `builtin/`. */
+export interface BuiltinTemplate {
+  collection: string;
+  tags: string[];
+  spec: WorkflowSpec & { description: string };
+}
+
+/** The steps that a step waits for: those it names, or the one before it. */
+export const stepDependencies = (steps: readonly StepSpec[], index: number): string[] =>
+  steps[index]!.depends_on ?? (index === 0 ? [] : [steps[index - 1]!.step_slug]);
+
+/** The phases, each behind those that it depends on; otherwise in their own order. Of a graph without cycles. */
+export function orderPhases({ phases }: Pick<WorkflowSpec, 'phases'>): PhaseSpec[] {
+  const ordered: PhaseSpec[] = [];
+  const placed = new Set<string>();
+  for (let waiting = [...phases]; waiting.length > 0;) {
+    const next = waiting.find(({ depends_on = [] }) => depends_on.every((slug) => placed.has(slug)));
+    if (!next) throw new RangeError(`phases wait for each other: ${waiting.map(({ slug }) => slug).join(', ')}`);
+    placed.add(next.slug);
+    ordered.push(next);
+    waiting = waiting.filter((phase) => phase !== next);
+  }
+  return ordered;
+}
+
+/**
+ * The step whose output becomes the artifact of its phase: the last assembler; without one the last producer; without
+ * one the last step that is neither a gate nor judges others. A phase of gates alone has none.
+ */
+export function artifactStep(steps: readonly StepSpec[]): StepSpec | undefined {
+  const last = (isCandidate: (step: StepSpec) => boolean) => steps.findLast(isCandidate);
+  return (
+    last(({ role, kind }) => role === 'assembler' && kind !== 'gate') ??
+    last(({ role, kind }) => role === 'producer' && kind !== 'gate') ??
+    last(({ role, kind }) => kind !== 'gate' && !isJudge(role))
+  );
+}
+
+/** Reviewers and testers decide whether the work of a producer goes on. */
+export const isJudge = (role: Role): boolean => role === 'reviewer' || role === 'tester';
+
+/** The reply of a reviewer whose step asks for no other shape. */
+export const REVIEW_SCHEMA: JsonSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['decision', 'feedback'],
+  properties: {
+    decision: { type: 'string', enum: ['approved', 'rejected'] },
+    feedback: { type: 'string', description: 'What has to change, point by point; what to keep when approved' },
+  },
+};
+
+/** The reply of a tester whose step asks for no other shape. */
+export const TEST_SCHEMA: JsonSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['passed', 'findings'],
+  properties: {
+    passed: { type: 'boolean' },
+    findings: { type: 'array', items: { type: 'string' }, description: 'What was checked, and each fault found' },
+  },
+};
+
+/** The shape that a step's output must have; of the artifact's step that of the artifact, where it says no other. */
+export function outputSchemaOf(phase: PhaseSpec, step: StepSpec): JsonSchema | undefined {
+  if (step.output_schema) return step.output_schema;
+  if (step.role === 'reviewer') return REVIEW_SCHEMA;
+  if (step.role === 'tester') return TEST_SCHEMA;
+  return artifactStep(phase.steps)?.step_slug === step.step_slug ? phase.artifact?.json_schema : undefined;
+}

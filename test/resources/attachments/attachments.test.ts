@@ -1,0 +1,207 @@
+/** Reference files of projects and the download of files, through the whole service; no project has to run for it. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { sql } from 'drizzle-orm';
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { newRunId, newUuid } from '../../../src/platform/core/ids.ts';
+import type { ProjectStatus } from '../../../src/resources/projects/model.ts';
+import { attachmentName } from '../../../src/resources/attachments/model.ts';
+import { insertProject } from '../../support/projects-store.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+
+const NOT_FOUND = { status: 404, body: { detail: 'not_found' } };
+const MB = 1024 * 1024;
+
+let folder: string;
+let service: TestService;
+let acme: Tenant;
+let other: Tenant;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'attachments-'));
+  service = await startTestService({ worker: false, env: { DATA_DIR: folder } });
+  acme = await service.tenant('acc_acme');
+  other = await service.tenant('acc_other');
+});
+afterAll(async () => {
+  await service.close();
+  await rm(folder, { recursive: true });
+});
+
+type Part = [filename: string, content: string | Uint8Array<ArrayBuffer>];
+const form = (...parts: Part[]) => {
+  const data = new FormData();
+  for (const [filename, content] of parts) data.append('files', new Blob([content]), filename);
+  return data;
+};
+const project = async (status: ProjectStatus = 'active', { caller: { customerId } } = acme) =>
+  (await insertProject(service.runtime.db, { id: `project-${newUuid()}`, customerId, status, phases: [] })).id;
+const upload = (projectId: string, body: FormData, tenant = acme) =>
+  tenant.cp('POST', `/v1/projects/${projectId}/attachments`, body);
+const list = (projectId: string, tenant = acme) => tenant.cp('GET', `/v1/projects/${projectId}/attachments`);
+const download = (id: string, tenant = acme) => tenant.cp('GET', `/v1/files/download?id=${encodeURIComponent(id)}`);
+const stored = (): Promise<string[]> => readdir(join(folder, 'files', 'attachments', 'acme')).catch(() => []);
+const countRows = async () => (await service.runtime.db.rows(sql`select id from attachments`)).length;
+
+// Guards: attachments.upload, attachments.list and files.download agree on what was uploaded, whatever its name.
+test('keeps files beside a project', async () => {
+  const id = await project();
+  const text = 'Zeile ä\n'.repeat(20_000);
+  const made = await upload(id, form(['Über 🪁.md', text], ['empty.txt', ''], ['data.csv', 'a,b']));
+  expect(made.status).toBe(201);
+  const row = (filename: string, content_type: string, content: string) => ({
+    ...{ id: expect.stringMatching(/^[0-9a-f-]{36}$/), filename, content_type },
+    size_bytes: Buffer.byteLength(content),
+    sha256: createHash('sha256').update(content).digest('hex'),
+    created_at: expect.stringMatching(/^\d{4}-.*Z$/),
+  });
+  expect(made.body).toEqual({
+    data: [
+      row('Über 🪁.md', 'text/markdown', text),
+      row('empty.txt', 'text/plain', ''),
+      row('data.csv', 'text/csv', 'a,b'),
+    ],
+    meta: { total: 3 },
+  });
+
+  const more = await upload(id, form(['data.csv', 'c,d']));
+  expect(more.body).toMatchObject({ data: [{ filename: 'data.csv', size_bytes: 3 }], meta: { total: 1 } });
+  expect(await list(id)).toMatchObject({
+    status: 200,
+    body: { data: [...made.body.data, ...more.body.data], meta: { total: 4 } },
+  });
+  expect((await list(await project())).body).toEqual({ data: [], meta: { total: 0 } });
+
+  const [first, second] = made.body.data;
+  expect(await download(first.id)).toMatchObject({ status: 200, body: text });
+  expect(await download(second.id)).toMatchObject({ status: 200, body: '' });
+});
+
+// Guards: a page that somebody uploads, or an agent saves, is never one that a browser runs on this origin.
+test('serves pages as text to be saved', async () => {
+  const html = '<!doctype html><script>alert(document.domain)</script>';
+  const { body } = await upload(await project(), form(['page "1".html', html]));
+  const { db } = service.runtime;
+  const runId = newRunId();
+  await db.rows(sql`
+    insert into runs (id, customer_id, agent, transport, prompt) values (${runId}, 'acme', 'writer', 'rest', 'Write.')`);
+  const artifactId = newUuid();
+  await service.services.files.put(`runs/acme/${runId}/call`, Buffer.from(html), 'text/html');
+  await db.rows(sql`
+    insert into run_artifacts (id, customer_id, run_id, call_id, filename, content_type, size_bytes, sha256, file_key)
+    values (${artifactId}::uuid, 'acme', ${runId}, 'call', 'page.html', 'text/html', ${html.length}, 'x',
+      ${`runs/acme/${runId}/call`})`);
+  for (const id of [body.data[0].id, artifactId]) {
+    const reply = await download(id);
+    expect(reply).toMatchObject({ status: 200, body: html });
+    expect(Object.fromEntries(reply.headers)).toMatchObject({
+      'content-type': 'text/plain; charset=utf-8',
+      'content-disposition': expect.stringMatching(/^attachment; filename=.*page.*\.html/),
+      'x-content-type-options': 'nosniff',
+    });
+    expect(await download(id, other)).toMatchObject(NOT_FOUND);
+  }
+  for (const id of [newUuid(), 'no-uuid', '../acme/secret', '']) expect(await download(id)).toMatchObject(NOT_FOUND);
+  expect((await acme.cp('GET', '/v1/files/download')).status).toBe(422);
+});
+
+// Guards: who has no such project has nothing to list and nowhere to put files; a project that was given up takes none.
+test('refuses projects that take no files', async () => {
+  const before = await stored();
+  const theirs = await project('active', other);
+  for (const id of [theirs, 'no-project-000000']) {
+    // Answered although most of it is still on its way.
+    expect(await upload(id, form(['a.txt', new Uint8Array(20 * MB)]))).toMatchObject(NOT_FOUND);
+    expect(await list(id)).toMatchObject(NOT_FOUND);
+  }
+  expect(await list('%00')).toMatchObject({ status: 400 });
+  const over = await project('abandoned');
+  expect(await upload(over, form(['a.txt', 'a']))).toMatchObject({
+    status: 409,
+    body: { detail: 'the project has been abandoned' },
+  });
+  expect(await list(over)).toMatchObject({ status: 200, body: { data: [] } });
+  expect(await stored()).toEqual(before);
+  expect((await upload(await project('completed'), form(['a.txt', 'a']))).status).toBe(201);
+});
+
+// Guards: an upload counts whole or not at all, and what it left in storage is gone with it.
+test('keeps all files of an upload or none', async () => {
+  const id = await project();
+  const before = { files: await stored(), rows: await countRows() };
+  const tooLarge = { status: 413, body: { detail: 'payload_too_large' } };
+  const small: Part[] = Array.from({ length: 11 }, (_, i) => [`${i}.txt`, 'x']);
+  const half = new Uint8Array(13 * MB);
+  expect(await upload(id, form(...small))).toMatchObject(tooLarge);
+  expect(await upload(id, form(['a', half], ['b', half]))).toMatchObject(tooLarge);
+
+  const wrong = form(['a.txt', 'a']);
+  wrong.append('file', new Blob(['b']), 'b.txt');
+  expect(await upload(id, wrong)).toMatchObject({ status: 400 });
+  expect(await upload(id, form())).toMatchObject({ status: 400 });
+  expect(await acme.cp('POST', `/v1/projects/${id}/attachments`, {})).toMatchObject({ status: 400 });
+  expect({ files: await stored(), rows: await countRows() }).toEqual(before);
+
+  expect((await upload(id, form(...small.slice(1)))).body.meta).toEqual({ total: 10 });
+});
+
+// Guards: an upload without a length is measured while it streams, and stops counting at the limit.
+test('measures what does not say its length', async () => {
+  const before = await stored();
+  const chunks = async function* () {
+    yield Buffer.from('--x\r\ncontent-disposition: form-data; name="files"; filename="a"\r\n\r\n');
+    for (let sent = 0; sent < 40; sent++) yield Buffer.alloc(MB, 'a');
+    yield Buffer.from('\r\n--x--\r\n');
+  };
+  const response = await fetch(`${service.baseUrl}/api/v1/cp/v1/projects/${await project()}/attachments`, {
+    method: 'POST',
+    headers: { cookie: `service_session=${acme.session}`, 'content-type': 'multipart/form-data; boundary=x' },
+    body: ReadableStream.from(chunks()) as never,
+    duplex: 'half',
+  });
+  expect({ status: response.status, body: await response.json() }).toEqual({
+    status: 413,
+    body: { detail: 'payload_too_large' },
+  });
+  expect(await stored()).toEqual(before);
+});
+
+// Guards: a client that goes away in the middle, through the browser proxy too, leaves neither rows nor bytes.
+test('forgets an upload that breaks off', async () => {
+  const before = { files: (await stored()).length, rows: await countRows() };
+  const path = `/api/v1/cp/v1/projects/${await project()}/attachments`;
+  const part = (name: string) => `--x\r\ncontent-disposition: form-data; name="files"; filename="${name}"\r\n\r\n`;
+  const socket = connect(Number(new URL(service.baseUrl).port), 'localhost');
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncookie: service_session=${acme.session}\r\ncontent-length: 900000\r\n` +
+      `content-type: multipart/form-data; boundary=x\r\n\r\n${part('a')}whole\r\n${part('b')}${'half'.repeat(10_000)}`,
+  );
+  await eventually(async () => expect((await stored()).length).toBeGreaterThan(before.files + 1));
+  socket.destroy();
+  await eventually(async () => expect({ files: (await stored()).length, rows: await countRows() }).toEqual(before));
+});
+
+// Guards: a name shows and saves as what it is: no path, nothing hidden in it.
+test.each([
+  ['../../etc/passwd', 'passwd'],
+  ['C:\\temp\\a.txt', 'a.txt'],
+  ['a\u0000\r\n\u007fb.md', 'ab.md'],
+  ['evil\u202Efdp.exe', 'evilfdp.exe'],
+  ['..', 'file'],
+  ['dir/', 'file'],
+  ['.env', '.env'],
+  ['👩‍🚀.png', '👩‍🚀.png'],
+  ['\ud83d.txt', '\ufffd.txt'],
+])('%j is named %j', (given, name) => {
+  expect(attachmentName(given)).toBe(name);
+});
+
+// Guards: a long name keeps its end, and whole characters.
+test('long names', () => {
+  expect(attachmentName(`${'n'.repeat(300)}.md`)).toBe(`${'n'.repeat(197)}.md`);
+  expect(attachmentName(`${'🪁'.repeat(150)}.md`)).toBe(`${'🪁'.repeat(98)}.md`);
+  expect(attachmentName('n'.repeat(300))).toBe('n'.repeat(200));
+});

@@ -1,0 +1,74 @@
+/** The one action that reaches out, against a real server and through the guarded way out. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { createEgress, type Egress } from '../../../../src/platform/egress/egress.ts';
+import { ActionError } from '../../../../src/resources/projects/builtin/action.ts';
+import { findAction } from '../../../../src/resources/projects/builtin/index.ts';
+import { runAction } from './context.ts';
+
+let server: Server;
+let egress: Egress;
+let origin: string;
+let received: { path: string; type: string; body: unknown }[] = [];
+
+beforeAll(async () => {
+  server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body: unknown = JSON.parse(Buffer.concat(chunks).toString());
+    received.push({ path: request.url!, type: request.headers['content-type']!, body });
+    if (request.url === '/moved') response.writeHead(307, { location: '/hook' }).end();
+    else response.writeHead(request.url === '/hook' ? 201 : 500).end('thanks\0');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  origin = `http://127.0.0.1:${port}`;
+  egress = createEgress({ allowlist: [`127.0.0.1:${port}`], allowHttp: true });
+});
+afterAll(async () => {
+  await egress.close();
+  await new Promise((resolve) => server.close(resolve));
+});
+beforeEach(() => {
+  received = [];
+});
+
+const post = (publish_url: unknown, more: Record<string, unknown> = {}) =>
+  runAction('http_post', {
+    project: { params: { publish_url } },
+    inputs: { post: { content: 'near' } },
+    artifacts: { draft: 'text', post: 'far' },
+    fetch: egress.fetch,
+    ...more,
+  });
+
+// Guards: the receiver gets all parts once, those of the phase itself before earlier ones of the same name.
+test('sends the parts', async () => {
+  expect(findAction('http_post')!.effect).toBe('irreversible');
+  expect(await post(`${origin}/hook`)).toEqual({ status: 201, url: `${origin}/hook`, reply: 'thanks' });
+  const parts = { draft: 'text', post: { content: 'near' } };
+  const body = { project_id: 'bees-0a1b2c', title: 'Bees on roofs', parts };
+  expect(received).toEqual([{ path: '/hook', type: 'application/json', body }]);
+});
+
+// Guards: a refusal of the receiver fails the step, and a redirect takes the content nowhere else.
+test.each(['/broken', '/moved'])('fails where %s does not take it', async (path) => {
+  await expect(post(`${origin}${path}`)).rejects.toThrow(/answered with status (500|307)/);
+  expect(received.map((each) => each.path)).toEqual([path]);
+});
+
+// Guards: no address, a bad one and a private one are refusals with a reason, and nothing is sent.
+test.each([undefined, 7, 'soon', 'http://169.254.169.254/latest', 'file:///etc/passwd'])('refuses %p', async (url) => {
+  await expect(post(url)).rejects.toThrow(ActionError);
+  await expect(post(url)).rejects.toThrow(/publish_url|not allowed/);
+  expect(received).toEqual([]);
+});
+
+// Guards: a cancelled step sends nothing.
+test('stops when it is cancelled', async () => {
+  await expect(post(`${origin}/hook`, { signal: AbortSignal.abort(new Error('cancelled')) })).rejects.toThrow(
+    'cancelled',
+  );
+  expect(received).toEqual([]);
+});

@@ -1,0 +1,396 @@
+/** How projects are accepted and planned. No worker is there, so that they stay as they were planned. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sql } from 'drizzle-orm';
+import { projectIdOf } from '../../../src/resources/projects/store/create.ts';
+import { dumpTables } from '../../support/dump-tables.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { phase, spec, step } from '../templates/specs.ts';
+import { makeProject, makeTemplate, pipeline, request, subtasksOf, tasksOf } from './pipeline.ts';
+
+let service: TestService;
+let acme: Tenant;
+let other: Tenant;
+beforeAll(async () => {
+  service = await startTestService({ worker: false });
+  acme = await service.tenant('acc_acme');
+  other = await service.tenant('acc_other');
+  await makeTemplate(acme);
+});
+afterAll(() => service?.close());
+
+const rows = <Row>(statement: ReturnType<typeof sql>) => service.runtime.db.rows<Row>(statement);
+
+describe('a project', () => {
+  // Guards: every field of the specification, and owners that come from the session whatever the body says.
+  test('is answered fully planned', async () => {
+    const given = { owner_kind: 'person', owner_id: 'other', customer_id: 'other', status: 'active' };
+    const made = await makeProject(acme, { ...given, title: '  A first one  ', cost_budget_usd: 12.5 });
+    expect(made).toEqual({
+      id: expect.stringMatching(/^a-first-one-[0-9a-f]{6}$/),
+      title: 'A first one',
+      workflow_slug: 'pipeline',
+      workflow_version: 1,
+      status: 'planning',
+      pause_reason: null,
+      has_stale_phases: false,
+      brief: 'Say it.',
+      params: { topic: 'bees' },
+      owner_kind: 'internal',
+      owner_id: 'acme',
+      auth_mode: 'session',
+      anthropic_workspace_id: null,
+      cost_budget_usd: '12.5',
+      cost_warning_threshold: '0.80',
+      cost_total_usd: '0',
+      cost_burst_per_minute_usd: null,
+      created_at: expect.any(String),
+      started_at: null,
+      completed_at: null,
+      abandoned_at: null,
+    });
+    expect(await acme.cp('GET', `/v1/projects/${made.id}`)).toMatchObject({ status: 200, body: made });
+  });
+
+  // Guards: phases are recorded in an order that follows their dependencies, with what the template says of each.
+  test('has its phases as tasks', async () => {
+    const { id } = await makeProject(acme);
+    const tasks = await tasksOf(acme, id);
+    expect(tasks.map((task: { phase_slug: string }) => task.phase_slug)).toEqual([
+      'outline',
+      'draft',
+      'pictures',
+      'publish',
+    ]);
+    expect(tasks[0]).toEqual({
+      id: expect.any(String),
+      project_id: id,
+      phase_slug: 'outline',
+      title: 'Phase outline',
+      status: 'pending',
+      depends_on: [],
+      task_kind: 'regular',
+      cascade_on_upstream_change: 'lazy',
+      cost_usd: '0',
+      cost_budget_usd: '0.5',
+      created_at: expect.any(String),
+      started_at: null,
+      completed_at: null,
+    });
+    expect(tasks[1]).toMatchObject({ cascade_on_upstream_change: 'strict', depends_on: ['outline'] });
+    expect(tasks[3]).toMatchObject({ depends_on: ['draft', 'pictures'], cost_budget_usd: null });
+  });
+
+  // Guards: defaults of steps: the step before as dependency, three attempts, the artifact's schema, a judge's shape.
+  test('has its steps as subtasks', async () => {
+    const { id } = await makeProject(acme);
+    const steps = await subtasksOf(acme, id);
+    expect([...steps.keys()]).toEqual([
+      'outline/write',
+      'outline/judge',
+      'outline/approve',
+      'draft/left',
+      'draft/right',
+      'draft/join',
+      'pictures/write',
+      'publish/release',
+      'publish/announce',
+    ]);
+    expect(steps.get('outline/write')).toEqual({
+      id: expect.any(String),
+      project_id: id,
+      task_id: expect.any(String),
+      step_slug: 'write',
+      title: 'write',
+      kind: 'agent',
+      role: 'producer',
+      assignee: 'writer',
+      status: 'pending',
+      instructions: null,
+      tools: ['calculator'],
+      skills: [],
+      depends_on: [],
+      output_schema: expect.objectContaining({ required: ['headline'] }),
+      max_attempts: 3,
+      timeout_s: null,
+      gate_kind: null,
+      gate_config: null,
+      gate_output: null,
+      attempt_count: 0,
+      cost_usd: '0',
+      cost_budget_usd: null,
+      error: null,
+      created_at: expect.any(String),
+      started_at: null,
+      completed_at: null,
+    });
+    expect(steps.get('outline/judge')).toMatchObject({
+      title: 'Judge it',
+      depends_on: ['write'],
+      output_schema: { required: ['decision', 'feedback'] },
+    });
+    expect(steps.get('outline/approve')).toMatchObject({
+      kind: 'gate',
+      role: 'gatekeeper',
+      gate_kind: 'human',
+      gate_config: { prompt: 'Good?', on_reject: 'rework' },
+      assignee: null,
+      output_schema: null,
+    });
+    expect(steps.get('draft/right')).toMatchObject({ depends_on: [] });
+    expect(steps.get('draft/join')).toMatchObject({ depends_on: ['left', 'right'] });
+    expect(steps.get('draft/left')).toMatchObject({ instructions: 'Write the left half.' });
+    expect(steps.get('publish/announce')).toMatchObject({ max_attempts: 1, timeout_s: 60 });
+    const artifacts = await rows(sql`
+      select phase_slug, artifact_schema_slug as schema, artifact_step_slug as step,
+        artifact_json_schema is not null as has_schema
+      from tasks where project_id = ${id} order by position`);
+    expect(artifacts).toEqual([
+      { phase_slug: 'outline', schema: 'outline', step: 'write', has_schema: true },
+      { phase_slug: 'draft', schema: 'markdown', step: 'join', has_schema: false },
+      { phase_slug: 'pictures', schema: null, step: 'write', has_schema: false },
+      { phase_slug: 'publish', schema: null, step: 'announce', has_schema: false },
+    ]);
+  });
+
+  // Guards: what is spent is counted from the first call on, against the project and against each phase.
+  test('has its budgets', async () => {
+    const { id } = await makeProject(acme, { cost_budget_usd: '3' });
+    const budgets = await rows<{ id: string; limit: string | null }>(sql`
+      select b.id, b.limit_usd as limit from budgets b left join tasks t on b.id = 'task:' || t.id
+      where b.customer_id = 'acme' and (b.id = ${`project:${id}`} or t.project_id = ${id}) order by t.position nulls first`);
+    expect(budgets.map(({ limit }) => limit && Number(limit))).toEqual([3, 0.5, null, null, null]);
+  });
+
+  // Guards: the version in force at the start is pinned, and any active one can be asked for.
+  test('pins its version', async () => {
+    await makeTemplate(acme, spec({ slug: 'twice' }));
+    const { body: second } = await acme.cp('PATCH', '/v1/workflows/twice', { spec: spec({ slug: 'twice' }) });
+    expect(second).toMatchObject({ version: 2 });
+    const latest = await makeProject(acme, { workflow_slug: 'twice', params: undefined });
+    expect(latest).toMatchObject({ workflow_version: 2, params: null });
+    const first = await makeProject(acme, { workflow_slug: 'twice', workflow_version: 1, params: {} });
+    expect(first).toMatchObject({ workflow_version: 1, params: {} });
+    expect(await acme.cp('DELETE', '/v1/workflows/twice')).toMatchObject({ status: 204 });
+    for (const workflow_version of [undefined, 1]) {
+      expect(
+        await acme.cp('POST', '/v1/projects', { ...request, workflow_slug: 'twice', workflow_version }),
+      ).toMatchObject({ status: 400, body: { detail: expect.stringMatching(/^unknown or archived workflow: twice/) } });
+    }
+    expect((await acme.cp('GET', `/v1/projects/${latest.id}`)).body).toMatchObject({ workflow_version: 2 });
+  });
+
+  // Guards: the largest pipeline there may be is planned in a few statements, whole.
+  test('can be as large as a workflow may be', async () => {
+    const steps = Array.from({ length: 50 }, (_, at) => step(`s${at}`));
+    const phases = Array.from({ length: 40 }, (_, at) =>
+      phase(`p${at}`, { steps, ...(at > 0 && { depends_on: [`p${at - 1}`] }) }),
+    );
+    await makeTemplate(acme, spec({ slug: 'large', phases }));
+    const { id } = await makeProject(acme, { workflow_slug: 'large', params: undefined });
+    const [counted] = await rows(sql`select count(*)::int as steps from subtasks where project_id = ${id}`);
+    expect(counted).toEqual({ steps: 2_000 });
+  });
+});
+
+describe('the public API', () => {
+  // Guards: an API key starts and reads a project with nothing but a workflow and a brief.
+  test('starts and tells', async () => {
+    const brief = `\n  ${'Bees 🐝 '.repeat(20)}\nand more`;
+    const { title: _, ...body } = { ...request, brief };
+    const started = await acme.api('POST', '/v1/projects', body);
+    expect(started).toMatchObject({ status: 201 });
+    expect(started.body).toEqual({
+      project_id: expect.stringMatching(/^bees-bees-.*-[0-9a-f]{6}$/),
+      status: 'planning',
+    });
+    const { project_id } = started.body;
+    const told = await acme.api('GET', `/v1/projects/${project_id}`);
+    expect(told).toMatchObject({ status: 200 });
+    expect(told.body).toEqual({
+      project_id,
+      title: [...brief.trim()].slice(0, 80).join(''),
+      workflow_slug: 'pipeline',
+      workflow_version: 1,
+      status: 'planning',
+      phases: ['outline', 'draft', 'pictures', 'publish'].map((phase_slug) => ({ phase_slug, status: 'pending' })),
+      cost_total_usd: '0',
+      started_at: null,
+      completed_at: null,
+    });
+    expect((await acme.cp('GET', `/v1/projects/${project_id}`)).body).toMatchObject({ auth_mode: 'api_key', brief });
+  });
+
+  // Guards: a project of another workspace is an unknown one.
+  test('tells nobody else', async () => {
+    const { id } = await makeProject(acme);
+    const unknown = await other.api('GET', '/v1/projects/no-such-project-000000');
+    expect(unknown).toMatchObject({ status: 404, body: { detail: 'not_found' } });
+    expect(await other.api('GET', `/v1/projects/${id}`)).toMatchObject({ status: 404, body: unknown.body });
+  });
+});
+
+describe('is refused', () => {
+  const large = { topic: 'x', text: 'x'.repeat(70_000) };
+  const REFUSED: [what: string, change: Record<string, unknown>, detail: string | RegExp][] = [
+    ['no workflow', { workflow_slug: undefined }, 'workflow_slug required'],
+    ['a blank workflow', { workflow_slug: ' ' }, 'workflow_slug required'],
+    ['an unknown workflow', { workflow_slug: 'nowhere' }, 'unknown or archived workflow: nowhere'],
+    ['an unknown version', { workflow_version: 7 }, 'unknown or archived workflow: pipeline version 7'],
+    ['a version far away', { workflow_version: 9_007_199_254_740_991 }, /^unknown or archived workflow/],
+    ['version 0', { workflow_version: 0 }, 'workflow_version must be 1 or more'],
+    ['a version that is a text', { workflow_version: '1' }, 'workflow_version must be a whole number'],
+    ['no brief', { brief: undefined }, 'brief required'],
+    ['a blank brief', { brief: ' \n ' }, 'brief required'],
+    ['an endless brief', { brief: 'x'.repeat(50_001) }, 'brief too long (max 50000)'],
+    ['a blank title', { title: '  ' }, 'title required'],
+    ['a long title', { title: 'x'.repeat(201) }, 'title too long (max 200)'],
+    ['a budget of nothing', { cost_budget_usd: 0 }, /^cost_budget_usd must be/],
+    ['a negative budget', { cost_budget_usd: '-1' }, /^cost_budget_usd must be/],
+    ['an exponent', { cost_budget_usd: '1e3' }, /^cost_budget_usd must be/],
+    ['a budget too small to keep', { cost_budget_usd: 1e-9 }, /^cost_budget_usd must be/],
+    ['a budget too fine to keep', { cost_budget_usd: '0.123456789' }, /^cost_budget_usd must be/],
+    ['a budget too large to keep', { cost_budget_usd: 1e300 }, /^cost_budget_usd must be/],
+    ['a budget over the limit', { cost_budget_usd: '1000000000.01' }, /^cost_budget_usd must be/],
+    ['a budget of another kind', { cost_budget_usd: [1] }, /^cost_budget_usd must be/],
+    ['params of another kind', { params: 'bees' }, /params/],
+    ['too large params', { params: large }, 'params too large (max 64 KB)'],
+    ['params that lack one', { params: {} }, /params.*topic/],
+    ['params against the schema', { params: { topic: 'x'.repeat(41) } }, /^topic must/],
+    ['no params where some are required', { params: undefined }, /params.*topic/],
+    ['unknown params', { params: { topic: 'x', more: 1 } }, /params/],
+    ['a NUL character', { brief: 'a\u0000b' }, /NUL/],
+    ['half a character', { title: '\ud800' }, /Unicode/],
+  ];
+
+  // Guards: bad input is a 400 that names what is wrong, on both surfaces, and leaves nothing behind.
+  test.each(REFUSED)('%s', async (_what, change, detail) => {
+    const before = await dumpTables(service.runtime.db, ['last_used_at']);
+    for (const post of [acme.cp, acme.api]) {
+      const { status, body } = await post('POST', '/v1/projects', { ...request, ...change });
+      expect(status).toBe(400);
+      if (typeof detail === 'string') expect(body).toEqual({ detail });
+      else expect(body.detail).toMatch(detail);
+    }
+    expect(await dumpTables(service.runtime.db, ['last_used_at'])).toEqual(before);
+  });
+
+  // Guards: the control plane asks for a title, the public API makes one.
+  test('a missing title, on the control plane', async () => {
+    expect(await acme.cp('POST', '/v1/projects', { ...request, title: undefined })).toMatchObject({
+      status: 400,
+      body: { detail: 'title required' },
+    });
+  });
+
+  test.each([['[]'], ['"text"'], ['7'], ['null']])('a body of %s', async (text) => {
+    expect(await acme.cp('POST', '/v1/projects', JSON.parse(text))).toMatchObject({ status: 400 });
+  });
+
+  // Guards: names that a hostile body can have do nothing.
+  test('nothing for a __proto__ in params', async () => {
+    const params = JSON.parse('{"topic": "bees", "__proto__": {"polluted": true}}');
+    const { status } = await acme.cp('POST', '/v1/projects', { ...request, params });
+    expect([201, 400]).toContain(status);
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+
+  // Guards: what a step names has to be there when the project begins, whatever was there when the template was made.
+  test('steps that nobody can carry out', async () => {
+    await acme.cp('POST', '/v1/agents', { slug: 'passing', model: 'offline', prompt: 'You help.' });
+    const steps = [step('write', { assignee: 'passing' })];
+    await makeTemplate(acme, spec({ slug: 'fleeting', phases: [phase('draft', { steps })] }));
+    await acme.cp('DELETE', '/v1/agents/passing');
+    const refused = await acme.cp('POST', '/v1/projects', { ...request, workflow_slug: 'fleeting', params: undefined });
+    expect(refused.status).toBe(400);
+    expect(refused.body.detail).toMatch(/^template has unresolvable step bindings: .*passing/);
+  });
+
+  // Guards: a workflow of another workspace is an unknown one.
+  test("another workspace's workflow", async () => {
+    expect(await other.cp('POST', '/v1/projects', request)).toMatchObject({
+      status: 400,
+      body: { detail: 'unknown or archived workflow: pipeline' },
+    });
+  });
+
+  // Guards: an archived workspace starts nothing.
+  test('an archived workspace', async () => {
+    const gone = await service.tenant('acc_gone');
+    await makeTemplate(gone, pipeline());
+    await rows(sql`update workspaces set status = 'archived', archived_at = now() where customer_id = 'gone'`);
+    for (const post of [gone.cp, gone.api]) {
+      expect(await post('POST', '/v1/projects', request)).toMatchObject({
+        status: 403,
+        body: { detail: 'workspace_archived' },
+      });
+    }
+  });
+});
+
+describe('starting', () => {
+  // Guards: the workflow is started beside the row, with what an operator looks for.
+  test('starts one workflow, and again none', async () => {
+    const { id } = await makeProject(acme);
+    const handle = service.runtime.temporal.client.workflow.getHandle(`project-${id}`);
+    const { runId, type, typedSearchAttributes, staticSummary, staticDetails } = await handle.describe();
+    expect(type).toBe('project');
+    expect(await staticSummary()).toBe('A first one');
+    expect(await staticDetails()).toContain(id);
+    expect(
+      typedSearchAttributes
+        .getAll()
+        .map(({ key, value }) => [key.name, value])
+        .sort(),
+    ).toEqual([
+      ['ProjectId', id],
+      ['WorkflowSlug', 'pipeline'],
+      ['WorkspaceId', 'acc_acme'],
+    ]);
+    await service.services.projects.start({ id });
+    expect((await handle.describe()).runId).toBe(runId);
+    const history = await handle.fetchHistory();
+    const input = JSON.stringify(history.events![0]!.workflowExecutionStartedEventAttributes!.input);
+    expect(Buffer.from(input, 'utf8').length).toBeLessThan(10_000);
+  });
+
+  // Guards: what was accepted and never started is found by housekeeping: a project whose workflow is not there.
+  test('lists what waits for too long', async () => {
+    const { id } = await makeProject(acme);
+    const { listUnstarted } = service.services.stores.projects;
+    expect(await listUnstarted(60_000, 100)).toEqual([]);
+    await rows(sql`update projects set created_at = now() - interval '5 minutes' where id = ${id}`);
+    expect(await listUnstarted(60_000, 100)).toEqual([{ id }]);
+  });
+
+  // Guards: the board that a workflow starts from is the record's, references by position.
+  test('starts from the board', async () => {
+    const { id } = await makeProject(acme);
+    await rows(sql`update tasks set status = 'succeeded', iteration = 2 where project_id = ${id} and position = 0`);
+    expect(await service.services.stores.projects.loadBoard(id)).toEqual({
+      projectId: id,
+      customerId: 'acme',
+      workspaceId: 'acc_acme',
+      title: 'A first one',
+      workflowSlug: 'pipeline',
+      status: 'planning',
+      costUsd: expect.stringMatching(/^0(\.0+)?$/),
+      phases: [
+        { slug: 'outline', taskId: expect.any(String), status: 'succeeded', dependsOn: [], iteration: 2 },
+        { slug: 'draft', taskId: expect.any(String), status: 'pending', dependsOn: [0], iteration: 0 },
+        { slug: 'pictures', taskId: expect.any(String), status: 'pending', dependsOn: [0], iteration: 0 },
+        { slug: 'publish', taskId: expect.any(String), status: 'pending', dependsOn: [1, 2], iteration: 0 },
+      ],
+    });
+  });
+});
+
+// Guards: ids read like titles, whatever a title is written in, and are never without a name.
+test.each([
+  ['Hello, World!', /^hello-world-[0-9a-f]{6}$/],
+  ['Ein Käse-Blog über Öl', /^ein-kase-blog-uber-ol-[0-9a-f]{6}$/],
+  ['蜂蜜', /^project-[0-9a-f]{6}$/],
+  ['x'.repeat(200), /^x{48}-[0-9a-f]{6}$/],
+  [`${'x'.repeat(47)} yy`, /^x{47}-[0-9a-f]{6}$/],
+])('the id of %s', (title, id) => {
+  expect(projectIdOf(title)).toMatch(id);
+});

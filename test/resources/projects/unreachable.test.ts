@@ -1,0 +1,71 @@
+/** Projects while Temporal is away. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { dumpTables } from '../../support/dump-tables.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
+import { makeProject, makeTemplate, request } from './pipeline.ts';
+
+let wire: TcpProxy;
+let service: TestService;
+let acme: Tenant;
+let path: string;
+beforeAll(async () => {
+  wire = await startTcpProxy(process.env.TEST_TEMPORAL_ADDRESS!);
+  process.env.TEST_TEMPORAL_ADDRESS = wire.address; // of this file alone: jest gives each its own environment
+  service = await startTestService({ worker: false });
+  acme = await service.tenant('acc_acme');
+  await makeTemplate(acme);
+  path = `/v1/projects/${(await makeProject(acme, { cost_budget_usd: '1' })).id}`;
+});
+afterEach(() => wire.restore());
+afterAll(async () => {
+  await service?.close();
+  await wire?.close();
+});
+
+const DEADLINE_MS = 5_000;
+
+/** All there is, but for what was said with commands that came to nothing. */
+const record = async () =>
+  (await dumpTables(service.runtime.db, ['last_used_at'])).filter((row) => !row.startsWith('public.project_commands'));
+
+describe.each(['refuse', 'hang'] as const)('when Temporal is away (connections %s)', (how) => {
+  // Guards: what needs Temporal answers 502 in time and has changed nothing: no project, task, step or budget is left.
+  test('starts and commands are refused and leave nothing', async () => {
+    const before = await record();
+    await wire.cut(how);
+    const asks = [
+      () => acme.cp('POST', '/v1/projects', { ...request, cost_budget_usd: 2 }),
+      () => acme.api('POST', '/v1/projects', request),
+      () => acme.cp('POST', `${path}/pause`),
+      () => acme.cp('POST', `${path}/run-step`),
+      () => acme.cp('POST', `${path}/phases/outline/retrigger`),
+    ];
+    const answers = await Promise.all(
+      asks.map(async (ask) => {
+        const startedAt = performance.now();
+        const { status, body } = await ask();
+        return { status, body, isInTime: performance.now() - startedAt < DEADLINE_MS };
+      }),
+    );
+    const unreachable = { status: 502, body: { detail: 'runtime_unreachable' }, isInTime: true };
+    expect(answers).toEqual(asks.map(() => unreachable));
+    expect(await record()).toEqual(before);
+  });
+
+  // Guards: whatever Postgres alone can answer goes on.
+  test('reads and changes go on', async () => {
+    await wire.cut(how);
+    for (const read of ['', '/tasks', '/events', '/artifacts', '/cost']) {
+      expect((await acme.cp('GET', path + read)).status).toBe(200);
+    }
+    expect((await acme.api('GET', path)).status).toBe(200);
+    expect((await acme.cp('PATCH', path, { cost_budget_usd: '1' })).status).toBe(200);
+  });
+});
+
+// Guards: the connection comes back by itself.
+test('it recovers by itself', async () => {
+  await wire.restore();
+  await makeProject(acme);
+});

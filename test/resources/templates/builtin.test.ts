@@ -1,0 +1,150 @@
+/** The ten workflows that ship: real pipelines that differ, that name only what there is, and that make something. */
+import { describe, expect, test } from '@jest/globals';
+import { schemaProblem } from '../../../src/platform/core/json-schema.ts';
+import { builtinAgents } from '../../../src/resources/agents/builtin/index.ts';
+import { findAction } from '../../../src/resources/projects/builtin/index.ts';
+import type { RenderedFile } from '../../../src/resources/projects/builtin/rendering/file.ts';
+import { builtinTemplates } from '../../../src/resources/templates/builtin/index.ts';
+import {
+  artifactStep,
+  stepDependencies,
+  type StepSpec,
+  type WorkflowSpec,
+} from '../../../src/resources/templates/model.ts';
+import { parseSpec } from '../../../src/resources/templates/spec.ts';
+import { parseXml, runAction } from '../projects/actions/context.ts';
+import { runOffline } from './offline-pipeline.ts';
+
+const specs = builtinTemplates.map(({ spec }) => spec);
+const stepsOf = ({ phases }: WorkflowSpec): StepSpec[] => phases.flatMap(({ steps }) => steps);
+const agentsOf = (spec: WorkflowSpec) => stepsOf(spec).filter(({ kind }) => kind === 'agent');
+
+/** Tools that take a store; the others are in the list of built-in tools without one. */
+const TOOLS = ['read_artifact', 'read_attachment', 'calculator', 'current_time', 'http_request'];
+
+// Guards: the product ships what its specification names.
+test('ships the ten', () => {
+  const slugs =
+    'content micro-saas blog-post sticker-pack landing-page content-slideshow childrens-book motion-graphics worksheet digital-planner';
+  expect(specs.map(({ slug }) => slug)).toEqual(slugs.split(' '));
+  for (const { spec, collection, tags } of builtinTemplates) {
+    expect(spec.version).toBeGreaterThanOrEqual(1);
+    expect(spec.description.length).toBeGreaterThan(80);
+    expect(collection).toMatch(/^[a-z]+$/);
+    expect(new Set(tags).size).toBe(tags.length);
+    expect(tags.length).toBeGreaterThan(2);
+  }
+});
+
+// Guards: they are ten pipelines and not one under ten names: no two share their phases, nor a prompt.
+test('differ from each other', () => {
+  const graphs = specs.map(({ phases }) => JSON.stringify(phases.map(({ slug, depends_on }) => [slug, depends_on])));
+  expect(new Set(graphs).size).toBe(specs.length);
+  const prompts = specs.flatMap(agentsOf).map(({ instructions }) => instructions);
+  expect(new Set(prompts).size).toBe(prompts.length);
+  const schemas = specs.flatMap(({ phases }) => phases.map(({ artifact }) => artifact?.schema_slug));
+  expect(new Set(schemas).size).toBe(schemas.length);
+});
+
+// Guards: what the engine can do is shown by a template that ships.
+test('show all that a pipeline can be', () => {
+  const steps = specs.flatMap(stepsOf);
+  const phases = specs.flatMap((spec) => spec.phases);
+  expect(new Set(steps.map(({ gate_kind }) => gate_kind))).toEqual(
+    new Set(['human', 'webhook', 'schedule', undefined]),
+  );
+  expect(new Set(steps.map(({ role }) => role)).size).toBe(6);
+  const modes = new Set(phases.map(({ cascade_on_upstream_change: mode }) => mode));
+  for (const mode of ['lazy', 'strict', 'none'] as const) expect(modes).toContain(mode);
+  const decided = steps.filter(({ gate_kind }) => gate_kind === 'human' || gate_kind === 'webhook');
+  expect(new Set(decided.map(({ gate_config }) => gate_config?.on_reject))).toEqual(new Set(['rework', 'pause']));
+});
+
+describe.each(specs.map((spec) => [spec.slug, spec] as const))('%s', (slug, spec) => {
+  // Guards: it would be accepted if a tenant sent it, unchanged.
+  test('is a valid spec', () => {
+    expect(parseSpec(structuredClone(spec) as unknown as Record<string, unknown>)).toMatchObject({ slug });
+    expect(spec.phases.length).toBeGreaterThanOrEqual(3);
+    expect(spec.phases.length).toBeLessThanOrEqual(7);
+    expect(schemaProblem(spec.params!, { objectOnly: true })).toBeUndefined();
+    for (const { artifact } of spec.phases) expect(artifact?.schema_slug).toMatch(new RegExp(`^${slug}/`));
+  });
+
+  // Guards: no binding can fail to resolve, and every agent has a tool.
+  test('names agents, tools and actions that there are', () => {
+    for (const { kind, assignee, tools, step_slug } of stepsOf(spec)) {
+      if (kind === 'agent') {
+        expect([step_slug, builtinAgents.has(assignee!)]).toEqual([step_slug, true]);
+        expect(tools!.length).toBeGreaterThan(0);
+        for (const tool of tools!) expect(TOOLS).toContain(tool);
+      } else if (kind === 'action') expect([step_slug, findAction(assignee!)?.name]).toEqual([step_slug, assignee]);
+    }
+  });
+
+  // Guards: nothing that runs by default sends anything out or needs an effect that cannot be repeated.
+  test('has no irreversible step', () => {
+    for (const { kind, assignee } of stepsOf(spec))
+      if (kind === 'action') expect(findAction(assignee!)!.effect).toBe('read');
+  });
+
+  // Guards: prompts say what to do in their first line, are of substance, and hold no directive.
+  test('has prompts', () => {
+    for (const { instructions } of agentsOf(spec)) {
+      expect(instructions!.split('\n', 1)[0]).toMatch(/^[A-Z][^#]+[.:]$/);
+      expect(instructions!.length).toBeGreaterThan(200);
+      expect(instructions).not.toMatch(/\[\[|https?:/);
+    }
+  });
+
+  // Guards: a prompt that speaks of an artifact or a parameter can see it.
+  test('refers only to what there is', () => {
+    for (const phase of spec.phases) {
+      for (const { instructions = '' } of phase.steps.filter(({ kind }) => kind === 'agent')) {
+        for (const [, named] of instructions.matchAll(/artifacts? of `([a-z-]+)`/g))
+          expect(phase.depends_on).toContain(named);
+        for (const [, named] of instructions.matchAll(/parameters? `(\w+)`/g))
+          expect(spec.params!.properties).toHaveProperty(named!);
+      }
+    }
+  });
+
+  // Guards: quality is looked at, and who is asked can send the work back to somebody who can change it.
+  test('has its work judged', () => {
+    const judges = stepsOf(spec).filter(({ role }) => role === 'reviewer' || role === 'tester');
+    expect(judges.length).toBeGreaterThan(0);
+    for (const { steps } of spec.phases) {
+      const bySlug = new Map(
+        steps.map((step, index) => [step.step_slug, { step, before: stepDependencies(steps, index) }]),
+      );
+      for (const { step, before } of bySlug.values()) {
+        if (step.gate_config?.on_reject !== 'rework') continue;
+        let nearest = before;
+        while (nearest.length > 0 && !nearest.some((one) => isMaker(bySlug.get(one)!.step)))
+          nearest = nearest.flatMap((one) => bySlug.get(one)!.before);
+        expect(nearest.map((one) => bySlug.get(one)!.step.kind)).toContain('agent');
+      }
+    }
+  });
+
+  // Guards: with nothing but its required parameters it runs to the end on the offline model, and what it makes opens.
+  test('makes a file on the offline model', async () => {
+    const params = Object.fromEntries(((spec.params!.required as string[]) ?? []).map((name) => [name, PARAMS[name]]));
+    const artifacts = await runOffline(spec, {
+      title: 'Bees on city roofs',
+      brief: 'Why beekeeping on city roofs grows.',
+      params,
+    });
+    expect([...artifacts.keys()].toSorted()).toEqual(spec.phases.map((phase) => phase.slug).toSorted());
+    const file = [...artifacts.values()].at(-1) as RenderedFile;
+    expect(file.content).toContain('Bees on city roofs');
+    if (file.content_type === 'text/html') {
+      expect(await runAction('check_html', { inputs: { file } })).toMatchObject({ passed: true });
+    } else if (file.content_type === 'image/svg+xml') parseXml(file.content);
+    else expect(file.filename).toBe('bees-on-city-roofs.md');
+    expect(artifactStep(spec.phases.at(-1)!.steps)!.kind).toBe('action');
+  });
+});
+
+const isMaker = ({ role, kind }: StepSpec) => kind !== 'gate' && (role === 'producer' || role === 'assembler');
+/** For parameters that nothing sensible can stand in for. */
+const PARAMS: Record<string, unknown> = { call_to_action_url: 'https://example.com/start', grade: 'grade 5' };

@@ -1,0 +1,116 @@
+/** What tests of projects do again and again. */
+import { expect } from '@jest/globals';
+import type { PhaseSpec, StepSpec, WorkflowSpec } from '../../src/resources/templates/model.ts';
+import { eventually, type Tenant } from './service.ts';
+
+/** An agent step of the offline model. */
+export const agentStep = (slug: string, more: Partial<StepSpec> = {}): StepSpec => ({
+  step_slug: slug,
+  kind: 'agent',
+  role: 'producer',
+  assignee: 'writer',
+  instructions: `Write the ${slug}.`,
+  tools: ['calculator'],
+  ...more,
+});
+
+export const reviewStep = (slug: string, more: Partial<StepSpec> = {}): StepSpec =>
+  agentStep(slug, { role: 'reviewer', assignee: 'reviewer', instructions: 'Review the work.', ...more });
+
+export const gateStep = (slug: string, kind: StepSpec['gate_kind'] = 'human', config: Record<string, unknown> = {}) =>
+  ({
+    ...{ step_slug: slug, kind: 'gate', role: 'gatekeeper' },
+    ...{ gate_kind: kind, gate_config: config },
+  }) satisfies StepSpec;
+
+export const phaseSpec = (slug: string, steps: StepSpec[], more: Partial<PhaseSpec> = {}): PhaseSpec => ({
+  slug,
+  title: `Phase ${slug}`,
+  artifact: { schema_slug: `${slug}/text` },
+  steps,
+  ...more,
+});
+
+/** Makes a template. */
+export async function makeTemplate(
+  tenant: Tenant,
+  slug: string,
+  phases: PhaseSpec[],
+  more: Partial<WorkflowSpec> = {},
+) {
+  const spec: WorkflowSpec = { slug, version: 1, title: `Template ${slug}`, phases, ...more };
+  expect(await tenant.cp('POST', '/v1/workflows', { spec })).toMatchObject({ status: 201 });
+}
+
+/** @returns the id of the started project */
+export async function startProject(tenant: Tenant, slug: string, more: Record<string, unknown> = {}): Promise<string> {
+  const body = { workflow_slug: slug, brief: 'Tell the story of bread.', title: `Project ${slug}`, ...more };
+  const accepted = await tenant.cp('POST', '/v1/projects', body);
+  expect(accepted).toMatchObject({ status: 201 });
+  return accepted.body.id;
+}
+
+export async function projectOf(tenant: Tenant, id: string) {
+  return (await tenant.cp('GET', `/v1/projects/${id}`)).body;
+}
+
+export const untilProject = (tenant: Tenant, id: string, status: string, timeoutMs?: number) =>
+  eventually(async () => {
+    const project = await projectOf(tenant, id);
+    if (project.status !== status) {
+      throw new Error(`project ${id} is ${project.status} (${project.pause_reason}), not ${status}`);
+    }
+    return project;
+  }, timeoutMs);
+
+export interface TaskRow {
+  id: string;
+  phase_slug: string;
+  status: string;
+  task_kind: string;
+  cost_usd: string;
+}
+export const tasksOf = async (tenant: Tenant, id: string): Promise<TaskRow[]> =>
+  (await tenant.cp('GET', `/v1/projects/${id}/tasks`)).body.data;
+
+export const phaseStatuses = async (tenant: Tenant, id: string): Promise<Record<string, string>> =>
+  Object.fromEntries((await tasksOf(tenant, id)).map(({ phase_slug, status }) => [phase_slug, status]));
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- what a test expects of it is what its assertions say
+export async function stepOf(tenant: Tenant, id: string, phase: string, step: string): Promise<any> {
+  const task = (await tasksOf(tenant, id)).find(({ phase_slug }) => phase_slug === phase)!;
+  const { body } = await tenant.cp('GET', `/v1/projects/${id}/tasks/${task.id}/subtasks`);
+  return body.data.find(({ step_slug }: { step_slug: string }) => step_slug === step);
+}
+
+export const untilStep = (tenant: Tenant, id: string, phase: string, step: string, status: string) =>
+  eventually(async () => {
+    const row = await stepOf(tenant, id, phase, step);
+    if (row.status !== status) throw new Error(`step ${phase}/${step} is ${row.status}, not ${status}`);
+    return row;
+  });
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- as above
+export const attemptsOf = async (tenant: Tenant, id: string, subtaskId: string): Promise<any[]> =>
+  (await tenant.cp('GET', `/v1/projects/${id}/subtasks/${subtaskId}/attempts`)).body.data;
+
+export interface ProjectEventRow {
+  id: number;
+  topic: string;
+  category: string;
+  level: string;
+  actor_kind: string;
+  subtask_id: string | null;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- its shape is the topic's
+  payload_jsonb: Record<string, any>;
+}
+/** Oldest first. */
+export const projectEventsOf = async (tenant: Tenant, id: string): Promise<ProjectEventRow[]> =>
+  (await tenant.cp('GET', `/v1/projects/${id}/events?limit=1000`)).body.data.reverse();
+
+export const topicsOf = async (tenant: Tenant, id: string): Promise<string[]> =>
+  (await projectEventsOf(tenant, id)).map(({ topic }) => topic);
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- as above
+export const artifactsOf = async (tenant: Tenant, id: string, currentOnly = true): Promise<any[]> =>
+  (await tenant.cp('GET', `/v1/projects/${id}/artifacts?current_only=${currentOnly}`)).body.data;

@@ -1,0 +1,49 @@
+/** What a project's workflow says to its phases. */
+import { defineSignal } from '@temporalio/workflow';
+import type { GateDecision, PhaseChange, TaskStatus } from '../../src/resources/projects/model.ts';
+import type { RunLimits } from '../../src/resources/runs/model.ts';
+
+export interface PhaseInput {
+  projectId: string;
+  customerId: string;
+  workspaceId: string;
+  taskId: string;
+  slug: string;
+  iteration: number;
+  limits: RunLimits;
+  split: boolean;
+  /** The one step that may run although the project is paused. */
+  granted?: string;
+  /** Where it continued as new: its project learns of its end by signal. */
+  detached?: boolean;
+  /** Continue as new after this many events, or sooner where the server suggests it. */
+  continueAfterEvents?: number;
+}
+
+export interface PhaseResult {
+  slug: string;
+  iteration: number;
+  /** `superseded`: another start of the phase has taken over, or its project is over. */
+  status: TaskStatus | 'superseded';
+  changes: PhaseChange[];
+  /** US dollars, of the whole project so far. */
+  costUsd: string | null;
+}
+
+/** The project is active again. */
+export const goOnSignal = defineSignal('goOn');
+
+/** A gate of this phase was answered. */
+export const gateResolvedSignal = defineSignal<[GateDecision]>('gateResolved');
+
+/** A step that had failed is pending again. */
+export const stepRetriedSignal = defineSignal<[{ subtaskId: string }]>('stepRetried');
+
+/** This step may run although the project is paused. */
+export const grantStepSignal = defineSignal<[{ subtaskId: string }]>('grantStep');
+
+/** The project's workflow continues as new: from now on it learns of this phase's end by `phaseEnded`. */
+export const detachSignal = defineSignal('detach');
+
+/** To the project's workflow, by a phase that was detached. */
+export const phaseEndedSignal = defineSignal<[PhaseResult]>('phaseEnded');

@@ -1,0 +1,65 @@
+/** The step graph of a phase in memory: what can start, and what is under way. The record decides; this remembers. Pure. */
+import { isDone, type StepRef, type TaskStatus } from '../../src/resources/projects/model.ts';
+
+export type StepGraph = ReturnType<typeof createStepGraph>;
+
+export function createStepGraph() {
+  let steps: StepRef[] = [];
+  const inFlight = new Set<string>();
+  const find = (subtaskId: string): StepRef | undefined => steps.find((step) => step.subtaskId === subtaskId);
+  const set = (subtaskId: string, status: TaskStatus): void => {
+    const step = find(subtaskId);
+    if (step) step.status = status;
+  };
+
+  return {
+    inFlight,
+    set,
+    load(recorded: readonly StepRef[]): void {
+      steps = recorded.map((step) => ({ ...step }));
+    },
+
+    /** Nothing new starts beside a step that has failed: its project is paused. */
+    ready: (): StepRef[] =>
+      steps.some(({ status }) => status === 'failed')
+        ? []
+        : steps.filter(
+            ({ subtaskId, status, dependsOn }) =>
+              (status === 'pending' || status === 'blocked') &&
+              !inFlight.has(subtaskId) &&
+              dependsOn.every((position) => isDone(steps[position]!.status)),
+          ),
+
+    /** These are pending again. */
+    reset(subtaskIds: readonly string[]): void {
+      for (const subtaskId of subtaskIds) set(subtaskId, 'pending');
+    },
+
+    /** This one and whatever was done after it. */
+    resetFrom(subtaskId: string): void {
+      const reached = new Set([steps.findIndex((step) => step.subtaskId === subtaskId)]);
+      for (let before = 0; before !== reached.size;) {
+        before = reached.size;
+        steps.forEach(({ dependsOn }, position) => {
+          if (dependsOn.some((each) => reached.has(each))) reached.add(position);
+        });
+      }
+      for (const position of reached) if (steps[position]) steps[position].status = 'pending';
+    },
+
+    /** Whatever has not begun will not. */
+    skipRest(): void {
+      for (const step of steps) if (step.status === 'pending') step.status = 'skipped';
+    },
+
+    render: (): string =>
+      [
+        '| Step | Kind | Status |',
+        '| --- | --- | --- |',
+        ...steps.map(({ subtaskId, slug, kind, status }) => {
+          const shown = inFlight.has(subtaskId) && status === 'pending' ? 'under way' : status;
+          return `| ${slug} | ${kind} | ${shown} |`;
+        }),
+      ].join('\n'),
+  };
+}

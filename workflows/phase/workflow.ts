@@ -1,0 +1,328 @@
+/**
+ * One start of a phase: its step graph. Agent steps are child runs, action steps activities, gates wait for a signal.
+ *
+ * Each beginning and end of a step is decided in the record, under its project's lock; this workflow only knows what is
+ * under way. So a pause holds from the moment its row says so, and a start that was overtaken writes nothing.
+ */
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  ChildWorkflowFailure,
+  condition,
+  continueAsNew,
+  executeChild,
+  getExternalWorkflowHandle,
+  isCancellation,
+  ParentClosePolicy,
+  setCurrentDetails,
+  setHandler,
+  TimeoutFailure,
+  uuid4,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { ACTION_FAILED } from '../../activities/projects.ts';
+import {
+  projectWorkflowId,
+  SYSTEM,
+  type AttemptBeginning,
+  type AttemptFault,
+  type GateDecision,
+  type PhaseChange,
+  type StepRef,
+} from '../../src/resources/projects/model.ts';
+import { runWorkflowId } from '../../src/resources/runs/model.ts';
+import type { AgentRunInput } from '../run/messages.ts';
+import { agentRun } from '../run/workflow.ts';
+import { phaseStatusSignal, stepEndedSignal } from '../project/messages.ts';
+import { activitiesOf, records } from '../shared/activities.ts';
+import { foundByAgent } from '../shared/search-attributes.ts';
+import {
+  detachSignal,
+  gateResolvedSignal,
+  goOnSignal,
+  grantStepSignal,
+  phaseEndedSignal,
+  stepRetriedSignal,
+  type PhaseInput,
+  type PhaseResult,
+} from './messages.ts';
+import { createStepGraph } from './step-graph.ts';
+
+/** An action that the record itself carries out. */
+const ENACT = 'enact_edit_plan';
+/** The failure of an action whose reason may be told. */
+const REFUSED: typeof ACTION_FAILED = 'action_failed';
+
+type Begun<Kind> = Extract<AttemptBeginning, { kind: Kind }>;
+
+export async function phase(input: PhaseInput): Promise<PhaseResult> {
+  const { projectId, taskId, slug, iteration } = input;
+  const ref = { projectId, taskId, iteration };
+  const graph = createStepGraph();
+  const granted = new Set(input.granted ? [input.granted] : []);
+  const answers = new Map<string, GateDecision>();
+  /** Gates that were open when the work before them was sent back. */
+  const recalled = new Set<string>();
+  const atGate = new Set<string>();
+  const changes: PhaseChange[] = [];
+  let goOns = 0;
+  let dispatches = 0;
+  let isDetached = input.detached ?? false;
+  let isSuperseded = false;
+  let broken: unknown;
+
+  setHandler(goOnSignal, () => void goOns++);
+  setHandler(gateResolvedSignal, (decision) => void answers.set(decision.subtaskId, decision));
+  setHandler(stepRetriedSignal, ({ subtaskId }) => graph.resetFrom(subtaskId));
+  setHandler(grantStepSignal, ({ subtaskId }) => void granted.add(subtaskId));
+  setHandler(detachSignal, () => void (isDetached = true));
+
+  const project = () => getExternalWorkflowHandle(projectWorkflowId(projectId));
+  /** The project's board; it does without what does not arrive. */
+  const tell = (status: 'running' | 'blocked', waitsFor: string | null): Promise<void> =>
+    project()
+      .signal(phaseStatusSignal, { slug, iteration, status, waitsFor })
+      .catch(() => {});
+
+  /** Asks again each time the project goes on, for as long as the answer is that it is paused. */
+  async function unlessPaused<Answer extends { kind: string }>(
+    ask: () => Promise<Answer>,
+    isGranted: () => boolean,
+  ): Promise<Exclude<Answer, { kind: 'paused' }>> {
+    for (;;) {
+      const before = goOns;
+      const answer = await ask();
+      if (answer.kind !== 'paused') return answer as Exclude<Answer, { kind: 'paused' }>;
+      setCurrentDetails(`The project is paused.\n\n${graph.render()}`);
+      await condition(() => goOns > before || isGranted());
+    }
+  }
+
+  async function runStep(step: StepRef): Promise<void> {
+    const { subtaskId } = step;
+    const key = `${workflowInfo().runId}:${++dispatches}`;
+    let isGranted = false;
+    const begun = await unlessPaused(
+      () => {
+        isGranted = granted.delete(subtaskId);
+        return records.beginAttempt({ ...ref, subtaskId, key, granted: isGranted });
+      },
+      () => granted.has(subtaskId),
+    );
+    graph.set(subtaskId, begun.kind === 'gate' ? 'blocked' : 'running');
+    switch (begun.kind) {
+      case 'superseded':
+        isSuperseded = true;
+        return;
+      case 'misconfigured':
+        graph.set(subtaskId, 'failed');
+        break;
+      case 'gate_passed':
+        graph.set(subtaskId, 'succeeded');
+        break;
+      case 'gate':
+        if (isGranted) await tellStepEnded(subtaskId);
+        return atTheGate(step, begun);
+      case 'agent':
+        await settle(step, begun.attemptId, await runAgent(step, begun));
+        break;
+      case 'action':
+        await settle(step, begun.attemptId, await runAction(step, begun));
+    }
+    if (isGranted) await tellStepEnded(subtaskId);
+  }
+
+  const tellStepEnded = (subtaskId: string): Promise<void> =>
+    project()
+      .signal(stepEndedSignal, { subtaskId })
+      .catch(() => {});
+
+  async function settle({ subtaskId }: StepRef, attemptId: string, fault: AttemptFault | undefined): Promise<void> {
+    const outcome = await records.settleAttempt({ ...ref, attemptId, ...(fault && { fault }) });
+    switch (outcome.kind) {
+      case 'succeeded':
+        return graph.set(subtaskId, 'succeeded');
+      case 'failed':
+        return graph.set(subtaskId, 'failed');
+      case 'again':
+        graph.set(subtaskId, 'pending');
+        return sendBack(outcome.reset);
+      case 'superseded':
+        isSuperseded = true;
+    }
+  }
+
+  /** Pending again, and what waits at a gate among them waits no longer. */
+  function sendBack(subtaskIds: readonly string[]): void {
+    graph.reset(subtaskIds);
+    for (const each of subtaskIds) if (atGate.has(each)) recalled.add(each);
+  }
+
+  /** @returns how it went wrong, where the run's own record does not say */
+  async function runAgent(
+    { slug: stepSlug }: StepRef,
+    { runId, agent, timeoutMs }: Begun<'agent'>,
+  ): Promise<AttemptFault | undefined> {
+    const { customerId, workspaceId, limits, split } = input;
+    const args: [AgentRunInput] = [{ runId, customerId, workspaceId, agent, limits, split }];
+    const scope = new CancellationScope({ cancellable: true, ...(timeoutMs !== null && { timeout: timeoutMs }) });
+    try {
+      await scope.run(() =>
+        executeChild(agentRun, {
+          workflowId: runWorkflowId(runId),
+          args,
+          typedSearchAttributes: foundByAgent(agent),
+          parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+          staticSummary: `${stepSlug} (${agent})`,
+        }),
+      );
+      return undefined;
+    } catch (error) {
+      if (isCancellation(error)) {
+        if (CancellationScope.current().consideredCancelled) throw error;
+        return scope.consideredCancelled
+          ? { kind: 'timeout', message: `not done after ${timeoutMs! / 1_000} s, which is the step's timeout_s` }
+          : { kind: 'cancelled', message: 'its run was cancelled' };
+      }
+      if (!(error instanceof ChildWorkflowFailure)) throw error;
+      // A run that failed has said so in its record.
+      return error.cause instanceof ApplicationFailure
+        ? undefined
+        : { kind: 'crash', message: `its run ended without an outcome: ${error.cause?.name ?? 'unknown cause'}` };
+    }
+  }
+
+  async function runAction(
+    { subtaskId }: StepRef,
+    { attemptId, action, effect, timeoutMs }: Begun<'action'>,
+  ): Promise<AttemptFault | undefined> {
+    const work = { ...ref, subtaskId, attemptId };
+    if (action === ENACT) {
+      changes.push(...(await records.enactPlan(work)));
+      return undefined;
+    }
+    const { tools, irreversible } = activitiesOf(input.split);
+    const chosen = effect === 'irreversible' ? irreversible : tools;
+    const options = { summary: action, ...(timeoutMs !== null && { startToCloseTimeout: timeoutMs }) };
+    try {
+      await chosen.runAction.executeWithOptions(options, [work]);
+      return undefined;
+    } catch (error) {
+      if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
+      const { cause } = error;
+      if (cause instanceof ApplicationFailure && cause.type === REFUSED) {
+        return { kind: 'failed', message: cause.message };
+      }
+      // Neither a timeout nor a broken connection says how far an effect had come.
+      if (effect === 'irreversible') return { kind: 'crash', message: 'its outcome is unknown' };
+      if (cause instanceof TimeoutFailure && cause.timeoutType === 'START_TO_CLOSE') {
+        return { kind: 'timeout', message: 'not done in time' };
+      }
+      if (cause instanceof TimeoutFailure) return { kind: 'crash', message: 'its worker died' };
+      return { kind: 'failed', message: 'an unexpected error; the worker log has it' };
+    }
+  }
+
+  async function atTheGate(step: StepRef, { gateKind, waitMs }: Begun<'gate'>): Promise<void> {
+    const { subtaskId } = step;
+    atGate.add(subtaskId);
+    await tell('blocked', `gate \`${step.slug}\` (${gateKind}, subtask \`${subtaskId}\`)`);
+    const isOver = () => answers.has(subtaskId) || recalled.has(subtaskId);
+    const inTime = waitMs === null ? condition(isOver).then(() => true) : condition(isOver, waitMs);
+    if (!(await inTime)) await answerForTime(subtaskId, gateKind);
+    await condition(isOver);
+    atGate.delete(subtaskId);
+    recalled.delete(subtaskId);
+    const answer = answers.get(subtaskId);
+    answers.delete(subtaskId);
+    // Its place on the board, before what follows may take it.
+    if (atGate.size === 0) await tell('running', null);
+    switch (answer?.effect) {
+      case 'pass':
+        return graph.set(subtaskId, 'succeeded');
+      case 'fail':
+        return graph.set(subtaskId, 'failed');
+      case 'skip':
+        graph.set(subtaskId, 'succeeded');
+        return graph.skipRest();
+      case 'rework':
+      case undefined:
+        graph.set(subtaskId, 'pending');
+        sendBack(answer?.reset ?? []);
+    }
+  }
+
+  /** The time of a schedule has come, or that of an answer is over. Somebody may have been faster. */
+  async function answerForTime(subtaskId: string, gateKind: string): Promise<void> {
+    const answer = {
+      subtask_id: subtaskId,
+      decision: gateKind === 'schedule' ? ('approved' as const) : ('rejected' as const),
+      decided_by: 'system',
+      comment: gateKind === 'schedule' ? 'its time has come' : 'nobody answered in time',
+    };
+    const gate = { projectId, answer, actor: SYSTEM, gateKind: null, commandId: uuid4(), isLenient: true };
+    const outcome = await records.resolveGate(gate);
+    if (outcome.resolved) answers.set(subtaskId, outcome.resolved.gate);
+  }
+
+  const mayContinue = (): boolean =>
+    graph.inFlight.size === atGate.size &&
+    (workflowInfo().continueAsNewSuggested ||
+      workflowInfo().historyLength > (input.continueAfterEvents ?? Number.POSITIVE_INFINITY));
+
+  async function runSteps(): Promise<PhaseResult> {
+    const opened = await unlessPaused(
+      () => records.openPhase({ ...ref, granted: granted.size > 0 }),
+      () => granted.size > 0,
+    );
+    if (opened.kind === 'superseded') return ended('superseded', null);
+    graph.load(opened.steps);
+    const steps = new CancellationScope();
+    for (;;) {
+      if (mayContinue()) await continueAsNew<typeof phase>({ ...input, detached: isDetached });
+      for (const step of graph.ready()) {
+        graph.inFlight.add(step.subtaskId);
+        steps
+          .run(() => runStep(step))
+          .catch((error: unknown) => void (broken ??= error))
+          .finally(() => graph.inFlight.delete(step.subtaskId));
+      }
+      setCurrentDetails(graph.render());
+      const isIdle = () => graph.inFlight.size === 0;
+      await condition(() => isSuperseded || broken !== undefined || isIdle() || graph.ready().length > 0);
+      if (broken !== undefined) throw broken;
+      if (isSuperseded) {
+        steps.cancel();
+        await condition(isIdle);
+        return ended('superseded', null);
+      }
+      if (!isIdle() || graph.ready().length > 0) continue;
+      const ending = await records.closePhase(ref);
+      if (ending.kind === 'superseded') return ended('superseded', null);
+      if (ending.kind === 'ended') return ended(ending.status, ending.costUsd);
+      graph.load(ending.steps);
+    }
+  }
+
+  const ended = (status: PhaseResult['status'], costUsd: string | null): PhaseResult => ({
+    ...{ slug, iteration, status, changes, costUsd },
+  });
+
+  const result = await runSteps().catch(async (error: unknown) => {
+    // Runs that are being cancelled record that themselves, for which they need a parent that is still there.
+    if (isCancellation(error)) {
+      await CancellationScope.nonCancellable(() => condition(() => graph.inFlight.size === 0));
+    }
+    throw error;
+  });
+  if (isDetached) await project().signal(phaseEndedSignal, result);
+  // Red in the Temporal Web UI; the project reads the result from the failure.
+  if (result.status === 'failed') {
+    throw ApplicationFailure.create({
+      ...{ type: 'phase_failed', message: `phase ${slug} failed; its steps say why`, nonRetryable: true },
+      details: [result],
+    });
+  }
+  return result;
+}

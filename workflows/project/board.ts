@@ -1,0 +1,130 @@
+/** The phase graph of a project in memory: what can start, what is under way, and how it looks to an operator. Pure. */
+import {
+  isDone,
+  type BoardPhase,
+  type PhaseChange,
+  type ProjectStatus,
+  type TaskStatus,
+} from '../../src/resources/projects/model.ts';
+import type { PhaseResult } from '../phase/messages.ts';
+
+const MARKS: Record<TaskStatus, string> = {
+  pending: '·',
+  running: '▶',
+  blocked: '⏸',
+  review: '👁',
+  succeeded: '✓',
+  failed: '✗',
+  skipped: '–',
+  stale: '~',
+};
+
+export type Board = ReturnType<typeof createBoard>;
+
+export function createBoard(
+  given: readonly BoardPhase[],
+  /** Phases that another run of this workflow started. */
+  started: readonly { slug: string; iteration: number }[],
+) {
+  const phases = given.map((phase) => ({ ...phase }));
+  const bySlug = new Map(phases.map((phase) => [phase.slug, phase]));
+  const inFlight = new Map(started.map(({ slug, iteration }) => [slug, iteration]));
+  /** What a command made of a phase whose end in the record is not known here yet. */
+  const overtaken = new Map<string, TaskStatus>();
+  const waits = new Map<string, string>();
+
+  return {
+    phases,
+    inFlight,
+    find: (slug: string): BoardPhase | undefined => bySlug.get(slug),
+
+    /** Pending, nothing under way for it, and everything before it done. */
+    ready: (): BoardPhase[] =>
+      phases.filter(
+        ({ slug, status, dependsOn }) =>
+          status === 'pending' &&
+          !inFlight.has(slug) &&
+          dependsOn.every((position) => isDone(phases[position]!.status)),
+      ),
+
+    isFinished: (): boolean => inFlight.size === 0 && phases.every(({ status }) => isDone(status)),
+
+    /** In flight as the record had it, and nobody here is told of its end. */
+    orphans: (): BoardPhase[] =>
+      phases.filter(({ slug, status }) => ['running', 'blocked', 'review'].includes(status) && !inFlight.has(slug)),
+
+    /** @returns the number of this start */
+    begin(phase: BoardPhase): number {
+      phase.iteration += 1;
+      phase.status = 'running';
+      inFlight.set(phase.slug, phase.iteration);
+      return phase.iteration;
+    },
+
+    /** @returns false for an end that is known already, or of a start that was overtaken */
+    end({ slug, iteration, status }: Pick<PhaseResult, 'slug' | 'iteration' | 'status'>): boolean {
+      if (inFlight.get(slug) !== iteration) return false;
+      inFlight.delete(slug);
+      waits.delete(slug);
+      const phase = bySlug.get(slug)!;
+      if (status !== 'superseded') phase.status = overtaken.get(slug) ?? status;
+      overtaken.delete(slug);
+      return true;
+    },
+
+    apply(changes: readonly PhaseChange[]): void {
+      for (const { slug, status, taskId } of changes) {
+        const phase = bySlug.get(slug);
+        if (phase) {
+          if (inFlight.has(slug)) overtaken.set(slug, status);
+          else phase.status = status;
+        } else if (taskId) {
+          const added = { slug, taskId, status, dependsOn: [], iteration: 0 };
+          phases.push(added);
+          bySlug.set(slug, added);
+        }
+      }
+    },
+
+    /** What the record says, where it and this board have come apart. */
+    sync(recorded: readonly BoardPhase[]): void {
+      for (const { slug, status, iteration } of recorded) {
+        const phase = bySlug.get(slug);
+        if (!phase || inFlight.has(slug)) continue;
+        phase.status = status;
+        phase.iteration = Math.max(phase.iteration, iteration);
+      }
+    },
+
+    note({
+      slug,
+      iteration,
+      status,
+      waitsFor,
+    }: {
+      slug: string;
+      iteration: number;
+      status: TaskStatus;
+      waitsFor: string | null;
+    }) {
+      if (inFlight.get(slug) !== iteration) return;
+      bySlug.get(slug)!.status = status;
+      if (waitsFor === null) waits.delete(slug);
+      else waits.set(slug, waitsFor);
+    },
+
+    /** Markdown, for the Temporal Web UI. */
+    render({ title, status, costUsd }: { title: string; status: ProjectStatus; costUsd: string }): string {
+      const waiting = [...waits].map(([slug, what]) => `- \`${slug}\` waits for ${what}`);
+      return [
+        `### ${title}: ${status}`,
+        `Cost so far: $${Number(costUsd).toFixed(4)}`,
+        ...(waiting.length > 0 ? ['', '**Waiting**', ...waiting] : []),
+        '',
+        '| | Phase | Status | Start |',
+        '| --- | --- | --- | --- |',
+        ...phases.map((phase) => `| ${MARKS[phase.status]} | ${phase.slug} | ${phase.status} | ${phase.iteration} |`),
+      ].join('\n');
+    },
+  };
+}

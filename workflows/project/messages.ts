@@ -1,0 +1,132 @@
+/** What the world and a project's phases say to its workflow. Shared constants: a misspelled name would succeed silently. */
+import { defineSignal, defineUpdate } from '@temporalio/workflow';
+import type {
+  Actor,
+  BoardPhase,
+  Cascade,
+  Decision,
+  PlanDecision,
+  ProjectStatus,
+} from '../../src/resources/projects/model.ts';
+import type { RunLimits } from '../../src/resources/runs/model.ts';
+
+/** The workflow's type, as the server knows it. */
+export const PROJECT = 'project';
+
+export interface ProjectInput {
+  projectId: string;
+  customerId: string;
+  workspaceId: string;
+  title: string;
+  workflowSlug: string;
+  limits: RunLimits;
+  /** Each kind of activity has a task queue of its own. */
+  split: boolean;
+  /** In pipeline order; of the record at the time of the start. */
+  phases: BoardPhase[];
+  status: ProjectStatus;
+  /** Set where it continued as new: phases that go on, and what their workflows are known by. */
+  inFlight?: { slug: string; iteration: number }[];
+  costUsd?: string;
+  /** Continue as new after this many events, or sooner where the server suggests it. */
+  continueAfterEvents?: number;
+}
+
+export interface GateAnswer {
+  subtask_id: string;
+  decision: Decision;
+  /** Who says so; at most 64 characters. */
+  decided_by?: string;
+  /** Kept on the gate's output. */
+  payload?: Record<string, unknown> | null;
+  comment?: string | null;
+}
+
+/** For external systems and operators: answers any waiting gate; one that does not wait is left alone. */
+export const resolveGateSignal = defineSignal<[GateAnswer]>('resolveGate');
+
+/**
+ * What callers say in their own words (addenda, comments, plans) is kept in Postgres under the id of the update, which
+ * carries only what the workflow decides by.
+ */
+export interface Command {
+  actor: Actor;
+}
+export interface GateCommand extends Command, Pick<GateAnswer, 'subtask_id' | 'decision' | 'decided_by'> {
+  /** The one kind that this caller may answer. */
+  gateKind: 'human' | 'webhook';
+}
+/** For the API and the tool. Problems: not_found, gate_not_waiting. */
+export const resolveGateUpdate = defineUpdate<{ projectStatus: ProjectStatus }, [GateCommand]>('resolveGate');
+
+/** Answers when no further step will be dispatched. Problems: project_not_active. */
+export const pauseUpdate = defineUpdate<{ status: 'paused' }, [Command]>('pause');
+
+export interface RecoverySummary {
+  crashed_attempts_recovered: number;
+  repeat_crash_failures: number;
+  nonidempotent_pauses: number;
+}
+/** Problems: project_not_paused. */
+export const resumeUpdate = defineUpdate<RecoverySummary, [Command]>('resume');
+
+/** Problems: project_ended. */
+export const abandonUpdate = defineUpdate<{ status: 'abandoned' }, [Command]>('abandon');
+
+/** @returns the step that ran and has ended (or, a gate, opened); null where none could be dispatched */
+export const runStepUpdate = defineUpdate<{ subtaskId: string } | null, [Command]>('runStep');
+
+/** Problems: not_found, subtask_not_failed, attempt_queued, project_ended. */
+export const retrySubtaskUpdate = defineUpdate<void, [Command & { subtaskId: string }]>('retrySubtask');
+
+export interface RetriggerResult {
+  cascade: Cascade;
+  affected_phase_slugs: string[];
+  marked_stale: string[];
+  auto_retriggered: string[];
+  /** US dollars: what the phases that run again cost the last time. */
+  cost_estimate_usd: string;
+}
+/** Problems: not_found, phase_in_flight, project_ended. */
+export const retriggerUpdate = defineUpdate<RetriggerResult, [Command & { phaseSlug: string; cascade: Cascade }]>(
+  'retrigger',
+);
+
+export interface RevertResult {
+  artifactId: string;
+  cascade: Cascade;
+  affected_phase_slugs: string[];
+  marked_stale: string[];
+  auto_retriggered: string[];
+}
+/** Problems: not_found, phase_in_flight, already_current, project_ended. */
+export const revertUpdate = defineUpdate<
+  RevertResult,
+  [Command & { phaseSlug: string; targetVersion: number; cascade: Cascade }]
+>('revertArtifact');
+
+export interface EditSessionIds {
+  task_id: string;
+  planner_subtask_id: string;
+  gate_subtask_id: string;
+  enact_subtask_id: string;
+}
+/** Problems: project_ended. */
+export const editSessionUpdate = defineUpdate<EditSessionIds, [Command & { cascade: Cascade }]>('startEditSession');
+
+/** Problems: not_found, gate_not_waiting. */
+export const resolvePlanUpdate = defineUpdate<
+  void,
+  [Command & { taskId: string; decision: PlanDecision; decidedBy: string }]
+>('resolveEditPlan');
+
+// ---- What its phases tell it -------------------------------------------------------------------------------------------
+
+/** A phase began or ceased to wait for something outside. */
+export const phaseStatusSignal =
+  defineSignal<[{ slug: string; iteration: number; status: 'running' | 'blocked'; waitsFor: string | null }]>(
+    'phaseStatus',
+  );
+
+/** A step that was to run although the project is paused has ended, or a gate has opened. */
+export const stepEndedSignal = defineSignal<[{ subtaskId: string }]>('stepEnded');

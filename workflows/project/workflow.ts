@@ -1,0 +1,452 @@
+/**
+ * A project: its phase graph, each phase a child workflow, and whatever people ask of it meanwhile.
+ *
+ * Temporal owns the progress. Postgres holds the record, which activities alone write, under a lock on the project's
+ * row; so it is there that two commands, or a command and a phase, are put in an order. The board here is what the
+ * workflow needs to go on, and what an operator sees. Hence no query handlers.
+ *
+ * Phases outlive one run of this workflow: it continues as new with them under way, and they report by signal.
+ */
+import {
+  ActivityFailure,
+  allHandlersFinished,
+  ApplicationFailure,
+  ChildWorkflowFailure,
+  condition,
+  continueAsNew,
+  currentUpdateInfo,
+  getExternalWorkflowHandle,
+  isCancellation,
+  ParentClosePolicy,
+  setCurrentDetails,
+  setHandler,
+  startChild,
+  uuid4,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import type { ProblemCode } from '../../src/platform/core/problem.ts';
+import {
+  phaseWorkflowId,
+  projectWorkflowId,
+  SYSTEM,
+  type BoardPhase,
+  type GateDecision,
+  type PhaseChange,
+  type ProjectStatus,
+} from '../../src/resources/projects/model.ts';
+import {
+  detachSignal,
+  gateResolvedSignal,
+  goOnSignal,
+  grantStepSignal,
+  phaseEndedSignal,
+  stepRetriedSignal,
+  type PhaseInput,
+  type PhaseResult,
+} from '../phase/messages.ts';
+import { phase } from '../phase/workflow.ts';
+import { records } from '../shared/activities.ts';
+import { createBoard } from './board.ts';
+import {
+  abandonUpdate,
+  editSessionUpdate,
+  pauseUpdate,
+  phaseStatusSignal,
+  resolveGateSignal,
+  resolveGateUpdate,
+  resolvePlanUpdate,
+  resumeUpdate,
+  retriggerUpdate,
+  retrySubtaskUpdate,
+  revertUpdate,
+  runStepUpdate,
+  stepEndedSignal,
+  type Command,
+  type ProjectInput,
+} from './messages.ts';
+
+/** The server takes 2,000 updates of one run; well before that it continues as new. */
+const MAX_UPDATES = 1_000;
+/** A workflow that was started for a command waits this long for it. */
+const FOR_ITS_COMMAND = '30s';
+
+export async function project(input: ProjectInput): Promise<void> {
+  const { projectId } = input;
+  const board = createBoard(input.phases, input.inFlight ?? []);
+  let status: ProjectStatus = input.status;
+  let costUsd = input.costUsd ?? '0';
+  let updates = 0;
+  /** Something happened that the main loop should look at. */
+  let isStirred = true;
+  const detached = new Set<string>(input.inFlight?.map(({ slug, iteration }) => `${slug}/${iteration}`));
+  const granted = new Set<string>();
+
+  const stir = (): void => void (isStirred = true);
+  const phaseHandle = (slug: string, iteration: number) =>
+    getExternalWorkflowHandle(phaseWorkflowId(projectId, slug, iteration));
+  /** To phases under way; one that has just ended has nothing to hear. */
+  const tellPhases = (tell: (handle: ReturnType<typeof phaseHandle>) => Promise<void>): Promise<unknown> =>
+    Promise.all([...board.inFlight].map(([slug, iteration]) => tell(phaseHandle(slug, iteration)).catch(() => {})));
+  const goOn = (): Promise<unknown> => tellPhases((handle) => handle.signal(goOnSignal));
+  function apply(changes: readonly PhaseChange[]): void {
+    board.apply(changes);
+    stir();
+  }
+
+  // ---- Commands ---------------------------------------------------------------------------------------------------
+
+  const refuse = (code: ProblemCode, message: string) => ApplicationFailure.nonRetryable(message, code);
+  // Validators are synchronous on purpose: a throw in an asynchronous one fails the workflow task and hangs the caller.
+  // They refuse what can never be; what depends on the record is refused under its lock.
+  const unlessEnded = (_command: Command): void => {
+    if (status === 'abandoned') throw refuse('project_ended', 'the project was abandoned');
+  };
+  const knownPhase = (command: Command & { phaseSlug: string }): void => {
+    unlessEnded(command);
+    const { phaseSlug } = command;
+    if (!board.find(phaseSlug)) throw refuse('not_found', `the project has no phase ${phaseSlug}`);
+  };
+
+  /** Runs a command under the id of its update, and gives a refusal to whoever sent it. */
+  async function command<T>(work: (commandId: string) => Promise<T>): Promise<T> {
+    updates++;
+    try {
+      return await work(currentUpdateInfo()!.id);
+    } catch (error) {
+      if (error instanceof ActivityFailure && error.cause instanceof ApplicationFailure) throw error.cause;
+      throw error;
+    } finally {
+      stir();
+    }
+  }
+
+  setHandler(
+    pauseUpdate,
+    ({ actor }) =>
+      command(async (commandId) => {
+        const answer = await records.pauseProject({ projectId, actor, commandId });
+        status = 'paused';
+        return answer;
+      }),
+    { validator: unlessEnded },
+  );
+
+  setHandler(
+    resumeUpdate,
+    ({ actor }) =>
+      command(async (commandId) => {
+        const inFlightTaskIds = [...board.inFlight.keys()].map((slug) => board.find(slug)!.taskId);
+        const { summary, changes } = await records.resumeProject({ projectId, actor, commandId, inFlightTaskIds });
+        status = 'active';
+        apply(changes);
+        await goOn();
+        return summary;
+      }),
+    { validator: unlessEnded },
+  );
+
+  setHandler(
+    abandonUpdate,
+    ({ actor }) =>
+      command(async (commandId) => {
+        const { changes, waiters } = await records.abandonProject({ projectId, actor, commandId });
+        status = 'abandoned';
+        apply(changes);
+        await Promise.all([tellPhases((handle) => handle.cancel()), answerWaiters(waiters, 'rejected')]);
+        return { status };
+      }),
+    { validator: unlessEnded },
+  );
+
+  setHandler(
+    runStepUpdate,
+    () =>
+      command(async () => {
+        const next = await records.nextStep({ projectId });
+        if (!next || granted.has(next.subtaskId)) return null;
+        const { subtaskId, phaseSlug } = next;
+        const iteration = board.inFlight.get(phaseSlug);
+        const isOver = () => !granted.has(subtaskId) || !board.inFlight.has(phaseSlug);
+        granted.add(subtaskId);
+        if (iteration === undefined) start(board.find(phaseSlug)!, subtaskId);
+        else await phaseHandle(phaseSlug, iteration).signal(grantStepSignal, { subtaskId });
+        await condition(isOver);
+        granted.delete(subtaskId);
+        return { subtaskId };
+      }),
+    { validator: unlessEnded },
+  );
+  setHandler(stepEndedSignal, ({ subtaskId }) => void granted.delete(subtaskId));
+
+  setHandler(
+    retrySubtaskUpdate,
+    ({ actor, subtaskId }) =>
+      command(async (commandId) => {
+        const { change, inFlight, phaseSlug } = await records.retrySubtask({ projectId, subtaskId, actor, commandId });
+        const iteration = board.inFlight.get(phaseSlug);
+        if (change) apply([change]);
+        else if (inFlight && iteration !== undefined) {
+          await phaseHandle(phaseSlug, iteration)
+            .signal(stepRetriedSignal, { subtaskId })
+            .catch(() => {});
+        }
+      }),
+    { validator: unlessEnded },
+  );
+
+  setHandler(
+    retriggerUpdate,
+    ({ actor, phaseSlug, cascade }) =>
+      command(async (commandId) => {
+        const { changes, ...result } = await records.retriggerPhase({
+          projectId,
+          phaseSlug,
+          cascade,
+          actor,
+          commandId,
+        });
+        reopened();
+        apply(changes);
+        return result;
+      }),
+    { validator: knownPhase },
+  );
+
+  setHandler(
+    revertUpdate,
+    ({ actor, phaseSlug, targetVersion, cascade }) =>
+      command(async (commandId) => {
+        const revert = { projectId, phaseSlug, targetVersion, cascade, actor, commandId };
+        const { changes, ...result } = await records.revertArtifact(revert);
+        reopened();
+        apply(changes);
+        return result;
+      }),
+    { validator: knownPhase },
+  );
+
+  setHandler(
+    editSessionUpdate,
+    ({ actor, cascade }) =>
+      command(async (commandId) => {
+        const { change, ...ids } = await records.startEditSession({ projectId, cascade, actor, commandId });
+        reopened();
+        apply([change]);
+        return ids;
+      }),
+    { validator: unlessEnded },
+  );
+
+  /** Work was added: a completed project goes on. One that is paused stays so. */
+  function reopened(): void {
+    if (status === 'completed') status = 'active';
+  }
+
+  // ---- Gates: one way for the world and for the API; the first decision wins ------------------------------------------
+
+  interface ResolvedGate {
+    gate: GateDecision;
+    phaseSlug: string;
+    reactivated: boolean;
+    projectStatus: ProjectStatus;
+  }
+  async function passOn({ gate, phaseSlug, reactivated }: ResolvedGate): Promise<void> {
+    const iteration = board.inFlight.get(phaseSlug);
+    if (gate.effect === 'fail') status = 'paused';
+    if (reactivated) status = 'active';
+    if (iteration !== undefined) {
+      await phaseHandle(phaseSlug, iteration)
+        .signal(gateResolvedSignal, gate)
+        .catch(() => {});
+    }
+    if (reactivated) await goOn();
+    stir();
+  }
+
+  setHandler(
+    resolveGateUpdate,
+    ({ actor, gateKind, ...answer }) =>
+      command(async (commandId) => {
+        const gate = { projectId, answer, actor, gateKind, commandId, isLenient: false };
+        const { resolved } = await records.resolveGate(gate);
+        await passOn(resolved!);
+        return { projectStatus: resolved!.projectStatus };
+      }),
+    { validator: unlessEnded },
+  );
+
+  setHandler(resolveGateSignal, async (answer) => {
+    const decidedBy = typeof answer?.decided_by === 'string' ? answer.decided_by : 'signal';
+    const actor = { kind: 'external' as const, id: decidedBy };
+    // A name of its own, as an update has: repeated after it was recorded, it is told the same and not that it lost.
+    const gate = { projectId, answer, actor, gateKind: null, commandId: uuid4(), isLenient: true };
+    const { resolved } = await records.resolveGate(gate);
+    if (resolved) await passOn(resolved);
+  });
+
+  setHandler(
+    resolvePlanUpdate,
+    ({ actor, taskId, decision, decidedBy }) =>
+      command(async (commandId) => {
+        const plan = { projectId, taskId, decision, decidedBy, actor, commandId };
+        const { resolved } = await records.resolveEditPlan(plan);
+        await passOn(resolved!);
+      }),
+    { validator: unlessEnded },
+  );
+
+  /** Gates of other projects that wait for the end of this one. */
+  const answerWaiters = (
+    waiters: readonly { projectId: string; subtaskId: string }[],
+    decision: 'approved' | 'rejected',
+  ): Promise<unknown> =>
+    Promise.all(
+      waiters.map((waiter) =>
+        getExternalWorkflowHandle(projectWorkflowId(waiter.projectId))
+          .signal(resolveGateSignal, {
+            ...{ subtask_id: waiter.subtaskId, decision, decided_by: 'system' },
+            comment: `project ${projectId} is ${decision === 'approved' ? 'completed' : 'abandoned'}`,
+          })
+          .catch(() => {}),
+      ),
+    );
+
+  // ---- Phases -----------------------------------------------------------------------------------------------------
+
+  setHandler(phaseStatusSignal, (told) => {
+    board.note(told);
+    stir();
+  });
+  setHandler(phaseEndedSignal, (result) => phaseEnded(result));
+
+  function phaseEnded(result: PhaseResult): void {
+    if (!board.end(result)) return;
+    costUsd = result.costUsd ?? costUsd;
+    if (result.status === 'failed') status = status === 'active' ? 'paused' : status;
+    apply(result.changes);
+  }
+
+  function start(ready: BoardPhase, grantedStep?: string): void {
+    const iteration = board.begin(ready);
+    follow(ready, iteration, grantedStep).catch((error: unknown) => {
+      // Cancellation of this workflow: its main function ends with it too.
+      if (!isCancellation(error)) throw error;
+    });
+  }
+
+  async function follow({ slug, taskId }: BoardPhase, iteration: number, grantedStep?: string): Promise<void> {
+    const { customerId, workspaceId, limits, split } = input;
+    const args: PhaseInput = {
+      ...{ projectId, customerId, workspaceId, taskId, slug, iteration, limits, split },
+      ...(grantedStep !== undefined && { granted: grantedStep }),
+    };
+    try {
+      const child = await startChild(phase, {
+        workflowId: phaseWorkflowId(projectId, slug, iteration),
+        args: [args],
+        // It goes on while this workflow continues as new.
+        parentClosePolicy: ParentClosePolicy.ABANDON,
+        typedSearchAttributes: workflowInfo().typedSearchAttributes,
+        staticSummary: slug,
+      });
+      phaseEnded(await child.result());
+    } catch (error) {
+      if (isCancellation(error) && !(error instanceof ChildWorkflowFailure)) throw error;
+      const told = resultIn(error);
+      if (told) return phaseEnded(told);
+      // A start that this workflow does not remember, or a phase that somebody ended by hand.
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError) && !(error instanceof ChildWorkflowFailure)) {
+        throw error;
+      }
+      await recover({ slug, taskId, iteration });
+    }
+  }
+
+  /** @returns what a phase that failed says of itself */
+  function resultIn(error: unknown): PhaseResult | undefined {
+    const cause = error instanceof ChildWorkflowFailure ? error.cause : undefined;
+    return cause instanceof ApplicationFailure && cause.type === 'phase_failed'
+      ? (cause.details?.[0] as PhaseResult)
+      : undefined;
+  }
+
+  async function recover({ slug, taskId, iteration }: { slug: string; taskId: string; iteration: number }) {
+    const { changes, projectStatus } = await records.recoverPhase({ projectId, taskId, iteration });
+    board.end({ slug, iteration, status: changes.find((change) => change.slug === slug)?.status ?? 'superseded' });
+    if (status === 'active') status = projectStatus;
+    apply(changes);
+  }
+
+  // ---- The story ----------------------------------------------------------------------------------------------------
+
+  const isFull = (): boolean =>
+    workflowInfo().continueAsNewSuggested ||
+    updates >= MAX_UPDATES ||
+    workflowInfo().historyLength > (input.continueAfterEvents ?? Number.POSITIVE_INFINITY);
+
+  async function continueElsewhere(): Promise<void> {
+    for (;;) {
+      await condition(allHandlersFinished);
+      const [next] = [...board.inFlight].filter(([slug, iteration]) => !detached.has(`${slug}/${iteration}`));
+      if (!next) break;
+      const [slug, iteration] = next;
+      try {
+        await phaseHandle(slug, iteration).signal(detachSignal);
+        detached.add(`${slug}/${iteration}`);
+      } catch (error) {
+        if (isCancellation(error)) throw error;
+        // It has ended, and this run of the workflow is about to hear of it.
+        await condition(() => board.inFlight.get(slug) !== iteration);
+      }
+    }
+    await continueAsNew<typeof project>({
+      ...input,
+      ...{ phases: board.phases, status, costUsd },
+      inFlight: [...board.inFlight].map(([slug, iteration]) => ({ slug, iteration })),
+    });
+  }
+
+  /** The record does not agree that there is nothing to do: it is right. */
+  async function syncWithRecord(): Promise<void> {
+    board.sync(await records.loadBoard({ projectId }));
+    await Promise.all(board.orphans().map(recover));
+    stir();
+  }
+
+  async function complete(): Promise<void> {
+    const ending = await records.completeProject({ projectId });
+    status = ending.status;
+    if (ending.completed) await answerWaiters(ending.waiters, 'approved');
+    else if (status === 'active') await syncWithRecord();
+  }
+
+  async function goAsFarAsPossible(): Promise<void> {
+    if (status === 'active') for (const ready of board.ready()) start(ready);
+    if (status !== 'active' || board.inFlight.size > 0) return;
+    if (board.isFinished()) return complete();
+    if (board.ready().length === 0) {
+      status = (await records.pauseIdle({ projectId })).status;
+      if (status === 'active') await syncWithRecord();
+    }
+  }
+
+  if (status === 'planning') status = (await records.startProject({ projectId })).status;
+  // Another run of this workflow was ended by hand while these were under way.
+  await Promise.all(board.orphans().map(recover));
+  // Started to carry out a command, which is on its way.
+  if (status === 'completed') await condition(() => updates > 0, FOR_ITS_COMMAND);
+
+  for (;;) {
+    isStirred = false;
+    await goAsFarAsPossible();
+    setCurrentDetails(board.render({ title: input.title, status, costUsd }));
+    if (status === 'completed' || status === 'abandoned') {
+      await condition(allHandlersFinished);
+      if (status === 'completed' || status === 'abandoned') return;
+      continue;
+    }
+    if (isFull()) await continueElsewhere();
+    await condition(() => isStirred || isFull());
+  }
+}

@@ -1,0 +1,8 @@
+/** What a child is found by: what its parent is found by, and its agent. */
+import { defineSearchAttributeKey, type TypedSearchAttributes } from '@temporalio/common';
+import { workflowInfo } from '@temporalio/workflow';
+
+const AgentSlug = defineSearchAttributeKey('AgentSlug', 'KEYWORD');
+
+export const foundByAgent = (agent: string): TypedSearchAttributes =>
+  workflowInfo().typedSearchAttributes.updateCopy([{ key: AgentSlug, value: agent }]);
