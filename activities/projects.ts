@@ -9,7 +9,6 @@ import { ActionError } from '../src/resources/projects/builtin/action.ts';
 import { findAction } from '../src/resources/projects/builtin/index.ts';
 import {
   type Actor,
-  type AttemptFault,
   type Cascade,
   type PhaseChange,
   type PhaseRef,
@@ -18,7 +17,12 @@ import {
 import type { GateAnswer } from '../workflows/project/messages.ts';
 import type { Effect } from '../src/resources/runs/model.ts';
 import type { GateKind } from '../src/resources/templates/model.ts';
-import type { ProjectEngine, Dispatch, ResolvedGate } from '../src/resources/projects/store/engine/index.ts';
+import type {
+  Dispatch,
+  ProjectEngine,
+  ResolvedGate,
+  Settlement,
+} from '../src/resources/projects/store/engine/index.ts';
 import { presentable } from './context.ts';
 import { heartbeating } from './failures.ts';
 
@@ -112,10 +116,11 @@ export const createProjectActivities = ({ projects, fetch, startDeliveries }: Pr
       return projects.recoverPhase({ ...ref, effectOf });
     },
 
-    openPhase: ({ granted, ...ref }: PhaseRef & { granted: boolean }) => projects.openPhase(ref, granted),
+    openPhase: ({ granted, key, ...ref }: PhaseRef & { granted: string | null; key: string }) =>
+      projects.openAndBegin(ref, { granted, key }, effectOf),
     beginAttempt: (dispatch: Dispatch) => projects.beginAttempt(dispatch, effectOf),
-    settleAttempt: ({ attemptId, fault, ...ref }: PhaseRef & { attemptId: string; fault?: AttemptFault }) =>
-      projects.settleAttempt(ref, attemptId, fault, effectOf),
+    settleAttempt: ({ attemptId, fault, next, isLast, ...ref }: PhaseRef & Settlement) =>
+      projects.settleAndGoOn(ref, { attemptId, fault, next, isLast }, effectOf),
     closePhase: projects.closePhase,
 
     async enactPlan({

@@ -5,6 +5,15 @@
 import { readCredentials } from '../embedded/credentials.ts';
 import { CliError } from './output.ts';
 
+/** An answer that is none of what was asked for. */
+export class ServiceProblem extends CliError {
+  readonly status: number;
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
 export interface ServiceClient {
   baseUrl: string;
   /** Of the Temporal Web UI, where it is known. */
@@ -61,7 +70,9 @@ export function createServiceClient(address: ServiceAddress): ServiceClient {
       throw new CliError(explainNoAnswer(baseUrl, error));
     }
     const text = await response.text();
-    if (!response.ok) throw new CliError(`${method} ${path}: ${response.status} ${explainProblem(text)}`);
+    if (!response.ok) {
+      throw new ServiceProblem(response.status, `${method} ${path}: ${response.status} ${explainProblem(text)}`);
+    }
     return (text ? JSON.parse(text) : undefined) as T;
   }
   return {

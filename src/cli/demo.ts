@@ -1,41 +1,51 @@
 /** `aos demo`: the product in a minute. Every step is the real thing over HTTP, and any that fails fails the demo. */
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { Listr } from 'listr2';
-import { startDemoService, startReceiver, type ReceivedWebhook, type WebhookReceiver } from '../embedded/demo.ts';
+import { projectWorkflowId } from '../resources/projects/model.ts';
+import { startDemoService, startReceiver, type WebhookReceiver } from '../embedded/demo.ts';
 import type { Embedded } from '../embedded/start.ts';
 import { createServiceClient, type ServiceClient } from './client.ts';
+import { followDemoProject } from './demo-project.ts';
 import { modelsIn } from './models.ts';
 import { CliError, paint } from './output.ts';
-import { executionUrl, followRun, formatEvent, formatUsd, sumUsd, type Run, type RunEvent } from './timeline.ts';
+import { readArtifacts, writeArtifacts, type WrittenArtifact } from './project-artifacts.ts';
+import type { Project } from './project-client.ts';
+import { formatUsd, workflowUrl } from './timeline.ts';
+
+const OUTPUT = fileURLToPath(new URL('../../demo-output', import.meta.url));
 
 export function addDemoCommand(program: Command): void {
   program
     .command('demo')
-    .description('start the service on a throw-away directory, run an agent, verify its webhook, and stop')
+    .description('start the service on a throw-away directory, have a blog post written, verify its webhook, and stop')
+    .option('-o, --out <folder>', 'where what it makes is written', relative(process.cwd(), OUTPUT))
     .option('-k, --keep', 'leave the service running at the end, to look around; Ctrl-C stops it')
     .addHelpText('after', '\nExamples:\n  npm run demo\n  npm run demo -- --keep')
     .action(demo);
 }
 
-const QUESTION = 'What is 17% of 2,340, and what time is it in UTC? Use your tools.';
-/** What the offline model obeys; a real one decides by itself. */
-const OFFLINE_DIRECTIVES = ' [[tool:calculator {"expression":"2340*0.17"}]] [[tool:current_time {}]]';
-const RUN_TIMEOUT_MS = 120_000;
+const WORKFLOW = 'blog-post';
+const BRIEF = 'Why small teams should write their decisions down';
+const BUDGET_USD = '2';
+const OFFLINE_TIMEOUT_MS = 120_000;
+const MODEL_TIMEOUT_MS = 30 * 60_000;
 const WEBHOOK_TIMEOUT_MS = 30_000;
 
 interface Demo {
+  out: string;
   receiver: WebhookReceiver;
   service: Embedded;
   client: ServiceClient;
   webhookSecret: string;
-  runId: string;
-  events: RunEvent[];
-  run: Run;
-  webhook: ReceivedWebhook;
+  projectId: string;
+  project: Project;
+  files: WrittenArtifact[];
 }
 
-async function demo({ keep = false }: { keep?: boolean }): Promise<void> {
-  const context = { events: [] as RunEvent[] } as Demo;
+async function demo({ out, keep = false }: { out: string; keep?: boolean }): Promise<void> {
+  const context = { out } as Demo;
   const stop = async () => {
     await context.service?.stop();
     await context.receiver?.close();
@@ -43,7 +53,7 @@ async function demo({ keep = false }: { keep?: boolean }): Promise<void> {
   const onSignal = () => void stop().finally(() => process.exit(130));
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   try {
-    await steps(modelsIn(process.env)).run(context);
+    await steps(modelsIn(process.env).length > 0 ? MODEL_TIMEOUT_MS : OFFLINE_TIMEOUT_MS).run(context);
     report(context);
     if (keep) await stayUntilSignalled(context);
   } catch (error) {
@@ -51,10 +61,10 @@ async function demo({ keep = false }: { keep?: boolean }): Promise<void> {
   } finally {
     await stop();
   }
-  console.log(paint('gray', 'Stopped. Nothing was kept.'));
+  suggest(context);
 }
 
-const steps = (models: readonly string[]) =>
+const steps = (timeoutMs: number) =>
   new Listr<Demo>(
     [
       {
@@ -87,48 +97,46 @@ const steps = (models: readonly string[]) =>
         title: 'Register a webhook',
         async task(demo, task) {
           const { url } = demo.receiver;
-          const events = ['run.succeeded', 'run.failed'];
+          const events = ['project.completed'];
           const { secret } = await demo.client.api<{ secret: string }>('POST', '/v1/webhooks', { url, events });
           demo.webhookSecret = secret;
-          task.title = `Registered the webhook ${url}`;
+          task.title = `Registered the webhook ${url} for ${events.join()}`;
         },
       },
       {
-        title: 'Dispatch a run',
+        title: 'Start a project',
         async task(demo, task) {
-          const prompt = QUESTION + (models.length > 0 ? '' : OFFLINE_DIRECTIVES);
-          const { run_id } = await demo.client.api<{ run_id: string }>('POST', '/v1/runs', {
-            agent: 'assistant',
-            prompt,
+          const { project_id } = await demo.client.api<{ project_id: string }>('POST', '/v1/projects', {
+            workflow_slug: WORKFLOW,
+            brief: BRIEF,
+            cost_budget_usd: BUDGET_USD,
           });
-          demo.runId = run_id;
-          task.title = `Dispatched run ${run_id}: "${QUESTION}"`;
+          demo.projectId = project_id;
+          task.title = `Started a ${WORKFLOW}: "${BRIEF}" (${workflowUrl(demo.client, projectWorkflowId(project_id))})`;
         },
       },
       {
-        title: 'Follow its timeline',
+        title: 'Follow it',
         async task(demo, task) {
-          for await (const event of followRun(demo.client, demo.runId, { timeoutMs: RUN_TIMEOUT_MS })) {
-            demo.events.push(event);
-            task.output = formatEvent(event);
-          }
-          demo.run = await demo.client.api<Run>('GET', `/v1/runs/${demo.runId}`);
-          const { status, error } = demo.run;
-          if (status !== 'succeeded') throw new Error(`the run ${status}: ${error ?? 'no reason was given'}`);
-          if (!demo.events.some(({ event_type }) => event_type === 'tool_result'))
-            throw new Error('the agent called no tool');
-          task.title = `Followed its timeline: ${demo.events.length} events`;
+          demo.project = await followDemoProject(demo.client, demo.projectId, task, timeoutMs);
         },
         rendererOptions: { outputBar: Infinity, persistentOutput: true },
       },
       {
         title: 'Receive the signed webhook and verify it',
         async task(demo, task) {
-          demo.webhook = await demo.receiver.verified(demo.webhookSecret, WEBHOOK_TIMEOUT_MS);
-          const { type, data } = demo.webhook;
-          if (data.run_id !== demo.runId || type !== 'run.succeeded')
-            throw new Error(`the webhook tells of ${type} ${data.run_id}`);
+          const { type, data } = await demo.receiver.verified(demo.webhookSecret, WEBHOOK_TIMEOUT_MS);
+          if (type !== 'project.completed' || data.project_id !== demo.projectId)
+            throw new Error(`the webhook tells of ${type} ${data.project_id}`);
           task.title = `Received ${type}; its signature is valid`;
+        },
+      },
+      {
+        title: 'Write what it made to files',
+        async task(demo, task) {
+          demo.files = await writeArtifacts(await readArtifacts(demo.client, demo.projectId, false), demo.out);
+          if (!demo.files.some(({ file }) => file.endsWith('.html'))) throw new Error('the project made no page');
+          task.title = `Wrote ${demo.files.length} artifacts to ${demo.out}/`;
         },
       },
     ],
@@ -141,18 +149,33 @@ const seconds = ({ timings }: Embedded): string =>
     .map(([part, ms]) => `${part} ${(ms / 1_000).toFixed(1)} s`)
     .join(', ');
 
-function report({ run, runId, events, client }: Demo): void {
-  const line = (name: string, text: string | undefined) =>
-    text && console.log(`${paint('bold', name.padEnd(10))}${text}`);
-  console.log(`\n${paint('bold', 'Output')}\n${run.output}\n`);
-  line('Cost', formatUsd(sumUsd(events.map(({ cost_usd }) => cost_usd))));
-  line('Temporal', executionUrl(client, runId));
+function report({ files, project }: Demo): void {
+  console.log(`\n${paint('bold', 'Artifacts')}`);
+  const width = Math.max(...files.map(({ file }) => file.length));
+  for (const { file, phase_slug, version, bytes } of files) {
+    console.log(`  ${file.padEnd(width)}  ${paint('gray', `phase ${phase_slug}, version ${version}, ${bytes} bytes`)}`);
+  }
+  console.log(`${paint('bold', 'Cost')}  ${formatUsd(project.cost_total_usd)}\n`);
 }
 
-async function stayUntilSignalled({ service, client }: Demo): Promise<void> {
+async function stayUntilSignalled({ service, client, projectId }: Demo): Promise<void> {
   const { base_url, api_key } = service.credentials;
-  console.log(`\nThe service stays at ${base_url} (docs: ${base_url}/docs, API key: ${api_key}). Ctrl-C stops it.`);
+  console.log(`The service stays at ${base_url} (docs: ${base_url}/docs, API key: ${api_key}). Ctrl-C stops it.`);
   console.log(`Temporal Web UI: ${client.uiUrl}`);
+  console.log(`Look at the project: DATA_DIR=${service.config.DATA_DIR} npx aos project show ${projectId}`);
   // The listener of `demo` stops everything and ends the process.
   await new Promise<never>(() => {});
+}
+
+function suggest({ files }: Demo): void {
+  const page = files.find(({ file }) => file.endsWith('.html'))!.file;
+  console.log(paint('gray', 'Stopped. Only the files above were kept.\n'));
+  console.log(paint('bold', 'Next'));
+  for (const [what, how] of [
+    ['see the page it made', `open ${page} in a browser`],
+    ['keep a service running', 'npm start'],
+    ['then start your own', 'npx aos project start landing-page --brief "A bakery that delivers by bicycle" --watch'],
+  ] as const) {
+    console.log(`  ${what.padEnd(24)}${how}`);
+  }
 }

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ServiceClient } from './client.ts';
-import { projectPath } from './project-client.ts';
+import { orMissing, projectPath } from './project-client.ts';
 
 export interface Artifact {
   id: string;
@@ -20,13 +20,13 @@ export interface WrittenArtifact extends Omit<Artifact, 'content'> {
   bytes: number;
 }
 
-export const readArtifacts = async (service: ServiceClient, projectId: string, all: boolean): Promise<Artifact[]> =>
-  (
-    await service.controlPlane<{ data: Artifact[] }>(
-      'GET',
-      `${projectPath(projectId)}/artifacts?current_only=${String(!all)}`,
-    )
-  ).data;
+export async function readArtifacts(service: ServiceClient, projectId: string, all: boolean): Promise<Artifact[]> {
+  const path = `${projectPath(projectId)}/artifacts?current_only=${String(!all)}`;
+  const { data } = await service
+    .controlPlane<{ data: Artifact[] }>('GET', path)
+    .catch(orMissing(`project ${projectId}`));
+  return data;
+}
 
 /** One file each, named after its phase; where there are several versions, after the version too. */
 export async function writeArtifacts(artifacts: readonly Artifact[], folder: string): Promise<WrittenArtifact[]> {
@@ -48,19 +48,18 @@ export interface Openable {
   extension: 'html' | 'svg' | 'json' | 'md';
 }
 
-/** A rendered file and a drawing come out of their wrapping; other values stay what they are. */
+/** A rendered file, an article and a drawing come out of their wrapping; other values stay what they are. */
 export function openable(content: unknown): Openable {
   if (typeof content === 'string') return { text: content, extension: extensionOf(content) };
-  const { content: inner, svg } = (content ?? {}) as { content?: unknown; svg?: unknown };
-  const whole = [inner, svg].find((part) => typeof part === 'string');
-  if (whole !== undefined && isWrapping(content as object)) return openable(whole);
+  const { content: inner, svg, ...names } = (content ?? {}) as Record<string, unknown>;
+  const isWrapping = Object.keys(names).every((name) => NAMES.has(name));
+  if (isWrapping && typeof inner === 'string' && svg === undefined) return openable(inner);
+  if (isWrapping && typeof svg === 'string' && inner === undefined && extensionOf(svg) === 'svg') return openable(svg);
   return { text: `${JSON.stringify(content, null, 2)}\n`, extension: 'json' };
 }
 
-/** `{filename, content_type, content}`, `{title, content}`, `{svg, alt}`: one part is the work, the rest names it. */
-const NAMES_OF = new Set(['filename', 'content_type', 'title', 'alt', 'content', 'svg']);
-const isWrapping = (value: object): boolean =>
-  !('content' in value && 'svg' in value) && Object.keys(value).every((name) => NAMES_OF.has(name));
+/** Beside the one part that is the work, these only name it. */
+const NAMES = new Set(['filename', 'content_type', 'title', 'alt']);
 
 function extensionOf(text: string): Openable['extension'] {
   const start = text

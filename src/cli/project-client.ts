@@ -1,7 +1,7 @@
 /** Projects as the command line reads them: the rows of the control plane, put together as a board of phases and steps. */
 import type { PauseReason, PROJECT_STATUSES, TaskStatus as Status, Topic } from '../resources/projects/model.ts';
 import type { GateKind, Role, StepKind } from '../resources/templates/model.ts';
-import type { ServiceClient } from './client.ts';
+import { ServiceProblem, type ServiceClient } from './client.ts';
 import { CliError } from './output.ts';
 
 export interface Project {
@@ -64,11 +64,19 @@ export interface ProjectEvent {
 
 export const projectPath = (projectId: string): string => `/v1/projects/${encodeURIComponent(projectId)}`;
 
+/** What a 404 means here, in words. */
+export const orMissing =
+  (what: string) =>
+  (error: unknown): never => {
+    const isMissing = error instanceof ServiceProblem && error.status === 404;
+    throw isMissing ? new CliError(`there is no ${what}; list them with: aos project list`) : error;
+  };
+
 const list = async <Row>(service: ServiceClient, path: string): Promise<Row[]> =>
   (await service.controlPlane<{ data: Row[] }>('GET', path)).data;
 
 export const readProject = (service: ServiceClient, projectId: string): Promise<Project> =>
-  service.controlPlane<Project>('GET', projectPath(projectId));
+  service.controlPlane<Project>('GET', projectPath(projectId)).catch(orMissing(`project ${projectId}`));
 
 /** Phases with something to see in their steps. */
 const IS_BUSY: readonly Status[] = ['running', 'blocked', 'review', 'failed'];
@@ -93,7 +101,8 @@ export async function readBoard(
 
 /** Oldest first. */
 export async function readEvents(service: ServiceClient, projectId: string, limit: number): Promise<ProjectEvent[]> {
-  const events = await list<ProjectEvent>(service, `${projectPath(projectId)}/events?limit=${limit}`);
+  const path = `${projectPath(projectId)}/events?limit=${limit}`;
+  const events = await list<ProjectEvent>(service, path).catch(orMissing(`project ${projectId}`));
   return events.reverse();
 }
 

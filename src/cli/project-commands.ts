@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import type { Cascade, TaskStatus } from '../resources/projects/model.ts';
 import { openService, type ServiceClient } from './client.ts';
 import { CliError, printJson } from './output.ts';
-import { pickStep, projectPath, readBoard, stepsOf, type Board } from './project-client.ts';
+import { orMissing, pickStep, projectPath, readBoard, stepsOf, type Board } from './project-client.ts';
 import { printGates } from './project-gate-commands.ts';
 import { waitingGates } from './project-gates.ts';
 import { formatUsd } from './timeline.ts';
@@ -13,14 +13,25 @@ interface Output {
   json?: boolean;
 }
 
-/** Sends it and tells what came of it. */
+interface Sent {
+  projectId: string;
+  /** Below the project's own address. */
+  path: string;
+  body?: unknown;
+  /** What it names beside the project: "phase cover in it". */
+  names?: string;
+}
+
+/** Sends it and tells what came of it. @throws CliError that says what is not there */
 async function command<Reply>(
-  [method, path, body]: [method: string, path: string, body?: unknown],
+  { projectId, path, body, names }: Sent,
   { json }: Output,
   tell: (reply: Reply) => string,
 ): Promise<void> {
   const service = await openService(process.env);
-  const reply = await service.controlPlane<Reply>(method, path, body);
+  const reply = await service
+    .controlPlane<Reply>('POST', projectPath(projectId) + path, body)
+    .catch(orMissing(`project ${projectId}${names ? `, or no ${names}` : ''}`));
   if (json) printJson(reply);
   else console.log(tell(reply));
 }
@@ -28,7 +39,7 @@ async function command<Reply>(
 const goesOn = (projectId: string) => `aos project watch ${projectId}`;
 
 export const pause = (projectId: string, output: Output): Promise<void> =>
-  command(['POST', `${projectPath(projectId)}/pause`], output, () =>
+  command({ projectId, path: '/pause' }, output, () =>
     [
       `${projectId} is paused: steps in flight end, no other begins`,
       `go on with: aos project resume ${projectId}`,
@@ -43,7 +54,7 @@ interface Recovered {
 
 export async function resume(projectId: string, { budget, ...output }: Output & { budget?: string }): Promise<void> {
   if (budget !== undefined) await setBudget(projectId, budget);
-  await command<Recovered>(['POST', `${projectPath(projectId)}/resume`], output, (recovered) => {
+  await command<Recovered>({ projectId, path: '/resume' }, output, (recovered) => {
     const died = [
       [recovered.crashed_attempts_recovered, 'queued again after they died'],
       [recovered.repeat_crash_failures, 'failed, having died again and again'],
@@ -57,11 +68,13 @@ export async function resume(projectId: string, { budget, ...output }: Output & 
 async function setBudget(projectId: string, budget: string): Promise<void> {
   const service = await openService(process.env);
   const amount = budget === 'none' ? null : budget;
-  await service.controlPlane('PATCH', projectPath(projectId), { cost_budget_usd: amount });
+  await service
+    .controlPlane('PATCH', projectPath(projectId), { cost_budget_usd: amount })
+    .catch(orMissing(`project ${projectId}`));
 }
 
 export const abandon = (projectId: string, output: Output): Promise<void> =>
-  command(['POST', `${projectPath(projectId)}/abandon`], output, () => `${projectId} is abandoned; artifacts are kept`);
+  command({ projectId, path: '/abandon' }, output, () => `${projectId} is abandoned; artifacts are kept`);
 
 export async function retry(
   projectId: string,
@@ -73,7 +86,7 @@ export async function retry(
   const step = pickStep(failed, stepName, 'failed step');
   const query = addendum ? `?${new URLSearchParams({ addendum_brief: addendum })}` : '';
   const isPaused = board.project.status === 'paused';
-  await command(['POST', `${projectPath(projectId)}/subtasks/${step.id}/retry${query}`], output, () =>
+  await command({ projectId, path: `/subtasks/${step.id}/retry${query}` }, output, () =>
     [
       `${step.place} is queued again`,
       isPaused
@@ -94,7 +107,7 @@ export const retrigger = (
   { addendum, cascade, ...output }: Output & { addendum?: string; cascade: Cascade },
 ): Promise<void> =>
   command<Cascaded & { cost_estimate_usd: string }>(
-    ['POST', phasePath(projectId, phase, 'retrigger'), { addendum_brief: addendum, cascade }],
+    { ...onPhase(projectId, phase, 'retrigger'), body: { addendum_brief: addendum, cascade } },
     output,
     (reply) =>
       [
@@ -111,13 +124,19 @@ export const revert = (
   { cascade, reason, ...output }: Output & { cascade: Cascade; reason?: string },
 ): Promise<void> =>
   command<Cascaded>(
-    ['POST', phasePath(projectId, phase, 'revert-artifact'), { target_version: version, cascade, reason }],
+    {
+      ...onPhase(projectId, phase, 'revert-artifact'),
+      body: { target_version: version, cascade, reason },
+      names: `version ${version} of a phase ${phase} in it`,
+    },
     output,
     (reply) => [`version ${version} of ${phase} is the current one`, ...follows(reply)].join('\n'),
   );
 
-const phasePath = (projectId: string, phase: string, action: string): string =>
-  `${projectPath(projectId)}/phases/${encodeURIComponent(phase)}/${action}`;
+const onPhase = (projectId: string, phase: string, action: string): Sent => ({
+  ...{ projectId, path: `/phases/${encodeURIComponent(phase)}/${action}` },
+  names: `phase ${phase} in it`,
+});
 
 const follows = ({ marked_stale, auto_retriggered }: Cascaded): string[] => [
   ...(auto_retriggered.length > 0 ? [`also run again: ${auto_retriggered.join(', ')}`] : []),
@@ -127,16 +146,21 @@ const follows = ({ marked_stale, auto_retriggered }: Cascaded): string[] => [
 export async function attach(projectId: string, files: readonly string[], output: Output): Promise<void> {
   const form = new FormData();
   for (const file of files) {
-    const bytes = await openAsBlob(file).catch(() => {
-      throw new CliError(`cannot read ${file}`);
-    });
-    form.append('files', bytes, basename(file));
+    form.append('files', await openFile(file), basename(file));
   }
   await command<{ data: { filename: string; size_bytes: number }[] }>(
-    ['POST', `${projectPath(projectId)}/attachments`, form],
+    { projectId, path: '/attachments', body: form },
     output,
     ({ data }) => data.map(({ filename, size_bytes }) => `attached ${filename} (${size_bytes} bytes)`).join('\n'),
   );
+}
+
+async function openFile(file: string): Promise<Blob> {
+  try {
+    return await openAsBlob(file);
+  } catch {
+    throw new CliError(`cannot read ${file}`);
+  }
 }
 
 const PLAN_TIMEOUT_MS = 600_000;
@@ -155,7 +179,9 @@ export async function edit(
 ): Promise<void> {
   const service = await openService(process.env);
   const body = { instruction, cascade_mode: cascade };
-  const session = await service.controlPlane<EditSession>('POST', `${projectPath(projectId)}/edit-sessions`, body);
+  const session = await service
+    .controlPlane<EditSession>('POST', `${projectPath(projectId)}/edit-sessions`, body)
+    .catch(orMissing(`project ${projectId}`));
   if (json) printJson(session);
   if (!wait) {
     if (!json) console.log(`a planner is at work; its plan will wait in: aos project gates ${projectId}`);

@@ -71,7 +71,7 @@ async function watchBoard(service: ServiceClient, projectId: string): Promise<vo
 }
 
 async function watchEvents(service: ServiceClient, projectId: string, fromStart: boolean): Promise<void> {
-  const next = await eventReader(service, projectId, fromStart);
+  const next = await eventReader(service, projectId, { fromStart });
   const gates = newGates();
   let last: Board | undefined;
   for await (last of followProject(service, projectId)) {
@@ -83,7 +83,7 @@ async function watchEvents(service: ServiceClient, projectId: string, fromStart:
 }
 
 /** @returns those that came since it was called last, in order; what nobody needs to read is left out */
-async function eventReader(service: ServiceClient, projectId: string, fromStart: boolean) {
+export async function eventReader(service: ServiceClient, projectId: string, { fromStart }: { fromStart: boolean }) {
   let seen = fromStart ? 0 : ((await readEvents(service, projectId, 1))[0]?.id ?? 0);
   return async () => {
     let events = await readEvents(service, projectId, RECENT_EVENTS);

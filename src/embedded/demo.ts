@@ -33,7 +33,7 @@ export async function startDemoService(env: NodeJS.ProcessEnv, receiverHost: str
 
 export interface ReceivedWebhook {
   type: string;
-  data: { run_id: string; agent: string | null; status: string; output: string | null };
+  data: { project_id: string; title: string; status: string; cost_total_usd: string };
 }
 
 export interface WebhookReceiver {

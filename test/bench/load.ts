@@ -12,7 +12,7 @@ interface Latencies {
   clientCpuMs: number;
 }
 
-const ownCpuMs = (): number => {
+export const ownCpuMs = (): number => {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;
 };

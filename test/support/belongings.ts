@@ -111,7 +111,7 @@ export async function makeBelongings(
   const templateSlug = `${mark}-workflow`;
   await made(
     tenant.cp('POST', '/v1/workflows', {
-      spec: workflowOf('writer', templateSlug, mark),
+      spec: workflowOf(agentSlug, templateSlug, mark),
       collection: `${mark} collection`,
       tags: [templateSlug],
     }),
@@ -145,6 +145,8 @@ async function makeProject(
   mark: string,
 ): Promise<ProjectBelongings> {
   const asked = { workflow_slug: templateSlug, title: `${mark} project`, brief: `${mark} brief` };
+  // Whatever provider the service has been given.
+  await made(tenant.cp('PATCH', '/v1/agents/planner/model', { model: 'offline' }));
   const { id: projectId } = await made(tenant.cp('POST', '/v1/projects', asked));
   const path = `/v1/projects/${projectId}`;
   const waiting = (phaseSlug: string) =>

@@ -23,6 +23,10 @@ export const gateStep = (slug: string, kind: StepSpec['gate_kind'] = 'human', co
     ...{ gate_kind: kind, gate_config: config },
   }) satisfies StepSpec;
 
+export const actionStep = (slug: string, assignee: string, more: Partial<StepSpec> = {}): StepSpec => ({
+  ...{ step_slug: slug, kind: 'action', role: 'utility', assignee, ...more },
+});
+
 export const phaseSpec = (slug: string, steps: StepSpec[], more: Partial<PhaseSpec> = {}): PhaseSpec => ({
   slug,
   title: `Phase ${slug}`,
@@ -39,7 +43,8 @@ export async function makeTemplate(
   more: Partial<WorkflowSpec> = {},
 ) {
   const spec: WorkflowSpec = { slug, version: 1, title: `Template ${slug}`, phases, ...more };
-  expect(await tenant.cp('POST', '/v1/workflows', { spec })).toMatchObject({ status: 201 });
+  const { status, body } = await tenant.cp('POST', '/v1/workflows', { spec });
+  expect([status, body.detail]).toEqual([201, undefined]);
 }
 
 /** @returns the id of the started project */
@@ -114,3 +119,33 @@ export const topicsOf = async (tenant: Tenant, id: string): Promise<string[]> =>
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- as above
 export const artifactsOf = async (tenant: Tenant, id: string, currentOnly = true): Promise<any[]> =>
   (await tenant.cp('GET', `/v1/projects/${id}/artifacts?current_only=${currentOnly}`)).body.data;
+
+/** A command on a project. */
+export const command = (tenant: Tenant, id: string, path: string, body?: unknown) =>
+  tenant.cp('POST', `/v1/projects/${id}/${path}`, body);
+
+/** Waits until a gate is open. @returns the answers to it, for a person */
+export async function untilGate(tenant: Tenant, id: string, phase: string, gate: string) {
+  const { id: subtaskId } = await untilStep(tenant, id, phase, gate, 'blocked');
+  const answer = (decision: string, comment?: string) =>
+    command(tenant, id, `subtasks/${subtaskId}/resolve-gate`, { decision, comment });
+  return {
+    subtaskId: subtaskId as string,
+    approve: (comment?: string) => answer('approved', comment),
+    reject: (comment?: string) => answer('rejected', comment),
+  };
+}
+
+/** Of the attempts of one step, oldest first. */
+export async function attemptsAt(tenant: Tenant, id: string, phase: string, step: string) {
+  return attemptsOf(tenant, id, (await stepOf(tenant, id, phase, step)).id);
+}
+
+/** How often a step was tried, for which reasons and with which outcomes: `initial succeeded`. */
+export const triesOf = async (tenant: Tenant, id: string, phase: string, step: string): Promise<string[]> =>
+  (await attemptsAt(tenant, id, phase, step)).map(({ attempt_reason, status }) => `${attempt_reason} ${status}`);
+
+/** What the agent of an attempt was told and said. */
+export async function contextOf(tenant: Tenant, { child_run_id }: { child_run_id: string }): Promise<string> {
+  return (await tenant.cp('GET', `/v1/runs/${child_run_id}/context/content`)).body.content;
+}

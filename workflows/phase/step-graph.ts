@@ -30,6 +30,26 @@ export function createStepGraph() {
               dependsOn.every((position) => isDone(steps[position]!.status)),
           ),
 
+    /** What could start if only this one were done; nothing else is before it. */
+    readyAfter: (subtaskId: string): StepRef[] =>
+      steps.some(({ status }) => status === 'failed')
+        ? []
+        : steps.filter(
+            (step) =>
+              step.status === 'pending' &&
+              !inFlight.has(step.subtaskId) &&
+              step.dependsOn.some((position) => steps[position]!.subtaskId === subtaskId) &&
+              step.dependsOn.every(
+                (position) => isDone(steps[position]!.status) || steps[position]!.subtaskId === subtaskId,
+              ),
+          ),
+
+    /** All the others are done. */
+    isLast: (subtaskId: string): boolean =>
+      steps.every((step) => isDone(step.status) || step.subtaskId === subtaskId) && inFlight.size === 1,
+
+    find,
+
     /** These are pending again. */
     reset(subtaskIds: readonly string[]): void {
       for (const subtaskId of subtaskIds) set(subtaskId, 'pending');

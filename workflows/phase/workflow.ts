@@ -29,6 +29,7 @@ import {
   type AttemptFault,
   type GateDecision,
   type PhaseChange,
+  type PhaseEnding,
   type StepRef,
 } from '../../src/resources/projects/model.ts';
 import { runWorkflowId } from '../../src/resources/runs/model.ts';
@@ -71,6 +72,9 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
   let isDetached = input.detached ?? false;
   let isSuperseded = false;
   let broken: unknown;
+  /** The end of the phase, recorded with that of its last step. */
+  let closed: Extract<PhaseEnding, { kind: 'ended' }> | undefined;
+  const steps = new CancellationScope();
 
   setHandler(goOnSignal, () => void goOns++);
   setHandler(gateResolvedSignal, (decision) => void answers.set(decision.subtaskId, decision));
@@ -99,17 +103,32 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
     }
   }
 
-  async function runStep(step: StepRef): Promise<void> {
+  const nextKey = (): string => `${workflowInfo().runId}:${++dispatches}`;
+
+  /** @param early it began in the transaction that ended what it waited for */
+  function start(step: StepRef, early?: AttemptBeginning): void {
+    graph.inFlight.add(step.subtaskId);
+    steps
+      .run(() => runStep(step, early))
+      .catch((error: unknown) => void (broken ??= error))
+      .finally(() => graph.inFlight.delete(step.subtaskId));
+  }
+
+  async function runStep(step: StepRef, early?: AttemptBeginning): Promise<void> {
     const { subtaskId } = step;
-    const key = `${workflowInfo().runId}:${++dispatches}`;
-    let isGranted = false;
-    const begun = await unlessPaused(
-      () => {
-        isGranted = granted.delete(subtaskId);
-        return records.beginAttempt({ ...ref, subtaskId, key, granted: isGranted });
-      },
-      () => granted.has(subtaskId),
-    );
+    let isGranted = early !== undefined && granted.delete(subtaskId);
+    // Said when it was open the last time, and too late.
+    if (step.status === 'pending') answers.delete(subtaskId);
+    const key = early ? '' : nextKey();
+    const begun =
+      early ??
+      (await unlessPaused(
+        () => {
+          isGranted = granted.delete(subtaskId);
+          return records.beginAttempt({ ...ref, subtaskId, key, granted: isGranted });
+        },
+        () => granted.has(subtaskId),
+      ));
     graph.set(subtaskId, begun.kind === 'gate' ? 'blocked' : 'running');
     switch (begun.kind) {
       case 'superseded':
@@ -138,12 +157,22 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
       .signal(stepEndedSignal, { subtaskId })
       .catch(() => {});
 
+  function startBegun(begun: readonly { subtaskId: string; beginning: AttemptBeginning }[]): void {
+    for (const { subtaskId, beginning } of begun) start(graph.find(subtaskId)!, beginning);
+  }
+
   async function settle({ subtaskId }: StepRef, attemptId: string, fault: AttemptFault | undefined): Promise<void> {
-    const outcome = await records.settleAttempt({ ...ref, attemptId, ...(fault && { fault }) });
+    const { outcome, begun, ending } = await records.settleAttempt({
+      ...{ ...ref, attemptId, ...(fault && { fault }), isLast: graph.isLast(subtaskId) },
+      next: graph.readyAfter(subtaskId).map((each) => ({ subtaskId: each.subtaskId, key: nextKey() })),
+    });
     switch (outcome.kind) {
       case 'succeeded':
-        return graph.set(subtaskId, 'succeeded');
+        graph.set(subtaskId, 'succeeded');
+        if (ending?.kind === 'ended') closed = ending;
+        return startBegun(begun);
       case 'failed':
+        sendBack(outcome.reset);
         return graph.set(subtaskId, 'failed');
       case 'again':
         graph.set(subtaskId, 'pending');
@@ -153,7 +182,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
     }
   }
 
-  /** Pending again, and what waits at a gate among them waits no longer. */
+  /** These are pending again in the record; nobody can answer those of them that are open gates. */
   function sendBack(subtaskIds: readonly string[]): void {
     graph.reset(subtaskIds);
     for (const each of subtaskIds) if (atGate.has(each)) recalled.add(each);
@@ -233,8 +262,8 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
     if (!(await inTime)) await answerForTime(subtaskId, gateKind);
     await condition(isOver);
     atGate.delete(subtaskId);
-    recalled.delete(subtaskId);
-    const answer = answers.get(subtaskId);
+    // What was answered before it was called back no longer counts.
+    const answer = recalled.delete(subtaskId) ? undefined : answers.get(subtaskId);
     answers.delete(subtaskId);
     // Its place on the board, before what follows may take it.
     if (atGate.size === 0) await tell('running', null);
@@ -273,21 +302,15 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
 
   async function runSteps(): Promise<PhaseResult> {
     const opened = await unlessPaused(
-      () => records.openPhase({ ...ref, granted: granted.size > 0 }),
+      () => records.openPhase({ ...ref, granted: [...granted][0] ?? null, key: nextKey() }),
       () => granted.size > 0,
     );
     if (opened.kind === 'superseded') return ended('superseded', null);
     graph.load(opened.steps);
-    const steps = new CancellationScope();
+    startBegun(opened.begun);
     for (;;) {
       if (mayContinue()) await continueAsNew<typeof phase>({ ...input, detached: isDetached });
-      for (const step of graph.ready()) {
-        graph.inFlight.add(step.subtaskId);
-        steps
-          .run(() => runStep(step))
-          .catch((error: unknown) => void (broken ??= error))
-          .finally(() => graph.inFlight.delete(step.subtaskId));
-      }
+      for (const step of graph.ready()) start(step);
       setCurrentDetails(graph.render());
       const isIdle = () => graph.inFlight.size === 0;
       await condition(() => isSuperseded || broken !== undefined || isIdle() || graph.ready().length > 0);
@@ -298,7 +321,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
         return ended('superseded', null);
       }
       if (!isIdle() || graph.ready().length > 0) continue;
-      const ending = await records.closePhase(ref);
+      const ending = closed ?? (await records.closePhase(ref));
       if (ending.kind === 'superseded') return ended('superseded', null);
       if (ending.kind === 'ended') return ended(ending.status, ending.costUsd);
       graph.load(ending.steps);

@@ -77,8 +77,12 @@ export async function project(input: ProjectInput): Promise<void> {
   let status: ProjectStatus = input.status;
   let costUsd = input.costUsd ?? '0';
   let updates = 0;
+  /** Beginnings and ends of commands: whether one may have had a say in the meantime. */
+  let turns = 0;
   /** Something happened that the main loop should look at. */
   let isStirred = true;
+  /** A phase failed, and what that made of the project is to be read from the record. */
+  let isUncertain = false;
   const detached = new Set<string>(input.inFlight?.map(({ slug, iteration }) => `${slug}/${iteration}`));
   const granted = new Set<string>();
 
@@ -111,12 +115,14 @@ export async function project(input: ProjectInput): Promise<void> {
   /** Runs a command under the id of its update, and gives a refusal to whoever sent it. */
   async function command<T>(work: (commandId: string) => Promise<T>): Promise<T> {
     updates++;
+    turns++;
     try {
       return await work(currentUpdateInfo()!.id);
     } catch (error) {
       if (error instanceof ActivityFailure && error.cause instanceof ApplicationFailure) throw error.cause;
       throw error;
     } finally {
+      turns++;
       stir();
     }
   }
@@ -166,17 +172,29 @@ export async function project(input: ProjectInput): Promise<void> {
         const next = await records.nextStep({ projectId });
         if (!next || granted.has(next.subtaskId)) return null;
         const { subtaskId, phaseSlug } = next;
-        const iteration = board.inFlight.get(phaseSlug);
-        const isOver = () => !granted.has(subtaskId) || !board.inFlight.has(phaseSlug);
         granted.add(subtaskId);
-        if (iteration === undefined) start(board.find(phaseSlug)!, subtaskId);
-        else await phaseHandle(phaseSlug, iteration).signal(grantStepSignal, { subtaskId });
-        await condition(isOver);
+        const iteration = await grant(next);
+        await condition(() => !granted.has(subtaskId) || board.inFlight.get(phaseSlug) !== iteration);
         granted.delete(subtaskId);
         return { subtaskId };
       }),
     { validator: unlessEnded },
   );
+  /** @returns the start of the phase that was told */
+  async function grant({ phaseSlug, subtaskId }: { phaseSlug: string; subtaskId: string }): Promise<number> {
+    for (;;) {
+      const iteration = board.inFlight.get(phaseSlug);
+      if (iteration === undefined) return start(board.find(phaseSlug)!, subtaskId);
+      try {
+        await phaseHandle(phaseSlug, iteration).signal(grantStepSignal, { subtaskId });
+        return iteration;
+      } catch (error) {
+        if (isCancellation(error)) throw error;
+        // It has ended, which this workflow is about to hear.
+        await condition(() => board.inFlight.get(phaseSlug) !== iteration);
+      }
+    }
+  }
   setHandler(stepEndedSignal, ({ subtaskId }) => void granted.delete(subtaskId));
 
   setHandler(
@@ -282,6 +300,7 @@ export async function project(input: ProjectInput): Promise<void> {
     // A name of its own, as an update has: repeated after it was recorded, it is told the same and not that it lost.
     const gate = { projectId, answer, actor, gateKind: null, commandId: uuid4(), isLenient: true };
     const { resolved } = await records.resolveGate(gate);
+    turns++;
     if (resolved) await passOn(resolved);
   });
 
@@ -323,16 +342,19 @@ export async function project(input: ProjectInput): Promise<void> {
   function phaseEnded(result: PhaseResult): void {
     if (!board.end(result)) return;
     costUsd = result.costUsd ?? costUsd;
-    if (result.status === 'failed') status = status === 'active' ? 'paused' : status;
+    // It paused the project, unless somebody has had it go on since: the record knows.
+    if (result.status === 'failed') isUncertain = true;
     apply(result.changes);
   }
 
-  function start(ready: BoardPhase, grantedStep?: string): void {
+  /** @returns the number of this start */
+  function start(ready: BoardPhase, grantedStep?: string): number {
     const iteration = board.begin(ready);
     follow(ready, iteration, grantedStep).catch((error: unknown) => {
       // Cancellation of this workflow: its main function ends with it too.
       if (!isCancellation(error)) throw error;
     });
+    return iteration;
   }
 
   async function follow({ slug, taskId }: BoardPhase, iteration: number, grantedStep?: string): Promise<void> {
@@ -372,6 +394,10 @@ export async function project(input: ProjectInput): Promise<void> {
   }
 
   async function recover({ slug, taskId, iteration }: { slug: string; taskId: string; iteration: number }) {
+    // Whatever is left of it: nobody would tell it anything any more.
+    await phaseHandle(slug, iteration)
+      .cancel()
+      .catch(() => {});
     const { changes, projectStatus } = await records.recoverPhase({ projectId, taskId, iteration });
     board.end({ slug, iteration, status: changes.find((change) => change.slug === slug)?.status ?? 'superseded' });
     if (status === 'active') status = projectStatus;
@@ -421,7 +447,19 @@ export async function project(input: ProjectInput): Promise<void> {
     else if (status === 'active') await syncWithRecord();
   }
 
+  async function readStatus(): Promise<void> {
+    while (isUncertain) {
+      isUncertain = false;
+      const before = turns;
+      const now = (await records.pauseIdle({ projectId })).status;
+      // What a command made of it in the meantime may be newer, or older.
+      if (turns === before) status = now;
+      else isUncertain = true;
+    }
+  }
+
   async function goAsFarAsPossible(): Promise<void> {
+    await readStatus();
     if (status === 'active') for (const ready of board.ready()) start(ready);
     if (status !== 'active' || board.inFlight.size > 0) return;
     if (board.isFinished()) return complete();

@@ -13,6 +13,7 @@ import {
   type ModelMessage,
   type ToolSet,
 } from 'ai';
+import { storable, storableText } from '../core/storable.ts';
 import { malformed, timedOut, toModelFailure } from './failures.ts';
 import type { CallOptions, Prompt } from './offline.ts';
 import type { SdkModel } from './providers.ts';
@@ -49,7 +50,9 @@ const responseFormat = ({ outputSchema }: ModelCall): ResponseFormat =>
 
 /** A reply without words and without a call is no reply, whatever the provider says it finished with. */
 function checked(reply: ModelReply, { resolved }: ModelCall): ModelReply {
-  if (reply.text.trim() || reply.toolCalls.length > 0) return reply;
+  const text = storableText(reply.text);
+  const toolCalls = reply.toolCalls.map((call) => ({ ...call, arguments: storable(call.arguments) }));
+  if (text.trim() || toolCalls.length > 0) return { ...reply, text, toolCalls };
   throw malformed(resolved, `it has neither text nor tool calls (finish reason ${reply.finishReason})`);
 }
 

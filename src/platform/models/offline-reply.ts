@@ -23,6 +23,21 @@ const lines = (text: string): string[] =>
     .map((line) => line.trim())
     .filter(Boolean);
 
+/** A request that is a step of a project has its subject under this heading, and what to do before the first one. */
+const BRIEF = /^##\s+Brief\s*$/i;
+
+/** What a request is about, and what is to be done with it where it says so apart. */
+export function subjectOf(request: string): { subject: string; task: string | null } {
+  const all = request.split('\n');
+  const at = all.findIndex((line) => BRIEF.test(line));
+  if (at < 0) return { subject: request, task: null };
+  const after = all.slice(at + 1);
+  const end = after.findIndex((line) => /^##\s/.test(line));
+  const first = all.findIndex((line) => /^##\s/.test(line));
+  const subject = after.slice(0, end < 0 ? undefined : end).join('\n');
+  return { subject: subject.trim() || request, task: all.slice(0, first).join('\n').trim() || null };
+}
+
 /** The first line that is a sentence and not a heading or tag; without one, the first line. */
 export function titleOf(text: string): string {
   const all = lines(withoutDirectives(text));
@@ -51,15 +66,16 @@ export function composeAnswer(
   { system, request, earlier, outcomes }: Transcript,
   notes: readonly string[] = [],
 ): string {
-  const asked = withoutDirectives(request);
+  const { subject, task } = subjectOf(withoutDirectives(request));
   const results = outcomes.slice(-10).map(({ tool, input, result }) => {
     const given = clip(JSON.stringify(input) ?? '', 120);
     return withoutDirectives(`${tool} ${given}: ${clip(result.replace(/\s+/g, ' '), 600)}`);
   });
   return [
-    `# ${titleOf(request)}`,
+    `# ${titleOf(subject)}`,
     '',
-    clip(asked, 2_000),
+    clip(subject, 2_000),
+    ...(task === null ? [] : ['', '## What was asked', '', clip(task, 600)]),
     ...section('Tool results', results),
     ...section('Context', [...knowledgeIn(system), ...knowledgeIn(request)]),
     ...section(

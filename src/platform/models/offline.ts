@@ -9,7 +9,7 @@ import { APICallError } from 'ai';
 import { fillSchema } from './fill-schema.ts';
 import { factsOf } from './fill-values.ts';
 import { parseDirectives, withoutDirectives, type Directives, type ToolDirective } from './offline-directives.ts';
-import { composeAnswer, composeText, titleOf } from './offline-reply.ts';
+import { composeAnswer, composeText, subjectOf, titleOf } from './offline-reply.ts';
 import { readTranscript, type Transcript } from './offline-transcript.ts';
 import type { SdkModel } from './providers.ts';
 import { OFFLINE } from './resolve.ts';
@@ -127,9 +127,10 @@ export function createOfflineModel(countTokens: (text: string) => number): SdkMo
     const json = () => {
       const schema =
         options.responseFormat?.type === 'json' ? (options.responseFormat.schema ?? { type: 'object' }) : undefined;
-      const request = withoutDirectives(transcript.request);
+      const { subject, task } = subjectOf(withoutDirectives(transcript.request));
+      const request = task === null ? subject : `${subject}\n${task}`;
       const facts = factsOf({
-        title: titleOf(transcript.request),
+        title: titleOf(subject),
         answer: composeAnswer(transcript, notes),
         request,
         rejection,

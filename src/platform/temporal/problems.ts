@@ -58,9 +58,17 @@ function* causesOf(error: unknown): Generator<ApplicationFailure> {
   }
 }
 
-/** The workflow was closed when the update came, or closed before it was through. It is to be sent again. */
+/** The types of the server's own failures of an update that the workflow has not carried out. */
+const LOST_UPDATES = new Set([
+  /** It was taken, but the workflow closed first. */
+  'AcceptedUpdateCompletedWorkflow',
+  /** It came with others, in a task that the worker answered without it. */
+  'UnprocessedUpdate',
+]);
+
+/** An update that nothing came of: the workflow was closed, or did not get to it. It can be sent again. */
 export const isUpdateLost = (error: unknown): boolean =>
-  isWorkflowGone(error) || [...causesOf(error)].some(({ type }) => type === 'AcceptedUpdateCompletedWorkflow');
+  isWorkflowGone(error) || [...causesOf(error)].some(({ type }) => type != null && LOST_UPDATES.has(type));
 
 /** A refusal keeps its name from the workflow or activity that spoke it to the caller. Everything else stays as it is. */
 export function rethrowAsProblem(error: unknown): never {

@@ -216,8 +216,8 @@ export type AttemptOutcome =
   | { kind: 'succeeded' }
   /** It is pending again, as are these others whose input will change. */
   | { kind: 'again'; reset: string[] }
-  /** No attempt is left, or a person has to decide; the project is paused. */
-  | { kind: 'failed' }
+  /** No attempt is left, or a person has to decide; the project is paused. Steps after it may be pending again. */
+  | { kind: 'failed'; reset: string[] }
   | { kind: 'superseded' };
 
 export interface GateDecision {
@@ -254,8 +254,8 @@ export interface EditPlan {
 }
 
 const EDIT_ACTIONS = ['edit_artifact', 'retrigger', 'instruct'] as const;
-const RISKS = ['low', 'medium', 'high'] as const;
-const MAX_EDIT_ACTIONS = 50;
+export const RISKS = ['low', 'medium', 'high'] as const;
+export const MAX_EDIT_ACTIONS = 50;
 
 export interface EditAction {
   /** `edit_artifact` sets the content; the others run the phase again, `instruct` with instructions added. */

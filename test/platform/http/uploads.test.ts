@@ -18,8 +18,12 @@ const LIMITS = { field: 'files', maxFiles: 3, maxBytes: 200_000 };
 
 let folder: string;
 let files: FileStore;
+/** What the handler does before it asks for the files. */
+let look: () => Promise<void>;
+/** What came of asking. */
+let received: Promise<unknown> | undefined;
 /** What the handler does with the files. */
-let keep: (received: readonly ReceivedFile[]) => Promise<unknown>;
+let keep: (all: readonly ReceivedFile[]) => Promise<unknown>;
 let keys = 0;
 
 const attach = endpoint({
@@ -28,9 +32,11 @@ const attach = endpoint({
   reply: z.object({ seen: z.unknown() }),
 });
 const served = serve([
-  handle(attach, async ({ receiveFiles }) => ({
-    seen: await receiveFiles({ files, newKey: () => `kites/${++keys}` }, async (received) => keep(received)),
-  })),
+  handle(attach, async ({ receiveFiles }) => {
+    await look();
+    received = receiveFiles({ files, newKey: () => `kites/${++keys}` }, (all) => keep(all));
+    return { seen: await received };
+  }),
 ]);
 
 beforeAll(async () => {
@@ -40,7 +46,9 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 beforeEach(async () => {
   await rm(join(folder, 'files'), { recursive: true, force: true });
-  keep = async (received) => received;
+  look = async () => {};
+  received = undefined;
+  keep = async (all) => all;
 });
 
 const stored = (): Promise<string[]> => readdir(join(folder, 'files', 'kites')).catch(() => []);
@@ -157,6 +165,24 @@ test('forgets an upload that breaks off', async () => {
   socket.destroy();
   await eventually(async () => expect(await stored()).toEqual([]));
   expect((await post(form(['files', 'next']))).status).toBe(201);
+});
+
+// Guards: a client that is gone before its files are asked for is not waited for.
+test('does not wait for who is gone', async () => {
+  const gone = new Promise<void>((resolve) =>
+    served.server.once('connection', (socket) => socket.once('close', () => resolve())),
+  );
+  const socket = connect(Number(new URL(served.base).port), '127.0.0.1');
+  look = async () => {
+    socket.destroy();
+    await gone;
+  };
+  socket.write(
+    `POST /v1/kites HTTP/1.1\r\nhost: a\r\nauthorization: ${KEY}\r\ncontent-length: 1000\r\n` +
+      'content-type: multipart/form-data; boundary=x\r\n\r\n--x\r\n',
+  );
+  await eventually(() => expect(received).toBeDefined());
+  await expect(received).rejects.toThrow('Request aborted');
 });
 
 // Guards: what could not be recorded is not kept; what may have been recorded is.

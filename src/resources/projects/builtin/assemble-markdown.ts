@@ -10,16 +10,26 @@ const asText = (markdown: string) => plain(markdown).replace(/<(?!https?:)/g, '&
 /** A heading is one line, and brackets in it would end the link of the contents. */
 const inLine = (text: string) => asText(text.replace(/\s+/g, ' ').trim());
 const inLink = (text: string) => inLine(text).replace(/[[\]\\]/g, '\\$&');
-const CODE = /(^ {0,3}```[^]*?^ {0,3}```\s*$|`[^`\n]+`)/m;
+const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/;
+const INLINE_CODE = /(?<!\\)(`[^`]+`)/;
+
 /**
  * One level down, because the document has the only heading of the first level; and tags as text, because what a model
- * wrote is Markdown and not HTML. Code stays as it is.
+ * wrote is Markdown and not HTML. Code stays as it is, and a block of it that was left open ends with its section.
  */
-const embedded = (markdown: string) =>
-  markdown
-    .split(CODE)
-    .map((part, index) => (index % 2 === 1 ? part : asText(part.replace(/^#{1,5}(?=\s)/gm, '#$&'))))
-    .join('');
+function embedded(markdown: string): string {
+  let fence = '';
+  const lines = markdown.split('\n').map((line) => {
+    if (fence) {
+      if (line.trim().startsWith(fence) && line.trim().replaceAll(fence[0]!, '') === '') fence = '';
+      return line;
+    }
+    fence = FENCE.exec(line)?.[1] ?? '';
+    const parts = line.split(INLINE_CODE).map((part, index) => (index % 2 === 1 ? part : asText(part)));
+    return fence ? line : parts.join('').replace(/^#{1,5}(?=\s)/, '#$&');
+  });
+  return [...lines, ...(fence ? [fence] : [])].join('\n');
+}
 
 export const assembleMarkdown: Action = {
   name: 'assemble_markdown',

@@ -103,7 +103,8 @@ function inspect(content: string): { faults: string[]; looked: string } {
   const elements = [...elementsIn(document.childNodes)];
   const find = (tag: string) => elements.find(({ tagName }) => tagName === tag);
   const ids = elements.flatMap((element) => attribute(element, 'id') ?? []);
-  const twice = [...new Set(ids.filter((id, index) => ids.indexOf(id) !== index))];
+  const seen = new Set<string>();
+  const twice = new Set(ids.filter((id) => seen.size === seen.add(id).size));
   const title = find('title');
   const count = (pattern: RegExp) => elements.filter(({ tagName }) => pattern.test(tagName)).length;
   return {
@@ -111,7 +112,7 @@ function inspect(content: string): { faults: string[]; looked: string } {
       ...parseFaults,
       ...(attribute(find('html')!, 'lang') ? [] : ['the page does not say its language']),
       ...(title && nameOf(title) ? [] : ['the page has no title']),
-      ...twice.map((id) => `two elements have the id "${short(id)}"`),
+      ...Array.from(twice, (id) => `two elements have the id "${short(id)}"`),
       ...outlineFaults(elements),
       ...linkFaults(elements, new Set(ids)),
       ...nameFaults(elements),

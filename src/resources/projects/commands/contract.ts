@@ -6,7 +6,15 @@ import { z } from 'zod';
 import { endpoint } from '../../../platform/http/endpoint.ts';
 import { Usd } from '../../../platform/http/schemas.ts';
 import { Artifact, Attempt, ProjectPath, Subtask, SubtaskPath, Task, TaskPath } from '../contract.ts';
-import { ATTEMPT_REASONS, CASCADES, DECISIONS, PLAN_DECISIONS, TASK_STATUSES } from '../model.ts';
+import {
+  ATTEMPT_REASONS,
+  CASCADES,
+  DECISIONS,
+  MAX_EDIT_ACTIONS,
+  PLAN_DECISIONS,
+  RISKS,
+  TASK_STATUSES,
+} from '../model.ts';
 
 const PhasePath = ProjectPath.extend({ phase_slug: z.string() });
 
@@ -28,7 +36,6 @@ const decision = (known: readonly string[]) => z.string('decision required').met
 const NO_OBJECT = 'a JSON object required';
 const NOT_A_VERSION = 'target_version must be a whole number of 1 or more';
 const MAX_PLAN_BYTES = 512 * 1024;
-const MAX_ACTIONS = 100;
 
 const RetriggerRequest = z
   .object({ addendum_brief: text('addendum_brief'), cascade: cascade('cascade') }, NO_OBJECT)
@@ -67,15 +74,16 @@ const aboutAction = {
   phase_slug: z.string().min(1).max(64),
   rationale: z.string().max(MAX_TEXT_LENGTH),
   estimated_cost_usd: z.number().min(0).max(1e9).optional(),
-  risk: z.enum(['low', 'medium', 'high']).optional(),
+  risk: z.enum(RISKS).optional(),
 };
+/** A planner's plan may be sent back changed: what an action of its kind has no use for is dropped. */
 const EditPlan = z
-  .strictObject({
+  .object({
     summary: z.string().max(MAX_TEXT_LENGTH),
     actions: z
       .array(
         z.discriminatedUnion('kind', [
-          z.strictObject({
+          z.object({
             ...aboutAction,
             kind: z.literal('edit_artifact'),
             content: z
@@ -83,8 +91,8 @@ const EditPlan = z
               .refine((content) => content !== null, 'must not be null')
               .describe('The new content, whole'),
           }),
-          z.strictObject({ ...aboutAction, kind: z.literal('retrigger') }),
-          z.strictObject({
+          z.object({ ...aboutAction, kind: z.literal('retrigger') }),
+          z.object({
             ...aboutAction,
             kind: z.literal('instruct'),
             instructions: z.string().min(1).max(MAX_TEXT_LENGTH),
@@ -92,7 +100,7 @@ const EditPlan = z
         ]),
       )
       .min(1)
-      .max(MAX_ACTIONS),
+      .max(MAX_EDIT_ACTIONS),
   })
   .refine((plan) => Buffer.byteLength(JSON.stringify(plan)) <= MAX_PLAN_BYTES, 'is too large (max 512 KB)')
   .meta({ id: 'EditPlan' });

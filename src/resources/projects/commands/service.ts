@@ -3,6 +3,7 @@
  * refused for the state that the project is in is refused there. Here a command is only checked for what it names.
  */
 import type { UpdateDefinition } from '@temporalio/common';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   abandonUpdate,
   editSessionUpdate,
@@ -32,6 +33,7 @@ import { DECISIONS, PLAN_DECISIONS, type Actor, type CommandTexts, type EditPlan
 import type { ProjectStarter } from '../start.ts';
 import type { ProjectStore } from '../store/index.ts';
 import type { EditSessionRequest, GateRequest, PlanRequest, RetriggerRequest, RevertRequest } from './contract.ts';
+import { createQueue } from './queue.ts';
 
 export type ProjectCommands = ReturnType<typeof createProjectCommands>;
 
@@ -54,8 +56,9 @@ interface TaskAddress {
   task_id: string;
 }
 
-/** A workflow may close between the look for it and the update, hardly ever twice. */
-const MAX_TRIES = 3;
+/** An update may find its workflow closing, or be passed over among many: now and then, hardly ever twice. */
+const MAX_TRIES = 5;
+const PAUSE_MS = 50;
 const MAX_DECIDED_BY = 64;
 
 const actorOf = ({ actor }: Caller): Actor => ({ kind: 'human', id: actor });
@@ -88,15 +91,27 @@ export const createProjectCommands = ({ temporal, store, starter }: ProjectComma
     await open(customerId, project_id);
   }
 
+  const inTurn = createQueue();
+
   async function again<T>(attempt: () => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
       try {
         return await attempt();
       } catch (error) {
-        if (tries === MAX_TRIES || !isUpdateLost(error)) throw error;
+        if (!isUpdateLost(error)) throw error;
+        if (tries === MAX_TRIES) throw new Problem('runtime_unreachable');
+        await sleep(tries * PAUSE_MS);
       }
     }
   }
+
+  /** What one attempt to send an update is made of. */
+  const prepare = async <Args>(projectId: string, args: Args) => ({
+    args: [args] as [Args],
+    // Its own for each attempt: a repeated one would be told the first answer, where it must hear a 409.
+    updateId: newUuid(),
+    startWorkflowOperation: await starter.operation(projectId),
+  });
 
   /**
    * Answers when the update is through.
@@ -107,36 +122,29 @@ export const createProjectCommands = ({ temporal, store, starter }: ProjectComma
     update: UpdateDefinition<Result, [Args]>,
     args: Args,
     texts?: CommandTexts,
-  ): Promise<Result> =>
-    withinDeadline(temporal, () =>
-      again(async () => {
-        // Its own for each request: a repeated one would be told the first answer, where it must hear a 409.
-        const updateId = newUuid();
-        if (texts) await store.keepCommandTexts({ projectId, commandId: updateId }, texts);
-        const startWorkflowOperation = await starter.operation(projectId);
-        return temporal.client.workflow.executeUpdateWithStart(update, {
-          args: [args],
-          updateId,
-          startWorkflowOperation,
-        });
-      }),
-    ).catch(rethrowAsProblem);
+  ): Promise<Result> => {
+    const attempt = async () => {
+      const prepared = await prepare(projectId, args);
+      if (texts) await store.keepCommandTexts({ projectId, commandId: prepared.updateId }, texts);
+      return temporal.client.workflow.executeUpdateWithStart(update, prepared);
+    };
+    return withinDeadline(temporal, () => again(() => inTurn(projectId, attempt))).catch(rethrowAsProblem);
+  };
 
   /** Answers when the update is through, however long that takes; that it was taken is known within the deadline. */
-  const sendLong = <Result, Args>(projectId: string, update: UpdateDefinition<Result, [Args]>, args: Args) =>
-    again(async () => {
-      const accepted = await withinDeadline(temporal, async () =>
-        temporal.client.workflow.startUpdateWithStart(update, {
-          args: [args],
-          updateId: newUuid(),
-          waitForStage: 'ACCEPTED',
-          startWorkflowOperation: await starter.operation(projectId),
-        }),
-      );
+  const sendLong = <Result, Args>(projectId: string, update: UpdateDefinition<Result, [Args]>, args: Args) => {
+    const attempt = async () =>
+      temporal.client.workflow.startUpdateWithStart(update, {
+        ...(await prepare(projectId, args)),
+        waitForStage: 'ACCEPTED',
+      });
+    return again(async () => {
+      const accepted = await withinDeadline(temporal, () => inTurn(projectId, attempt));
       return accepted.result().catch((error: unknown) => {
         throw namedIfUnreachable(error);
       });
     }).catch(rethrowAsProblem);
+  };
 
   return {
     async pause(caller: Caller, projectId: string) {

@@ -2,7 +2,7 @@
 import type { BuiltinTemplate, GateKind, JsonSchema, PhaseSpec, StepSpec } from '../model.ts';
 
 /** What a step of a project reads: earlier artifacts in full, and the files that came with the brief. */
-export const MATERIAL: readonly string[] = ['read_artifact', 'read_attachment'];
+const MATERIAL: readonly string[] = ['read_artifact', 'read_attachment'];
 
 // ---- Schemas: every property is required, nothing else is allowed ----------------------------------------------------
 

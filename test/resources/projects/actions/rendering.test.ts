@@ -77,6 +77,34 @@ describe('Markdown', () => {
     expect(textOf(body)).toContain('<h2 id="x-a">A</h2>');
   });
 
+  // Guards: an id is one heading's, also where a heading looks like the number of another.
+  test('gives each heading its own id', () => {
+    const { headings } = renderMarkdown('## A 4\n\n## A\n\n## A\n\n## A\n\n## A 2');
+    expect(new Set(headings.map(({ id }) => id)).size).toBe(5);
+  });
+
+  // Guards: sections of a joined document stay apart: code keeps its tags, and a block left open swallows nothing.
+  test('joins texts with code in them', async () => {
+    const first = '# First\n\n## Part\n\n`<b>` <b>\n\n~~~html\n# <i>\n```\n<u>';
+    const { content } = await renderFile('assemble_markdown', { inputs: { a: first, b: 'Second.' } });
+    expect(content).toContain('## First\n');
+    expect(content).toContain('### Part\n\n`<b>` &lt;b>\n\n~~~html\n# <i>\n```\n<u>\n~~~\n');
+    expect(content).toContain('1. [A: First](#1-a)\n2. [B](#2-b)');
+  });
+
+  // Guards: a text that is made to be slow is not: what a model writes must not hold up everybody's work.
+  test('is quick with texts that are made to be slow', async () => {
+    const nasty = [`# ${' '.repeat(50_000)}#`, '```x\n'.repeat(20_000), '<svg '.repeat(50_000), '`'.repeat(50_000)];
+    for (const content of nasty) {
+      const startedAt = performance.now();
+      await renderFile('assemble_markdown', { inputs: { content } });
+      await renderFile('render_storybook', {
+        inputs: { story: { pages: [{ text: 'x' }] }, art: { scenes: [{ svg: content, alt: 'x' }] } },
+      });
+      expect(performance.now() - startedAt).toBeLessThan(2_000);
+    }
+  });
+
   // Guards: contents that are shown are those of the text, unescaped once and escaped once.
   test('lists contents of an article', async () => {
     const content = '# Title\n\nText.\n\n## A & B\n\n## "C" <D>\n\n## E';

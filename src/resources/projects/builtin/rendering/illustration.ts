@@ -33,7 +33,7 @@ export function landscape(seed: string): Drawing {
     return html`<path d="${path}" fill="${hsl(green + level * 10, 36, lightness)}" />`;
   };
   const tree = (nth: number) => {
-    const x = 70 + nth * 165 + random() * 90;
+    const x = 60 + nth * 150 + random() * 80;
     const y = 480 + random() * 60;
     const size = 34 + random() * 26;
     const crown = hsl(green + 8 + nth * 6, 40, 32);

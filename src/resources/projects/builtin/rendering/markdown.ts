@@ -29,13 +29,17 @@ const ALLOWED: sanitizeHtml.IOptions = {
   },
 };
 
-const LEADING_TITLE = /^\s*#\s+(.+?)\s*#*\s*(?:\n|$)/;
-
 /** Its first heading, when it begins with one of the first level, and the rest. */
 export function splitTitle(markdown: string): { title: string | undefined; rest: string } {
-  const match = LEADING_TITLE.exec(markdown);
-  if (!match) return { title: undefined, rest: markdown };
-  return { title: match[1]!.replace(/[*_`]/g, ''), rest: markdown.slice(match[0].length) };
+  const text = markdown.trimStart();
+  const [line] = text.split('\n', 1);
+  const title = line!.startsWith('# ')
+    ? line!
+        .slice(2)
+        .replace(/[*_`#]/g, '')
+        .trim()
+    : '';
+  return title ? { title, rest: text.slice(line!.length) } : { title: undefined, rest: markdown };
 }
 
 /** The sanitiser escapes what is left, and whoever shows a heading elsewhere will escape it again. */
@@ -46,6 +50,7 @@ const unescape = (text: string) =>
 export function renderMarkdown(markdown: string, idPrefix = ''): { body: Markup; headings: Heading[] } {
   const headings: Heading[] = [];
   const marked = new Marked({ gfm: true, async: false });
+  const taken = new Set<string>();
   let depthBefore = 1;
   marked.use({
     renderer: {
@@ -56,8 +61,9 @@ export function renderMarkdown(markdown: string, idPrefix = ''): { body: Markup;
         const inner = this.parser.parseInline(tokens);
         const text = unescape(sanitizeHtml(inner, { allowedTags: [] }));
         const base = `${idPrefix}${slugify(text, 'section')}`;
-        const taken = headings.filter(({ id }) => id === base || id.startsWith(`${base}-`)).length;
-        const id = taken === 0 ? base : `${base}-${taken + 1}`;
+        let id = base;
+        for (let nth = 2; taken.has(id); nth += 1) id = `${base}-${nth}`;
+        taken.add(id);
         headings.push({ id, depth, text });
         return `<h${depth} id="${id}">${inner}</h${depth}>\n`;
       },

@@ -78,10 +78,11 @@ export interface Drawing {
 /** @returns nothing when the text holds no drawing */
 export function readDrawing(text: string, prefix: string): Drawing | undefined {
   // Models put code fences and words around it.
-  const [found] = /<svg[\s>][^]*<\/svg>/i.exec(text.slice(0, MAX_LENGTH)) ?? [];
-  if (!found) return undefined;
+  const start = text.search(/<svg[\s>]/);
+  const end = text.lastIndexOf('</svg>') + '</svg>'.length;
+  if (start < 0 || end < start || end - start > MAX_LENGTH) return undefined;
   let root: Record<string, string> | undefined;
-  const clean = sanitizeHtml(plain(found), {
+  const clean = sanitizeHtml(plain(text.slice(start, end)), {
     allowedTags: TAGS,
     allowedAttributes: { '*': ATTRIBUTES },
     allowedSchemesAppliedToAttributes: [],

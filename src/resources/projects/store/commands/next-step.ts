@@ -25,6 +25,8 @@ export const nextStep = (db: Database, { projectId }: { projectId: string }): Pr
           where before.task_id = t.id and before.step_slug = any(s.depends_on)
             and before.status not in ('succeeded', 'skipped'))
         and not exists (select 1 from attempts a where a.subtask_id = s.id and a.status = 'running')
+        -- Nothing starts beside a step that has failed.
+        and not exists (select 1 from subtasks f where f.task_id = t.id and f.status = 'failed')
       order by t.position, s.position limit 1`);
     return step ?? null;
   });

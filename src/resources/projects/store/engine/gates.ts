@@ -32,9 +32,11 @@ const CONFIGS = {
   pipeline_dep: z.strictObject({ project_id: z.string().min(1) }),
 } as const satisfies Record<GateKind, z.ZodType>;
 
-type Opening = { waitMs: number | null } | { passed: string } | { fault: string };
+type Opening =
+  /** For so long, until then, or (neither) for an answer alone. */
+  { forMs: number } | { until: Date } | { forAnswer: true } | { passed: string } | { fault: string };
 
-/** What a gate of this configuration waits for now. `waitMs` null: for an answer alone. */
+/** What a gate of this configuration waits for now. */
 async function readConfig(db: Database, project: LockedProject, { gateKind, gateConfig }: StepRow): Promise<Opening> {
   const parsed = CONFIGS[gateKind!].safeParse(gateConfig ?? {});
   if (!parsed.success) {
@@ -43,9 +45,11 @@ async function readConfig(db: Database, project: LockedProject, { gateKind, gate
   const config = parsed.data as Record<string, unknown>;
   switch (gateKind!) {
     case 'human':
-      return { waitMs: null };
+      return { forAnswer: true };
     case 'webhook':
-      return { waitMs: config.expires_in_s === undefined ? null : (config.expires_in_s as number) * 1_000 };
+      return config.expires_in_s === undefined
+        ? { forAnswer: true }
+        : { forMs: (config.expires_in_s as number) * 1_000 };
     case 'schedule':
       return untilTime(config);
     case 'pipeline_dep':
@@ -54,11 +58,11 @@ async function readConfig(db: Database, project: LockedProject, { gateKind, gate
 }
 
 function untilTime({ at, delay_s, cron }: { at?: string; delay_s?: number; cron?: string }): Opening {
-  if (delay_s !== undefined) return { waitMs: delay_s * 1_000 };
-  if (at !== undefined) return { waitMs: Math.max(0, Date.parse(at) - Date.now()) };
+  if (delay_s !== undefined) return { forMs: delay_s * 1_000 };
+  if (at !== undefined) return { until: new Date(at) };
   try {
     const next = new Cron(cron!, { mode: '5-part', timezone: 'UTC', paused: true }).nextRun();
-    return next ? { waitMs: Math.max(0, next.getTime() - Date.now()) } : { fault: `cron: "${cron}" never comes` };
+    return next ? { until: next } : { fault: `cron: "${cron}" never comes` };
   } catch {
     return { fault: `cron: "${cron}" is not a five-field expression` };
   }
@@ -71,14 +75,15 @@ async function otherProject(db: Database, { id, customerId }: LockedProject, oth
     select status from projects where id = ${otherId} and customer_id = ${customerId} for share`);
   if (!other) return { fault: `project_id: there is no project "${otherId}"` };
   if (other.status === 'abandoned') return { fault: `project_id: "${otherId}" was abandoned` };
-  return other.status === 'completed' ? { passed: `project ${otherId} is completed` } : { waitMs: null };
+  return other.status === 'completed' ? { passed: `project ${otherId} is completed` } : { forAnswer: true };
 }
 
-/** A gate that is open already has waited for a part of its time. A time of day is a time of day. */
-const remaining = (waitMs: number | null, { status, gateConfig, elapsedMs }: StepRow): number | null =>
-  waitMs === null || status === 'pending' || gateConfig?.at || gateConfig?.cron
-    ? waitMs
-    : Math.max(0, waitMs - elapsedMs);
+/** When it is over. A gate that is open already has waited for a part of its time. */
+function endOf(opening: Opening, { status, elapsedMs }: StepRow): Date | null {
+  if ('until' in opening) return opening.until;
+  if (!('forMs' in opening)) return null;
+  return new Date(Date.now() + opening.forMs - (status === 'pending' ? 0 : elapsedMs));
+}
 
 /** pending -> blocked, or where there is nothing to wait for past it. A repeat answers the same. */
 export async function openGate(db: Database, project: LockedProject, step: StepRow): Promise<AttemptBeginning> {
@@ -105,16 +110,20 @@ export async function openGate(db: Database, project: LockedProject, step: StepR
     await noteProjectEvents(db, project, [{ topic: 'gate_resolved', ...about, payload: { ...names, ...output } }]);
     return { kind: 'gate_passed' };
   }
-  const waitMs = remaining(opening.waitMs, step);
+  const until = endOf(opening, step);
   if (step.status === 'pending') {
     await db.rows(sql`
       update subtasks set status = 'blocked', started_at = now(), completed_at = null, error = null, gate_output = null
       where id = ${subtaskId}::uuid`);
     await updateTaskStatus(db, taskId);
-    const until = waitMs === null ? {} : { until: new Date(Date.now() + waitMs) };
     await noteProjectEvents(db, project, [
-      { topic: 'gate_awaiting', ...about, payload: { ...names, ...until, gate_config: step.gateConfig ?? {} } },
+      {
+        topic: 'gate_awaiting',
+        ...about,
+        payload: { ...names, ...(until && { until }), gate_config: step.gateConfig ?? {} },
+      },
     ]);
   }
+  const waitMs = until && Math.max(0, until.getTime() - Date.now());
   return { kind: 'gate', gateKind: gateKind!, waitMs };
 }

@@ -3,11 +3,12 @@ import type { Database } from '../../../../platform/db/client.ts';
 import { readCommandTexts } from '../command-texts.ts';
 import * as commands from '../commands/index.ts';
 import { loadBoard } from '../queries.ts';
+import { openAndBegin, settleAndGoOn } from './advance.ts';
 import { beginAttempt, loadActionContext, saveActionOutput } from './begin.ts';
-import { closePhase, openPhase } from './open.ts';
+import { closePhase } from './open.ts';
 import { noteTurn } from './progress.ts';
-import { settleAttempt } from './settle.ts';
 
+export type { Settlement } from './advance.ts';
 export type { Dispatch } from './begin.ts';
 export type { ResolvedGate } from '../commands/gates.ts';
 
@@ -15,10 +16,10 @@ const WRITES = {
   ...commands,
   readCommandTexts,
   loadBoard,
-  openPhase,
-  closePhase,
+  openAndBegin,
   beginAttempt,
-  settleAttempt,
+  settleAndGoOn,
+  closePhase,
   loadActionContext,
   saveActionOutput,
   noteTurn,

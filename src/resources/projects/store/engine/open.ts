@@ -109,8 +109,7 @@ export async function closePhase(db: Database, ref: PhaseRef): Promise<PhaseEndi
     const isFailed = steps.some(({ status }) => status === 'failed');
     if (!isFailed && !steps.every(({ status }) => isDone(status))) return { kind: 'more', steps };
     if (isFailed) {
-      // What was retried in the meantime can still run, if the failed step is not before it.
-      if (steps.some((step) => step.status === 'pending' && canStart(step, steps))) return { kind: 'more', steps };
+      // Nothing starts beside it. What is pending runs when the phase starts again.
       await endTask(db, task!.id, 'failed');
       return { kind: 'ended', status: 'failed', changes: [], costUsd };
     }
@@ -118,9 +117,6 @@ export async function closePhase(db: Database, ref: PhaseRef): Promise<PhaseEndi
     return { kind: 'ended', status, changes: [], costUsd };
   });
 }
-
-export const canStart = (step: StepRef, steps: readonly StepRef[]): boolean =>
-  step.dependsOn.every((position) => isDone(steps[position]!.status));
 
 async function succeed(
   db: Database,

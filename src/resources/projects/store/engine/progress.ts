@@ -26,10 +26,11 @@ export async function noteTurn(
         from budgets b, attempts a
         where a.id = ${attemptId}::uuid and p.id = a.project_id and b.id = 'project:' || p.id and not p.is_cost_warned
           and p.cost_budget_usd is not null and b.spent_usd >= p.cost_warning_threshold * p.cost_budget_usd
-        returning b.spent_usd::text as spent_usd, p.cost_budget_usd::text as budget_usd
+        returning trim_scale(b.spent_usd)::text as spent_usd, trim_scale(p.cost_budget_usd)::text as budget_usd
       )
       select a.project_id as "projectId", a.customer_id as "customerId", a.task_id as "taskId",
-        a.subtask_id as "subtaskId", a.attempt_number as number, a.child_run_id as "runId", a.cost_usd::text as "costUsd",
+        a.subtask_id as "subtaskId", a.attempt_number as number, a.child_run_id as "runId",
+        trim_scale(a.cost_usd)::text as "costUsd",
         (select to_jsonb(warned) from warned) as warned
       from attempts a where a.id = ${attemptId}::uuid`);
     if (!progress) return;

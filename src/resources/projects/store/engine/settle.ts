@@ -3,50 +3,15 @@
  * here, under the project's lock, from what the run or the action left behind.
  */
 import { sql, type SQL } from 'drizzle-orm';
-import { checkValue } from '../../../../platform/core/json-schema.ts';
 import type { Database } from '../../../../platform/db/client.ts';
-import type { RunStatus } from '../../../runs/model.ts';
-import { isJudge, type JsonSchema, type Role, type StepKind } from '../../../templates/model.ts';
-import type { AttemptFault, AttemptOutcome, AttemptReason, AttemptStatus, PhaseRef, TaskStatus } from '../../model.ts';
+import { endRun } from '../../../runs/store/turns.ts';
+import type { AttemptFault, AttemptOutcome, AttemptReason, PhaseRef } from '../../model.ts';
 import { judgeCrash, type EffectOf } from '../commands/crashes.ts';
 import { insertEvents, lockProject, noteProjectEvents, pauseLocked, type LockedProject } from '../record.ts';
+import { loadAttempt, type OpenAttempt } from './attempt.ts';
+import { findingOf, objection, type Finding } from './finding.ts';
 import { isOvertaken, listSteps, setTaskStatus, updateTaskStatus } from './open.ts';
 import { sendBack } from './send-back.ts';
-
-interface OpenAttempt {
-  id: string;
-  subtaskId: string;
-  taskId: string;
-  number: number;
-  reason: AttemptReason;
-  status: AttemptStatus;
-  output: unknown;
-  kind: StepKind;
-  role: Role;
-  stepSlug: string;
-  phaseSlug: string;
-  assignee: string;
-  iteration: number;
-  taskStatus: TaskStatus;
-  subtaskStatus: TaskStatus;
-  outputSchema: JsonSchema | null;
-  artifactSchema: JsonSchema | null;
-  attemptsUsed: number;
-  maxAttempts: number;
-  costUsd: string;
-  runStatus: RunStatus | null;
-  runOutput: string | null;
-  runError: string | null;
-}
-
-/** What came of the work, before it is known what follows from that. */
-type Finding =
-  | { kind: 'output'; output: unknown; validated: boolean | null }
-  | { kind: 'invalid'; output: unknown; error: string }
-  | { kind: 'error'; error: string }
-  | { kind: 'budget'; error: string }
-  | { kind: 'stopped'; error: string }
-  | { kind: 'crash' };
 
 export async function settleAttempt(
   db: Database,
@@ -77,64 +42,9 @@ export async function settleAttempt(
 async function outcomeOf(db: Database, { subtaskStatus, taskId }: OpenAttempt): Promise<AttemptOutcome> {
   // Whatever is pending now: a rejected piece of work takes the steps after it along.
   const steps = await listSteps(db, taskId);
-  if (steps.some(({ status }) => status === 'failed')) return { kind: 'failed' };
   const reset = steps.filter(({ status }) => status === 'pending').map(({ subtaskId }) => subtaskId);
+  if (steps.some(({ status }) => status === 'failed')) return { kind: 'failed', reset };
   return subtaskStatus === 'succeeded' ? { kind: 'succeeded' } : { kind: 'again', reset };
-}
-
-function findingOf(attempt: OpenAttempt, fault: AttemptFault | undefined): Finding {
-  if (fault?.kind === 'timeout') return { kind: 'error', error: fault.message };
-  if (fault?.kind === 'cancelled') return { kind: 'stopped', error: fault.message };
-  if (attempt.kind === 'action') {
-    if (fault?.kind === 'failed') return { kind: 'error', error: fault.message };
-    if (fault || attempt.output === null) return { kind: 'crash' };
-    return validated(attempt, attempt.output);
-  }
-  const { runStatus, runOutput, runError } = attempt;
-  switch (runStatus) {
-    case 'succeeded':
-      return validated(attempt, runOutput ?? '');
-    case 'failed': {
-      const error = runError ?? 'the run failed';
-      return error.startsWith('budget_exceeded') ? { kind: 'budget', error } : { kind: 'error', error };
-    }
-    case 'cancelled':
-      return { kind: 'stopped', error: 'its run was cancelled' };
-    default:
-      return { kind: 'crash' };
-  }
-}
-
-/** Models like to wrap what they were asked for. */
-const FENCED = /^\s*```[a-z]*\n([^]*?)\n```\s*$/i;
-
-function validated(attempt: OpenAttempt, raw: unknown): Finding {
-  const schemas = [attempt.outputSchema, attempt.artifactSchema].filter((schema) => schema !== null);
-  if (schemas.length === 0) return { kind: 'output', output: raw, validated: null };
-  let value = raw;
-  if (attempt.kind === 'agent') {
-    const text = raw as string;
-    try {
-      value = JSON.parse(FENCED.exec(text)?.[1] ?? text) as unknown;
-    } catch {
-      return { kind: 'invalid', output: raw, error: 'the output is not JSON, which its schema asks for' };
-    }
-  }
-  for (const schema of schemas) {
-    const fault = checkValue(schema, value, 'output');
-    if (fault) return { kind: 'invalid', output: value, error: fault };
-  }
-  return { kind: 'output', output: value, validated: true };
-}
-
-/** The verdict of a reviewer or tester, whatever its own schema calls it. */
-function objection(role: Role, output: unknown): string | undefined {
-  if (!isJudge(role) || typeof output !== 'object' || output === null) return undefined;
-  const { decision, approved, passed, feedback, findings } = output as Record<string, unknown>;
-  const isFine = typeof decision === 'string' ? /^approv/i.test(decision) : (approved ?? passed) !== false;
-  if (isFine) return undefined;
-  if (typeof feedback === 'string' && feedback.trim() !== '') return feedback;
-  return Array.isArray(findings) && findings.length > 0 ? findings.join('\n') : 'Rejected without a reason.';
 }
 
 /** What nearly every attempt comes to: one statement. */
@@ -189,11 +99,24 @@ async function follow(
       await noteProjectEvents(db, project, [
         { topic: 'cost_budget_breached', ...about(attempt), payload: { ...names(attempt), error: finding.error } },
       ]);
+      if (await isOldNews(db, attempt)) return;
       return pauseLocked(db, project, 'budget_breached', { ...names(attempt), error: finding.error });
     case 'crash':
+      // Nobody is left to say so in its run, which would look at work for ever.
+      if (attempt.runId) await endRun(db, attempt.runId, { status: 'failed', error: DIED });
       await judgeCrash(db, project, attempt.id, effectOf);
   }
 }
+
+/** The project was resumed since then, with a larger budget perhaps: the next attempt will tell. */
+async function isOldNews(db: Database, { runId }: OpenAttempt): Promise<boolean> {
+  const rows = await db.rows(sql`
+    select 1 from attempts a join runs r on r.id = a.child_run_id join project_events e on e.project_id = a.project_id
+    where r.id = ${runId} and e.topic = 'project_started' and e.ts > r.completed_at limit 1`);
+  return rows.length > 0;
+}
+
+const DIED = { code: 'internal_error', message: 'its workflow ended without an outcome' } as const;
 
 /** Another judge was faster: its producer is pending already, and is told this too. */
 const passOn = (db: Database, { taskId }: OpenAttempt, feedback: string): Promise<void> =>
@@ -282,18 +205,3 @@ const setAttemptEnd = ({ id }: OpenAttempt, end: AttemptEnd): SQL => sql`
       output = coalesce(${end.output === undefined ? null : JSON.stringify(end.output)}::jsonb, output),
       output_validated = ${end.validated ?? null}
     where id = ${id}::uuid`;
-
-async function loadAttempt(db: Database, attemptId: string): Promise<OpenAttempt | undefined> {
-  const [row] = await db.rows<OpenAttempt>(sql`
-    select a.id, a.subtask_id as "subtaskId", a.task_id as "taskId", a.attempt_number as number,
-      a.attempt_reason as reason, a.status, a.output, s.kind, s.role, s.step_slug as "stepSlug", s.assignee,
-      t.phase_slug as "phaseSlug", t.iteration, t.status as "taskStatus", s.status as "subtaskStatus",
-      s.output_schema as "outputSchema", s.attempts_used as "attemptsUsed", s.max_attempts as "maxAttempts",
-      case when t.artifact_step_slug = s.step_slug and t.artifact_json_schema is distinct from s.output_schema
-        then t.artifact_json_schema end as "artifactSchema",
-      a.cost_usd::text as "costUsd", r.status as "runStatus", r.output as "runOutput", r.error as "runError"
-    from attempts a join subtasks s on s.id = a.subtask_id join tasks t on t.id = a.task_id
-      left join runs r on r.id = a.child_run_id
-    where a.id = ${attemptId}::uuid`);
-  return row;
-}

@@ -1,0 +1,92 @@
+/**
+ * A phase going on: what begins is recorded with the end of what it waited for, and the end of the phase with that of its
+ * last step. One transaction, and one activity of the phase's workflow, where there would be two.
+ */
+import type { Database } from '../../../../platform/db/client.ts';
+import {
+  isDone,
+  type AttemptBeginning,
+  type AttemptFault,
+  type AttemptOutcome,
+  type PhaseEnding,
+  type PhaseOpening,
+  type PhaseRef,
+  type StepRef,
+} from '../../model.ts';
+import type { EffectOf } from '../commands/crashes.ts';
+import { beginAttempt } from './begin.ts';
+import { closePhase, openPhase } from './open.ts';
+import { settleAttempt } from './settle.ts';
+
+interface Next {
+  subtaskId: string;
+  /** As of a dispatch. */
+  key: string;
+}
+
+/** A step that has begun. Those that could not are the workflow's to ask for. */
+export interface Begun {
+  subtaskId: string;
+  beginning: Exclude<AttemptBeginning, { kind: 'paused' | 'superseded' }>;
+}
+
+async function beginAll(
+  db: Database,
+  ref: PhaseRef,
+  next: readonly Next[],
+  granted: string | null,
+  effectOf: EffectOf,
+): Promise<Begun[]> {
+  const begun: Begun[] = [];
+  for (const { subtaskId, key } of next) {
+    const dispatch = { ...ref, subtaskId, key, granted: subtaskId === granted };
+    const beginning = await beginAttempt(db, dispatch, effectOf);
+    if (beginning.kind !== 'paused' && beginning.kind !== 'superseded') begun.push({ subtaskId, beginning });
+  }
+  return begun;
+}
+
+/**
+ * @param granted the step that may run although the project is paused
+ * @param key prefix of the keys of the dispatches
+ */
+export const openAndBegin = (
+  db: Database,
+  ref: PhaseRef,
+  { granted, key }: { granted: string | null; key: string },
+  effectOf: EffectOf,
+): Promise<PhaseOpening & { begun: Begun[] }> =>
+  db.transaction(async () => {
+    const opening = await openPhase(db, ref, granted !== null);
+    if (opening.kind !== 'opened') return { ...opening, begun: [] };
+    const next = opening.steps
+      .filter((step) => step.status === 'pending' && canStart(step, opening.steps))
+      .map(({ subtaskId }) => ({ subtaskId, key: `${key}:${subtaskId}` }));
+    return { ...opening, begun: await beginAll(db, ref, next, granted, effectOf) };
+  });
+
+const canStart = (step: StepRef, steps: readonly StepRef[]): boolean =>
+  step.dependsOn.every((position) => isDone(steps[position]!.status)) &&
+  !steps.some(({ status }) => status === 'failed');
+
+export interface Settlement {
+  attemptId: string;
+  fault?: AttemptFault | undefined;
+  /** What waits for nothing but this, if it succeeds. */
+  next: readonly Next[];
+  /** If it succeeds, nothing is left to do in its phase. */
+  isLast: boolean;
+}
+
+export const settleAndGoOn = (
+  db: Database,
+  ref: PhaseRef,
+  { attemptId, fault, next, isLast }: Settlement,
+  effectOf: EffectOf,
+): Promise<{ outcome: AttemptOutcome; begun: Begun[]; ending?: PhaseEnding }> =>
+  db.transaction(async () => {
+    const outcome = await settleAttempt(db, ref, attemptId, fault, effectOf);
+    if (outcome.kind !== 'succeeded') return { outcome, begun: [] };
+    if (isLast) return { outcome, begun: [], ending: await closePhase(db, ref) };
+    return { outcome, begun: await beginAll(db, ref, next, null, effectOf) };
+  });

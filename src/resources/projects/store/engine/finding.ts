@@ -1,0 +1,70 @@
+/** What came of the work of an attempt, of what its run or action left behind. Pure. */
+import { checkValue } from '../../../../platform/core/json-schema.ts';
+import { storable } from '../../../../platform/core/storable.ts';
+import { isJudge, type Role } from '../../../templates/model.ts';
+import type { AttemptFault } from '../../model.ts';
+import type { OpenAttempt } from './attempt.ts';
+
+/** Before it is known what follows from that. */
+export type Finding =
+  | { kind: 'output'; output: unknown; validated: boolean | null }
+  | { kind: 'invalid'; output: unknown; error: string }
+  | { kind: 'error'; error: string }
+  | { kind: 'budget'; error: string }
+  | { kind: 'stopped'; error: string }
+  | { kind: 'crash' };
+
+export function findingOf(attempt: OpenAttempt, fault: AttemptFault | undefined): Finding {
+  if (fault?.kind === 'timeout') return { kind: 'error', error: fault.message };
+  if (fault?.kind === 'cancelled') return { kind: 'stopped', error: fault.message };
+  if (attempt.kind === 'action') {
+    if (fault?.kind === 'failed') return { kind: 'error', error: fault.message };
+    if (fault || attempt.output === null) return { kind: 'crash' };
+    return validated(attempt, attempt.output);
+  }
+  const { runStatus, runOutput, runError } = attempt;
+  switch (runStatus) {
+    case 'succeeded':
+      return validated(attempt, runOutput ?? '');
+    case 'failed': {
+      const error = runError ?? 'the run failed';
+      return error.startsWith('budget_exceeded') ? { kind: 'budget', error } : { kind: 'error', error };
+    }
+    case 'cancelled':
+      return { kind: 'stopped', error: 'its run was cancelled' };
+    default:
+      return { kind: 'crash' };
+  }
+}
+
+/** Models like to wrap what they were asked for. */
+const FENCED = /^\s*```[a-z]*\n([^]*?)\n```\s*$/i;
+
+function validated(attempt: OpenAttempt, raw: unknown): Finding {
+  const schemas = [attempt.outputSchema, attempt.artifactSchema].filter((schema) => schema !== null);
+  if (schemas.length === 0) return { kind: 'output', output: raw, validated: null };
+  let value = raw;
+  if (attempt.kind === 'agent') {
+    const text = raw as string;
+    try {
+      value = storable(JSON.parse(FENCED.exec(text)?.[1] ?? text));
+    } catch {
+      return { kind: 'invalid', output: raw, error: 'the output is not JSON, which its schema asks for' };
+    }
+  }
+  for (const schema of schemas) {
+    const fault = checkValue(schema, value, 'output');
+    if (fault) return { kind: 'invalid', output: value, error: fault };
+  }
+  return { kind: 'output', output: value, validated: true };
+}
+
+/** The verdict of a reviewer or tester, whatever its own schema calls it. */
+export function objection(role: Role, output: unknown): string | undefined {
+  if (!isJudge(role) || typeof output !== 'object' || output === null) return undefined;
+  const { decision, approved, passed, feedback, findings } = output as Record<string, unknown>;
+  const isFine = typeof decision === 'string' ? /^approv/i.test(decision) : (approved ?? passed) !== false;
+  if (isFine) return undefined;
+  if (typeof feedback === 'string' && feedback.trim() !== '') return feedback;
+  return Array.isArray(findings) && findings.length > 0 ? findings.join('\n') : 'Rejected without a reason.';
+}

@@ -1,0 +1,113 @@
+/**
+ * Random stories of random projects: whatever is done to one, in whatever order and wherever its workers are, the record
+ * stays sound, what must be refused is refused, and the project can be brought to its end.
+ *
+ * `PROJECT_MODEL_RUNS` says how many stories are told, `PROJECT_MODEL_SEED` which ones (a failure prints its own).
+ */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { phaseWorkflowId } from '../../../src/resources/projects/model.ts';
+import type { RunningWorker } from '../../../src/worker.ts';
+import { makeTemplate, startProject } from '../../support/projects.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
+import { phases, story } from './model/arbitraries.ts';
+import { createTeller } from './model/teller.ts';
+import { faultsOf, isLegal, logMoves, movesOf, readState } from './model/record.ts';
+
+const RUNS = Number(process.env.PROJECT_MODEL_RUNS ?? 6);
+const SEED = process.env.PROJECT_MODEL_SEED;
+const A_STORY_MS = 120_000;
+const PARAMS = { type: 'object', properties: { publish_url: { type: 'string' } } };
+
+let service: TestService;
+let tenant: Tenant;
+let sink: WebhookReceiver;
+let worker: RunningWorker;
+/** How many of the next answers are errors. */
+const broken = { answers: 0 };
+
+beforeAll(async () => {
+  sink = await startWebhookReceiver(() => (broken.answers > 0 ? (broken.answers--, 500) : 200));
+  service = await startTestService({
+    worker: false,
+    env: { EGRESS_ALLOWLIST: sink.hostAndPort, HOUSEKEEPING_INTERVAL: '1h' },
+  });
+  worker = await service.startWorker();
+  tenant = await service.tenant('acc_acme');
+  await logMoves(service.runtime.db);
+});
+afterAll(async () => {
+  await service?.close();
+  await sink?.close();
+});
+
+async function restartWorker(how: 'rolling' | 'gap' | 'overlapping'): Promise<void> {
+  const old = worker;
+  if (how === 'gap') await old.close();
+  const closing = how === 'overlapping' ? old.close() : undefined;
+  worker = await service.startWorker();
+  await (closing ?? old.close());
+}
+
+let stories = 0;
+
+// Guards: section 3 of the specification under any sequence of commands, races, failures and restarts.
+test(
+  'any story keeps the record sound and comes to an end',
+  async () => {
+    const told = fc.asyncProperty(phases, story, async (spec, commands) => {
+      const { db, temporal } = service.runtime;
+      const slug = `story-${++stories}`;
+      broken.answers = 0;
+      await makeTemplate(tenant, slug, spec, { params: PARAMS });
+      const id = await startProject(tenant, slug, { params: { publish_url: sink.url } });
+      const teller = createTeller({ db, temporal, tenant, id, broken, restartWorker });
+
+      let seen = 0;
+      async function check(grants: number): Promise<void> {
+        const moves = await movesOf(db, id, seen);
+        seen = moves.at(-1)?.id ?? seen;
+        expect(moves.filter((move) => !isLegal(move))).toEqual([]);
+        const started = moves.filter(({ what, now }) => what === 'attempts' && now === 'running');
+        const unasked = started.filter(({ projectStatus }) => projectStatus !== 'active');
+        expect(unasked.length).toBeLessThanOrEqual(grants);
+        expect(await faultsOf(db, id)).toEqual([]);
+      }
+
+      try {
+        for (const command of commands) await check(await teller.tell(command));
+        broken.answers = 0;
+        await eventually(async () => {
+          await teller.help();
+          const { status } = await readState(db, id);
+          if (status !== 'completed' && status !== 'abandoned') throw new Error(`it is ${status}`);
+        }, A_STORY_MS / 2);
+        await check(0);
+        const { phases } = await readState(db, id);
+        const open = phases.flatMap(({ steps }) => steps.filter(({ isRunning, isQueued }) => isRunning || isQueued));
+        expect(open).toEqual([]);
+        // Nobody is left waiting for anything.
+        const starts = phases.flatMap(({ slug, iteration }) =>
+          [...Array(iteration).keys()].map((n) => phaseWorkflowId(id, slug, n + 1)),
+        );
+        await eventually(async () => {
+          const described = await Promise.all(
+            starts.map((workflowId) => temporal.client.workflow.getHandle(workflowId).describe()),
+          );
+          expect(described.filter(({ status }) => status.name === 'RUNNING')).toEqual([]);
+        });
+      } catch (error) {
+        const state = await readState(db, id);
+        throw new Error(`${id}: ${String(error)}\n${teller.log.join('\n')}\n${JSON.stringify(state, null, 1)}`, { cause: error });
+      }
+    });
+    await fc.assert(told, {
+      numRuns: RUNS,
+      // What depends on time does not shrink.
+      endOnFailure: true,
+      ...(SEED && { seed: Number(SEED) }),
+    });
+  },
+  A_STORY_MS * Math.max(RUNS, 1),
+);

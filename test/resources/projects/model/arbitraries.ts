@@ -1,0 +1,135 @@
+/** Small random pipelines, and what people and machines may do to them. Plain data, so that a failure can be read. */
+import fc from 'fast-check';
+import { CASCADES, type Cascade } from '../../../../src/resources/projects/model.ts';
+import { CASCADE_MODES, type PhaseSpec, type StepSpec } from '../../../../src/resources/templates/model.ts';
+import { agentStep, gateStep, phaseSpec, reviewStep } from '../../../support/projects.ts';
+
+const KINDS = ['agent', 'slow agent', 'reviewer', 'gate', 'reworking gate', 'post'] as const;
+const SLOW_MS = 300;
+
+/** Some of the positions before this one. */
+const before = (position: number, minLength: number) =>
+  fc.subarray([...Array(position).keys()], { minLength: Math.min(minLength, position) });
+
+function step(kind: (typeof KINDS)[number], slug: string, depends_on: string[]): StepSpec {
+  switch (kind) {
+    case 'agent':
+      return agentStep(slug, { depends_on });
+    case 'slow agent':
+      return agentStep(slug, { depends_on, instructions: `Write the ${slug}. [[sleep:${SLOW_MS}]]` });
+    case 'reviewer':
+      return reviewStep(slug, { depends_on });
+    case 'gate':
+      return { ...gateStep(slug, 'human', { on_reject: 'pause' }), depends_on };
+    case 'reworking gate':
+      return { ...gateStep(slug, 'human', { on_reject: 'rework' }), depends_on };
+    case 'post':
+      return { step_slug: slug, kind: 'action', role: 'utility', assignee: 'http_post', depends_on, max_attempts: 1 };
+  }
+}
+
+const steps: fc.Arbitrary<StepSpec[]> = fc
+  .tuple(fc.constantFrom('agent', 'slow agent'), fc.array(fc.constantFrom(...KINDS), { maxLength: 3 }))
+  .map(([first, others]) => [first, ...others] as (typeof KINDS)[number][])
+  .chain((kinds) =>
+    fc.tuple(...kinds.map((kind, at) => before(at, kind.includes('agent') ? 0 : 1))).map((dependencies) =>
+      kinds.map((kind, at) =>
+        step(
+          kind,
+          `s${at}`,
+          dependencies[at]!.map((each) => `s${each}`),
+        ),
+      ),
+    ),
+  );
+
+export const phases: fc.Arbitrary<PhaseSpec[]> = fc.integer({ min: 2, max: 4 }).chain((count) =>
+  fc
+    .tuple(
+      ...[...Array(count).keys()].map((at) =>
+        fc.record({ steps, dependsOn: before(at, 0), mode: fc.constantFrom(...CASCADE_MODES) }),
+      ),
+    )
+    .map((drawn) =>
+      drawn.map(({ steps, dependsOn, mode }, at) =>
+        phaseSpec(`p${at}`, steps, {
+          depends_on: dependsOn.map((each) => `p${each}`),
+          cascade_on_upstream_change: mode,
+        }),
+      ),
+    ),
+);
+
+/** Which of a list is meant: a share of its length, as the list is known only when the command is carried out. */
+type Which = number;
+export const choose = <T>(list: readonly T[], which: Which): T | undefined => list[Math.floor(which * list.length)];
+
+export type Command =
+  | { does: 'pause' | 'resume' | 'abandon' | 'runStep' }
+  /** A failed step, or where there is none any step. */
+  | { does: 'retry'; which: Which; addendum: boolean }
+  | { does: 'retrigger'; which: Which; cascade: Cascade; addendum: boolean }
+  | { does: 'revert'; which: Which; version: Which; cascade: Cascade }
+  /** A waiting gate, or where there is none any gate. */
+  | { does: 'resolve'; which: Which; decision: 'approved' | 'rejected' }
+  | { does: 'edit'; cascade: Cascade }
+  | { does: 'plan'; which: Which; decision: 'approved' | 'rejected' | 'request_changes' | 'edit_plan'; phase: Which }
+  | { does: 'unknown' }
+  /** Some of what goes on goes on. */
+  | { does: 'let'; events: number }
+  /** The next of the sink's answers is an error. */
+  | { does: 'breakSink' }
+  /** A new worker comes before the old one goes, goes after it, or takes over while the old one still ends. */
+  | { does: 'restart'; how: 'rolling' | 'gap' | 'overlapping' }
+  /** An operator ends the project's workflow by hand. */
+  | { does: 'terminate' }
+  | { does: 'race'; commands: Command[] };
+
+const which = fc.noBias(fc.integer({ min: 0, max: 99 })).map((percent) => percent / 100);
+const cascade = fc.constantFrom(...CASCADES);
+const one = <Does extends Command['does'], Rest extends object>(does: Does, rest: fc.Arbitrary<Rest>) =>
+  rest.map((more) => ({ does, ...more }));
+const bare = <Does extends Command['does']>(does: Does) => fc.constant({ does });
+
+const requests: fc.WeightedArbitrary<Command>[] = [
+  { weight: 4, arbitrary: bare('pause') },
+  { weight: 5, arbitrary: bare('resume') },
+  { weight: 3, arbitrary: bare('runStep') },
+  { weight: 4, arbitrary: one('retry', fc.record({ which, addendum: fc.boolean() })) },
+  { weight: 6, arbitrary: one('retrigger', fc.record({ which, cascade, addendum: fc.boolean() })) },
+  { weight: 3, arbitrary: one('revert', fc.record({ which, version: which, cascade })) },
+  {
+    weight: 8,
+    arbitrary: one('resolve', fc.record({ which, decision: fc.constantFrom('approved', 'approved', 'rejected') })),
+  },
+  { weight: 2, arbitrary: one('edit', fc.record({ cascade })) },
+  {
+    weight: 3,
+    arbitrary: one(
+      'plan',
+      fc.record({
+        which,
+        decision: fc.constantFrom('approved', 'rejected', 'request_changes', 'edit_plan'),
+        phase: which,
+      }),
+    ),
+  },
+] as fc.WeightedArbitrary<Command>[];
+
+const command: fc.Arbitrary<Command> = fc.oneof(
+  ...requests,
+  { weight: 8, arbitrary: one('let', fc.record({ events: fc.integer({ min: 1, max: 8 }) })) },
+  { weight: 2, arbitrary: bare('breakSink') },
+  { weight: 1, arbitrary: one('restart', fc.record({ how: fc.constantFrom('rolling', 'gap', 'overlapping') })) },
+  { weight: 1, arbitrary: bare('terminate') },
+  { weight: 1, arbitrary: bare('unknown') },
+  {
+    weight: 4,
+    arbitrary: one('race', fc.record({ commands: fc.array(fc.oneof(...requests), { minLength: 2, maxLength: 3 }) })),
+  },
+) as fc.Arbitrary<Command>;
+
+export const story = fc
+  .tuple(fc.array(command, { minLength: 10, maxLength: 20 }), fc.integer({ min: 0, max: 9 }))
+  // One in ten is abandoned in the end.
+  .map(([commands, end]): Command[] => (end === 0 ? [...commands, { does: 'abandon' }, { does: 'resume' }] : commands));

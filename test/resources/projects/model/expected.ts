@@ -1,0 +1,88 @@
+/**
+ * Section 3 of the specification in memory: what a command on a project in a known state must be answered, and where it
+ * leaves the phases. While steps are under way a state does not stay known: then only what can never be is predicted.
+ */
+import type { Cascade } from '../../../../src/resources/projects/model.ts';
+import type { PhaseState, ProjectState, StepState } from './record.ts';
+
+const isDone = ({ status }: { status: string }) => ['succeeded', 'skipped', 'stale'].includes(status);
+const isInFlight = ({ status }: PhaseState) => ['running', 'blocked', 'review'].includes(status);
+const isOver = ({ status }: ProjectState) => status === 'completed' || status === 'abandoned';
+
+const canBegin = (step: StepState, { steps }: PhaseState): boolean =>
+  step.status === 'pending' && step.dependsOn.every((slug) => isDone(steps.find((each) => each.slug === slug)!));
+
+/** Nothing happens until somebody does something. */
+export function isQuiet(project: ProjectState): boolean {
+  if (isOver(project)) return true;
+  const waits = (phase: PhaseState): boolean =>
+    phase.steps.some(({ status }) => status === 'blocked') ||
+    (!phase.steps.some(({ status }) => status === 'failed') && phase.steps.some((step) => canBegin(step, phase)));
+  return (
+    project.status === 'paused' &&
+    project.phases.every(
+      (phase) => !phase.steps.some(({ isRunning }) => isRunning) && (!isInFlight(phase) || waits(phase)),
+    )
+  );
+}
+
+/** Statuses of HTTP that may be answered. */
+export type Expected = readonly number[];
+const ACCEPTED = [200] as const;
+const REFUSED = [409] as const;
+const EITHER = [200, 409] as const;
+const unless = (project: ProjectState, isRefused: boolean): Expected => {
+  if (project.status === 'abandoned') return REFUSED;
+  if (!isQuiet(project)) return EITHER;
+  return isRefused ? REFUSED : ACCEPTED;
+};
+
+export const onPause = (project: ProjectState): Expected =>
+  project.status === 'paused' ? ACCEPTED : unless(project, isOver(project));
+export const onResume = (project: ProjectState): Expected =>
+  project.status === 'paused' ? ACCEPTED : unless(project, true);
+export const onAbandon = (project: ProjectState): Expected => unless(project, isOver(project));
+export const onRunStep = (project: ProjectState): Expected => (project.status === 'abandoned' ? REFUSED : ACCEPTED);
+export const onRetry = (project: ProjectState, step: StepState): Expected =>
+  unless(project, step.status !== 'failed' || step.isQueued);
+export const onResolve = (project: ProjectState, gate: StepState): Expected =>
+  unless(project, gate.status !== 'blocked');
+export const onEdit = (project: ProjectState): Expected => (project.status === 'abandoned' ? REFUSED : [201]);
+export const onRetrigger = (project: ProjectState, phase: PhaseState): Expected =>
+  unless(project, phase.status === 'pending' || isInFlight(phase));
+
+export function onRevert(project: ProjectState, phase: PhaseState, version: number): Expected {
+  if (project.status === 'abandoned') return REFUSED;
+  if (!phase.versions.includes(version)) return isQuiet(project) ? [404] : [404, ...EITHER];
+  return unless(project, isInFlight(phase) || phase.current === version);
+}
+
+/** The step that run-step takes of a quiet paused project: the first that could begin. */
+export function nextStep({ phases }: ProjectState): StepState | undefined {
+  for (const phase of phases) {
+    const isReady =
+      phase.status === 'pending'
+        ? phase.dependsOn.every((slug) => isDone(phases.find((each) => each.slug === slug)!))
+        : isInFlight(phase) && !phase.steps.some(({ status }) => status === 'failed');
+    const step = isReady ? phase.steps.find((each) => canBegin(each, phase)) : undefined;
+    if (step) return step;
+  }
+  return undefined;
+}
+
+/** Statuses of the phases of a quiet project after the artifact of one changed, or is about to. */
+export function afterCascade({ phases }: ProjectState, changed: string, cascade: Cascade): Map<string, string> {
+  const statuses = new Map(phases.map(({ slug, status }) => [slug, status as string]));
+  const reached = new Set([changed]);
+  for (const { slug, dependsOn, mode } of phases) {
+    const status = statuses.get(slug)!;
+    const wanted = cascade === 'default' ? mode : cascade;
+    if (!dependsOn.some((each) => reached.has(each)) || status === 'pending' || wanted === 'none') continue;
+    if (wanted === 'lazy' && (status === 'failed' || status === 'skipped')) continue;
+    reached.add(slug);
+    // What is under way goes on with what it began with.
+    if (isInFlight({ status } as PhaseState)) continue;
+    statuses.set(slug, wanted === 'strict' ? 'pending' : 'stale');
+  }
+  return statuses;
+}

@@ -1,0 +1,216 @@
+/** Carries out the commands of a story on a real project, and holds each answer against the expected one. */
+import { expect } from '@jest/globals';
+import type { Database } from '../../../../src/platform/db/client.ts';
+import type { Temporal } from '../../../../src/platform/temporal/client.ts';
+import { projectWorkflowId } from '../../../../src/resources/projects/model.ts';
+import { eventually, type Answer, type Tenant } from '../../../support/service.ts';
+import { choose, type Command } from './arbitraries.ts';
+import {
+  afterCascade,
+  isQuiet,
+  nextStep,
+  onAbandon,
+  onEdit,
+  onPause,
+  onResolve,
+  onResume,
+  onRetrigger,
+  onRetry,
+  onRevert,
+  onRunStep,
+  type Expected,
+} from './expected.ts';
+import { readState, type PhaseState, type ProjectState, type StepState } from './record.ts';
+
+export interface Stage {
+  db: Database;
+  temporal: Temporal;
+  tenant: Tenant;
+  id: string;
+  broken: { answers: number };
+  restartWorker(how: 'rolling' | 'gap' | 'overlapping'): Promise<void>;
+}
+
+const stepsOf = ({ phases }: ProjectState, kind: PhaseState['kind']) =>
+  phases.filter((phase) => phase.kind === kind).flatMap(({ steps }) => steps);
+/** The ones that are meant, or where there are none all of them. */
+const rather = (steps: StepState[], status: string): StepState[] => {
+  const meant = steps.filter((step) => step.status === status);
+  return meant.length > 0 ? meant : steps;
+};
+
+export function createTeller({ db, temporal, tenant, id, broken, restartWorker }: Stage) {
+  const log: string[] = [];
+  const post = (path: string, body?: unknown) => tenant.cp('POST', `/v1/projects/${id}/${path}`, body);
+  const read = () => readState(db, id);
+
+  async function expectAnswer(path: string, body: unknown, expected: Expected): Promise<Answer> {
+    const answer = await post(path, body);
+    log.push(
+      `POST ${path} ${JSON.stringify(body) ?? ''} -> ${answer.status} ${JSON.stringify(answer.body).slice(0, 300)}`,
+    );
+    if (!expected.includes(answer.status)) throw new Error(`expected ${expected.join(' or ')}: ${log.at(-1)}`);
+    return answer;
+  }
+  const statusesOf = ({ phases }: ProjectState) => Object.fromEntries(phases.map(({ slug, status }) => [slug, status]));
+
+  /** @returns how many attempts may begin although the project is paused */
+  async function request(command: Command, before: ProjectState, isAlone: boolean): Promise<number> {
+    const isKnown = isAlone && isQuiet(before);
+    const within = (expected: Expected): Expected => (isAlone ? expected : [...new Set([...expected, 200, 201, 409])]);
+    const regular = before.phases.filter(({ kind }) => kind === 'regular');
+    switch (command.does) {
+      case 'pause': {
+        const { status } = await expectAnswer('pause', undefined, within(onPause(before)));
+        if (isAlone && status === 200) {
+          expect(await read()).toMatchObject({ status: 'paused', pauseReason: 'requested' });
+        }
+        return 0;
+      }
+      case 'resume':
+        await expectAnswer('resume', undefined, within(onResume(before)));
+        return 0;
+      case 'abandon': {
+        const { status } = await expectAnswer('abandon', undefined, within(onAbandon(before)));
+        if (status === 200) expect(await read()).toMatchObject({ status: 'abandoned' });
+        return 0;
+      }
+      case 'runStep': {
+        const next = nextStep(before);
+        const { status, body } = await expectAnswer('run-step', undefined, within(onRunStep(before)));
+        if (!isKnown || status !== 200) return 1;
+        if (before.status === 'completed' || !next) expect(body.ran_step).toBe(false);
+        else expect(body.subtask_id).toBe(next.id);
+        return 1;
+      }
+      case 'retry': {
+        const step = choose(
+          rather(
+            before.phases.flatMap(({ steps }) => steps),
+            'failed',
+          ),
+          command.which,
+        )!;
+        const query = command.addendum ? '?addendum_brief=Better+now' : '';
+        await expectAnswer(`subtasks/${step.id}/retry${query}`, undefined, within(onRetry(before, step)));
+        return 0;
+      }
+      case 'retrigger': {
+        const phase = choose(regular, command.which)!;
+        const body = { cascade: command.cascade, ...(command.addendum && { addendum_brief: 'Again' }) };
+        const path = `phases/${phase.slug}/retrigger`;
+        const { status } = await expectAnswer(path, body, within(onRetrigger(before, phase)));
+        if (status !== 200 || !isKnown || before.status !== 'paused') return 0;
+        const expected = afterCascade(before, phase.slug, command.cascade).set(phase.slug, 'pending');
+        expect(statusesOf(await read())).toEqual(Object.fromEntries(expected));
+        return 0;
+      }
+      case 'revert': {
+        const phase = choose(regular, command.which)!;
+        const version = 1 + Math.floor(command.version * (phase.versions.length + 1));
+        const body = { target_version: version, cascade: command.cascade };
+        const allowed = within(onRevert(before, phase, version));
+        const expected = isAlone ? allowed : [...allowed, 404];
+        const answer = await expectAnswer(`phases/${phase.slug}/revert-artifact`, body, expected);
+        if (answer.status !== 200 || !isKnown) return 0;
+        const after = await read();
+        expect(after.phases.find(({ slug }) => slug === phase.slug)).toMatchObject({ current: version });
+        if (before.status !== 'paused') return 0;
+        const statuses = afterCascade(before, phase.slug, command.cascade);
+        if (phase.status === 'stale') statuses.set(phase.slug, 'succeeded');
+        expect(statusesOf(after)).toEqual(Object.fromEntries(statuses));
+        return 0;
+      }
+      case 'resolve': {
+        const gates = stepsOf(before, 'regular').filter(({ kind }) => kind === 'gate');
+        const gate = choose(rather(gates, 'blocked'), command.which);
+        if (!gate) return 0;
+        const body = { decision: command.decision, comment: 'Said so' };
+        await expectAnswer(`subtasks/${gate.id}/resolve-gate`, body, within(onResolve(before, gate)));
+        return 0;
+      }
+      case 'edit': {
+        const body = { instruction: 'Make it better', cascade_mode: command.cascade };
+        await expectAnswer('edit-sessions', body, within(onEdit(before)));
+        return 0;
+      }
+      case 'plan': {
+        const sessions = before.phases.filter(({ kind }) => kind === 'edit_session');
+        const session = choose(sessions, command.which);
+        if (!session) return 0;
+        const phase_slug = choose(regular, command.phase)!.slug;
+        const revised_plan = {
+          summary: 'So',
+          actions: [
+            { kind: 'edit_artifact', phase_slug, content: 'By hand', rationale: 'It is better' },
+            { kind: 'instruct', phase_slug: regular.at(-1)!.slug, instructions: 'Shorter', rationale: 'It is long' },
+          ],
+        };
+        const body = { decision: command.decision, ...(command.decision === 'edit_plan' && { revised_plan }) };
+        const gate = session.steps.find(({ kind }) => kind === 'gate')!;
+        await expectAnswer(`edit-sessions/${session.id}/approve`, body, within(onResolve(before, gate)));
+        return 0;
+      }
+      default:
+        throw new Error(`${command.does} is no request`);
+    }
+  }
+
+  return {
+    log,
+    /** @returns how many attempts may have begun although the project is paused */
+    async tell(command: Command): Promise<number> {
+      const before = await read();
+      log.push(`-- ${JSON.stringify(command)} ${before.status} ${JSON.stringify(statusesOf(before))}`);
+      switch (command.does) {
+        case 'let':
+          await eventually(async () => {
+            const now = await read();
+            if (isQuiet(now) || now.phases.some(({ status }) => status === 'blocked')) return;
+            if (now.events < before.events + command.events) throw new Error(`only ${now.events} events`);
+          }).catch((error: unknown) => {
+            throw new Error('nothing goes on', { cause: error });
+          });
+          return 0;
+        case 'breakSink':
+          broken.answers += 1;
+          return 0;
+        case 'restart':
+          await restartWorker(command.how);
+          return 0;
+        case 'terminate':
+          await temporal.client.workflow
+            .getHandle(projectWorkflowId(id))
+            .terminate('by an operator')
+            .catch(() => {});
+          return 0;
+        case 'unknown': {
+          const nowhere = before.status === 'abandoned' ? [404, 409] : [404];
+          await expectAnswer('phases/nowhere/retrigger', {}, nowhere);
+          await expectAnswer(`subtasks/${crypto.randomUUID()}/retry`, undefined, nowhere);
+          return 0;
+        }
+        case 'race': {
+          const grants = await Promise.all(command.commands.map((each) => request(each, before, false)));
+          return grants.reduce((sum, each) => sum + each, 0);
+        }
+        default:
+          return request(command, before, true);
+      }
+    },
+
+    /** Does what a person can do for a project that does not go on by itself. */
+    async help(): Promise<void> {
+      const state = await read();
+      for (const { steps } of state.phases) {
+        for (const { id: stepId, kind, status, isQueued } of steps) {
+          if (status === 'failed' && !isQueued) await expectAnswer(`subtasks/${stepId}/retry`, undefined, [200, 409]);
+          if (kind === 'gate' && status === 'blocked') {
+            await expectAnswer(`subtasks/${stepId}/resolve-gate`, { decision: 'approved' }, [200, 409]);
+          }
+        }
+      }
+      if (state.status === 'paused') await expectAnswer('resume', undefined, [200, 409]);
+    },
+  };
+}

@@ -1,0 +1,168 @@
+/** Gates that wait for time or for another project, and gates that are set up wrong. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sql } from 'drizzle-orm';
+import {
+  agentStep,
+  command,
+  gateStep,
+  makeTemplate,
+  phaseSpec,
+  projectEventsOf,
+  projectOf,
+  startProject,
+  stepOf,
+  topicsOf,
+  untilGate,
+  untilProject,
+  untilStep,
+} from '../../support/projects.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+
+let service: TestService;
+let acme: Tenant;
+let other: Tenant;
+
+beforeAll(async () => {
+  service = await startTestService();
+  acme = await service.tenant('acc_acme');
+  other = await service.tenant('acc_other');
+  await makeTemplate(acme, 'human', [phaseSpec('text', [agentStep('write'), gateStep('gate')])]);
+  await makeTemplate(other, 'human', [phaseSpec('text', [agentStep('write'), gateStep('gate')])]);
+});
+afterAll(() => service?.close());
+
+let made = 0;
+/** A project of a template of its own. */
+async function startWith(kind: 'schedule' | 'pipeline_dep', config: Record<string, unknown>): Promise<string> {
+  const slug = `waits-${(made += 1)}`;
+  await makeTemplate(acme, slug, [phaseSpec('text', [gateStep('gate', kind, config), agentStep('write')])]);
+  return startProject(acme, slug);
+}
+const gateOf = (id: string) => stepOf(acme, id, 'text', 'gate');
+const payloadOf = async (id: string, topic: string) =>
+  (await projectEventsOf(acme, id)).find((event) => event.topic === topic)?.payload_jsonb;
+
+describe('a schedule gate', () => {
+  // Guards: it passes by itself when its time has come, also one that is past, in the name of the system.
+  test.each([
+    ['a delay', () => ({ delay_s: 1 })],
+    ['no delay', () => ({ delay_s: 0 })],
+    ['a time that is past', () => ({ at: '2020-01-01T00:00:00+02:00' })],
+    ['a time', () => ({ at: new Date(Date.now() + 1_000).toISOString() })],
+  ])('waits for %s', async (_, config) => {
+    const id = await startWith('schedule', config());
+    await untilProject(acme, id, 'completed');
+    const gate = await gateOf(id);
+    expect(gate).toMatchObject({ status: 'succeeded', gate_output: { decision: 'approved', decided_by: 'system' } });
+    const { until } = (await payloadOf(id, 'gate_awaiting'))!;
+    expect(Date.parse(gate.completed_at)).toBeGreaterThanOrEqual(Date.parse(until) - 5);
+  });
+
+  // Guards: a cron expression is read in UTC, and the feed says until when the gate waits.
+  test('waits for a cron expression', async () => {
+    const id = await startWith('schedule', { cron: '0 0 1 1 *' });
+    await untilStep(acme, id, 'text', 'gate', 'blocked');
+    const { until } = (await payloadOf(id, 'gate_awaiting'))!;
+    expect(until).toBe(`${new Date().getUTCFullYear() + 1}-01-01T00:00:00.000Z`);
+    // An operator may answer it before its time.
+    const { id: subtask_id } = await gateOf(id);
+    const handle = service.runtime.temporal.client.workflow.getHandle(`project-${id}`);
+    await handle.signal('resolveGate', { subtask_id, decision: 'approved', decided_by: 'operator' });
+    await untilProject(acme, id, 'completed');
+  });
+});
+
+describe('a pipeline_dep gate', () => {
+  // Guards: it opens when the other project completes, and at once when that has happened already.
+  test('waits for another project', async () => {
+    const awaited = await startProject(acme, 'human');
+    const id = await startWith('pipeline_dep', { project_id: awaited });
+    await untilStep(acme, id, 'text', 'gate', 'blocked');
+    await (await untilGate(acme, awaited, 'text', 'gate')).approve();
+    await untilProject(acme, id, 'completed');
+    expect(await projectOf(acme, awaited)).toMatchObject({ status: 'completed' });
+    expect((await gateOf(id)).gate_output).toMatchObject({ decision: 'approved', decided_by: 'system' });
+
+    const later = await startWith('pipeline_dep', { project_id: awaited });
+    await untilProject(acme, later, 'completed');
+    expect(await topicsOf(acme, later)).not.toContain('gate_awaiting');
+  });
+
+  // Guards: what it waits for will never come: it is rejected, and the project stops.
+  test('is rejected when the other project is abandoned', async () => {
+    const awaited = await startProject(acme, 'human');
+    const id = await startWith('pipeline_dep', { project_id: awaited });
+    await untilStep(acme, id, 'text', 'gate', 'blocked');
+    await command(acme, awaited, 'abandon');
+    expect(await untilProject(acme, id, 'paused')).toMatchObject({ pause_reason: 'gate_rejected' });
+    expect(await gateOf(id)).toMatchObject({ status: 'failed', gate_output: { decided_by: 'system' } });
+    // Asked again it finds the project abandoned.
+    await command(acme, id, `subtasks/${(await gateOf(id)).id}/retry`);
+    await command(acme, id, 'resume');
+    await eventually(async () =>
+      expect(await projectOf(acme, id)).toMatchObject({ status: 'paused', pause_reason: 'gate_misconfigured' }),
+    );
+  });
+});
+
+describe('a gate that is set up wrong', () => {
+  // Guards: nobody can answer it, so the project stops and says why; a foreign project is as unknown as none.
+  test.each([
+    ['a project that is not there', async () => 'nothing-abcdef'],
+    ['a project of somebody else', () => startProject(other, 'human')],
+    ['a text that is no id', async () => "x' or 1=1 --"],
+  ])('names %s', async (_, nameIt) => {
+    const name = await nameIt();
+    const id = await startWith('pipeline_dep', { project_id: name });
+    expect(await untilProject(acme, id, 'paused')).toMatchObject({ pause_reason: 'gate_misconfigured' });
+    const gate = await gateOf(id);
+    expect(gate).toMatchObject({ status: 'failed', error: `gate_config: project_id: there is no project "${name}"` });
+    expect(await payloadOf(id, 'gate_misconfigured')).toMatchObject({ gate_kind: 'pipeline_dep', error: gate.error });
+    expect((await topicsOf(acme, id)).slice(-2)).toEqual(['gate_misconfigured', 'project_paused']);
+  });
+
+  // Guards: a time that never comes is told apart from one that is far away.
+  test('has a cron expression that never comes', async () => {
+    const id = await startWith('schedule', { cron: '0 0 31 2 *' });
+    expect(await untilProject(acme, id, 'paused')).toMatchObject({ pause_reason: 'gate_misconfigured' });
+    expect(await gateOf(id)).toMatchObject({ error: expect.stringContaining('never comes') });
+  });
+
+  // Guards: once what was wrong is right, the retry of the gate opens it.
+  test('is asked again by a retry', async () => {
+    const slug = 'early-bird';
+    await makeTemplate(acme, slug, [
+      phaseSpec('text', [gateStep('gate', 'pipeline_dep', { project_id: 'early-bird-000000' }), agentStep('write')]),
+    ]);
+    const id = await startProject(acme, slug);
+    await untilProject(acme, id, 'paused');
+    const awaited = await startProject(acme, 'human');
+    await service.runtime.db.rows(
+      sql`
+        update subtasks set gate_config = ${JSON.stringify({ project_id: awaited })}::jsonb
+        where project_id = ${id} and kind = 'gate'`,
+    );
+    const { id: subtaskId } = await gateOf(id);
+    expect(await command(acme, id, `subtasks/${subtaskId}/retry`)).toMatchObject({ status: 200 });
+    expect(await command(acme, id, 'resume')).toMatchObject({ status: 200 });
+    await untilStep(acme, id, 'text', 'gate', 'blocked');
+    await (await untilGate(acme, awaited, 'text', 'gate')).approve();
+    await untilProject(acme, id, 'completed');
+  });
+
+  // Guards: a project cannot wait for itself.
+  test('names its own project', async () => {
+    const id = await startWith('pipeline_dep', { project_id: 'placeholder' });
+    await untilProject(acme, id, 'paused');
+    await service.runtime.db.rows(
+      sql`
+        update subtasks set gate_config = ${JSON.stringify({ project_id: id })}::jsonb
+        where project_id = ${id} and kind = 'gate'`,
+    );
+    await command(acme, id, `subtasks/${(await gateOf(id)).id}/retry`);
+    await command(acme, id, 'resume');
+    await eventually(async () =>
+      expect(await gateOf(id)).toMatchObject({ error: expect.stringContaining('cannot wait for itself') }),
+    );
+  });
+});
