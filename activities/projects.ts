@@ -23,7 +23,6 @@ import type {
   ResolvedGate,
   Settlement,
 } from '../src/resources/projects/store/engine/index.ts';
-import { presentable } from './context.ts';
 import { heartbeating } from './failures.ts';
 
 export interface ProjectDependencies {

@@ -1,14 +1,12 @@
 /** Root of the worker process, and the only place where activities meet what they need. `node src/worker.ts` */
 import { Worker, type WorkerOptions } from '@temporalio/worker';
-import { fileURLToPath } from 'node:url';
 import { createActivities, type Activities } from '../activities/index.ts';
 import { withoutParameters } from './platform/core/log.ts';
 import { ensureSchedule } from './platform/temporal/schedules.ts';
 import { areQueuesSplit, queueName, QUEUES, type Queue } from './platform/temporal/task-queues.ts';
+import { bundleWorkflows } from './platform/temporal/workflow-bundle.ts';
 import { runUntilSignalled, type Runtime } from './runtime.ts';
 import { createServices, type Services } from './services.ts';
-
-const WORKFLOWS = fileURLToPath(new URL('../workflows/index.ts', import.meta.url));
 
 export interface RunningWorker {
   /** Stops polling, finishes short work, gives long work back. */
@@ -25,7 +23,14 @@ export async function startWorker(
     ? QUEUES.filter((queue) => config.WORKER_QUEUES.includes(queue))
     : ['orchestration'];
   const activities = activitiesOf(runtime, services);
-  const workers = await Promise.all(served.map((queue) => Worker.create(optionsOf(runtime, queue, activities))));
+  const workers = await Promise.all(
+    served.map(async (queue) =>
+      Worker.create({
+        ...optionsOf(runtime, queue, activities),
+        ...(queue === 'orchestration' && { workflowBundle: await workflowsOf(config) }),
+      }),
+    ),
+  );
   const running = workers.map((worker) => worker.run());
   for (const run of running) run.catch((err: unknown) => log.fatal({ err }, 'a worker ended'));
 
@@ -65,16 +70,15 @@ function activitiesOf({ config, log }: Runtime, services: Services): Activities 
   });
 }
 
+const workflowsOf = async ({ WORKER_BUNDLE }: Runtime['config']) =>
+  WORKER_BUNDLE ? { codePath: WORKER_BUNDLE } : bundleWorkflows();
+
 function optionsOf({ config, temporal }: Runtime, queue: Queue, activities: Activities): WorkerOptions {
-  const workflows = config.WORKER_BUNDLE
-    ? { workflowBundle: { codePath: config.WORKER_BUNDLE } }
-    : { workflowsPath: WORKFLOWS };
   return {
     connection: temporal.connection,
     namespace: temporal.namespace,
     taskQueue: queueName(config, queue),
     activities,
-    ...(queue === 'orchestration' ? workflows : {}),
     maxConcurrentActivityTaskExecutions: config.WORKER_MAX_CONCURRENT,
     interceptors: { activity: [() => ({ inbound: { execute: (input, next) => next(input).catch(rethrowSafe) } })] },
     maxCachedWorkflows: 1_000,

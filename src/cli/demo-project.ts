@@ -1,7 +1,7 @@
 /** The part of the demo in which the project runs: shown as it goes, its gates answered as a person would. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ServiceClient } from './client.ts';
-import { paint, shorten } from './output.ts';
+import { oneLine, paint, shorten } from './output.ts';
 import { stepsOf, type Board, type PlacedStep, type Project } from './project-client.ts';
 import { formatProjectEvent } from './project-events.ts';
 import { helpWith, promptOf, resolveGate } from './project-gates.ts';
@@ -54,6 +54,8 @@ async function approve(service: ServiceClient, projectId: string, gate: PlacedSt
 
 function whatHappened(board: Board): string {
   const { status, pause_reason } = board.project;
-  const faults = stepsOf(board).map(({ place, error }) => (error ? `${place}: ${shorten(error, 200)}` : undefined));
+  const faults = stepsOf(board).map(({ place, error }) =>
+    error ? `${place}: ${shorten(oneLine(error), 200)}` : undefined,
+  );
   return [`the project is ${status}`, pause_reason, ...faults].filter(Boolean).join('; ');
 }

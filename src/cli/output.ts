@@ -67,7 +67,8 @@ export function printTable<Row>(rows: readonly Row[], columns: readonly Column<R
   );
 }
 
-export const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
+/** Also without what would move the cursor or change colours: text of agents and tenants is shown on terminals. */
+export const oneLine = (text: string): string => text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
 
 export const shorten = (text: string, length: number): string =>
   text.length > length ? `${text.slice(0, length - 1)}…` : text;

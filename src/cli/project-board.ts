@@ -1,7 +1,7 @@
 /** A project as lines of a terminal: its phases, what happens in them, what waits and for whom, and what it cost. */
 import type { PauseReason, TaskStatus } from '../resources/projects/model.ts';
 import type { ServiceClient } from './client.ts';
-import { paint, paintStatus, shorten } from './output.ts';
+import { oneLine, paint, paintStatus, shorten } from './output.ts';
 import { stepsOf, type Board, type Phase, type PlacedStep, type Project } from './project-client.ts';
 import { helpWith, promptOf, waitingGates } from './project-gates.ts';
 import { formatUsd } from './timeline.ts';
@@ -18,6 +18,7 @@ const MARKS: Record<TaskStatus, string> = {
 };
 /** Of a longer board only those are shown in which something happens. */
 const MAX_PHASES = 20;
+const MAX_TITLE = 40;
 
 /** `active  $0.0021 of $5.00 (0.04%)  1:02` */
 export function headline(project: Project, now = Date.now()): string {
@@ -44,21 +45,15 @@ function formatElapsed({ started_at, completed_at, abandoned_at }: Project, now:
 /** One line a phase, and below it the gates that wait. */
 export function boardLines(service: ServiceClient, board: Board): string[] {
   const { shown, left } = phasesToShow(board.phases);
-  const width = (value: (phase: Phase) => string) => Math.max(0, ...shown.map((phase) => value(phase).length));
-  const [slugs, titles] = [
-    width(({ phase_slug }) => phase_slug),
-    Math.min(
-      40,
-      width(({ title }) => title),
-    ),
-  ];
+  const slugs = Math.max(0, ...shown.map(({ phase_slug }) => phase_slug.length));
+  const titles = Math.min(MAX_TITLE, Math.max(0, ...shown.map(({ title }) => title.length)));
   const gates = waitingGates(board);
   return [
     ...shown.flatMap((phase) => [
       [
         paintStatus(phase.status).replace(phase.status, MARKS[phase.status]),
         phase.phase_slug.padEnd(slugs),
-        shorten(phase.title, titles).padEnd(titles),
+        shorten(oneLine(phase.title), titles).padEnd(titles),
         paintStatus(phase.status, 9),
         happening(phase) || (Number(phase.cost_usd) > 0 ? paint('gray', formatUsd(phase.cost_usd)) : ''),
       ]
@@ -89,7 +84,7 @@ const happening = ({ steps }: Phase): string =>
   steps
     .filter(({ status }) => ['running', 'blocked', 'failed'].includes(status))
     .map(({ step_slug, status, attempt_count, error }) => {
-      if (status === 'failed') return paint('red', shorten(`${step_slug}: ${error ?? 'failed'}`, 80));
+      if (status === 'failed') return paint('red', shorten(`${step_slug}: ${oneLine(error ?? 'failed')}`, 80));
       return attempt_count > 0 ? `${step_slug} (attempt ${attempt_count})` : step_slug;
     })
     .join(', ');
@@ -124,14 +119,14 @@ export function pauseHelp(board: Board, error?: string): string[] {
   if (pause_reason === 'budget_breached') {
     const spent = `${formatUsd(cost_total_usd)} is spent`;
     return [
-      `${error ?? 'the budget would be exceeded'}; ${spent}`,
+      `${oneLine(error ?? 'the budget would be exceeded')}; ${spent}`,
       'With a larger one it goes on:',
       `${resume} --budget <usd>`,
     ];
   }
   const failed = stepsOf(board).filter(({ status }) => status === 'failed');
   return [
-    ...failed.map((step) => `${step.place}: ${step.error ?? 'failed'}`),
+    ...failed.map((step) => `${step.place}: ${oneLine(step.error ?? 'failed')}`),
     (pause_reason && ADVICE[pause_reason]) ?? TRY_AGAIN,
     ...failed.map(({ place }) => `  aos project retry ${id} ${place}`),
     resume,

@@ -75,7 +75,7 @@ export const orMissing =
 const list = async <Row>(service: ServiceClient, path: string): Promise<Row[]> =>
   (await service.controlPlane<{ data: Row[] }>('GET', path)).data;
 
-export const readProject = (service: ServiceClient, projectId: string): Promise<Project> =>
+const readProject = (service: ServiceClient, projectId: string): Promise<Project> =>
   service.controlPlane<Project>('GET', projectPath(projectId)).catch(orMissing(`project ${projectId}`));
 
 /** Phases with something to see in their steps. */

@@ -1,7 +1,7 @@
 /** `aos project gates | approve | reject`: what waits for an answer, and the answer. */
 import type { EditPlan } from '../resources/projects/model.ts';
 import { openService, type ServiceClient } from './client.ts';
-import { CliError, paint, printJson } from './output.ts';
+import { CliError, oneLine, paint, printJson } from './output.ts';
 import { gateLines } from './project-board.ts';
 import { mapAtOnce, pickStep, readBoard, type Board, type Project } from './project-client.ts';
 import { planBefore, promptOf, resolveGate, waitingGates, type Verdict } from './project-gates.ts';
@@ -39,7 +39,7 @@ const gateRows = (board: Board) =>
 
 export async function printGates(service: ServiceClient, board: Board): Promise<void> {
   const { id, title } = board.project;
-  console.log(`${paint('bold', id)}  ${title}`);
+  console.log(`${paint('bold', id)}  ${oneLine(title)}`);
   for (const gate of waitingGates(board)) {
     console.log(`  ${gate.place}  ${paint('gray', gate.id)}`);
     const plan = await planBefore(service, id, gate);
@@ -49,10 +49,10 @@ export async function printGates(service: ServiceClient, board: Board): Promise<
 }
 
 const planLines = ({ summary, actions }: EditPlan): string[] => [
-  `   ${summary}`,
+  `   ${oneLine(summary)}`,
   ...actions.map(
     ({ kind, phase_slug, rationale, instructions, risk }, i) =>
-      `   ${i + 1}. ${kind} ${phase_slug}${risk ? ` (risk ${risk})` : ''}: ${instructions ?? rationale}`,
+      `   ${i + 1}. ${kind} ${phase_slug}${risk ? ` (risk ${risk})` : ''}: ${oneLine(instructions ?? rationale)}`,
   ),
 ];
 

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { projectWorkflowId } from '../resources/projects/model.ts';
 import { openService, type ServiceClient } from './client.ts';
-import { CliError, paint, paintStatus, printJson, printTable, shortTime } from './output.ts';
+import { CliError, oneLine, paint, paintStatus, printJson, printTable, shortTime } from './output.ts';
 import { readArtifacts, writeArtifacts } from './project-artifacts.ts';
 import { boardLines, formatSpend, headline } from './project-board.ts';
 import { readBoard, readEvents, type Board, type Project } from './project-client.ts';
@@ -95,7 +95,7 @@ async function printProject(service: ServiceClient, board: Board, url: string | 
   const line = (name: string, value: string | undefined) =>
     value && console.log(`${paint('bold', name.padEnd(10))}${value}`);
   line('project', project.id);
-  line('title', project.title);
+  line('title', oneLine(project.title));
   line('workflow', `${project.workflow_slug} v${project.workflow_version}`);
   line('status', headline(project));
   line('temporal', url);

@@ -1,7 +1,7 @@
 /** A project as it happens: a live board on a terminal, and elsewhere a line for each event and each gate that waits. */
 import { Listr } from 'listr2';
 import type { ServiceClient } from './client.ts';
-import { CliError, paint } from './output.ts';
+import { CliError, oneLine, paint } from './output.ts';
 import { boardLines, formatSpend, gateLines, headline, pauseHelp } from './project-board.ts';
 import { readBoard, readEvents, type Board, type PlacedStep, type Project } from './project-client.ts';
 import { formatProjectEvent } from './project-events.ts';
@@ -49,7 +49,7 @@ export async function watchProject(
 /** The board as one text: what happens, above what it came to. */
 export const boardText = (service: ServiceClient, board: Board): string =>
   [
-    `${paint('bold', board.project.title)}  ${headline(board.project)}`,
+    `${paint('bold', oneLine(board.project.title))}  ${headline(board.project)}`,
     ...boardLines(service, board).map((line) => `  ${line}`),
   ].join('\n');
 

@@ -1,7 +1,8 @@
 /** `aos project`: start pipelines, watch them, answer their gates, steer them, and take what they made. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { CASCADES, PROJECT_STATUSES, type Decision } from '../resources/projects/model.ts';
-import { abandon, attach, edit, pause, resume, retrigger, retry, revert } from './project-commands.ts';
+import { abandon, attach, pause, resume, retrigger, retry, revert } from './project-commands.ts';
+import { edit } from './project-edit.ts';
 import { answerGate, listGates } from './project-gate-commands.ts';
 import { artifacts, events, list, show, start, watch } from './project-reads.ts';
 

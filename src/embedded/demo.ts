@@ -31,7 +31,7 @@ export async function startDemoService(env: NodeJS.ProcessEnv, receiverHost: str
   );
 }
 
-export interface ReceivedWebhook {
+interface ReceivedWebhook {
   type: string;
   data: { project_id: string; title: string; status: string; cost_total_usd: string };
 }

@@ -303,6 +303,8 @@ describe('the board', () => {
     expect(gate('schedule', { at: '2026-02-01T01:00:00+01:00' })).toEqual(['   g opens at 2026-02-01 00:00:00 UTC']);
     expect(gate('schedule', { cron: '0 9 * * 1' })).toEqual(['   g opens at the next "0 9 * * 1" (UTC)']);
     expect(gate('pipeline_dep', { project_id: 'p-2' })).toEqual(['   g waits until project p-2 is completed']);
+    // What would move the cursor is left out.
+    expect(gate('human', { prompt: 'Is it\n\u001b[2Jgood?' })[0]).toBe('   g waits for a person: Is it [2Jgood?');
     expect(gate('webhook', {})[1]).toMatch(
       /^ +temporal workflow signal --address t:1 --workflow-id project-p-1 --name/,
     );

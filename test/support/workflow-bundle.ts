@@ -1,11 +1,11 @@
 /** The bundle of the workflow code as it is, and not as it was at the last build. */
-import { bundleWorkflowCode, DefaultLogger, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
-import { fileURLToPath } from 'node:url';
+import { DefaultLogger, type BundleOptions, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import * as bundling from '../../src/platform/temporal/workflow-bundle.ts';
 
-const WORKFLOWS = fileURLToPath(new URL('../../workflows/index.ts', import.meta.url));
 let bundle: Promise<WorkflowBundleWithSourceMap> | undefined;
 
-export const bundleWorkflows = (workflowsPath = WORKFLOWS): Promise<WorkflowBundleWithSourceMap> =>
-  workflowsPath === WORKFLOWS ? (bundle ??= bundleOf(WORKFLOWS)) : bundleOf(workflowsPath);
+export const bundleWorkflows = (workflowsPath?: string): Promise<WorkflowBundleWithSourceMap> =>
+  workflowsPath === undefined ? (bundle ??= bundleOf({})) : bundleOf({ workflowsPath });
 
-const bundleOf = (workflowsPath: string) => bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
+const bundleOf = (options: Partial<BundleOptions>) =>
+  bundling.bundleWorkflows({ ...options, logger: new DefaultLogger('WARN') });

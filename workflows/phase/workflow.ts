@@ -55,7 +55,9 @@ const ENACT = 'enact_edit_plan';
 /** The failure of an action whose reason may be told. */
 const REFUSED: typeof ACTION_FAILED = 'action_failed';
 
-type Begun<Kind> = Extract<AttemptBeginning, { kind: Kind }>;
+/** Anything but to be asked for again. */
+type Beginning = Exclude<AttemptBeginning, { kind: 'paused' }>;
+type Begun<Kind> = Extract<Beginning, { kind: Kind }>;
 
 export async function phase(input: PhaseInput): Promise<PhaseResult> {
   const { projectId, taskId, slug, iteration } = input;
@@ -106,7 +108,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
   const nextKey = (): string => `${workflowInfo().runId}:${++dispatches}`;
 
   /** @param early it began in the transaction that ended what it waited for */
-  function start(step: StepRef, early?: AttemptBeginning): void {
+  function start(step: StepRef, early?: Beginning): void {
     graph.inFlight.add(step.subtaskId);
     steps
       .run(() => runStep(step, early))
@@ -114,7 +116,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
       .finally(() => graph.inFlight.delete(step.subtaskId));
   }
 
-  async function runStep(step: StepRef, early?: AttemptBeginning): Promise<void> {
+  async function runStep(step: StepRef, early?: Beginning): Promise<void> {
     const { subtaskId } = step;
     let isGranted = early !== undefined && granted.delete(subtaskId);
     // Said when it was open the last time, and too late.
@@ -157,7 +159,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
       .signal(stepEndedSignal, { subtaskId })
       .catch(() => {});
 
-  function startBegun(begun: readonly { subtaskId: string; beginning: AttemptBeginning }[]): void {
+  function startBegun(begun: readonly { subtaskId: string; beginning: Beginning }[]): void {
     for (const { subtaskId, beginning } of begun) start(graph.find(subtaskId)!, beginning);
   }
 

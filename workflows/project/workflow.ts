@@ -29,7 +29,6 @@ import type { ProblemCode } from '../../src/platform/core/problem.ts';
 import {
   phaseWorkflowId,
   projectWorkflowId,
-  SYSTEM,
   type BoardPhase,
   type GateDecision,
   type PhaseChange,

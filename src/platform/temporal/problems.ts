@@ -3,8 +3,8 @@ import { ApplicationFailure, WorkflowNotFoundError, WorkflowUpdateFailedError } 
 import type { Temporal } from './client.ts';
 import { Problem, PROBLEMS, type ProblemCode } from '../core/problem.ts';
 
-/** A route answers within this, whatever Temporal does. */
-const DEADLINE_MS = 4_500;
+/** What Temporal has of the five seconds in which a route answers; the rest is for the database, before and after. */
+const DEADLINE_MS = 4_000;
 
 /**
  * Runs a Temporal call under the deadline of a route. On our own clock too: the connection applies its deadline to each

@@ -132,6 +132,44 @@ describe('pause', () => {
   });
 });
 
+// Guards: a step that failed can be had again while others of its phase are still at work; they are left alone.
+test('a step is retried beside one that goes on', async () => {
+  provider.reset();
+  let release = (): void => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  let failures = 0;
+  provider.otherwise((response, request) => {
+    const text = JSON.stringify(request.body.messages);
+    if (text.includes('STEP-fail') && ++failures === 1) response.writeHead(400).end('{}');
+    else if (text.includes('STEP-slow')) void released.then(() => answer('Done.')(response, request));
+    else answer('Done.')(response, request);
+  });
+  const step = (slug: string, more = {}) => agentStep(slug, { instructions: `Do STEP-${slug}.`, ...more });
+  await makeTemplate(acme, 'retried-beside', [
+    phaseSpec('both', [
+      step('slow', { depends_on: [] }),
+      step('fail', { depends_on: [], max_attempts: 1 }),
+      step('after', { depends_on: ['fail'] }),
+      step('join', { depends_on: ['slow', 'after'] }),
+    ]),
+  ]);
+  const id = await startProject(acme, 'retried-beside');
+  await untilProject(acme, id, 'paused');
+  const { id: failed } = await stepOf(acme, id, 'both', 'fail');
+  const retry = () => command(acme, id, `subtasks/${failed}/retry`);
+  const answers = await Promise.all([retry(), retry()]);
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  expect(await triesOf(acme, id, 'both', 'fail')).toEqual(['initial failed', 'manual_retry pending']);
+  // Of the paused project this one step may run.
+  expect((await command(acme, id, 'run-step')).body).toMatchObject({ subtask_id: failed, status: 'succeeded' });
+  expect(await triesOf(acme, id, 'both', 'after')).toEqual([]);
+  await command(acme, id, 'resume');
+  await untilStep(acme, id, 'both', 'after', 'succeeded');
+  release();
+  await untilProject(acme, id, 'completed');
+  for (const slug of ['slow', 'after', 'join']) expect(await triesOf(acme, id, 'both', slug)).toEqual(['initial succeeded']);
+});
+
 // Guards: abandoning stops what is under way, keeps what was made, and is the last command there is.
 test('abandon is the end', async () => {
   provider.reset();

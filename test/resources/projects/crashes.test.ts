@@ -1,5 +1,6 @@
 /** What is terminated by an operator, or dies: it is told apart, taken up again, or left to a person. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { RunningWorker } from '../../../src/worker.ts';
 import { answer, startOpenAiServer, type OpenAiServer } from '../../support/openai-server.ts';
 import {
   actionStep,
@@ -27,18 +28,21 @@ let provider: OpenAiServer;
 let receiver: WebhookReceiver;
 let reaction: Reaction = 200;
 let service: TestService;
+let worker: RunningWorker;
 let acme: Tenant;
 
 beforeAll(async () => {
   provider = await startOpenAiServer();
   receiver = await startWebhookReceiver(() => reaction);
   service = await startTestService({
+    worker: false,
     env: {
       OPENAI_COMPATIBLE_BASE_URL: provider.baseUrl,
       OPENAI_COMPATIBLE_MODEL: 'scripted',
       EGRESS_ALLOWLIST: receiver.hostAndPort,
     },
   });
+  worker = await service.startWorker();
   acme = await service.tenant('acc_acme');
   await makeTemplate(acme, 'two', [
     phaseSpec('outline', [agentStep('write'), agentStep('polish')]),
@@ -202,6 +206,21 @@ describe('an action that must not happen twice', () => {
     await resume(id);
     await untilProject(acme, id, 'completed');
     expect(receiver.received).toHaveLength(before + 2);
+  });
+
+  // Guards: the same when its worker is shut down: what it was doing is not given to the next one.
+  test('is not repeated when its worker stops', async () => {
+    provider.otherwise(answer('Done.'));
+    reaction = 'timeout';
+    const before = receiver.received.length;
+    const id = await start();
+    await eventually(() => expect(receiver.received).toHaveLength(before + 1));
+    await worker.close();
+    worker = await service.startWorker();
+    expect(await untilProject(acme, id, 'paused')).toMatchObject({ pause_reason: 'nonidempotent_crash' });
+    expect(await resume(id)).toEqual({ ...NOTHING, nonidempotent_pauses: 1 });
+    expect(receiver.received).toHaveLength(before + 1);
+    await command(acme, id, 'abandon');
   });
 
   // Guards: an answer, however bad, is an outcome: it is an ordinary failure with its reason.

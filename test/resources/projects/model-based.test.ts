@@ -7,7 +7,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { phaseWorkflowId } from '../../../src/resources/projects/model.ts';
-import type { RunningWorker } from '../../../src/worker.ts';
+import { connectTemporal } from '../../../src/platform/temporal/client.ts';
+import { startWorker, type RunningWorker } from '../../../src/worker.ts';
 import { makeTemplate, startProject } from '../../support/projects.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
@@ -33,21 +34,35 @@ beforeAll(async () => {
     worker: false,
     env: { EGRESS_ALLOWLIST: sink.hostAndPort, HOUSEKEEPING_INTERVAL: '1h' },
   });
-  worker = await service.startWorker();
+  worker = await openWorker();
   tenant = await service.tenant('acc_acme');
   await logMoves(service.runtime.db);
 });
 afterAll(async () => {
+  await worker?.close();
   await service?.close();
   await sink?.close();
 });
+
+/** With a connection of its own: one connection takes one worker of a queue. */
+async function openWorker(): Promise<RunningWorker> {
+  const { runtime, services } = service;
+  const temporal = await connectTemporal({ TEMPORAL_ADDRESS: process.env.TEST_TEMPORAL_ADDRESS! }, runtime);
+  const started = await startWorker({ ...runtime, temporal }, services);
+  return {
+    async close() {
+      await started.close();
+      await temporal.close();
+    },
+  };
+}
 
 async function restartWorker(how: 'rolling' | 'gap' | 'overlapping'): Promise<void> {
   const old = worker;
   if (how === 'gap') await old.close();
   const closing = how === 'overlapping' ? old.close() : undefined;
-  worker = await service.startWorker();
-  await (closing ?? old.close());
+  worker = await openWorker();
+  if (how !== 'gap') await (closing ?? old.close());
 }
 
 let stories = 0;
@@ -99,7 +114,9 @@ test(
         });
       } catch (error) {
         const state = await readState(db, id);
-        throw new Error(`${id}: ${String(error)}\n${teller.log.join('\n')}\n${JSON.stringify(state, null, 1)}`, { cause: error });
+        throw new Error(`${id}: ${String(error)}\n${teller.log.join('\n')}\n${JSON.stringify(state, null, 1)}`, {
+          cause: error,
+        });
       }
     });
     await fc.assert(told, {

@@ -165,10 +165,10 @@ describe('what a step works with', () => {
     const { body: detail } = await tenant.cp('GET', `/v1/runs/${first!.child_run_id}/detail`);
     expect(detail).toMatchObject({ run_id: first!.child_run_id, status: 'succeeded', agent: 'writer' });
     const [spent] = await service.runtime.db.rows(sql`
-      select (select sum(cost_usd)::text from attempts where project_id = ${id}) as attempts,
-        (select sum(cost_usd)::text from runs where attempt_id in (select id from attempts where project_id = ${id})) as runs,
-        (select spent_usd::text from budgets where id = ${`project:${id}`}) as project,
-        (select sum(b.spent_usd)::text from budgets b join tasks t on b.id = 'task:' || t.id
+      select (select trim_scale(sum(cost_usd))::text from attempts where project_id = ${id}) as attempts,
+        (select trim_scale(sum(cost_usd))::text from runs where attempt_id in (select id from attempts where project_id = ${id})) as runs,
+        (select trim_scale(spent_usd)::text from budgets where id = ${`project:${id}`}) as project,
+        (select trim_scale(sum(b.spent_usd))::text from budgets b join tasks t on b.id = 'task:' || t.id
           where t.project_id = ${id}) as tasks,
         (select count(*)::int from runs where parent_run_id = ${first!.child_run_id}) as spawned`);
     const { cost_total_usd: total } = project;
@@ -213,8 +213,8 @@ describe('what a step works with', () => {
         ...{ superseded: false, supersedes_artifact_id: null, superseded_by_artifact_id: null },
       },
     ]);
-    expect(artifacts[0].content).toContain('Write the left.');
-    expect(artifacts[0].content).toContain('Write the right.');
+    const content = JSON.stringify(artifacts[0].content);
+    for (const text of ['Write the left.', 'Write the right.']) expect(content).toContain(text);
     const started = (await projectEventsOf(tenant, id)).filter(({ topic }) => topic === 'subtask_attempt_started');
     expect(started.map(({ actor_kind }) => actor_kind).sort()).toEqual(['action', 'agent', 'agent', 'agent']);
   });

@@ -29,7 +29,14 @@ import {
   withinDeadline,
 } from '../../../platform/temporal/problems.ts';
 import { uuid } from '../ids.ts';
-import { DECISIONS, PLAN_DECISIONS, type Actor, type CommandTexts, type EditPlan } from '../model.ts';
+import {
+  DECISIONS,
+  PLAN_DECISIONS,
+  projectWorkflowId,
+  type Actor,
+  type CommandTexts,
+  type EditPlan,
+} from '../model.ts';
 import type { ProjectStarter } from '../start.ts';
 import type { ProjectStore } from '../store/index.ts';
 import type { EditSessionRequest, GateRequest, PlanRequest, RetriggerRequest, RevertRequest } from './contract.ts';
@@ -93,25 +100,23 @@ export const createProjectCommands = ({ temporal, store, starter }: ProjectComma
 
   const inTurn = createQueue();
 
-  async function again<T>(attempt: () => Promise<T>): Promise<T> {
+  /** The first attempt takes the workflow to be open, as it nearly always is: starting it takes the whole board. */
+  async function again<T>(attempt: (isClosed: boolean) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
       try {
-        return await attempt();
+        return await attempt(tries > 1);
       } catch (error) {
         if (!isUpdateLost(error)) throw error;
         if (tries === MAX_TRIES) throw new Problem('runtime_unreachable');
-        await sleep(tries * PAUSE_MS);
+        if (tries > 1) await sleep(tries * PAUSE_MS);
       }
     }
   }
 
-  /** What one attempt to send an update is made of. */
-  const prepare = async <Args>(projectId: string, args: Args) => ({
-    args: [args] as [Args],
-    // Its own for each attempt: a repeated one would be told the first answer, where it must hear a 409.
-    updateId: newUuid(),
-    startWorkflowOperation: await starter.operation(projectId),
-  });
+  const handleOf = (projectId: string) => temporal.client.workflow.getHandle(projectWorkflowId(projectId));
+
+  /** Its own id for each attempt: a repeated one would be told the first answer, where it must hear a 409. */
+  const prepare = <Args>(args: Args) => ({ args: [args] as [Args], updateId: newUuid() });
 
   /**
    * Answers when the update is through.
@@ -123,23 +128,27 @@ export const createProjectCommands = ({ temporal, store, starter }: ProjectComma
     args: Args,
     texts?: CommandTexts,
   ): Promise<Result> => {
-    const attempt = async () => {
-      const prepared = await prepare(projectId, args);
+    const attempt = async (isClosed: boolean) => {
+      const prepared = prepare(args);
       if (texts) await store.keepCommandTexts({ projectId, commandId: prepared.updateId }, texts);
-      return temporal.client.workflow.executeUpdateWithStart(update, prepared);
+      if (!isClosed) return handleOf(projectId).executeUpdate(update, prepared);
+      const startWorkflowOperation = await starter.operation(projectId);
+      return temporal.client.workflow.executeUpdateWithStart(update, { ...prepared, startWorkflowOperation });
     };
-    return withinDeadline(temporal, () => again(() => inTurn(projectId, attempt))).catch(rethrowAsProblem);
+    const inItsTurn = (isClosed: boolean) => inTurn(projectId, () => attempt(isClosed));
+    return withinDeadline(temporal, () => again(inItsTurn)).catch(rethrowAsProblem);
   };
 
   /** Answers when the update is through, however long that takes; that it was taken is known within the deadline. */
   const sendLong = <Result, Args>(projectId: string, update: UpdateDefinition<Result, [Args]>, args: Args) => {
-    const attempt = async () =>
-      temporal.client.workflow.startUpdateWithStart(update, {
-        ...(await prepare(projectId, args)),
-        waitForStage: 'ACCEPTED',
-      });
-    return again(async () => {
-      const accepted = await withinDeadline(temporal, () => inTurn(projectId, attempt));
+    const attempt = async (isClosed: boolean) => {
+      const prepared = { ...prepare(args), waitForStage: 'ACCEPTED' as const };
+      if (!isClosed) return handleOf(projectId).startUpdate(update, prepared);
+      const startWorkflowOperation = await starter.operation(projectId);
+      return temporal.client.workflow.startUpdateWithStart(update, { ...prepared, startWorkflowOperation });
+    };
+    return again(async (isClosed) => {
+      const accepted = await withinDeadline(temporal, () => inTurn(projectId, () => attempt(isClosed)));
       return accepted.result().catch((error: unknown) => {
         throw namedIfUnreachable(error);
       });

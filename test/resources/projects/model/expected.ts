@@ -6,7 +6,7 @@ import type { Cascade } from '../../../../src/resources/projects/model.ts';
 import type { PhaseState, ProjectState, StepState } from './record.ts';
 
 const isDone = ({ status }: { status: string }) => ['succeeded', 'skipped', 'stale'].includes(status);
-const isInFlight = ({ status }: PhaseState) => ['running', 'blocked', 'review'].includes(status);
+export const isInFlight = ({ status }: PhaseState) => ['running', 'blocked', 'review'].includes(status);
 const isOver = ({ status }: ProjectState) => status === 'completed' || status === 'abandoned';
 
 const canBegin = (step: StepState, { steps }: PhaseState): boolean =>
@@ -15,6 +15,7 @@ const canBegin = (step: StepState, { steps }: PhaseState): boolean =>
 /** Nothing happens until somebody does something. */
 export function isQuiet(project: ProjectState): boolean {
   if (isOver(project)) return true;
+  if (project.isOrphaned) return false;
   const waits = (phase: PhaseState): boolean =>
     phase.steps.some(({ status }) => status === 'blocked') ||
     (!phase.steps.some(({ status }) => status === 'failed') && phase.steps.some((step) => canBegin(step, phase)));

@@ -30,6 +30,8 @@ export interface ProjectState {
   pauseReason: string | null;
   events: number;
   phases: PhaseState[];
+  /** Nobody works on some phase that looks under way, until the project's workflow is started again. */
+  isOrphaned?: boolean;
 }
 
 export async function readState(db: Database, projectId: string): Promise<ProjectState> {

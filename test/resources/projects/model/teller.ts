@@ -7,6 +7,7 @@ import { eventually, type Answer, type Tenant } from '../../../support/service.t
 import { choose, type Command } from './arbitraries.ts';
 import {
   afterCascade,
+  isInFlight,
   isQuiet,
   nextStep,
   onAbandon,
@@ -42,7 +43,13 @@ const rather = (steps: StepState[], status: string): StepState[] => {
 export function createTeller({ db, temporal, tenant, id, broken, restartWorker }: Stage) {
   const log: string[] = [];
   const post = (path: string, body?: unknown) => tenant.cp('POST', `/v1/projects/${id}/${path}`, body);
-  const read = () => readState(db, id);
+  /** Starts of phases that were under way when the project's workflow was terminated. */
+  const orphans = new Set<string>();
+  const startOf = ({ slug, iteration }: PhaseState) => `${slug}/${iteration}`;
+  async function read(): Promise<ProjectState> {
+    const state = await readState(db, id);
+    return { ...state, isOrphaned: state.phases.some((phase) => isInFlight(phase) && orphans.has(startOf(phase))) };
+  }
 
   async function expectAnswer(path: string, body: unknown, expected: Expected): Promise<Answer> {
     const answer = await post(path, body);
@@ -183,6 +190,7 @@ export function createTeller({ db, temporal, tenant, id, broken, restartWorker }
             .getHandle(projectWorkflowId(id))
             .terminate('by an operator')
             .catch(() => {});
+          for (const phase of (await read()).phases) orphans.add(startOf(phase));
           return 0;
         case 'unknown': {
           const nowhere = before.status === 'abandoned' ? [404, 409] : [404];

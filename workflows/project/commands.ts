@@ -1,0 +1,45 @@
+/**
+ * What an update must look like to reach its handler. The service sends no others; but operators and scripts can send
+ * updates too, and one that is not whole would fail the workflow's task, or an activity, again and again. Pure.
+ */
+import {
+  ACTOR_KINDS,
+  CASCADES,
+  DECISIONS,
+  PLAN_DECISIONS,
+  type PlanDecision,
+} from '../../src/resources/projects/model.ts';
+
+type Check = (value: unknown) => boolean;
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const isText: Check = (value) => typeof value === 'string' && value.length <= 200 && !value.includes('\u0000');
+const isUuid: Check = (value) => typeof value === 'string' && UUID.test(value);
+const isOneOf =
+  (words: readonly unknown[]): Check =>
+  (value) =>
+    words.includes(value);
+
+const FIELDS = {
+  subtaskId: isUuid,
+  subtask_id: isUuid,
+  taskId: isUuid,
+  phaseSlug: isText,
+  cascade: isOneOf(CASCADES),
+  targetVersion: (value) => Number.isInteger(value),
+  decision: isOneOf([...new Set<PlanDecision>([...DECISIONS, ...PLAN_DECISIONS])]),
+  decidedBy: isText,
+  gateKind: isOneOf(['human', 'webhook']),
+} satisfies Record<string, Check>;
+export type CommandField = keyof typeof FIELDS;
+
+/** @returns what is wrong with it, beside what the record says */
+export function faultOf(command: unknown, required: readonly CommandField[]): string | undefined {
+  if (typeof command !== 'object' || command === null) return 'an update needs an object';
+  const { actor, ...fields } = command as { actor?: { kind?: unknown; id?: unknown } } & Record<string, unknown>;
+  if (!isOneOf(ACTOR_KINDS)(actor?.kind) || !(actor!.id === null || isText(actor!.id))) {
+    return `an update needs actor {kind, id}, kind one of ${ACTOR_KINDS.join(', ')}, id a text or null`;
+  }
+  const wrong = required.find((name) => !FIELDS[name](fields[name]));
+  return wrong && `an update of this kind needs a valid ${wrong}`;
+}
