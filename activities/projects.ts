@@ -2,7 +2,7 @@
  * What the workflows of a project and its phases record. Each is one transaction of the store; here the store's
  * refusals become failures with the problem's name, and what a caller said in its own words joins its command again.
  */
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { Problem } from '../src/platform/core/problem.ts';
 import type { GuardedFetch } from '../src/platform/egress/egress.ts';
 import { ActionError } from '../src/resources/projects/builtin/action.ts';
@@ -186,8 +186,10 @@ const refusing = <T extends Recording>(activities: T): T =>
       name,
       (args: never) =>
         record(args).catch((error: unknown) => {
-          if (error instanceof Problem) throw ApplicationFailure.nonRetryable(error.message, error.code);
-          throw error;
+          if (!(error instanceof Problem)) throw error;
+          // Benign: somebody was told no, which is no warning in the worker's log.
+          const { message, code: type } = error;
+          throw ApplicationFailure.create({ message, type, nonRetryable: true, category: ApplicationFailureCategory.BENIGN });
         }),
     ]),
   ) as T;

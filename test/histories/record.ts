@@ -1,6 +1,7 @@
 /**
- * Records a history of every workflow and branch with the real service: `npm run histories:record`. Run it after a
- * change that is meant to change the commands of a workflow, and keep an old history for as long as executions of its
+ * Records a history of every workflow and branch with the real service: `npm run histories:record`, or, with
+ * `-- runs`, `-- webhooks` or `-- projects`, of one kind. Run it after a change that is meant to change the commands of a
+ * workflow, and keep an old history for as long as executions of its
  * kind may still be open: the replay of it is what shows that they survive the change.
  */
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
@@ -16,6 +17,7 @@ import globalTeardown from '../support/global-teardown.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../support/service.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
 import { normalise } from './normalise.ts';
+import { createProjectScenes } from './project-scenes.ts';
 
 const DIRECTORY = fileURLToPath(new URL('.', import.meta.url));
 /** Every prompt has it, and no history may: the replay test looks. */
@@ -171,15 +173,24 @@ async function record(play: (scene: Scene) => Promise<void>, env: Record<string,
 }
 const BROKEN = 'http://broken';
 
+const [wanted] = process.argv.slice(2);
+const isWanted = (kind: 'runs' | 'webhooks' | 'projects'): boolean => wanted === undefined || wanted === kind;
+
 await mkdir(DIRECTORY, { recursive: true });
 await globalSetup();
 await record(async (scene) => {
-  await runs(scene);
-  await deliveries(scene);
-  await housekeeping(scene);
+  if (isWanted('runs')) await runs(scene);
+  if (isWanted('webhooks')) {
+    await deliveries(scene);
+    await housekeeping(scene);
+  }
+  if (isWanted('projects')) await createProjectScenes({ ...scene, canary: CANARY }).all();
 }, {});
 await record(
-  async ({ dispatch, keep, tenant }) => {
+  async (scene) => {
+    if (isWanted('projects')) await createProjectScenes({ ...scene, canary: CANARY }).onSplitQueues();
+    if (!isWanted('runs')) return;
+    const { dispatch, keep, tenant } = scene;
     const runId = await dispatch(`${add(1, 2)} ${spawn('Hello')}`);
     await tenant.waitForRun(runId);
     await keep('run-on-split-queues', runWorkflowId(runId));

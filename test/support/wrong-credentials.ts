@@ -191,7 +191,7 @@ function wrongStamps(
       withStamp('an empty stamp', ''),
       withStamp('a stamp that is none', 't=1,v1=00'),
       withStamp('a stale stamp', stamp({ ageS: 302 })),
-      withStamp('a stamp of the future', stamp({ ageS: -302 })),
+      withStamp('a stamp of the future', stamp({ ageS: -3_600 })),
       withStamp('a stamp for another path', stamp({ path: `${matrixPath(endpoint)}/more` })),
       withStamp('a stamp for another method', stamp({ method: endpoint.method === 'get' ? 'post' : 'get' })),
       withStamp('a stamp for another person', stamp({ sub: 'somebody@else.example' })),

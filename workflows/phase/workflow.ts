@@ -311,7 +311,14 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
     graph.load(opened.steps);
     startBegun(opened.begun);
     for (;;) {
-      if (mayContinue()) await continueAsNew<typeof phase>({ ...input, detached: isDetached });
+      if (mayContinue()) {
+        const { granted: _used, ...again } = input;
+        const [unused] = granted;
+        await continueAsNew<typeof phase>({
+          ...{ ...again, detached: isDetached },
+          ...(unused !== undefined && { granted: unused }),
+        });
+      }
       for (const step of graph.ready()) start(step);
       setCurrentDetails(graph.render());
       const isIdle = () => graph.inFlight.size === 0;

@@ -10,9 +10,9 @@ import type { PhaseResult } from '../phase/messages.ts';
 
 const MARKS: Record<TaskStatus, string> = {
   pending: '·',
-  running: '▶',
-  blocked: '⏸',
-  review: '👁',
+  running: '→',
+  blocked: '■',
+  review: '○',
   succeeded: '✓',
   failed: '✗',
   skipped: '–',
@@ -119,7 +119,7 @@ export function createBoard(
       return [
         `### ${title}: ${status}`,
         `Cost so far: $${Number(costUsd).toFixed(4)}`,
-        ...(waiting.length > 0 ? ['', '**Waiting**', ...waiting] : []),
+        ...(waiting.length > 0 ? ['', '**Waiting**', '', ...waiting] : []),
         '',
         '| | Phase | Status | Start |',
         '| --- | --- | --- | --- |',

@@ -13,7 +13,7 @@ import {
 type Check = (value: unknown) => boolean;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const isText: Check = (value) => typeof value === 'string' && value.length <= 200 && !value.includes('\u0000');
+const isText: Check = (value) => typeof value === 'string' && value.length <= 1_000 && !value.includes('\u0000');
 const isUuid: Check = (value) => typeof value === 'string' && UUID.test(value);
 const isOneOf =
   (words: readonly unknown[]): Check =>

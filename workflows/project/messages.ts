@@ -28,7 +28,7 @@ export interface ProjectInput {
   /** Set where it continued as new: phases that go on, and what their workflows are known by. */
   inFlight?: { slug: string; iteration: number }[];
   costUsd?: string;
-  /** Continue as new after this many events, or sooner where the server suggests it. */
+  /** It and its phases: continue as new after this many events, or sooner where the server suggests it. */
   continueAfterEvents?: number;
 }
 

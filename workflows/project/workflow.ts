@@ -47,6 +47,7 @@ import {
 import { phase } from '../phase/workflow.ts';
 import { records } from '../shared/activities.ts';
 import { createBoard } from './board.ts';
+import { faultOf, type CommandField } from './commands.ts';
 import {
   abandonUpdate,
   editSessionUpdate,
@@ -76,11 +77,11 @@ export async function project(input: ProjectInput): Promise<void> {
   let status: ProjectStatus = input.status;
   let costUsd = input.costUsd ?? '0';
   let updates = 0;
-  /** Beginnings and ends of commands: whether one may have had a say in the meantime. */
+  /** Grows with whatever may move the status: whether something may have in the meantime. */
   let turns = 0;
   /** Something happened that the main loop should look at. */
   let isStirred = true;
-  /** A phase failed, and what that made of the project is to be read from the record. */
+  /** The status is to be read from the record. */
   let isUncertain = false;
   const detached = new Set<string>(input.inFlight?.map(({ slug, iteration }) => `${slug}/${iteration}`));
   const granted = new Set<string>();
@@ -102,14 +103,20 @@ export async function project(input: ProjectInput): Promise<void> {
   const refuse = (code: ProblemCode, message: string) => ApplicationFailure.nonRetryable(message, code);
   // Validators are synchronous on purpose: a throw in an asynchronous one fails the workflow task and hangs the caller.
   // They refuse what can never be; what depends on the record is refused under its lock.
-  const unlessEnded = (_command: Command): void => {
-    if (status === 'abandoned') throw refuse('project_ended', 'the project was abandoned');
-  };
-  const knownPhase = (command: Command & { phaseSlug: string }): void => {
-    unlessEnded(command);
-    const { phaseSlug } = command;
-    if (!board.find(phaseSlug)) throw refuse('not_found', `the project has no phase ${phaseSlug}`);
-  };
+  const unlessEnded =
+    (...required: CommandField[]) =>
+    (command: Command): void => {
+      const fault = faultOf(command, required);
+      if (fault) throw refuse('bad_request', fault);
+      if (status === 'abandoned') throw refuse('project_ended', 'the project was abandoned');
+    };
+  const onPhase =
+    (...required: CommandField[]) =>
+    (command: Command & { phaseSlug: string }): void => {
+      unlessEnded('phaseSlug', ...required)(command);
+      const { phaseSlug } = command;
+      if (!board.find(phaseSlug)) throw refuse('not_found', `the project has no phase ${phaseSlug}`);
+    };
 
   /** Runs a command under the id of its update, and gives a refusal to whoever sent it. */
   async function command<T>(work: (commandId: string) => Promise<T>): Promise<T> {
@@ -134,7 +141,7 @@ export async function project(input: ProjectInput): Promise<void> {
         status = 'paused';
         return answer;
       }),
-    { validator: unlessEnded },
+    { validator: unlessEnded() },
   );
 
   setHandler(
@@ -148,7 +155,7 @@ export async function project(input: ProjectInput): Promise<void> {
         await goOn();
         return summary;
       }),
-    { validator: unlessEnded },
+    { validator: unlessEnded() },
   );
 
   setHandler(
@@ -161,7 +168,7 @@ export async function project(input: ProjectInput): Promise<void> {
         await Promise.all([tellPhases((handle) => handle.cancel()), answerWaiters(waiters, 'rejected')]);
         return { status };
       }),
-    { validator: unlessEnded },
+    { validator: unlessEnded() },
   );
 
   setHandler(
@@ -177,7 +184,7 @@ export async function project(input: ProjectInput): Promise<void> {
         granted.delete(subtaskId);
         return { subtaskId };
       }),
-    { validator: unlessEnded },
+    { validator: unlessEnded() },
   );
   /** @returns the start of the phase that was told */
   async function grant({ phaseSlug, subtaskId }: { phaseSlug: string; subtaskId: string }): Promise<number> {
@@ -209,7 +216,7 @@ export async function project(input: ProjectInput): Promise<void> {
             .catch(() => {});
         }
       }),
-    { validator: unlessEnded },
+    { validator: unlessEnded('subtaskId') },
   );
 
   setHandler(
@@ -227,7 +234,7 @@ export async function project(input: ProjectInput): Promise<void> {
         apply(changes);
         return result;
       }),
-    { validator: knownPhase },
+    { validator: onPhase('cascade') },
   );
 
   setHandler(
@@ -240,7 +247,7 @@ export async function project(input: ProjectInput): Promise<void> {
         apply(changes);
         return result;
       }),
-    { validator: knownPhase },
+    { validator: onPhase('targetVersion', 'cascade') },
   );
 
   setHandler(
@@ -252,7 +259,7 @@ export async function project(input: ProjectInput): Promise<void> {
         apply([change]);
         return ids;
       }),
-    { validator: unlessEnded },
+    { validator: unlessEnded('cascade') },
   );
 
   /** Work was added: a completed project goes on. One that is paused stays so. */
@@ -290,7 +297,7 @@ export async function project(input: ProjectInput): Promise<void> {
         await passOn(resolved!);
         return { projectStatus: resolved!.projectStatus };
       }),
-    { validator: unlessEnded },
+    { validator: unlessEnded('subtask_id', 'decision', 'gateKind') },
   );
 
   setHandler(resolveGateSignal, async (answer) => {
@@ -311,7 +318,7 @@ export async function project(input: ProjectInput): Promise<void> {
         const { resolved } = await records.resolveEditPlan(plan);
         await passOn(resolved!);
       }),
-    { validator: unlessEnded },
+    { validator: unlessEnded('taskId', 'decision', 'decidedBy') },
   );
 
   /** Gates of other projects that wait for the end of this one. */
@@ -342,7 +349,10 @@ export async function project(input: ProjectInput): Promise<void> {
     if (!board.end(result)) return;
     costUsd = result.costUsd ?? costUsd;
     // It paused the project, unless somebody has had it go on since: the record knows.
-    if (result.status === 'failed') isUncertain = true;
+    if (result.status === 'failed') {
+      isUncertain = true;
+      turns++;
+    }
     apply(result.changes);
   }
 
@@ -357,10 +367,11 @@ export async function project(input: ProjectInput): Promise<void> {
   }
 
   async function follow({ slug, taskId }: BoardPhase, iteration: number, grantedStep?: string): Promise<void> {
-    const { customerId, workspaceId, limits, split } = input;
+    const { customerId, workspaceId, limits, split, continueAfterEvents } = input;
     const args: PhaseInput = {
       ...{ projectId, customerId, workspaceId, taskId, slug, iteration, limits, split },
       ...(grantedStep !== undefined && { granted: grantedStep }),
+      ...(continueAfterEvents !== undefined && { continueAfterEvents }),
     };
     try {
       const child = await startChild(phase, {
@@ -440,35 +451,32 @@ export async function project(input: ProjectInput): Promise<void> {
   }
 
   async function complete(): Promise<void> {
-    const ending = await records.completeProject({ projectId });
-    status = ending.status;
+    const ending = await believe(records.completeProject({ projectId }));
     if (ending.completed) await answerWaiters(ending.waiters, 'approved');
     else if (status === 'active') await syncWithRecord();
   }
 
-  async function readStatus(): Promise<void> {
-    while (isUncertain) {
-      isUncertain = false;
-      const before = turns;
-      const now = (await records.pauseIdle({ projectId })).status;
-      // What a command made of it in the meantime may be newer, or older.
-      if (turns === before) status = now;
-      else isUncertain = true;
-    }
+  /** Takes the status from the record, unless a command that may be newer, or older, had a say in the meantime. */
+  async function believe<Told extends { status: ProjectStatus }>(asking: Promise<Told>): Promise<Told> {
+    const before = turns;
+    const told = await asking;
+    isUncertain = turns !== before;
+    if (!isUncertain) status = told.status;
+    return told;
   }
 
   async function goAsFarAsPossible(): Promise<void> {
-    await readStatus();
+    while (isUncertain) await believe(records.pauseIdle({ projectId }));
     if (status === 'active') for (const ready of board.ready()) start(ready);
     if (status !== 'active' || board.inFlight.size > 0) return;
     if (board.isFinished()) return complete();
     if (board.ready().length === 0) {
-      status = (await records.pauseIdle({ projectId })).status;
+      await believe(records.pauseIdle({ projectId }));
       if (status === 'active') await syncWithRecord();
     }
   }
 
-  if (status === 'planning') status = (await records.startProject({ projectId })).status;
+  if (status === 'planning') await believe(records.startProject({ projectId }));
   // Another run of this workflow was ended by hand while these were under way.
   await Promise.all(board.orphans().map(recover));
   // Started to carry out a command, which is on its way.

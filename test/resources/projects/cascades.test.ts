@@ -149,11 +149,15 @@ describe('a retrigger of a completed project', () => {
 
   // Guards: of two at once one begins, and the other is told that the phase is under way.
   test('begins once', async () => {
-    const id = await completed();
-    const answers = await Promise.all([1, 2, 3].map(() => retrigger(id, 'outline', { cascade: 'strict' })));
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+    await makeTemplate(acme, 'held', [phaseSpec('outline', [agentStep('write'), gateStep('gate')])]);
+    const id = await startProject(acme, 'held');
+    await (await untilGate(acme, id, 'outline', 'gate')).approve();
     await untilProject(acme, id, 'completed');
-    expect(await versionsOf(id)).toEqual({ outline: 2, draft: 2, poster: 2, article: 2 });
+    const answers = await Promise.all([1, 2, 3].map(() => retrigger(id, 'outline')));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+    await (await untilGate(acme, id, 'outline', 'gate')).approve();
+    await untilProject(acme, id, 'completed');
+    expect(await versionsOf(id)).toEqual({ outline: 2 });
   });
 });
 

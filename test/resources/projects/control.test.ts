@@ -167,7 +167,8 @@ test('a step is retried beside one that goes on', async () => {
   await untilStep(acme, id, 'both', 'after', 'succeeded');
   release();
   await untilProject(acme, id, 'completed');
-  for (const slug of ['slow', 'after', 'join']) expect(await triesOf(acme, id, 'both', slug)).toEqual(['initial succeeded']);
+  for (const slug of ['slow', 'after', 'join'])
+    expect(await triesOf(acme, id, 'both', slug)).toEqual(['initial succeeded']);
 });
 
 // Guards: abandoning stops what is under way, keeps what was made, and is the last command there is.

@@ -227,11 +227,32 @@ describe('an action that must not happen twice', () => {
   test('fails in the ordinary way when it is refused', async () => {
     provider.otherwise(answer('Done.'));
     reaction = 500;
+    const before = receiver.received.length;
     const id = await start();
     expect(await untilProject(acme, id, 'paused')).toMatchObject({ pause_reason: 'subtask_failed' });
     expect(await stepOf(acme, id, 'out', 'post')).toMatchObject({ error: expect.stringContaining('status 500') });
     expect(await crashTopics(id)).toEqual([]);
     expect(await topicsOf(acme, id)).toContain('subtask_failed');
     expect(await projectOf(acme, id)).toMatchObject({ status: 'paused' });
+    // Whoever received it may have acted on it all the same.
+    expect(await triesOf(acme, id, 'out', 'post')).toEqual(['initial failed']);
+    expect(receiver.received).toHaveLength(before + 1);
+  });
+
+  // Guards: the same where what it gives back has not the shape that was asked for.
+  test('is not repeated for the shape of its output', async () => {
+    provider.otherwise(answer('Done.'));
+    reaction = 200;
+    const before = receiver.received.length;
+    const json_schema = { type: 'object', required: ['receipt'], properties: { receipt: { type: 'string' } } };
+    await makeTemplate(acme, 'receipt', [
+      phaseSpec('text', [agentStep('write'), actionStep('post', 'http_post', { role: 'assembler' })], {
+        artifact: { schema_slug: 'receipt', json_schema },
+      }),
+    ]);
+    const id = await startProject(acme, 'receipt', { params: { publish_url: receiver.url } });
+    expect(await untilProject(acme, id, 'paused')).toMatchObject({ pause_reason: 'subtask_failed' });
+    expect(await triesOf(acme, id, 'text', 'post')).toEqual(['initial failed']);
+    expect(receiver.received).toHaveLength(before + 1);
   });
 });

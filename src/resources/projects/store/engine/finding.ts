@@ -32,7 +32,9 @@ export function findingOf(attempt: OpenAttempt, fault: AttemptFault | undefined)
     }
     case 'cancelled':
       return { kind: 'stopped', error: 'its run was cancelled' };
-    default:
+    case 'queued':
+    case 'running':
+    case null:
       return { kind: 'crash' };
   }
 }
@@ -59,12 +61,20 @@ function validated(attempt: OpenAttempt, raw: unknown): Finding {
   return { kind: 'output', output: value, validated: true };
 }
 
-/** The verdict of a reviewer or tester, whatever its own schema calls it. */
+/** Words of approval: those that the offline model chooses too. */
+const APPROVING = /^(approv|accept|pass|ok$|yes$|lgtm)/i;
+const VERDICT_WORDS = ['decision', 'verdict'];
+const VERDICT_FLAGS = ['approved', 'accepted', 'passed', 'ok'];
+
+/** What a reviewer or tester has against the work, whatever its own schema calls the verdict. */
 export function objection(role: Role, output: unknown): string | undefined {
   if (!isJudge(role) || typeof output !== 'object' || output === null) return undefined;
-  const { decision, approved, passed, feedback, findings } = output as Record<string, unknown>;
-  const isFine = typeof decision === 'string' ? /^approv/i.test(decision) : (approved ?? passed) !== false;
+  const said = output as Record<string, unknown>;
+  const word = VERDICT_WORDS.map((name) => said[name]).find((value) => typeof value === 'string');
+  const isFine = word === undefined ? !VERDICT_FLAGS.some((name) => said[name] === false) : APPROVING.test(word);
   if (isFine) return undefined;
+  const { feedback, findings } = said;
   if (typeof feedback === 'string' && feedback.trim() !== '') return feedback;
-  return Array.isArray(findings) && findings.length > 0 ? findings.join('\n') : 'Rejected without a reason.';
+  if (!Array.isArray(findings) || findings.length === 0) return JSON.stringify(output);
+  return findings.map((each) => (typeof each === 'string' ? each : JSON.stringify(each))).join('\n');
 }

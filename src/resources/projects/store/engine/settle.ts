@@ -85,10 +85,10 @@ async function follow(
     }
     case 'invalid':
       await endAttempt(db, attempt, { status: 'failed', ...finding, validated: false });
-      return retryOrFail(db, project, attempt, finding.error, 'schema_repair');
+      return retryOrFail(db, project, attempt, { error: finding.error, reason: 'schema_repair', effectOf });
     case 'error':
       await endAttempt(db, attempt, { status: 'failed', error: finding.error });
-      return retryOrFail(db, project, attempt, finding.error, 'auto_retry');
+      return retryOrFail(db, project, attempt, { error: finding.error, reason: 'auto_retry', effectOf });
     case 'stopped':
       await endAttempt(db, attempt, { status: 'failed', error: finding.error });
       return fail(db, project, attempt, finding.error);
@@ -154,10 +154,11 @@ async function retryOrFail(
   db: Database,
   project: LockedProject,
   attempt: OpenAttempt,
-  error: string,
-  reason: AttemptReason,
+  { error, reason, effectOf }: { error: string; reason: AttemptReason; effectOf: EffectOf },
 ): Promise<void> {
-  if (attempt.attemptsUsed >= attempt.maxAttempts) return fail(db, project, attempt, error);
+  // Whatever came of it, it may have happened, and must not happen twice.
+  const isOnce = attempt.kind === 'action' && effectOf(attempt.assignee) === 'irreversible';
+  if (isOnce || attempt.attemptsUsed >= attempt.maxAttempts) return fail(db, project, attempt, error);
   await pend(db, attempt, reason, 0);
   await noteProjectEvents(db, project, [
     {

@@ -1,0 +1,118 @@
+/** `kill -9` of the worker, again and again, while several projects are under way: each comes to its end, once. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sql } from 'drizzle-orm';
+import { prepareProcesses, type Part, PARTS, type Processes } from '../support/processes.ts';
+import { agentStep, phaseSpec, reviewStep } from '../support/projects.ts';
+import { tool } from '../support/runs.ts';
+import { eventually } from '../support/service.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import { faultsOf } from '../resources/projects/model/record.ts';
+
+const PROJECTS = 4;
+const KILLS = 2;
+/** What each project posts, one key for each step that does. */
+const POSTING = ['start', 'left', 'right', 'end'];
+const WORKER: Part = PARTS.includes('worker') ? 'worker' : 'service';
+
+let sink: WebhookReceiver;
+let processes: Processes;
+const ids: string[] = [];
+/** How many posts had arrived when the worker was killed. */
+const killedAt: number[] = [];
+
+/** A pipeline of parallel phases and steps whose posts carry the name of their project. */
+function phasesOf(name: string) {
+  const post = (step: string) =>
+    tool('http_request', { method: 'POST', url: `http://${sink.hostAndPort}/${name}/${step}`, body: '{}' });
+  const posting = (step: string, more = {}) =>
+    agentStep(step, { instructions: `Write it. [[sleep:100]] ${post(step)}`, tools: ['http_request'], ...more });
+  return [
+    phaseSpec('plan', [posting('start'), reviewStep('check')]),
+    phaseSpec('left', [posting('left'), agentStep('more', { depends_on: [] })], { depends_on: ['plan'] }),
+    phaseSpec('right', [posting('right'), reviewStep('check')], { depends_on: ['plan'] }),
+    phaseSpec(
+      'end',
+      [
+        posting('end'),
+        { step_slug: 'join', kind: 'action', role: 'assembler', assignee: 'assemble_markdown', depends_on: ['end'] },
+      ],
+      { depends_on: ['left', 'right'] },
+    ),
+  ];
+}
+
+beforeAll(async () => {
+  sink = await startWebhookReceiver();
+  processes = await prepareProcesses({ HOUSEKEEPING_INTERVAL: '1s', EGRESS_ALLOWLIST: sink.hostAndPort });
+  await processes.start();
+  for (let n = 0; n < PROJECTS; n++) {
+    const name = `killed-${n}`;
+    const spec = { slug: name, version: 1, title: name, phases: phasesOf(name) };
+    expect(await processes.cp('POST', '/v1/workflows', { spec })).toMatchObject({ status: 201 });
+    const body = { workflow_slug: name, title: name, brief: 'Tell the story of bread.' };
+    const accepted = await processes.cp('POST', '/v1/projects', body);
+    expect(accepted).toMatchObject({ status: 201 });
+    ids.push(accepted.body.id);
+  }
+  for (let kill = 0; kill < KILLS; kill++) {
+    // Somewhere in what is left, whatever happens to be under way there.
+    const from = sink.received.length;
+    const share = (PROJECTS * POSTING.length - from) / (KILLS - kill + 1);
+    const until = from + Math.floor(Math.random() * share);
+    await eventually(() => expect(sink.received.length).toBeGreaterThanOrEqual(until), 60_000);
+    killedAt.push(sink.received.length);
+    await processes.stop('SIGKILL', [WORKER]);
+    await processes.start();
+  }
+  await eventually(async () => {
+    const { body } = await processes.cp('GET', '/v1/projects');
+    const open = body.data.filter(({ status }: { status: string }) => status !== 'completed');
+    if (open.length > 0) throw new Error(`killed at ${killedAt.join(', ')}; open: ${JSON.stringify(open)}`);
+  }, 120_000);
+}, 300_000);
+afterAll(async () => {
+  await processes?.close();
+  await sink?.close();
+});
+
+describe('after the kills each project', () => {
+  // Guards: an effect that is not to be repeated reaches the world once, also where the worker died in the midst of it.
+  test('has sent each of its posts once', () => {
+    const expected = ids.flatMap((_, n) => POSTING.map((step) => `/killed-${n}/${step}`));
+    expect(sink.received.map(({ path }) => path).sort()).toEqual(expected.sort());
+  });
+
+  // Guards: a phase that was closed while its worker died has one artifact, made once.
+  test('has one version of each artifact', async () => {
+    for (const id of ids) {
+      const { body } = await processes.cp('GET', `/v1/projects/${id}/artifacts?current_only=false`);
+      const made = body.data.map(({ phase_slug, version }: { phase_slug: string; version: number }) => [
+        phase_slug,
+        version,
+      ]);
+      expect(made).toEqual(['plan', 'left', 'right', 'end'].map((slug) => [slug, 1]));
+    }
+  });
+
+  // Guards: nothing is recorded twice or lost: one attempt a step, none open, costs that add up, one end.
+  test('has a sound record', async () => {
+    await processes.stop('SIGKILL');
+    await processes.withDatabase(async (db) => {
+      for (const id of ids) {
+        expect(await faultsOf(db, id)).toEqual([]);
+        const attempts = await db.rows(sql`
+          select s.step_slug, count(a.id)::int as n, min(a.status::text) as status
+          from subtasks s left join attempts a on a.subtask_id = s.id where s.project_id = ${id}
+          group by s.id, s.step_slug having count(a.id) <> 1 or min(a.status) <> 'succeeded'`);
+        expect(attempts).toEqual([]);
+        const ends = await db.rows(sql`
+          select topic from project_events where project_id = ${id} and topic in ('project_started', 'project_completed')
+          order by id`);
+        expect(ends.map((event) => (event as { topic: string }).topic)).toEqual([
+          'project_started',
+          'project_completed',
+        ]);
+      }
+    });
+  }, 60_000);
+});
