@@ -58,7 +58,11 @@ module.exports = {
         'Of another resource only its model, its service, its store where a statement spans both, its table for foreign keys.',
       severity: 'error',
       from: { path: RESOURCE },
-      to: { path: RESOURCE, pathNot: ['^src/resources/$1/', '/(model|service|table|store|contract)\\.ts$', '/store/[\\w-]+\\.ts$'], ...types },
+      to: {
+        path: RESOURCE,
+        pathNot: ['^src/resources/$1/', '/(model|service|table|store|contract)\\.ts$', '/store/[\\w-]+\\.ts$'],
+        ...types,
+      },
     },
     {
       name: 'platform-knows-no-resource',

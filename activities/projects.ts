@@ -189,7 +189,12 @@ const refusing = <T extends Recording>(activities: T): T =>
           if (!(error instanceof Problem)) throw error;
           // Benign: somebody was told no, which is no warning in the worker's log.
           const { message, code: type } = error;
-          throw ApplicationFailure.create({ message, type, nonRetryable: true, category: ApplicationFailureCategory.BENIGN });
+          throw ApplicationFailure.create({
+            message,
+            type,
+            nonRetryable: true,
+            category: ApplicationFailureCategory.BENIGN,
+          });
         }),
     ]),
   ) as T;

@@ -59,7 +59,7 @@ export function createProjectScenes({ service, tenant, canary, keep }: ProjectSc
   }
   async function abandoned(name: string, id: string) {
     await post(id, 'abandon');
-    await keepBoth(name, id);
+    await keepPhase(name, id);
   }
 
   async function plain(): Promise<void> {
@@ -138,7 +138,7 @@ export function createProjectScenes({ service, tenant, canary, keep }: ProjectSc
 
     const scheduled = await begin('scheduled', only(gate({ delay_s: 1 }, 'schedule')));
     await until(scheduled, 'completed');
-    await keepBoth('gate-scheduled', scheduled);
+    await keepPhase('gate-scheduled', scheduled);
 
     const first = await begin('first', only(gate()));
     await atGate(first);
@@ -150,7 +150,7 @@ export function createProjectScenes({ service, tenant, canary, keep }: ProjectSc
     await keepBoth('gate-of-other-project', second);
     const third = await begin('third', only(gate({ project_id: first }, 'pipeline_dep')));
     await until(third, 'completed');
-    await keepBoth('gate-passed', third);
+    await keepPhase('gate-passed', third);
 
     const wrong = await begin('wrong', only(step(), gate({ project_id: 'nobody-000000' }, 'pipeline_dep')));
     await until(wrong, 'paused');
@@ -189,10 +189,12 @@ export function createProjectScenes({ service, tenant, canary, keep }: ProjectSc
       }
       await untilTask(id, 'failed');
       await abandoned(name, id);
+      if (name === 'step-retried') await keepProject(name, id);
     }
     const busy = await begin('busy', only(step({ instructions: '[[sleep:60000]]' })));
     await untilStep(tenant, busy, 'text', 'write', 'running');
     await abandoned('abandoned-in-flight', busy);
+    await keepProject('abandoned-in-flight', busy);
   }
 
   async function goingBack(): Promise<void> {

@@ -79,6 +79,24 @@ describe('there is a history', () => {
     ['webhook-delivered', 'WORKFLOW_EXECUTION_COMPLETED'],
     ['webhook-failed', 'ACTIVITY_TASK_FAILED'],
     ['webhook-exhausted', 'WORKFLOW_EXECUTION_FAILED'],
+    ['project-parallel-phases', 'CHILD_WORKFLOW_EXECUTION_COMPLETED'],
+    ['project-paused-and-resumed', 'WORKFLOW_EXECUTION_UPDATE_COMPLETED'],
+    ['project-gate-signalled', 'WORKFLOW_EXECUTION_SIGNALED'],
+    ['project-gate-rejected-and-retried', 'CHILD_WORKFLOW_EXECUTION_FAILED'],
+    ['project-waited-for', 'SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED'],
+    ['project-abandoned-in-flight', 'REQUEST_CANCEL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED'],
+    ['project-phase-terminated', 'CHILD_WORKFLOW_EXECUTION_TERMINATED'],
+    ['project-recovered-before-continuing', 'WORKFLOW_EXECUTION_CONTINUED_AS_NEW'],
+    ['phase-gate-scheduled', 'TIMER_FIRED'],
+    ['phase-gate-expired', 'TIMER_FIRED'],
+    ['phase-gate-reworked', 'WORKFLOW_EXECUTION_SIGNALED'],
+    ['phase-step-timed-out', 'CHILD_WORKFLOW_EXECUTION_CANCELED'],
+    ['phase-step-retried', 'WORKFLOW_EXECUTION_FAILED'],
+    ['phase-action-failed', 'ACTIVITY_TASK_FAILED'],
+    ['phase-abandoned-in-flight', 'WORKFLOW_EXECUTION_CANCELED'],
+    ['phase-orphaned', 'WORKFLOW_EXECUTION_CANCELED'],
+    ['phase-before-continuing', 'WORKFLOW_EXECUTION_CONTINUED_AS_NEW'],
+    ['phase-detached', 'SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED'],
   ])('%s, with %s', (name, type) => {
     expect(histories.get(name)!.events.map(({ eventType }) => eventType)).toContain(`EVENT_TYPE_${type}`);
   });
@@ -92,6 +110,12 @@ describe('there is a history', () => {
     expect(attemptsIn('run-two-tool-turns').filter((attempt) => attempt > 0)).toHaveLength(3 + 4);
     expect(startOf(histories.get('run-after-continuing-as-new')!).continuedExecutionRunId).toBeTruthy();
   });
+});
+
+// Guards: what one phase, command or step adds to a history is small, whatever it is about.
+test('none is large', () => {
+  const large = [...texts].filter(([, text]) => text.length > 48 * 1_024).map(([name]) => name);
+  expect(large).toEqual([]);
 });
 
 // Guards: what is committed tells nothing of a prompt, nor of the machine and the folder it was recorded in.

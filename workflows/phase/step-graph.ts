@@ -1,8 +1,6 @@
 /** The step graph of a phase in memory: what can start, and what is under way. The record decides; this remembers. Pure. */
 import { isDone, type StepRef, type TaskStatus } from '../../src/resources/projects/model.ts';
 
-export type StepGraph = ReturnType<typeof createStepGraph>;
-
 export function createStepGraph() {
   let steps: StepRef[] = [];
   const inFlight = new Set<string>();
@@ -12,16 +10,19 @@ export function createStepGraph() {
     if (step) step.status = status;
   };
 
+  const hasFailed = (): boolean => steps.some(({ status }) => status === 'failed');
+
   return {
     inFlight,
     set,
+    hasFailed,
     load(recorded: readonly StepRef[]): void {
       steps = recorded.map((step) => ({ ...step }));
     },
 
     /** Nothing new starts beside a step that has failed: its project is paused. */
     ready: (): StepRef[] =>
-      steps.some(({ status }) => status === 'failed')
+      hasFailed()
         ? []
         : steps.filter(
             ({ subtaskId, status, dependsOn }) =>
@@ -32,7 +33,7 @@ export function createStepGraph() {
 
     /** What could start if only this one were done; nothing else is before it. */
     readyAfter: (subtaskId: string): StepRef[] =>
-      steps.some(({ status }) => status === 'failed')
+      hasFailed()
         ? []
         : steps.filter(
             (step) =>

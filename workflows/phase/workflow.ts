@@ -36,7 +36,7 @@ import { runWorkflowId } from '../../src/resources/runs/model.ts';
 import type { AgentRunInput } from '../run/messages.ts';
 import { agentRun } from '../run/workflow.ts';
 import { phaseStatusSignal, stepEndedSignal } from '../project/messages.ts';
-import { activitiesOf, records } from '../shared/activities.ts';
+import { activitiesOf, recordsInTurn } from '../shared/activities.ts';
 import { foundByAgent } from '../shared/search-attributes.ts';
 import {
   detachSignal,
@@ -62,6 +62,7 @@ type Begun<Kind> = Extract<Beginning, { kind: Kind }>;
 export async function phase(input: PhaseInput): Promise<PhaseResult> {
   const { projectId, taskId, slug, iteration } = input;
   const ref = { projectId, taskId, iteration };
+  const records = recordsInTurn();
   const graph = createStepGraph();
   const granted = new Set(input.granted ? [input.granted] : []);
   const answers = new Map<string, GateDecision>();
@@ -91,17 +92,21 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
       .signal(phaseStatusSignal, { slug, iteration, status, waitsFor })
       .catch(() => {});
 
-  /** Asks again each time the project goes on, for as long as the answer is that it is paused. */
+  /**
+   * Asks again each time the project goes on, for as long as the answer is that it is paused.
+   * @returns undefined when another step failed in the meantime: nothing starts beside it
+   */
   async function unlessPaused<Answer extends { kind: string }>(
     ask: () => Promise<Answer>,
     isGranted: () => boolean,
-  ): Promise<Exclude<Answer, { kind: 'paused' }>> {
+  ): Promise<Exclude<Answer, { kind: 'paused' }> | undefined> {
     for (;;) {
       const before = goOns;
       const answer = await ask();
       if (answer.kind !== 'paused') return answer as Exclude<Answer, { kind: 'paused' }>;
       setCurrentDetails(`The project is paused.\n\n${graph.render()}`);
-      await condition(() => goOns > before || isGranted());
+      await condition(() => goOns > before || isGranted() || graph.hasFailed());
+      if (graph.hasFailed()) return undefined;
     }
   }
 
@@ -131,6 +136,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
         },
         () => granted.has(subtaskId),
       ));
+    if (!begun) return;
     graph.set(subtaskId, begun.kind === 'gate' ? 'blocked' : 'running');
     switch (begun.kind) {
       case 'superseded':
@@ -307,7 +313,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
       () => records.openPhase({ ...ref, granted: [...granted][0] ?? null, key: nextKey() }),
       () => granted.size > 0,
     );
-    if (opened.kind === 'superseded') return ended('superseded', null);
+    if (!opened || opened.kind === 'superseded') return ended('superseded', null);
     graph.load(opened.steps);
     startBegun(opened.begun);
     for (;;) {

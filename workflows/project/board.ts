@@ -19,8 +19,6 @@ const MARKS: Record<TaskStatus, string> = {
   stale: '~',
 };
 
-export type Board = ReturnType<typeof createBoard>;
-
 export function createBoard(
   given: readonly BoardPhase[],
   /** Phases that another run of this workflow started. */

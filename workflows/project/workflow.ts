@@ -45,7 +45,7 @@ import {
   type PhaseResult,
 } from '../phase/messages.ts';
 import { phase } from '../phase/workflow.ts';
-import { records } from '../shared/activities.ts';
+import { recordsInTurn } from '../shared/activities.ts';
 import { createBoard } from './board.ts';
 import { faultOf, type CommandField } from './commands.ts';
 import {
@@ -73,6 +73,7 @@ const FOR_ITS_COMMAND = '30s';
 
 export async function project(input: ProjectInput): Promise<void> {
   const { projectId } = input;
+  const records = recordsInTurn();
   const board = createBoard(input.phases, input.inFlight ?? []);
   let status: ProjectStatus = input.status;
   let costUsd = input.costUsd ?? '0';

@@ -11,6 +11,24 @@ export const records = proxyLocalActivities<Activities>({
   retry: { initialInterval: '100ms', maximumInterval: '10s' },
 });
 
+/**
+ * The same, each after the one before. Two that are under way at once end in an order, and at moments, that a replay does
+ * not repeat: it is given what ended in one workflow task together.
+ */
+export function recordsInTurn(): typeof records {
+  let last: Promise<unknown> = Promise.resolve();
+  return new Proxy(records, {
+    get: (target, name) => {
+      const activity = Reflect.get(target, name) as (...args: unknown[]) => Promise<unknown>;
+      return (...args: unknown[]) => {
+        const mine = last.then(() => activity(...args));
+        last = mine.catch(() => {});
+        return mine;
+      };
+    },
+  });
+}
+
 /** Model calls: slow and billed, so they heartbeat and give up early. The failure says how long to wait. */
 const MODEL_CALL: ActivityOptions = {
   startToCloseTimeout: '15m',

@@ -25,16 +25,18 @@ export interface Database {
 export interface DatabaseOptions {
   url: string;
   poolSize: number;
+  /** How long a query waits for a connection. */
+  patienceMs?: number;
   onError?: (error: Error) => void;
 }
 
-export function createDatabase({ url, poolSize, onError = () => {} }: DatabaseOptions): Database {
-  const pool = new pg.Pool({
+export function createDatabase({ url, poolSize, patienceMs = 15_000, onError = () => {} }: DatabaseOptions): Database {
+  const pool = new PatientPool({
     Client: PreparingClient,
     connectionString: url,
     max: poolSize,
     // A query made beside an open transaction on a one-connection database fails with this instead of hanging.
-    connectionTimeoutMillis: 15_000,
+    connectionTimeoutMillis: patienceMs,
     idleTimeoutMillis: poolSize === 1 ? 0 : 30_000,
     keepAlive: true,
     application_name: 'agent-orchestration-service',
@@ -60,6 +62,76 @@ export function createDatabase({ url, poolSize, onError = () => {} }: DatabaseOp
     },
     close: () => pool.end(),
   };
+}
+
+const urgent = new AsyncLocalStorage<true>();
+
+/**
+ * Work that somebody waits for: its queries get the next free connection, before those of the pipelines that run by
+ * themselves. With many of those and one connection, a request would wait for all of them again with each query.
+ */
+export const urgently = <T>(work: () => T): T => urgent.run(true, work);
+
+type Connected = (
+  error: Error | undefined,
+  client: pg.PoolClient | undefined,
+  done: (release?: unknown) => void,
+) => void;
+
+/** Lets as many in as there are connections, whoever is urgent first; the pool behind it never has a queue. */
+class PatientPool extends pg.Pool {
+  #free: number;
+  readonly #waiting: { urgent: (() => void)[]; other: (() => void)[] } = { urgent: [], other: [] };
+  readonly #patienceMs: number;
+
+  constructor(config: pg.PoolConfig & { max: number; connectionTimeoutMillis: number }) {
+    super(config);
+    this.#free = config.max;
+    this.#patienceMs = config.connectionTimeoutMillis;
+    this.on('release', () => this.#leave());
+  }
+
+  // The declared overloads are those of the base class: a promise, or a callback, which is what `query` uses.
+  override connect(...args: unknown[]): never {
+    const [callback] = args as [Connected?];
+    const connected = this.#enter().then(() =>
+      super.connect().catch((error: unknown) => {
+        this.#leave();
+        throw error;
+      }),
+    );
+    if (!callback) return connected as never;
+    connected.then(
+      (client) => callback(undefined, client, (error) => client.release(error as Error)),
+      (error: Error) => callback(error, undefined, () => {}),
+    );
+    return undefined as never;
+  }
+
+  #enter(): Promise<void> {
+    if (this.#free > 0) {
+      this.#free -= 1;
+      return Promise.resolve();
+    }
+    const queue = this.#waiting[urgent.getStore() ? 'urgent' : 'other'];
+    return new Promise((resolve, reject) => {
+      const enter = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        queue.splice(queue.indexOf(enter), 1);
+        reject(new Error('timeout exceeded when trying to connect'));
+      }, this.#patienceMs);
+      queue.push(enter);
+    });
+  }
+
+  #leave(): void {
+    const next = this.#waiting.urgent.shift() ?? this.#waiting.other.shift();
+    if (next) next();
+    else this.#free += 1;
+  }
 }
 
 /** Different texts that are prepared; beyond it (a list in a text, say) statements go unnamed. */

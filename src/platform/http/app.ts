@@ -10,12 +10,14 @@ import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import type { Log } from '../core/log.ts';
 import { Problem } from '../core/problem.ts';
+import { urgently } from '../db/client.ts';
 import {
   BINARY,
   NO_CONTENT,
   type Caller,
   type Credential,
   type Endpoint,
+  type EndpointRequest,
   type FileReply,
   type Route,
 } from './endpoint.ts';
@@ -57,7 +59,7 @@ const matchKey = (path: string): string => path.replace(/\{\w+\}/g, '~');
 const authenticated =
   (endpoint: Endpoint, authenticate: Authenticate): RequestHandler =>
   async (request, response, next) => {
-    response.locals.caller = await authenticate(endpoint.credential, request);
+    response.locals.caller = await urgently(() => authenticate(endpoint.credential, request));
     next();
   };
 
@@ -86,14 +88,15 @@ const answer =
       body: request.body,
     });
     response.locals.isHandling = true;
-    const result = await handler({
+    const asked: EndpointRequest = {
       caller: response.locals.caller as Caller,
       params,
       query,
       body,
       file: request.file && { filename: storableName(request.file.originalname), bytes: request.file.buffer },
       receiveFiles: filesOf(request, response, endpoint.uploads),
-    });
+    };
+    const result = await urgently(() => handler(asked));
     await send(endpoint, response, result);
   };
 

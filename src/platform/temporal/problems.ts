@@ -66,9 +66,19 @@ const LOST_UPDATES = new Set([
   'UnprocessedUpdate',
 ]);
 
+/** The server dropped it with the workflow task it was a part of, which failed: something else had happened meanwhile. */
+function isTaskFailed(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause.message.includes('unexpected workflow task failure')) return true;
+  }
+  return false;
+}
+
 /** An update that nothing came of: the workflow was closed, or did not get to it. It can be sent again. */
 export const isUpdateLost = (error: unknown): boolean =>
-  isWorkflowGone(error) || [...causesOf(error)].some(({ type }) => type != null && LOST_UPDATES.has(type));
+  isWorkflowGone(error) ||
+  isTaskFailed(error) ||
+  [...causesOf(error)].some(({ type }) => type != null && LOST_UPDATES.has(type));
 
 /** A refusal keeps its name from the workflow or activity that spoke it to the caller. Everything else stays as it is. */
 export function rethrowAsProblem(error: unknown): never {

@@ -26,7 +26,6 @@ const IN_FLIGHT: readonly TaskStatus[] = ['running', 'blocked', 'review'];
 export const isInFlight = (status: TaskStatus): boolean => IN_FLIGHT.includes(status);
 
 export const TASK_KINDS = ['regular', 'edit_session'] as const;
-export type TaskKind = (typeof TASK_KINDS)[number];
 
 export const ATTEMPT_STATUSES = ['pending', 'running', 'succeeded', 'failed'] as const;
 export type AttemptStatus = (typeof ATTEMPT_STATUSES)[number];

@@ -18,7 +18,7 @@ import type { ProjectStore } from './store/index.ts';
 export type ProjectService = ReturnType<typeof createProjectService>;
 
 /** What a project is made from. */
-export interface ProjectTemplates {
+interface ProjectTemplates {
   /** An active version: the latest, where none is named. */
   resolveForProject(
     customerId: string,

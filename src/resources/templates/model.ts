@@ -11,10 +11,9 @@ export type GateKind = (typeof GATE_KINDS)[number];
 
 /** What happens to a phase whose upstream artifact changed. */
 export const CASCADE_MODES = ['lazy', 'strict', 'none'] as const;
-export type CascadeMode = (typeof CASCADE_MODES)[number];
+type CascadeMode = (typeof CASCADE_MODES)[number];
 
 export const TEMPLATE_STATUSES = ['active', 'archived'] as const;
-export type TemplateStatus = (typeof TEMPLATE_STATUSES)[number];
 
 export const MAX_PHASES = 200;
 export const MAX_STEPS = 50;
@@ -109,7 +108,7 @@ export function artifactStep(steps: readonly StepSpec[]): StepSpec | undefined {
 export const isJudge = (role: Role): boolean => role === 'reviewer' || role === 'tester';
 
 /** The reply of a reviewer whose step asks for no other shape. */
-export const REVIEW_SCHEMA: JsonSchema = {
+const REVIEW_SCHEMA: JsonSchema = {
   type: 'object',
   additionalProperties: false,
   required: ['decision', 'feedback'],
@@ -120,7 +119,7 @@ export const REVIEW_SCHEMA: JsonSchema = {
 };
 
 /** The reply of a tester whose step asks for no other shape. */
-export const TEST_SCHEMA: JsonSchema = {
+const TEST_SCHEMA: JsonSchema = {
   type: 'object',
   additionalProperties: false,
   required: ['passed', 'findings'],

@@ -213,3 +213,29 @@ test('a session beside a running phase', async () => {
     expect((await command(acme, id, `edit-sessions/${nothing}/approve`, { decision: 'approved' })).status).toBe(404);
   }
 });
+
+// Guards: the session of a paused project waits like everything else, and goes on step by step where a person says so;
+// instructions reach a phase that has yet to begin.
+test('a session of a paused project', async () => {
+  await makeTemplate(acme, 'held', [
+    phaseSpec('outline', [agentStep('write'), gateStep('gate')]),
+    phaseSpec('article', [agentStep('write')], { depends_on: ['outline'] }),
+  ]);
+  const id = await startProject(acme, 'held');
+  const gate = await untilGate(acme, id, 'outline', 'gate');
+  await command(acme, id, 'pause');
+  provider.script(proposes({ kind: 'instruct', phase_slug: 'article', instructions: 'Use RYE-FLOUR' }));
+  const { body: ids } = await command(acme, id, 'edit-sessions', { instruction: 'Rye, please.' });
+  const runStep = async () => (await command(acme, id, 'run-step')).body;
+  expect(await runStep()).toMatchObject({ subtask_id: ids.planner_subtask_id, status: 'succeeded' });
+  expect(await runStep()).toMatchObject({ subtask_id: ids.gate_subtask_id, status: 'blocked' });
+  const approve = { decision: 'approved' };
+  expect(await command(acme, id, `edit-sessions/${ids.task_id}/approve`, approve)).toMatchObject({ status: 200 });
+  expect(await runStep()).toMatchObject({ subtask_id: ids.enact_subtask_id, status: 'succeeded' });
+  expect(await projectOf(acme, id)).toMatchObject({ status: 'paused' });
+  await gate.approve();
+  await command(acme, id, 'resume');
+  await untilProject(acme, id, 'completed');
+  const [article] = await attemptsAt(acme, id, 'article', 'write');
+  expect(await contextOf(acme, article!)).toContain('RYE-FLOUR');
+});

@@ -24,7 +24,7 @@ import {
   untilProject,
   untilStep,
 } from '../../support/projects.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
 
 /** A quarter of what the server ends an execution at. */
 const MAX_EVENTS = 51_200 / 4;

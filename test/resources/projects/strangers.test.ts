@@ -87,7 +87,7 @@ test('updates that are not whole', async () => {
     ['resolveEditPlan', { actor, taskId: newUuid(), decision: 'approved', decidedBy: 7 }],
   ];
   for (const [name, command] of wrong) {
-    const args = command === undefined ? [] : [command];
+    const args = (command === undefined ? [] : [command]) as [unknown];
     const outcome = await handle.executeUpdate(name, { args }).then(
       () => 'through',
       (error: Error) => error.name,

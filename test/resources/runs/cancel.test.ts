@@ -59,7 +59,10 @@ test('late results', async () => {
   await expectCancelled(runId);
   const before = await rowOf(acme, runId);
   const { runs } = service.services.stores;
-  const run = { ...{ id: runId, customerId: 'acme', parentRunId: null, attemptId: null, agent: 'assistant' }, conversation: null };
+  const run = {
+    ...{ id: runId, customerId: 'acme', parentRunId: null, attemptId: null, agent: 'assistant' },
+    conversation: null,
+  };
   const recorded = await runs.recordTurn({
     ...{ run: { ...run, budgetIds: [] }, turn: 2, reply: [{ type: 'text', text: 'too late' }], toolCalls: [] },
     ...{ usage: { inputTokens: 1, outputTokens: 1 }, costUsd: '0.5' },

@@ -115,7 +115,10 @@ export const createProjectCommands = ({ temporal, store, starter }: ProjectComma
 
   const handleOf = (projectId: string) => temporal.client.workflow.getHandle(projectWorkflowId(projectId));
 
-  /** Its own id for each attempt: a repeated one would be told the first answer, where it must hear a 409. */
+  /**
+   * An id of its own for each request: a repeated one would be told the first answer, where it must hear a 409. The same
+   * for each attempt at it: one that was lost may have been recorded, and is then told what it came to.
+   */
   const prepare = <Args>(args: Args) => ({ args: [args] as [Args], updateId: newUuid() });
 
   /**
@@ -128,9 +131,11 @@ export const createProjectCommands = ({ temporal, store, starter }: ProjectComma
     args: Args,
     texts?: CommandTexts,
   ): Promise<Result> => {
+    const prepared = prepare(args);
+    let isTextKept = texts === undefined;
     const attempt = async (isClosed: boolean) => {
-      const prepared = prepare(args);
-      if (texts) await store.keepCommandTexts({ projectId, commandId: prepared.updateId }, texts);
+      if (!isTextKept) await store.keepCommandTexts({ projectId, commandId: prepared.updateId }, texts!);
+      isTextKept = true;
       if (!isClosed) return handleOf(projectId).executeUpdate(update, prepared);
       const startWorkflowOperation = await starter.operation(projectId);
       return temporal.client.workflow.executeUpdateWithStart(update, { ...prepared, startWorkflowOperation });
@@ -141,8 +146,8 @@ export const createProjectCommands = ({ temporal, store, starter }: ProjectComma
 
   /** Answers when the update is through, however long that takes; that it was taken is known within the deadline. */
   const sendLong = <Result, Args>(projectId: string, update: UpdateDefinition<Result, [Args]>, args: Args) => {
+    const prepared = { ...prepare(args), waitForStage: 'ACCEPTED' as const };
     const attempt = async (isClosed: boolean) => {
-      const prepared = { ...prepare(args), waitForStage: 'ACCEPTED' as const };
       if (!isClosed) return handleOf(projectId).startUpdate(update, prepared);
       const startWorkflowOperation = await starter.operation(projectId);
       return temporal.client.workflow.startUpdateWithStart(update, { ...prepared, startWorkflowOperation });

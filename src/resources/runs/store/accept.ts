@@ -72,7 +72,10 @@ export interface StepRun {
 }
 
 /** CTEs that accept a step's run, if the CTE `guard` has a row. */
-export const stepRunCtes = (guard: SQL, { id, customerId, agent, prompt, attemptId, budgetIds, step }: StepRun): SQL => sql`
+export const stepRunCtes = (
+  guard: SQL,
+  { id, customerId, agent, prompt, attemptId, budgetIds, step }: StepRun,
+): SQL => sql`
   run as (
     insert into runs (id, customer_id, agent, transport, prompt, event_count, budget_ids, attempt_id, step)
     select ${id}, ${customerId}, ${agent}, 'rest', ${prompt}, 1, ${sql.param([...budgetIds])}::text[], ${attemptId}::uuid,

@@ -64,7 +64,8 @@ export const phases: fc.Arbitrary<PhaseSpec[]> = fc.integer({ min: 2, max: 4 }).
 type Which = number;
 export const choose = <T>(list: readonly T[], which: Which): T | undefined => list[Math.floor(which * list.length)];
 
-export type Command =
+/** Sent to the service, and held against what the model expects. */
+export type Request =
   | { does: 'pause' | 'resume' | 'abandon' | 'runStep' }
   /** A failed step, or where there is none any step. */
   | { does: 'retry'; which: Which; addendum: boolean }
@@ -73,7 +74,11 @@ export type Command =
   /** A waiting gate, or where there is none any gate. */
   | { does: 'resolve'; which: Which; decision: 'approved' | 'rejected' }
   | { does: 'edit'; cascade: Cascade }
-  | { does: 'plan'; which: Which; decision: 'approved' | 'rejected' | 'request_changes' | 'edit_plan'; phase: Which }
+  | { does: 'plan'; which: Which; decision: 'approved' | 'rejected' | 'request_changes' | 'edit_plan'; phase: Which };
+
+export type Command =
+  | Request
+  /** Addresses of nothing. */
   | { does: 'unknown' }
   /** Some of what goes on goes on. */
   | { does: 'let'; events: number }
@@ -83,7 +88,7 @@ export type Command =
   | { does: 'restart'; how: 'rolling' | 'gap' | 'overlapping' }
   /** An operator ends the project's workflow by hand. */
   | { does: 'terminate' }
-  | { does: 'race'; commands: Command[] };
+  | { does: 'race'; commands: Request[] };
 
 const which = fc.noBias(fc.integer({ min: 0, max: 99 })).map((percent) => percent / 100);
 const cascade = fc.constantFrom(...CASCADES);
@@ -91,7 +96,7 @@ const one = <Does extends Command['does'], Rest extends object>(does: Does, rest
   rest.map((more) => ({ does, ...more }));
 const bare = <Does extends Command['does']>(does: Does) => fc.constant({ does });
 
-const requests: fc.WeightedArbitrary<Command>[] = [
+const requests: fc.WeightedArbitrary<Request>[] = [
   { weight: 4, arbitrary: bare('pause') },
   { weight: 5, arbitrary: bare('resume') },
   { weight: 3, arbitrary: bare('runStep') },
@@ -114,7 +119,7 @@ const requests: fc.WeightedArbitrary<Command>[] = [
       }),
     ),
   },
-] as fc.WeightedArbitrary<Command>[];
+] as fc.WeightedArbitrary<Request>[];
 
 const command: fc.Arbitrary<Command> = fc.oneof(
   ...requests,

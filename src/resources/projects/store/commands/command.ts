@@ -1,7 +1,7 @@
 /** What every command is: one transaction under the project's lock that answers the same when it is repeated. */
 import { sql } from 'drizzle-orm';
 import { Problem } from '../../../../platform/core/problem.ts';
-import type { Database } from '../../../../platform/db/client.ts';
+import { urgently, type Database } from '../../../../platform/db/client.ts';
 import type { Actor, PhaseChange } from '../../model.ts';
 import { lockProject, noteProjectEvents, type LockedProject } from '../record.ts';
 
@@ -17,7 +17,7 @@ export function runCommand<T>(
   { projectId, commandId }: CommandScope,
   work: (project: LockedProject) => Promise<T>,
 ): Promise<T> {
-  return db.transaction(async () => {
+  const decide = async (): Promise<T> => {
     const project = await lockProject(db, projectId);
     if (!commandId) return work(project);
     const [done] = await db.rows<{ result: T }>(sql`
@@ -30,7 +30,8 @@ export function runCommand<T>(
       values (${projectId}, ${commandId}, ${JSON.stringify(result)}::jsonb)
       on conflict (project_id, command_id) do update set result = excluded.result`);
     return result;
-  });
+  };
+  return urgently(() => db.transaction(decide));
 }
 
 /** @throws Problem project_ended */

@@ -22,7 +22,7 @@ export interface LockedTask {
   onEnd: 'stale' | 'rerun' | null;
 }
 
-export async function loadTask(db: Database, { projectId, taskId }: PhaseRef): Promise<LockedTask | undefined> {
+async function loadTask(db: Database, { projectId, taskId }: PhaseRef): Promise<LockedTask | undefined> {
   const [task] = await db.rows<LockedTask>(sql`
     select id, phase_slug as "phaseSlug", title, status, iteration, on_end as "onEnd"
     from tasks where id = ${taskId}::uuid and project_id = ${projectId}`);
