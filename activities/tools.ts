@@ -89,6 +89,11 @@ export const createToolActivities = ({ runs, tools, fetch, files }: ToolDependen
     }: CallReference & { message: string; isOutcomeUnknown: boolean }): Promise<void> {
       const call = await runs.loadToolCall(runId, callId);
       if (!call) return;
+      // In a project a person decides: its phase, which asked for this run, finds how it ended and pauses the project.
+      if (isOutcomeUnknown && call.attemptId !== null && call.depth === 0) {
+        const message = `nobody knows whether the call of ${call.tool} took effect`;
+        await runs.endRun(runId, { status: 'failed', error: { code: 'tool_outcome_unknown', message } });
+      }
       const error = isOutcomeUnknown
         ? 'the outcome of this call is unknown: it may or may not have taken effect; do not repeat it, say so in your answer'
         : message;

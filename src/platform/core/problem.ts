@@ -76,6 +76,7 @@ export const RUN_FAILURES = [
   'turn_limit_exceeded',
   'token_limit_exceeded',
   'agent_not_found',
+  'tool_outcome_unknown',
   'run_not_found',
   'internal_error',
 ] as const;

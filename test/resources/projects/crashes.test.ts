@@ -1,7 +1,7 @@
 /** What is terminated by an operator, or dies: it is told apart, taken up again, or left to a person. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { RunningWorker } from '../../../src/worker.ts';
-import { answer, startOpenAiServer, type OpenAiServer } from '../../support/openai-server.ts';
+import { answer, callTools, startOpenAiServer, type OpenAiServer } from '../../support/openai-server.ts';
 import {
   actionStep,
   agentStep,
@@ -221,6 +221,23 @@ describe('an action that must not happen twice', () => {
     expect(await resume(id)).toEqual({ ...NOTHING, nonidempotent_pauses: 1 });
     expect(receiver.received).toHaveLength(before + 1);
     await command(acme, id, 'abandon');
+  });
+
+  // Guards: the same where it is a tool call of an agent, which in a run of its own would only be told to the model.
+  test('is not repeated when an agent did it', async () => {
+    const post = { id: 'call', name: 'http_request', arguments: { method: 'POST', url: receiver.url, body: '{}' } };
+    provider.script(callTools(post));
+    provider.otherwise(answer('Done.'));
+    reaction = 'reset';
+    const before = receiver.received.length;
+    await makeTemplate(acme, 'posting', [phaseSpec('out', [agentStep('post', { tools: ['http_request'] })])]);
+    const id = await startProject(acme, 'posting');
+    expect(await untilProject(acme, id, 'paused')).toMatchObject({ pause_reason: 'nonidempotent_crash' });
+    expect(await crashTopics(id)).toEqual(['nonidempotent_crash_paused']);
+    expect(await triesOf(acme, id, 'out', 'post')).toEqual(['initial failed']);
+    expect(receiver.received).toHaveLength(before + 1);
+    const [dead] = await attemptsAt(acme, id, 'out', 'post');
+    expect((await acme.waitForRun(dead!.child_run_id)).error).toContain('tool_outcome_unknown');
   });
 
   // Guards: an answer, however bad, is an outcome: it is an ordinary failure with its reason.

@@ -12,7 +12,9 @@ export type Finding =
   | { kind: 'error'; error: string }
   | { kind: 'budget'; error: string }
   | { kind: 'stopped'; error: string }
-  | { kind: 'crash' };
+  | { kind: 'crash' }
+  /** It died doing what must not be done twice. */
+  | { kind: 'unknown' };
 
 export function findingOf(attempt: OpenAttempt, fault: AttemptFault | undefined): Finding {
   if (fault?.kind === 'timeout') return { kind: 'error', error: fault.message };
@@ -28,6 +30,7 @@ export function findingOf(attempt: OpenAttempt, fault: AttemptFault | undefined)
       return validated(attempt, runOutput ?? '');
     case 'failed': {
       const error = runError ?? 'the run failed';
+      if (error.startsWith('tool_outcome_unknown')) return { kind: 'unknown' };
       return error.startsWith('budget_exceeded') ? { kind: 'budget', error } : { kind: 'error', error };
     }
     case 'cancelled':

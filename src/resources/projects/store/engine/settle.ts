@@ -6,7 +6,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../../../platform/db/client.ts';
 import { endRun } from '../../../runs/store/turns.ts';
 import type { AttemptFault, AttemptOutcome, AttemptReason, PhaseRef } from '../../model.ts';
-import { judgeCrash, type EffectOf } from '../commands/crashes.ts';
+import { judgeCrash, recordCrash, type EffectOf } from '../commands/crashes.ts';
 import { insertEvents, lockProject, noteProjectEvents, pauseLocked, type LockedProject } from '../record.ts';
 import { loadAttempt, type OpenAttempt } from './attempt.ts';
 import { findingOf, objection, type Finding } from './finding.ts';
@@ -105,6 +105,9 @@ async function follow(
       // Nobody is left to say so in its run, which would look at work for ever.
       if (attempt.runId) await endRun(db, attempt.runId, { status: 'failed', error: DIED });
       await judgeCrash(db, project, attempt.id, effectOf);
+      return;
+    case 'unknown':
+      await recordCrash(db, project, attempt.id, 'irreversible');
   }
 }
 
