@@ -1,4 +1,5 @@
 /** Pipelines: a project beside bare child workflows in sequence, many of both at once, and commands while they run. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ownCpuMs } from './load.ts';
 import { addCpu, cpuOf, noCpu, type Cpu } from './processes.ts';
 import { alone, compared, percentile, type Row } from './report.ts';
@@ -99,6 +100,7 @@ async function openGates(product: Product): Promise<OpenGate[]> {
         const { data: steps } = await product.read(`/projects/${projectId}/tasks/${task!.id}/subtasks`);
         const gate = (steps as unknown as { id: string; status: string }[]).find(({ status }) => status === 'blocked');
         if (gate) return { projectId, subtaskId: gate.id };
+        await sleep(100);
       }
     }),
   );

@@ -78,11 +78,15 @@ type Connected = (
   done: (release?: unknown) => void,
 ) => void;
 
+/** Urgent ones that may go before one that is not. */
+const MAX_IN_A_ROW = 3;
+
 /** Lets as many in as there are connections, whoever is urgent first; the pool behind it never has a queue. */
 class PatientPool extends pg.Pool {
   #free: number;
   readonly #waiting: { urgent: (() => void)[]; other: (() => void)[] } = { urgent: [], other: [] };
   readonly #patienceMs: number;
+  #urgentInARow = 0;
 
   constructor(config: pg.PoolConfig & { max: number; connectionTimeoutMillis: number }) {
     super(config);
@@ -128,7 +132,11 @@ class PatientPool extends pg.Pool {
   }
 
   #leave(): void {
-    const next = this.#waiting.urgent.shift() ?? this.#waiting.other.shift();
+    const { urgent, other } = this.#waiting;
+    // Those who only ask how far it is must not keep it from going on.
+    const isOthersTurn = urgent.length === 0 || (this.#urgentInARow >= MAX_IN_A_ROW && other.length > 0);
+    this.#urgentInARow = isOthersTurn ? 0 : this.#urgentInARow + 1;
+    const next = (isOthersTurn ? other : urgent).shift();
     if (next) next();
     else this.#free += 1;
   }

@@ -52,6 +52,19 @@ test('lets the urgent in first', async () => {
   expect(order.slice(2)).toEqual(['first', 'second', 'third']);
 });
 
+// Guards: those who ask again and again how far the work is do not keep it from going on.
+test('lets the others in between many urgent ones', async () => {
+  const letGo = await holdConnection();
+  const order: string[] = [];
+  const ask = (name: string) => db.rows(sql`select 1`).then(() => void order.push(name));
+  const other = ask('other');
+  const urgent = Array.from({ length: 10 }, () => urgently(() => ask('urgent')));
+  await letGo();
+  await Promise.all([other, ...urgent]);
+  expect(order.indexOf('other')).toBeGreaterThan(0);
+  expect(order.indexOf('other')).toBeLessThan(6);
+});
+
 // Guards: a failed statement or transaction gives its connection back.
 test('gives the connection back after a failure', async () => {
   await expect(db.rows(sql`select nothing from nowhere`)).rejects.toThrow();
