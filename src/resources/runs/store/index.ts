@@ -1,4 +1,5 @@
 /** Every query on the tables of runs, bound to a database. */
+import { bindQueries, type Bound } from '../../../platform/db/bind.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import { acceptRun, withdrawRun } from './accept.ts';
 import { release, reserve } from './budgets.ts';
@@ -50,13 +51,5 @@ const QUERIES = {
   releaseForgotten,
 };
 
-type Bound<T> = T extends (db: Database, ...args: infer Args) => infer Result ? (...args: Args) => Result : never;
-export type RunStore = { [Name in keyof typeof QUERIES]: Bound<(typeof QUERIES)[Name]> };
-
-export const createRunStore = (db: Database): RunStore =>
-  Object.fromEntries(
-    Object.entries(QUERIES).map(([name, query]) => [
-      name,
-      (query as (db: Database, ...args: unknown[]) => unknown).bind(null, db),
-    ]),
-  ) as RunStore;
+export type RunStore = Bound<typeof QUERIES>;
+export const createRunStore = (db: Database): RunStore => bindQueries(db, QUERIES);

@@ -1,4 +1,5 @@
 /** What the workflows of projects write, bound to a database. Nothing of it is for a caller: no query takes the workspace. */
+import { bindQueries, type Bound } from '../../../../platform/db/bind.ts';
 import type { Database } from '../../../../platform/db/client.ts';
 import { readCommandTexts } from '../command-texts.ts';
 import * as commands from '../commands/index.ts';
@@ -25,13 +26,5 @@ const WRITES = {
   noteTurn,
 };
 
-type Bound<T> = T extends (db: Database, ...args: infer Args) => infer Result ? (...args: Args) => Result : never;
-export type ProjectEngine = { [Name in keyof typeof WRITES]: Bound<(typeof WRITES)[Name]> };
-
-export const createProjectEngine = (db: Database): ProjectEngine =>
-  Object.fromEntries(
-    Object.entries(WRITES).map(([name, write]) => [
-      name,
-      (write as (db: Database, ...args: unknown[]) => unknown).bind(null, db),
-    ]),
-  ) as ProjectEngine;
+export type ProjectEngine = Bound<typeof WRITES>;
+export const createProjectEngine = (db: Database): ProjectEngine => bindQueries(db, WRITES);

@@ -1,0 +1,14 @@
+/** Queries are functions that take the database first; a store is such functions with the database given. */
+import type { Database } from './client.ts';
+
+type Query = (db: Database, ...args: never[]) => unknown;
+export type Bound<Queries> = {
+  [Name in keyof Queries]: Queries[Name] extends (db: Database, ...args: infer Args) => infer Result
+    ? (...args: Args) => Result
+    : never;
+};
+
+export const bindQueries = <Queries extends Record<string, Query>>(db: Database, queries: Queries): Bound<Queries> =>
+  Object.fromEntries(
+    Object.entries(queries).map(([name, query]) => [name, (query as (...args: unknown[]) => unknown).bind(null, db)]),
+  ) as Bound<Queries>;
