@@ -93,7 +93,7 @@ export async function cascadeFrom(
 const idsOf = (phases: readonly Phase[]): string[] => phases.map(({ taskId }) => taskId);
 
 /** Every step of these phases is as it was before their first start; attempts and artifacts stay in history. */
-async function startAnew(
+export async function startAnew(
   db: Database,
   project: LockedProject,
   taskIds: readonly string[],

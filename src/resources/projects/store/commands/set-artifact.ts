@@ -1,9 +1,9 @@
 /** Makes a content that a person approved the current artifact of a phase. Inside a command's transaction. */
 import { sql } from 'drizzle-orm';
-import { newUuid } from '../../../../platform/core/ids.ts';
 import { checkValue } from '../../../../platform/core/json-schema.ts';
 import type { Database } from '../../../../platform/db/client.ts';
 import type { JsonSchema } from '../../../templates/model.ts';
+import { insertVersion } from '../engine/promote.ts';
 import { noteProjectEvents, type LockedProject } from '../record.ts';
 import { cascadeFrom, refresh, type Phase } from './backtrack.ts';
 import type { Applied, Enactment } from './enact-plan.ts';
@@ -24,21 +24,11 @@ export async function setArtifact(
   const problem = form!.schema ? checkValue(form!.schema, content, 'content') : undefined;
   if (problem) return problem;
 
-  const id = newUuid();
-  // Two statements: the index that allows one current version looks at each row as it is written.
-  const [before] = await db.rows<{ id: string }>(sql`
-    update artifacts set superseded = true, superseded_by_artifact_id = ${id}::uuid
-    where task_id = ${taskId}::uuid and not superseded returning id`);
-  const [made] = await db.rows<{ version: number }>(sql`
-    insert into artifacts (id, project_id, task_id, customer_id, phase_slug, version, schema_slug, content,
-      produced_by_subtask_id, produced_via, supersedes_artifact_id)
-    select ${id}::uuid, t.project_id, t.id, t.customer_id, t.phase_slug,
-      (select coalesce(max(version), 0) + 1 from artifacts where task_id = t.id),
-      coalesce(t.artifact_schema_slug, t.phase_slug), ${JSON.stringify(content)}::jsonb, ${subtaskId}::uuid,
-      'edit_session', ${before?.id ?? null}::uuid
-    from tasks t where t.id = ${taskId}::uuid
-    returning version`);
-  const told = { artifact_id: id, version: made!.version };
+  const { id, version } = await insertVersion(db, taskId, {
+    content: sql`${JSON.stringify(content)}::jsonb`,
+    ...{ subtaskId, attemptId: null, via: 'edit_session' },
+  });
+  const told = { artifact_id: id, version };
   const about = { taskId, subtaskId, actor, payload: { phase_slug: slug, ...told } };
   await noteProjectEvents(db, project, [{ topic: 'artifact_set_manually', ...about }]);
   const refreshed = await refresh(db, phase);

@@ -4,12 +4,14 @@ import type { Database } from '../../../../platform/db/client.ts';
 import {
   isDone,
   isInFlight,
+  SYSTEM,
   type PhaseEnding,
   type PhaseOpening,
   type PhaseRef,
   type StepRef,
   type TaskStatus,
 } from '../../model.ts';
+import { startAnew } from '../commands/backtrack.ts';
 import { lockProject, noteProjectEvents, type LockedProject } from '../record.ts';
 import { promoteArtifact } from './promote.ts';
 
@@ -133,7 +135,8 @@ async function succeed(
   }
   const promoted = await promoteArtifact(db, project, task);
   if (task.onEnd === 'rerun') {
-    await resetTask(db, task.id);
+    // What it consumed changed while it ran.
+    await startAnew(db, project, [task.id], { reason: 'cascade_retrigger', addendum: null, actor: SYSTEM });
     await noteProjectEvents(db, project, [
       { topic: 'phase_retriggered', ...about, payload: { phase_slug: task.phaseSlug, cascade: 'strict' } },
     ]);
@@ -151,17 +154,6 @@ async function succeed(
 const endTask = (db: Database, taskId: string, status: TaskStatus) =>
   db.rows(sql`update tasks set status = ${status}::task_status, completed_at = now(), on_end = null
     where id = ${taskId}::uuid`);
-
-/** To run again from its first step, because what it consumed changed while it ran. */
-const resetTask = (db: Database, taskId: string) =>
-  db.rows(sql`
-    with task as (
-      update tasks set status = 'pending', next_reason = 'cascade_retrigger', on_end = null, completed_at = null
-      where id = ${taskId}::uuid returning id
-    )
-    update subtasks s set status = 'pending', attempts_used = 0, crashes = 0, feedback = '{}', addendum = null,
-      next_reason = null, gate_output = null, error = null, completed_at = null
-    from task where s.task_id = task.id`);
 
 async function projectCost(db: Database, projectId: string): Promise<string> {
   const [row] = await db.rows<{ spent: string }>(sql`

@@ -1,5 +1,5 @@
 /** Artifacts: append-only versions, exactly one of them current. */
-import { sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 import { newUuid } from '../../../../platform/core/ids.ts';
 import type { Database } from '../../../../platform/db/client.ts';
 import type { ProducedVia } from '../../model.ts';
@@ -22,21 +22,12 @@ export async function promoteArtifact(
       join attempts a on a.subtask_id = s.id and a.status = 'succeeded'
     where t.id = ${task.id}::uuid order by a.attempt_number desc limit 1`);
   if (!made || made.isPromoted) return undefined;
-  const id = newUuid();
-  // Two statements: the index that allows one current version looks at each row as it is written.
-  const [before] = await db.rows<{ id: string }>(sql`
-    update artifacts set superseded = true, superseded_by_artifact_id = ${id}::uuid
-    where task_id = ${task.id}::uuid and not superseded returning id`);
-  const [artifact] = await db.rows<{ version: number; schemaSlug: string }>(sql`
-    insert into artifacts (id, project_id, task_id, customer_id, phase_slug, version, schema_slug, content,
-      produced_by_subtask_id, produced_by_attempt_id, produced_via, supersedes_artifact_id)
-    select ${id}::uuid, t.project_id, t.id, t.customer_id, t.phase_slug,
-      (select coalesce(max(version), 0) + 1 from artifacts where task_id = t.id),
-      coalesce(t.artifact_schema_slug, t.phase_slug), a.output, a.subtask_id, a.id, a.attempt_reason,
-      ${before?.id ?? null}::uuid
-    from tasks t, attempts a where t.id = ${task.id}::uuid and a.id = ${made.attemptId}::uuid
-    returning version, schema_slug as "schemaSlug"`);
-  const { version, schemaSlug } = artifact!;
+  const { id, version, schemaSlug } = await insertVersion(db, task.id, {
+    content: sql`(select output from attempts where id = ${made.attemptId}::uuid)`,
+    subtaskId: made.subtaskId,
+    attemptId: made.attemptId,
+    via: made.reason,
+  });
   await noteProjectEvents(db, project, [
     {
       topic: 'artifact_promoted',
@@ -46,4 +37,35 @@ export async function promoteArtifact(
     },
   ]);
   return { artifact_id: id, version };
+}
+
+interface NewVersion {
+  /** A JSON value, as an expression. */
+  content: SQL;
+  subtaskId: string;
+  attemptId: string | null;
+  via: ProducedVia;
+}
+
+/** Appends the next version of a phase's artifact, and makes it the current one. */
+export async function insertVersion(
+  db: Database,
+  taskId: string,
+  { content, subtaskId, attemptId, via }: NewVersion,
+): Promise<{ id: string; version: number; schemaSlug: string }> {
+  const id = newUuid();
+  // Two statements: the index that allows one current version looks at each row as it is written.
+  const [before] = await db.rows<{ id: string }>(sql`
+    update artifacts set superseded = true, superseded_by_artifact_id = ${id}::uuid
+    where task_id = ${taskId}::uuid and not superseded returning id`);
+  const [artifact] = await db.rows<{ version: number; schemaSlug: string }>(sql`
+    insert into artifacts (id, project_id, task_id, customer_id, phase_slug, version, schema_slug, content,
+      produced_by_subtask_id, produced_by_attempt_id, produced_via, supersedes_artifact_id)
+    select ${id}::uuid, t.project_id, t.id, t.customer_id, t.phase_slug,
+      (select coalesce(max(version), 0) + 1 from artifacts where task_id = t.id),
+      coalesce(t.artifact_schema_slug, t.phase_slug), ${content}, ${subtaskId}::uuid, ${attemptId}::uuid,
+      ${via}::attempt_reason, ${before?.id ?? null}::uuid
+    from tasks t where t.id = ${taskId}::uuid
+    returning version, schema_slug as "schemaSlug"`);
+  return { id, ...artifact! };
 }
