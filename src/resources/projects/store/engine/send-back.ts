@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../../platform/db/client.ts';
 import type { AttemptReason } from '../../model.ts';
-import { downstreamOf, listSteps, producerBefore } from '../commands/steps.ts';
+import { downstreamOf, listSteps, producerBefore, sendBack as pend } from '../commands/steps.ts';
 
 interface Objection {
   taskId: string;
@@ -14,21 +14,16 @@ interface Objection {
 
 /**
  * The nearest producer or assembler before the objecting step is pending again, with the feedback, and so is every
- * step after it, also one that is under way: what that is about to say is of the old work.
+ * step after it.
  * @returns that producer; undefined, and nothing is changed, where there is none
  */
 export async function sendBack(db: Database, { taskId, stepSlug, feedback, reason }: Objection) {
   const steps = await listSteps(db, taskId);
   const producer = producerBefore(steps, stepSlug);
   if (!producer) return undefined;
-  const after = downstreamOf(steps, producer.slug).map(({ id }) => id);
+  await pend(db, downstreamOf(steps, producer.slug), reason);
   const [sentBack] = await db.rows<{ subtaskId: string; stepSlug: string; attemptsUsed: number; maxAttempts: number }>(
     sql`
-    with after as (
-      update subtasks set status = 'pending', completed_at = null, error = null, attempts_used = 0, crashes = 0,
-        next_reason = case when kind = 'gate' then null else ${reason}::attempt_reason end
-      where id = any(${sql.param(after)}::uuid[]) and status <> 'pending'
-    )
     update subtasks set status = 'pending', completed_at = null, error = null, feedback = feedback || ${feedback}::text,
       next_reason = ${reason}::attempt_reason
     where id = ${producer.id}::uuid
