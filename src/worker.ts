@@ -82,8 +82,7 @@ function optionsOf({ config, temporal }: Runtime, queue: Queue, activities: Acti
     maxConcurrentActivityTaskExecutions: config.WORKER_MAX_CONCURRENT,
     interceptors: { activity: [() => ({ inbound: { execute: (input, next) => next(input).catch(rethrowSafe) } })] },
     maxCachedWorkflows: 1_000,
-    // Most of a workflow task here is waiting for the database: a command must not wait for a slot as well.
-    maxConcurrentWorkflowTaskExecutions: 200,
+    maxConcurrentWorkflowTaskExecutions: config.WORKER_MAX_WORKFLOW_TASKS,
     shutdownGraceTime: config.SHUTDOWN_GRACE,
     // A cancelled model call is to stop within a second, and it learns of that with a heartbeat.
     maxHeartbeatThrottleInterval: '1s',

@@ -40,6 +40,8 @@ const DYNAMIC_CONFIG = [
   'system.enableEagerWorkflowStart=true',
   'matching.numTaskqueueReadPartitions=1',
   'matching.numTaskqueueWritePartitions=1',
+  // Tasks in the order of their priority: a command of a project goes before the steps of others.
+  'matching.useNewMatcher=true',
 ];
 
 const START_TIMEOUT_MS = 60_000;

@@ -23,6 +23,7 @@ import {
 } from '@temporalio/workflow';
 import type { ACTION_FAILED } from '../../activities/projects.ts';
 import {
+  PRIORITY,
   projectWorkflowId,
   SYSTEM,
   type AttemptBeginning,
@@ -212,6 +213,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
           typedSearchAttributes: foundByAgent(agent),
           parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
           staticSummary: `${stepSlug} (${agent})`,
+          priority: { priorityKey: PRIORITY.steps },
         }),
       );
       return undefined;

@@ -18,6 +18,7 @@ import {
   getExternalWorkflowHandle,
   isCancellation,
   ParentClosePolicy,
+  patched,
   setCurrentDetails,
   setHandler,
   startChild,
@@ -28,6 +29,7 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { ProblemCode } from '../../src/platform/core/problem.ts';
 import {
   phaseWorkflowId,
+  PRIORITY,
   projectWorkflowId,
   type BoardPhase,
   type GateDecision,
@@ -94,6 +96,10 @@ export async function project(input: ProjectInput): Promise<void> {
   const tellPhases = (tell: (handle: ReturnType<typeof phaseHandle>) => Promise<void>): Promise<unknown> =>
     Promise.all([...board.inFlight].map(([slug, iteration]) => tell(phaseHandle(slug, iteration)).catch(() => {})));
   const goOn = (): Promise<unknown> => tellPhases((handle) => handle.signal(goOnSignal));
+  /** The record decided, and the signal is on its way: an answer need not wait until it has arrived, as it once did. */
+  const unlessAnswered = async (told: Promise<unknown>): Promise<void> => {
+    if (!patched('answer-at-once')) await told;
+  };
   function apply(changes: readonly PhaseChange[]): void {
     board.apply(changes);
     stir();
@@ -153,7 +159,7 @@ export async function project(input: ProjectInput): Promise<void> {
         const { summary, changes } = await records.resumeProject({ projectId, actor, commandId, inFlightTaskIds });
         status = 'active';
         apply(changes);
-        await goOn();
+        await unlessAnswered(goOn());
         return summary;
       }),
     { validator: unlessEnded() },
@@ -281,11 +287,12 @@ export async function project(input: ProjectInput): Promise<void> {
     if (gate.effect === 'fail') status = 'paused';
     if (reactivated) status = 'active';
     if (iteration !== undefined) {
-      await phaseHandle(phaseSlug, iteration)
+      const told = phaseHandle(phaseSlug, iteration)
         .signal(gateResolvedSignal, gate)
         .catch(() => {});
+      await unlessAnswered(told);
     }
-    if (reactivated) await goOn();
+    if (reactivated) await unlessAnswered(goOn());
     stir();
   }
 
@@ -382,6 +389,7 @@ export async function project(input: ProjectInput): Promise<void> {
         parentClosePolicy: ParentClosePolicy.ABANDON,
         typedSearchAttributes: workflowInfo().typedSearchAttributes,
         staticSummary: slug,
+        priority: { priorityKey: PRIORITY.steps },
       });
       phaseEnded(await child.result());
     } catch (error) {

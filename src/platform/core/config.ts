@@ -72,6 +72,9 @@ export const settings = z.object({
   ),
   WORKER_BUNDLE: z.string().optional().describe('Prebuilt workflow bundle; set-up makes one'),
   WORKER_MAX_CONCURRENT: integer(100, 1, 2_000).describe('Activities this worker runs at once'),
+  WORKER_MAX_WORKFLOW_TASKS: integer(200, 2, 2_000).describe(
+    'Workflow tasks this worker runs at once. Fewer (2 a core) let commands go before busy pipelines, and cost throughput',
+  ),
   TEMPORAL_UI_URL: url.optional().describe('Temporal Web UI, for the links that the product prints'),
 
   SESSION_SECRET: secret.describe('Signs session cookies'),

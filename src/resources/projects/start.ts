@@ -7,7 +7,7 @@ import { found } from '../../platform/db/client.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
 import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
 import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.ts';
-import { projectWorkflowId } from './model.ts';
+import { PRIORITY, projectWorkflowId } from './model.ts';
 import type { Board } from './store/queries.ts';
 import type { ProjectStore } from './store/index.ts';
 
@@ -34,7 +34,7 @@ export const createProjectStarter = ({ temporal, store, config }: ProjectStarter
     typedSearchAttributes: searchAttributes(board),
     staticSummary: board.title,
     staticDetails: `Project \`${board.projectId}\` of workspace \`${board.workspaceId}\``,
-    priority: { fairnessKey: board.customerId.slice(0, 64) },
+    priority: { priorityKey: PRIORITY.commands, fairnessKey: board.customerId.slice(0, 64) },
   });
 
   const load = async (projectId: string) => found(await store.loadBoard(projectId));
