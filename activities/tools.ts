@@ -17,6 +17,8 @@ export interface ToolDependencies {
   tools: ToolRegistry;
   fetch: GuardedFetch;
   files: FileStore;
+  /** What the workspace gave to an integration as its token. */
+  credential: (customerId: string, integration: string) => Promise<string | undefined>;
 }
 
 export interface CallReference {
@@ -27,7 +29,7 @@ export interface CallReference {
 /** The failure type whose message may be told to the model. */
 export const TOOL_FAILED = 'tool_failed';
 
-export const createToolActivities = ({ runs, tools, fetch, files }: ToolDependencies) => {
+export const createToolActivities = ({ runs, tools, fetch, files, credential }: ToolDependencies) => {
   const contextOf = ({ customerId, runId, callId, agent }: ToolCallInRun, signal: AbortSignal): ToolContext => ({
     customerId,
     runId,
@@ -37,6 +39,7 @@ export const createToolActivities = ({ runs, tools, fetch, files }: ToolDependen
     fetch,
     files,
     now: () => new Date(),
+    credential: (integration) => credential(customerId, integration),
     async saveArtifact({ filename, contentType, bytes }) {
       // The same key each time: a repeated call writes the same file over itself.
       const fileKey = `runs/${customerId}/${runId}/${callId}`;

@@ -4,14 +4,22 @@
  */
 import { Context } from '@temporalio/activity';
 import type { Log } from '../src/platform/core/log.ts';
-import { ModelFailure, type ModelReply, type Models, type ResolvedModel } from '../src/platform/models/types.ts';
+import {
+  ModelFailure,
+  type ModelCredentials,
+  type ModelReply,
+  type Models,
+  type ResolvedModel,
+} from '../src/platform/models/types.ts';
 import type { Agent } from '../src/resources/agents/model.ts';
 import type { AgentStore } from '../src/resources/agents/store.ts';
 import {
   HISTORY_LENGTH,
   isTerminal,
+  systemText,
   type RunError,
   type RunLimits,
+  type SystemContent,
   type TurnOutcome,
 } from '../src/resources/runs/model.ts';
 import type { RunStore } from '../src/resources/runs/store/index.ts';
@@ -30,10 +38,30 @@ export interface TurnDependencies {
   models: Models;
   log: Log;
   settings: { MODEL_TIMEOUT: number; MODEL_MAX_OUTPUT_TOKENS: number };
+  /** What the workspace gave to its integrations for models. */
+  modelCredentials: (customerId: string) => Promise<ModelCredentials>;
+  /** What an agent knows when a run of it begins: its skills, and memories that are always there or close to the prompt. */
+  boot: (start: BootRequest) => Promise<BootContext>;
   /** Keeps the project of a step's run informed of what the run spends, and that it is alive. */
   noteTurn: (turn: { attemptId: string; turn: number; isLast: boolean }) => Promise<void>;
   /** Starts what an end set off: webhook deliveries, the next run of the conversation. Repeating it does nothing. */
   startFollowing: (after: AfterRun) => Promise<void>;
+}
+
+export interface BootRequest {
+  customerId: string;
+  agent: string;
+  prompt: string;
+  /** That a project's step is bound to; undefined: those the agent can load. */
+  stepSkills: readonly string[] | undefined;
+}
+
+export interface BootContext {
+  /** Sections for the system message, empty where there is nothing to say. */
+  skills: string;
+  memory: string;
+  /** For the timeline. */
+  loaded: { skills: string[]; memories: number[] };
 }
 
 /** What a run may use: as a step of a project what that is bound to, else what its agent is allowed. */
@@ -41,8 +69,9 @@ const toolsOf = ({ step, parentRunId }: RunInTurn, { allowedTools }: Agent): rea
   step && parentRunId === null ? step.tools : allowedTools;
 
 export const createTurnActivities = (deps: TurnDependencies) => {
-  const { runs, agents, tools, models, settings, startFollowing, noteTurn } = deps;
+  const { runs, agents, tools, models, settings, modelCredentials, boot, startFollowing, noteTurn } = deps;
   const classify = createClassifier(models);
+  const credentialsOf = async ({ customerId }: RunInTurn) => models.credentials(await modelCredentials(customerId));
 
   /** Who answers on which model; recorded with the first turn and read from the record later. */
   async function begin(run: RunInTurn): Promise<{ agent: Agent; resolved: ResolvedModel }> {
@@ -59,10 +88,18 @@ export const createTurnActivities = (deps: TurnDependencies) => {
         override: (run.override?.model_override as string | undefined) ?? null,
         prompt: run.prompt,
       },
-      models.credentials(),
+      await credentialsOf(run),
     );
     const { model, tier, rule, enforce, reasoning } = resolved;
-    const system = systemPrompt(agent, run.conversation !== null);
+    const prompt = systemPrompt(agent, run.conversation !== null);
+    const { customerId } = run;
+    const { loaded, ...known } = await boot({
+      customerId,
+      agent: agent.slug,
+      prompt: run.prompt,
+      stepSkills: run.step?.skills,
+    });
+    const system: SystemContent = known.skills + known.memory === '' ? prompt : { prompt, ...known };
     await runs.beginRun({
       runId: run.id,
       agent: agent.slug,
@@ -79,7 +116,12 @@ export const createTurnActivities = (deps: TurnDependencies) => {
         {
           key: 'context',
           type: 'context_loaded',
-          payload: { agent: agent.slug, system_length: system.length, tools: toolsOf(run, agent) },
+          payload: {
+            agent: agent.slug,
+            system_length: systemText(system).length,
+            tools: toolsOf(run, agent),
+            ...loaded,
+          },
         },
       ],
     });
@@ -191,8 +233,8 @@ export const createTurnActivities = (deps: TurnDependencies) => {
     const earlier = run.conversation === null ? [] : await runs.loadEarlierExchanges(run.id, HISTORY_LENGTH);
     const request = {
       resolved,
-      credentials: models.credentials(),
-      system: run.messages.find(({ role }) => role === 'system')!.content as string,
+      credentials: await credentialsOf(run),
+      system: systemText(run.messages.find(({ role }) => role === 'system')!.content as SystemContent),
       messages: transcript(run, earlier),
       tools: offered.map(({ slug, description, parameters }) => ({ name: slug, description, parameters })),
       ...(run.step?.outputSchema ? { outputSchema: run.step.outputSchema } : {}),

@@ -3,6 +3,7 @@ import { createSecretBox } from './platform/core/crypto.ts';
 import { createEgress } from './platform/egress/egress.ts';
 import { createFileStore } from './platform/files/files.ts';
 import { createModels } from './platform/models/models.ts';
+import type { ModelCredentials } from './platform/models/types.ts';
 import { createAgentService } from './resources/agents/service.ts';
 import { createAgentStore } from './resources/agents/store.ts';
 import { createApiKeyService } from './resources/api-keys/service.ts';
@@ -97,6 +98,9 @@ export function createServices({ config, log, db, temporal }: Runtime) {
       webhooks: webhookStore,
       workspaces: workspaceStore,
     },
+    modelCredentials: async (_customerId: string): Promise<ModelCredentials> => ({}),
+    integrationCredential: async (_customerId: string, _integration: string): Promise<string | undefined> => undefined,
+    boot: async (_start: unknown) => ({ skills: '', memory: '', loaded: { skills: [], memories: [] } }),
     engine: createProjectEngine(db),
     runs,
     templates,

@@ -59,6 +59,9 @@ function activitiesOf({ config, log }: Runtime, services: Services): Activities 
       if (deliveries.length > 0) await webhooks.startRecorded(deliveries);
       if (nextRunId) await runs.goAhead(nextRunId);
     },
+    modelCredentials: services.modelCredentials,
+    credential: services.integrationCredential,
+    boot: services.boot,
     projects: engine,
     noteTurn: engine.noteTurn,
     startDeliveries: webhooks.startRecorded,

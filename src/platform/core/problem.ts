@@ -20,6 +20,7 @@ export const PROBLEMS = {
   internal_only: { status: 403, detail: 'internal_only' },
   not_your_key: { status: 403, detail: 'not_your_key' },
   plan_limit_exceeded: { status: 403 },
+  otp_required: { status: 403 },
   workspace_archived: { status: 403, detail: 'workspace_archived' },
   not_found: { status: 404, detail: 'not_found' },
   run_not_in_flight: { status: 409, detail: 'run_not_in_flight' },

@@ -8,6 +8,7 @@ import multer from 'multer';
 import { once } from 'node:events';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
+import { sha256 } from '../core/crypto.ts';
 import type { Log } from '../core/log.ts';
 import { Problem } from '../core/problem.ts';
 import { urgently } from '../db/client.ts';
@@ -24,6 +25,8 @@ import {
 import { filesOf, storableName, uploadProblem } from './uploads.ts';
 import { parseRequest } from './validate.ts';
 
+export const OTP_CHALLENGE_HEADER = 'x-service-otp-challenge';
+export const OTP_CODE_HEADER = 'x-service-otp-code';
 const MAX_JSON_BYTES = '1mb';
 
 /** @throws Problem 401 or 403 when the request does not show the credential */
@@ -93,6 +96,12 @@ const answer =
       params,
       query,
       body,
+      confirmation: {
+        operation: endpoint.id,
+        bodyHash: sha256(JSON.stringify([params, query, body])),
+        challengeId: request.get(OTP_CHALLENGE_HEADER),
+        code: request.get(OTP_CODE_HEADER),
+      },
       file: request.file && { filename: storableName(request.file.originalname), bytes: request.file.buffer },
       receiveFiles: filesOf(request, response, endpoint.uploads),
     };

@@ -99,6 +99,8 @@ export interface Endpoint<
   params?: Params;
   query?: Query;
   body?: Body;
+  /** Takes a code that the caller is mailed: the handler passes `confirmation` on to the OTP gate. */
+  otp?: true;
   /** One file in the multipart field `file`. */
   upload?: { maxBytes: number };
   /** Files that are too large to be held in memory; the handler gets them by `receiveFiles`. */
@@ -122,11 +124,22 @@ export const endpoint = <
   declaration: Endpoint<Params, Query, Body, Reply>,
 ): Endpoint<Params, Query, Body, Reply> => declaration;
 
+/** What a request shows to the OTP gate. */
+export interface Confirmation {
+  /** Id of the endpoint. */
+  operation: string;
+  /** Of everything the caller asked for: path parameters, query and body. */
+  bodyHash: string;
+  challengeId: string | undefined;
+  code: string | undefined;
+}
+
 export interface EndpointRequest<Params = unknown, Query = unknown, Body = unknown> {
   caller: Caller;
   params: Params;
   query: Query;
   body: Body;
+  confirmation: Confirmation;
   /** Set where the endpoint declares `upload`. */
   file: UploadedFile | undefined;
   /** Where the endpoint declares `uploads`. */

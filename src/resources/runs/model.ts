@@ -54,6 +54,8 @@ export const HISTORY_LENGTH = 20;
 export interface StepOfRun {
   projectId: string;
   tools: string[];
+  /** Absent in those that were begun before there were skills. */
+  skills?: string[];
   outputSchema?: Record<string, unknown>;
 }
 
@@ -66,6 +68,13 @@ export const announcesItsEnd = (run: {
 
 export const COST_WINDOWS = { '24h': 24, '7d': 168, '30d': 720 } as const;
 export type CostWindow = keyof typeof COST_WINDOWS;
+
+/** The system message of a run as it is recorded: in parts where the agent had skills or memories to start with. */
+export type SystemContent = string | { prompt: string; skills: string; memory: string };
+export const systemText = (content: SystemContent): string =>
+  typeof content === 'string'
+    ? content
+    : [content.prompt, content.skills, content.memory].filter((part) => part !== '').join('\n\n');
 
 export const CONTEXT_CATEGORIES = ['system_prompt', 'tools', 'skills', 'memory', 'messages', 'tool_results'] as const;
 export type ContextCategory = (typeof CONTEXT_CATEGORIES)[number];

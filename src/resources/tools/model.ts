@@ -14,8 +14,16 @@ export interface ToolContext {
   fetch: GuardedFetch;
   files: FileStore;
   now: () => Date;
+  /** What the workspace gave to an integration as its token; undefined where it gave none. */
+  credential(integration: string): Promise<string | undefined>;
   saveArtifact(file: { filename: string; contentType: string; bytes: Buffer }): Promise<{ artifactId: string }>;
 }
+
+/** Of custom tools. */
+export const TOOL_KINDS = ['stub', 'webhook', 'script', 'command', 'container', 'miniapp'] as const;
+export type ToolKind = (typeof TOOL_KINDS)[number];
+export const TOOL_SHAPES = ['cli', 'api', 'miniapp'] as const;
+export const TOOL_ACCESS = ['agent', 'human', 'both'] as const;
 
 export interface Tool {
   slug: string;

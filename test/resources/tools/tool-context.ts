@@ -43,6 +43,7 @@ export const createToolContext = (
     agent: 'researcher',
     signal: new AbortController().signal,
     fetch: egress.fetch,
+    credential: async () => undefined,
     files: createMemoryFiles(),
     now: () => new Date('2026-07-01T22:30:15.250Z'),
     saveArtifact: async (file) => ({ artifactId: `artifact-${artifacts.push(file)}` }),

@@ -16,6 +16,7 @@ import {
   type RunError,
   type RunStatus,
   type StepOfRun,
+  type SystemContent,
   type TerminalStatus,
 } from '../model.ts';
 import { bookCost, release } from './budgets.ts';
@@ -111,7 +112,7 @@ export interface RunBeginning {
   runId: string;
   agent: string;
   resolved: ResolvedModel;
-  system: string;
+  system: SystemContent;
   /** The user's message, an AI SDK message content. */
   user: unknown;
   events: readonly NewEvent[];

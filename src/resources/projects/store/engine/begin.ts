@@ -34,6 +34,7 @@ export interface StepRow {
   assignee: string | null;
   instructions: string | null;
   tools: string[];
+  skills: string[];
   outputSchema: JsonSchema | null;
   timeoutS: number | null;
   gateKind: GateKind | null;
@@ -106,7 +107,12 @@ async function insertAttempt(db: Database, project: LockedProject, step: StepRow
     ...{ id: runId, customerId: project.customerId, agent: step.assignee!, attemptId },
     prompt: stepPrompt(contextOf(project, step, reason)),
     budgetIds: [`project:${project.id}`, `task:${taskId}`],
-    step: { projectId: project.id, tools: step.tools, ...(step.outputSchema && { outputSchema: step.outputSchema }) },
+    step: {
+      projectId: project.id,
+      tools: step.tools,
+      skills: step.skills,
+      ...(step.outputSchema && { outputSchema: step.outputSchema }),
+    },
   };
   const payload = { phase_slug: step.phaseSlug, step_slug: step.stepSlug, role: step.role, reason };
   const about = { taskId, subtaskId, attemptNumber };
@@ -174,7 +180,7 @@ async function loadStep(db: Database, { projectId, taskId, subtaskId, key }: Dis
       where s.task_id = ${taskId}::uuid and (s.kind = 'gate' or s.role in ('reviewer', 'tester'))
     )
     select s.id as "subtaskId", s.task_id as "taskId", s.step_slug as "stepSlug", s.title, s.kind, s.role, s.status,
-      s.assignee, s.instructions, s.tools, s.output_schema as "outputSchema", s.timeout_s as "timeoutS",
+      s.assignee, s.instructions, s.tools, s.skills, s.output_schema as "outputSchema", s.timeout_s as "timeoutS",
       s.gate_kind as "gateKind", s.gate_config as "gateConfig",
       coalesce(extract(epoch from now() - s.started_at) * 1000, 0)::float8 as "elapsedMs", s.feedback, s.addendum, s.next_reason as "nextReason",
       t.next_reason as "taskReason", t.addenda as "taskAddenda", t.phase_slug as "phaseSlug", t.title as "phaseTitle",

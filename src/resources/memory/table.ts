@@ -1,0 +1,97 @@
+import { sql } from 'drizzle-orm';
+import {
+  boolean,
+  check,
+  index,
+  integer,
+  jsonb,
+  pgEnum,
+  pgTable,
+  text,
+  uniqueIndex,
+  vector,
+  type AnyPgColumn,
+} from 'drizzle-orm/pg-core';
+import { createdAt, instant } from '../../platform/db/columns.ts';
+import { EMBEDDING_DIMENSIONS } from '../../platform/models/embed.ts';
+import { workspaces } from '../workspaces/table.ts';
+import { EDGE_TYPES, ENTRY_STATUSES } from './model.ts';
+
+export const memoryStatus = pgEnum('memory_status', ENTRY_STATUSES);
+export const memoryEdgeType = pgEnum('memory_edge_type', EDGE_TYPES);
+
+/** Memories and custom skills of a workspace. */
+export const memoryEntries = pgTable(
+  'memory_entries',
+  {
+    id: integer('id').primaryKey().generatedAlwaysAsIdentity(),
+    customerId: text('customer_id')
+      .notNull()
+      .references(() => workspaces.customerId),
+    type: text('type').notNull(),
+    /** What wikilinks name it by. */
+    slug: text('slug'),
+    name: text('name'),
+    description: text('description'),
+    /** Of a skill: its body. */
+    content: text('content').notNull(),
+    /** Whose it is; null: everybody's. */
+    agent: text('agent'),
+    scope: text('scope').notNull().default('shared'),
+    sourceAttribution: text('source_attribution'),
+    status: memoryStatus('status').notNull().default('active'),
+    alwaysLoad: boolean('always_load').notNull().default(false),
+    lastVerifiedAt: instant('last_verified_at'),
+    meta: jsonb('meta').$type<Record<string, unknown>>(),
+    /** Skills alone: as given, else derived from the slug on read. */
+    category: text('category'),
+    /** Skills alone: who can load it; empty: everybody. */
+    agents: text('agents').array().notNull().default([]),
+    /** Of unit length. */
+    embedding: vector('embedding', { dimensions: EMBEDDING_DIMENSIONS }),
+    hitCount: integer('hit_count').notNull().default(0),
+    impressionCount: integer('impression_count').notNull().default(0),
+    lastHitAt: instant('last_hit_at'),
+    createdAt: createdAt(),
+    updatedAt: instant('updated_at').notNull().defaultNow(),
+  },
+  (t) => [
+    uniqueIndex('memory_entries_by_slug')
+      .on(t.customerId, t.slug)
+      .where(sql`${t.slug} is not null`),
+    // The list without a question, newest first.
+    index('memory_entries_newest').on(t.customerId, t.createdAt, t.id),
+    // The search of a workspace with many entries; a small one is compared exactly.
+    index('memory_entries_by_embedding').using('hnsw', t.embedding.op('vector_cosine_ops')),
+    check(
+      'memory_entries_skill_has_slug',
+      sql`${t.type} <> 'skill' or (${t.slug} is not null and ${t.name} is not null)`,
+    ),
+  ],
+);
+
+/** From what an entry's content names, or what it took the place of, to that. */
+export const memoryEdges = pgTable(
+  'memory_edges',
+  {
+    id: integer('id').primaryKey().generatedAlwaysAsIdentity(),
+    customerId: text('customer_id').notNull(),
+    srcId: integer('src_id')
+      .notNull()
+      .references(() => memoryEntries.id, { onDelete: 'cascade' }),
+    edgeType: memoryEdgeType('edge_type').notNull(),
+    /** As written in the content. A tool's slug for `uses_tool`. */
+    dstSlug: text('dst_slug'),
+    /** Null for as long as no entry has that slug. */
+    dstId: integer('dst_id').references((): AnyPgColumn => memoryEntries.id, { onDelete: 'set null' }),
+  },
+  (t) => [
+    uniqueIndex('memory_edges_once')
+      .on(t.srcId, t.edgeType, t.dstSlug)
+      .where(sql`${t.dstSlug} is not null`),
+    // Incoming ones of an entry, and what its deletion has to unlink.
+    index('memory_edges_by_destination').on(t.dstId),
+    // Those that wait for a slug to appear, and who uses a tool or a skill.
+    index('memory_edges_by_slug').on(t.customerId, t.dstSlug),
+  ],
+);

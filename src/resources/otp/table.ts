@@ -1,0 +1,35 @@
+import { index, integer, pgTable, text } from 'drizzle-orm/pg-core';
+import { createdAt, instant } from '../../platform/db/columns.ts';
+import { workspaces } from '../workspaces/table.ts';
+
+/** A demand for a code: bound to who asked, for what, with which body. */
+export const otpChallenges = pgTable(
+  'otp_challenges',
+  {
+    id: text('id').primaryKey(),
+    customerId: text('customer_id')
+      .notNull()
+      .references(() => workspaces.customerId),
+    /** Id of the endpoint. */
+    operation: text('operation').notNull(),
+    scope: text('scope').notNull(),
+    bodyHash: text('body_hash').notNull(),
+    /** HMAC of challenge and code; the code itself is nowhere. */
+    codeHmac: text('code_hmac').notNull(),
+    wrongCodes: integer('wrong_codes').notNull().default(0),
+    usedAt: instant('used_at'),
+    expiresAt: instant('expires_at').notNull(),
+    createdAt: createdAt(),
+  },
+  // Housekeeping deletes what has expired.
+  (t) => [index('otp_challenges_by_expiry').on(t.expiresAt)],
+);
+
+/** Wrong codes in a row of a workspace, over all its challenges. */
+export const otpLocks = pgTable('otp_locks', {
+  customerId: text('customer_id')
+    .primaryKey()
+    .references(() => workspaces.customerId),
+  wrongInARow: integer('wrong_in_a_row').notNull().default(0),
+  lockedUntil: instant('locked_until'),
+});
