@@ -13,6 +13,7 @@ export const otpChallenges = pgTable(
     /** Id of the endpoint. */
     operation: text('operation').notNull(),
     scope: text('scope').notNull(),
+    /** HMAC of the digest of what was asked for. */
     bodyHash: text('body_hash').notNull(),
     /** HMAC of challenge and code; the code itself is nowhere. */
     codeHmac: text('code_hmac').notNull(),

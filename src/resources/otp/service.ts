@@ -1,0 +1,89 @@
+/**
+ * The OTP gate: what a person confirms with a code by mail. The first request is answered with a challenge; the same
+ * request with the challenge and its code goes through, once.
+ *
+ * Mail is sent before its challenge is recorded: when that fails there is nothing to clean up.
+ */
+import { randomBytes, randomInt } from 'node:crypto';
+import { hmacSha256 } from '../../platform/core/crypto.ts';
+import { Problem } from '../../platform/core/problem.ts';
+import type { Caller, Confirmation } from '../../platform/http/endpoint.ts';
+import type { Mailer } from '../../platform/mail/mailer.ts';
+import { CHALLENGE_TTL_MS, type OtpDemand } from './model.ts';
+import type { OtpStore } from './store.ts';
+
+export interface OtpOptions {
+  store: OtpStore;
+  mailer: Mailer;
+  /** Keys the HMACs of codes. */
+  secret: string;
+  /** The operator's inbox; without one a code goes to who asks for it. */
+  inbox: string | undefined;
+}
+
+export type OtpService = ReturnType<typeof createOtpService>;
+
+export function createOtpService({ store, mailer, secret, inbox }: OtpOptions) {
+  /** What is kept of a request, which may have a secret in it that a plain digest would let one guess. */
+  const keptOfBody = (bodyHash: string): string => hmacSha256(secret, `otp.body.${bodyHash}`);
+  /** All that is kept of a code. */
+  const keptOf = (id: string, code: string): string => hmacSha256(secret, `otp.${id}.${code}`);
+
+  const demandOf = (caller: Caller, id: string, scope: string, expiresAt: Date): OtpDemand => ({
+    otp_required: true,
+    challenge_id: id,
+    scope,
+    expires_at: expiresAt.getTime() / 1_000,
+    delivery: mailer.delivery(inbox ?? caller.actor),
+  });
+
+  async function challenge(caller: Caller, confirmation: Confirmation, scope: string): Promise<OtpDemand> {
+    const id = randomBytes(12).toString('base64url');
+    const code = String(randomInt(1_000_000)).padStart(6, '0');
+    const expiresAt = new Date(Date.now() + CHALLENGE_TTL_MS);
+    await mailer.send({
+      to: inbox ?? caller.actor,
+      subject: `Confirmation code for ${scope}`,
+      text: `${caller.actor} wants to do this in the workspace ${caller.customerId}: ${scope}\n\nCode: ${code}\n\nIt is valid for ten minutes and for this request only.`,
+      code: { challenge_id: id, code },
+    });
+    const { customerId } = caller;
+    const { operation } = confirmation;
+    const bodyHash = keptOfBody(confirmation.bodyHash);
+    const row = { id, customerId, operation, scope, bodyHash, codeHmac: keptOf(id, code), expiresAt };
+    await store.insertChallenge(row);
+    return demandOf(caller, id, scope, expiresAt);
+  }
+
+  return {
+    /**
+     * Runs `write` if the request shows a challenge of this caller, operation, scope and body with its code. What
+     * `write` throws rolls back both it and the use of the challenge. Whatever else can be wrong with the request is
+     * to be found before: nobody is to confirm what cannot be done.
+     * @throws Problem otp_required with the challenge to answer, otp_locked, mail_failed
+     */
+    async gate<T>(caller: Caller, confirmation: Confirmation, scope: string, write: () => Promise<T>): Promise<T> {
+      const { customerId } = caller;
+      const lockedUntil = await store.lockedUntil(customerId);
+      if (lockedUntil) {
+        const until = lockedUntil.toISOString();
+        throw new Problem(
+          'otp_locked',
+          `otp_locked: too many wrong codes; confirmations are possible again at ${until}`,
+        );
+      }
+      const { challengeId: id, code, operation } = confirmation;
+      const bodyHash = keptOfBody(confirmation.bodyHash);
+      if (id && code && isStorable(id)) {
+        const answer = { customerId, id, operation, scope, bodyHash, codeHmac: keptOf(id, code) };
+        const verdict = await store.answer(answer, write);
+        if (verdict.kind === 'right') return verdict.value;
+        if (verdict.kind === 'wrong') throw new Problem('otp_required', demandOf(caller, id, scope, verdict.expiresAt));
+      }
+      throw new Problem('otp_required', await challenge(caller, confirmation, scope));
+    },
+  };
+}
+
+/** Headers are Latin-1 at most; anything but the alphabet of a challenge names none. */
+const isStorable = (id: string): boolean => /^[\w-]{16}$/.test(id);

@@ -1,0 +1,121 @@
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { createLog } from '../../../src/platform/core/log.ts';
+import { createMailer, type Mail } from '../../../src/platform/mail/mailer.ts';
+import { MAIL_PASSWORD, MAIL_USER, startMailServer, type MailServer } from '../../support/smtp-server.ts';
+
+const MAIL_FROM = 'The Service <service@example.com>';
+const MAIL: Mail = {
+  to: 'owner@example.com',
+  subject: 'A code',
+  text: 'Code: 123456',
+  code: { challenge_id: 'an-id', code: '123456' },
+};
+
+const open: { close(): Promise<unknown> }[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((one) => one.close()));
+});
+const serverWith = async (...options: Parameters<typeof startMailServer>): Promise<MailServer> => {
+  const server = await startMailServer(...options);
+  open.push(server);
+  return server;
+};
+
+const lines: string[] = [];
+beforeEach(() => lines.splice(0));
+const mailer = (url: string | undefined, level = 'info') =>
+  createMailer(
+    { SMTP_URL: url, MAIL_FROM },
+    createLog({ level, pretty: false, destination: { write: (line) => void lines.push(line) } }),
+  );
+const failureOf = (url: string): Promise<unknown> =>
+  mailer(url)
+    .send(MAIL)
+    .then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+
+describe('without a mail server', () => {
+  // Guards: a code can be read where there is no mail, by people and by programs.
+  test.each(['info', 'silent'])('mail is a line of the log, at level %s too', async (level) => {
+    await mailer(undefined, level).send(MAIL);
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({
+        ...{ event: 'mail', to: MAIL.to, subject: MAIL.subject, text: MAIL.text },
+        ...{ challenge_id: 'an-id', code: '123456' },
+      }),
+    ]);
+    expect(mailer(undefined).delivery(MAIL.to)).toMatch(/^log:.*"mail"/);
+  });
+});
+
+describe('with one', () => {
+  const TRUSTING = '?tls.rejectUnauthorized=false';
+
+  // Guards: mail arrives, with the sender of the settings, logged in and encrypted by STARTTLS.
+  test('mail is sent to it', async () => {
+    const { port, mails } = await serverWith();
+    const { send, delivery } = mailer(`smtp://${MAIL_USER}:${MAIL_PASSWORD}@127.0.0.1:${port}${TRUSTING}`);
+    await send(MAIL);
+    expect(mails).toEqual([
+      {
+        ...{ from: 'service@example.com', to: ['owner@example.com'], user: MAIL_USER, isEncrypted: true },
+        text: expect.stringContaining('Code: 123456'),
+      },
+    ]);
+    expect(mails[0]!.text).toMatch(/^From: The Service <service@example\.com>\r$/m);
+    expect(mails[0]!.text).toMatch(/^Subject: A code\r$/m);
+    expect(delivery('owner@example.com')).toBe('email:o***@example.com');
+    expect(lines).toEqual([]);
+  });
+
+  // Guards: an address is one recipient, and no line of a header, whatever is in it.
+  test.each(['a@example.com, b@example.com', 'a@example.com\r\nBcc: b@example.com', 'owner', ''])(
+    'the address %j reaches nobody else',
+    async (to) => {
+      const { port, mails } = await serverWith({ authOptional: true });
+      await mailer(`smtp://127.0.0.1:${port}${TRUSTING}`)
+        .send({ ...MAIL, to })
+        .catch(() => {});
+      for (const mail of mails) {
+        expect(mail.to).not.toContain('b@example.com');
+        expect(mail.text).not.toMatch(/^Bcc/m);
+      }
+    },
+  );
+
+  // Guards: whoever waits for a code is told what is wrong with the mail, and nothing of the login or the code.
+  test('a failure is a problem with a reason', async () => {
+    const { port } = await serverWith();
+    const full = await serverWith({
+      authOptional: true,
+      onRcptTo: (_address, _session, done) => done(Object.assign(new Error('mailbox full'), { responseCode: 452 })),
+    });
+    const reasons = new Map([
+      [`smtp://${MAIL_USER}:wrong-password@127.0.0.1:${port}${TRUSTING}`, 'did not accept the login of SMTP_URL'],
+      [`smtp://127.0.0.1:${full.port}${TRUSTING}`, 'the mail server answered 452'],
+      // Its certificate is not one that anybody trusts.
+      [`smtp://${MAIL_USER}:${MAIL_PASSWORD}@127.0.0.1:${port}`, 'the mail server could not be reached'],
+      ['smtp://127.0.0.1:1', 'the mail server could not be reached'],
+    ]);
+    for (const [url, reason] of reasons) {
+      const failure = await failureOf(url);
+      expect(failure).toMatchObject({ code: 'mail_failed', status: 502, detail: expect.stringContaining(reason) });
+    }
+    expect(lines).toHaveLength(reasons.size);
+    for (const secret of ['wrong-password', MAIL_PASSWORD, '123456']) expect(lines.join()).not.toContain(secret);
+  });
+
+  // Guards: a server that takes the connection and says nothing does not hold a request for ever.
+  test('one that never answers is given up', async () => {
+    const sockets: Socket[] = [];
+    const mute = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1');
+    await once(mute, 'listening');
+    const failure = await failureOf(`smtp://127.0.0.1:${(mute.address() as AddressInfo).port}?greetingTimeout=50`);
+    expect(failure).toMatchObject({ code: 'mail_failed' });
+    sockets.forEach((socket) => socket.destroy());
+    mute.close();
+  });
+});

@@ -1,0 +1,58 @@
+import { sql } from 'drizzle-orm';
+import { openApiDocument } from '../../../src/platform/http/openapi.ts';
+import { otpHeaders } from '../../support/otp.ts';
+import { startMailServer, type MailServer } from '../../support/smtp-server.ts';
+import { setNote, startGated } from './gated-service.ts';
+
+let server: MailServer;
+let service: Awaited<ReturnType<typeof startGated>>;
+beforeAll(async () => {
+  server = await startMailServer({ authOptional: true });
+  const smtpUrl = `smtp://127.0.0.1:${server.port}?tls.rejectUnauthorized=false`;
+  service = await startGated({ smtpUrl, inbox: 'admin@operator.example' });
+});
+afterAll(async () => {
+  await service.close();
+  await server.close();
+});
+
+// Guards: the code comes by mail to the operator's inbox, with what it confirms; the answer shows a masked address only.
+test('mails the code to the operator', async () => {
+  const { put } = await service.tenant('acc_mailed');
+  const { body } = await put('a', 'hello');
+  expect(body.detail.delivery).toBe('email:a***@operator.example');
+  const [mail] = server.mails;
+  expect(mail!.to).toEqual(['admin@operator.example']);
+  expect(mail!.text).toContain('note.set:a');
+  const [, code] = /^Code: (\d{6})\r?$/m.exec(mail!.text)!;
+  expect(JSON.stringify(body)).not.toContain(code);
+  expect((await put('a', 'hello', otpHeaders(body.detail.challenge_id, code))).status).toBe(200);
+});
+
+// Guards: where no mail gets through the caller is told so, and no challenge is left that nobody has the code of.
+test('without its mail there is no challenge', async () => {
+  const { put } = await service.tenant('acc_unmailed');
+  await server.close();
+  expect(await put('a', 'hello')).toMatchObject({
+    status: 502,
+    body: { detail: 'mail_failed: the mail server could not be reached' },
+  });
+  const left = await service.db.rows(sql`select id from otp_challenges where customer_id = 'unmailed'`);
+  expect(left).toEqual([]);
+});
+
+// Guards: the document tells of the headers, and of the answers that the gate gives, without its contract saying so.
+test('is in the OpenAPI document of every gated endpoint', () => {
+  const { paths } = openApiDocument({
+    ...{ title: 'T', description: 'D', version: '1', servers: [], surface: 'control-plane', endpoints: [setNote] },
+  });
+  const { parameters, responses } = paths!['/v1/notes/{slug}']!.put!;
+  expect(parameters).toEqual(
+    expect.arrayContaining(
+      ['x-service-otp-challenge', 'x-service-otp-code'].map((name) => expect.objectContaining({ name, in: 'header' })),
+    ),
+  );
+  expect(responses!['403'].description).toContain('`otp_required`, `otp_locked`');
+  expect(JSON.stringify(responses!['403'])).toContain('OtpProblem');
+  expect(responses!['502'].description).toContain('`mail_failed`');
+});
