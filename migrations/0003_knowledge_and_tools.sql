@@ -14,10 +14,11 @@ CREATE TABLE "integration_credentials" (
 	"sealed" text NOT NULL,
 	"health" "credential_health" DEFAULT 'unchecked' NOT NULL,
 	"checked_at" timestamp with time zone,
-	"checks" integer DEFAULT 0 NOT NULL,
+	"check_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
-	CONSTRAINT "integration_credentials_customer_id_slug_kind_scope_pk" PRIMARY KEY("customer_id","slug","kind","scope")
+	CONSTRAINT "integration_credentials_customer_id_slug_kind_scope_pk" PRIMARY KEY("customer_id","slug","kind","scope"),
+	CONSTRAINT "integration_credentials_token_id_unique" UNIQUE("token_id")
 );
 --> statement-breakpoint
 CREATE TABLE "integration_secrets" (
@@ -49,6 +50,7 @@ CREATE TABLE "memory_entries" (
 	"agent" text,
 	"scope" text DEFAULT 'shared' NOT NULL,
 	"source_attribution" text,
+	"call_key" text,
 	"status" "memory_status" DEFAULT 'active' NOT NULL,
 	"always_load" boolean DEFAULT false NOT NULL,
 	"last_verified_at" timestamp with time zone,
@@ -62,7 +64,9 @@ CREATE TABLE "memory_entries" (
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "memory_entries_skill_has_slug" CHECK ("memory_entries"."type" <> 'skill' or ("memory_entries"."slug" is not null and "memory_entries"."name" is not null))
-);
+) WITH (fillfactor = 70); -- room for counts of recall to be updated in place: else each would be indexed anew
+--> statement-breakpoint
+COMMENT ON COLUMN "memory_entries"."embedding" IS 'universal-sentence-encoder-lite-en'; -- the model of the vectors
 --> statement-breakpoint
 CREATE TABLE "miniapp_pages" (
 	"id" text PRIMARY KEY NOT NULL,
@@ -74,6 +78,7 @@ CREATE TABLE "miniapp_pages" (
 	"html" text NOT NULL,
 	"submitted" jsonb,
 	"submitted_at" timestamp with time zone,
+	"waits" text[] DEFAULT '{}' NOT NULL,
 	"expires_at" timestamp with time zone NOT NULL,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "miniapp_pages_token_hash_unique" UNIQUE("token_hash")
@@ -109,8 +114,8 @@ CREATE TABLE "tools" (
 	"integration" text,
 	"effect" text NOT NULL,
 	"sensitive" boolean NOT NULL,
-	"schema" jsonb NOT NULL,
-	"body" jsonb NOT NULL,
+	"schema" json NOT NULL,
+	"sealed_body" text NOT NULL,
 	"version" integer DEFAULT 1 NOT NULL,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
@@ -127,12 +132,15 @@ ALTER TABLE "miniapp_pages" ADD CONSTRAINT "miniapp_pages_run_id_runs_id_fk" FOR
 ALTER TABLE "otp_challenges" ADD CONSTRAINT "otp_challenges_customer_id_workspaces_customer_id_fk" FOREIGN KEY ("customer_id") REFERENCES "public"."workspaces"("customer_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "otp_locks" ADD CONSTRAINT "otp_locks_customer_id_workspaces_customer_id_fk" FOREIGN KEY ("customer_id") REFERENCES "public"."workspaces"("customer_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "tools" ADD CONSTRAINT "tools_customer_id_workspaces_customer_id_fk" FOREIGN KEY ("customer_id") REFERENCES "public"."workspaces"("customer_id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
-CREATE INDEX "integration_credentials_to_check" ON "integration_credentials" USING btree ("checked_at");--> statement-breakpoint
+CREATE INDEX "integration_credentials_to_check" ON "integration_credentials" USING btree ("check_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "memory_edges_once" ON "memory_edges" USING btree ("src_id","edge_type","dst_slug") WHERE "memory_edges"."dst_slug" is not null;--> statement-breakpoint
 CREATE INDEX "memory_edges_by_destination" ON "memory_edges" USING btree ("dst_id");--> statement-breakpoint
 CREATE INDEX "memory_edges_by_slug" ON "memory_edges" USING btree ("customer_id","dst_slug");--> statement-breakpoint
 CREATE UNIQUE INDEX "memory_entries_by_slug" ON "memory_entries" USING btree ("customer_id","slug") WHERE "memory_entries"."slug" is not null;--> statement-breakpoint
+CREATE UNIQUE INDEX "memory_entries_by_call" ON "memory_entries" USING btree ("customer_id","call_key") WHERE "memory_entries"."call_key" is not null;--> statement-breakpoint
+CREATE INDEX "memory_entries_skills" ON "memory_entries" USING btree ("customer_id","slug") WHERE "memory_entries"."type" = 'skill';--> statement-breakpoint
 CREATE INDEX "memory_entries_newest" ON "memory_entries" USING btree ("customer_id","created_at","id");--> statement-breakpoint
-CREATE INDEX "memory_entries_by_embedding" ON "memory_entries" USING hnsw ("embedding" vector_cosine_ops);--> statement-breakpoint
-CREATE INDEX "miniapp_pages_of_run" ON "miniapp_pages" USING btree ("run_id","call_id");--> statement-breakpoint
+CREATE INDEX "memory_entries_by_embedding" ON "memory_entries" USING hnsw ("embedding" vector_cosine_ops) WITH (m=16,ef_construction=128);--> statement-breakpoint
+CREATE UNIQUE INDEX "miniapp_pages_once_per_call" ON "miniapp_pages" USING btree ("run_id","call_id");--> statement-breakpoint
+CREATE INDEX "miniapp_pages_untold" ON "miniapp_pages" USING btree ("submitted_at") WHERE "miniapp_pages"."submitted_at" is not null and "miniapp_pages"."waits" <> '{}';--> statement-breakpoint
 CREATE INDEX "otp_challenges_by_expiry" ON "otp_challenges" USING btree ("expires_at");

@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 import { freePort } from '../../src/embedded/temporal.ts';
 import { fillRuns } from './fill.ts';
 import { underLoad } from './load.ts';
+import { memory } from './memory.ts';
 import { removeWithUs } from './processes.ts';
 import { projects } from './projects.ts';
 import { alone, machine, markdown, type Row } from './report.ts';
@@ -17,25 +18,26 @@ import { startFloor, startProduct } from './systems.ts';
 
 const USAGE = `Usage: npm run bench -- [options]
   --quick           short phases: shows that it works, its figures mean little
-  --only <section>  latency, load, resources, projects, start or reads; may be given several times
+  --only <section>  latency, load, resources, projects, start, reads or memory; may be given several times
   --out <file>      write the Markdown report there too
   --json            print JSON instead of Markdown`;
 
 const FULL = {
   ...{ warmUpMs: 5_000, blocks: 20, perBlock: 20, rounds: 2, loadMs: 30_000 },
   ...{ settleMs: 5_000, idleMs: 20_000, starts: 3, reads: 500 },
-  ...{ pipelines: 10, together: 50 },
+  ...{ pipelines: 10, together: 50, share: 1, searches: 200 },
 };
 const QUICK: typeof FULL = {
   ...{ warmUpMs: 2_000, blocks: 5, perBlock: 10, rounds: 1, loadMs: 6_000 },
   ...{ settleMs: 1_000, idleMs: 3_000, starts: 1, reads: 100 },
-  ...{ pipelines: 2, together: 5 },
+  ...{ pipelines: 2, together: 5, share: 0.1, searches: 40 },
 };
 const RECORDS = 10_000;
 /** Nothing takes this long unless a run hangs. */
-const GIVE_UP_MS = 10 * 60_000;
+const GIVE_UP_MS = 20 * 60_000;
 
-const SECTIONS = ['latency', 'load', 'resources', 'projects', 'start', 'reads'];
+const OF_PRODUCT = ['latency', 'load', 'resources', 'projects', 'start', 'reads'];
+const SECTIONS = [...OF_PRODUCT, 'memory'];
 const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
@@ -76,6 +78,9 @@ async function measure(): Promise<Row[]> {
     say(`Measuring: ${name}`);
     rows.push(...(await work()));
   };
+
+  await section('memory', () => memory({ ...sizes, folder, say }));
+  if (!wants(...OF_PRODUCT)) return rows;
 
   say('Starting');
   const place = { dataDir: join(folder, 'product'), port: await freePort() };

@@ -55,8 +55,12 @@ export const PROVIDERS: Record<
   },
 };
 
-export const configuredProviders = (given: ModelCredentials): ProviderName[] =>
-  (Object.keys(PROVIDERS) as ProviderName[]).filter((name) => PROVIDERS[name].isConfigured(given));
+/** The workspace's own first. */
+export function configuredProviders(given: ModelCredentials): ProviderName[] {
+  const configured = (Object.keys(PROVIDERS) as ProviderName[]).filter((name) => PROVIDERS[name].isConfigured(given));
+  const isOwn = (name: ProviderName) => given.own?.includes(name) ?? false;
+  return [...configured.filter(isOwn), ...configured.filter((name) => !isOwn(name))];
+}
 
 /** Small on purpose: a window taken for larger than it is turns into refused calls. */
 const UNKNOWN_WINDOW: Record<ProviderName, number> = {

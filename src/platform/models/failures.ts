@@ -24,7 +24,8 @@ interface Subject {
 /** Takes known keys and what is shaped like one out of a text, and keeps it short. */
 function quote(text: string, { anthropicApiKey, openaiApiKey, openaiCompatible }: ModelCredentials): string {
   let safe = text;
-  for (const secret of [anthropicApiKey, openaiApiKey, openaiCompatible?.apiKey]) {
+  const path = openaiCompatible && tellingPath(openaiCompatible.baseUrl);
+  for (const secret of [anthropicApiKey, openaiApiKey, openaiCompatible?.apiKey, path]) {
     if (secret) safe = safe.replaceAll(secret, '***');
   }
   safe = safe
@@ -32,6 +33,12 @@ function quote(text: string, { anthropicApiKey, openaiApiKey, openaiCompatible }
     .replace(/\s+/g, ' ')
     .trim();
   return safe.length > 300 ? `${safe.slice(0, 300).toWellFormed()}...` : safe;
+}
+
+/** An address may be as good as a key: there are servers that take one as a part of it. */
+function tellingPath(baseUrl: string): string | undefined {
+  const { pathname } = new URL(baseUrl);
+  return pathname.length > '/v1beta'.length ? pathname : undefined;
 }
 
 /** The error and its causes, outermost first. */

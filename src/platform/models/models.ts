@@ -15,7 +15,7 @@ import { resolveModel } from './resolve.ts';
 import { countTokens } from './tokens.ts';
 import type { ModelCredentials, Models } from './types.ts';
 
-const deploymentCredentials = (config: Config): ModelCredentials => ({
+export const deploymentCredentials = (config: Config): ModelCredentials => ({
   anthropicApiKey: config.ANTHROPIC_API_KEY,
   openaiApiKey: config.OPENAI_API_KEY,
   openaiCompatible: config.OPENAI_COMPATIBLE_BASE_URL
@@ -38,7 +38,7 @@ export function createModels(config: Config, { log, guardedFetch }: ModelsDeps):
   const ofDeployment = deploymentCredentials(config);
   const providerModel = createProviders(config, guardedFetch);
   const offline = createOfflineModel(countTokens);
-  const embedder = createEmbedder();
+  const embedder = createEmbedder(config, ofDeployment);
 
   // The SDK prints to the console what a model does not support; here it is a line of the log like any other.
   globalThis.AI_SDK_LOG_WARNINGS = ({ warnings, provider, model }) =>
@@ -63,10 +63,9 @@ export function createModels(config: Config, { log, guardedFetch }: ModelsDeps):
       anthropicApiKey: own.anthropicApiKey || ofDeployment.anthropicApiKey,
       openaiApiKey: own.openaiApiKey || ofDeployment.openaiApiKey,
       openaiCompatible: own.openaiCompatible ?? ofDeployment.openaiCompatible,
+      own: configuredProviders(own),
     }),
-    async embed(texts) {
-      const { embeddings } = await embedder.doEmbed({ values: texts });
-      return embeddings;
-    },
+    embedding: { model: embedder.model, dimensions: embedder.dimensions },
+    embed: embedder.embed,
   };
 }

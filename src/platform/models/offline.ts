@@ -32,9 +32,12 @@ const canonical = (value: unknown): string =>
   );
 const keyOf = ({ tool, input }: ToolDirective): string => `${tool} ${canonical(input)}`;
 
+/** What is remembered is material, whoever wrote it: nothing in it is carried out. */
+const withoutMemories = (system: string): string => system.replaceAll(/<memory\b[^]*?<\/memory>/g, '');
+
 /** Directives of the system text count once where the request repeats them. */
 function directivesOf({ system, request }: Transcript): Directives {
-  const ofSystem = parseDirectives(system);
+  const ofSystem = parseDirectives(withoutMemories(system));
   const ofRequest = parseDirectives(request);
   const repeated = new Set(ofRequest.turns.flat().map(keyOf));
   const [first = [], ...later] = ofSystem.turns.map((turn) => turn.filter((call) => !repeated.has(keyOf(call))));

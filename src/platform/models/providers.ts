@@ -33,7 +33,7 @@ export const createProviders =
       case 'openai-compatible': {
         if (!openaiCompatible) throw missing('OPENAI_COMPATIBLE_BASE_URL');
         const { baseUrl, apiKey } = openaiCompatible;
-        const isOperators = baseUrl === config.OPENAI_COMPATIBLE_BASE_URL;
+        const isOperators = openaiCompatible.isOperators ?? baseUrl === config.OPENAI_COMPATIBLE_BASE_URL;
         // Without the guard a workspace could have the service call any address inside its network.
         if (!isOperators && !guardedFetch) {
           throw new ModelFailure(

@@ -6,7 +6,15 @@ import type { RunFailure } from '../core/problem.ts';
 export interface ModelCredentials {
   anthropicApiKey?: string;
   openaiApiKey?: string;
-  openaiCompatible?: { baseUrl: string; apiKey?: string; model: string };
+  openaiCompatible?: {
+    baseUrl: string;
+    apiKey?: string;
+    model: string;
+    /** The operator set this address: it may be private. */
+    isOperators?: true;
+  };
+  /** Providers whose credential is the workspace's own: before those of the deployment where any will do. */
+  own?: readonly Exclude<ResolvedModel['provider'], 'offline'>[];
 }
 
 export type ModelTier = 'fast' | 'standard' | 'deep' | 'offline';
@@ -103,6 +111,8 @@ export interface Models {
   countTokens(text: string): number;
   /** The workspace's own credentials over those of the deployment. */
   credentials(own?: ModelCredentials): ModelCredentials;
-  /** One vector a text, unit length. Loads the packaged model at first use. */
-  embed(texts: string[]): Promise<number[][]>;
+  /** What `embed` gives: vectors of another model cannot be compared with its own. */
+  embedding: { model: string; dimensions: number };
+  /** One vector a text, unit length. Loads the packaged model at first use. @throws ModelFailure of a provider */
+  embed(texts: readonly string[], signal?: AbortSignal): Promise<number[][]>;
 }

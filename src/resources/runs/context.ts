@@ -1,14 +1,26 @@
 /** What filled the context window of a run: sizes by category, and the raw text in pages. */
 import { Problem } from '../../platform/core/problem.ts';
 import type { Models } from '../../platform/models/types.ts';
-import { CONTEXT_CATEGORIES, type ContextCategory } from './model.ts';
+import { LOAD_SKILL } from '../skills/model.ts';
+import { CONTEXT_CATEGORIES, type ContextCategory, type SystemContent } from './model.ts';
 import type { RunInTurn } from './store/turns.ts';
 
 export interface ContextDependencies {
   models: Pick<Models, 'countTokens'>;
-  /** The declarations, as text, of the tools that an agent of a workspace is offered. */
-  toolDeclarations: (customerId: string, agent: string) => Promise<string[]>;
+  /** The declarations, as text, of the tools that the agent of a run is offered. */
+  toolDeclarations: (run: RunInTurn, agent: string) => Promise<string[]>;
 }
+
+/** What a run may use: as a step of a project what that is bound to, else what its agent is allowed. */
+export const toolsOf = (
+  { step, parentRunId, messages }: Pick<RunInTurn, 'step' | 'parentRunId' | 'messages'>,
+  { allowedTools = [] }: { allowedTools?: readonly string[] } = {},
+): readonly string[] => {
+  const named = step && parentRunId === null ? step.tools : allowedTools;
+  const system = messages.find(({ role }) => role === 'system')?.content as SystemContent | undefined;
+  // Who was told of skills can load them.
+  return typeof system === 'object' && system.skills !== '' ? [...named, LOAD_SKILL] : named;
+};
 
 interface Piece {
   category: ContextCategory;
@@ -20,12 +32,24 @@ const asText = (value: unknown): string => (typeof value === 'string' ? value : 
 /** A run with what was said before it in its conversation. */
 export type Transcript = RunInTurn & { earlier: readonly { prompt: string; output: string }[] };
 
+/** The system message in its parts, where it was recorded so. */
+const ofSystem = (content: SystemContent): Piece[] =>
+  typeof content === 'string'
+    ? [{ category: 'system_prompt', text: content }]
+    : (
+        [
+          { category: 'system_prompt', text: content.prompt },
+          { category: 'skills', text: content.skills },
+          { category: 'memory', text: content.memory },
+        ] as const
+      ).filter(({ text }) => text !== '');
+
 /** The transcript in the order in which the model read it. */
 function pieces({ messages, toolCalls, earlier }: Transcript): Piece[] {
   const [system, ...said] = messages;
   if (!system) throw new Problem('not_found');
   return [
-    { category: 'system_prompt', text: asText(system.content) },
+    ...ofSystem(system.content as SystemContent),
     ...earlier.flatMap(({ prompt, output }) => [prompt, output]).map((text): Piece => ({ category: 'messages', text })),
     ...said.flatMap(({ turn, role, content }): Piece[] => [
       { category: 'messages', text: asText(content) },
@@ -37,7 +61,7 @@ function pieces({ messages, toolCalls, earlier }: Transcript): Piece[] {
 }
 
 export async function contextOf({ models, toolDeclarations }: ContextDependencies, run: Transcript) {
-  const tools = run.agent === null ? [] : await toolDeclarations(run.customerId, run.agent);
+  const tools = run.agent === null ? [] : await toolDeclarations(run, run.agent);
   const all = [...pieces(run), ...tools.map((text): Piece => ({ category: 'tools', text }))];
   const sizeOf = (category: ContextCategory) => {
     const texts = all.filter((piece) => piece.category === category).map(({ text }) => text);

@@ -88,12 +88,15 @@ export interface RunLimits {
   maxTokens: number;
 }
 
+/** How a tool is carried out. `human`: an activity asks, then the workflow waits for what a person sends. */
+export type Dispatch = 'activity' | 'child_run' | 'human';
+
 /** One tool call that the model asked for, as the workflow sees it: no arguments, no content. */
 export interface RequestedToolCall {
   callId: string;
   tool: string;
   effect: Effect;
-  dispatch: 'activity' | 'child_run';
+  dispatch: Dispatch;
 }
 
 /** What one turn came to. */

@@ -381,5 +381,6 @@ test('puts the own credentials over those of the deployment', () => {
     anthropicApiKey: 'own',
     openaiApiKey: 'theirs',
     openaiCompatible: undefined,
+    own: ['anthropic'],
   });
 });

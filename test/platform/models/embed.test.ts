@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { createEmbedder, EMBEDDING_DIMENSIONS } from '../../../src/platform/models/embed.ts';
+import { createPackagedModel, PACKAGED } from '../../../src/platform/models/embed-packaged.ts';
 
-const embedder = createEmbedder();
+const embedder = createPackagedModel();
 const embed = async (...values: string[]) => (await embedder.doEmbed({ values })).embeddings;
 const cosine = (a: readonly number[], b: readonly number[]) =>
   a.reduce((sum, value, index) => sum + value * b[index]!, 0);
@@ -23,7 +23,7 @@ test('gives unit vectors in order', async () => {
   const vectors = await embed(...texts);
   expect(vectors).toHaveLength(texts.length);
   for (const vector of vectors) {
-    expect(vector).toHaveLength(EMBEDDING_DIMENSIONS);
+    expect(vector).toHaveLength(PACKAGED.dimensions);
     expect(Math.hypot(...vector)).toBeCloseTo(1, 6);
   }
   expect(cosine(vectors[0]!, vectors[5]!)).toBeCloseTo(1, 5);
@@ -38,4 +38,15 @@ test('does not depend on the company', async () => {
     number[],
   ];
   expect(cosine(alone, among)).toBeCloseTo(1, 4);
+});
+
+// Guards: the model reads the first 128 tokens of a text only; what stands at the end of a long one counts all the same.
+test('embeds a long text as a whole', async () => {
+  const filler = 'The quick brown fox jumps over the lazy dog. '.repeat(20);
+  const [question, without, withFact] = (await embed(
+    'How long do customers have to return a product?',
+    filler,
+    `${filler}\n${'The refund window is 30 days from delivery. '.repeat(4)}`,
+  )) as [number[], number[], number[]];
+  expect(cosine(question, withFact)).toBeGreaterThan(cosine(question, without) + 0.1);
 });

@@ -146,3 +146,14 @@ test('has a model of each tier at each provider', () => {
       expect(modelOfTier(tier, provider, all)).toMatchObject({ provider, tier });
   }
 });
+
+// Guards: who brings a key of its own pays with that, not the deployment; an agent's model by name stays what it is.
+test("a workspace's own credential goes before the deployment's", () => {
+  const given: ModelCredentials = { ...anthropic, ...openai, ...compatible, own: ['openai'] };
+  expect(resolveModel(wish({ model: 'auto' }), given)).toMatchObject({ provider: 'openai', rule: 'auto_short_prompt' });
+  expect(resolveModel(wish(), given)).toMatchObject({ provider: 'anthropic', rule: 'agent_default' });
+  expect(resolveModel(wish(), { ...openai, ...compatible, own: ['openai-compatible'] })).toMatchObject({
+    provider: 'openai-compatible',
+    rule: 'agent_default_fallback',
+  });
+});

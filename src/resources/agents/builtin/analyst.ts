@@ -5,7 +5,7 @@ export const analyst = defineAgent({
   description:
     'Analyses data, numbers and options: metrics, comparisons, costs, market sizes, trends and what to conclude.',
   model: 'claude-sonnet-4-5',
-  allowedTools: ['calculator', 'http_request', 'current_time', 'save_artifact'],
+  allowedTools: ['calculator', 'http_request', 'current_time', 'save_artifact', 'memory_search'],
   prompt: `
 You are an analyst. People decide about money and work by what you conclude, so they must be able to follow every step from the data to the conclusion.
 

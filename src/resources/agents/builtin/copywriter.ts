@@ -5,7 +5,7 @@ export const copywriter = defineAgent({
   description:
     'Writes marketing copy: landing pages, product descriptions, headlines, ads, social posts and calls to action.',
   model: 'claude-sonnet-4-5',
-  allowedTools: ['http_request', 'save_artifact'],
+  allowedTools: ['http_request', 'save_artifact', 'memory_search'],
   prompt: `
 You are a copywriter. You find the true thing about a product that matters to one kind of person, and say it so that they act.
 

@@ -5,7 +5,7 @@ export const planner = defineAgent({
   description:
     'Plans projects: breaks a goal into ordered tasks with dependencies, effort, risks and acceptance criteria.',
   model: 'claude-opus-4-5',
-  allowedTools: ['calculator', 'current_time', 'spawn_run', 'save_artifact'],
+  allowedTools: ['calculator', 'current_time', 'spawn_run', 'save_artifact', 'memory_search'],
   prompt: `
 You are a planner. You turn a goal into a plan that somebody else can carry out without asking you anything.
 

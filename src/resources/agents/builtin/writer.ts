@@ -5,7 +5,7 @@ export const writer = defineAgent({
   description:
     'Writes articles, blog posts, reports, emails and other prose from a brief, an outline or research notes.',
   model: 'claude-sonnet-4-5',
-  allowedTools: ['http_request', 'current_time', 'save_artifact'],
+  allowedTools: ['http_request', 'current_time', 'save_artifact', 'memory_search'],
   prompt: `
 You are a writer. You turn a brief, an outline and notes into prose that a busy reader finishes.
 

@@ -18,12 +18,15 @@ export interface ToolCallInRun {
   arguments: unknown;
   effect: Effect;
   status: 'pending' | 'succeeded' | 'failed';
+  /** Since the model asked for it. */
+  ageMs: number;
 }
 
 export async function loadToolCall(db: Database, runId: string, callId: string): Promise<ToolCallInRun | undefined> {
   const [row] = await db.rows<ToolCallInRun>(sql`
     select c.run_id as "runId", c.call_id as "callId", c.customer_id as "customerId", r.agent, r.depth, r.transport,
-      r.budget_ids as "budgetIds", r.attempt_id as "attemptId", r.status as "runStatus", c.tool, c.arguments, c.effect, c.status
+      r.budget_ids as "budgetIds", r.attempt_id as "attemptId", r.status as "runStatus", c.tool, c.arguments, c.effect, c.status,
+      (extract(epoch from now() - c.created_at) * 1000)::float8 as "ageMs"
     from run_tool_calls c join runs r on r.id = c.run_id
     where c.run_id = ${runId} and c.call_id = ${callId}`);
   return row;

@@ -6,6 +6,8 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
 import type { ResolvedModel, TokenUsage } from '../../../platform/models/types.ts';
+import { MODEL_INTEGRATIONS } from '../../integrations/model.ts';
+import { countRecalled, type Recalled } from '../../memory/store/recall.ts';
 import { outboxCte } from '../../webhook-subscriptions/store.ts';
 import {
   announcesItsEnd,
@@ -65,11 +67,17 @@ export interface RunInTurn {
   step: StepOfRun | null;
   /** An earlier run of the conversation that is still in flight. */
   blockedBy: string | null;
+  /** Its workspace keeps memories or skills; asked before the run begins. */
+  hasEntries: boolean;
   /** The run that spawned it was cancelled. */
   isOrphaned: boolean;
+  /** Its workspace gave something for models to its integrations. */
+  hasModelCredentials: boolean;
   messages: TurnMessage[];
   toolCalls: Omit<RecordedToolCall, 'dispatch'>[];
 }
+
+const MODELS = sql.param(MODEL_INTEGRATIONS);
 
 /** Everything a turn needs to know of its run, in one statement. */
 export async function loadRunInTurn(db: Database, runId: string): Promise<RunInTurn | undefined> {
@@ -87,7 +95,13 @@ export async function loadRunInTurn(db: Database, runId: string): Promise<RunInT
         where e.customer_id = r.customer_id and e.conversation = r.conversation and e.seq < r.seq
           and e.status in ('queued', 'running')
         order by e.seq limit 1) end as "blockedBy",
+      r.status = 'queued' and exists (
+        select 1 from memory_entries m where m.customer_id = r.customer_id) as "hasEntries",
       exists (select 1 from runs p where p.id = r.parent_run_id and p.status = 'cancelled') as "isOrphaned",
+      exists (select 1 from integration_credentials c
+        where c.customer_id = r.customer_id and c.slug = any(${MODELS}::text[]))
+      or exists (select 1 from integration_secrets s
+        where s.customer_id = r.customer_id and s.slug = any(${MODELS}::text[])) as "hasModelCredentials",
       (select coalesce(jsonb_agg(jsonb_build_object('turn', turn, 'role', role, 'content', content) order by turn, role), '[]')
         from run_messages where run_id = r.id) as messages,
       (select coalesce(jsonb_agg(jsonb_build_object('callId', call_id, 'turn', turn, 'position', position, 'tool', tool,
@@ -110,18 +124,21 @@ export async function loadEarlierExchanges(db: Database, runId: string, count: n
 
 export interface RunBeginning {
   runId: string;
+  customerId: string;
   agent: string;
   resolved: ResolvedModel;
   system: SystemContent;
   /** The user's message, an AI SDK message content. */
   user: unknown;
   events: readonly NewEvent[];
+  /** What the agent was reminded of. */
+  recalled: Recalled;
 }
 
 /** queued -> running, with who answers and on which model. */
 export async function beginRun(
   db: Database,
-  { runId, agent, resolved, system, user, events }: RunBeginning,
+  { runId, customerId, agent, resolved, system, user, events, recalled }: RunBeginning,
 ): Promise<void> {
   await db.rows(sql`
     with begun as (
@@ -135,6 +152,7 @@ export async function beginRun(
       select id, 0, 'system', ${JSON.stringify(system)}::jsonb from begun
       union all select id, 0, 'user', ${JSON.stringify(user)}::jsonb from begun
     )
+    ${recalled.candidates.length > 0 ? sql`, counted as (${countRecalled(sql`begun`, customerId, recalled)})` : sql``}
     select 1`);
 }
 

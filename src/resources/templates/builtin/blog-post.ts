@@ -41,6 +41,7 @@ export const blogPost = defineTemplate({
           title: 'Gather the facts',
           tools: ['read_attachment', 'http_request', 'current_time'],
           max_attempts: 2,
+          skills: ['research-method'],
           instructions: `
 Gather what an article on the subject of the brief can stand on.
 
@@ -129,6 +130,7 @@ Outline the article that the artifact of \`research\` makes possible.
         agent('write', 'writer', {
           title: 'Write the draft',
           timeout_s: 1_200,
+          skills: ['writing-style'],
           instructions: `
 Write the whole article in Markdown, following the artifact of \`outline\`.
 
@@ -142,6 +144,7 @@ Write the whole article in Markdown, following the artifact of \`outline\`.
         agent('review', 'reviewer', {
           role: 'reviewer',
           title: 'Review the draft',
+          skills: ['fact-checking'],
           instructions: `
 Review the draft as the editor who will answer for it.
 
@@ -162,6 +165,7 @@ Reject it when a claim has no support in the research, when the outline's argume
       artifact: { schema_slug: 'blog-post/cover' },
       steps: [
         agent('draw', 'illustrator', {
+          skills: ['svg-drawing'],
           instructions: `
 Draw a cover for the article that the artifact of \`outline\` describes.
 
@@ -204,6 +208,7 @@ The title of at most 60 characters makes the claim of the artifact of \`outline\
       steps: [
         agent('copy-edit', 'editor', {
           title: 'Copy-edit',
+          skills: ['writing-style'],
           instructions: `
 Copy-edit the approved article, the artifact of \`draft\`, and return it whole.
 

@@ -63,6 +63,7 @@ A small hero who wants something that a child of the \`age_range\` (else 4-6) ca
       artifact: { schema_slug: 'childrens-book/manuscript' },
       steps: [
         agent('write', 'storyteller', {
+          skills: ['read-aloud'],
           instructions: `
 Write the text of the book from the artifact of \`idea\`, page by page.
 
@@ -93,6 +94,7 @@ Reject it when a word or a sentence is too hard to understand from its context, 
           role: 'reviewer',
           title: 'Does it sound?',
           depends_on: ['write'],
+          skills: ['read-aloud'],
           instructions: `
 Read the book aloud to yourself and judge its sound.
 
@@ -108,6 +110,7 @@ Reject it when a sentence makes the tongue stumble, when a rhyme is forced, when
       artifact: { schema_slug: 'childrens-book/cast' },
       steps: [
         agent('design', 'designer', {
+          skills: ['colour-and-contrast'],
           instructions: `
 Design the characters and the colours of the book in the artifact of \`idea\`, so that every page shows the same ones.
 
@@ -139,6 +142,7 @@ For each character: the basic shapes, proportions in heads, hex colours of each 
         agent('draw', 'illustrator', {
           timeout_s: 1_800,
           max_attempts: 4,
+          skills: ['svg-drawing'],
           instructions: `
 Draw the picture of every page of the artifact of \`manuscript\`, in its order, with the characters of the artifact of \`cast\`.
 

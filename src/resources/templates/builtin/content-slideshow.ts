@@ -105,6 +105,7 @@ Reject it when the titles in a row do not tell the storyline, when a slide has t
       steps: [
         agent('design', 'designer', {
           tools: ['read_artifact', 'calculator'],
+          skills: ['colour-and-contrast'],
           instructions: `
 Choose three colours for the deck that fit its subject and its room.
 

@@ -39,6 +39,7 @@ Say what they do today, what that costs them, what they have heard too often, an
           title: 'Collect the proof',
           depends_on: [],
           tools: ['read_attachment', 'http_request'],
+          skills: ['research-method'],
           instructions: `
 Collect what can be proved about the subject of the brief.
 
@@ -63,6 +64,7 @@ Everything else in this package repeats that message in another form, so it must
       steps: [
         agent('write', 'writer', {
           timeout_s: 1_200,
+          skills: ['writing-style'],
           instructions: `
 Write the pillar article of 1,200 to 1,500 words in Markdown.
 
@@ -124,6 +126,7 @@ Reject them when a post says more than the article proves, when two make the sam
       steps: [
         agent('schedule', 'planner', {
           tools: ['current_time', 'calculator', 'read_artifact'],
+          skills: ['planning'],
           instructions: `
 Schedule all pieces over two weeks, in a Markdown table.
 

@@ -56,6 +56,7 @@ From the brief and the parameter \`focus\`: what they plan by the year, month an
       artifact: { schema_slug: 'digital-planner/prompts' },
       steps: [
         agent('write', 'writer', {
+          skills: ['writing-style'],
           instructions: `
 Write the twelve monthly themes and the weekly prompts for the person in the artifact of \`needs\`.
 
@@ -110,6 +111,7 @@ Each serves an area of the artifact of \`needs\`, takes under ten minutes, is ei
       steps: [
         agent('design', 'designer', {
           tools: ['read_artifact', 'calculator'],
+          skills: ['colour-and-contrast'],
           instructions: `
 Choose three colours for a planner that is looked at every day and written on.
 

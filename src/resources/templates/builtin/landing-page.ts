@@ -46,6 +46,7 @@ export const landingPage = defineTemplate({
         agent('visitor', 'researcher', {
           title: 'Who comes, and in doubt of what',
           tools: ['read_attachment', 'http_request'],
+          skills: ['research-method'],
           instructions: `
 Find out who arrives on this page and what holds them back.
 
@@ -107,6 +108,7 @@ Reject it when you do not know after five seconds what is offered and for whom, 
       steps: [
         agent('design', 'designer', {
           tools: ['read_artifact', 'read_attachment', 'calculator'],
+          skills: ['colour-and-contrast'],
           instructions: `
 Choose the look of the page: three colours and the reason for them.
 
@@ -127,6 +129,7 @@ The parameter \`brand\` is binding where it names colours. Otherwise derive them
       steps: [
         agent('finish', 'editor', {
           title: 'Final copy',
+          skills: ['writing-style'],
           instructions: `
 Bring the copy of the page into its final form and return it whole.
 

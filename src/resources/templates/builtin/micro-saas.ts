@@ -41,6 +41,7 @@ export const microSaas = defineTemplate({
         agent('market', 'researcher', {
           title: 'Look at the market',
           tools: ['read_attachment', 'http_request', 'current_time'],
+          skills: ['research-method'],
           instructions: `
 Look at who has the problem of the brief and what they use today.
 
@@ -50,6 +51,7 @@ Name the narrowest group for whom it is worst, how often they meet it, the three
           title: 'Do the sums',
           depends_on: [],
           tools: ['calculator', 'read_attachment'],
+          skills: ['calculating'],
           instructions: `
 Do the sums of a business that one person can run.
 
@@ -81,6 +83,7 @@ Weigh market and numbers. If they speak against the idea of the brief, change th
       artifact: { schema_slug: 'micro-saas/scope' },
       steps: [
         agent('scope', 'planner', {
+          skills: ['planning'],
           instructions: `
 Write the scope of the first version from the artifact of \`discovery\`.
 
@@ -184,6 +187,7 @@ Paths begin with \`server/\`. Validate all input, use parameterised queries, let
           title: 'Write the client',
           depends_on: [],
           timeout_s: 1_800,
+          skills: ['html-pages'],
           instructions: `
 Write the client: every screen of the artifact of \`screens\` with all its states, against the artifact of \`interface\`.
 
@@ -195,6 +199,7 @@ Paths begin with \`client/\`. Semantic HTML that works with a keyboard and at 36
           title: 'Put it together',
           depends_on: ['server', 'client'],
           timeout_s: 1_800,
+          skills: ['code-review'],
           instructions: `
 Put server and client together into one project and return all files.
 
@@ -204,6 +209,7 @@ Make them agree with each other and with the interface; where they differ, the i
           role: 'tester',
           title: 'Test against the scope',
           timeout_s: 1_200,
+          skills: ['code-review'],
           instructions: `
 Test the code against every acceptance criterion of the artifact of \`scope\`, by reading it line by line.
 

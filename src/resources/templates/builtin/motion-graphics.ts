@@ -94,6 +94,7 @@ A hook that can be read in two seconds, then a line for each turn of the thought
       steps: [
         agent('design', 'designer', {
           tools: ['read_artifact', 'calculator'],
+          skills: ['colour-and-contrast'],
           instructions: `
 Choose the look that the artifact of \`idea\` asks for: three colours and one kind of shape.
 

@@ -73,6 +73,7 @@ Reject it when two stickers would be mistaken for one another, when a motif cann
       steps: [
         agent('draw', 'illustrator', {
           timeout_s: 1_800,
+          skills: ['svg-drawing'],
           instructions: `
 Draw every sticker of the artifact of \`concept\`, in its order and its style.
 

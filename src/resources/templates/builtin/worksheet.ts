@@ -84,6 +84,7 @@ Write a short passage that leads into the subject of the artifact of \`goals\`.
       artifact: { schema_slug: 'worksheet/exercises' },
       steps: [
         agent('write', 'educator', {
+          skills: ['exercise-design'],
           instructions: `
 Write the exercises for the artifact of \`goals\`, from easy to hard.
 
@@ -109,6 +110,7 @@ Write the exercises for the artifact of \`goals\`, from easy to hard.
           role: 'tester',
           title: 'Solve them blind',
           tools: ['calculator', 'read_artifact'],
+          skills: ['exercise-design'],
           instructions: `
 Solve every exercise as a pupil would who knows only what the goals presuppose.
 

@@ -1,0 +1,170 @@
+/** What `aos memory` shows. */
+import type { EntryStatus } from '../resources/memory/model.ts';
+import { openService } from './client.ts';
+import { oneLine, paint, printable, printJson, printTable, shorten, shortTime, type Column } from './output.ts';
+
+export interface EntryRow {
+  id: number;
+  type: string;
+  slug: string | null;
+  name: string | null;
+  description: string | null;
+  agent: string | null;
+  scope: string;
+  source_attribution: string | null;
+  status: EntryStatus;
+  always_load: boolean;
+  last_verified_at: string | null;
+  created_at: string;
+  preview: string;
+  score: number | null;
+}
+
+export interface Entry extends EntryRow {
+  content: string;
+  has_embedding: boolean;
+  hit_count: number;
+  impression_count: number;
+  last_hit_at: string | null;
+}
+
+interface Node {
+  id: number;
+  slug: string | null;
+  name: string | null;
+  type: string;
+}
+
+interface Link {
+  edge_type: string;
+  dst_slug: string | null;
+  other: Node | null;
+}
+
+interface Graph {
+  nodes: Node[];
+  edges: { source: number; target: number; edge_type: string }[];
+  meta: { node_count: number; edge_count: number; dropped_dangling: number; truncated: boolean };
+}
+
+type Counts = { key: string; count: number }[];
+
+export interface Output {
+  json?: boolean;
+}
+
+interface Filter extends Output {
+  agent?: string;
+  type?: string;
+  scope?: string;
+  limit: string;
+}
+
+export const ENTRIES = '/v1/memory/entries';
+export const entryPath = (id: number): string => `${ENTRIES}/${id}`;
+
+const COLUMNS: Column<EntryRow>[] = [
+  { title: 'ID', value: (row) => row.id, align: 'right' },
+  { title: 'TYPE', value: (row) => row.type },
+  { title: 'AGENT', value: (row) => row.agent },
+  { title: 'STATUS', value: (row) => row.status },
+  { title: 'SLUG', value: (row) => row.slug },
+  { title: 'CONTENT', value: (row) => shorten(oneLine(row.preview), 80) },
+];
+const SCORE: Column<EntryRow> = { title: 'SCORE', value: (row) => row.score?.toFixed(3), align: 'right' };
+
+export const list = (filter: Filter): Promise<void> =>
+  printEntries(filter, COLUMNS, 'nothing yet; add something with: aos memory add "..."');
+
+export const search = (q: string, filter: Filter): Promise<void> =>
+  printEntries({ ...filter, q }, [SCORE, ...COLUMNS], 'nothing found');
+
+async function printEntries(
+  { json, q, agent, type, scope, limit }: Filter & { q?: string },
+  columns: Column<EntryRow>[],
+  empty: string,
+): Promise<void> {
+  const query = queryOf({ q, agent, type, scope, limit });
+  const service = await openService(process.env);
+  const reply = await service.controlPlane<{ data: EntryRow[] }>('GET', `${ENTRIES}?${query}`);
+  if (json) printJson(reply);
+  else printTable(reply.data, columns, empty);
+}
+
+function queryOf(fields: Record<string, string | undefined>): URLSearchParams {
+  const given = Object.entries(fields).filter((field): field is [string, string] => field[1] !== undefined);
+  return new URLSearchParams(given);
+}
+
+export async function show(id: number, { json }: Output): Promise<void> {
+  const service = await openService(process.env);
+  const entry = await service.controlPlane<Entry>('GET', entryPath(id));
+  const links = await service.controlPlane<{ outgoing: Link[]; incoming: Link[] }>('GET', `${entryPath(id)}/links`);
+  if (json) return printJson({ ...entry, links });
+  const line = (name: string, value: string | null) => value && console.log(`${name.padEnd(12)}${oneLine(value)}`);
+  console.log(paint('bold', oneLine(titleOf(entry))));
+  if (entry.description) console.log(oneLine(entry.description));
+  console.log();
+  line('type', `${entry.type}, ${entry.status}`);
+  line('slug', entry.slug);
+  line('for', `${entry.agent ?? 'every agent'}, ${entry.scope}`);
+  line('source', entry.source_attribution);
+  line('read', entry.always_load ? 'in every run' : 'when it is close to what a run is about');
+  line('recalled', `${entry.hit_count} of ${entry.impression_count} times, last ${shortTime(entry.last_hit_at)}`);
+  line('made', shortTime(entry.created_at));
+  line('verified', shortTime(entry.last_verified_at));
+  console.log(`\n${printable(entry.content)}`);
+  const tell = (heading: string, edges: Link[]) => {
+    if (edges.length > 0) console.log(`\n${paint('bold', heading)}\n${edges.map(linkLine).join('\n')}`);
+  };
+  tell('links', links.outgoing);
+  tell('linked by', links.incoming);
+}
+
+export const titleOf = ({ id, name, slug }: Pick<Node, 'id' | 'name' | 'slug'>): string =>
+  name ?? slug ?? `entry ${id}`;
+
+const linkLine = ({ edge_type, dst_slug, other }: Link): string =>
+  `  ${edge_type.padEnd(12)}${oneLine(other ? `${titleOf(other)} (${other.id})` : `${dst_slug}: no such entry yet`)}`;
+
+interface GraphFilter extends Output {
+  type?: string[];
+  agent?: string;
+  status: EntryStatus;
+  limit: string;
+}
+
+export async function graph({ json, type = [], agent, status, limit }: GraphFilter): Promise<void> {
+  const query = queryOf({ agent, status, limit });
+  for (const label of type) query.append('type', label);
+  const service = await openService(process.env);
+  const reply = await service.controlPlane<Graph>('GET', `/v1/memory/graph?${query}`);
+  if (json) return printJson(reply);
+  const { nodes, edges, meta } = reply;
+  const names = new Map(nodes.map((node) => [node.id, oneLine(titleOf(node))]));
+  const bySource = Map.groupBy(edges, ({ source }) => source);
+  for (const { id, type } of nodes) {
+    console.log(`${paint('bold', names.get(id)!)} (${id}, ${oneLine(type)})`);
+    for (const edge of bySource.get(id) ?? []) console.log(`  ${edge.edge_type} ${names.get(edge.target)}`);
+  }
+  const dangling = meta.dropped_dangling > 0 ? `, ${meta.dropped_dangling} links that lead elsewhere or nowhere` : '';
+  console.log(`${meta.node_count} entries, ${meta.edge_count} links between them${dangling}`);
+  if (meta.truncated) console.log('There is more: see --limit, --type and --agent.');
+}
+
+export async function stats({ json }: Output): Promise<void> {
+  const service = await openService(process.env);
+  const reply = await service.controlPlane<Record<'by_agent' | 'by_type' | 'by_scope', Counts> & { total: number }>(
+    'GET',
+    '/v1/memory/stats',
+  );
+  if (json) return printJson(reply);
+  console.log(`${reply.total} entries`);
+  const tell = (heading: string, counts: Counts, none: string) => {
+    if (counts.length > 0) console.log(`\n${paint('bold', heading)}`);
+    for (const { key, count } of counts) console.log(`  ${String(count).padStart(8)}  ${oneLine(key) || none}`);
+  };
+  tell('by agent', reply.by_agent, '(every agent)');
+  tell('by type', reply.by_type, '-');
+  tell('by scope', reply.by_scope, '-');
+}

@@ -1,0 +1,140 @@
+/** `aos skills`: how a kind of work is done, for agents to read. */
+import { Option, type Command } from 'commander';
+import { openService } from './client.ts';
+import { readText } from './input.ts';
+import { CliError, oneLine, paint, printable, printJson, printTable, shorten } from './output.ts';
+
+interface SkillRow {
+  slug: string;
+  title: string;
+  description: string | null;
+  category: string;
+  body_length: number;
+  is_builtin: boolean;
+  used_by: number;
+}
+
+interface Skill extends SkillRow {
+  body: string;
+  redacted?: true;
+  always_load: boolean;
+  status: string;
+  agents: string[];
+  scope: string;
+}
+
+interface Output {
+  json?: boolean;
+}
+
+interface Fields extends Output {
+  name?: string;
+  description?: string;
+  category?: string;
+  body?: string;
+  file?: string;
+  agents?: string;
+  scope?: string;
+  always?: boolean;
+}
+
+export function addSkillCommands(program: Command): void {
+  const skills = program.command('skills').description('what agents can read of how work is done');
+  const json = (command: Command) => command.option('--json', 'print JSON');
+  const fields = (command: Command) =>
+    json(command)
+      .option('-d, --description <text>', 'for which work it is: agents choose by this')
+      .option('--category <word>', 'by default the first word of the slug')
+      .option('-b, --body <text>', 'the skill itself, Markdown; [[slug]] names a tool or another skill')
+      .option('-f, --file <path>', 'the same from a file; - reads standard input')
+      .option('-a, --agents <slugs>', 'agents that can load it, with commas between')
+      .addOption(new Option('--scope <scope>', 'shared: for all agents').choices(['shared', 'agent']))
+      .option('--always', 'put its body into every run of the agents it is for');
+  json(skills.command('list', { isDefault: true }))
+    .description('built-in ones and those of the workspace')
+    .action(list);
+  json(skills.command('show <slug>')).description('one skill with its body').action(show);
+  fields(skills.command('add <slug> <name>')).description('make a skill').action(add);
+  fields(skills.command('edit <slug>').option('-n, --name <name>', 'its title'))
+    .option('--no-always', 'leave it to the agents when to read it')
+    .description('change what is given, and nothing else')
+    .action(edit);
+  json(skills.command('delete <slug>')).description('agents cannot load it from now on').action(remove);
+  skills.addHelpText(
+    'after',
+    '\nExamples:\n  aos skills show writing-style\n  aos skills add house-style "House style" --file house-style.md --agents writer,editor',
+  );
+}
+
+const pathOf = (slug: string): string => `/v1/skills/${encodeURIComponent(slug)}`;
+
+async function list({ json }: Output): Promise<void> {
+  const reply = await (await openService(process.env)).controlPlane<{ data: SkillRow[] }>('GET', '/v1/skills');
+  if (json) return printJson(reply);
+  printTable<SkillRow>(
+    reply.data,
+    [
+      { title: 'SLUG', value: (row) => row.slug },
+      { title: 'CATEGORY', value: (row) => row.category },
+      { title: 'KIND', value: (row) => (row.is_builtin ? 'built-in' : 'custom') },
+      { title: 'LENGTH', value: (row) => row.body_length, align: 'right' },
+      { title: 'USED BY', value: (row) => row.used_by, align: 'right' },
+      { title: 'FOR', value: (row) => shorten(row.description ?? row.title, 80) },
+    ],
+    'no skills',
+  );
+}
+
+async function show(slug: string, { json }: Output): Promise<void> {
+  const skill = await (await openService(process.env)).controlPlane<Skill>('GET', pathOf(slug));
+  if (json) return printJson(skill);
+  const line = (name: string, value: string) => console.log(`${name.padEnd(12)}${oneLine(value)}`);
+  console.log(paint('bold', oneLine(skill.title)));
+  if (skill.description) console.log(oneLine(skill.description));
+  console.log();
+  line('slug', skill.slug);
+  line('category', skill.category);
+  line('kind', skill.is_builtin ? 'built-in' : `custom, ${skill.status}`);
+  line('agents', skill.agents.join(', ') || 'all');
+  line('read', skill.always_load ? 'in every run' : 'when an agent loads it');
+  line('used by', `${skill.used_by} skills`);
+  console.log(`\n${skill.redacted ? '(the body is shown to admins only)' : printable(skill.body)}`);
+}
+
+async function add(slug: string, name: string, { json, ...given }: Fields): Promise<void> {
+  const service = await openService(process.env);
+  const made = await service.controlPlane<Skill>('POST', '/v1/skills', { ...(await bodyOf(given)), slug, name });
+  if (json) printJson(made);
+  else console.log(`${made.slug}: ${who(made)} can load it now`);
+}
+
+async function edit(slug: string, { json, ...given }: Fields): Promise<void> {
+  const service = await openService(process.env);
+  const changed = await service.controlPlane<Skill>('PATCH', pathOf(slug), await bodyOf(given));
+  if (json) printJson(changed);
+  else console.log(`${changed.slug} is changed; ${who(changed)} can load it`);
+}
+
+async function remove(slug: string, { json }: Output): Promise<void> {
+  await (await openService(process.env)).controlPlane('DELETE', pathOf(slug));
+  if (json) printJson({ slug, deleted: true });
+  else console.log(`${slug} is deleted`);
+}
+
+const who = ({ agents }: Skill): string => agents.join(', ') || 'every agent';
+
+async function bodyOf({ name, description, category, body, file, agents, scope, always }: Omit<Fields, 'json'>) {
+  if (body !== undefined && file !== undefined) throw new CliError('give --body or --file, not both');
+  return {
+    name,
+    description,
+    category,
+    prompt_addendum: file === undefined ? body : await readText(file),
+    agents: agents
+      ?.split(',')
+      .map((slug) => slug.trim())
+      .filter((slug) => slug !== ''),
+    scope,
+    always_load: always,
+  };
+}

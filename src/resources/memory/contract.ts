@@ -1,0 +1,361 @@
+/** The HTTP contract of the memory: entries, the links between them, and the graph they make. */
+import { z } from 'zod';
+import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
+import { IntId, limit, Timestamp } from '../../platform/http/schemas.ts';
+import { EDGE_TYPES, ENTRY_STATUSES, MAX_SLUG_LENGTH, NODE_SLUG, PREVIEW_LENGTH, SHARED, SKILL } from './model.ts';
+
+const MAX_CONTENT_LENGTH = 100_000;
+const MAX_BULK = 10_000;
+
+const EntryPath = z.object({ entry_id: IntId });
+
+const plain = {
+  id: z.int(),
+  type: z.string(),
+  slug: z.string().nullable().describe('What wikilinks name it by'),
+  name: z.string().nullable(),
+  description: z.string().nullable(),
+  agent: z.string().nullable().describe('Whose it is; null: everybody’s'),
+  scope: z.string(),
+  source_attribution: z.string().nullable(),
+  status: z.enum(ENTRY_STATUSES),
+  always_load: z.boolean().describe('Shown to the agent in every run'),
+  last_verified_at: Timestamp.nullable(),
+  meta: z.record(z.string(), z.unknown()).nullable(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+};
+
+const EntryListRow = z
+  .object({
+    ...plain,
+    preview: z.string().describe(`First ${PREVIEW_LENGTH} characters of the content`),
+    score: z.number().nullable().describe('Cosine similarity to `q`; null without `q`'),
+  })
+  .meta({ id: 'MemoryEntryListRow' });
+
+const Entry = z
+  .object({
+    ...plain,
+    content: z.string(),
+    has_embedding: z.boolean(),
+    hit_count: z.int().describe('Times it was recalled into a run'),
+    impression_count: z.int().describe('Times it was considered for that'),
+    hit_rate: z.number(),
+    last_hit_at: Timestamp.nullable(),
+  })
+  .meta({ id: 'MemoryEntry' });
+
+const Content = z
+  .string('content required')
+  .regex(/\S/, 'content required')
+  .max(MAX_CONTENT_LENGTH, `content too long (max ${MAX_CONTENT_LENGTH} characters)`)
+  .describe('What is embedded; `[[slug]]` and `[[slug|label]]` in it link to other entries');
+const Type = z
+  .string('type required')
+  .trim()
+  .min(1, 'type required')
+  .max(100, 'type too long (max 100 characters)')
+  .refine((type) => type !== SKILL, 'skills are made with POST /v1/skills')
+  .describe('Free label: note, pattern, fact, feedback, project, reference, ...');
+const Scope = z.string().trim().min(1).max(64).describe('`shared`, `personal`, ...');
+const Meta = z.record(z.string(), z.unknown()).nullable();
+const Description = z.string().max(2_000).nullable();
+/** A field that is sent empty says nothing. */
+const optionalText = (max: number) =>
+  z
+    .string()
+    .trim()
+    .max(max)
+    .nullish()
+    .transform((text) => (text === '' ? null : text));
+const EntrySlug = z
+  .string()
+  .max(MAX_SLUG_LENGTH)
+  .regex(NODE_SLUG, 'must be letters, digits, "-", "_", ".", ":" and "/"')
+  .nullish();
+
+const NewEntry = z
+  .object(
+    {
+      content: Content,
+      type: Type,
+      slug: EntrySlug,
+      name: optionalText(300),
+      description: Description.optional(),
+      source_attribution: optionalText(500),
+      agent: optionalText(200).describe('Slug of an agent'),
+      scope: Scope.default(SHARED),
+      always_load: z.boolean().default(false),
+      meta: Meta.optional(),
+    },
+    'content required',
+  )
+  .meta({ id: 'NewMemoryEntry' });
+export type NewEntry = z.input<typeof NewEntry>;
+
+const EntryChange = z
+  .object({
+    content: Content,
+    description: Description,
+    scope: Scope,
+    always_load: z.boolean(),
+    meta: Meta,
+    status: z.enum(['active', 'archived'], 'status must be active or archived'),
+    re_embed: z.boolean().describe('Have searches find it by the new content; without it they go by the old one'),
+  })
+  .partial()
+  .meta({ id: 'MemoryEntryChange' });
+export type EntryChange = z.output<typeof EntryChange>;
+
+const Successor = z
+  .object(
+    {
+      content: Content,
+      type: Type.optional(),
+      slug: EntrySlug,
+      name: optionalText(300),
+      description: Description.optional(),
+      agent: optionalText(200),
+      scope: Scope.optional(),
+    },
+    'content required',
+  )
+  .meta({ id: 'MemorySuccessor' });
+export type Successor = z.output<typeof Successor>;
+
+const filter = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .optional()
+    .transform((text) => text || undefined);
+const EntryQuery = z.object({
+  q: z
+    .string()
+    .trim()
+    .max(4_000)
+    .optional()
+    .transform((text) => text || undefined)
+    .describe('Finds entries by what they mean, the closest first'),
+  agent: filter(200),
+  type: filter(100),
+  scope: filter(64),
+  limit: limit(200, 50),
+});
+export type EntryQuery = z.output<typeof EntryQuery>;
+
+const GraphQuery = z.object({
+  type: z
+    .union([z.string().max(100), z.array(z.string().max(100)).max(50)])
+    .optional()
+    .transform((types) => [types ?? []].flat().filter(Boolean))
+    .describe('May be repeated'),
+  agent: filter(200),
+  status: z.enum(ENTRY_STATUSES).default('active'),
+  limit: limit(3_000, 1_500),
+});
+export type GraphQuery = z.output<typeof GraphQuery>;
+
+const BULK_IDS = 'ids must be a non-empty list of whole numbers';
+const BulkDelete = z
+  .object(
+    { ids: z.array(z.int(BULK_IDS), BULK_IDS).min(1, BULK_IDS).max(MAX_BULK, `ids: at most ${MAX_BULK} at once`) },
+    BULK_IDS,
+  )
+  .meta({ id: 'MemoryBulkDelete' });
+
+const Counts = z.array(z.object({ key: z.string(), count: z.int() })).describe('The most frequent first');
+
+const Node = z.object({
+  id: z.int(),
+  type: z.string(),
+  slug: z.string().nullable(),
+  name: z.string().nullable(),
+  status: z.enum(ENTRY_STATUSES),
+});
+
+const Link = z.object({
+  edge_type: z.enum(EDGE_TYPES),
+  dst_slug: z.string().nullable().describe('As the content names it'),
+  dst_id: z.int().nullable(),
+  resolved: z.boolean().describe('Whether an entry has that slug'),
+  other: Node.nullable().describe('The entry at the other end'),
+});
+
+const Graph = z
+  .object({
+    nodes: z.array(
+      Node.extend({
+        description: z.string().nullable(),
+        agent: z.string().nullable(),
+        scope: z.string(),
+        always_load: z.boolean(),
+      }),
+    ),
+    edges: z.array(
+      z.object({
+        source: z.int(),
+        target: z.int(),
+        dst_slug: z.string().nullable(),
+        edge_type: z.enum(EDGE_TYPES),
+      }),
+    ),
+    meta: z.object({
+      node_count: z.int(),
+      edge_count: z.int(),
+      dropped_dangling: z.int().describe('Edges of these nodes that lead to none of them'),
+      truncated: z.boolean().describe('There is more than this'),
+    }),
+  })
+  .meta({ id: 'MemoryGraph' });
+
+const common = { surface: 'control-plane', credential: 'session', badInput: 400 } as const;
+
+export const memoryStats = endpoint({
+  ...common,
+  id: 'memory.stats',
+  method: 'get',
+  path: '/v1/memory/stats',
+  summary: 'How many entries there are, by agent, type and scope',
+  status: 200,
+  reply: z.object({ total: z.int(), by_agent: Counts, by_type: Counts, by_scope: Counts }),
+});
+
+export const listEntries = endpoint({
+  ...common,
+  id: 'memory.list',
+  method: 'get',
+  path: '/v1/memory/entries',
+  summary: 'Entries, newest first, or with `q` those closest to it',
+  query: EntryQuery,
+  status: 200,
+  reply: z.object({
+    data: z.array(EntryListRow),
+    meta: z.object({ limit: z.int(), search: z.boolean(), total: z.int().optional().describe('Without `q` only') }),
+  }),
+  problems: ['embedding_failed'],
+});
+
+export const getEntry = endpoint({
+  ...common,
+  id: 'memory.get',
+  method: 'get',
+  path: '/v1/memory/entries/{entry_id}',
+  summary: 'An entry with its content and how often it was recalled',
+  params: EntryPath,
+  status: 200,
+  reply: Entry,
+  problems: ['not_found'],
+});
+
+export const createEntry = endpoint({
+  ...common,
+  id: 'memory.create',
+  method: 'post',
+  path: '/v1/memory/entries',
+  summary: 'Keep something in memory',
+  description: 'It can be found by search at once. Links that wait for its slug lead to it from then on.',
+  body: NewEntry,
+  status: 201,
+  reply: Entry,
+  problems: ['plan_limit_exceeded', 'workspace_archived', 'slug_taken', 'embedding_failed'],
+});
+
+export const updateEntry = endpoint({
+  ...common,
+  id: 'memory.update',
+  method: 'patch',
+  path: '/v1/memory/entries/{entry_id}',
+  summary: 'Change an entry, archive it or bring it back',
+  description: 'Fields that are not sent stay as they are.',
+  otp: true,
+  params: EntryPath,
+  body: EntryChange.default({}),
+  status: 200,
+  reply: Entry,
+  problems: ['not_found', 'embedding_failed'],
+});
+
+export const deleteEntry = endpoint({
+  ...common,
+  id: 'memory.delete',
+  method: 'delete',
+  path: '/v1/memory/entries/{entry_id}',
+  summary: 'Delete an entry for good; links to it become unresolved',
+  otp: true,
+  params: EntryPath,
+  status: 204,
+  reply: NO_CONTENT,
+  problems: ['not_found'],
+});
+
+export const bulkDeleteEntries = endpoint({
+  ...common,
+  id: 'memory.bulkDelete',
+  method: 'post',
+  path: '/v1/memory/entries/bulk-delete',
+  summary: 'Delete several entries for good, all of them or none',
+  otp: true,
+  body: BulkDelete,
+  status: 200,
+  reply: z.object({ deleted: z.int() }),
+  problems: ['not_found'],
+});
+
+export const verifyEntry = endpoint({
+  ...common,
+  id: 'memory.verify',
+  method: 'post',
+  path: '/v1/memory/entries/{entry_id}/verify',
+  summary: 'Note that an entry has been checked and still holds',
+  params: EntryPath,
+  status: 200,
+  reply: z.object({ last_verified_at: Timestamp }),
+  problems: ['not_found'],
+});
+
+export const supersedeEntry = endpoint({
+  ...common,
+  id: 'memory.supersede',
+  method: 'post',
+  path: '/v1/memory/entries/{entry_id}/supersede',
+  summary: 'Put a new entry in the place of an active one',
+  description:
+    'What is not sent is inherited. With an inherited slug links lead to the new entry, and the old one has none.',
+  params: EntryPath,
+  body: Successor,
+  status: 201,
+  reply: Entry,
+  problems: [
+    'not_found',
+    'entry_not_active',
+    'slug_taken',
+    'plan_limit_exceeded',
+    'workspace_archived',
+    'embedding_failed',
+  ],
+});
+
+export const listLinks = endpoint({
+  ...common,
+  id: 'memory.links',
+  method: 'get',
+  path: '/v1/memory/entries/{entry_id}/links',
+  summary: 'What an entry links to and what links to it',
+  params: EntryPath,
+  status: 200,
+  reply: z.object({ outgoing: z.array(Link), incoming: z.array(Link) }),
+  problems: ['not_found'],
+});
+
+export const memoryGraph = endpoint({
+  ...common,
+  id: 'memory.graph',
+  method: 'get',
+  path: '/v1/memory/graph',
+  summary: 'The newest entries and the links between them',
+  query: GraphQuery,
+  status: 200,
+  reply: Graph,
+});

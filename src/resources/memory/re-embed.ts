@@ -1,0 +1,71 @@
+/** Which model the stored vectors are of: held to at start, and changed by embedding everything again. */
+import { ConfigError } from '../../platform/core/config.ts';
+import type { Database } from '../../platform/db/client.ts';
+import {
+  adoptKind,
+  countNext,
+  currentKind,
+  indexNext,
+  isSameKind,
+  listWithoutNext,
+  prepareNext,
+  swapNext,
+  writeNext,
+  type VectorKind,
+} from './store/vectors.ts';
+
+/**
+ * Before anything is embedded or searched. A database without vectors takes those of the model that is configured.
+ * @throws ConfigError when the stored ones are of another
+ */
+export async function requireVectorsOf(db: Database, configured: VectorKind): Promise<void> {
+  if (isSameKind(await currentKind(db), configured) || (await adoptKind(db, configured))) return;
+  const stored = await currentKind(db);
+  if (isSameKind(stored, configured)) return;
+  throw new ConfigError(
+    `EMBEDDING_PROVIDER: the stored memories were embedded with ${nameOf(stored)}, the settings say ${nameOf(configured)}; run \`aos memory re-embed\` with these settings to change over, or set them back`,
+  );
+}
+
+const nameOf = ({ model, dimensions }: VectorKind): string => `${model} (${dimensions} numbers)`;
+
+export interface ReEmbedding extends VectorKind {
+  /** One vector a text. */
+  embed(texts: readonly string[]): Promise<number[][]>;
+  onProgress?: (progress: { done: number; total: number }) => void;
+}
+
+const BATCH = 64;
+
+/**
+ * Embeds every entry again and then goes over to the new vectors at once. What was done before it was broken off is not
+ * done again. A process of the service that still runs with the old model must be restarted afterwards.
+ * @returns false when the stored vectors are of that model already
+ */
+export async function reEmbed(db: Database, { embed, onProgress = () => {}, ...kind }: ReEmbedding): Promise<boolean> {
+  if (isSameKind(await currentKind(db), kind)) return false;
+  await prepareNext(db, kind);
+  let isIndexed = false;
+  do {
+    const { total, ...counted } = await countNext(db);
+    let { done } = counted;
+    onProgress({ done, total });
+    for (let after = 0; ;) {
+      const texts = await listWithoutNext(db, { after, limit: BATCH });
+      if (texts.length === 0) break;
+      after = texts.at(-1)!.id;
+      const vectors = await embed(texts.map(({ content }) => content));
+      await writeNext(
+        db,
+        texts.map((text, i) => ({ ...text, vector: vectors[i]! })),
+      );
+      done += texts.length;
+      onProgress({ done, total: Math.max(done, total) });
+    }
+    // Made when most is there, which is much quicker than filling it one by one.
+    if (!isIndexed) await indexNext(db);
+    isIndexed = true;
+    // What was written since is still to be embedded.
+  } while (!(await swapNext(db)));
+  return true;
+}

@@ -1,0 +1,201 @@
+/**
+ * What a caller can do with the memory. Texts are embedded before a transaction begins, never in one: that takes tens of
+ * milliseconds, or a provider's time.
+ */
+import { sha256 } from '../../platform/core/crypto.ts';
+import { Problem } from '../../platform/core/problem.ts';
+import type { Caller, Confirmation } from '../../platform/http/endpoint.ts';
+import { ModelFailure, type Models } from '../../platform/models/types.ts';
+import type { OtpService } from '../otp/service.ts';
+import type { WorkspaceStore } from '../workspaces/store.ts';
+import type { EntryChange, EntryQuery, GraphQuery, NewEntry, Successor } from './contract.ts';
+import { SKILL } from './model.ts';
+import type { LinkRow } from './store/edges.ts';
+import { supersededStays, type EntryListRow, type EntryRow } from './store/entries.ts';
+import type { MemoryStore } from './store/index.ts';
+import { notActive } from './store/supersede.ts';
+
+export type MemoryService = ReturnType<typeof createMemoryService>;
+
+interface Dependencies {
+  store: MemoryStore;
+  workspaces: Pick<WorkspaceStore, 'underCap'>;
+  otp: Pick<OtpService, 'gate'>;
+  models: Pick<Models, 'embed'>;
+  /** Its slug is taken in every workspace. */
+  isBuiltinSkill: (slug: string) => boolean;
+  /** Bodies of skills are for those with the admin stamp alone, here as at their own address. */
+  publicVisibility: boolean;
+}
+
+export const createMemoryService = (dependencies: Dependencies) => {
+  const { store, workspaces, otp, models, isBuiltinSkill, publicVisibility } = dependencies;
+  /** The row, without its text where the caller may not read that. */
+  const shownTo =
+    ({ isAdmin }: Caller) =>
+    <Row extends { type: string }>(row: Row): Row =>
+      publicVisibility && !isAdmin && row.type === SKILL
+        ? { ...row, ...('preview' in row && { preview: '' }), ...('content' in row && { content: '' }) }
+        : row;
+
+  /** @throws Problem embedding_failed */
+  async function embed(text: string): Promise<number[]> {
+    try {
+      const [vector] = await models.embed([text]);
+      return vector!;
+    } catch (error) {
+      if (!(error instanceof ModelFailure)) throw error;
+      throw new Problem('embedding_failed', `embedding_failed: ${error.message}`);
+    }
+  }
+
+  /** Superseded entries count too: they are kept, and can be deleted. */
+  const underCap = <T>(customerId: string, insert: () => Promise<T>): Promise<T> =>
+    workspaces.underCap(customerId, 'cold_memory_entries', () => store.countEntries(customerId), insert);
+
+  /** @throws Problem slug_taken */
+  const requireFree = (slug: string | null | undefined): void => {
+    if (slug && isBuiltinSkill(slug)) throw new Problem('slug_taken');
+  };
+
+  return {
+    stats: (customerId: string) => store.readStats(customerId),
+
+    /** @throws Problem embedding_failed */
+    async list(caller: Caller, { q, limit, ...filter }: EntryQuery) {
+      const { customerId } = caller;
+      const shown = shownTo(caller);
+      if (q === undefined) {
+        const { rows, total } = await store.listEntries(customerId, filter, limit);
+        return { data: rows.map((row) => wireListRow(shown(row))), meta: { limit, search: false, total } };
+      }
+      const embedding = await embed(q);
+      const rows = await store.searchEntries({ customerId, embedding, k: limit, filters: filter });
+      return { data: rows.map((row) => wireListRow(shown(row), row.score)), meta: { limit, search: true } };
+    },
+
+    /** @throws Problem not_found */
+    get: async (caller: Caller, id: number) => wireEntry(shownTo(caller)(await store.findEntry(caller.customerId, id))),
+
+    /** @throws Problem slug_taken, plan_limit_exceeded, workspace_archived, embedding_failed */
+    async create(customerId: string, entry: NewEntry) {
+      requireFree(entry.slug);
+      const row = { ...columnsOf(entry), type: entry.type, embedding: await embed(entry.content) };
+      return wireEntry(await underCap(customerId, () => store.insertEntry(customerId, row)));
+    },
+
+    /** @throws Problem not_found, bad_request, otp_required, embedding_failed */
+    async update(caller: Caller, id: number, { re_embed, ...change }: EntryChange, confirmation: Confirmation) {
+      if (!re_embed && Object.keys(change).length === 0) {
+        throw new Problem(
+          'bad_request',
+          'nothing to change: send at least one of content, description, scope, always_load, meta, status, re_embed',
+        );
+      }
+      const entry = await store.findEntry(caller.customerId, id);
+      if (change.status && entry.status === 'superseded') throw supersededStays();
+      if (change.content !== undefined || change.scope !== undefined) requireNoSkill(entry);
+      // A request without a code is to be told to come again: that need not wait for a vector.
+      const isConfirmed = confirmation.code !== undefined;
+      const embedding = re_embed && isConfirmed ? await embed(change.content ?? entry.content) : undefined;
+      const { content, description, scope, always_load: alwaysLoad, meta, status } = change;
+      const columns = { content, description, scope, alwaysLoad, meta, status, embedding };
+      const changed = await otp.gate(caller, confirmation, `memory.update:${id}`, () =>
+        store.updateEntry(caller.customerId, id, columns),
+      );
+      return wireEntry(changed);
+    },
+
+    /** @throws Problem not_found, otp_required */
+    async delete(caller: Caller, id: number, confirmation: Confirmation): Promise<void> {
+      await store.findEntry(caller.customerId, id);
+      await otp.gate(caller, confirmation, `memory.delete:${id}`, () => store.deleteEntries(caller.customerId, [id]));
+    },
+
+    /** @throws Problem not_found, otp_required */
+    async bulkDelete(caller: Caller, given: readonly number[], confirmation: Confirmation) {
+      const ids = [...new Set(given)].sort((a, b) => a - b);
+      const known = await store.findIds(caller.customerId, ids);
+      if (known.length < ids.length) throw new Problem('not_found');
+      const scope = `memory.bulk_delete:${ids.length}:${sha256(ids.join(',')).slice(0, 16)}`;
+      await otp.gate(caller, confirmation, scope, () => store.deleteEntries(caller.customerId, ids));
+      return { deleted: ids.length };
+    },
+
+    /** @throws Problem not_found */
+    verify: async (customerId: string, id: number) => ({ last_verified_at: await store.verifyEntry(customerId, id) }),
+
+    /** @throws Problem not_found, entry_not_active, slug_taken, plan_limit_exceeded, embedding_failed */
+    async supersede(customerId: string, id: number, given: Successor) {
+      const old = await store.findEntry(customerId, id);
+      requireNoSkill(old);
+      if (old.status !== 'active') throw notActive(old);
+      requireFree(given.slug);
+      const successor = { ...columnsOf(given), type: given.type, embedding: await embed(given.content) };
+      return wireEntry(await underCap(customerId, () => store.supersedeEntry(customerId, id, successor)));
+    },
+
+    /** @throws Problem not_found */
+    async links(customerId: string, id: number) {
+      await store.findEntry(customerId, id);
+      const { outgoing, incoming } = await store.listLinks(customerId, id);
+      return { outgoing: outgoing.map(wireLink), incoming: incoming.map(wireLink) };
+    },
+
+    async graph(customerId: string, { type, ...filter }: GraphQuery) {
+      const { nodes, edges, droppedDangling, truncated } = await store.readGraph(customerId, {
+        ...filter,
+        types: type,
+      });
+      const counts = { node_count: nodes.length, edge_count: edges.length, dropped_dangling: droppedDangling };
+      return { nodes, edges, meta: { ...counts, truncated } };
+    },
+  };
+};
+
+/** Body and scope of a skill have rules of their own, which its own address keeps. */
+function requireNoSkill({ type, slug }: Pick<EntryRow, 'type' | 'slug'>): void {
+  if (type === SKILL) throw new Problem('bad_request', `this is a skill: change it with PATCH /v1/skills/${slug}`);
+}
+
+type Given = Omit<NewEntry, 'type'>;
+const columnsOf = ({ always_load: alwaysLoad, source_attribution: sourceAttribution, ...entry }: Given) => ({
+  ...entry,
+  alwaysLoad,
+  sourceAttribution,
+});
+
+const wireCommon = (row: Omit<EntryListRow, 'preview'>) => ({
+  id: row.id,
+  type: row.type,
+  slug: row.slug,
+  name: row.name,
+  description: row.description,
+  agent: row.agent,
+  scope: row.scope,
+  source_attribution: row.sourceAttribution,
+  status: row.status,
+  always_load: row.alwaysLoad,
+  last_verified_at: row.lastVerifiedAt,
+  meta: row.meta,
+  created_at: row.createdAt,
+  updated_at: row.updatedAt,
+});
+
+const wireListRow = (row: EntryListRow, score: number | null = null) => ({
+  ...wireCommon(row),
+  preview: row.preview,
+  score,
+});
+
+const wireEntry = (row: EntryRow) => ({
+  ...wireCommon(row),
+  content: row.content,
+  has_embedding: row.hasEmbedding,
+  hit_count: row.hitCount,
+  impression_count: row.impressionCount,
+  hit_rate: row.impressionCount === 0 ? 0 : row.hitCount / row.impressionCount,
+  last_hit_at: row.lastHitAt,
+});
+
+const wireLink = (link: LinkRow) => ({ ...link, resolved: link.dst_id !== null });

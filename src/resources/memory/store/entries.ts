@@ -1,0 +1,194 @@
+/** Queries on entries of the memory. Every one takes the workspace, which a foreign id is unknown in. */
+import { and, desc, eq, getTableColumns, ne, sql, type SQL } from 'drizzle-orm';
+import { found, type Database } from '../../../platform/db/client.ts';
+import { Problem } from '../../../platform/core/problem.ts';
+import { PREVIEW_LENGTH, SKILL, type EntryStatus, type WikilinkType } from '../model.ts';
+import { memoryEdges, memoryEntries } from '../table.ts';
+import { lockGraph, resolveSlug, writeEdges } from './edges.ts';
+
+const { content: _content, embedding: _embedding, customerId: _customerId, ...plain } = getTableColumns(memoryEntries);
+
+/** What a list shows of an entry; a search adds the score. */
+export const entryListColumns = {
+  id: plain.id,
+  type: plain.type,
+  slug: plain.slug,
+  name: plain.name,
+  description: plain.description,
+  agent: plain.agent,
+  scope: plain.scope,
+  sourceAttribution: plain.sourceAttribution,
+  status: plain.status,
+  alwaysLoad: plain.alwaysLoad,
+  lastVerifiedAt: plain.lastVerifiedAt,
+  meta: plain.meta,
+  createdAt: plain.createdAt,
+  updatedAt: plain.updatedAt,
+  preview: sql<string>`left(${memoryEntries.content}, ${sql.raw(String(PREVIEW_LENGTH))})`,
+};
+
+const entryColumns = {
+  ...plain,
+  content: memoryEntries.content,
+  hasEmbedding: sql<boolean>`${memoryEntries.embedding} is not null`,
+};
+
+export type EntryListRow = Awaited<ReturnType<typeof listEntries>>['rows'][number];
+export type EntryRow = Awaited<ReturnType<typeof findEntry>>;
+
+export interface EntryFilter {
+  agent?: string | undefined;
+  type?: string | undefined;
+  scope?: string | undefined;
+}
+
+export const entriesWhere = (customerId: string, { agent, type, scope }: EntryFilter): SQL | undefined =>
+  and(
+    eq(memoryEntries.customerId, customerId),
+    agent === undefined ? undefined : eq(memoryEntries.agent, agent),
+    type === undefined ? undefined : eq(memoryEntries.type, type),
+    scope === undefined ? undefined : eq(memoryEntries.scope, scope),
+  );
+
+// As bigint, so that an id too large for any row is one that no row has.
+const entryIs = (customerId: string, id: number): SQL | undefined =>
+  and(eq(memoryEntries.customerId, customerId), sql`${memoryEntries.id} = ${id}::bigint`);
+const entriesAre = (customerId: string, ids: readonly number[]): SQL | undefined =>
+  and(eq(memoryEntries.customerId, customerId), sql`${memoryEntries.id} = any(${sql.param(ids)}::bigint[])`);
+
+/** Newest first. */
+export async function listEntries(db: Database, customerId: string, filter: EntryFilter, limit: number) {
+  const where = entriesWhere(customerId, filter);
+  const rows = await db.orm
+    .select(entryListColumns)
+    .from(memoryEntries)
+    .where(where)
+    .orderBy(desc(memoryEntries.createdAt), desc(memoryEntries.id))
+    .limit(limit);
+  return { rows, total: await db.orm.$count(memoryEntries, where) };
+}
+
+/** @throws Problem not_found */
+export async function findEntry(db: Database, customerId: string, id: number) {
+  const [entry] = await db.orm.select(entryColumns).from(memoryEntries).where(entryIs(customerId, id));
+  return found(entry);
+}
+
+/** What a tool call wrote, where an earlier attempt of it did. */
+export async function findByCall(db: Database, customerId: string, callKey: string) {
+  const [entry] = await db.orm
+    .select({ id: memoryEntries.id, slug: memoryEntries.slug })
+    .from(memoryEntries)
+    .where(and(eq(memoryEntries.customerId, customerId), eq(memoryEntries.callKey, callKey)));
+  return entry;
+}
+
+/** Which of these entries there are. */
+export async function findIds(db: Database, customerId: string, ids: readonly number[]): Promise<number[]> {
+  const rows = await db.orm.select({ id: memoryEntries.id }).from(memoryEntries).where(entriesAre(customerId, ids));
+  return rows.map(({ id }) => id);
+}
+
+export const countEntries = (db: Database, customerId: string): Promise<number> =>
+  db.orm.$count(memoryEntries, and(eq(memoryEntries.customerId, customerId), ne(memoryEntries.type, SKILL)));
+
+type Row = typeof memoryEntries.$inferInsert;
+export type NewEntry = Pick<Row, 'type' | 'content'> &
+  Partial<
+    Pick<
+      Row,
+      | 'slug'
+      | 'name'
+      | 'description'
+      | 'agent'
+      | 'scope'
+      | 'sourceAttribution'
+      | 'callKey'
+      | 'alwaysLoad'
+      | 'meta'
+      | 'category'
+      | 'agents'
+    >
+  > & { embedding: number[] };
+
+/**
+ * Writes an entry with its links, and leads those to it that waited for its slug. In a transaction of the caller's
+ * that holds the graph's lock.
+ * @throws Problem slug_taken
+ */
+export async function insertEntry(
+  db: Database,
+  customerId: string,
+  entry: NewEntry,
+  typeOf?: (slug: string) => WikilinkType,
+): Promise<EntryRow> {
+  const [row] = await db.orm
+    .insert(memoryEntries)
+    .values({ ...entry, customerId })
+    .onConflictDoNothing()
+    .returning(entryColumns);
+  if (!row) throw new Problem('slug_taken');
+  await writeEdges(db, { customerId, id: row.id, content: row.content }, typeOf);
+  if (row.slug !== null) await resolveSlug(db, { customerId, slug: row.slug, id: row.id });
+  return row;
+}
+
+export type EntryChange = Partial<
+  Pick<Row, 'content' | 'description' | 'scope' | 'alwaysLoad' | 'meta' | 'embedding'> & {
+    status: Exclude<EntryStatus, 'superseded'>;
+  }
+>;
+
+/** @throws Problem not_found, bad_request where the status of a superseded entry is to change */
+export const updateEntry = (db: Database, customerId: string, id: number, change: EntryChange): Promise<EntryRow> =>
+  db.transaction(async () => {
+    await lockGraph(db, customerId);
+    const [row] = await db.orm
+      .update(memoryEntries)
+      .set({ ...change, updatedAt: sql`now()` })
+      .where(
+        and(entryIs(customerId, id), change.status === undefined ? undefined : ne(memoryEntries.status, 'superseded')),
+      )
+      .returning(entryColumns);
+    if (!row) return refuseStatus(db, customerId, id);
+    if (change.content !== undefined) {
+      await writeEdges(db, { customerId, id: row.id, content: change.content });
+    }
+    return row;
+  });
+
+async function refuseStatus(db: Database, customerId: string, id: number): Promise<never> {
+  await findEntry(db, customerId, id);
+  throw supersededStays();
+}
+
+export const supersededStays = (): Problem => new Problem('bad_request', 'status: a superseded entry stays superseded');
+
+/** All of them or, where one is unknown, none. @throws Problem not_found */
+export const deleteEntries = (db: Database, customerId: string, ids: readonly number[]): Promise<void> =>
+  db.transaction(async () => {
+    await lockGraph(db, customerId);
+    // In one order, as what recall counts locks these rows too.
+    const rows = await db.orm
+      .select({ id: memoryEntries.id })
+      .from(memoryEntries)
+      .where(entriesAre(customerId, ids))
+      .orderBy(memoryEntries.id)
+      .for('update');
+    if (rows.length < new Set(ids).size) throw new Problem('not_found');
+    // Links to them become unresolved by themselves; that something took their place is no longer to be told.
+    await db.orm
+      .delete(memoryEdges)
+      .where(and(sql`${memoryEdges.dstId} = any(${sql.param(ids)}::bigint[])`, eq(memoryEdges.edgeType, 'supersedes')));
+    await db.orm.delete(memoryEntries).where(entriesAre(customerId, ids));
+  });
+
+/** @throws Problem not_found */
+export async function verifyEntry(db: Database, customerId: string, id: number): Promise<Date> {
+  const [row] = await db.orm
+    .update(memoryEntries)
+    .set({ lastVerifiedAt: sql`now()` })
+    .where(entryIs(customerId, id))
+    .returning({ lastVerifiedAt: memoryEntries.lastVerifiedAt });
+  return found(row).lastVerifiedAt!;
+}

@@ -1,0 +1,81 @@
+/** What a run is reminded of when it begins: what is always to be known, and what is near to its prompt. */
+import { and, asc, eq, ne, or, sql, type SQL } from 'drizzle-orm';
+import type { Database } from '../../../platform/db/client.ts';
+import { PERSONAL, SKILL } from '../model.ts';
+import { memoryEntries } from '../table.ts';
+import { nearest } from './search.ts';
+
+export interface Remembered {
+  id: number;
+  type: string;
+  name: string | null;
+  content: string;
+}
+
+const columns = {
+  id: memoryEntries.id,
+  type: memoryEntries.type,
+  name: memoryEntries.name,
+  content: memoryEntries.content,
+};
+
+/** Active memories that an agent may see: its own, and those that are not somebody else's alone. */
+const seenBy = (agent: string): SQL | undefined =>
+  and(
+    eq(memoryEntries.status, 'active'),
+    ne(memoryEntries.type, SKILL),
+    or(eq(memoryEntries.agent, agent), ne(memoryEntries.scope, PERSONAL)),
+  );
+
+/** Always in what the agent knows; the oldest first, so that the text stays the same from run to run. */
+export const listAlwaysLoaded = (
+  db: Database,
+  { customerId, agent, limit }: { customerId: string; agent: string; limit: number },
+): Promise<Remembered[]> =>
+  db.orm
+    .select(columns)
+    .from(memoryEntries)
+    .where(and(eq(memoryEntries.customerId, customerId), eq(memoryEntries.alwaysLoad, true), seenBy(agent)))
+    .orderBy(asc(memoryEntries.id))
+    .limit(limit);
+
+/** Those nearest to a vector, always loaded ones apart. */
+export const recallEntries = (
+  db: Database,
+  { customerId, agent, embedding, k }: { customerId: string; agent: string; embedding: number[]; k: number },
+): Promise<(Remembered & { score: number })[]> =>
+  nearest<Remembered>(
+    db,
+    { customerId, embedding, k, where: and(eq(memoryEntries.alwaysLoad, false), seenBy(agent)) },
+    columns,
+  );
+
+/** What an agent finds when it searches. */
+export const searchForAgent = (
+  db: Database,
+  { customerId, agent, embedding, k }: { customerId: string; agent: string; embedding: number[]; k: number },
+) =>
+  nearest<Remembered & { slug: string | null; createdAt: Date }>(
+    db,
+    { customerId, embedding, k, where: seenBy(agent) },
+    { ...columns, slug: memoryEntries.slug, createdAt: memoryEntries.createdAt },
+  );
+
+/** Entries that were compared with a prompt, and those of them that were close enough to be told. */
+export interface Recalled {
+  candidates: readonly number[];
+  hits: readonly number[];
+}
+
+/**
+ * CTE: counts what a run was reminded of, in the statement that begins the run, so that it is counted once.
+ * @param guard has a row when the run begins here and now
+ */
+export const countRecalled = (guard: SQL, customerId: string, { candidates, hits }: Recalled): SQL => sql`
+  update memory_entries set impression_count = impression_count + 1,
+    hit_count = hit_count + (id = any(${sql.param(hits)}::int[]))::int,
+    last_hit_at = case when id = any(${sql.param(hits)}::int[]) then now() else last_hit_at end
+  where id in (
+      select id from memory_entries where customer_id = ${customerId} and id = any(${sql.param(candidates)}::int[])
+      order by id for update)
+    and exists (select 1 from ${guard})`;

@@ -1,0 +1,120 @@
+/**
+ * The column of vectors: which model made what is in it is the comment on the column, how long they are its type, and so
+ * the two change together with what they describe.
+ *
+ * To change the model, vectors of the new one are collected in a second column beside the old, with an index of its own,
+ * and then that column takes the place of the old one in one transaction: until then searches go on as before, and
+ * whoever is broken off goes on where it was.
+ */
+import { sql } from 'drizzle-orm';
+import type { Database } from '../../../platform/db/client.ts';
+import { HNSW } from '../table.ts';
+
+/** A model, and how many numbers its vectors have. */
+export interface VectorKind {
+  model: string;
+  dimensions: number;
+}
+
+const CURRENT = 'embedding';
+const NEXT = 'embedding_next';
+
+const kindOf = async (db: Database, column: string): Promise<VectorKind | undefined> => {
+  const [kind] = await db.rows<VectorKind>(sql`
+    select coalesce(col_description(attrelid, attnum), '') as model, atttypmod as dimensions from pg_attribute
+    where attrelid = 'memory_entries'::regclass and attname = ${column} and not attisdropped`);
+  return kind;
+};
+
+export const currentKind = async (db: Database): Promise<VectorKind> => (await kindOf(db, CURRENT))!;
+
+export const isSameKind = (a: VectorKind, b: VectorKind): boolean =>
+  a.model === b.model && a.dimensions === b.dimensions;
+
+const vectorType = ({ dimensions }: VectorKind) => sql.raw(`vector(${dimensions})`);
+/** A comment takes no parameter. */
+const comment = (db: Database, column: string, { model }: VectorKind) =>
+  db.rows(sql.raw(`comment on column memory_entries.${column} is '${model.replaceAll("'", "''")}'`));
+
+/** Makes the column one of this kind where it holds nothing yet. @returns false where it does */
+export const adoptKind = (db: Database, kind: VectorKind): Promise<boolean> =>
+  db.transaction(async () => {
+    await db.rows(sql`lock table memory_entries in access exclusive mode`);
+    const [first] = await db.rows(sql`select 1 from memory_entries where embedding is not null limit 1`);
+    if (first) return false;
+    await db.rows(sql`alter table memory_entries alter embedding type ${vectorType(kind)} using null`);
+    await comment(db, CURRENT, kind);
+    return true;
+  });
+
+/** Makes the second column, unless an earlier attempt with the same model left it. */
+export const prepareNext = (db: Database, kind: VectorKind): Promise<void> =>
+  db.transaction(async () => {
+    const there = await kindOf(db, NEXT);
+    if (there && isSameKind(there, kind)) return;
+    await db.rows(sql`alter table memory_entries drop column if exists embedding_next`);
+    await db.rows(sql`alter table memory_entries add column embedding_next ${vectorType(kind)}`);
+    await comment(db, NEXT, kind);
+    // What is written anew meanwhile is embedded anew.
+    await db.rows(sql`
+      create or replace function memory_entries_forget_next() returns trigger language plpgsql as $$
+      begin
+        new.embedding_next := null;
+        return new;
+      end $$`);
+    await db.rows(sql`
+      create or replace trigger memory_entries_forget_next before update of content on memory_entries
+      for each row when (old.content is distinct from new.content) execute function memory_entries_forget_next()`);
+  });
+
+/** Of all workspaces. */
+export async function countNext(db: Database): Promise<{ total: number; done: number }> {
+  const [counts] = await db.rows<{ total: number; done: number }>(
+    sql`select count(*)::int as total, count(embedding_next)::int as done from memory_entries`,
+  );
+  return counts!;
+}
+
+export interface TextToEmbed {
+  id: number;
+  content: string;
+}
+
+/** Entries that still lack a vector of the new model, from an id on. */
+export const listWithoutNext = (
+  db: Database,
+  { after = 0, limit }: { after?: number; limit: number },
+): Promise<TextToEmbed[]> =>
+  db.rows<TextToEmbed>(sql`
+    select id, content from memory_entries where id > ${after} and embedding_next is null order by id limit ${limit}`);
+
+/** Those whose content is still what was embedded; the others come again. */
+export async function writeNext(db: Database, vectors: readonly (TextToEmbed & { vector: number[] })[]): Promise<void> {
+  const rows = vectors.map(({ id, content, vector }) => ({ id, content, vector: JSON.stringify(vector) }));
+  await db.rows(sql`
+    update memory_entries set embedding_next = given.vector::vector
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as given(id int, content text, vector text)
+    where memory_entries.id = given.id and memory_entries.content = given.content`);
+}
+
+/** Beside the work of others; one that an earlier attempt left half made is made anew. */
+export async function indexNext(db: Database): Promise<void> {
+  await db.rows(sql`drop index if exists memory_entries_by_embedding_next`);
+  await db.rows(sql`
+    create index concurrently memory_entries_by_embedding_next on memory_entries
+    using hnsw (embedding_next vector_cosine_ops)
+    with (m = ${sql.raw(String(HNSW.m))}, ef_construction = ${sql.raw(String(HNSW.ef_construction))})`);
+}
+
+/** The second column takes the place of the first. @returns false, with nothing changed, where entries still lack a vector */
+export const swapNext = (db: Database): Promise<boolean> =>
+  db.transaction(async () => {
+    await db.rows(sql`lock table memory_entries in access exclusive mode`);
+    if ((await listWithoutNext(db, { limit: 1 })).length > 0) return false;
+    await db.rows(sql`drop trigger memory_entries_forget_next on memory_entries`);
+    await db.rows(sql`drop function memory_entries_forget_next`);
+    await db.rows(sql`alter table memory_entries drop column embedding`);
+    await db.rows(sql`alter table memory_entries rename column embedding_next to embedding`);
+    await db.rows(sql`alter index memory_entries_by_embedding_next rename to memory_entries_by_embedding`);
+    return true;
+  });

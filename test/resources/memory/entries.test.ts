@@ -1,0 +1,435 @@
+/** Entries of the memory over HTTP, on a real database and with the packaged embedder. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sql } from 'drizzle-orm';
+import { confirmed, demandIn, otpHeaders } from '../../support/otp.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
+
+const ENTRIES = '/v1/memory/entries';
+const UNKNOWN = 999_999_999_999_999;
+
+let service: TestService;
+let tenant: Tenant;
+let other: Tenant;
+
+beforeAll(async () => {
+  service = await startTestService({ worker: false });
+  tenant = await service.tenant('acc_memory');
+  other = await service.tenant('acc_memory_other');
+});
+afterAll(() => service?.close());
+
+const create = (body: object, by = tenant) =>
+  by.cp('POST', ENTRIES, { type: 'note', content: 'The bakery opens at six.', ...body });
+async function created(body: object = {}, by = tenant) {
+  const answer = await create(body, by);
+  expect(answer.status).toBe(201);
+  return answer.body;
+}
+const read = async (id: number, by = tenant) => (await by.cp('GET', `${ENTRIES}/${id}`)).body;
+const patch = (id: number, body?: object, by = tenant) => confirmed(by, 'PATCH', `${ENTRIES}/${id}`, body);
+const refused = (detail: unknown, status = 400) => ({ status, body: { detail } });
+
+describe('memory.create', () => {
+  // Guards: the shape of an entry, and the defaults of what is left out.
+  test('answers with the whole entry, embedded', async () => {
+    const { status, body } = await create({});
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      id: expect.any(Number),
+      type: 'note',
+      slug: null,
+      name: null,
+      description: null,
+      content: 'The bakery opens at six.',
+      agent: null,
+      scope: 'shared',
+      source_attribution: null,
+      status: 'active',
+      always_load: false,
+      last_verified_at: null,
+      meta: null,
+      created_at: expect.stringMatching(/^\d{4}-.*Z$/),
+      updated_at: body.created_at,
+      has_embedding: true,
+      hit_count: 0,
+      impression_count: 0,
+      hit_rate: 0,
+      last_hit_at: null,
+    });
+    expect(await tenant.cp('GET', `${ENTRIES}/${body.id}`)).toMatchObject({ status: 200, body });
+  });
+
+  // Guards: every field that can be given is kept; a blank agent is none.
+  test('keeps what it is given', async () => {
+    const given = {
+      ...{
+        type: 'fact',
+        slug: 'opening-hours',
+        name: 'Hours',
+        description: 'When',
+        agent: 'writer',
+        scope: 'personal',
+      },
+      ...{ source_attribution: 'the door', always_load: true, meta: { seen: [1, { deep: true }] } },
+    };
+    expect(await created(given)).toMatchObject(given);
+    expect(await created({ agent: ' ', name: '' })).toMatchObject({ agent: null, name: null });
+  });
+
+  // Guards: bad input is 400 with one sentence, never 422 and never a 500.
+  test.each<[string, unknown, string]>([
+    ['no body', undefined, 'content required'],
+    ['a list', [], 'content required'],
+    ['no content', { type: 'note' }, 'content required'],
+    ['blank content', { type: 'note', content: ' \n' }, 'content required'],
+    ['content of another type', { type: 'note', content: 5 }, 'content required'],
+    ['no type', { content: 'x' }, 'type required'],
+    ['blank type', { content: 'x', type: ' ' }, 'type required'],
+    ['a skill', { content: 'x', type: 'skill' }, 'type: skills are made with POST /v1/skills'],
+    ['a slug with spaces', { content: 'x', type: 'note', slug: 'a b' }, 'slug: must be letters'],
+    ['a slug that ends a link', { content: 'x', type: 'note', slug: 'a]]' }, 'slug: must be letters'],
+    ['a NUL', { content: 'a\u0000b', type: 'note' }, 'content: must not contain a NUL character'],
+    ['half a character', { content: 'x', type: 'note', meta: { a: '\ud800' } }, 'meta.a: must be well-formed Unicode'],
+    ['meta that is no object', { content: 'x', type: 'note', meta: [1] }, 'meta: '],
+    ['always_load that is no boolean', { content: 'x', type: 'note', always_load: 'yes' }, 'always_load: '],
+    ['too much content', { content: 'x'.repeat(100_001), type: 'note' }, 'content too long (max 100000 characters)'],
+  ])('refuses %s', async (_, body, detail) => {
+    expect(await tenant.cp('POST', ENTRIES, body)).toMatchObject(refused(expect.stringContaining(detail)));
+  });
+
+  // Guards: names that objects have by themselves are names like any other.
+  test('keeps odd names', async () => {
+    const body = JSON.parse('{"slug": "constructor", "meta": {"constructor": 1, "toString": {"valueOf": null}}}');
+    expect(await created(body)).toMatchObject({ slug: 'constructor', meta: body.meta });
+  });
+
+  // Guards: a slug names one node of a workspace, also among the skills that ship; and says nothing of other workspaces.
+  test('gives a slug once', async () => {
+    await created({ slug: 'taken' });
+    expect(await create({ slug: 'taken' })).toMatchObject(refused('slug_taken', 409));
+    expect(await create({ slug: 'writing-style' })).toMatchObject(refused('slug_taken', 409));
+    await created({ slug: 'taken' }, other);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => create({ slug: 'raced' })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(7).fill(409)]);
+  });
+});
+
+describe('the plan', () => {
+  // Guards: the cap holds for creates at once, counts no skills, and has a supersede count too.
+  test('caps entries', async () => {
+    const free = await service.tenant('acc_memory_free', 'free');
+    await service.runtime.db.rows(sql`
+      insert into memory_entries (customer_id, type, slug, name, content)
+      select ${free.caller.customerId}, case when n <= 20 then 'skill' else 'note' end, 's' || n, 'n', 'filled' from generate_series(1, 1017) n`);
+    const answers = await Promise.all(Array.from({ length: 6 }, () => create({}, free)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 201, 403, 403, 403]);
+    const limit = {
+      code: 'plan_limit_exceeded',
+      resource: 'cold_memory_entries',
+      current: 1000,
+      limit: 1000,
+      tier: 'free',
+    };
+    expect(answers.find(({ status }) => status === 403)!.body).toEqual({ detail: limit });
+    const { id } = answers.find(({ status }) => status === 201)!.body;
+    expect(await free.cp('POST', `${ENTRIES}/${id}/supersede`, { content: 'New.' })).toMatchObject(refused(limit, 403));
+    expect(await read(id, free)).toMatchObject({ status: 'active' });
+  });
+});
+
+describe('memory.list', () => {
+  // Guards: newest first, previews in the place of contents, filters that add up, and a total of what they let through.
+  test('shows the newest first', async () => {
+    const lister = await service.tenant('acc_memory_list');
+    const long = `${'é'.repeat(239)}🍞 and more`;
+    const first = await created({ content: long, agent: 'writer', type: 'fact' }, lister);
+    const second = await created({ agent: 'writer', scope: 'personal' }, lister);
+    const third = await created({}, lister);
+    const list = async (query = '') => (await lister.cp('GET', `${ENTRIES}${query}`)).body;
+    const all = await list();
+    expect(all.data.map(({ id }: { id: number }) => id)).toEqual([third.id, second.id, first.id]);
+    expect(all.meta).toEqual({ limit: 50, search: false, total: 3 });
+    const { content: _, has_embedding, hit_count, hit_rate, impression_count, last_hit_at, ...shown } = first;
+    expect({ has_embedding, hit_count, hit_rate, impression_count, last_hit_at }).toBeDefined();
+    expect(all.data[2]).toEqual({ ...shown, preview: `${'é'.repeat(239)}🍞`, score: null });
+
+    expect((await list('?limit=1')).meta).toEqual({ limit: 1, search: false, total: 3 });
+    expect((await list('?limit=1')).data).toHaveLength(1);
+    expect((await list('?agent=writer')).meta.total).toBe(2);
+    expect((await list('?agent=writer&type=fact')).data).toMatchObject([{ id: first.id }]);
+    expect((await list('?scope=personal&agent=&q=')).data).toMatchObject([{ id: second.id }]);
+    expect(await list('?agent=nobody')).toEqual({ data: [], meta: { limit: 50, search: false, total: 0 } });
+    expect((await list('?unknown=1')).meta.total).toBe(3);
+  });
+
+  // Guards: a question orders by meaning and says how close; entries of every status are found.
+  test('finds by meaning', async () => {
+    const asker = await service.tenant('acc_memory_search');
+    const bread = await created({ content: 'Sourdough bread needs flour, water and salt.', agent: 'baker' }, asker);
+    const car = await created({ content: 'The engine of the car was repaired by a mechanic.' }, asker);
+    await patch(bread.id, { status: 'archived' }, asker);
+    const { status, body } = await asker.cp('GET', `${ENTRIES}?q=${encodeURIComponent('how do I bake a loaf?')}`);
+    expect(status).toBe(200);
+    expect(body.meta).toEqual({ limit: 50, search: true });
+    expect(body.data.map(({ id }: { id: number }) => id)).toEqual([bread.id, car.id]);
+    expect(body.data[0]).toMatchObject({ status: 'archived', preview: bread.content });
+    expect(body.data[0].score).toBeGreaterThan(body.data[1].score);
+    expect(body.data[0].score).toBeLessThan(1);
+    const one = await asker.cp('GET', `${ENTRIES}?q=bread&agent=baker&limit=1`);
+    expect(one.body).toMatchObject({ data: [{ id: bread.id }], meta: { limit: 1, search: true } });
+  });
+
+  // Guards: bad queries are 400 here.
+  test.each(['limit=0', 'limit=201', 'limit=x', 'limit=1&limit=2', 'q=a%00b', `type=${'x'.repeat(101)}`, 'q=a&q=b'])(
+    'refuses ?%s',
+    async (query) => {
+      expect(await tenant.cp('GET', `${ENTRIES}?${query}`)).toMatchObject(refused(expect.any(String)));
+    },
+  );
+});
+
+describe('memory.get', () => {
+  // Guards: an id that is not there is 404 whatever it looks like, and no number is too large for the database.
+  test.each([
+    [UNKNOWN, 404],
+    [0, 404],
+    ['-1', 400],
+    ['x', 400],
+    ['1e3', 400],
+    ['9'.repeat(40), 400],
+  ])('of %s answers %i', async (id, status) => {
+    expect(await tenant.cp('GET', `${ENTRIES}/${id}`)).toMatchObject({ status });
+    expect(await tenant.cp('POST', `${ENTRIES}/${id}/verify`)).toMatchObject({ status });
+    expect(await tenant.cp('DELETE', `${ENTRIES}/${id}`)).toMatchObject({ status });
+  });
+
+  // Guards: the rate is computed of the counts as they are.
+  test('tells how often it was recalled', async () => {
+    const { id } = await created();
+    await service.runtime.db.rows(
+      sql`update memory_entries set impression_count = 8, hit_count = 2, last_hit_at = now() where id = ${id}`,
+    );
+    expect(await read(id)).toMatchObject({ impression_count: 8, hit_count: 2, hit_rate: 0.25 });
+  });
+});
+
+describe('memory.update', () => {
+  // Guards: nothing changes without a code; the code lets exactly this change through.
+  test('is done with a code', async () => {
+    const entry = await created();
+    const path = `${ENTRIES}/${entry.id}`;
+    const asked = await tenant.cp('PATCH', path, { description: 'hours' });
+    expect(demandIn(asked)).toMatchObject({ otp_required: true, scope: `memory.update:${entry.id}` });
+    expect(await read(entry.id)).toEqual(entry);
+    const headers = otpHeaders(demandIn(asked).challenge_id);
+    expect(await tenant.cp('PATCH', path, { description: 'other' }, headers)).toMatchObject({ status: 403 });
+    const { status, body } = await tenant.cp('PATCH', path, { description: 'hours' }, headers);
+    expect(status).toBe(200);
+    expect(body).toEqual({ ...entry, description: 'hours', updated_at: expect.any(String) });
+    expect(Date.parse(body.updated_at)).toBeGreaterThan(Date.parse(entry.updated_at));
+  });
+
+  // Guards: each field changes alone, and null takes away what may be missing.
+  test('changes what is sent', async () => {
+    const { id } = await created({ description: 'x', meta: { a: 1 } });
+    const change = { content: 'Closed.', scope: 'personal', always_load: true };
+    expect(await patch(id, change)).toMatchObject({
+      status: 200,
+      body: { ...change, description: 'x', meta: { a: 1 } },
+    });
+    expect((await patch(id, { description: null, meta: null })).body).toMatchObject({ description: null, meta: null });
+    expect(await read(id)).toMatchObject({
+      ...change,
+      description: null,
+      meta: null,
+      type: 'note',
+      has_embedding: true,
+    });
+  });
+
+  // Guards: a search goes by the old content until it is asked to go by the new one.
+  test('embeds again only when asked', async () => {
+    const vector = async () => {
+      const [row] = await service.runtime.db.rows<{ v: string }>(
+        sql`select embedding::text as v from memory_entries where id = ${id}`,
+      );
+      return row!.v;
+    };
+    const { id } = await created({ content: 'Sourdough bread.' });
+    const before = await vector();
+    await patch(id, { content: 'Motor oil.' });
+    expect(await vector()).toBe(before);
+    await patch(id, { re_embed: true });
+    const after = await vector();
+    expect(after).not.toBe(before);
+    const fresh = await created({ content: 'Motor oil.' });
+    const [row] = await service.runtime.db.rows<{ v: string }>(
+      sql`select embedding::text as v from memory_entries where id = ${fresh.id}`,
+    );
+    expect(after).toBe(row!.v);
+  });
+
+  // Guards: an entry is archived and brought back, and no caller makes one superseded or revives one.
+  test('moves between active and archived', async () => {
+    const { id } = await created();
+    expect((await patch(id, { status: 'archived' })).body.status).toBe('archived');
+    expect((await patch(id, { status: 'archived' })).body.status).toBe('archived');
+    expect((await patch(id, { status: 'active' })).body.status).toBe('active');
+    expect(await patch(id, { status: 'superseded' })).toMatchObject(refused('status must be active or archived'));
+    await tenant.cp('POST', `${ENTRIES}/${id}/supersede`, { content: 'New.' });
+    expect(await patch(id, { status: 'active' })).toMatchObject(refused('status: a superseded entry stays superseded'));
+    expect(await patch(id, { meta: { why: 'old' } })).toMatchObject({ status: 200, body: { status: 'superseded' } });
+  });
+
+  // Guards: what cannot be done is said before anybody is asked for a code.
+  test.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['an empty change', {}],
+    ['fields that do not change', { slug: 'new', type: 'x' }],
+    ['re_embed false alone', { re_embed: false }],
+    ['blank content', { content: ' ' }],
+    ['null content', { content: null }],
+    ['a blank scope', { scope: '' }],
+    ['an unknown status', { status: 'gone' }],
+    ['re_embed that is no boolean', { re_embed: 'true' }],
+    ['a text', 'active'],
+    ['null', null],
+  ])('refuses %s', async (_, body) => {
+    const { id } = await created();
+    expect(await tenant.cp('PATCH', `${ENTRIES}/${id}`, body)).toMatchObject(refused(expect.any(String)));
+    expect(await tenant.cp('PATCH', `${ENTRIES}/${UNKNOWN}`, { scope: 'x' })).toMatchObject(refused('not_found', 404));
+  });
+
+  // Guards: the body and scope of a skill change where their rules are kept, its status here.
+  test('leaves skills to their own address', async () => {
+    const [{ id }] = (await service.runtime.db.rows<{ id: number }>(sql`
+      insert into memory_entries (customer_id, type, slug, name, content)
+      values ('memory', 'skill', 'kneading', 'Kneading', 'Knead.') returning id`)) as [{ id: number }];
+    const elsewhere = refused('this is a skill: change it with PATCH /v1/skills/kneading');
+    expect(await patch(id, { content: 'Rest.' })).toMatchObject(elsewhere);
+    expect(await patch(id, { scope: 'personal' })).toMatchObject(elsewhere);
+    expect(await tenant.cp('POST', `${ENTRIES}/${id}/supersede`, { content: 'Rest.' })).toMatchObject(elsewhere);
+    expect(await patch(id, { status: 'archived' })).toMatchObject({ status: 200, body: { status: 'archived' } });
+  });
+});
+
+describe('memory.delete', () => {
+  // Guards: an entry goes for good, with a code and only with it.
+  test('is done with a code', async () => {
+    const { id } = await created({ slug: 'to-go' });
+    const asked = await tenant.cp('DELETE', `${ENTRIES}/${id}`);
+    expect(demandIn(asked).scope).toBe(`memory.delete:${id}`);
+    expect(await read(id)).toMatchObject({ id });
+    const headers = otpHeaders(demandIn(asked).challenge_id);
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, () => tenant.cp('DELETE', `${ENTRIES}/${id}`, undefined, headers)),
+    );
+    // A used challenge is none, an entry that has gone is unknown: whichever the others come upon first.
+    expect(answers.filter(({ status }) => status === 204)).toHaveLength(1);
+    expect(answers.filter(({ status }) => [403, 404].includes(status))).toHaveLength(3);
+    expect(await tenant.cp('GET', `${ENTRIES}/${id}`)).toMatchObject(refused('not_found', 404));
+    await created({ slug: 'to-go' });
+  });
+});
+
+describe('memory.bulkDelete', () => {
+  const bulk = (body: unknown, by = tenant) => confirmed(by, 'POST', `${ENTRIES}/bulk-delete`, body);
+
+  // Guards: one code for the whole set, named by how many and which, however they are ordered.
+  test('deletes a set', async () => {
+    const ids = [(await created()).id, (await created()).id, (await created()).id];
+    const scopeOf = async (sent: number[]) =>
+      demandIn(await tenant.cp('POST', `${ENTRIES}/bulk-delete`, { ids: sent })).scope;
+    const scope = await scopeOf(ids);
+    expect(scope).toMatch(/^memory\.bulk_delete:3:[0-9a-f]{16}$/);
+    expect(await scopeOf([...ids].reverse())).toBe(scope);
+    expect(await scopeOf([...ids, ids[0]!])).toBe(scope);
+    expect(await scopeOf(ids.slice(1))).not.toBe(scope);
+    expect(await bulk({ ids: [...ids, ids[0]] })).toMatchObject({ status: 200, body: { deleted: 3 } });
+    for (const id of ids) expect(await tenant.cp('GET', `${ENTRIES}/${id}`)).toMatchObject({ status: 404 });
+  });
+
+  // Guards: with one that is unknown or another workspace's nothing is deleted, and the answer is the same.
+  test('deletes all or none', async () => {
+    const { id } = await created();
+    const { id: foreign } = await created({}, other);
+    for (const unknown of [foreign, UNKNOWN, 2_147_483_648, -1, 0]) {
+      expect(await bulk({ ids: [id, unknown] })).toMatchObject(refused('not_found', 404));
+    }
+    expect(await read(id)).toMatchObject({ id });
+    expect(await read(foreign, other)).toMatchObject({ id: foreign });
+  });
+
+  // Guards: an entry that goes between the demand and its answer takes the whole deletion with it.
+  test('finds out what has gone meanwhile', async () => {
+    const ids = [(await created()).id, (await created()).id];
+    const asked = demandIn(await tenant.cp('POST', `${ENTRIES}/bulk-delete`, { ids }));
+    await confirmed(tenant, 'DELETE', `${ENTRIES}/${ids[1]}`);
+    const answer = await tenant.cp('POST', `${ENTRIES}/bulk-delete`, { ids }, otpHeaders(asked.challenge_id));
+    expect(answer).toMatchObject(refused('not_found', 404));
+    expect(await read(ids[0]!)).toMatchObject({ id: ids[0] });
+  });
+
+  // Guards: anything but a non-empty list of whole numbers is 400.
+  test.each([
+    undefined,
+    {},
+    { ids: [] },
+    { ids: 5 },
+    { ids: ['1'] },
+    { ids: [1.5] },
+    { ids: [null] },
+    { ids: [2 ** 53] },
+    [],
+  ])('refuses %j', async (body) => {
+    expect(await tenant.cp('POST', `${ENTRIES}/bulk-delete`, body)).toMatchObject(
+      refused(expect.stringContaining('ids must be a non-empty list of whole numbers')),
+    );
+  });
+});
+
+describe('memory.verify', () => {
+  // Guards: it stamps the time and nothing else, without a code.
+  test('stamps the time', async () => {
+    const entry = await created();
+    const { status, body } = await tenant.cp('POST', `${ENTRIES}/${entry.id}/verify`);
+    expect(status).toBe(200);
+    expect(body).toEqual({ last_verified_at: expect.stringMatching(/Z$/) });
+    expect(await read(entry.id)).toEqual({ ...entry, ...body });
+  });
+});
+
+describe('memory.stats', () => {
+  // Guards: counts by agent, type and scope, the largest first, of one's own entries only.
+  test('counts', async () => {
+    const counter = await service.tenant('acc_memory_stats');
+    expect((await counter.cp('GET', '/v1/memory/stats')).body).toEqual({
+      total: 0,
+      by_agent: [],
+      by_type: [],
+      by_scope: [],
+    });
+    await created({ agent: 'writer', type: 'fact' }, counter);
+    await created({ agent: 'writer' }, counter);
+    await created({ scope: 'personal' }, counter);
+    await created({ agent: 'editor', type: 'a' }, counter);
+    await created({ agent: 'writer' }, counter);
+    expect((await counter.cp('GET', '/v1/memory/stats')).body).toEqual({
+      total: 5,
+      by_agent: [
+        { key: 'writer', count: 3 },
+        { key: '', count: 1 },
+        { key: 'editor', count: 1 },
+      ],
+      by_type: [
+        { key: 'note', count: 3 },
+        { key: 'a', count: 1 },
+        { key: 'fact', count: 1 },
+      ],
+      by_scope: [
+        { key: 'shared', count: 4 },
+        { key: 'personal', count: 1 },
+      ],
+    });
+  });
+});
