@@ -5,6 +5,8 @@ export interface ToolRegistry {
   /** The tools of these slugs that exist, in the order asked for, each once. */
   find(customerId: string, slugs: readonly string[]): Promise<Tool[]>;
   get(customerId: string, slug: string): Promise<Tool | undefined>;
+  /** All of them, source by source. */
+  list(customerId: string): Promise<Tool[]>;
 }
 
 /** @param sources built-in ones first: nobody can then put another tool under a built-in slug */
@@ -18,5 +20,14 @@ export const createToolRegistry = (sources: readonly ToolSource[]): ToolRegistry
     }
     return [...new Set(slugs)].flatMap((slug) => found.get(slug) ?? []);
   };
-  return { find, get: async (customerId, slug) => (await find(customerId, [slug]))[0] };
+  const list = async (customerId: string): Promise<Tool[]> => {
+    const listed = new Map<string, Tool>();
+    for (const source of sources) {
+      for (const tool of (await source.list?.(customerId)) ?? []) {
+        if (!listed.has(tool.slug)) listed.set(tool.slug, tool);
+      }
+    }
+    return [...listed.values()];
+  };
+  return { find, list, get: async (customerId, slug) => (await find(customerId, [slug]))[0] };
 };

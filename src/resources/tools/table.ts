@@ -1,4 +1,4 @@
-import { boolean, integer, jsonb, pgEnum, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { boolean, integer, json, pgEnum, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { createdAt, instant } from '../../platform/db/columns.ts';
 import { EFFECTS } from '../runs/model.ts';
 import { workspaces } from '../workspaces/table.ts';
@@ -26,10 +26,10 @@ export const tools = pgTable(
     integration: text('integration'),
     effect: text('effect', { enum: EFFECTS }).notNull(),
     sensitive: boolean('sensitive').notNull(),
-    /** JSON Schema of its arguments. */
-    schema: jsonb('schema').$type<Record<string, unknown>>().notNull(),
-    /** What its kind needs. */
-    body: jsonb('body').$type<Record<string, unknown>>().notNull(),
+    /** JSON Schema of its arguments. Not jsonb, which forgets the order that its author gave them. */
+    schema: json('schema').$type<Record<string, unknown>>().notNull(),
+    /** What its kind needs, as JSON. Whole: addresses, headers, scripts and environments may all carry a secret. */
+    sealedBody: text('sealed_body').notNull(),
     /** Grows by one with each change. */
     version: integer('version').notNull().default(1),
     createdAt: createdAt(),

@@ -6,23 +6,22 @@ import { effectOf, ToolError, type Tool } from '../../../src/resources/tools/mod
 import { createToolContext } from './tool-context.ts';
 
 const builtin = createBuiltinTools();
-const tool = (slug: string): Tool => builtin.list.find((one) => one.slug === slug)!;
+const tool = (slug: string): Tool => builtin.all.find((one) => one.slug === slug)!;
 const calculate = (expression: string) => tool('calculator').execute({ expression }, createToolContext().context);
 
 // Guards: the slugs that agents are configured with.
 test('ships its tools under their slugs', async () => {
-  expect(builtin.list.map(({ slug, module }) => [slug, module])).toEqual(
-    ['http_request', 'calculator', 'current_time', 'spawn_run', 'save_artifact'].map((slug) => [
-      slug,
-      `app.tools.${slug}`,
-    ]),
+  expect(builtin.all.map(({ slug, module }) => [slug, module])).toEqual(
+    ['web.http_request', 'general.calculator', 'general.current_time', 'agents.spawn_run', 'files.save_artifact'].map(
+      (path) => [path.split('.')[1], `app.tools.${path}`],
+    ),
   );
   expect(await builtin.find('acme', ['calculator', 'unknown'])).toEqual([tool('calculator')]);
   expect(() => createBuiltinTools([tool('calculator')])).toThrow('one slug');
 });
 
 // Guards: every tool passes what is asked of a tenant's: a model can be shown it and its calls can be checked.
-test.each(builtin.list.map((one) => [one.slug, one] as const))('%s is well described', (slug, one) => {
+test.each(builtin.all.map((one) => [one.slug, one] as const))('%s is well described', (slug, one) => {
   expect(slug).toMatch(/^[a-z][a-z_]{1,63}$/);
   expect(one.description.length).toBeGreaterThan(80);
   expect(one.parameters).toMatchObject({ type: 'object', additionalProperties: false });

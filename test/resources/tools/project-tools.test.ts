@@ -90,7 +90,7 @@ test.each([
   ['pipeline_resolve_webhook_gate', 'idempotent', true],
 ])('%s is well described', async (slug, effect, sensitive) => {
   const found = await tool(slug);
-  expect(found).toMatchObject({ effect, sensitive, module: `app.tools.${slug}`, dispatch: 'activity' });
+  expect(found).toMatchObject({ effect, sensitive, module: `app.tools.projects.${slug}`, dispatch: 'activity' });
   expect(schemaProblem(found.parameters)).toBeUndefined();
   expect(checkArguments(found, { surprise: 1 })).toContain('surprise');
 });

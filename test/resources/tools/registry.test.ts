@@ -1,4 +1,4 @@
-import type { Tool, ToolSource } from '../../../src/resources/tools/model.ts';
+import { categoryOf, type Tool, type ToolSource } from '../../../src/resources/tools/model.ts';
 import { createToolRegistry } from '../../../src/resources/tools/registry.ts';
 
 const source = (module: string, ...slugs: string[]): ToolSource & { asked: string[][] } => {
@@ -39,4 +39,29 @@ test('asks no further source than it must', async () => {
   expect(await registry.find('acme', [])).toEqual([]);
   expect(custom.asked).toEqual([]);
   expect(await registry.get('acme', 'none')).toBeUndefined();
+});
+
+// Guards: what is listed is what a slug means: a tool of a later source under a taken one does not show.
+test('lists what can be found', async () => {
+  const tools = (...slugs: string[]) => slugs.map((slug) => ({ slug }) as Tool);
+  const listing = (module: string, ...slugs: string[]): ToolSource => ({
+    ...source(module, ...slugs),
+    list: async (customerId) => tools(...slugs).map((tool) => ({ ...tool, module: `${module} of ${customerId}` })),
+  });
+  const registry = createToolRegistry([listing('app', 'a', 'b'), source('(db)', 'c'), listing('mcp', 'b', 'd')]);
+  expect((await registry.list('acme')).map(({ slug, module }) => [slug, module])).toEqual([
+    ['a', 'app of acme'],
+    ['b', 'app of acme'],
+    ['d', 'mcp of acme'],
+  ]);
+});
+
+// Guards: the listing groups tools by where they are defined.
+test.each([
+  ['app.tools.memory.memory_search', 'memory'],
+  ['app.tools.old', 'general'],
+  ['mcp.github', 'mcp'],
+  ['(db)', 'custom'],
+])('%s is of category %s', (module, category) => {
+  expect(categoryOf(module)).toBe(category);
 });

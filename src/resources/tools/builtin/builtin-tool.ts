@@ -5,6 +5,8 @@ import { ToolError, type Tool, type ToolContext } from '../model.ts';
 
 interface Definition<Args extends z.ZodObject> {
   slug: string;
+  /** What the listing puts it under. */
+  area: 'agents' | 'files' | 'general' | 'memory' | 'people' | 'projects' | 'skills' | 'web';
   /** For the model: what it does, when to use it, what it answers. */
   description: string;
   effect: Effect | ((args: z.output<Args>) => Effect);
@@ -16,6 +18,7 @@ interface Definition<Args extends z.ZodObject> {
 
 export const builtinTool = <Args extends z.ZodObject>({
   slug,
+  area,
   description,
   effect,
   sensitive = false,
@@ -36,7 +39,7 @@ export const builtinTool = <Args extends z.ZodObject>({
         }
       : effect,
   sensitive,
-  module: `app.tools.${slug}`,
+  module: `app.tools.${area}.${slug}`,
   dispatch,
   async execute(args, context) {
     const parsed = schema.safeParse(args);

@@ -127,6 +127,7 @@ const calculate = (expression: string): Decimal => {
 
 export const calculator = builtinTool({
   slug: 'calculator',
+  area: 'general',
   description:
     'Evaluates an arithmetic expression exactly, in decimals. Use it for any calculation instead of doing it in your ' +
     `head. Operators + - * / % (remainder) ^ or ** (power); functions ${[...FUNCTIONS.keys()].join(', ')} (angles in ` +

@@ -23,6 +23,7 @@ const formatter = (timeZone: string): Intl.DateTimeFormat => {
 
 export const currentTime = builtinTool({
   slug: 'current_time',
+  area: 'general',
   description:
     'Tells the current date and time. Use it whenever an answer depends on today, now or how long ago something was: ' +
     'you cannot know the time otherwise. Returns {utc, timezone, local, weekday}, times as ISO 8601 with their offset.',

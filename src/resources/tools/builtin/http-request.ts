@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { ForbiddenAddressError } from '../../../platform/egress/egress.ts';
 import { readCapped } from '../../../platform/egress/read-capped.ts';
+import { checkedHeaders, codeOf, NOT_SENT, textOf } from '../http.ts';
 import { ToolError } from '../model.ts';
 import { builtinTool } from './builtin-tool.ts';
 
@@ -9,9 +10,6 @@ const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'] as 
 const READING: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 const MAX_BODY_BYTES = 64 * 1_024;
 
-/** Those that change how the connection works or whom it reaches. */
-const OWN_HEADERS =
-  /^(host|connection|content-length|expect|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-.*)$/i;
 const SHOWN_HEADERS = [
   'content-type',
   'content-length',
@@ -22,48 +20,6 @@ const SHOWN_HEADERS = [
   'location',
   'retry-after',
 ];
-
-/** Failures before anything was sent: the model may try something else, and nothing can have happened. */
-const NOT_SENT =
-  /^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|UND_ERR_INVALID_ARG|ERR_TLS_.*|ERR_INVALID_.*|CERT_.*|.*_CERT|.*_CERT_.*|.*_SIGNATURE)$/;
-
-const checkedHeaders = (given: Record<string, string>): Headers => {
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(given)) {
-    if (OWN_HEADERS.test(name)) throw new ToolError(`the header ${name} cannot be set`);
-    // `Headers` would trim a line break at the end and go on.
-    if (/[\r\n\0]/.test(name + value)) throw new ToolError(`the header ${JSON.stringify(name)} has a line break in it`);
-    try {
-      headers.append(name, value);
-    } catch {
-      throw new ToolError(`the header ${JSON.stringify(name)} is not one that HTTP allows`);
-    }
-  }
-  return headers;
-};
-
-const decoderFor = (contentType: string | null) => {
-  const charset = /charset="?([\w-]+)/i.exec(contentType ?? '')?.[1];
-  try {
-    return new TextDecoder(charset);
-  } catch {
-    return new TextDecoder();
-  }
-};
-
-/** Nothing when it is not text: NUL marks that, and cannot be stored. A character cut in two is left out. */
-const textOf = (bytes: Buffer, contentType: string | null, cut: boolean): string | null => {
-  const text = decoderFor(contentType).decode(bytes, { stream: cut });
-  return text.includes('\0') ? null : text;
-};
-
-/** The `code` of a failure, wherever `fetch` put it. */
-const codeOf = (error: unknown): string => {
-  const { code, cause, errors } = (error ?? {}) as { code?: unknown; cause?: unknown; errors?: unknown[] };
-  if (typeof code === 'string') return code;
-  const inner = cause ?? errors?.[0];
-  return inner === undefined ? '' : codeOf(inner);
-};
 
 const request = z.strictObject({
   method: z.enum(METHODS).default('GET'),
@@ -85,6 +41,7 @@ const explain = (error: unknown, { method, url, timeout_s }: z.output<typeof req
 
 export const httpRequest = builtinTool({
   slug: 'http_request',
+  area: 'web',
   description:
     'Sends one HTTP request to a public internet address. Use it to read a page or call an API whose address you know; ' +
     'private and local addresses are refused. GET, HEAD and OPTIONS follow redirects; the others answer with the ' +

@@ -7,13 +7,17 @@ import { saveArtifact } from './save-artifact.ts';
 import { spawnRun } from './spawn-run.ts';
 
 export interface BuiltinTools extends ToolSource {
-  list: readonly Tool[];
+  all: readonly Tool[];
 }
 
 /** @param more tools that are made with something: a store, a search index */
 export const createBuiltinTools = (more: readonly Tool[] = []): BuiltinTools => {
-  const list = [httpRequest, calculator, currentTime, spawnRun, saveArtifact, ...more];
-  const bySlug = new Map(list.map((tool) => [tool.slug, tool]));
-  if (bySlug.size !== list.length) throw new Error('two built-in tools have one slug');
-  return { list, find: async (_, slugs) => slugs.flatMap((slug) => bySlug.get(slug) ?? []) };
+  const all = [httpRequest, calculator, currentTime, spawnRun, saveArtifact, ...more];
+  const bySlug = new Map(all.map((tool) => [tool.slug, tool]));
+  if (bySlug.size !== all.length) throw new Error('two built-in tools have one slug');
+  return {
+    all,
+    find: async (_, slugs) => slugs.flatMap((slug) => bySlug.get(slug) ?? []),
+    list: async () => [...all],
+  };
 };

@@ -20,6 +20,7 @@ export const NOT_IN_A_PROJECT = 'this run is not part of a project, so there is 
 export const createReadArtifact = (source: ReadArtifactSource) =>
   builtinTool({
     slug: 'read_artifact',
+    area: 'projects',
     description:
       'Reads what a phase of this project made: text as it is, anything else as JSON. Use it to see the work of other ' +
       `phases, or an earlier version of it. Returns {phase_slug, version, content, next_offset}, at most ${PAGE_LENGTH} ` +

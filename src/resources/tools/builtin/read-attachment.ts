@@ -25,6 +25,7 @@ const READABLE = /^(text\/.*|application\/json)$/;
 export const createReadAttachment = (source: ReadAttachmentSource) =>
   builtinTool({
     slug: 'read_attachment',
+    area: 'projects',
     description:
       'Reads a reference file that people put beside this project. Without id and filename it lists them: ' +
       '{attachments: [{id, filename, content_type, size_bytes}], total}. With one of the two it returns the text: ' +

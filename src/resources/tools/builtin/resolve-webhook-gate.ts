@@ -22,6 +22,7 @@ const MAX_PAYLOAD = 32_000;
 export const createResolveWebhookGate = (gates: WebhookGates) =>
   builtinTool({
     slug: 'pipeline_resolve_webhook_gate',
+    area: 'projects',
     description:
       'Approves or rejects a step of a project that waits for an external system (a gate of kind webhook). Use it only ' +
       'to pass on what that system said. Gates that wait for a person cannot be answered this way. Returns ' +

@@ -35,6 +35,7 @@ const baseName = (filename: string): string => {
 
 export const saveArtifact = builtinTool({
   slug: 'save_artifact',
+  area: 'files',
   description:
     'Saves a text file with this run, where people can open and download it. Use it for results that are more than a ' +
     'short answer: reports, tables, code, pages. Returns {artifact_id, filename, size_bytes}.',

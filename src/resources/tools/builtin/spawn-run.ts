@@ -11,6 +11,7 @@ export type SpawnRunArguments = z.output<typeof SpawnRunArguments>;
 
 export const spawnRun = builtinTool({
   slug: 'spawn_run',
+  area: 'agents',
   description:
     'Starts a run of another agent. Use it to delegate a self-contained task to an agent made for it, or to do several ' +
     'tasks side by side. Returns {run_id, status, output}; with wait=false the output is not known yet.',

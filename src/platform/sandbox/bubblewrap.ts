@@ -1,0 +1,59 @@
+/**
+ * The command line that puts a program into bubblewrap: namespaces of its own for everything, no network, the system's
+ * programs read-only and nothing else of its files, an empty home, no environment, no capability, limits on what it takes.
+ */
+import { existsSync } from 'node:fs';
+
+export interface CommandLimits {
+  /** Of one process, and of all together. */
+  memoryBytes: number;
+  processes: number;
+}
+
+const PATH = '/usr/local/bin:/usr/bin:/bin';
+const HOME = '/home/tool';
+const MB = 1_024 * 1_024;
+/** Address space: runtimes reserve far more than they use. */
+const SPACE_BYTES = 4_096 * MB;
+const FILES_BYTES = 64 * MB;
+const SHARED_BYTES = 16 * MB;
+const OPEN_FILES = 128;
+
+/** Where the program is started from; only these are looked into. */
+export const launchEnvironment = { PATH };
+
+/** `/bin` and the like, which are links on most systems and directories on some. */
+const SYSTEM = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'].filter((path) => existsSync(path));
+/** Within /usr, but not the system's: where services are often put. */
+const NOT_SYSTEM = ['/usr/src', '/usr/local/src'].filter((path) => existsSync(path));
+
+/**
+ * The program and its arguments, each still one argument. Whoever is root must start it as somebody else: root's files
+ * are the kernel's settings too, and no limit on processes counts for root.
+ * @param seconds of processor time for one process
+ * @param filterFd where the filter of system calls is read from
+ */
+export const bubblewrapped = (
+  argv: readonly string[],
+  { memoryBytes, processes }: CommandLimits,
+  { seconds, filterFd }: { seconds: number; filterFd?: number },
+): [string, ...string[]] => [
+  // When the machine is short of anything, it is the command that waits or ends, not the service.
+  ...(['nice', '-n', '10', 'choom', '-n', '1000', '--'] as const),
+  ...['bwrap', '--unshare-all', '--unshare-user', '--disable-userns', '--die-with-parent', '--new-session'],
+  ...['--clearenv', '--setenv', 'PATH', PATH, '--setenv', 'HOME', HOME, '--setenv', 'LANG', 'C.UTF-8'],
+  ...['--cap-drop', 'ALL', '--uid', '65534', '--gid', '65534', '--hostname', 'sandbox'],
+  ...['--ro-bind', '/usr', '/usr', ...NOT_SYSTEM.flatMap((path) => ['--tmpfs', path, '--remount-ro', path])],
+  ...SYSTEM.flatMap((path) => ['--ro-bind', path, path]),
+  ...['/etc/ld.so.cache', '/etc/alternatives'].flatMap((path) => ['--ro-bind-try', path, path]),
+  ...['--proc', '/proc', '--remount-ro', '/proc'],
+  ...['--dev', '/dev', '--size', `${SHARED_BYTES}`, '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
+  ...['--size', `${FILES_BYTES}`, '--tmpfs', '/tmp', '--size', `${FILES_BYTES}`, '--tmpfs', HOME],
+  ...['--chdir', HOME, '--remount-ro', '/'],
+  ...(filterFd === undefined ? [] : ['--seccomp', String(filterFd)]),
+  // Inside: there the limit on processes counts those of this sandbox only.
+  ...['--', 'prlimit', `--nproc=${processes}`, `--data=${memoryBytes}`, `--as=${Math.max(SPACE_BYTES, memoryBytes)}`],
+  ...[`--cpu=${seconds}`, `--fsize=${FILES_BYTES}`, `--nofile=${OPEN_FILES}`],
+  ...['--core=0', '--memlock=65536', '--msgqueue=0', '--sigpending=256'],
+  ...['--', ...argv],
+];

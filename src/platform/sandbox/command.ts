@@ -1,0 +1,128 @@
+/**
+ * Commands of strangers in bubblewrap. Nothing of a command outlives it: with the first process of its namespace the kernel
+ * ends all others, and that one ends with its command, at its time limit, and when this process does.
+ */
+import { spawn, spawnSync, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+import { bubblewrapped, launchEnvironment, type CommandLimits } from './bubblewrap.ts';
+import { memoryOf } from './memory-of.ts';
+import { createOutput, tooLarge, tooLong, tooMuchOutput, type ProgramRequest, type ProgramResult } from './program.ts';
+import { SandboxError } from './sandbox-error.ts';
+import { syscallFilter } from './seccomp.ts';
+import type { Slots } from './slots.ts';
+
+export interface CommandSandbox {
+  /** @returns why commands are not run here, for whoever writes or calls such a tool */
+  problem(): string | undefined;
+  /** @throws SandboxError when it could not start or had to be ended */
+  run(argv: readonly string[], request: ProgramRequest): Promise<ProgramResult>;
+}
+
+interface Settings extends CommandLimits {
+  isOn: boolean;
+  slots: Slots;
+}
+
+const FILTER_FD = 3;
+const WATCH_MS = 100;
+const PROBE_TIMEOUT_MS = 5_000;
+const NOBODY = 65_534;
+
+/** Root starts it as nobody; see `bubblewrapped`. */
+const startOptions = () => ({
+  cwd: '/',
+  env: launchEnvironment,
+  ...(process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}),
+});
+
+export const createCommandSandbox = ({ isOn, slots, ...limits }: Settings): CommandSandbox => {
+  let probed: { problem?: string } | undefined;
+  const problem = () =>
+    isOn ? (probed ??= { problem: probe(limits) }).problem : 'command tools are off here: TOOLS_COMMAND';
+  return {
+    problem,
+    async run(argv, request) {
+      const reason = problem();
+      if (reason) throw new SandboxError(reason);
+      return slots.run(request.owner, request.signal, () => execute(argv, limits, request));
+    },
+  };
+};
+
+/** Whether a sandbox can be made here at all: the programs may be missing, the kernel may not allow it. */
+function probe(limits: CommandLimits): string | undefined {
+  const [file, ...args] = bubblewrapped(['true'], limits, { seconds: 1 });
+  const { status, stderr, error } = spawnSync(file, args, {
+    ...startOptions(),
+    timeout: PROBE_TIMEOUT_MS,
+    encoding: 'utf8',
+  });
+  if (status === 0) return undefined;
+  return `command tools need bubblewrap 0.8 and util-linux, which do not work here: ${error?.message ?? stderr.trim().slice(0, 300)}`;
+}
+
+async function execute(
+  argv: readonly string[],
+  limits: CommandLimits,
+  request: ProgramRequest,
+): Promise<ProgramResult> {
+  const { stdin, timeoutMs, signal } = request;
+  const filter = syscallFilter();
+  const [file, ...args] = bubblewrapped(argv, limits, {
+    seconds: Math.ceil(timeoutMs / 1_000) + 1,
+    ...(filter && { filterFd: FILTER_FD }),
+  });
+  const child = start(file, args);
+
+  let ended: string | undefined;
+  const end = (reason: string) => {
+    ended ??= reason;
+    child.kill('SIGKILL');
+  };
+  const output = createOutput(() => end(tooMuchOutput));
+  child.stdout.on('data', (chunk: Buffer) => output.add('stdout', chunk));
+  child.stderr.on('data', (chunk: Buffer) => output.add('stderr', chunk));
+  feed(child.stdin, stdin);
+  feed(child.stdio[FILTER_FD] as Writable, filter ?? '');
+
+  const timer = setTimeout(() => end(tooLong(timeoutMs)), timeoutMs);
+  const watch = setInterval(async () => {
+    if ((await memoryOf(child.pid!)) > limits.memoryBytes) end(tooLarge(limits.memoryBytes));
+  }, WATCH_MS);
+  const onAbort = () => end('it was cancelled');
+  signal.addEventListener('abort', onAbort);
+  try {
+    const [exitCode] = (await once(child, 'close').catch((error: unknown) => {
+      throw notStarted(error);
+    })) as [number | null];
+    signal.throwIfAborted();
+    if (ended) throw new SandboxError(ended);
+    return { exitCode: exitCode ?? 128, ...output.texts() };
+  } finally {
+    clearTimeout(timer);
+    clearInterval(watch);
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+function start(file: string, args: readonly string[]): ChildProcessWithoutNullStreams {
+  if (args.some((arg) => arg.includes('\0'))) throw new SandboxError('an argument has a NUL character in it');
+  try {
+    const stdio: 'pipe'[] = ['pipe', 'pipe', 'pipe', 'pipe'];
+    return spawn(file, args, { ...startOptions(), detached: true, stdio }) as ChildProcessWithoutNullStreams;
+  } catch (error) {
+    throw notStarted(error);
+  }
+}
+
+const notStarted = (error: unknown): SandboxError => {
+  const { code } = error as NodeJS.ErrnoException;
+  return new SandboxError(code === 'E2BIG' ? 'its arguments are too long' : `it could not be started: ${code}`);
+};
+
+/** One that does not read what it is given is no failure. */
+const feed = (stream: Writable, content: string | Buffer): void => {
+  stream.on('error', () => {});
+  stream.end(content);
+};

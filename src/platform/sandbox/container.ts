@@ -1,0 +1,186 @@
+/**
+ * Containers of strangers, by the Docker Engine API. Each is made for one call and removed after it; one that a crash
+ * left behind carries its deadline, and whichever worker looks next removes it.
+ *
+ * No image is pulled: what may run here is what the operator has put on the Docker host.
+ */
+import type Docker from 'dockerode';
+import { finished, Writable } from 'node:stream';
+import { newUuid } from '../core/ids.ts';
+import type { Log } from '../core/log.ts';
+import { confined, DEADLINE_LABEL, type ContainerLimits } from './confined.ts';
+import { createOutput, tooLong, tooMuchOutput, type ProgramRequest, type ProgramResult } from './program.ts';
+import { SandboxError } from './sandbox-error.ts';
+import type { Slots } from './slots.ts';
+
+export interface ContainerSandbox {
+  /** @returns why containers are not run here, for whoever writes or calls such a tool */
+  problem(): string | undefined;
+  /** @returns why this image is not */
+  imageProblem(image: string): string | undefined;
+  /** @throws SandboxError when it could not start or had to be ended */
+  run(container: ContainerOrder, request: ProgramRequest): Promise<ProgramResult>;
+  /** Removes what is past its deadline, now and each minute. @returns what stops it */
+  startSweeping(log: Log): () => void;
+}
+
+export interface ContainerOrder {
+  image: string;
+  /** In the place of the image's own command. */
+  argv?: readonly string[];
+  env?: Readonly<Record<string, string>>;
+}
+
+interface Settings extends ContainerLimits {
+  isOn: boolean;
+  /** `unix:///path`, `tcp://host:port`, `http(s)://host:port`. */
+  dockerHost: string;
+  /** Empty: any that is there. */
+  images: readonly string[];
+  slots: Slots;
+}
+
+/** It becomes part of an address: `..` or `?` in it would ask the engine, or somebody else, something else. */
+const IMAGE =
+  /^(?:[a-z0-9][a-z0-9.-]*(?::\d+)?\/)?[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?:\/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*(?::\w[\w.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$/;
+
+const SWEEP_MS = 60_000;
+/** What a removal may take while somebody waits; it goes on beyond that. */
+const REMOVAL_MS = 1_500;
+
+export const createContainerSandbox = ({ isOn, dockerHost, images, slots, ...limits }: Settings): ContainerSandbox => {
+  let client: Promise<Docker> | undefined;
+  const docker = () => (client ??= connect(dockerHost));
+
+  const problem = () => {
+    if (!isOn) return 'container tools are off here: TOOLS_CONTAINER';
+    return addressOf(dockerHost) ? undefined : 'container tools need a DOCKER_HOST such as unix:///var/run/docker.sock';
+  };
+  const imageProblem = (image: string) => {
+    if (!IMAGE.test(image)) return 'must be the name of an image, like registry.example.com/name:tag';
+    return images.length === 0 || images.includes(image) ? undefined : `must be one of ${images.join(', ')}`;
+  };
+
+  return {
+    problem,
+    imageProblem,
+    async run(container, request) {
+      const reason = problem() ?? imageProblem(container.image);
+      if (reason) throw new SandboxError(reason);
+      const engine = await docker();
+      return slots.run(request.owner, request.signal, () => execute(engine, container, limits, request));
+    },
+    startSweeping(log) {
+      if (!isOn) return () => {};
+      const look = async () => {
+        try {
+          await sweep(await docker());
+        } catch (error) {
+          log.warn({ reason: (error as Error).message }, 'containers left behind cannot be looked for');
+        }
+      };
+      void look();
+      const timer = setInterval(look, SWEEP_MS);
+      return () => clearInterval(timer);
+    },
+  };
+};
+
+function addressOf(dockerHost: string): Docker.DockerOptions | undefined {
+  if (/^unix:\/\/\/./.test(dockerHost)) return { socketPath: dockerHost.slice('unix://'.length) };
+  const address = URL.parse(dockerHost.replace(/^tcp:/, 'http:'));
+  if (!address || !/^https?:$/.test(address.protocol)) return undefined;
+  const protocol = address.protocol === 'https:' ? 'https' : 'http';
+  return { protocol, host: address.hostname, port: address.port || (protocol === 'https' ? 2_376 : 2_375) };
+}
+
+const connect = async (dockerHost: string): Promise<Docker> => {
+  // Only where it is wanted: it takes long to load.
+  const { default: Engine } = await import('dockerode');
+  return new Engine(addressOf(dockerHost));
+};
+
+async function execute(
+  docker: Docker,
+  order: ContainerOrder,
+  limits: ContainerLimits,
+  { stdin, timeoutMs, signal }: ProgramRequest,
+): Promise<ProgramResult> {
+  // Named by us: a container whose creation we did not see the end of can still be removed.
+  const name = `tool-${newUuid()}`;
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(new SandboxError(tooLong(timeoutMs))), timeoutMs);
+  const output = createOutput(() => stop.abort(new SandboxError(tooMuchOutput)));
+  const stopped = AbortSignal.any([signal, stop.signal]);
+
+  const work = async (): Promise<number> => {
+    const image = await docker.getImage(order.image).inspect();
+    const container = await docker.createContainer({ name, ...confined(order, image, limits, Date.now() + timeoutMs) });
+    stopped.throwIfAborted();
+    const stream = await container.attach({ stream: true, stdin: true, stdout: true, stderr: true, hijack: true });
+    container.modem.demuxStream(stream, sink('stdout'), sink('stderr'));
+    const written = new Promise<void>((resolve) => finished(stream, { writable: false }, () => resolve()));
+    stopped.throwIfAborted();
+    await container.start();
+    stream.end(stdin);
+    const { StatusCode } = (await container.wait()) as { StatusCode: number };
+    await written;
+    return StatusCode;
+  };
+  const sink = (to: 'stdout' | 'stderr') =>
+    new Writable({
+      write(chunk: Buffer, _, done) {
+        output.add(to, chunk);
+        done();
+      },
+    });
+
+  const working = work();
+  try {
+    const exitCode = await unless(stopped, working);
+    return { exitCode, ...output.texts() };
+  } catch (error) {
+    throw signal.aborted || error instanceof SandboxError ? error : explain(error, order.image);
+  } finally {
+    clearTimeout(timer);
+    // It may still be in the making, and be there only after this.
+    if (stopped.aborted) void working.catch(() => {}).then(() => remove(docker, name));
+    await Promise.race([remove(docker, name), new Promise((resolve) => setTimeout(resolve, REMOVAL_MS).unref())]);
+  }
+}
+
+/** The work's outcome, or the signal's reason if that comes first. */
+const unless = async <T>(signal: AbortSignal, work: Promise<T>): Promise<T> => {
+  work.catch(() => {});
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(signal.reason as Error);
+  signal.addEventListener('abort', onAbort);
+  if (signal.aborted) onAbort();
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+};
+
+/** Ends it as well. One that cannot be removed now is found when its deadline is past. */
+const remove = async (docker: Docker, name: string): Promise<void> => {
+  await docker
+    .getContainer(name)
+    .remove({ force: true, v: true })
+    .catch(() => {});
+};
+
+async function sweep(docker: Docker): Promise<void> {
+  const all = await docker.listContainers({ all: true, filters: { label: [DEADLINE_LABEL] } });
+  const late = all.filter(({ Labels }) => Number(Labels[DEADLINE_LABEL]) < Date.now());
+  await Promise.all(late.map(({ Id }) => remove(docker, Id)));
+}
+
+/** Whatever failed, nothing came of it: a container reaches nothing outside. What the engine says in full is not for tenants. */
+const explain = (error: unknown, image: string): SandboxError => {
+  const { statusCode, code } = error as { statusCode?: number; code?: string };
+  if (statusCode === 404) return new SandboxError(`the Docker host has no image ${image}`);
+  if (statusCode === 400) return new SandboxError('it cannot be started: its command or its environment is bad');
+  return new SandboxError(`the Docker host does not run it: ${code ?? `it answered ${statusCode}`}`);
+};

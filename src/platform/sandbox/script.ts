@@ -1,0 +1,82 @@
+/**
+ * JavaScript of strangers: the body of `async (args) => { ... }`, whose returned JSON value is the result. Each run has a
+ * thread and an interpreter of its own (some 75 ms to start), so that nothing is left behind for the next one, the service's
+ * event loop goes on, and whatever a script does can be ended.
+ */
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { storable, storableText } from '../core/storable.ts';
+import { SandboxError } from './sandbox-error.ts';
+import type { ScriptJob, ScriptOutcome } from './script-worker.ts';
+import type { Slots } from './slots.ts';
+
+/** For the thread to start, and for the interpreter to notice by itself that the time is over. */
+const GRACE_MS = 1_500;
+const MAX_RESULT = 256 * 1_024;
+const MAX_CONSOLE = 8 * 1_024;
+/** Deeper values than anybody reads are hard on everything that walks them. */
+const MAX_DEPTH = 100;
+
+export interface ScriptSandbox {
+  /** @throws SandboxError with what the script threw, or why it was ended */
+  run(request: {
+    script: string;
+    args: Record<string, unknown>;
+    timeoutMs: number;
+    owner: string;
+    signal: AbortSignal;
+  }): Promise<unknown>;
+}
+
+export const createScriptSandbox = ({ memoryBytes, slots }: { memoryBytes: number; slots: Slots }): ScriptSandbox => {
+  const execute = async (
+    job: Pick<ScriptJob, 'script' | 'args' | 'timeoutMs'>,
+    signal: AbortSignal,
+  ): Promise<ScriptOutcome> => {
+    const workerData: ScriptJob = { ...job, memoryBytes, maxResult: MAX_RESULT, maxConsole: MAX_CONSOLE };
+    const worker = new Worker(new URL('./script-worker.ts', import.meta.url), {
+      workerData,
+      // Were there a way out of the interpreter, it would find no setting of the service.
+      env: {},
+      argv: [],
+      execArgv: [],
+      stdout: true,
+      stderr: true,
+      resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16 },
+    });
+    const tooLong = AbortSignal.timeout(job.timeoutMs + GRACE_MS);
+    try {
+      const [outcome] = (await once(worker, 'message', { signal: AbortSignal.any([signal, tooLong]) })) as [
+        ScriptOutcome,
+      ];
+      return outcome;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (tooLong.aborted) return { timedOut: true, console: '' };
+      // Out of its own stack or memory: of the thread's, where QuickJS did not notice first.
+      return { error: (error as Error).message, console: '' };
+    } finally {
+      await worker.terminate();
+    }
+  };
+
+  return {
+    async run({ script, args, timeoutMs, owner, signal }) {
+      const job = { script, args: JSON.stringify(args), timeoutMs };
+      const outcome = await slots.run(owner, signal, () => execute(job, signal));
+      if ('result' in outcome) {
+        const result: unknown = JSON.parse(outcome.result);
+        if (isDeeperThan(result, MAX_DEPTH)) throw new SandboxError(`its result is nested more than ${MAX_DEPTH} deep`);
+        return storable(result);
+      }
+      const reason = 'error' in outcome ? outcome.error : `it was not done within ${timeoutMs / 1_000} seconds`;
+      const message = outcome.console ? `${reason}\nIts console:\n${outcome.console}` : reason;
+      throw new SandboxError(storableText(message));
+    },
+  };
+};
+
+const isDeeperThan = (value: unknown, levels: number): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((part) => isDeeperThan(part, levels - 1)));

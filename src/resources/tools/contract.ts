@@ -1,0 +1,176 @@
+/** The HTTP contract of tools: all that a workspace has, and what it makes itself. Bad input is 400, never 422. */
+import { z } from 'zod';
+import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
+import { Timestamp } from '../../platform/http/schemas.ts';
+import { EFFECTS } from '../runs/model.ts';
+import { TOOL_ACCESS, TOOL_KINDS, TOOL_SHAPES } from './model.ts';
+
+const MAX_SLUG_LENGTH = 64;
+const MAX_DESCRIPTION_LENGTH = 4_000;
+
+// A plain string: an ill-formed slug is an unknown tool and no other kind of mistake.
+const ToolPath = z.object({ slug: z.string() });
+
+const ToolListRow = z
+  .object({
+    slug: z.string(),
+    description: z.string(),
+    module: z.string().describe('Where it is defined; `(db)` for custom tools'),
+    category: z.string().describe('`custom` for custom tools'),
+    sensitive: z.boolean().describe('Shown to people; gates nothing'),
+    param_names: z.array(z.string()).describe('Arguments at the top of its schema'),
+    param_count: z.int(),
+    is_builtin: z.boolean(),
+    used_by: z.int().describe('Skills that declare it'),
+    kind: z.enum(TOOL_KINDS).optional().describe('Custom tools only; so are the next ones'),
+    shape: z.enum(TOOL_SHAPES).optional(),
+    access: z.enum(TOOL_ACCESS).optional().describe('`human`: not offered to agents'),
+    owner_customer_id: z.string().optional(),
+    version: z.string().optional().describe('Grows with each change'),
+  })
+  .meta({ id: 'ToolListRow' });
+
+const Invocation = z.object({
+  id: z.string(),
+  ts: Timestamp,
+  run_id: z.string(),
+  agent: z.string().nullable(),
+  transport: z.string(),
+  params_preview: z.string().describe('The start of its arguments, without values that names tell to be secret'),
+});
+
+const JsonObject = z.record(z.string(), z.unknown());
+
+const Tool = ToolListRow.extend({
+  id: z.int().nullable().describe('Graph node id; null for built-in tools'),
+  params_schema: JsonObject,
+  recent_invocations: z.array(Invocation).max(50).describe('Newest first'),
+  body: JsonObject.optional().describe('Custom tools only; so are the next ones. `***` stands for a secret'),
+  integration: z.string().nullable().optional(),
+  effect: z.enum(EFFECTS).optional().describe('Whether a call may be repeated when its outcome is unknown'),
+  schema: JsonObject.optional().describe('The same as params_schema'),
+}).meta({ id: 'Tool' });
+
+const oneOf = <const Words extends readonly string[]>(name: string, words: Words) =>
+  z.enum(words, `${name} must be one of ${words.join(', ')}`);
+
+const definition = {
+  description: z
+    .string('description required')
+    .max(MAX_DESCRIPTION_LENGTH, `description too long (max ${MAX_DESCRIPTION_LENGTH})`)
+    .regex(/\S/, 'description required')
+    .describe('What it does, when to use it and what it answers: all that an agent knows of it'),
+  kind: oneOf('kind', TOOL_KINDS),
+  schema: z
+    .record(z.string(), z.unknown(), 'schema must be a JSON Schema object')
+    .describe('JSON Schema of the arguments, of type object'),
+  body: z
+    .record(z.string(), z.unknown(), 'body must be an object')
+    .describe(
+      'What the kind needs. stub: {result}; webhook: {url, method?, headers?, timeout_s?}; script: {script, ' +
+        'timeout_s?}; command: {argv, timeout_s?}; container: {image, argv?, env?, timeout_s?}; miniapp: {html}',
+    ),
+  shape: oneOf('shape', TOOL_SHAPES).describe('By default what the kind is'),
+  access: oneOf('access', TOOL_ACCESS).describe('By default `both`'),
+  integration: z
+    .string()
+    .max(100)
+    .nullable()
+    .describe('Whose credential a webhook sends as its bearer token, where it has no Authorization header'),
+  effect: oneOf('effect', EFFECTS).describe('By default what the kind, or the method of a webhook, is known for'),
+  sensitive: z.boolean().describe('By default true for script, command, container and miniapp'),
+};
+
+const NewTool = z
+  .object(
+    {
+      slug: z
+        .string('slug required')
+        .min(1, 'slug required')
+        .max(MAX_SLUG_LENGTH, `slug too long (max ${MAX_SLUG_LENGTH})`)
+        .regex(/^[a-z0-9][a-z0-9_-]*$/, 'slug must be lower-case letters, digits, "-" and "_"'),
+      ...definition,
+    },
+    'slug required',
+  )
+  .partial({ shape: true, access: true, integration: true, effect: true, sensitive: true })
+  .meta({ id: 'NewTool' });
+export type NewTool = z.output<typeof NewTool>;
+
+const ToolChange = z.object(definition, 'the body must be an object').partial().meta({ id: 'ToolChange' });
+export type ToolChange = z.output<typeof ToolChange>;
+
+export const listTools = endpoint({
+  id: 'tools.list',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/tools',
+  credential: 'session',
+  summary: 'Built-in tools, those of MCP servers, and those of the workspace',
+  status: 200,
+  reply: z.object({
+    data: z.array(ToolListRow),
+    meta: z.object({ total: z.int(), builtin: z.int(), custom: z.int() }),
+  }),
+});
+
+export const getTool = endpoint({
+  id: 'tools.detail',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/tools/{slug}',
+  credential: 'session',
+  summary: 'A tool with its arguments and its latest calls',
+  params: ToolPath,
+  badInput: 400,
+  status: 200,
+  reply: Tool,
+  problems: ['not_found'],
+});
+
+export const createTool = endpoint({
+  id: 'tools.create',
+  surface: 'control-plane',
+  method: 'post',
+  path: '/v1/tools',
+  credential: 'session',
+  summary: 'Make a custom tool; agents can use it at once',
+  body: NewTool,
+  badInput: 400,
+  status: 201,
+  reply: Tool,
+  problems: ['plan_limit_exceeded', 'workspace_archived', 'slug_taken'],
+});
+
+export const updateTool = endpoint({
+  id: 'tools.update',
+  surface: 'control-plane',
+  method: 'patch',
+  path: '/v1/tools/{slug}',
+  credential: 'session',
+  summary: 'Change a custom tool',
+  description:
+    'Fields that are not sent stay as they are; a body is sent whole, and `***` in it stands for the secret that is ' +
+    'there. The slug names the tool for good.',
+  params: ToolPath,
+  // No body at all is an empty change and answered like one.
+  body: ToolChange.default({}),
+  badInput: 400,
+  status: 200,
+  reply: Tool,
+  problems: ['builtin_immutable', 'not_found'],
+});
+
+export const deleteTool = endpoint({
+  id: 'tools.delete',
+  surface: 'control-plane',
+  method: 'delete',
+  path: '/v1/tools/{slug}',
+  credential: 'session',
+  summary: 'Delete a custom tool; agents have it no more',
+  params: ToolPath,
+  badInput: 400,
+  status: 204,
+  reply: NO_CONTENT,
+  problems: ['builtin_immutable', 'not_found'],
+});

@@ -1,0 +1,42 @@
+/** A container of an image that the Docker host has. It gets the arguments in its argv and as JSON on its input. */
+import { z } from 'zod';
+import type { ContainerSandbox } from '../../../platform/sandbox/container.ts';
+import { Argv } from './command.ts';
+import { customKind, TimeoutS } from './kind.ts';
+import { fillArgv, resultOf, sandboxed } from './sandboxed.ts';
+
+const DEFAULT_TIMEOUT_S = 60;
+const MAX_VARIABLES = 50;
+
+const Environment = z
+  .record(
+    z
+      .string()
+      .max(200)
+      .regex(/^[A-Za-z_]\w*$/, 'must be the name of a variable'),
+    z.string().max(8_000),
+  )
+  .refine((env) => Object.keys(env).length <= MAX_VARIABLES, `at most ${MAX_VARIABLES}`);
+
+export const createContainer = (sandbox: ContainerSandbox) =>
+  sandboxed(
+    customKind({
+      body: z.strictObject({
+        image: z.string().min(1).max(255),
+        argv: Argv.optional(),
+        env: Environment.optional(),
+        timeout_s: TimeoutS.optional(),
+      }),
+      check({ image }) {
+        const fault = sandbox.imageProblem(image);
+        return fault && `image: ${fault}`;
+      },
+      secretFields: ['env'],
+      async execute({ image, argv, env, timeout_s = DEFAULT_TIMEOUT_S }, args, { customerId, signal }, tool) {
+        const order = { image, ...(argv && { argv: fillArgv(argv, tool, args) }), ...(env && { env }) };
+        const request = { stdin: JSON.stringify(args), timeoutMs: timeout_s * 1_000, owner: customerId, signal };
+        return resultOf(await sandbox.run(order, request));
+      },
+    }),
+    sandbox.problem,
+  );

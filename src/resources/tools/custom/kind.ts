@@ -1,0 +1,66 @@
+/** What a kind of custom tool is made of. One file a kind; `index.ts` makes tools of a workspace's rows with them. */
+import { z } from 'zod';
+import { ToolError, type CustomTool, type Tool, type ToolContext, type ToolKind } from '../model.ts';
+
+/** @throws ToolError for what the model should be told; anything else counts as a failure and is retried */
+type Execute = (tool: CustomTool, args: Record<string, unknown>, context: ToolContext) => Promise<unknown>;
+
+/** A custom tool as far as its body is concerned. */
+export type ToolBody = Pick<CustomTool, 'body' | 'schema'>;
+
+export interface CustomKind {
+  /** @returns what is wrong with the body, or why this deployment does not run it; told to whoever writes the tool */
+  checkBody(tool: ToolBody): string | undefined;
+  /** Called with arguments that the tool's schema takes. */
+  execute: Execute;
+  /** How the workflow carries it out. */
+  dispatch: Tool['dispatch'];
+  /** Fields of the body that are records of texts which may be secrets: shown masked, and kept where the mask comes back. */
+  secretFields: readonly string[];
+}
+
+export type CustomKinds = Readonly<Record<ToolKind, CustomKind>>;
+
+interface Definition<Body extends z.ZodObject> {
+  body: Body;
+  /** What the form of the body does not say. @returns what is wrong, as `url: must be ...` */
+  check?: (body: z.output<Body>, tool: ToolBody) => string | undefined;
+  dispatch?: Tool['dispatch'];
+  secretFields?: readonly (keyof z.output<Body> & string)[];
+  execute(
+    body: z.output<Body>,
+    args: Record<string, unknown>,
+    context: ToolContext,
+    tool: CustomTool,
+  ): Promise<unknown>;
+}
+
+/** Seconds that a call may take. */
+export const TimeoutS = z.number().int().min(1).max(300);
+
+const faultOf = (error: z.ZodError): string => {
+  const { path, message } = error.issues[0]!;
+  return `body${path.map((part) => `.${String(part)}`).join('')}: ${message}`;
+};
+
+/** A kind whose body is parsed before each use, so that a row from before a rule was made cannot get past it. */
+export const customKind = <Body extends z.ZodObject>(definition: Definition<Body>): CustomKind => {
+  const { body: schema, check, dispatch = 'activity', secretFields = [], execute } = definition;
+  return {
+    dispatch,
+    secretFields,
+    checkBody(tool) {
+      const parsed = schema.safeParse(tool.body);
+      if (!parsed.success) return faultOf(parsed.error);
+      const fault = check?.(parsed.data, tool);
+      return fault && `body.${fault}`;
+    },
+    async execute(tool, args, context) {
+      const parsed = schema.safeParse(tool.body);
+      if (!parsed.success) throw new ToolError(`${tool.slug} cannot be called: ${faultOf(parsed.error)}`);
+      const fault = check?.(parsed.data, tool);
+      if (fault) throw new ToolError(`${tool.slug} cannot be called: ${fault}`);
+      return execute(parsed.data, args, context, tool);
+    },
+  };
+};

@@ -1,0 +1,87 @@
+/**
+ * Texts in a tool's body that may be secrets: values of headers and of environments. Replies show a mask in their
+ * place, and a mask that comes back with a change stands for the value that was there.
+ */
+import type { CustomTool } from '../model.ts';
+import { withoutPlaceholders } from './placeholders.ts';
+
+const MASK = '***';
+
+const SAYS_NOTHING: ReadonlySet<string> = new Set(['accept', 'accept-language', 'content-type', 'user-agent']);
+const NAMES_A_SECRET = /auth|bearer|cookie|credential|key|pass|secret|session|signature|token/i;
+const SCHEME = /^(basic|bearer|digest|token)\s+/i;
+/** No name tells: keys are longer than what else stands in a header. */
+const LONG = 16;
+
+const literalOf = (value: string): string => withoutPlaceholders(value).replace(SCHEME, '').trim();
+
+/** What only names arguments is no secret: `Bearer {token}`. */
+export const isSecret = (name: string, value: string): boolean => {
+  const literal = literalOf(value);
+  if (SAYS_NOTHING.has(name.toLowerCase()) || /^((basic|bearer|digest|token)\s*)?$/i.test(literal)) return false;
+  return NAMES_A_SECRET.test(name) || literal.length >= LONG;
+};
+
+type Body = CustomTool['body'];
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const mapFields = (
+  body: Body,
+  fields: readonly string[],
+  map: (field: string, name: string, value: unknown) => unknown,
+): Body =>
+  Object.fromEntries(
+    Object.entries(body).map(([field, record]) => [
+      field,
+      fields.includes(field) && isRecord(record)
+        ? Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(field, name, value)]))
+        : record,
+    ]),
+  );
+
+export const maskSecrets = (body: Body, fields: readonly string[]): Body =>
+  mapFields(body, fields, (_, name, value) => (typeof value === 'string' && isSecret(name, value) ? MASK : value));
+
+/** The body with what `before` has in the place of each mask; a mask of nothing stays one. */
+export const unmaskSecrets = (body: Body, before: Body, fields: readonly string[]): Body =>
+  mapFields(body, fields, (field, name, value) => {
+    const known = before[field];
+    return value === MASK && isRecord(known) && Object.hasOwn(known, name) ? known[name] : value;
+  });
+
+/** @returns the first mask that stands for nothing, as `headers.X-Key` */
+export const maskIn = (body: Body, fields: readonly string[]): string | undefined => {
+  for (const field of fields) {
+    const record = body[field];
+    if (!isRecord(record)) continue;
+    const name = Object.keys(record).find((key) => record[key] === MASK);
+    if (name !== undefined) return `${field}.${name}`;
+  }
+  return undefined;
+};
+
+const MAX_DEPTH = 64;
+
+/**
+ * The value, with every secret in it masked: what a receiver sends back may repeat what it was sent.
+ * @throws RangeError for one that is nested too deep to be kept
+ */
+export const redact = (value: unknown, secrets: readonly string[], depth = 0): unknown => {
+  if (depth > MAX_DEPTH) throw new RangeError(`nested deeper than ${MAX_DEPTH} levels`);
+  if (typeof value === 'string') return secrets.reduce((text, secret) => text.replaceAll(secret, MASK), value);
+  if (Array.isArray(value)) return value.map((item) => redact(item, secrets, depth + 1));
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, part]) => [
+      redact(name, secrets, depth) as string,
+      redact(part, secrets, depth + 1),
+    ]),
+  );
+};
+
+/** What to look for in an answer: the whole text of a secret header, and without its scheme. Longest first. */
+export const spellingsOf = (values: readonly string[]): string[] =>
+  [...new Set(values.flatMap((value) => [value, value.replace(SCHEME, '')]))]
+    .filter((text) => text.length > 3)
+    .sort((a, b) => b.length - a.length);

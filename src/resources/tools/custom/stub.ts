@@ -1,0 +1,10 @@
+/** Answers the same whatever it is asked: for trying a pipeline before what it will call is there. */
+import { z } from 'zod';
+import { customKind } from './kind.ts';
+
+export const stub = customKind({
+  body: z.strictObject({
+    result: z.unknown().refine((result) => result !== undefined, 'is required; any JSON value, which is the answer'),
+  }),
+  execute: async ({ result }) => result,
+});

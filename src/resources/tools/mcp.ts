@@ -1,0 +1,179 @@
+/**
+ * Tools of MCP servers: `mcp.<server>.<tool>`. The operator's servers serve every workspace; a workspace's own, which
+ * its integrations name, serve it alone. A server that is down has no tools to offer, and says so to who calls one.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { McpConnection } from '../../platform/mcp/connection.ts';
+import { McpRefusalError, McpTimeoutError, McpUnavailableError } from '../../platform/mcp/errors.ts';
+import type { McpPool, WorkspaceMcpServer } from '../../platform/mcp/pool.ts';
+import type { McpResult, McpTool } from '../../platform/mcp/session.ts';
+import { storable, storableText } from '../../platform/core/storable.ts';
+import type { Effect } from '../runs/model.ts';
+import { ToolError, type Tool, type ToolSource } from './model.ts';
+
+const MAX_ERROR_LENGTH = 4_000;
+const MAX_DESCRIPTION_LENGTH = 4_000;
+/** Of a value that can be kept. */
+const MAX_DEPTH = 64;
+
+export interface McpToolsDependencies {
+  pool: McpPool;
+  /** Those that the workspace's integrations name. */
+  serversOf: (customerId: string) => Promise<readonly WorkspaceMcpServer[]>;
+  timeoutMs: number;
+}
+
+export const createMcpTools = ({ pool, serversOf, timeoutMs }: McpToolsDependencies): Required<ToolSource> => {
+  /** The operator's server hides one of its name: what agents were given under it stays what it was. */
+  async function connectionsOf(customerId: string, names?: ReadonlySet<string>): Promise<Map<string, McpConnection>> {
+    const isWanted = (name: string): boolean => names?.has(name) ?? true;
+    const found = new Map([...pool.operators].filter(([name]) => isWanted(name)));
+    // Spares most runs the query.
+    if (found.size === names?.size) return found;
+    for (const server of await serversOf(customerId)) {
+      const { name } = server;
+      if (isWanted(name) && !found.has(name)) found.set(name, pool.ofWorkspace(customerId, server));
+    }
+    return found;
+  }
+
+  return {
+    async find(customerId, slugs) {
+      const wanted = slugs.flatMap((slug) => partsOf(slug) ?? []);
+      if (wanted.length === 0) return [];
+      const connections = await connectionsOf(customerId, new Set(wanted.map(({ server }) => server)));
+      const found = await Promise.all(
+        [...connections].map(async ([server, connection]) => {
+          const { tools, down } = await connection.state();
+          return wanted
+            .filter((one) => one.server === server)
+            .flatMap(({ name }) => {
+              const listed = tools.find((tool) => tool.name === name);
+              // What a server that is down would have is not known: its tools are there until it says otherwise.
+              const tool = listed ?? (down === undefined ? undefined : unknownTool(name));
+              return tool ? [toolOf(server, tool, connection, { timeoutMs, down })] : [];
+            });
+        }),
+      );
+      return found.flat();
+    },
+
+    async list(customerId) {
+      const found = await Promise.all(
+        [...(await connectionsOf(customerId))].map(async ([server, connection]) => {
+          const { tools, down } = await connection.state();
+          return tools.map((tool) => toolOf(server, tool, connection, { timeoutMs, down }));
+        }),
+      );
+      return found.flat();
+    },
+  };
+};
+
+/** A tool's name may have dots, a server's has none. */
+const partsOf = (slug: string): { server: string; name: string } | undefined => {
+  const [, server, name] = /^mcp\.([^.]+)\.(.+)$/.exec(slug) ?? [];
+  return server !== undefined && name !== undefined ? { server, name } : undefined;
+};
+
+const unknownTool = (name: string): McpTool => ({
+  name,
+  description: '',
+  inputSchema: { type: 'object' },
+  hints: { readOnly: true, idempotent: false, destructive: false },
+});
+
+function toolOf(
+  server: string,
+  { name, description, inputSchema, hints }: McpTool,
+  connection: McpConnection,
+  { timeoutMs, down }: { timeoutMs: number; down: string | undefined },
+): Tool {
+  const effect: Effect = hints.readOnly ? 'read' : hints.idempotent ? 'idempotent' : 'irreversible';
+  return {
+    slug: `mcp.${server}.${name}`,
+    description: storableText(description.slice(0, MAX_DESCRIPTION_LENGTH)),
+    parameters: inputSchema,
+    effect,
+    sensitive: hints.destructive,
+    module: `mcp.${server}`,
+    dispatch: 'activity',
+    ...(down === undefined ? {} : { unavailable: down }),
+    async execute(args, { signal }) {
+      const result = await connection
+        .call(name, args as Record<string, unknown>, { signal, timeoutMs })
+        .catch((error: unknown) => {
+          throw explain(error, server, effect);
+        });
+      const text = textOf(result.content);
+      if (result.isError) throw new ToolError(text.slice(0, MAX_ERROR_LENGTH) || 'the tool failed and did not say why');
+      if (isDeeperThan(MAX_DEPTH, result.structuredContent)) throw new ToolError('the answer is nested too deeply');
+      return storable(valueOf(result, text));
+    },
+  };
+}
+
+/** What the model can act on is told to it; whether something took effect is not for it to judge. */
+function explain(error: unknown, server: string, effect: Effect): unknown {
+  if (error instanceof McpUnavailableError) return new ToolError(error.message);
+  if (error instanceof McpRefusalError) {
+    return new ToolError(
+      storableText(`the MCP server "${server}" refused: ${error.message}`.slice(0, MAX_ERROR_LENGTH)),
+    );
+  }
+  if (error instanceof McpTimeoutError && effect === 'read') {
+    return new ToolError(`the MCP server "${server}" gave ${error.message}`);
+  }
+  return error;
+}
+
+/** Structured content is usually repeated as text, for clients that do not know it. */
+function valueOf({ structuredContent }: McpResult, text: string): unknown {
+  if (structuredContent === undefined) return { text };
+  return isSameJson(text, structuredContent)
+    ? { structured_content: structuredContent }
+    : { text, structured_content: structuredContent };
+}
+
+const isDeeperThan = (levels: number, value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((part) => isDeeperThan(levels - 1, part)));
+
+const isSameJson = (text: string, value: unknown): boolean => {
+  try {
+    return isDeepStrictEqual(JSON.parse(text), value);
+  } catch {
+    return false;
+  }
+};
+
+/** Texts as they are; of anything else what it is. */
+const textOf = (content: readonly unknown[]): string => storableText(content.map(blockText).join('\n'));
+
+interface Block {
+  type?: unknown;
+  text?: unknown;
+  mimeType?: unknown;
+  data?: unknown;
+  name?: unknown;
+  uri?: unknown;
+  resource?: { uri?: unknown; text?: unknown; mimeType?: unknown };
+}
+
+function blockText(block: unknown): string {
+  const { type, text, mimeType, data, name, uri, resource } = (block ?? {}) as Block;
+  switch (type) {
+    case 'text':
+      return String(text);
+    case 'image':
+    case 'audio':
+      return `[${type} ${String(mimeType)}, ${typeof data === 'string' ? Buffer.byteLength(data, 'base64') : 0} bytes]`;
+    case 'resource_link':
+      return `[resource ${String(name)}: ${String(uri)}]`;
+    case 'resource':
+      return typeof resource?.text === 'string' ? resource.text : `[resource ${String(resource?.uri)}]`;
+    default:
+      return `[${String(type)}]`;
+  }
+}

@@ -1,0 +1,203 @@
+/**
+ * What a workspace can do with tools: see all that its agents can be given, and make, change and delete its own.
+ *
+ * A custom tool is checked as a whole whenever it is written, so what a run finds can be called. Tools that ship and
+ * those of MCP servers come first under their slugs and are never written.
+ */
+import { Problem } from '../../platform/core/problem.ts';
+import type { WorkspaceStore } from '../workspaces/store.ts';
+import { schemaProblem } from './arguments.ts';
+import type { NewTool, ToolChange } from './contract.ts';
+import { defaultsOf } from './custom/defaults.ts';
+import type { CustomKinds } from './custom/kind.ts';
+import { maskIn, maskSecrets, unmaskSecrets } from './custom/secrets.ts';
+import { categoryOf, CUSTOM_MODULE, paramNames, type CustomTool, type Tool } from './model.ts';
+import { previewOf } from './preview.ts';
+import type { ToolRegistry } from './registry.ts';
+import type { ToolDefinition, ToolStore } from './store.ts';
+
+export type ToolService = ReturnType<typeof createToolService>;
+
+interface ToolServiceDependencies {
+  store: ToolStore;
+  workspaces: Pick<WorkspaceStore, 'underCap'>;
+  /** Those that no workspace made. */
+  shipped: Pick<ToolRegistry, 'get' | 'list'>;
+  kinds: CustomKinds;
+  isIntegration: (slug: string) => boolean;
+  /** How many built-in skills declare a tool. */
+  builtinUses: (slug: string) => number;
+  /** Show built-in tools without their place in the code. */
+  publicVisibility: boolean;
+}
+
+export const createToolService = (dependencies: ToolServiceDependencies) => {
+  const { store, workspaces, shipped, kinds, isIntegration, builtinUses, publicVisibility } = dependencies;
+
+  const isShipped = async (customerId: string, slug: string): Promise<boolean> =>
+    (await shipped.get(customerId, slug)) !== undefined;
+
+  /** @throws Problem bad_request */
+  function checkDefinition(tool: ToolDefinition): void {
+    const { kind, schema, body, integration } = tool;
+    const mask = maskIn(body, kinds[kind].secretFields);
+    const fault =
+      schemaProblem(schema) ??
+      kinds[kind].checkBody({ schema, body }) ??
+      (mask && `body.${mask}: the mask stands for no secret here; send the value`) ??
+      (integration !== null && !isIntegration(integration) ? `integration: there is no "${integration}"` : undefined);
+    if (fault) throw new Problem('bad_request', fault);
+  }
+
+  /** @throws Problem builtin_immutable where the slug is that of a tool which ships, else not_found */
+  async function refuse(customerId: string, slug: string): Promise<never> {
+    if (!(await isShipped(customerId, slug))) throw new Problem('not_found');
+    throw new Problem('builtin_immutable', `${slug} is built in and cannot be changed or deleted`);
+  }
+
+  async function detailOf(customerId: string, slug: string) {
+    const tool = await shipped.get(customerId, slug);
+    const custom = tool ? undefined : await store.find(customerId, slug);
+    if (!tool && !custom) throw new Problem('not_found');
+    const usedBy = builtinUses(slug) + ((await store.countUses(customerId, slug)).get(slug) ?? 0);
+    const invocations = (await store.listInvocations(customerId, slug)).map((call) => ({
+      id: `${call.runId}:${call.callId}`,
+      ts: call.createdAt,
+      run_id: call.runId,
+      agent: call.agent,
+      transport: call.transport,
+      params_preview: previewOf(call.arguments),
+    }));
+    return tool
+      ? { ...shippedRow(tool, usedBy), id: null, params_schema: tool.parameters, recent_invocations: invocations }
+      : { ...customRow(custom!, usedBy), ...customRest(custom!), recent_invocations: invocations };
+  }
+
+  const shippedRow = (tool: Tool, usedBy: number) => ({
+    slug: tool.slug,
+    description: tool.description,
+    module: publicVisibility ? '' : tool.module,
+    category: categoryOf(tool.module),
+    sensitive: tool.sensitive,
+    ...params(tool.parameters),
+    is_builtin: true,
+    used_by: usedBy,
+  });
+
+  const customRest = (tool: CustomTool) => ({
+    id: tool.id,
+    params_schema: tool.schema,
+    schema: tool.schema,
+    body: maskSecrets(tool.body, kinds[tool.kind].secretFields),
+    integration: tool.integration,
+    effect: tool.effect,
+  });
+
+  return {
+    async list(customerId: string) {
+      const builtin = await shipped.list(customerId);
+      const taken = new Set(builtin.map(({ slug }) => slug));
+      const custom = (await store.list(customerId)).filter(({ slug }) => !taken.has(slug));
+      const uses = await store.countUses(customerId);
+      const usedBy = ({ slug }: { slug: string }) => builtinUses(slug) + (uses.get(slug) ?? 0);
+      return {
+        data: [
+          ...builtin.map((tool) => shippedRow(tool, usedBy(tool))),
+          ...custom.map((tool) => customRow(tool, usedBy(tool))),
+        ],
+        meta: { total: builtin.length + custom.length, builtin: builtin.length, custom: custom.length },
+      };
+    },
+
+    detail: detailOf,
+
+    /** @throws Problem bad_request, slug_taken, plan_limit_exceeded, workspace_archived */
+    async create(customerId: string, { slug, ...given }: NewTool) {
+      const tool: ToolDefinition = {
+        access: 'both',
+        integration: null,
+        ...defaultsOf(given),
+        ...given,
+        schema: ofTypeObject(given.schema),
+      };
+      checkDefinition(tool);
+      if (await isShipped(customerId, slug)) throw new Problem('slug_taken');
+      await workspaces.underCap(
+        customerId,
+        'custom_tools',
+        () => store.count(customerId),
+        () => store.insert(customerId, slug, tool),
+      );
+      return detailOf(customerId, slug);
+    },
+
+    /** @throws Problem bad_request, builtin_immutable, not_found */
+    async update(customerId: string, slug: string, change: ToolChange) {
+      if (Object.keys(change).length === 0) {
+        throw new Problem('bad_request', `nothing to change: send at least one of ${CHANGEABLE.join(', ')}`);
+      }
+      if (!(await store.find(customerId, slug))) await refuse(customerId, slug);
+      await store.change(customerId, slug, (tool) => {
+        const changed = changedBy(tool, change, kinds);
+        checkDefinition(changed);
+        return changed;
+      });
+      return detailOf(customerId, slug);
+    },
+
+    /** @throws Problem builtin_immutable, not_found */
+    async delete(customerId: string, slug: string): Promise<void> {
+      if (!(await store.delete(customerId, slug))) await refuse(customerId, slug);
+    },
+  };
+};
+
+const CHANGEABLE = [
+  ...['description', 'kind', 'schema', 'body', 'shape'],
+  ...['access', 'integration', 'effect', 'sensitive'],
+] as const;
+
+/** What providers demand of a tool; left out it can mean nothing else. */
+const ofTypeObject = (schema: CustomTool['schema']): CustomTool['schema'] =>
+  schema['type'] === undefined ? { type: 'object', ...schema } : schema;
+
+/** What was never chosen follows the new kind and body: a GET that becomes a POST is not repeated any more. */
+function changedBy(tool: CustomTool, change: ToolChange, kinds: CustomKinds): ToolDefinition {
+  const { customerId: _customerId, slug: _slug, id: _id, version: _version, ...before } = tool;
+  const kind = change.kind ?? before.kind;
+  const secretFields = kind === before.kind ? kinds[kind].secretFields : [];
+  const body = change.body ? unmaskSecrets(change.body, before.body, secretFields) : before.body;
+  const [defaultsBefore, defaults] = [defaultsOf(before), defaultsOf({ kind, body })];
+  const unchosen = (Object.keys(defaults) as (keyof typeof defaults)[]).filter(
+    (name) => before[name] === defaultsBefore[name],
+  );
+  return {
+    ...before,
+    ...Object.fromEntries(unchosen.map((name) => [name, defaults[name]])),
+    ...change,
+    kind,
+    body,
+    schema: ofTypeObject(change.schema ?? before.schema),
+  };
+}
+
+const params = (schema: Record<string, unknown>) => {
+  const names = paramNames(schema);
+  return { param_names: names, param_count: names.length };
+};
+
+const customRow = (tool: Omit<CustomTool, 'body'>, usedBy: number) => ({
+  slug: tool.slug,
+  description: tool.description,
+  module: CUSTOM_MODULE,
+  category: categoryOf(CUSTOM_MODULE),
+  sensitive: tool.sensitive,
+  ...params(tool.schema),
+  is_builtin: false,
+  used_by: usedBy,
+  kind: tool.kind,
+  shape: tool.shape,
+  access: tool.access,
+  owner_customer_id: tool.customerId,
+  version: String(tool.version),
+});
