@@ -19,5 +19,8 @@ export interface AgentRunInput {
 
 export const AGENT_RUN = 'agentRun';
 
+/** A person has sent what a page was opened for. Its id; what was sent is in the record. */
+export const submittedSignal = defineSignal<[pageId: string]>('submitted');
+
 /** The run before this one in the conversation has ended. */
 export const goAheadSignal = defineSignal('goAhead');

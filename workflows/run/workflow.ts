@@ -28,7 +28,7 @@ import {
   type TerminalStatus,
 } from '../../src/resources/runs/model.ts';
 import { activitiesOf, records } from '../shared/activities.ts';
-import { goAheadSignal, type AgentRunInput } from './messages.ts';
+import { goAheadSignal, submittedSignal, type AgentRunInput } from './messages.ts';
 
 /** A run that waits for another one looks for itself this often, should the signal have been lost. */
 const LOOK_AGAIN = '30s';
@@ -38,11 +38,18 @@ const TOLD: typeof TOOL_FAILED = 'tool_failed';
 
 export async function agentRun(input: AgentRunInput): Promise<void> {
   let mayGo = false;
+  const submitted = new Set<string>();
   setHandler(goAheadSignal, () => {
     mayGo = true;
   });
+  setHandler(submittedSignal, (pageId) => {
+    submitted.add(pageId);
+  });
 
-  const end = await takeTurns(input, () => condition(() => mayGo, LOOK_AGAIN).then(() => (mayGo = false)));
+  const end = await takeTurns(input, {
+    turn: () => condition(() => mayGo, LOOK_AGAIN).then(() => (mayGo = false)),
+    submission: (pageId, timeoutMs) => condition(() => submitted.has(pageId), timeoutMs),
+  });
   if (end.status === 'failed') {
     const { code, message } = end.error ?? { code: 'internal_error', message: 'the run failed' };
     throw ApplicationFailure.nonRetryable(message, code);
@@ -54,7 +61,14 @@ interface End {
   error?: RunError;
 }
 
-async function takeTurns(input: AgentRunInput, untilMyTurn: () => Promise<unknown>): Promise<End> {
+/** What a run waits for in the world. */
+interface Until {
+  /** Its turn in the conversation. */
+  turn(): Promise<unknown>;
+  submission(pageId: string, timeoutMs: number): Promise<unknown>;
+}
+
+async function takeTurns(input: AgentRunInput, until: Until): Promise<End> {
   const { runId, limits } = input;
   const { models } = activitiesOf(input.split);
   const firstTurn = input.turn ?? 1;
@@ -66,11 +80,11 @@ async function takeTurns(input: AgentRunInput, untilMyTurn: () => Promise<unknow
           return outcome;
         case 'waiting':
           setCurrentDetails(`Waits for run \`${outcome.behind}\`, which goes first in the conversation.`);
-          await untilMyTurn();
+          await until.turn();
           break;
         case 'tools':
           setCurrentDetails(`Turn ${turn}: ${outcome.calls.map(({ tool }) => `\`${tool}\``).join(', ')}`);
-          await Promise.all(outcome.calls.map((call) => callTool(input, call)));
+          await Promise.all(outcome.calls.map((call) => callTool(input, call, until)));
           turn++;
           if (
             workflowInfo().continueAsNewSuggested ||
@@ -97,13 +111,22 @@ async function takeTurns(input: AgentRunInput, untilMyTurn: () => Promise<unknow
 }
 
 /** A tool that fails for good is an answer to the model, not the end of the run. */
-async function callTool(input: AgentRunInput, { callId, tool, effect, dispatch }: RequestedToolCall): Promise<void> {
+async function callTool(
+  input: AgentRunInput,
+  { callId, tool, effect, dispatch }: RequestedToolCall,
+  until: Until,
+): Promise<void> {
   const { runId } = input;
   if (dispatch === 'child_run') return spawnRun(input, callId);
   const { tools, irreversible } = activitiesOf(input.split);
   try {
     const { callTool } = effect === 'irreversible' ? irreversible : tools;
-    await callTool.executeWithOptions({ summary: tool }, [{ runId, callId }]);
+    const wait = await callTool.executeWithOptions({ summary: tool }, [{ runId, callId }]);
+    if (wait) {
+      setCurrentDetails(`\`${tool}\` waits for a person.`);
+      await until.submission(wait.pageId, wait.timeoutMs);
+      await records.recordSubmission({ runId, callId, pageId: wait.pageId });
+    }
   } catch (error) {
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
     const { cause } = error;

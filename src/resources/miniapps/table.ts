@@ -1,4 +1,5 @@
-import { index, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
+import { sql } from 'drizzle-orm';
+import { index, jsonb, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import { createdAt, instant } from '../../platform/db/columns.ts';
 import { runs } from '../runs/table.ts';
 
@@ -7,7 +8,7 @@ export const miniappPages = pgTable(
   'miniapp_pages',
   {
     id: text('id').primaryKey(),
-    /** SHA-256 of the token in the page's address, which is nowhere else. */
+    /** SHA-256 of the token in the page's address. */
     tokenHash: text('token_hash').notNull().unique(),
     customerId: text('customer_id').notNull(),
     runId: text('run_id')
@@ -18,8 +19,17 @@ export const miniappPages = pgTable(
     html: text('html').notNull(),
     submitted: jsonb('submitted').$type<unknown>(),
     submittedAt: instant('submitted_at'),
+    /** Calls that wait for the submission and have not been told of it: `<run id>/<call id>`. */
+    waits: text('waits').array().notNull().default([]),
     expiresAt: instant('expires_at').notNull(),
     createdAt: createdAt(),
   },
-  (t) => [index('miniapp_pages_of_run').on(t.runId, t.callId)],
+  (t) => [
+    // A repeated call finds the page that it made.
+    uniqueIndex('miniapp_pages_once_per_call').on(t.runId, t.callId),
+    // Housekeeping: submitted, and somebody has not heard of it.
+    index('miniapp_pages_untold')
+      .on(t.submittedAt)
+      .where(sql`${t.submittedAt} is not null and ${t.waits} <> '{}'`),
+  ],
 );

@@ -1,0 +1,75 @@
+/**
+ * Pages that runs open for people. What a person sends is recorded first; then the runs that wait for it are told, by
+ * signal. Housekeeping tells those whom a signal did not reach.
+ *
+ * The token in an address is all that it takes to see and answer a page: it is derived from the call, so that a repeated
+ * call gives the same address, and stands in no log and no history.
+ */
+import { submittedSignal } from '../../../workflows/run/messages.ts';
+import { hmacSha256, sha256 } from '../../platform/core/crypto.ts';
+import { newUuid } from '../../platform/core/ids.ts';
+import type { Log } from '../../platform/core/log.ts';
+import { Problem } from '../../platform/core/problem.ts';
+import { urgently } from '../../platform/db/client.ts';
+import type { Temporal } from '../../platform/temporal/client.ts';
+import { isWorkflowGone, withinDeadline } from '../../platform/temporal/problems.ts';
+import { runWorkflowId } from '../runs/model.ts';
+import { MINIAPPS_PATH, runOfWait } from './model.ts';
+import type { MiniappStore, NewPage, ServedPage, Untold } from './store.ts';
+
+export interface MiniappOptions {
+  store: MiniappStore;
+  temporal: Temporal;
+  log: Log;
+  /** Keys the tokens. */
+  secret: string;
+  /** Of the gateway. */
+  baseUrl: string;
+}
+
+/** Of those who made a wait a moment ago somebody is telling them right now. */
+const OVERDUE_MS = 15_000;
+const BATCH = 200;
+
+export type MiniappService = ReturnType<typeof createMiniappService>;
+
+export function createMiniappService({ store, temporal, log, secret, baseUrl }: MiniappOptions) {
+  async function tell({ pageId, waits }: Untold): Promise<void> {
+    for (const wait of waits) {
+      const run = temporal.client.workflow.getHandle(runWorkflowId(runOfWait(wait)));
+      try {
+        await withinDeadline(temporal, () => run.signal(submittedSignal, pageId));
+      } catch (error) {
+        // A run that has ended waits for nothing.
+        if (!isWorkflowGone(error)) throw error;
+      }
+      await store.markTold(pageId, wait);
+    }
+  }
+
+  const tellLater = (err: unknown) => log.warn({ err }, 'a run will hear of a submission from housekeeping');
+
+  return {
+    /** A page for a call of a run; the same one when the call is repeated. */
+    async open(page: Omit<NewPage, 'id' | 'tokenHash'>): Promise<{ pageId: string; url: string }> {
+      const token = hmacSha256(secret, `miniapp.${page.runId}.${page.callId}`, 'base64url');
+      const pageId = await store.insertPage({ ...page, id: newUuid(), tokenHash: sha256(token) });
+      return { pageId, url: `${baseUrl}${MINIAPPS_PATH}/${token}` };
+    },
+
+    find: (token: string): Promise<ServedPage | undefined> => urgently(() => store.findPage(sha256(token))),
+
+    /** @throws Problem not_found, already_submitted */
+    async submit(token: string, data: unknown): Promise<void> {
+      const tokenHash = sha256(token);
+      const recorded = await urgently(() => store.recordSubmission(tokenHash, JSON.stringify(data)));
+      if (recorded) return tell(recorded).catch(tellLater);
+      const page = await store.findPage(tokenHash);
+      throw new Problem(page?.state === 'submitted' ? 'already_submitted' : 'not_found');
+    },
+
+    async tellUntold(): Promise<void> {
+      for (const untold of await store.listUntold(OVERDUE_MS, BATCH)) await tell(untold).catch(tellLater);
+    },
+  };
+}

@@ -1,0 +1,122 @@
+/**
+ * Every query on pages. A submission is written once, and both it and a wait are one statement on the page's row: of the
+ * two that meet there the later one sees the earlier, so that either the wait finds the submission or the submission
+ * finds who waits.
+ */
+import { sql, type SQL } from 'drizzle-orm';
+import type { Database } from '../../platform/db/client.ts';
+import { ASK_HUMAN, waitOf, type Submission, type WaitingCall } from './model.ts';
+
+export type MiniappStore = ReturnType<typeof createMiniappStore>;
+
+export interface NewPage extends WaitingCall {
+  id: string;
+  tokenHash: string;
+  tool: string;
+  html: string;
+  ttlMs: number;
+}
+
+/** What a wait for a page comes to. */
+export interface PageWaitedFor {
+  /** Absent while there is none. */
+  submission?: Submission;
+  expiresAt: Date;
+  /** Until it takes no submission; negative when it does not any more. */
+  remainingMs: number;
+}
+
+export interface ServedPage {
+  html: string;
+  args: unknown;
+  state: 'open' | 'submitted' | 'closed';
+}
+
+/** Submitted pages of which somebody has not heard. */
+export interface Untold {
+  pageId: string;
+  waits: string[];
+}
+
+interface WaitRow {
+  submitted: unknown;
+  submittedAt: string | null;
+  expiresAt: string;
+  remainingMs: number;
+}
+
+/** A question closes with its call; what a miniapp is for goes on after the run that made it. */
+const IS_OPEN = sql`p.expires_at > now()
+  and (p.tool <> ${ASK_HUMAN} or (c.status = 'pending' and r.status in ('queued', 'running')))`;
+const OF_CALL = sql`c.run_id = p.run_id and c.call_id = p.call_id and r.id = p.run_id`;
+const WAIT_COLUMNS = sql`submitted, submitted_at as "submittedAt", expires_at as "expiresAt",
+  (extract(epoch from expires_at - now()) * 1000)::float8 as "remainingMs"`;
+
+export const createMiniappStore = (db: Database) => {
+  async function changeWaits(change: SQL, { customerId }: WaitingCall, pageId: string) {
+    const [row] = await db.rows<WaitRow>(sql`
+      update miniapp_pages set waits = ${change} where id = ${pageId} and customer_id = ${customerId}
+      returning ${WAIT_COLUMNS}`);
+    return row && waitedFor(row);
+  }
+
+  return {
+    /** One page a call, however often it is repeated. @returns its id */
+    async insertPage({ id, tokenHash, customerId, runId, callId, tool, html, ttlMs }: NewPage): Promise<string> {
+      const [page] = await db.rows<{ id: string }>(sql`
+        insert into miniapp_pages (id, token_hash, customer_id, run_id, call_id, tool, html, expires_at)
+        values (${id}, ${tokenHash}, ${customerId}, ${runId}, ${callId}, ${tool}, ${html},
+          now() + ${ttlMs} * interval '1 ms')
+        on conflict (run_id, call_id) do update set token_hash = excluded.token_hash
+        returning id`);
+      return page!.id;
+    },
+
+    async findPage(tokenHash: string): Promise<ServedPage | undefined> {
+      const [page] = await db.rows<ServedPage>(sql`
+        select p.html, c.arguments as args, case
+          when p.submitted_at is not null then 'submitted' when ${IS_OPEN} then 'open' else 'closed' end as state
+        from miniapp_pages p, run_tool_calls c, runs r
+        where p.token_hash = ${tokenHash} and ${OF_CALL}`);
+      return page;
+    },
+
+    /** @param json of what the person sent. @returns nothing where the page takes none (any more) */
+    async recordSubmission(tokenHash: string, json: string): Promise<Untold | undefined> {
+      const [page] = await db.rows<Untold>(sql`
+        update miniapp_pages p set submitted = ${json}::jsonb, submitted_at = now()
+        from run_tool_calls c, runs r
+        where p.token_hash = ${tokenHash} and ${OF_CALL} and p.submitted_at is null and ${IS_OPEN}
+        returning p.id as "pageId", p.waits`);
+      return page;
+    },
+
+    /** @returns nothing for an unknown or foreign page */
+    beginWait(call: WaitingCall, pageId: string): Promise<PageWaitedFor | undefined> {
+      const wait = waitOf(call);
+      return changeWaits(
+        sql`case when submitted_at is null then array_append(array_remove(waits, ${wait}), ${wait}) else waits end`,
+        ...([call, pageId] as const),
+      );
+    },
+
+    endWait: (call: WaitingCall, pageId: string): Promise<PageWaitedFor | undefined> =>
+      changeWaits(sql`array_remove(waits, ${waitOf(call)})`, call, pageId),
+
+    listUntold: (olderThanMs: number, limit: number): Promise<Untold[]> =>
+      db.rows<Untold>(sql`
+        select id as "pageId", waits from miniapp_pages
+        where submitted_at < now() - ${olderThanMs} * interval '1 ms' and waits <> '{}'
+        order by submitted_at limit ${limit}`),
+
+    async markTold(pageId: string, wait: string): Promise<void> {
+      await db.rows(sql`update miniapp_pages set waits = array_remove(waits, ${wait}) where id = ${pageId}`);
+    },
+  };
+};
+
+const waitedFor = ({ submitted, submittedAt, expiresAt, remainingMs }: WaitRow): PageWaitedFor => ({
+  expiresAt: new Date(expiresAt),
+  remainingMs,
+  ...(submittedAt !== null && { submission: { data: submitted, submittedAt: new Date(submittedAt) } }),
+});

