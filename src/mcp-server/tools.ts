@@ -1,0 +1,147 @@
+/**
+ * What a client of the service's own MCP server can do: endpoints under names for models. Arguments, checks, caps and
+ * answers are those of the endpoint, which is declared once, in its contract.
+ */
+import { z } from 'zod';
+import { Problem } from '../platform/core/problem.ts';
+import { sha256 } from '../platform/core/crypto.ts';
+import { urgently } from '../platform/db/client.ts';
+import type { Caller, Endpoint, EndpointRequest, Route } from '../platform/http/endpoint.ts';
+import { parseRequest } from '../platform/http/validate.ts';
+
+interface Exposed {
+  name: string;
+  /** Id of the endpoint. */
+  endpoint: string;
+  /** For a model: what it does, what it answers, what to do next. */
+  description: string;
+  /** Fields that a client of this kind has no use for. They are not told of; sent, they count as in the endpoint. */
+  hidden?: readonly string[];
+}
+
+const EXPOSED: readonly Exposed[] = [
+  {
+    name: 'list_agents',
+    endpoint: 'agents.listInvokable',
+    description: 'Lists the agents of the workspace: slug and what each is good at. Name one in dispatch_run.',
+  },
+  {
+    name: 'list_workflows',
+    endpoint: 'templates.listStartable',
+    description:
+      'Lists the workflows that a project can be started from, each with the params that it requires. ' +
+      'Name one in start_project.',
+  },
+  {
+    name: 'dispatch_run',
+    endpoint: 'runs.dispatch',
+    description:
+      'Gives one task to an agent, in `prompt`, and answers {run_id, status} at once while the agent works. ' +
+      'Read the result with get_run. Calling it again makes a second run.',
+    hidden: ['message', 'transport', 'channel_id', 'customer_id'],
+  },
+  {
+    name: 'get_run',
+    endpoint: 'runs.get',
+    description:
+      'Status of a run (queued, running, succeeded, failed, cancelled) and, once it has ended, its output or error. ' +
+      'Wait a few seconds between calls.',
+  },
+  {
+    name: 'start_project',
+    endpoint: 'projects.start',
+    description:
+      'Starts a project from a workflow: a pipeline of phases that works for minutes to days and may wait for people. ' +
+      'Answers {project_id, status} at once. Calling it again makes a second project.',
+  },
+  {
+    name: 'get_project',
+    endpoint: 'projects.status',
+    description: 'Status of a project and of each of its phases, and what it has cost.',
+  },
+  {
+    name: 'list_projects',
+    endpoint: 'projects.list',
+    description: 'Lists the projects of the workspace, newest first.',
+    hidden: ['owner_kind', 'owner_id'],
+  },
+];
+
+type JsonSchema = Record<string, unknown>;
+
+export interface ServedTool {
+  name: string;
+  description: string;
+  inputSchema: JsonSchema & { type: 'object' };
+  annotations: { readOnlyHint: boolean; destructiveHint: boolean; idempotentHint: boolean; openWorldHint: boolean };
+  /** @throws Problem for what the caller did wrong, or may not do, or cannot have at the moment */
+  call(caller: Caller, args: JsonSchema): Promise<JsonSchema>;
+}
+
+export const servedTools = (routes: readonly Route[]): ServedTool[] =>
+  EXPOSED.map(({ name, endpoint: id, description, hidden = [] }) => {
+    const route = routes.find(({ endpoint }) => endpoint.id === id);
+    if (!route) throw new Error(`the tool ${name} is of an endpoint that does not exist: ${id}`);
+    const { endpoint, handler } = route;
+    const isReading = endpoint.method === 'get';
+    const annotations = {
+      ...{ readOnlyHint: isReading, destructiveHint: false, idempotentHint: isReading, openWorldHint: false },
+    };
+    return {
+      ...{ name, description, annotations, inputSchema: inputSchemaOf(endpoint, hidden) },
+      async call(caller, args) {
+        const given = parseRequest(endpoint, partsOf(endpoint, args));
+        const result = await urgently(() => handler(requestOf(endpoint, caller, given)));
+        return (endpoint.reply as z.ZodType).parse(result) as JsonSchema;
+      },
+    };
+  });
+
+function inputSchemaOf({ params, query, body }: Endpoint, hidden: readonly string[]): ServedTool['inputSchema'] {
+  const parts = [params, query, body].flatMap((schema) => (schema ? [objectSchema(schema)] : []));
+  const properties = parts.flatMap((part) => Object.entries(part.properties ?? {}));
+  const required = parts.flatMap((part) => part.required ?? []);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties.filter(([field]) => !hidden.includes(field))),
+    ...(required.length > 0 ? { required } : {}),
+  };
+}
+
+/** A schema with a name of its own is a reference to itself. */
+function objectSchema(schema: z.ZodType): { properties?: JsonSchema; required?: string[] } {
+  const { $ref, $defs, ...plain } = z.toJSONSchema(schema, { io: 'input' });
+  return $ref === undefined ? plain : $defs![$ref.slice('#/$defs/'.length)]!;
+}
+
+/** Arguments are one flat object; an address and its query have their own. */
+function partsOf({ params, query, body }: Endpoint, args: JsonSchema) {
+  const namesOf = (schema: z.ZodType | undefined) => new Set(schema ? Object.keys((schema as z.ZodObject).shape) : []);
+  const [inPath, inQuery] = [namesOf(params), namesOf(query)];
+  const pick = (isIn: (field: string) => boolean) =>
+    Object.fromEntries(Object.entries(args).filter(([field]) => isIn(field)));
+  return {
+    params: pick((field) => inPath.has(field)),
+    query: pick((field) => inQuery.has(field)),
+    body: body && pick((field) => !inPath.has(field) && !inQuery.has(field)),
+  };
+}
+
+const requestOf = (
+  { id }: Endpoint,
+  caller: Caller,
+  given: Pick<EndpointRequest, 'params' | 'query' | 'body'>,
+): EndpointRequest => ({
+  ...given,
+  caller,
+  confirmation: {
+    operation: id,
+    bodyHash: sha256(JSON.stringify([given.params, given.query, given.body])),
+    challengeId: undefined,
+    code: undefined,
+  },
+  file: undefined,
+  receiveFiles: async () => {
+    throw new Problem('invalid_upload');
+  },
+});

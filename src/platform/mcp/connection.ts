@@ -1,0 +1,185 @@
+/**
+ * An MCP server for as long as it is wanted: opened when first asked for, opened anew, ever more slowly, when it is lost.
+ * Whoever asks waits a few seconds at most; a server that is down is told to be down, and costs nobody anything.
+ */
+import type { Log } from '../core/log.ts';
+import { schemaProblem } from '../core/json-schema.ts';
+import { McpConnectionError, McpTimeoutError, McpUnavailableError, namedFailure } from './errors.ts';
+import type { CallLimits, McpResult, McpSession, McpTool } from './session.ts';
+
+export interface McpConnection {
+  /** The tools that the server last told of, and why they cannot be called where that is so. */
+  state(): Promise<{ tools: readonly McpTool[]; down?: string }>;
+  /**
+   * @throws McpUnavailableError when nothing was asked of the server; McpRefusalError, McpTimeoutError,
+   * McpConnectionError, and the signal's reason
+   */
+  call(tool: string, args: Record<string, unknown>, limits: CallLimits): Promise<McpResult>;
+  close(): Promise<void>;
+}
+
+export interface ConnectionOptions {
+  /** For people: the server's name. */
+  name: string;
+  open: (options: { signal: AbortSignal; onDoubt: () => void }) => Promise<McpSession>;
+  log: Log;
+}
+
+/** How long the first opening, or the one after a loss, is waited for. */
+const PATIENCE_MS = 5_000;
+const FIRST_DELAY_MS = 500;
+const MAX_DELAY_MS = 60_000;
+/** One that was lost sooner is not opened again at once: it may be crashing on its start. */
+const STABLE_MS = 10_000;
+/** Some servers cannot tell when their tools change. */
+const MAX_AGE_MS = 300_000;
+/** Several changes at once are one. */
+const REFRESH_DELAY_MS = 100;
+
+interface Held {
+  session: McpSession;
+  openedAt: number;
+  listedAt: number;
+}
+
+export function createMcpConnection({ name, open, log }: ConnectionOptions): McpConnection {
+  const closing = new AbortController();
+  const reported = new Set<string>();
+  let held: Held | undefined;
+  let tools: readonly McpTool[] = [];
+  let reason = 'it is still starting';
+  /** In a row; those of a server that held for a while are forgiven. */
+  let failures = 0;
+  let opening: { done: Promise<void>; since: number } | undefined;
+  let retry: NodeJS.Timeout | undefined;
+  let refresh: NodeJS.Timeout | undefined;
+
+  const isUsable = ({ name: tool, inputSchema }: McpTool): boolean => {
+    const problem = /^[\w.-]{1,128}$/.test(tool)
+      ? schemaProblem(inputSchema, { objectOnly: true })
+      : 'its name has characters that a tool of an agent cannot have';
+    if (problem && !reported.has(tool)) {
+      reported.add(tool);
+      log.warn({ tool: tool.slice(0, 200), reason: problem }, 'a tool of an MCP server is left out');
+    }
+    return !problem;
+  };
+
+  async function attempt(): Promise<void> {
+    let session: McpSession | undefined;
+    try {
+      session = await open({ signal: closing.signal, onDoubt });
+      const listed = await session.listTools();
+      closing.signal.throwIfAborted();
+      tools = listed.filter(isUsable);
+      held = { session, openedAt: performance.now(), listedAt: performance.now() };
+      void session.ended.then(() => lose(session!, 'its connection closed'));
+      log.info({ tools: tools.length }, 'connected to an MCP server');
+    } catch (error) {
+      await session?.close();
+      if (closing.signal.aborted) return;
+      reason = namedFailure(error).message;
+      failures += 1;
+      log[failures === 1 ? 'warn' : 'debug']({ reason }, 'an MCP server cannot be used');
+      openLater();
+    }
+  }
+
+  function openNow(): void {
+    clearTimeout(retry);
+    retry = undefined;
+    if (opening || closing.signal.aborted) return;
+    const done = attempt().finally(() => (opening = undefined));
+    opening = { done, since: performance.now() };
+  }
+
+  function openLater(): void {
+    retry = setTimeout(openNow, Math.min(FIRST_DELAY_MS * 2 ** (failures - 1), MAX_DELAY_MS)).unref();
+  }
+
+  function lose(session: McpSession, why: string): void {
+    if (held?.session !== session) return;
+    const isStable = performance.now() - held.openedAt > STABLE_MS;
+    held = undefined;
+    void session.close();
+    if (closing.signal.aborted) return;
+    reason = why;
+    failures = isStable ? 0 : failures + 1;
+    log.warn({ reason }, 'an MCP server was lost');
+    if (isStable) openNow();
+    else openLater();
+  }
+
+  function onDoubt(): void {
+    refresh ??= setTimeout(() => {
+      void listAgain().finally(() => (refresh = undefined));
+    }, REFRESH_DELAY_MS).unref();
+  }
+
+  async function listAgain(): Promise<void> {
+    if (!held) return;
+    const { session } = held;
+    try {
+      const listed = await session.listTools();
+      if (held?.session !== session) return;
+      held.listedAt = performance.now();
+      tools = listed.filter(isUsable);
+    } catch (error) {
+      lose(session, namedFailure(error).message);
+    }
+  }
+
+  async function reachable(): Promise<McpSession | undefined> {
+    if (!held && !opening && !retry) openNow();
+    // Only where there is hope: a server that has failed before is tried in the background.
+    if (!held && opening && failures === 0) await settledWithin(opening.done, opening.since + PATIENCE_MS);
+    return held?.session;
+  }
+
+  return {
+    async state() {
+      const session = await reachable();
+      if (held && performance.now() - held.listedAt > MAX_AGE_MS) onDoubt();
+      return session ? { tools } : { tools, down: `the MCP server "${name}" cannot be used at the moment: ${reason}` };
+    },
+
+    async call(tool, args, limits) {
+      for (let isRepeated = false; ; isRepeated = true) {
+        const session = await reachable();
+        if (!session) {
+          throw new McpUnavailableError(`the MCP server "${name}" cannot be used at the moment: ${reason}`);
+        }
+        try {
+          return await session.call(tool, args, limits);
+        } catch (error) {
+          // Late, it may be slow or gone; a connection error says that it is gone.
+          if (error instanceof McpTimeoutError) onDoubt();
+          if (error instanceof McpConnectionError) {
+            lose(session, error.message);
+            // It has not heard of this call: another start of it may have forgotten the session.
+            if (error.isUnsent && !isRepeated) continue;
+          }
+          throw error;
+        }
+      }
+    },
+
+    async close() {
+      closing.abort();
+      clearTimeout(retry);
+      clearTimeout(refresh);
+      await held?.session.close();
+      await opening?.done;
+    },
+  };
+}
+
+/** @param until on the clock of `performance.now` */
+async function settledWithin(work: Promise<void>, until: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, Math.max(0, until - performance.now()));
+  });
+  await Promise.race([work, late]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,109 @@
+/**
+ * Every connection to an MCP server that this process holds: one for each of the operator's, one for each that a
+ * workspace uses. Those of workspaces are opened through the guarded way out, and closed when nobody uses them.
+ */
+import type { Log } from '../core/log.ts';
+import { sha256 } from '../core/crypto.ts';
+import { createMcpConnection, type McpConnection } from './connection.ts';
+import type { McpServer } from './servers.ts';
+import { openSession } from './session.ts';
+import { openTransport, type Fetch } from './transport.ts';
+
+/** One that a workspace named. Its address is its secret: no message and no log line has it. */
+export interface WorkspaceMcpServer {
+  name: string;
+  url: string;
+  bearer?: string | undefined;
+}
+
+export interface McpPool {
+  /** The operator's, by name. */
+  operators: ReadonlyMap<string, McpConnection>;
+  ofWorkspace(customerId: string, server: WorkspaceMcpServer): McpConnection;
+  /** Opens the operator's ahead of their first use. */
+  connect(): void;
+  close(): Promise<void>;
+}
+
+export interface McpPoolOptions {
+  servers: ReadonlyMap<string, McpServer>;
+  /** For what a workspace names. */
+  guardedFetch: Fetch;
+  log: Log;
+}
+
+/** A command may have to be downloaded first. */
+const COMMAND_TIMEOUT_MS = 60_000;
+const ADDRESS_TIMEOUT_MS = 15_000;
+const IDLE_MS = 600_000;
+/** Beyond it the one that was used longest ago is closed. */
+const MAX_OF_WORKSPACES = 500;
+
+interface Kept {
+  /** Of address and credential: with another one it is another connection. */
+  digest: string;
+  connection: McpConnection;
+  usedAt: number;
+}
+
+export function createMcpPool({ servers, guardedFetch, log }: McpPoolOptions): McpPool {
+  const connect = (name: string, server: McpServer, fetch: Fetch, serverLog: Log): McpConnection =>
+    createMcpConnection({
+      name,
+      log: serverLog,
+      open: ({ signal, onDoubt }) =>
+        openSession({
+          transport: openTransport(server, { fetch, onStderr: (line) => serverLog.debug({ line }, 'stderr') }),
+          timeoutMs: 'command' in server ? COMMAND_TIMEOUT_MS : ADDRESS_TIMEOUT_MS,
+          signal,
+          onDoubt,
+        }),
+    });
+
+  const operators = new Map(
+    [...servers].map(([name, server]) => [name, connect(name, server, fetch, log.child({ mcp_server: name }))]),
+  );
+  /** The first is the one unused for longest. */
+  const kept = new Map<string, Kept>();
+  const drop = (key: string): void => {
+    const { connection } = kept.get(key)!;
+    kept.delete(key);
+    void connection.close();
+  };
+  const sweep = setInterval(() => {
+    for (const [key, { usedAt }] of kept) if (performance.now() - usedAt > IDLE_MS) drop(key);
+  }, IDLE_MS / 10).unref();
+
+  return {
+    operators,
+
+    ofWorkspace(customerId, { name, url, bearer }) {
+      const key = `${customerId}/${name}`;
+      const digest = sha256(JSON.stringify([url, bearer]));
+      const known = kept.get(key);
+      if (known && known.digest !== digest) drop(key);
+      const connection =
+        kept.get(key)?.connection ??
+        connect(
+          name,
+          { url, headers: bearer === undefined ? {} : { authorization: `Bearer ${bearer}` } },
+          guardedFetch,
+          log.child({ mcp_server: name, customer_id: customerId }),
+        );
+      kept.delete(key);
+      kept.set(key, { digest, connection, usedAt: performance.now() });
+      if (kept.size > MAX_OF_WORKSPACES) drop(kept.keys().next().value!);
+      return connection;
+    },
+
+    connect() {
+      for (const connection of operators.values()) void connection.state();
+    },
+
+    async close() {
+      clearInterval(sweep);
+      const all = [...operators.values(), ...[...kept.values()].map(({ connection }) => connection)];
+      await Promise.all(all.map((connection) => connection.close()));
+    },
+  };
+}

@@ -1,0 +1,178 @@
+/** One open connection to an MCP server, from its first word to its end. */
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { McpError, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { McpConnectionError, McpRefusalError, McpTimeoutError, namedFailure } from './errors.ts';
+
+export interface McpTool {
+  name: string;
+  description: string;
+  inputSchema: Record<string, unknown>;
+  /** What the server says of it; nothing that it can be held to. */
+  hints: { readOnly: boolean; idempotent: boolean; destructive: boolean };
+}
+
+export interface McpResult {
+  content: unknown[];
+  structuredContent?: Record<string, unknown> | undefined;
+  isError: boolean;
+}
+
+export interface McpSession {
+  /** Asks anew. */
+  listTools(): Promise<McpTool[]>;
+  /**
+   * @throws McpRefusalError, McpTimeoutError, McpConnectionError, and the signal's reason
+   */
+  call(tool: string, args: Record<string, unknown>, limits: CallLimits): Promise<McpResult>;
+  /** Resolves when it is over, whoever ended it. */
+  ended: Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface CallLimits {
+  timeoutMs: number;
+  signal: AbortSignal;
+}
+
+export interface SessionOptions {
+  transport: Transport;
+  /** For the first exchange: a command may have to be downloaded first. */
+  timeoutMs: number;
+  /** Stops an opening that is under way. */
+  signal: AbortSignal;
+  /** Its tools are others now, or something is wrong with the connection: worth asking for the tools. */
+  onDoubt: () => void;
+}
+
+const LIST_TIMEOUT_MS = 10_000;
+const FAREWELL_MS = 1_000;
+const MAX_TOOLS = 500;
+const MAX_PAGES = 50;
+/** The SDK has a time limit for each request, and ours comes before it. */
+const NEVER_MS = 2 ** 31 - 1;
+
+const ignore = (): void => {};
+
+/** A list is read tool by tool, so that one that is malformed does not cost the others. */
+const Page = z.object({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
+const ListedTool = z.object({
+  name: z.string(),
+  description: z.string().default(''),
+  inputSchema: z.record(z.string(), z.unknown()),
+  annotations: z
+    .object({
+      readOnlyHint: z.boolean().optional(),
+      idempotentHint: z.boolean().optional(),
+      destructiveHint: z.boolean().optional(),
+    })
+    .default({}),
+  execution: z.object({ taskSupport: z.string().optional() }).optional(),
+});
+const Result = z.object({
+  content: z.array(z.unknown()).default([]),
+  structuredContent: z.record(z.string(), z.unknown()).optional(),
+  isError: z.boolean().default(false),
+});
+
+const toolOf = (listed: unknown): McpTool[] => {
+  const { success, data } = ListedTool.safeParse(listed);
+  // One that answers with a task to be polled for is another protocol.
+  if (!success || data.execution?.taskSupport === 'required') return [];
+  const { name, description, inputSchema, annotations } = data;
+  const { readOnlyHint = false, idempotentHint = false, destructiveHint = !readOnlyHint } = annotations;
+  const hints = { readOnly: readOnlyHint, idempotent: idempotentHint, destructive: destructiveHint };
+  return [{ name, description, inputSchema, hints }];
+};
+
+/** @throws McpConnectionError, McpTimeoutError or McpRefusalError */
+export async function openSession({ transport, timeoutMs, signal, onDoubt }: SessionOptions): Promise<McpSession> {
+  // The methods of the client for tools are not used: they compile the server's output schemas, which may say anything.
+  const client = new Client({ name: 'agent-orchestration-service', version: '1' });
+  let isOver = false;
+  const ended = new Promise<void>((resolve) => {
+    client.onclose = () => {
+      isOver = true;
+      resolve();
+    };
+  });
+  client.setNotificationHandler(ToolListChangedNotificationSchema, onDoubt);
+  // A command's end is told; that of what is behind an address shows only here.
+  const isRemote = transport instanceof StreamableHTTPClientTransport;
+  if (isRemote) client.onerror = onDoubt;
+
+  async function limited<T>(
+    ask: (signal: AbortSignal) => Promise<T>,
+    { timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal },
+  ): Promise<T> {
+    signal?.throwIfAborted();
+    // One for each request: the SDK goes on listening after the answer, and would cancel what is long over.
+    const stop = new AbortController();
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      stop.abort();
+    }, timeoutMs);
+    const forward = () => stop.abort();
+    signal?.addEventListener('abort', forward, { once: true });
+    try {
+      return await ask(stop.signal);
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (isLate) throw new McpTimeoutError(`no answer within ${timeoutMs / 1_000} seconds`);
+      if (error instanceof z.ZodError) throw new McpRefusalError('its answer cannot be understood');
+      if (isOver && error instanceof McpError) throw new McpConnectionError('the connection broke', false);
+      throw namedFailure(error);
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', forward);
+    }
+  }
+
+  const close = async () => {
+    // So that the server can forget it.
+    if (isRemote && !isOver)
+      await Promise.race([transport.terminateSession().catch(ignore), sleep(FAREWELL_MS, undefined, { ref: false })]);
+    await client.close().catch(ignore);
+  };
+
+  async function listTools(): Promise<McpTool[]> {
+    const tools: McpTool[] = [];
+    let cursor: string | undefined;
+    for (let pages = 0; pages < MAX_PAGES && tools.length < MAX_TOOLS; pages += 1) {
+      const request = { method: 'tools/list', params: cursor === undefined ? {} : { cursor } } as const;
+      const page = await limited((signal) => client.request(request, Page, { signal, timeout: NEVER_MS }), {
+        timeoutMs: LIST_TIMEOUT_MS,
+      });
+      tools.push(...page.tools.flatMap(toolOf));
+      cursor = page.nextCursor;
+      if (cursor === undefined) break;
+    }
+    return tools.slice(0, MAX_TOOLS);
+  }
+
+  try {
+    await limited((signal) => client.connect(transport, { signal, timeout: NEVER_MS }), { timeoutMs, signal });
+  } catch (error) {
+    await close();
+    throw error;
+  }
+
+  return {
+    listTools,
+    call: (name, args, limits) =>
+      limited(
+        (signal) =>
+          client.request({ method: 'tools/call', params: { name, arguments: args } }, Result, {
+            signal,
+            timeout: NEVER_MS,
+          }),
+        limits,
+      ),
+    ended,
+    close,
+  };
+}
