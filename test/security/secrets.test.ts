@@ -10,6 +10,7 @@ import { endpoints } from '../support/endpoints.ts';
 import { EXAMPLES } from '../support/examples.ts';
 import { readHistories } from '../support/histories.ts';
 import { answer, failInStream, startOpenAiServer, type OpenAiServer, type Reply } from '../support/openai-server.ts';
+import { mailbox } from '../support/otp.ts';
 import { send } from '../support/send.ts';
 import {
   call,
@@ -73,8 +74,14 @@ beforeAll(async () => {
   );
   provider = await startLeakyProvider();
   receiver = await startWebhookReceiver(({ path }) => ({ status: 200, body: `taken ${path}` }));
+  const destination = {
+    write(line: string) {
+      mailbox.write(line);
+      log += line;
+    },
+  };
   service = await startTestService({
-    log: createLog({ level: 'trace', pretty: false, destination: { write: (line) => void (log += line) } }),
+    log: createLog({ level: 'trace', pretty: false, destination }),
     env: {
       ...{ ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENAI_COMPATIBLE_API_KEY },
       ANTHROPIC_BASE_URL: provider.baseUrl,

@@ -5,6 +5,7 @@
 import sharp from 'sharp';
 import { newRunId, newUuid } from '../../src/platform/core/ids.ts';
 import { endpoints } from './endpoints.ts';
+import { confirmed } from './otp.ts';
 import { send } from './send.ts';
 import { eventually, type Tenant, type TestService } from './service.ts';
 import type { WebhookReceiver } from './webhook-receiver.ts';
@@ -27,6 +28,11 @@ export interface Belongings {
   /** An edit session of the project, its plan not yet decided on. */
   editTaskId: string;
   attachmentId: string;
+  toolSlug: string;
+  skillSlug: string;
+  entryId: number;
+  /** Another one, for what deletes it. */
+  spareEntryId: number;
 }
 
 /** Well-formed, and nobody's. */
@@ -44,6 +50,10 @@ export const NOBODYS: Belongings = {
   subtaskId: newUuid(),
   editTaskId: newUuid(),
   attachmentId: newUuid(),
+  toolSlug: 'nobodys-tool',
+  skillSlug: 'nobodys-skill',
+  entryId: 2_000_000_001,
+  spareEntryId: 2_000_000_003,
 };
 
 export const picture = async (): Promise<Uint8Array<ArrayBuffer>> => {
@@ -91,6 +101,27 @@ export async function makeBelongings(
     return body;
   };
   const { id: apiKeyId } = await made(tenant.cp('POST', '/v1/api-keys', { name: `${mark} key` }));
+  // Without a host there is no server to ask about the password.
+  await made(confirmed(tenant, 'PUT', '/v1/integrations/smtp/credentials/password', { value: `${mark} password` }));
+  await made(confirmed(tenant, 'PUT', '/v1/integrations/smtp/secrets/mail.from', { value: `${mark} sender` }));
+  const toolSlug = `${mark}-tool`;
+  await made(
+    tenant.cp('POST', '/v1/tools', {
+      slug: toolSlug,
+      description: `${mark} tool`,
+      kind: 'stub',
+      schema: { type: 'object', properties: { text: { type: 'string' } } },
+      body: { result: `${mark} result` },
+    }),
+  );
+  const skillSlug = `${mark}-skill`;
+  await made(
+    tenant.cp('POST', '/v1/skills', {
+      ...{ slug: skillSlug, name: `${mark} skill`, description: `${mark} use`, category: `${mark} category` },
+      // Slugs that every workspace has: each links to its own.
+      ...{ prompt_addendum: `${mark} body [[${toolSlug}]] [[common]] [[writing-style]]`, agents: [`${mark}-agent`] },
+    }),
+  );
   const agentSlug = `${mark}-agent`;
   await made(
     tenant.cp('POST', '/v1/agents', {
@@ -98,7 +129,7 @@ export async function makeBelongings(
       model: 'offline',
       prompt: `${mark} prompt`,
       description: `${mark} description`,
-      allowed_tool_slugs: ['save_artifact', 'spawn_run'],
+      allowed_tool_slugs: ['save_artifact', 'spawn_run', toolSlug],
       default_workspace: `${mark} workspace`,
     }),
   );
@@ -119,7 +150,7 @@ export async function makeBelongings(
 
   const threadId = `${mark} thread`;
   const file = JSON.stringify({ filename: `${mark}.md`, content: `${mark} content` });
-  const prompt = `${mark} question [[tool:save_artifact ${file}]]`;
+  const prompt = `${mark} question [[tool:save_artifact ${file}]] [[tool:${toolSlug} {"text":"${mark} argument"}]] [[tool:load_skill {"slug":"${skillSlug}"}]]`;
   const { run_id: runId, status } = await tenant.run({ agent: agentSlug, prompt, thread_id: threadId });
   if (status !== 'succeeded') throw new Error(`the run ${status}`);
   const deliveryId = await eventually(async () => {
@@ -131,7 +162,35 @@ export async function makeBelongings(
   const project = await makeProject(tenant, made, templateSlug, mark);
   const attached = await made(tenant.cp('POST', `/v1/projects/${project.projectId}/attachments`, attachmentForm(mark)));
   const attachmentId: string = attached.data[0].id;
-  return { apiKeyId, agentSlug, runId, threadId, webhookId, deliveryId, templateSlug, ...project, attachmentId };
+  const entries = await makeEntries(tenant, made, agentSlug, mark);
+  return {
+    ...{ apiKeyId, agentSlug, runId, threadId, webhookId, deliveryId, templateSlug, attachmentId, toolSlug, skillSlug },
+    ...project,
+    ...entries,
+  };
+}
+
+/** Two that link to each other. */
+async function makeEntries(
+  tenant: Tenant,
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the body of whatever was made
+  made: (answer: ReturnType<Tenant['cp']>) => Promise<any>,
+  agent: string,
+  mark: string,
+): Promise<Pick<Belongings, 'entryId' | 'spareEntryId'>> {
+  const keep = (slug: string, other: string) =>
+    made(
+      tenant.cp('POST', '/v1/memory/entries', {
+        ...{ type: `${mark} type`, slug, agent, scope: `${mark} scope`, name: `${mark} name` },
+        ...{ description: `${mark} summary`, content: `${mark} memory [[${other}]] [[${mark}-nowhere]] [[common]]` },
+        meta: { [`${mark} key`]: `${mark} value` },
+      }),
+    );
+  const { id: entryId } = await keep(`${mark}-entry`, `${mark}-spare`);
+  const { id: spareEntryId } = await keep(`${mark}-spare`, `${mark}-entry`);
+  // A slug that every workspace links to: each to its own.
+  await made(tenant.cp('POST', '/v1/memory/entries', { type: 'note', slug: 'common', content: `${mark} common` }));
+  return { entryId, spareEntryId };
 }
 
 type ProjectBelongings = Pick<Belongings, 'projectId' | 'phaseSlug' | 'taskId' | 'subtaskId' | 'editTaskId'>;

@@ -11,6 +11,8 @@ export type Example = (of: Belongings) => RequestParts | Promise<RequestParts>;
 const agent: Example = ({ agentSlug }) => ({ params: { slug: agentSlug } });
 const run: Example = ({ runId }) => ({ params: { run_id: runId } });
 const webhook: Example = ({ webhookId }) => ({ params: { id: webhookId } });
+const skill: Example = ({ skillSlug }) => ({ params: { slug: skillSlug } });
+const tool: Example = ({ toolSlug }) => ({ params: { slug: toolSlug } });
 const template: Example = ({ templateSlug }) => ({ params: { slug: templateSlug } });
 const templateChange: Example = ({ templateSlug }) => ({
   params: { slug: templateSlug },
@@ -23,7 +25,19 @@ const task: Example = ({ projectId, taskId }) => ({ params: { project_id: projec
 const subtask: Example = ({ projectId, subtaskId }) => ({ params: { project_id: projectId, subtask_id: subtaskId } });
 const newProject: Example = () => ({ body: { workflow_slug: 'blog-post', title: 'Another', brief: 'Say something.' } });
 const phaseOf = ({ projectId, phaseSlug }: Belongings) => ({ project_id: projectId, phase_slug: phaseSlug });
+const entry = ({ entryId }: Belongings) => ({ params: { entry_id: entryId } });
 const runOfAgent: Example = ({ agentSlug }) => ({ body: { agent: agentSlug, prompt: 'Say something.' } });
+
+/** Their addresses name entries of a catalogue that is the same for everybody; what is in them is the workspace's. */
+export const SAME_FOR_ALL: readonly string[] = [
+  'integrations.get',
+  'integrations.setCredential',
+  'integrations.deleteCredential',
+  'integrations.setSecret',
+  'integrations.deleteSecret',
+];
+const password = { slug: 'smtp', kind: 'password' };
+const sender = { slug: 'smtp', dotted: 'mail.from' };
 
 export const EXAMPLES: Readonly<Record<string, Example>> = {
   'api-keys.create': () => ({ body: { name: 'another' } }),
@@ -109,6 +123,41 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     body: attachmentForm('another'),
   }),
   'files.download': ({ attachmentId }) => ({ query: { id: attachmentId } }),
+
+  'integrations.get': () => ({ params: { slug: 'smtp' } }),
+  'integrations.setCredential': () => ({ params: password, body: { value: 'another' } }),
+  'integrations.deleteCredential': () => ({ params: password }),
+  'integrations.setSecret': () => ({ params: sender, body: { value: 'another' } }),
+  'integrations.deleteSecret': () => ({ params: sender }),
+
+  'memory.list': ({ agentSlug }) => ({ query: { agent: agentSlug, q: 'memory' } }),
+  'memory.graph': ({ agentSlug }) => ({ query: { agent: agentSlug } }),
+  'memory.get': entry,
+  'memory.create': () => ({ body: { type: 'note', content: 'Another one.' } }),
+  'memory.links': entry,
+  'memory.verify': entry,
+  'memory.update': (of) => ({ ...entry(of), body: { content: 'Changed.' } }),
+  'memory.supersede': (of) => ({ ...entry(of), body: { content: 'Better known.' } }),
+  'memory.bulkDelete': ({ spareEntryId }) => ({ body: { ids: [spareEntryId] } }),
+  'memory.delete': entry,
+
+  'skills.get': skill,
+  'skills.create': () => ({ body: { slug: 'another', name: 'Another' } }),
+  'skills.update': ({ skillSlug }) => ({ params: { slug: skillSlug }, body: { name: 'changed' } }),
+  'skills.delete': skill,
+
+  'tools.detail': tool,
+  'tools.create': () => ({
+    body: {
+      slug: 'another',
+      description: 'Says yes.',
+      kind: 'stub',
+      schema: { type: 'object' },
+      body: { result: 'yes' },
+    },
+  }),
+  'tools.update': ({ toolSlug }) => ({ params: { slug: toolSlug }, body: { description: 'changed' } }),
+  'tools.delete': tool,
 
   'webhooks.create': () => ({ body: { url: 'https://example.com/hook' } }),
   'webhooks.delete': webhook,

@@ -41,6 +41,22 @@ const usageChunk = ({ inputTokens, outputTokens }: { inputTokens: number; output
 
 const USAGE = { inputTokens: 12, outputTokens: 3 };
 
+/** A vector for each text of a request to /embeddings. */
+export const embeddings =
+  (vectorOf: (text: string) => number[]): Reply =>
+  (response, { body }) => {
+    const texts = [body.input].flat() as string[];
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(
+      JSON.stringify({
+        object: 'list',
+        model: body.model,
+        data: texts.map((text, index) => ({ object: 'embedding', index, embedding: vectorOf(text) })),
+        usage: { prompt_tokens: texts.length, total_tokens: texts.length },
+      }),
+    );
+  };
+
 /** Streams the events and ends the reply. */
 export const sse =
   (...events: string[]): Reply =>
@@ -134,6 +150,8 @@ export async function startOpenAiServer(): Promise<OpenAiServer> {
   let waiting: { count: number; resolve: (request: ChatRequest) => void }[] = [];
 
   const server = createServer((incoming, response) => {
+    // The list of models, by which a key is checked: no call of a model, and not scripted.
+    if (incoming.method === 'GET') return void response.end('{"data":[]}');
     const closed = once(response, 'close').then(() => {});
     let text = '';
     incoming.setEncoding('utf8');

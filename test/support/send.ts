@@ -1,6 +1,7 @@
 /** A request to any endpoint, built from its declaration: where it is reached, and with the credential it asks for. */
 import type { Endpoint } from '../../src/platform/http/endpoint.ts';
 import { fillPath } from './endpoints.ts';
+import { demandIn, otpHeaders } from './otp.ts';
 import { call, type Answer, type Tenant, type TestService } from './service.ts';
 
 /** What goes into a request, by the names in the declaration. */
@@ -35,9 +36,18 @@ export async function send(
   tenant: Pick<Tenant, 'apiKey' | 'session'>,
   endpoint: Endpoint,
   parts: RequestParts = {},
+  headers: Record<string, string> = {},
 ): Promise<Answer> {
   const body = parts.file ? formWith(parts.file) : parts.body;
-  return call(urlOf(service, endpoint, parts), endpoint.method.toUpperCase(), credentialsOf(tenant, endpoint), body);
+  const credentials = credentialsOf(tenant, endpoint);
+  return call(urlOf(service, endpoint, parts), endpoint.method.toUpperCase(), { ...headers, ...credentials }, body);
+}
+
+/** The same; where the endpoint asks for a code, with that code. */
+export async function sendConfirmed(...[service, tenant, endpoint, parts]: Parameters<typeof send>): Promise<Answer> {
+  const answer = await send(service, tenant, endpoint, parts);
+  if (!endpoint.otp || answer.status !== 403) return answer;
+  return send(service, tenant, endpoint, parts, otpHeaders(demandIn(answer).challenge_id));
 }
 
 function formWith(file: Uint8Array<ArrayBuffer>): FormData {

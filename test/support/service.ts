@@ -11,6 +11,7 @@ import type { Runtime } from '../../src/runtime.ts';
 import { createServices } from '../../src/services.ts';
 import { startWorker, type RunningWorker } from '../../src/worker.ts';
 import { openTestDatabase } from './database.ts';
+import { mailbox } from './otp.ts';
 import { connectTestTemporal } from './temporal.ts';
 import { makeWorkspace } from './workspaces.ts';
 
@@ -37,7 +38,7 @@ export interface Tenant {
   /** The public surface, with the API key. */
   api(method: string, path: string, body?: unknown): Promise<Answer>;
   /** The control plane through the browser proxy, with the owner's session. */
-  cp(method: string, path: string, body?: unknown): Promise<Answer>;
+  cp(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** Dispatches a run and waits for its end. */
   run(body: Record<string, unknown>): Promise<FinishedRun>;
   waitForRun(runId: string): Promise<FinishedRun>;
@@ -89,7 +90,8 @@ export async function startTestService({
     WORKER_BUNDLE: fileURLToPath(new URL('../../dist/workflow-bundle.js', import.meta.url)),
     ...env,
   });
-  const log = givenLog ?? createLog({ level: config.LOG_LEVEL, pretty: false });
+  const destination = config.LOG_LEVEL === 'silent' ? mailbox : undefined;
+  const log = givenLog ?? createLog({ level: config.LOG_LEVEL, pretty: false, ...(destination && { destination }) });
   const runtime: Runtime = { config, log, db: database.db, temporal, close: async () => {} };
   const services = createServices(runtime);
   const workers: RunningWorker[] = [];
@@ -117,11 +119,13 @@ export async function startTestService({
     async close() {
       await api.close();
       await Promise.all(workers.map((running) => running.close()));
-      await temporal.client.schedule
-        .getHandle(`${temporal.queuePrefix}housekeeping`)
-        .delete()
-        .catch(() => {});
-      await services.egress.close();
+      for (const schedule of ['housekeeping', 'integration-health']) {
+        await temporal.client.schedule
+          .getHandle(temporal.queuePrefix + schedule)
+          .delete()
+          .catch(() => {});
+      }
+      await services.close();
       await database.close();
       await temporal.close();
     },
@@ -164,8 +168,8 @@ function tenantOf(baseUrl: string, caller: Caller, apiKey: string): Tenant {
     apiKey,
     session,
     api: (method, path, body) => call(baseUrl + path, method, { authorization: `Bearer ${apiKey}` }, body),
-    cp: (method, path, body) =>
-      call(`${baseUrl}/api/v1/cp${path}`, method, { cookie: `service_session=${session}` }, body),
+    cp: (method, path, body, headers) =>
+      call(`${baseUrl}/api/v1/cp${path}`, method, { ...headers, cookie: `service_session=${session}` }, body),
     async run(body) {
       const accepted = await tenant.api('POST', '/v1/runs', body);
       if (accepted.status !== 201) throw new Error(`not accepted: ${JSON.stringify(accepted.body)}`);

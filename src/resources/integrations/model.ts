@@ -1,7 +1,82 @@
-/** Words of integrations. Pure. */
+/** Words and rules of integrations: what one consists of, and what its credentials say of its state. Pure. */
 
 /** From best to worst. */
 export const HEALTH_STATUSES = ['ok', 'unchecked', 'rate_limited', 'expired', 'invalid'] as const;
 export type HealthStatus = (typeof HEALTH_STATUSES)[number];
 /** Of an integration: the worst of its credentials; `unconfigured` beats everything. */
-export type IntegrationStatus = HealthStatus | 'unconfigured';
+export const INTEGRATION_STATUSES = ['unconfigured', ...HEALTH_STATUSES] as const;
+export type IntegrationStatus = (typeof INTEGRATION_STATUSES)[number];
+
+/**
+ * What an integration can be given.
+ * - `customer_token`: a token or key that the provider is asked about; one for each scope
+ * - `secrets`: any other value, under `section.key`
+ * - `oauth_files`: accounts that are signed in elsewhere; this API cannot set them
+ */
+export interface Slot {
+  where: 'customer_token' | 'secrets' | 'oauth_files';
+  /** The `kind` of a token or file, the `section.key` of a secret. */
+  key: string;
+  label: string;
+  required: boolean;
+  /** What its value must look like. An `address` must be one that may be reached. */
+  format?: 'address' | 'host' | 'port';
+}
+
+/** The scope that runs and tools use. */
+export const SHARED = 'shared';
+
+/** The optional slot by which an integration brings an MCP server: its tools appear as `mcp.<slug>.<tool>`. */
+export const MCP_URL = 'mcp.url';
+
+/** Beside a credential for tools: `models` that runs can use, an `mcp` server whose tools agents get. */
+export const EXTRAS = ['models', 'mcp'] as const;
+export type Extra = (typeof EXTRAS)[number];
+
+/** Those whose credential runs can use for models. */
+export const MODEL_INTEGRATIONS = [
+  'anthropic',
+  'openai',
+  'openai-compatible',
+  'openrouter',
+  'mistral',
+  'google',
+] as const;
+
+/** What was given for the slots of one integration. */
+export interface Given {
+  /** One for each kind and scope. */
+  tokens: readonly { kind: string; scope: string; tokenId: string; health: HealthStatus }[];
+  /** By `section.key`. */
+  secrets: readonly string[];
+}
+
+export const isSet = ({ where, key }: Slot, { tokens, secrets }: Given): boolean => {
+  if (where === 'customer_token') return tokens.some(({ kind }) => kind === key);
+  return where === 'secrets' && secrets.includes(key);
+};
+
+/** Every required slot is set; where none is required, any. */
+export function isConfigured(slots: readonly Slot[], given: Given): boolean {
+  const required = slots.filter((slot) => slot.required);
+  return required.length > 0 ? required.every((slot) => isSet(slot, given)) : slots.some((slot) => isSet(slot, given));
+}
+
+export const worstOf = (statuses: readonly HealthStatus[]): HealthStatus | undefined =>
+  HEALTH_STATUSES.findLast((status) => statuses.includes(status));
+
+/** Of what needs no token there is nothing to check, and it stays `unchecked`. */
+export const statusOf = (slots: readonly Slot[], given: Given): IntegrationStatus =>
+  isConfigured(slots, given) ? (worstOf(given.tokens.map(({ health }) => health)) ?? 'unchecked') : 'unconfigured';
+
+/** @returns what is wrong with a value, as far as that can be told without the network */
+export function flawOf({ format }: Slot, value: string): string | undefined {
+  if (format === 'port' && !(/^\d{1,5}$/.test(value) && Number(value) > 0 && Number(value) < 65_536)) {
+    return 'must be a port from 1 to 65535';
+  }
+  if (format === 'host' && !/^[\w.:-]+$/.test(value)) return 'must be a host name';
+  return undefined;
+}
+
+/** Of the look at a token that was just given. */
+export const checkWorkflowId = (tokenId: string): string => `integration-check-${tokenId}`;

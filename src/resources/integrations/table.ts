@@ -1,4 +1,4 @@
-import { index, integer, pgEnum, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
+import { index, pgEnum, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core';
 import { createdAt, instant } from '../../platform/db/columns.ts';
 import { workspaces } from '../workspaces/table.ts';
 import { HEALTH_STATUSES } from './model.ts';
@@ -17,20 +17,21 @@ export const integrationCredentials = pgTable(
     kind: text('kind').notNull(),
     scope: text('scope').notNull().default('shared'),
     /** New with every value. */
-    tokenId: uuid('token_id').notNull(),
+    tokenId: uuid('token_id').notNull().unique(),
     /** By the secret box; its owner is `<customer>/integration_credentials/<slug>/<kind>/<scope>`. */
     sealed: text('sealed').notNull(),
     health: credentialHealth('health').notNull().default('unchecked'),
-    /** When the provider was asked. */
+    /** When the provider last answered. */
     checkedAt: instant('checked_at'),
-    checks: integer('checks').notNull().default(0),
+    /** When to ask it next. A worker that takes the check moves it on first, so that no other takes it too. */
+    checkAt: instant('check_at').notNull().defaultNow(),
     createdAt: createdAt(),
     updatedAt: instant('updated_at').notNull().defaultNow(),
   },
   (t) => [
     primaryKey({ columns: [t.customerId, t.slug, t.kind, t.scope] }),
     // The next ones to check.
-    index('integration_credentials_to_check').on(t.checkedAt),
+    index('integration_credentials_to_check').on(t.checkAt),
   ],
 );
 

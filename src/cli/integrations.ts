@@ -1,0 +1,200 @@
+/** `aos integrations`: what the workspace gave to third parties' integrations, and what they say of it. */
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { Option, type Command } from 'commander';
+import { openService, type ServiceClient } from './client.ts';
+import { confirmable, confirmed, type Confirming } from './otp.ts';
+import { CliError, paint, printJson, printTable, shortTime } from './output.ts';
+
+interface Summary {
+  slug: string;
+  name: string;
+  category: string;
+  description: string;
+  status: string;
+  credentials_required: number;
+  credentials_set: number;
+  credentials_total: number;
+}
+
+interface Slot {
+  where: 'customer_token' | 'secrets' | 'oauth_files';
+  kind?: string;
+  dotted?: string;
+  label: string;
+  required: boolean;
+  is_set: boolean;
+  health_status?: string | null;
+}
+
+interface Detail extends Summary {
+  credentials: Slot[];
+  tokens: { kind: string; scope: string; health_status: string; checked_at: string | null }[];
+}
+
+interface Output {
+  json?: boolean;
+}
+
+interface Target extends Confirming, Output {
+  scope: string;
+  customer?: string;
+}
+
+const EXAMPLES = `
+Examples:
+  aos integrations
+  aos integrations show github
+  aos integrations set openai api_key                     asks for the value, unseen
+  aos integrations set smtp server.host <<< mail.example.com
+  pass show notion | aos integrations set notion token
+  aos integrations unset openai api_key`;
+
+export function addIntegrationCommands(program: Command): void {
+  const integrations = program
+    .command('integrations')
+    .description('credentials of third parties: models, code, messages, mail')
+    .addHelpText('after', EXAMPLES);
+  const json = (command: Command): Command => command.option('--json', 'print JSON');
+  const ofSlot = (command: Command): Command =>
+    confirmable(
+      json(command.argument('<integration>').argument('<slot>', 'kind of a token, or section.key of a secret')),
+    )
+      .option('--scope <scope>', 'of a token', 'shared')
+      .addOption(new Option('--customer <id>', 'another workspace; only for the internal one'));
+
+  json(integrations.command('list', { isDefault: true }))
+    .description('all there are, with what the providers say')
+    .action(list);
+  json(integrations.command('show').argument('<integration>'))
+    .description('what one can be given, and what is set')
+    .action(show);
+  ofSlot(integrations.command('set'))
+    .description('set a token or secret, from standard input or a prompt; needs a code')
+    .action(set);
+  ofSlot(integrations.command('unset')).description('delete a token or secret; needs a code').action(unset);
+}
+
+async function list({ json }: Output): Promise<void> {
+  const service = await openService(process.env);
+  const reply = await service.controlPlane<{ data: Summary[] }>('GET', '/v1/integrations');
+  if (json) return printJson(reply);
+  printTable<Summary>(
+    reply.data,
+    [
+      { title: 'INTEGRATION', value: ({ slug }) => slug },
+      {
+        title: 'STATUS',
+        value: ({ status }) => status,
+        paint: (shown, { status }) => paintHealth(status, shown),
+      },
+      { title: 'SET', value: (row) => `${row.credentials_set}/${row.credentials_total}`, align: 'right' },
+      { title: 'NEEDED', value: (row) => row.credentials_required, align: 'right' },
+      { title: 'CATEGORY', value: ({ category }) => category },
+      { title: 'FOR', value: ({ description }) => description },
+    ],
+    'none',
+  );
+}
+
+async function show(slug: string, { json }: Output): Promise<void> {
+  const integration = await read(await openService(process.env), slug);
+  if (json) return printJson(integration);
+  const { name, description, status, credentials, tokens } = integration;
+  console.log(`${paint('bold', name)}  ${paintHealth(status)}\n${description}\n`);
+  printTable<Slot>(
+    credentials,
+    [
+      { title: 'SLOT', value: (slot) => slot.dotted ?? slot.kind },
+      { title: 'SET', value: ({ is_set }) => (is_set ? 'yes' : 'no') },
+      { title: 'NEEDED', value: ({ required }) => (required ? 'yes' : 'no') },
+      { title: 'WHAT', value: ({ label }) => label },
+    ],
+    'nothing to set',
+  );
+  if (tokens.length === 0) return;
+  console.log('');
+  printTable<Detail['tokens'][number]>(
+    tokens,
+    [
+      { title: 'TOKEN', value: ({ kind }) => kind },
+      { title: 'SCOPE', value: ({ scope }) => scope },
+      {
+        title: 'STATUS',
+        value: ({ health_status: status }) => status,
+        paint: (shown, { health_status: status }) => paintHealth(status, shown),
+      },
+      { title: 'CHECKED (UTC)', value: ({ checked_at: at }) => shortTime(at) },
+    ],
+    'none',
+  );
+}
+
+const read = (service: ServiceClient, slug: string): Promise<Detail> =>
+  service.controlPlane('GET', `/v1/integrations/${encodeURIComponent(slug)}`);
+
+/** @throws CliError naming the slots that there are */
+async function findSlot(service: ServiceClient, slug: string, name: string): Promise<Slot> {
+  const { credentials } = await read(service, slug);
+  const slot = credentials.find(({ kind, dotted }) => name === (dotted ?? kind));
+  if (slot) return slot;
+  throw new CliError(
+    `${slug} has no slot ${name}; it has ${credentials.map((one) => one.dotted ?? one.kind).join(', ')}`,
+  );
+}
+
+async function set(slug: string, name: string, { json, scope, customer, ...confirming }: Target): Promise<void> {
+  const service = await openService(process.env);
+  const slot = await findSlot(service, slug, name);
+  const value = await readValue(slot);
+  const body = slot.where === 'secrets' ? { value } : { value, scope, ...(customer && { customer_id: customer }) };
+  const reply = await confirmed(service, { method: 'PUT', path: pathOf(slug, slot), body }, confirming);
+  if (json) printJson(reply);
+  else
+    console.log(
+      `${slug} ${name} is set${slot.where === 'customer_token' ? '; the provider is being asked about it' : ''}`,
+    );
+}
+
+async function unset(slug: string, name: string, { json, scope, customer, ...confirming }: Target): Promise<void> {
+  const service = await openService(process.env);
+  const slot = await findSlot(service, slug, name);
+  const query = new URLSearchParams({ scope, ...(customer && { customer_id: customer }) });
+  const path = `${pathOf(slug, slot)}${slot.where === 'secrets' ? '' : `?${query}`}`;
+  await confirmed(service, { method: 'DELETE', path }, confirming);
+  if (json) printJson({ slug, slot: name, deleted: true });
+  else console.log(`${slug} ${name} is deleted`);
+}
+
+const pathOf = (slug: string, { where, kind, dotted }: Slot): string =>
+  `/v1/integrations/${encodeURIComponent(slug)}/` +
+  (where === 'secrets' ? `secrets/${encodeURIComponent(dotted!)}` : `credentials/${encodeURIComponent(kind!)}`);
+
+/** Never from the command line, where other users of the machine and the shell's history would see it. */
+async function readValue({ label }: Slot): Promise<string> {
+  const value = process.stdin.isTTY ? await askUnseen(`${label}: `) : await text(process.stdin);
+  if (value.trim() === '') throw new CliError('no value: give it on standard input');
+  return value.trim();
+}
+
+async function askUnseen(question: string): Promise<string> {
+  process.stderr.write(question);
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true });
+  terminal.on('SIGINT', () => process.exit(130));
+  try {
+    return await terminal.question('');
+  } finally {
+    terminal.close();
+    process.stderr.write('\n');
+  }
+}
+
+const STYLES: Record<string, Parameters<typeof paint>[0]> = {
+  ok: 'green',
+  invalid: 'red',
+  expired: 'red',
+  rate_limited: 'yellow',
+};
+const paintHealth = (status: string, shown = status): string => paint(STYLES[status] ?? 'gray', shown);

@@ -1,0 +1,27 @@
+/** Where the APIs of integrations are: what the operator set goes before what the provider publishes. */
+import { ConfigError, type Config } from '../../platform/core/config.ts';
+import { integrations } from './catalogue.ts';
+
+export type BaseAddresses = ReturnType<typeof createBaseAddresses>;
+
+/** @throws ConfigError when a setting names an integration that there is not, or one whose address is the workspace's */
+export function createBaseAddresses(
+  settings: Pick<Config, 'INTEGRATION_BASE_URLS' | 'OPENAI_BASE_URL' | 'ANTHROPIC_BASE_URL'>,
+) {
+  const set = new Map(Object.entries(settings.INTEGRATION_BASE_URLS));
+  const wrong = [...set.keys()].find((slug) => !integrations.get(slug)?.baseUrl);
+  if (wrong)
+    throw new ConfigError(`INTEGRATION_BASE_URLS: there is no integration ${wrong} with an address to replace`);
+  // A key is asked about where it is used.
+  const operators: Record<string, string | undefined> = {
+    openai: settings.OPENAI_BASE_URL,
+    anthropic: settings.ANTHROPIC_BASE_URL,
+    ...Object.fromEntries(set),
+  };
+  const ofOperator = (slug: string) => operators[slug]?.replace(/\/+$/, '');
+  return {
+    /** The operator's may be private, and plain requests go there. */
+    isOperators: (slug: string): boolean => ofOperator(slug) !== undefined,
+    baseOf: (slug: string): string | undefined => ofOperator(slug) ?? integrations.get(slug)?.baseUrl,
+  };
+}

@@ -1,0 +1,23 @@
+/** The integrations there are, in the order in which they are listed. A new one needs its entry and its line here. */
+import type { Slot } from './model.ts';
+import type { Integration } from './provider.ts';
+import { github, gitlab, linear } from './providers/code.ts';
+import { discord, slack, telegram, whatsapp } from './providers/messaging.ts';
+import { anthropic, google, mistral, openai, openaiCompatible, openrouter } from './providers/models.ts';
+import { googleDrive, hubspot, notion, smtp, stripe } from './providers/work.ts';
+
+/** By slug. A Map, because a slug comes from an address and `__proto__` must be as unknown as any other. */
+export const integrations: ReadonlyMap<string, Integration> = new Map(
+  [
+    ...[openai, anthropic, google, mistral, openrouter, openaiCompatible],
+    ...[github, gitlab, slack, discord, telegram, whatsapp],
+    ...[notion, linear, googleDrive, hubspot, stripe, smtp],
+  ].map((integration) => [integration.slug, integration]),
+);
+
+/** The kind of the token that tools are given where they name the integration alone. */
+export const tokenKindOf = ({ slots }: Integration): string | undefined =>
+  slots.find(({ where }) => where === 'customer_token')?.key;
+
+export const findSlot = ({ slots }: Integration, where: Slot['where'], key: string): Slot | undefined =>
+  slots.find((slot) => slot.where === where && slot.key === key);

@@ -1,0 +1,99 @@
+/**
+ * What tokens are worth, asked of those who know it. A provider that cannot be reached, or says something that tells
+ * neither, leaves the status as it was; it is asked again soon.
+ *
+ * What goes wrong is logged without its words: an address may have the token in it, an answer may repeat it.
+ */
+import type { SecretBox } from '../../platform/core/crypto.ts';
+import type { Log } from '../../platform/core/log.ts';
+import type { Egress } from '../../platform/egress/egress.ts';
+import type { BaseAddresses } from './addresses.ts';
+import { integrations } from './catalogue.ts';
+import { createProbe } from './probe.ts';
+import { BASE_URL, type GivenValues, type Integration } from './provider.ts';
+import { secretOwner, tokenOwner, type IntegrationStore, type TokenToCheck } from './store.ts';
+
+export interface HealthCheckOptions {
+  store: Pick<IntegrationStore, 'claimDue' | 'listSealed' | 'recordHealth'>;
+  secretBox: Pick<SecretBox, 'open'>;
+  addresses: BaseAddresses;
+  egress: Pick<Egress, 'fetch'>;
+  settings: { EGRESS_ALLOWLIST: readonly string[]; INTEGRATION_HEALTH_INTERVAL: number };
+  log: Log;
+  timeoutMs?: number;
+}
+
+/** After an answer that told nothing, or that it was asked too often; also of a worker that died. */
+const SOON_MS = 5 * 60_000;
+const AT_ONCE = 10;
+/** A tick ends then; the next one goes on. */
+const TICK_MS = 60_000;
+const PATIENCE_MS = 10_000;
+
+export const createHealthChecks = (options: HealthCheckOptions) => {
+  const { store, secretBox, addresses, egress, settings, log, timeoutMs = PATIENCE_MS } = options;
+  const regularlyMs = settings.INTEGRATION_HEALTH_INTERVAL;
+  const soonMs = Math.min(SOON_MS, regularlyMs);
+
+  async function open(token: TokenToCheck): Promise<GivenValues> {
+    const { customerId, slug } = token;
+    const values = await store.listSealed(customerId, [slug]);
+    const secrets = values.filter(({ isToken }) => !isToken);
+    return {
+      token: secretBox.open(token.sealed, tokenOwner(token)),
+      secrets: Object.fromEntries(
+        secrets.map(({ key, sealed }) => [key, secretBox.open(sealed, secretOwner({ customerId, slug, dotted: key }))]),
+      ),
+    };
+  }
+
+  /** Only the token that runs and tools use by default has an answer for its kind; others are asked about alike. */
+  async function healthOf(token: TokenToCheck, integration: Integration, signal: AbortSignal) {
+    const given = await open(token);
+    // What a header cannot carry is no token of anybody's.
+    if (!/^[\x20-\x7e]*$/.test(given.token) && token.slug !== 'smtp') return 'invalid';
+    const own = given.secrets[BASE_URL];
+    const isPlain = own === undefined && addresses.isOperators(token.slug);
+    const probe = createProbe({
+      base: own ?? addresses.baseOf(token.slug),
+      fetch: isPlain ? fetch : egress.fetch,
+      allowlist: settings.EGRESS_ALLOWLIST,
+      timeoutMs,
+      signal,
+    });
+    return integration.check(probe, given);
+  }
+
+  async function check(token: TokenToCheck, signal: AbortSignal): Promise<void> {
+    const integration = integrations.get(token.slug);
+    // Of a version of the catalogue that had more.
+    if (!integration) return;
+    const health = await healthOf(token, integration, signal).catch((error: unknown) => {
+      log.warn({ ...placeOf(token), reason: reasonOf(error) }, 'a credential could not be checked');
+      return undefined;
+    });
+    if (!health) return;
+    await store.recordHealth(token, health, health === 'rate_limited' ? soonMs : regularlyMs);
+    log.debug({ ...placeOf(token), health }, 'a credential was checked');
+  }
+
+  return {
+    async checkCredentials({ tokenId }: { tokenId?: string }, signal: AbortSignal): Promise<void> {
+      const deadline = Date.now() + TICK_MS;
+      while (!signal.aborted && Date.now() < deadline) {
+        const due = await store.claimDue({ ...(tokenId && { tokenId }), limit: AT_ONCE, againMs: soonMs });
+        await Promise.all(due.map((token) => check(token, signal)));
+        if (due.length < AT_ONCE) return;
+      }
+    },
+  };
+};
+
+const placeOf = ({ customerId, slug, kind, scope }: TokenToCheck) => ({ customer_id: customerId, slug, kind, scope });
+
+/** The kind of failure, by what names it without quoting anything. */
+function reasonOf(error: unknown): string {
+  let root = error as { name?: string; code?: unknown; cause?: unknown };
+  while (root.cause instanceof Error) root = root.cause as typeof root;
+  return typeof root.code === 'string' ? root.code : (root.name ?? 'unknown');
+}

@@ -1,0 +1,68 @@
+/**
+ * How providers are asked. Addresses of the operator's take plain requests; whatever a workspace names goes through the
+ * guard, like everything else that tenants choose.
+ */
+import { createTransport } from 'nodemailer';
+import type { GuardedFetch } from '../../platform/egress/egress.ts';
+import { readCapped } from '../../platform/egress/read-capped.ts';
+import { resolvePublic } from '../../platform/egress/resolve.ts';
+import type { HealthStatus } from './model.ts';
+import type { Probe, ProviderReply, ProviderRequest, SmtpLogin } from './provider.ts';
+
+export interface ProbeOptions {
+  /** Of the integration's API. */
+  base: string | undefined;
+  /** Plain for the operator's addresses, guarded for all others. */
+  fetch: GuardedFetch;
+  /** host:port pairs that may be reached although they are private. */
+  allowlist: readonly string[];
+  timeoutMs: number;
+  signal: AbortSignal;
+}
+
+const MAX_REPLY_BYTES = 8_192;
+const USER_AGENT = 'agent-orchestration-service';
+const TLS_FROM_THE_START = 465;
+
+export const createProbe = ({ base, fetch, allowlist, timeoutMs, signal }: ProbeOptions): Probe => ({
+  async http({ path, method, headers, body }: ProviderRequest): Promise<ProviderReply> {
+    if (!base) throw new Error('the address of the server is not set');
+    const reply = await fetch(base.replace(/\/+$/, '') + path, {
+      method: method ?? 'GET',
+      headers: { 'user-agent': USER_AGENT, accept: 'application/json', ...headers },
+      ...(body !== undefined && { body }),
+      // A token is for the address that it was given for.
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    });
+    const { bytes } = await readCapped(reply, MAX_REPLY_BYTES);
+    return { status: reply.status, headers: reply.headers, text: bytes.toString('utf8') };
+  },
+
+  async smtp({ host, port, user, password }: SmtpLogin): Promise<HealthStatus | undefined> {
+    const isTrusted = allowlist.includes(`${host}:${port}`);
+    const transport = createTransport({
+      host: isTrusted ? host : await resolvePublic(host),
+      port,
+      secure: port === TLS_FROM_THE_START,
+      // A password crosses the internet under TLS or not at all.
+      requireTLS: !isTrusted,
+      tls: { servername: host },
+      auth: { user, pass: password },
+      ...{ connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, socketTimeout: timeoutMs },
+    });
+    const close = () => transport.close();
+    signal.addEventListener('abort', close, { once: true });
+    try {
+      await transport.verify();
+      return 'ok';
+    } catch (error) {
+      const { code, responseCode } = error as { code?: string; responseCode?: number };
+      if (code === 'EAUTH' && responseCode !== undefined && responseCode >= 500) return 'invalid';
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', close);
+      close();
+    }
+  },
+});

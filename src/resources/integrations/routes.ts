@@ -1,0 +1,26 @@
+/** Binds each contract to a use case, one line apiece. */
+import { handle, type Route } from '../../platform/http/endpoint.ts';
+import {
+  deleteCredential,
+  deleteSecret,
+  getIntegration,
+  listIntegrations,
+  setCredential,
+  setSecret,
+} from './contract.ts';
+import type { IntegrationService } from './service.ts';
+
+export const integrationRoutes = ({ integrations }: { integrations: IntegrationService }): readonly Route[] => [
+  handle(listIntegrations, ({ caller }) => integrations.list(caller)),
+  handle(getIntegration, ({ caller, params }) => integrations.get(caller, params.slug)),
+  handle(setCredential, ({ caller, params, body, confirmation }) =>
+    integrations.setToken(caller, confirmation, params, body),
+  ),
+  handle(deleteCredential, ({ caller, params, query, confirmation }) =>
+    integrations.deleteToken(caller, confirmation, params, query),
+  ),
+  handle(setSecret, ({ caller, params, body, confirmation }) =>
+    integrations.setSecret(caller, confirmation, params, body.value),
+  ),
+  handle(deleteSecret, ({ caller, params, confirmation }) => integrations.deleteSecret(caller, confirmation, params)),
+];

@@ -1,0 +1,179 @@
+/**
+ * Every query on what workspaces gave to integrations. Values are sealed: whoever opens one names the row it belongs
+ * to, so that a ciphertext copied to another row does not open.
+ */
+import { and, asc, eq, sql, type SQL } from 'drizzle-orm';
+import type { Database } from '../../platform/db/client.ts';
+import { workspaces } from '../workspaces/table.ts';
+import { SHARED, type HealthStatus } from './model.ts';
+import { integrationCredentials as credentials, integrationSecrets as secrets } from './table.ts';
+
+export type IntegrationStore = ReturnType<typeof createIntegrationStore>;
+
+export interface TokenKey {
+  customerId: string;
+  slug: string;
+  kind: string;
+  scope: string;
+}
+export interface SecretKey {
+  customerId: string;
+  slug: string;
+  dotted: string;
+}
+
+/** The row a token is sealed for. */
+export const tokenOwner = ({ customerId, slug, kind, scope }: TokenKey): string =>
+  `${customerId}/integration_credentials/${slug}/${kind}/${scope}`;
+export const secretOwner = ({ customerId, slug, dotted }: SecretKey): string =>
+  `${customerId}/integration_secrets/${slug}/${dotted}`;
+
+export interface SealedToken extends TokenKey {
+  tokenId: string;
+  sealed: string;
+}
+/** A token whose health is to be asked for by who has it. Its next check is put off until then. */
+export type TokenToCheck = SealedToken & { checkAt: Date };
+
+/** One value that an integration uses: a shared token by its kind, or a secret by its `section.key`. */
+export interface SealedValue {
+  slug: string;
+  isToken: boolean;
+  key: string;
+  sealed: string;
+}
+
+const isToken = ({ customerId, slug, kind, scope }: TokenKey) =>
+  and(
+    eq(credentials.customerId, customerId),
+    eq(credentials.slug, slug),
+    eq(credentials.kind, kind),
+    eq(credentials.scope, scope),
+  );
+const isSecret = ({ customerId, slug, dotted }: SecretKey) =>
+  and(eq(secrets.customerId, customerId), eq(secrets.slug, slug), eq(secrets.dotted, dotted));
+
+const TOKEN_TO_CHECK = {
+  customerId: credentials.customerId,
+  slug: credentials.slug,
+  kind: credentials.kind,
+  scope: credentials.scope,
+  tokenId: credentials.tokenId,
+  sealed: credentials.sealed,
+  checkAt: credentials.checkAt,
+};
+
+/** As exact as a Date, so that it can be compared with what was read of it. */
+const inMs = (ms: number): SQL => sql`date_trunc('milliseconds', now()) + ${ms} * interval '1 ms'`;
+
+export const createIntegrationStore = (db: Database) => ({
+  /** Everything but the values. */
+  async listGiven(customerId: string) {
+    const tokens = await db.orm
+      .select({
+        slug: credentials.slug,
+        kind: credentials.kind,
+        scope: credentials.scope,
+        tokenId: credentials.tokenId,
+        health: credentials.health,
+        checkedAt: credentials.checkedAt,
+        createdAt: credentials.createdAt,
+        updatedAt: credentials.updatedAt,
+      })
+      .from(credentials)
+      .where(eq(credentials.customerId, customerId))
+      .orderBy(asc(credentials.slug), asc(credentials.kind), asc(credentials.scope));
+    const dotted = await db.orm
+      .select({ slug: secrets.slug, dotted: secrets.dotted })
+      .from(secrets)
+      .where(eq(secrets.customerId, customerId));
+    return { tokens, secrets: dotted };
+  },
+
+  /** What the integrations use at work, in one statement. */
+  listSealed: (customerId: string, slugs: readonly string[]): Promise<SealedValue[]> =>
+    db.rows<SealedValue>(sql`
+      select slug, true as "isToken", kind as key, sealed from ${credentials}
+      where customer_id = ${customerId} and slug = any(${sql.param(slugs)}::text[]) and scope = ${SHARED}
+      union all
+      select slug, false, dotted, sealed from ${secrets}
+      where customer_id = ${customerId} and slug = any(${sql.param(slugs)}::text[])`),
+
+  async isWorkspace(customerId: string): Promise<boolean> {
+    return (await db.orm.$count(workspaces, eq(workspaces.customerId, customerId))) > 0;
+  },
+
+  hasToken: async (key: TokenKey): Promise<boolean> => (await db.orm.$count(credentials, isToken(key))) > 0,
+  hasSecret: async (key: SecretKey): Promise<boolean> => (await db.orm.$count(secrets, isSecret(key))) > 0,
+
+  /** A new value is another token: what a check under way finds out about the one before does not count for it. */
+  async putToken(token: SealedToken): Promise<void> {
+    const { tokenId, sealed } = token;
+    const now = sql`now()`;
+    const asNew = { health: 'unchecked' as const, checkedAt: null, checkAt: now, updatedAt: now };
+    await db.orm
+      .insert(credentials)
+      .values(token)
+      .onConflictDoUpdate({
+        target: [credentials.customerId, credentials.slug, credentials.kind, credentials.scope],
+        set: { tokenId, sealed, ...asNew },
+      });
+  },
+
+  /** @returns whether there was one */
+  async deleteToken(key: TokenKey): Promise<boolean> {
+    return (await db.orm.delete(credentials).where(isToken(key)).returning({ slug: credentials.slug })).length > 0;
+  },
+
+  async putSecret(secret: SecretKey & { sealed: string }): Promise<void> {
+    await db.orm
+      .insert(secrets)
+      .values(secret)
+      .onConflictDoUpdate({
+        target: [secrets.customerId, secrets.slug, secrets.dotted],
+        set: { sealed: secret.sealed, updatedAt: sql`now()` },
+      });
+  },
+
+  /** @returns whether there was one */
+  async deleteSecret(key: SecretKey): Promise<boolean> {
+    return (await db.orm.delete(secrets).where(isSecret(key)).returning({ slug: secrets.slug })).length > 0;
+  },
+
+  /** The tokens of one integration are to be asked about now: what they are used with has changed. */
+  async recheck(customerId: string, slug: string): Promise<string[]> {
+    const rows = await db.orm
+      .update(credentials)
+      .set({ health: 'unchecked', checkedAt: null, checkAt: sql`now()` })
+      .where(and(eq(credentials.customerId, customerId), eq(credentials.slug, slug)))
+      .returning({ tokenId: credentials.tokenId });
+    return rows.map(({ tokenId }) => tokenId);
+  },
+
+  /**
+   * Of all workspaces, what is due, or the one token that was just given. Each is put off first: nobody else takes it,
+   * and where this worker dies it is taken again.
+   */
+  claimDue({ tokenId, limit, againMs }: { tokenId?: string; limit: number; againMs: number }): Promise<TokenToCheck[]> {
+    const due = db.orm
+      .select({ tokenId: credentials.tokenId })
+      .from(credentials)
+      .where(and(sql`${credentials.checkAt} <= now()`, tokenId ? eq(credentials.tokenId, tokenId) : undefined))
+      .orderBy(asc(credentials.checkAt))
+      .limit(limit)
+      .for('update', { skipLocked: true });
+    return db.orm
+      .update(credentials)
+      .set({ checkAt: inMs(againMs) })
+      .where(sql`${credentials.tokenId} in ${due}`)
+      .returning(TOKEN_TO_CHECK);
+  },
+
+  /** Nothing, where the token was replaced or deleted meanwhile, or is to be asked about anew. */
+  async recordHealth({ tokenId, checkAt }: TokenToCheck, health: HealthStatus, nextMs: number): Promise<void> {
+    await db.orm
+      .update(credentials)
+      .set({ health, checkedAt: sql`now()`, checkAt: inMs(nextMs) })
+      .where(and(eq(credentials.tokenId, tokenId), eq(credentials.checkAt, checkAt)));
+  },
+});

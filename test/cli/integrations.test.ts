@@ -1,0 +1,90 @@
+/** `aos integrations` as a person uses it: real processes against the real service. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { codeOf } from '../support/otp.ts';
+import { startProviderServer, type ProviderServer } from '../support/provider-server.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../support/service.ts';
+
+const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+
+let service: TestService;
+let provider: ProviderServer;
+let tenant: Tenant;
+let folder: string;
+
+beforeAll(async () => {
+  provider = await startProviderServer();
+  folder = await mkdtemp(join(tmpdir(), 'aos-integrations-'));
+  service = await startTestService({ env: { INTEGRATION_BASE_URLS: `github=${provider.url}` } });
+  tenant = await service.tenant('acc_cli_integrations');
+});
+afterAll(async () => {
+  await service?.close();
+  await provider?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Runs it to its end, with this on standard input. */
+async function aos(args: string[], input = '') {
+  const child = spawn(process.execPath, [CLI, 'integrations', ...args], {
+    env: { PATH: process.env.PATH, DATA_DIR: folder, AOS_URL: service.baseUrl, AOS_SESSION: tenant.session },
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+  child.stdin.on('error', () => {}).end(input);
+  const [code] = await once(child, 'close');
+  return { code, stdout, stderr };
+}
+const ok = (stdout: unknown) => ({ code: 0, stdout, stderr: '' });
+
+/** The same, twice: the second time with the code that was asked for. */
+async function confirmed(args: string[], input = '') {
+  const first = await aos(args, input);
+  const [, challenge] = /--challenge=([\w-]+) --code=/.exec(first.stderr) ?? [];
+  expect({ code: first.code, stdout: first.stdout }).toEqual({ code: 1, stdout: '' });
+  return aos([...args, `--challenge=${challenge}`, `--code=${codeOf(challenge!)}`], input);
+}
+
+// Guards: the way of a token: listed, set from standard input with a code, checked, shown, deleted; its value never shown.
+test('sets, shows and deletes a token', async () => {
+  expect(await aos([])).toEqual(ok(expect.stringMatching(/github +unconfigured +0\/2 +1 +code/)));
+  const set = await confirmed(['set', 'github', 'token'], 'ghp_canary\n');
+  expect(set).toEqual(ok('github token is set; the provider is being asked about it\n'));
+  await eventually(async () => {
+    expect((await tenant.cp('GET', '/v1/integrations/github')).body.status).toBe('ok');
+  });
+  expect((await aos(['show', 'github'])).stdout).toMatch(/token +shared +ok +\d{4}-/);
+  expect(provider.requests[0]!.headers.authorization).toBe('Bearer ghp_canary');
+  const all = await Promise.all([aos([]), aos(['show', 'github', '--json'])]);
+  expect(all.map(({ code }) => code)).toEqual([0, 0]);
+  expect(JSON.stringify(all)).not.toContain('canary');
+  expect(await confirmed(['unset', 'github', 'token'])).toEqual(ok('github token is deleted\n'));
+  expect((await tenant.cp('GET', '/v1/integrations/github')).body).toMatchObject({ is_configured: false });
+});
+
+// Guards: a secret goes to its own address, by the same command.
+test('sets and deletes a secret', async () => {
+  expect(await confirmed(['set', 'smtp', 'server.host', '--json'], 'mail.example.com')).toEqual(
+    ok(expect.stringContaining('"dotted": "server.host"')),
+  );
+  expect((await confirmed(['unset', 'smtp', 'server.host'])).stdout).toBe('smtp server.host is deleted\n');
+});
+
+// Guards: what goes wrong is one line that says what there is instead.
+test.each([
+  [['set', 'github', 'nothing'], 'x', 'github has no slot nothing; it has token, mcp.url'],
+  [['set', 'github', 'token'], ' \n', 'no value: give it on standard input'],
+  [['set', 'smtp', 'server.port'], 'x', 'must be a port'],
+  [['unset', 'github', 'token'], '', '404 not_found'],
+])('%j of "%s"', async (args, input, message) => {
+  const { code, stdout, stderr } = await aos(args, input);
+  expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining(message) });
+  expect(stderr.trim().split('\n')).toHaveLength(1);
+});

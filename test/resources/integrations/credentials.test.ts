@@ -1,0 +1,166 @@
+/** What runs and tools get of what a workspace gave: its own before the deployment's, the newest, and only its own. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { confirmed } from '../../support/otp.ts';
+import { answer, sse, startOpenAiServer, type OpenAiServer } from '../../support/openai-server.ts';
+import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
+
+let service: TestService;
+let models: OpenAiServer;
+let checks: ProviderServer;
+let tenant: Tenant;
+let count = 0;
+
+beforeAll(async () => {
+  [models, checks] = await Promise.all([startOpenAiServer(), startProviderServer()]);
+  service = await startTestService({
+    env: {
+      OPENAI_BASE_URL: models.baseUrl,
+      EGRESS_ALLOWLIST: new URL(models.baseUrl).host,
+      INTEGRATION_BASE_URLS: ['openai', 'anthropic', 'github', 'notion', 'openrouter']
+        .map((slug) => `${slug}=${checks.url}`)
+        .concat(`mistral=${models.baseUrl}`, `google=${models.baseUrl}`)
+        .join(','),
+    },
+  });
+});
+afterAll(async () => {
+  await service?.close();
+  await Promise.all([models?.close(), checks?.close()]);
+});
+beforeEach(async () => {
+  models.reset();
+  tenant = await service.tenant(`acc_models_${++count}`);
+});
+
+const set = async (path: string, value: string, of = tenant) => {
+  const { status, body } = await confirmed(of, 'PUT', `/v1/integrations/${path}`, { value });
+  if (status !== 200) throw new Error(`not set: ${status} ${JSON.stringify(body)}`);
+};
+const ask = (of = tenant) => of.run({ agent: 'assistant', prompt: 'What is a key?' });
+
+/** The keys that models were called with. */
+const keys = () => models.requests.map(({ headers, body }) => [headers.authorization, body.model]);
+
+/** An answer in the protocol of OpenAI's own models. */
+const respond = (text: string) => {
+  const event = (data: unknown) => `data: ${JSON.stringify(data)}\n\n`;
+  const item = { type: 'message', id: 'msg_1' };
+  return sse(
+    event({ type: 'response.created', response: { id: 'resp_1', created_at: 1, model: 'gpt' } }),
+    event({ type: 'response.output_item.added', output_index: 0, item }),
+    event({ type: 'response.output_text.delta', item_id: item.id, delta: text }),
+    event({ type: 'response.output_item.done', output_index: 0, item }),
+    event({ type: 'response.completed', response: { usage: { input_tokens: 3, output_tokens: 2 } } }),
+  );
+};
+
+describe('a run', () => {
+  // Guards: the workspace's own key is what the provider is called with; a new one counts at once, and without one the
+  // run is on what the deployment has, which is nothing here.
+  test('calls with the key of its workspace', async () => {
+    models.otherwise(respond('A secret.'));
+    await set('openai/credentials/api_key', 'sk-first');
+    expect(await ask()).toMatchObject({ status: 'succeeded', output: 'A secret.' });
+    await set('openai/credentials/api_key', 'sk-second');
+    expect(await ask()).toMatchObject({ status: 'succeeded' });
+    expect(keys().map(([key]) => key)).toEqual(['Bearer sk-first', 'Bearer sk-second']);
+
+    expect((await confirmed(tenant, 'DELETE', '/v1/integrations/openai/credentials/api_key')).status).toBe(204);
+    const { output } = await ask();
+    expect(output).toMatch(/offline/i);
+    expect(keys()).toHaveLength(2);
+  });
+
+  // Guards: nobody calls with the key of somebody else.
+  test('calls with no other key', async () => {
+    models.otherwise(respond('A secret.'));
+    await set('openai/credentials/api_key', 'sk-of-one');
+    const other = await service.tenant(`acc_other_${count}`);
+    expect((await ask(other)).output).toMatch(/offline/i);
+    expect(keys()).toEqual([]);
+  });
+
+  // Guards: only the shared scope is what runs use.
+  test('does not use another scope', async () => {
+    const body = { value: 'sk-personal', scope: 'personal' };
+    expect((await confirmed(tenant, 'PUT', '/v1/integrations/openai/credentials/api_key', body)).status).toBe(200);
+    expect((await ask()).output).toMatch(/offline/i);
+    expect(keys()).toEqual([]);
+  });
+
+  // Guards: a server of the workspace's own, with and without a key; its address is enough.
+  test('calls the server of its workspace', async () => {
+    models.otherwise(answer('From my own server.'));
+    await set('openai-compatible/secrets/server.base_url', models.baseUrl);
+    expect(await ask()).toMatchObject({ status: 'succeeded', output: 'From my own server.' });
+    await set('openai-compatible/secrets/models.default', 'llama-of-mine');
+    await set('openai-compatible/credentials/api_key', 'own-key');
+    expect(await ask()).toMatchObject({ status: 'succeeded' });
+    expect(keys()).toEqual([
+      [undefined, 'default'],
+      ['Bearer own-key', 'llama-of-mine'],
+    ]);
+  });
+
+  // Guards: providers that speak the same protocol serve runs too, on the model that the workspace names.
+  test.each([
+    ['mistral', 'mistral-large-latest'],
+    ['google', 'gemini-flash-latest'],
+  ])('calls %s', async (slug, model) => {
+    models.otherwise(answer('Salut.'));
+    await set(`${slug}/credentials/api_key`, 'own-key');
+    expect(await ask()).toMatchObject({ status: 'succeeded', output: 'Salut.' });
+    await set(`${slug}/secrets/models.default`, 'another-model');
+    expect(await ask()).toMatchObject({ status: 'succeeded' });
+    expect(keys()).toEqual([
+      ['Bearer own-key', model],
+      ['Bearer own-key', 'another-model'],
+    ]);
+  });
+});
+
+describe('a tool', () => {
+  // Guards: a tool gets the token of its own workspace, by the name of the integration, and of no other.
+  test('gets the token that it names', async () => {
+    const { integrationCredential } = service.services;
+    const { customerId } = tenant.caller;
+    await set('github/credentials/token', 'ghp_own');
+    expect(await integrationCredential(customerId, 'github')).toBe('ghp_own');
+    expect(await integrationCredential(customerId, 'gitlab')).toBeUndefined();
+    expect(await integrationCredential(customerId, '__proto__')).toBeUndefined();
+    const other = await service.tenant(`acc_tools_${count}`);
+    expect(await integrationCredential(other.caller.customerId, 'github')).toBeUndefined();
+  });
+});
+
+describe('MCP servers', () => {
+  // Guards: they are the workspace's, and the bearer is the token of the same integration.
+  test('are those that the workspace named', async () => {
+    const { mcpServersOf } = service.services;
+    const { customerId } = tenant.caller;
+    expect(await mcpServersOf(customerId)).toEqual([]);
+    await set('notion/secrets/mcp.url', 'https://mcp.example.com/notion');
+    await set('github/secrets/mcp.url', 'https://mcp.example.com/github');
+    await set('github/credentials/token', 'ghp_own');
+    expect(await mcpServersOf(customerId)).toEqual([
+      { name: 'github', url: 'https://mcp.example.com/github', bearer: 'ghp_own' },
+      { name: 'notion', url: 'https://mcp.example.com/notion' },
+    ]);
+    const other = await service.tenant(`acc_mcp_${count}`);
+    expect(await mcpServersOf(other.caller.customerId)).toEqual([]);
+  });
+});
+
+// Guards: a value belongs to its row: copied to another workspace, by whoever can write to the database, it does not open.
+test('a sealed value of another row does not open', async () => {
+  const { db } = service.runtime;
+  const thief = await service.tenant(`acc_thief_${count}`);
+  await set('github/credentials/token', 'ghp_own');
+  await db.rows(
+    `insert into integration_credentials (customer_id, slug, kind, scope, token_id, sealed)
+    select '${thief.caller.customerId}', slug, kind, scope, gen_random_uuid(), sealed
+    from integration_credentials where customer_id = '${tenant.caller.customerId}'` as never,
+  );
+  await expect(service.services.integrationCredential(thief.caller.customerId, 'github')).rejects.toThrow();
+});

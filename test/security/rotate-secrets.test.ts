@@ -1,0 +1,176 @@
+/** A new key for what is stored sealed: all of it, without losing any, however often and whenever it is asked for. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { sql } from 'drizzle-orm';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createSecretBox } from '../../src/platform/core/crypto.ts';
+import { newUuid } from '../../src/platform/core/ids.ts';
+import { createIntegrationStore, secretOwner, tokenOwner } from '../../src/resources/integrations/store.ts';
+import { createToolStore } from '../../src/resources/tools/store.ts';
+import { createWebhookStore, secretOwner as webhookOwner } from '../../src/resources/webhook-subscriptions/store.ts';
+import { rotateSecrets, SEALED_COLUMNS } from '../../src/rotate-secrets.ts';
+import { startPostgres } from '../../src/embedded/postgres.ts';
+import { createDatabase, type Database } from '../../src/platform/db/client.ts';
+import { startCli } from '../embedded/service-process.ts';
+import { openTestDatabase, type TestDatabase } from '../support/database.ts';
+import { describeTemplate } from '../support/database-template.ts';
+import { dumpTables } from '../support/dump-tables.ts';
+import { makeWorkspace } from '../support/workspaces.ts';
+
+const OLD = 'the-old-key-of-the-secrets';
+const NEW = 'the-new-key-of-the-secrets';
+const old = createSecretBox(OLD);
+const both = createSecretBox(`${NEW},${OLD}`);
+const current = createSecretBox(NEW);
+
+let database: TestDatabase;
+const customerId = 'acme';
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+  await makeWorkspace(database.db, 'acc_acme');
+});
+afterAll(() => database?.close());
+beforeEach(() =>
+  database.db.rows(sql`truncate integration_credentials, integration_secrets, tools, webhook_subscriptions cascade`),
+);
+
+/** One of each kind of secret, and `tokens` tokens. */
+async function fill(box = old, tokens = 1, db = database.db): Promise<void> {
+  const store = createIntegrationStore(db);
+  for (let n = 1; n <= tokens; n += 1) {
+    const key = { customerId, slug: 'github', kind: 'token', scope: `scope-${n}` };
+    await store.putToken({ ...key, tokenId: newUuid(), sealed: box.seal(`token ${n}`, tokenOwner(key)) });
+  }
+  const secret = { customerId, slug: 'smtp', dotted: 'server.user' };
+  await store.putSecret({ ...secret, sealed: box.seal('user', secretOwner(secret)) });
+  await createToolStore(db, box).insert(customerId, 'hook', {
+    ...{ description: 'A tool.', kind: 'stub', shape: 'api', access: 'both', integration: null, effect: 'read' },
+    ...{ sensitive: false, schema: { type: 'object' }, body: { result: 'a result' } },
+  });
+  const webhooks = createWebhookStore(db);
+  const sealed = (text: string) => box.seal(text, webhookOwner(customerId));
+  const { id } = await webhooks.insertSubscription({
+    ...{ customerId, url: 'https://example.com', events: ['*'], sealedSecret: sealed('first secret') },
+  });
+  await webhooks.rotateSecret(customerId, id, sealed('second secret'), new Date(Date.now() + 1e6));
+}
+
+/** Everything that is sealed, opened as those do who use it. */
+async function openAll(box = current, db = database.db): Promise<string[]> {
+  const opened: string[] = [];
+  for (const { table, column, owner } of SEALED_COLUMNS) {
+    const rows = await db.rows<{ row: Record<string, string> }>(
+      sql`select to_jsonb(t) as row from ${sql.identifier(table)} t`,
+    );
+    opened.push(...rows.map(({ row }) => box.open(row[column]!, owner(row as never))));
+  }
+  return opened.sort();
+}
+const ALL = ['first secret', 'second secret', 'token 1', 'user', '{"result":"a result"}'];
+
+// Guards: a table with secrets that rotation does not know; with its old key they would be lost.
+test('every sealed column is known', async () => {
+  const columns = await database.db.rows<{ name: string }>(sql`
+    select table_name || '.' || column_name as name from information_schema.columns
+    where table_schema = 'public' and column_name like '%sealed%' order by 1`);
+  expect(columns.map(({ name }) => name)).toEqual(SEALED_COLUMNS.map((c) => `${c.table}.${c.column}`).sort());
+});
+
+// Guards: afterwards the new key alone opens everything, and nothing but the secrets was touched.
+test('seals all anew', async () => {
+  await fill();
+  const ignored = ['sealed', 'sealed_body', 'sealed_secret', 'sealed_previous_secret'];
+  const before = await dumpTables(database.db, ignored);
+  const rotations = await rotateSecrets(database.db, both);
+  expect(rotations.map(({ resealed, unreadable, remaining }) => [resealed, unreadable, remaining])).toEqual(
+    SEALED_COLUMNS.map(() => [1, 0, 0]),
+  );
+  expect(await openAll()).toEqual(ALL);
+  expect(await dumpTables(database.db, ignored)).toEqual(before);
+});
+
+// Guards: it can be repeated, and two at once do no harm.
+test('can be repeated', async () => {
+  await fill(old, 30);
+  await Promise.all([rotateSecrets(database.db, both), rotateSecrets(database.db, both)]);
+  const sealed = await dumpTables(database.db);
+  const rotations = await rotateSecrets(database.db, both);
+  expect(rotations.map(({ resealed }) => resealed)).toEqual(SEALED_COLUMNS.map(() => 0));
+  expect(await dumpTables(database.db)).toEqual(sealed);
+  expect(await openAll()).toHaveLength(34);
+});
+
+describe('what cannot be opened', () => {
+  // Guards: one lost secret neither stops the others nor is it destroyed; however many stand in front.
+  test('stays and is counted', async () => {
+    const lost = createSecretBox('a-key-that-nobody-has-any-more');
+    await fill(lost, 250);
+    const key = { customerId, slug: 'notion', kind: 'token', scope: 'shared' };
+    const store = createIntegrationStore(database.db);
+    await store.putToken({ ...key, tokenId: newUuid(), sealed: old.seal('found', tokenOwner(key)) });
+    const [tokens] = await rotateSecrets(database.db, both);
+    expect(tokens).toMatchObject({ resealed: 1, unreadable: 250, remaining: 250 });
+    expect(await openAll(createSecretBox(`${NEW},a-key-that-nobody-has-any-more`))).toContain('found');
+  });
+});
+
+describe('aos secrets rotate', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'aos-secrets-'));
+    const { directory } = await describeTemplate();
+    await cp(directory, join(folder, 'postgres'), { recursive: true });
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  /** The database of DATA_DIR, for as long as nobody else has it. */
+  async function withKept<T>(work: (db: Database) => Promise<T>): Promise<T> {
+    const postgres = await startPostgres({ dataDir: join(folder, 'postgres') });
+    const db = createDatabase({ url: postgres.url, poolSize: 1 });
+    try {
+      return await work(db);
+    } finally {
+      await db.close();
+      await postgres.stop();
+    }
+  }
+  const run = async (env: Record<string, string>, ...args: string[]) => {
+    const { ended, stdout, stderr } = startCli(['secrets', 'rotate', ...args], env);
+    return { code: await ended, stdout: stdout(), stderr: stderr() };
+  };
+
+  // Guards: the embedded mode makes its new key itself, keeps it before it is used, and forgets the old one at the end;
+  // who gives the keys learns whether the old one can go, and a program learns it by the exit code.
+  test('changes the key of DATA_DIR, then one that is given', async () => {
+    await withKept(async (db) => {
+      await makeWorkspace(db, 'acc_acme');
+      await fill(old, 1, db);
+    });
+    const file = join(folder, 'secrets.json');
+    await writeFile(file, JSON.stringify({ SECRETS_KEY: OLD, SESSION_SECRET: 'kept' }), { mode: 0o600 });
+    const embedded = await run({ DATA_DIR: folder });
+    expect(embedded).toEqual({ code: 0, stdout: expect.stringContaining('the older one is gone'), stderr: '' });
+    const kept = JSON.parse(await readFile(file, 'utf8')) as Record<string, string>;
+    expect(kept).toEqual({ SECRETS_KEY: expect.stringMatching(/^[\w-]{43}$/), SESSION_SECRET: 'kept' });
+    const own = kept.SECRETS_KEY!;
+    expect(await withKept((db) => openAll(createSecretBox(own), db))).toEqual(ALL);
+
+    const without = await run({ DATA_DIR: folder, SECRETS_KEY: NEW });
+    expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('5 cannot be opened') });
+    const given = await run({ DATA_DIR: folder, SECRETS_KEY: `${NEW},${own}` }, '--json');
+    expect(given).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(given.stdout)).toMatchObject({ key_id: current.keyId, old_keys_needed: false });
+    expect(await withKept((db) => openAll(current, db))).toEqual(ALL);
+  }, 180_000);
+
+  // Guards: without a database there is one line to say so.
+  test('needs a database', async () => {
+    const { code, stderr } = await run({ DATA_DIR: join(folder, 'nowhere') });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^error: no database: set DATABASE_URL/),
+    });
+  });
+});
