@@ -10,6 +10,10 @@ export interface HousekeepingDependencies {
   startProject: (project: { id: string }) => Promise<void>;
   /** Starts recorded webhook deliveries that nobody started. */
   startPendingDeliveries: () => Promise<void>;
+  /** Tells runs that wait for a person what a signal should have told them. */
+  tellSubmissions: () => Promise<void>;
+  /** Of the OTP gate. */
+  deleteExpiredChallenges: (limit: number) => Promise<unknown>;
   log: Log;
 }
 
@@ -23,6 +27,8 @@ export const createHousekeepingActivities = ({
   listUnstartedProjects,
   startProject,
   startPendingDeliveries,
+  tellSubmissions,
+  deleteExpiredChallenges,
   log,
 }: HousekeepingDependencies) => ({
   keepHouse: (): Promise<void> =>
@@ -39,7 +45,9 @@ export const createHousekeepingActivities = ({
         );
       }
       await startPendingDeliveries();
+      await tellSubmissions();
       await runs.releaseForgotten();
+      await deleteExpiredChallenges(BATCH);
       if (overdue.length + projects.length > 0) {
         log.info({ runs: overdue.length, projects: projects.length }, 'repeated the start of what was accepted');
       }

@@ -1,5 +1,6 @@
 /** Everything a workflow may ask of the world. */
 import { createHousekeepingActivities, type HousekeepingDependencies } from './housekeeping.ts';
+import { createIntegrationActivities, type IntegrationDependencies } from './integrations.ts';
 import { createProjectActivities, type ProjectDependencies } from './projects.ts';
 import { createRunActivities, type RunDependencies } from './runs.ts';
 import { createToolActivities, type ToolDependencies } from './tools.ts';
@@ -12,6 +13,7 @@ export type ActivityDependencies = TurnDependencies &
   ToolDependencies &
   RunDependencies &
   ProjectDependencies &
+  IntegrationDependencies &
   HousekeepingDependencies & { webhooks: WebhookDependencies };
 
 export const createActivities = (deps: ActivityDependencies) => ({
@@ -21,6 +23,7 @@ export const createActivities = (deps: ActivityDependencies) => ({
   ...createProjectActivities(deps),
   ...createWebhookActivities(deps.webhooks),
   ...createHousekeepingActivities(deps),
+  ...createIntegrationActivities(deps),
 });
 
 export type Activities = ReturnType<typeof createActivities>;

@@ -4,10 +4,12 @@ import { createHash } from 'node:crypto';
 import { newUuid } from '../src/platform/core/ids.ts';
 import type { GuardedFetch } from '../src/platform/egress/egress.ts';
 import type { FileStore } from '../src/platform/files/files.ts';
+import { answerOf, type Submission } from '../src/resources/miniapps/model.ts';
+import type { MiniappStore } from '../src/resources/miniapps/store.ts';
 import { isTerminal } from '../src/resources/runs/model.ts';
 import type { RunStore } from '../src/resources/runs/store/index.ts';
 import type { ToolCallInRun } from '../src/resources/runs/store/tool-calls.ts';
-import { ToolError, type ToolContext } from '../src/resources/tools/model.ts';
+import { ToolError, type HumanWait, type ToolContext } from '../src/resources/tools/model.ts';
 import type { ToolRegistry } from '../src/resources/tools/registry.ts';
 import { presentable } from './context.ts';
 import { heartbeating } from './failures.ts';
@@ -19,17 +21,24 @@ export interface ToolDependencies {
   files: FileStore;
   /** What the workspace gave to an integration as its token. */
   credential: (customerId: string, integration: string) => Promise<string | undefined>;
+  pages: Pick<MiniappStore, 'beginWait' | 'endWait'>;
 }
+
+/** What the workflow waits for before the call has a result. */
+export type BegunWait = Pick<HumanWait, 'pageId' | 'timeoutMs'>;
 
 export interface CallReference {
   runId: string;
   callId: string;
 }
 
+/** How much later than its page a wait ends, so that an answer of the last moment is found. */
+const AFTER_EXPIRY_MS = 1_000;
+
 /** The failure type whose message may be told to the model. */
 export const TOOL_FAILED = 'tool_failed';
 
-export const createToolActivities = ({ runs, tools, fetch, files, credential }: ToolDependencies) => {
+export const createToolActivities = ({ runs, tools, fetch, files, credential, pages }: ToolDependencies) => {
   const contextOf = ({ customerId, runId, callId, agent }: ToolCallInRun, signal: AbortSignal): ToolContext => ({
     customerId,
     runId,
@@ -53,8 +62,35 @@ export const createToolActivities = ({ runs, tools, fetch, files, credential }: 
     },
   });
 
+  /** However long a person took. */
+  const recordAnswer = ({ runId, callId, tool, ageMs }: ToolCallInRun, pageId: string, submission: Submission) =>
+    runs.recordToolResult({
+      ...{ runId, callId, tool, status: 'succeeded', result: presentable(answerOf(pageId, submission)) },
+      durationMs: Math.round(ageMs),
+    });
+
+  /** @returns nothing where the answer is there already */
+  async function beginWait(call: ToolCallInRun, { pageId, timeoutMs, url }: HumanWait): Promise<BegunWait | undefined> {
+    const { runId, callId, tool } = call;
+    const page = await pages.beginWait(call, pageId);
+    if (!page) throw new ToolError(`there is no page ${pageId}`);
+    if (page.submission) {
+      await recordAnswer(call, pageId, page.submission);
+      return undefined;
+    }
+    if (page.remainingMs <= 0)
+      throw new ToolError(`nobody answered on page ${pageId}, and it takes no answer any more`);
+    if (url) {
+      const payload = { call_id: callId, tool, page_id: pageId, url, expires_at: page.expiresAt.toISOString() };
+      await runs.noteEvents(runId, [{ key: `tool:${callId}:page`, type: 'tool_call', status: 'waiting', payload }]);
+    }
+    // To the last moment in which the page takes an answer, and a little longer.
+    return { pageId, timeoutMs: Math.ceil(Math.min(timeoutMs, page.remainingMs)) + AFTER_EXPIRY_MS };
+  }
+
   return {
-    async callTool({ runId, callId }: CallReference): Promise<void> {
+    /** @returns what is to be waited for, where the call has no result yet */
+    async callTool({ runId, callId }: CallReference): Promise<BegunWait | void> {
       const call = await runs.loadToolCall(runId, callId);
       if (!call || call.status !== 'pending' || isTerminal(call.runStatus)) return;
       const startedAt = performance.now();
@@ -72,6 +108,7 @@ export const createToolActivities = ({ runs, tools, fetch, files, credential }: 
       if (!tool) return record('failed', { error: `the tool "${call.tool}" does not exist any more` });
       try {
         const value = await heartbeating((signal) => tool.execute(call.arguments as never, contextOf(call, signal)));
+        if (tool.dispatch === 'human') return await beginWait(call, value as HumanWait);
         await record('succeeded', presentable(value));
       } catch (error) {
         if (error instanceof ToolError) return record('failed', { error: error.message });
@@ -81,6 +118,17 @@ export const createToolActivities = ({ runs, tools, fetch, files, credential }: 
           message: `${error.name}: ${error.message}`.slice(0, 300),
         });
       }
+    },
+
+    /** The result of a call that waited for a person: what was sent, or that nothing was in time. */
+    async recordSubmission({ runId, callId, pageId }: CallReference & { pageId: string }): Promise<void> {
+      const call = await runs.loadToolCall(runId, callId);
+      if (!call) return;
+      const page = await pages.endWait(call, pageId);
+      if (page?.submission) return recordAnswer(call, pageId, page.submission);
+      const isOpen = page !== undefined && page.remainingMs > 0;
+      const until = isOpen ? `; page ${pageId} takes an answer until ${page.expiresAt.toISOString()}` : '';
+      await runs.refuseToolCall(call, `nobody has answered in time${until}`);
     },
 
     /** The result of a call whose activity failed for good. */

@@ -1,4 +1,5 @@
 /** What a turn came to, as rows and events: pure, so that a repeated turn records the same. */
+import { wireName } from '../src/platform/models/tool-names.ts';
 import type { ModelFailure, ModelReply, ResolvedModel } from '../src/platform/models/types.ts';
 import type { TurnOutcome } from '../src/resources/runs/model.ts';
 import type { NewEvent } from '../src/resources/runs/store/events.ts';
@@ -17,18 +18,20 @@ export const toolsOutcome = (calls: readonly RecordedToolCall[]): TurnOutcome =>
 });
 
 /** Calls that cannot be made have their result at once: the model is told why and can do better. */
-export const requestedCalls = (turn: number, reply: ModelReply, offered: readonly Tool[]): RecordedToolCall[] =>
-  reply.toolCalls.map(({ tool: slug, arguments: args }, position) => {
-    const tool = offered.find((candidate) => candidate.slug === slug);
+export const requestedCalls = (turn: number, reply: ModelReply, offered: readonly Tool[]): RecordedToolCall[] => {
+  const available = offered.filter(({ unavailable }) => unavailable === undefined).map(({ slug }) => slug);
+  return reply.toolCalls.map(({ tool: slug, arguments: args }, position) => {
+    // One that was offered in an earlier turn, and is not now, is called by the name that it had on the wire.
+    const tool = offered.find((candidate) => candidate.slug === slug || wireName(candidate.slug) === slug);
     const fault = tool
-      ? checkArguments(tool, args)
-      : `there is no tool "${slug}"; yours are: ${offered.map((one) => one.slug).join(', ') || 'none'}`;
+      ? (tool.unavailable ?? checkArguments(tool, args))
+      : `there is no tool "${slug}"; yours are: ${available.join(', ') || 'none'}`;
     return {
       // Our own id: providers have been seen to use one twice.
       callId: `call_${turn}_${position}`,
       turn,
       position,
-      tool: slug,
+      tool: tool?.slug ?? slug,
       arguments: args ?? {},
       effect: tool && !fault ? effectOf(tool, args) : 'read',
       dispatch: tool?.dispatch ?? 'activity',
@@ -37,6 +40,7 @@ export const requestedCalls = (turn: number, reply: ModelReply, offered: readonl
         : { status: 'pending' as const, result: null }),
     };
   });
+};
 
 export const iteration = (
   turn: number,

@@ -13,6 +13,8 @@ import {
 } from '../src/platform/models/types.ts';
 import type { Agent } from '../src/resources/agents/model.ts';
 import type { AgentStore } from '../src/resources/agents/store.ts';
+import type { BootContext, BootRequest } from '../src/resources/memory/boot.ts';
+import { toolsOf } from '../src/resources/runs/context.ts';
 import {
   HISTORY_LENGTH,
   isTerminal,
@@ -48,30 +50,11 @@ export interface TurnDependencies {
   startFollowing: (after: AfterRun) => Promise<void>;
 }
 
-export interface BootRequest {
-  customerId: string;
-  agent: string;
-  prompt: string;
-  /** That a project's step is bound to; undefined: those the agent can load. */
-  stepSkills: readonly string[] | undefined;
-}
-
-export interface BootContext {
-  /** Sections for the system message, empty where there is nothing to say. */
-  skills: string;
-  memory: string;
-  /** For the timeline. */
-  loaded: { skills: string[]; memories: number[] };
-}
-
-/** What a run may use: as a step of a project what that is bound to, else what its agent is allowed. */
-const toolsOf = ({ step, parentRunId }: RunInTurn, { allowedTools }: Agent): readonly string[] =>
-  step && parentRunId === null ? step.tools : allowedTools;
-
 export const createTurnActivities = (deps: TurnDependencies) => {
   const { runs, agents, tools, models, settings, modelCredentials, boot, startFollowing, noteTurn } = deps;
   const classify = createClassifier(models);
-  const credentialsOf = async ({ customerId }: RunInTurn) => models.credentials(await modelCredentials(customerId));
+  const credentialsOf = async ({ customerId, hasModelCredentials }: RunInTurn) =>
+    models.credentials(hasModelCredentials ? await modelCredentials(customerId) : {});
 
   /** Who answers on which model; recorded with the first turn and read from the record later. */
   async function begin(run: RunInTurn): Promise<{ agent: Agent; resolved: ResolvedModel }> {
@@ -93,19 +76,26 @@ export const createTurnActivities = (deps: TurnDependencies) => {
     const { model, tier, rule, enforce, reasoning } = resolved;
     const prompt = systemPrompt(agent, run.conversation !== null);
     const { customerId } = run;
-    const { loaded, ...known } = await boot({
+    const { loaded, recalled, ...known } = await boot({
       customerId,
       agent: agent.slug,
       prompt: run.prompt,
       stepSkills: run.step?.skills,
+      hasEntries: run.hasEntries,
     });
     const system: SystemContent = known.skills + known.memory === '' ? prompt : { prompt, ...known };
+    run.messages = [
+      { turn: 0, role: 'system', content: system },
+      { turn: 0, role: 'user', content: run.prompt },
+    ];
     await runs.beginRun({
       runId: run.id,
       agent: agent.slug,
       resolved,
       system,
       user: run.prompt,
+      customerId,
+      recalled,
       events: [
         { key: 'started', type: 'run_started', status: 'running' },
         {
@@ -127,10 +117,6 @@ export const createTurnActivities = (deps: TurnDependencies) => {
     });
     run.status = 'running';
     run.agent = agent.slug;
-    run.messages = [
-      { turn: 0, role: 'system', content: system },
-      { turn: 0, role: 'user', content: run.prompt },
-    ];
     return { agent, resolved };
   }
 
@@ -236,7 +222,9 @@ export const createTurnActivities = (deps: TurnDependencies) => {
       credentials: await credentialsOf(run),
       system: systemText(run.messages.find(({ role }) => role === 'system')!.content as SystemContent),
       messages: transcript(run, earlier),
-      tools: offered.map(({ slug, description, parameters }) => ({ name: slug, description, parameters })),
+      tools: offered
+        .filter(({ unavailable }) => unavailable === undefined)
+        .map(({ slug, description, parameters }) => ({ name: slug, description, parameters })),
       ...(run.step?.outputSchema ? { outputSchema: run.step.outputSchema } : {}),
       maxOutputTokens: settings.MODEL_MAX_OUTPUT_TOKENS,
       timeoutMs: settings.MODEL_TIMEOUT,

@@ -6,10 +6,13 @@ import { docsRouter } from './platform/http/docs.ts';
 import { createBrowserProxy, forwardTo } from './platform/http/proxy.ts';
 import { listen, type Listener } from './platform/http/server.ts';
 import { withinDeadline } from './platform/temporal/problems.ts';
+import { mcpRouter } from './mcp-server/router.ts';
 import { documents } from './openapi.ts';
 import { allRoutes, routesOf } from './resources/index.ts';
+import { requireVectorsOf } from './resources/memory/re-embed.ts';
+import { miniappRouter } from './resources/miniapps/routes.ts';
 import { runUntilSignalled, type Runtime } from './runtime.ts';
-import { createServices, type Services } from './services.ts';
+import { withServices, type Services } from './services.ts';
 
 export interface Api {
   gatewayUrl?: string;
@@ -18,13 +21,14 @@ export interface Api {
   close(): Promise<void>;
 }
 
-export async function startApi(runtime: Runtime, services: Services = createServices(runtime)): Promise<Api> {
+export async function startApi(runtime: Runtime, services: Services): Promise<Api> {
   const { config, log, db, temporal } = runtime;
   const authenticate = createAuthenticate({
     sessionSecret: config.SESSION_SECRET,
     adminSecret: config.ADMIN_SECRET,
     apiKeyCaller: services.apiKeys.caller,
   });
+  await requireVectorsOf(db, services.models.embedding);
   await services.templates.seed();
   const routes = allRoutes(services);
   const controlPlane = createSurface({ routes: routesOf('control-plane', routes), authenticate });
@@ -59,7 +63,13 @@ export async function startApi(runtime: Runtime, services: Services = createServ
       port: config.PORT,
       log,
       ready,
-      routers: [['/api/v1/cp', proxy], docsRouter({ documents: documents(routes, config) }), publicSurface],
+      routers: [
+        ['/api/v1/cp', proxy],
+        ['/mcp', mcpRouter({ routes, authenticate, baseUrl: config.BASE_URL, log })],
+        ['/miniapps', miniappRouter({ miniapps: services.miniapps, baseUrl: config.BASE_URL })],
+        docsRouter({ documents: documents(routes, config) }),
+        publicSurface,
+      ],
     });
     open.push(listener);
     api.gatewayUrl = listener.url;
@@ -73,4 +83,4 @@ function requireControlPlaneUrl({ CONTROL_PLANE_URL }: Runtime['config']): strin
   return CONTROL_PLANE_URL;
 }
 
-if (import.meta.main) await runUntilSignalled(startApi);
+if (import.meta.main) await runUntilSignalled(withServices(startApi));

@@ -2,11 +2,16 @@
 import { Command } from 'commander';
 import { addDemoCommand } from './cli/demo.ts';
 import { addDoctorCommand } from './cli/doctor.ts';
+import { addIntegrationCommands } from './cli/integrations.ts';
 import { addKeyCommands } from './cli/keys.ts';
+import { addMemoryCommands } from './cli/memory.ts';
 import { CliError, paint } from './cli/output.ts';
 import { addProjectCommands } from './cli/project.ts';
 import { addRunCommands } from './cli/runs.ts';
+import { addSecretsCommands } from './cli/secrets.ts';
+import { addSkillCommands } from './cli/skills.ts';
 import { addStartCommand } from './cli/start.ts';
+import { addToolCommands } from './cli/tools.ts';
 import { ConfigError, loadEnvFile } from './platform/core/config.ts';
 
 loadEnvFile();
@@ -30,7 +35,12 @@ addStartCommand(program);
 addDemoCommand(program);
 addRunCommands(program);
 addProjectCommands(program);
+addMemoryCommands(program);
+addSkillCommands(program);
+addIntegrationCommands(program);
+addToolCommands(program);
 addKeyCommands(program);
+addSecretsCommands(program);
 addDoctorCommand(program);
 
 // A reader that has seen enough (`aos runs | head`) is no failure.

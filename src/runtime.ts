@@ -1,5 +1,5 @@
 /** What every process of the service holds open: settings, log, Postgres, Temporal. */
-import { loadConfig, loadEnvFile, type Config } from './platform/core/config.ts';
+import { ConfigError, loadConfig, loadEnvFile, type Config } from './platform/core/config.ts';
 import { createLog, type Log } from './platform/core/log.ts';
 import { createDatabase, type Database } from './platform/db/client.ts';
 import { connectTemporal, type Temporal } from './platform/temporal/client.ts';
@@ -47,7 +47,11 @@ export async function runUntilSignalled(
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     process.exit(1);
   });
-  const work = await open(runtime);
+  const work = await open(runtime).catch((error: unknown) => {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  });
   let stopping = false;
   const stop = async (signal: string) => {
     if (stopping) process.exit(1);

@@ -1,27 +1,31 @@
 /** Root of the worker process, and the only place where activities meet what they need. `node src/worker.ts` */
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { createActivities, type Activities } from '../activities/index.ts';
+import { INTEGRATION_HEALTH } from '../workflows/integration-health/messages.ts';
 import { withoutParameters } from './platform/core/log.ts';
 import { ensureSchedule } from './platform/temporal/schedules.ts';
 import { areQueuesSplit, queueName, QUEUES, type Queue } from './platform/temporal/task-queues.ts';
 import { bundleWorkflows } from './platform/temporal/workflow-bundle.ts';
+import { requireVectorsOf } from './resources/memory/re-embed.ts';
 import { runUntilSignalled, type Runtime } from './runtime.ts';
-import { createServices, type Services } from './services.ts';
+import { withServices, type Services } from './services.ts';
+
+/** How soon a check is made good whose start was lost. */
+const HEALTH_TICK_MS = 60_000;
 
 export interface RunningWorker {
   /** Stops polling, finishes short work, gives long work back. */
   close(): Promise<void>;
 }
 
-export async function startWorker(
-  runtime: Runtime,
-  services: Services = createServices(runtime),
-): Promise<RunningWorker> {
+export async function startWorker(runtime: Runtime, services: Services): Promise<RunningWorker> {
   const { config, log, temporal } = runtime;
+  await requireVectorsOf(runtime.db, services.models.embedding);
   await services.templates.seed();
   const served: Queue[] = areQueuesSplit(config)
     ? QUEUES.filter((queue) => config.WORKER_QUEUES.includes(queue))
     : ['orchestration'];
+  if (served.some((queue) => queue !== 'webhooks')) services.mcp.connect();
   const activities = activitiesOf(runtime, services);
   const workers = await Promise.all(
     served.map(async (queue) =>
@@ -41,10 +45,19 @@ export async function startWorker(
       taskQueue: queueName(config, 'orchestration'),
       everyMs: config.HOUSEKEEPING_INTERVAL,
     });
+    await ensureSchedule(temporal, {
+      scheduleId: `${config.TASK_QUEUE_PREFIX}integration-health`,
+      workflowType: INTEGRATION_HEALTH,
+      taskQueue: queueName(config, 'orchestration'),
+      // Which credentials are due is in their rows; a tick without any costs next to nothing.
+      everyMs: Math.min(config.INTEGRATION_HEALTH_INTERVAL, HEALTH_TICK_MS),
+    });
   }
+  const stopSweeping = services.sandboxes.container.startSweeping(log);
   log.info({ queues: served.map((queue) => queueName(config, queue)) }, 'worker started');
   return {
     async close() {
+      stopSweeping();
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await Promise.all(running);
     },
@@ -61,6 +74,7 @@ function activitiesOf({ config, log }: Runtime, services: Services): Activities 
     },
     modelCredentials: services.modelCredentials,
     credential: services.integrationCredential,
+    checkCredentials: services.checkCredentials,
     boot: services.boot,
     projects: engine,
     noteTurn: engine.noteTurn,
@@ -69,6 +83,9 @@ function activitiesOf({ config, log }: Runtime, services: Services): Activities 
     startProject: projects.start,
     listUnstartedProjects: stores.projects.listUnstarted,
     startPendingDeliveries: webhooks.startPending,
+    deleteExpiredChallenges: stores.otp.deleteExpired,
+    pages: stores.miniapps,
+    tellSubmissions: services.miniapps.tellUntold,
     webhooks: { store: stores.webhooks, secretBox, fetch: egress.fetch, timeoutMs: config.WEBHOOK_TIMEOUT },
   });
 }
@@ -98,4 +115,4 @@ const rethrowSafe = (error: unknown): never => {
   throw withoutParameters(error);
 };
 
-if (import.meta.main) await runUntilSignalled(startWorker);
+if (import.meta.main) await runUntilSignalled(withServices(startWorker));

@@ -8,9 +8,12 @@ import { CliError } from './output.ts';
 /** An answer that is none of what was asked for. */
 export class ServiceProblem extends CliError {
   readonly status: number;
-  constructor(status: number, message: string) {
+  /** As the answer has it. */
+  readonly detail: unknown;
+  constructor(status: number, message: string, detail?: unknown) {
     super(message);
     this.status = status;
+    this.detail = detail;
   }
 }
 
@@ -23,7 +26,7 @@ export interface ServiceClient {
   /** Public API, with the API key. @throws CliError */
   api<T>(method: string, path: string, body?: unknown): Promise<T>;
   /** Control plane through the browser proxy, with the session; a form goes as it is. @throws CliError */
-  controlPlane<T>(method: string, path: string, body?: unknown): Promise<T>;
+  controlPlane<T>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<T>;
 }
 
 export interface ServiceAddress {
@@ -71,7 +74,8 @@ export function createServiceClient(address: ServiceAddress): ServiceClient {
     }
     const text = await response.text();
     if (!response.ok) {
-      throw new ServiceProblem(response.status, `${method} ${path}: ${response.status} ${explainProblem(text)}`);
+      const message = `${method} ${path}: ${response.status} ${explainProblem(text)}`;
+      throw new ServiceProblem(response.status, message, detailOf(text));
     }
     return (text ? JSON.parse(text) : undefined) as T;
   }
@@ -83,9 +87,9 @@ export function createServiceClient(address: ServiceAddress): ServiceClient {
       if (!apiKey) throw new CliError('no API key for this service: set AOS_API_KEY');
       return request(method, path, { authorization: `Bearer ${apiKey}` }, body);
     },
-    controlPlane(method, path, body) {
+    controlPlane(method, path, body, headers = {}) {
       if (!session) throw new CliError('no session for this service: set AOS_SESSION (`aos session` makes one)');
-      return request(method, `/api/v1/cp${path}`, { cookie: `service_session=${session}` }, body);
+      return request(method, `/api/v1/cp${path}`, { ...headers, cookie: `service_session=${session}` }, body);
     },
   };
 }
@@ -103,16 +107,19 @@ function explainNoAnswer(baseUrl: string, error: unknown): string {
   return `the service is not running at ${baseUrl}${code ? ` (${code})` : ''}: start it with \`npm start\``;
 }
 
+function detailOf(body: string): unknown {
+  try {
+    return (JSON.parse(body) as { detail: unknown }).detail;
+  } catch {
+    return undefined;
+  }
+}
+
 /** `{detail}` as text, whatever form it has. */
 export function explainProblem(body: string): string {
-  try {
-    const { detail } = JSON.parse(body) as { detail: unknown };
-    if (typeof detail === 'string') return detail;
-    if (Array.isArray(detail)) {
-      return (detail as { loc: unknown[]; msg: string }[]).map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ');
-    }
-    return JSON.stringify(detail);
-  } catch {
-    return body.slice(0, 200);
-  }
+  const detail = detailOf(body);
+  if (detail === undefined) return body.slice(0, 200);
+  if (typeof detail === 'string') return detail;
+  if (!Array.isArray(detail)) return JSON.stringify(detail);
+  return (detail as { loc: unknown[]; msg: string }[]).map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ');
 }

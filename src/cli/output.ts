@@ -70,6 +70,9 @@ export function printTable<Row>(rows: readonly Row[], columns: readonly Column<R
 /** Also without what would move the cursor or change colours: text of agents and tenants is shown on terminals. */
 export const oneLine = (text: string): string => text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
 
+/** The same, but with its lines and tabs. */
+export const printable = (text: string): string => text.replaceAll(/[^\P{Cc}\n\t]/gu, '');
+
 export const shorten = (text: string, length: number): string =>
   text.length > length ? `${text.slice(0, length - 1)}…` : text;
 

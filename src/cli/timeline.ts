@@ -61,7 +61,8 @@ export function formatEvent(event: RunEvent): string {
   return [
     paint('gray', ts.slice(11, 23)),
     paintStatus(event_type, 16),
-    shorten(describe(event), 90),
+    // An address that somebody is to open stays whole.
+    shorten(describe(event), event.payload.url ? Infinity : 90),
     status === 'failed' ? paintStatus(status) : '',
     duration_ms === null ? '' : paint('gray', `${duration_ms} ms`),
     cost_usd === null || Number(cost_usd) === 0 ? '' : paint('gray', formatUsd(cost_usd)),
@@ -79,7 +80,8 @@ const DESCRIPTIONS: Record<string, (payload: Payload) => string> = {
   context_loaded: ({ agent, tools }) => `${String(agent)}, ${Array.isArray(tools) ? tools.length : 0} tools`,
   claude_iteration: ({ turn, input_tokens, output_tokens, text_preview }) =>
     `turn ${String(turn)}: ${String(input_tokens)} tokens in, ${String(output_tokens)} out  ${String(text_preview ?? '')}`,
-  tool_call: ({ tool, arguments_preview }) => `${String(tool)} ${String(arguments_preview ?? '')}`,
+  tool_call: ({ tool, arguments_preview, url }) =>
+    url ? `${String(tool)} waits for a person: ${String(url)}` : `${String(tool)} ${String(arguments_preview ?? '')}`,
   tool_result: ({ tool, result_preview }) => `${String(tool)} -> ${String(result_preview ?? '')}`,
 };
 

@@ -74,6 +74,7 @@ export async function startEmbedded(env: NodeJS.ProcessEnv, options: EmbeddedOpt
     );
     defer(() => runtime.close());
     const services = createServices(runtime);
+    defer(() => services.close());
 
     // Deferred in this order, so that requests drain before the worker does, whichever of the two is up first.
     let worker: RunningWorker | undefined;

@@ -5,9 +5,13 @@ import { agentRoutes } from './agents/routes.ts';
 import { apiKeyRoutes } from './api-keys/routes.ts';
 import { attachmentRoutes } from './attachments/routes.ts';
 import { eventRoutes } from './events/routes.ts';
+import { integrationRoutes } from './integrations/routes.ts';
+import { memoryRoutes } from './memory/routes.ts';
 import { projectRoutes } from './projects/routes.ts';
 import { runRoutes } from './runs/routes.ts';
+import { skillRoutes } from './skills/routes.ts';
 import { templateRoutes } from './templates/routes.ts';
+import { toolRoutes } from './tools/routes.ts';
 import { webhookGateRoutes } from './webhook-gates/routes.ts';
 import { webhookRoutes } from './webhook-subscriptions/routes.ts';
 
@@ -19,6 +23,10 @@ export const allRoutes = (services: Services): readonly Route[] => [
   ...attachmentRoutes(services),
   ...projectRoutes(services),
   ...eventRoutes(services),
+  ...integrationRoutes(services),
+  ...memoryRoutes(services),
+  ...skillRoutes(services),
+  ...toolRoutes(services),
   ...webhookGateRoutes(services),
   ...webhookRoutes(services),
 ];

@@ -1,6 +1,6 @@
 /**
  * Records a history of every workflow and branch with the real service: `npm run histories:record`, or, with
- * `-- runs`, `-- webhooks` or `-- projects`, of one kind. Run it after a change that is meant to change the commands of a
+ * `-- runs`, `-- people`, `-- webhooks`, `-- integrations` or `-- projects`, of one kind. Run it after a change that is meant to change the commands of a
  * workflow, and keep an old history for as long as executions of its
  * kind may still be open: the replay of it is what shows that they survive the change.
  */
@@ -9,11 +9,13 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { newRunId } from '../../src/platform/core/ids.ts';
 import { runWorkflowId } from '../../src/resources/runs/model.ts';
+import { checkWorkflowId } from '../../src/resources/integrations/model.ts';
 import { deliveryWorkflowId } from '../../src/resources/webhook-subscriptions/model.ts';
 import { AGENT_RUN } from '../../workflows/run/messages.ts';
 import type { agentRun } from '../../workflows/run/workflow.ts';
 import globalSetup from '../support/global-setup.ts';
 import globalTeardown from '../support/global-teardown.ts';
+import { confirmed } from '../support/otp.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../support/service.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
 import { normalise } from './normalise.ts';
@@ -86,6 +88,38 @@ async function runs({ service, tenant, dispatch, keep }: Scene): Promise<void> {
   await continuedAsNew({ service, tenant, keep });
 }
 
+/** Runs that ask a person. */
+async function people({ service, tenant, dispatch, keep }: Scene): Promise<void> {
+  await tenant.cp('POST', '/v1/agents', {
+    ...{ slug: 'asker', model: 'offline', prompt: 'You ask.', allowed_tool_slugs: ['ask_human', 'calculator'] },
+  });
+  const ask = (more: object = {}) => `[[tool:ask_human ${JSON.stringify({ question: CANARY, ...more })}]]`;
+  const asked = async (prompt: string, questions = 1) => {
+    const runId = await dispatch(prompt, { agent: 'asker' });
+    const urls = await eventually(async () => {
+      const { body } = await tenant.cp('GET', `/v1/runs/${runId}/events`);
+      const rows = body.data as { payload: { url?: string } }[];
+      const found = rows.flatMap(({ payload }) => payload.url ?? []);
+      if (found.length !== questions) throw new Error(`run ${runId} has not asked yet`);
+      return found;
+    });
+    return { runId, workflowId: runWorkflowId(runId), urls };
+  };
+  const answer = (url: string) =>
+    fetch(service.baseUrl + new URL(url).pathname, { method: 'POST', body: JSON.stringify({ answer: CANARY }) });
+
+  const one = await asked(ask());
+  await answer(one.urls[0]!);
+  await keep('run-asked-a-person', one.workflowId);
+  const two = await asked(`${ask()} ${add(1, 2)} ${ask()} [[then]] ${add(3, 4)}`, 2);
+  for (const url of two.urls.toReversed()) await answer(url);
+  await keep('run-asked-two-people', two.workflowId);
+  await keep('run-asked-in-vain', (await asked(ask({ timeout_s: 1 }))).workflowId);
+  const cancelled = await asked(ask());
+  await tenant.cp('POST', `/v1/runs/${cancelled.runId}/cancel`);
+  await keep('run-cancelled-while-asking', cancelled.workflowId);
+}
+
 /** Its own input, since the setting that counts is no setting: only the number of turns until a new beginning. */
 async function continuedAsNew({ service, tenant, keep }: Pick<Scene, 'service' | 'tenant' | 'keep'>): Promise<void> {
   const { runtime, services } = service;
@@ -128,21 +162,30 @@ async function deliveries({ tenant, receiver, dispatch, keep }: Scene): Promise<
 }
 
 async function housekeeping({ service, keep }: Scene): Promise<void> {
-  const { client } = service.runtime.temporal;
-  const workflowId = await eventually(async () => {
-    const query = 'WorkflowType = "housekeeping" AND ExecutionStatus = "Completed"';
-    for await (const execution of client.workflow.list({ query })) return execution.workflowId;
-    throw new Error('no house was kept yet');
-  });
-  await keep('housekeeping', workflowId);
+  await keep('housekeeping', await completed(service, 'housekeeping'));
 }
+
+/** One tick of its schedule, and the look at a credential that was just given; without a host nobody is asked. */
+async function integrationHealth({ service, tenant, keep }: Scene): Promise<void> {
+  await keep('integration-health', await completed(service, 'integrationHealth'));
+  const path = '/v1/integrations/smtp/credentials/password';
+  const { body } = await confirmed(tenant, 'PUT', path, { value: CANARY });
+  await keep('integration-health-of-one', checkWorkflowId(body.token_id));
+}
+
+const completed = ({ runtime }: TestService, workflowType: string): Promise<string> =>
+  eventually(async () => {
+    const query = `WorkflowType = "${workflowType}" AND ExecutionStatus = "Completed"`;
+    for await (const execution of runtime.temporal.client.workflow.list({ query })) return execution.workflowId;
+    throw new Error(`no ${workflowType} has completed yet`);
+  });
 
 /** A service, and what its workflows leave. */
 async function record(play: (scene: Scene) => Promise<void>, env: Record<string, string>): Promise<void> {
   const receiver = await startWebhookReceiver(({ path }) => Number(path.slice(1)) || 'reset');
   const service = await startTestService({
     env: {
-      ...{ TASK_QUEUE_PREFIX: '', WORKER_BUNDLE: '', HOUSEKEEPING_INTERVAL: '1s' },
+      ...{ TASK_QUEUE_PREFIX: '', WORKER_BUNDLE: '', HOUSEKEEPING_INTERVAL: '1s', INTEGRATION_HEALTH_INTERVAL: '1s' },
       ...{ EGRESS_ALLOWLIST: receiver.hostAndPort, WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_RETRY_INITIAL: '10ms' },
       ...env,
     },
@@ -166,7 +209,7 @@ async function record(play: (scene: Scene) => Promise<void>, env: Record<string,
       },
     });
   } finally {
-    await client.schedule.getHandle('housekeeping').delete();
+    for (const schedule of ['housekeeping', 'integration-health']) await client.schedule.getHandle(schedule).delete();
     await service.close();
     await receiver.close();
   }
@@ -174,16 +217,19 @@ async function record(play: (scene: Scene) => Promise<void>, env: Record<string,
 const BROKEN = 'http://broken';
 
 const [wanted] = process.argv.slice(2);
-const isWanted = (kind: 'runs' | 'webhooks' | 'projects'): boolean => wanted === undefined || wanted === kind;
+const isWanted = (kind: 'runs' | 'people' | 'webhooks' | 'integrations' | 'projects'): boolean =>
+  wanted === undefined || wanted === kind;
 
 await mkdir(DIRECTORY, { recursive: true });
 await globalSetup();
 await record(async (scene) => {
   if (isWanted('runs')) await runs(scene);
+  if (isWanted('people')) await people(scene);
   if (isWanted('webhooks')) {
     await deliveries(scene);
     await housekeeping(scene);
   }
+  if (isWanted('integrations')) await integrationHealth(scene);
   if (isWanted('projects')) await createProjectScenes({ ...scene, canary: CANARY }).all();
 }, {});
 await record(

@@ -35,6 +35,16 @@ const list = z
       .filter(Boolean),
   );
 const url = z.url('expects an address such as https://example.com');
+/** `openai=http://127.0.0.1:9/v1,github=...` -> address by name. */
+const addresses = list.transform((items, ctx) => {
+  const pairs = items.map((item): [string, string] => {
+    const [name = '', ...address] = item.split('=');
+    return [name.trim(), address.join('=').trim()];
+  });
+  if (pairs.every(([name, address]) => name !== '' && url.safeParse(address).success)) return Object.fromEntries(pairs);
+  ctx.addIssue('expects name=address pairs such as github=https://github.example.com/api/v3');
+  return z.NEVER;
+});
 const secret = z.string().min(16, 'expects at least 16 characters; try: openssl rand -base64 32');
 
 export const settings = z.object({
@@ -105,15 +115,78 @@ export const settings = z.object({
   MODEL_TIMEOUT: duration('5m').describe('Longest single model call'),
   MODEL_MAX_OUTPUT_TOKENS: integer(4_096, 1, 1_000_000).describe('Most tokens one reply may have'),
 
+  EMBEDDING_PROVIDER: z
+    .enum(['packaged', 'openai', 'openai-compatible'], 'expects packaged, openai or openai-compatible')
+    .default('packaged')
+    .describe('What makes the vectors of memories; change it with `aos memory re-embed`'),
+  EMBEDDING_MODEL: z.string().optional().describe('Its model id; the packaged one has a single model'),
+  EMBEDDING_DIMENSIONS: integer(0, 0, 2_000).describe('Numbers in its vectors; the packaged one has 512'),
+  MEMORY_RECALL_COUNT: integer(5, 0, 50).describe('Memories near the prompt that a run begins with, at most'),
+  MEMORY_RECALL_THRESHOLD: z.coerce
+    .number('expects a number from -1 to 1')
+    .min(-1)
+    .max(1)
+    .default(0.35)
+    .describe('Cosine from which a memory counts as near; other embedding models have other scales'),
+
   RUN_MAX_TURNS: integer(50, 1, 10_000).describe('Model calls one run may make'),
   RUN_MAX_TOKENS: integer(1_000_000, 1).describe('Tokens one run may use, input and output'),
   RUN_DETAIL_TTL: duration('7d').describe('How long the detail of a run can be read after it ended'),
   HOUSEKEEPING_INTERVAL: duration('30s').describe('How often lost starts are looked for'),
 
+  TOOLS_COMMAND: z
+    .enum(['off', 'bwrap'], 'expects off or bwrap')
+    .default('off')
+    .describe('bwrap: run command tools in bubblewrap, which must be on the workers and the API'),
+  TOOLS_CONTAINER: z
+    .enum(['off', 'docker'], 'expects off or docker')
+    .default('off')
+    .describe('docker: run container tools on the Docker host'),
+  DOCKER_HOST: z.string().default('unix:///var/run/docker.sock').describe('Docker host of container tools'),
+  TOOLS_CONTAINER_IMAGES: list.describe(
+    'Images that container tools may use; empty: any that the Docker host has. None is pulled',
+  ),
+  TOOLS_CONTAINER_RUNTIME: z.string().optional().describe('Container runtime of the Docker host, such as runsc'),
+  TOOLS_MEMORY_MB: integer(512, 16, 65_536).describe('Memory that one command or container tool may take'),
+  TOOLS_SCRIPT_MEMORY_MB: integer(64, 1, 1_024).describe('Memory that one script tool may take'),
+  TOOLS_PROCESSES: integer(64, 4, 4_096).describe('Processes and threads that one command or container tool may have'),
+  TOOLS_CONCURRENCY: integer(4, 1, 1_000).describe(
+    'Script, command and container tools that run at once in one worker; half of them for one workspace at most',
+  ),
+
   WEBHOOK_ALLOW_HTTP: flag.describe('Accept http:// webhook addresses'),
   WEBHOOK_TIMEOUT: duration('10s').describe('How long a receiver may take'),
   WEBHOOK_RETRY_INITIAL: duration('30s').describe('Wait before the second attempt; doubles from there, up to an hour'),
   EGRESS_ALLOWLIST: list.describe('host:port pairs that outgoing requests may reach although they are private'),
+
+  SMTP_URL: z
+    .string()
+    .regex(/^smtps?:\/\/./, 'expects smtp://user:password@host:587, or smtps:// for TLS from the start')
+    .optional()
+    .describe('Mail server. Without one mail is written to the log'),
+  MAIL_FROM: z
+    .string()
+    .default('Agent Orchestration Service <noreply@localhost>')
+    .describe('Sender of mail, as the mail server accepts it'),
+  ADMIN_EMAIL: z
+    .email('expects an e-mail address')
+    .optional()
+    .describe('Inbox that confirmation codes go to; without one they go to who asks for them'),
+
+  MCP_SERVERS: z
+    .string()
+    .optional()
+    .describe(
+      'MCP servers for all workspaces: JSON, or a JSON file, {name: {command, args?, env?, cwd?} or {url, headers?}}',
+    ),
+  MCP_TIMEOUT: duration('60s').describe('How long a tool of an MCP server may take'),
+
+  INTEGRATION_BASE_URLS: addresses.describe(
+    'slug=address pairs, separated by commas: other addresses for the APIs of integrations; they may be private',
+  ),
+  INTEGRATION_HEALTH_INTERVAL: duration('1h').describe(
+    'How often a provider is asked whether a credential still works',
+  ),
 
   PUBLIC_VISIBILITY: flag.describe('Blank the definitions of built-in agents'),
 });

@@ -30,6 +30,8 @@ const decrypt = (key: Buffer, sealed: string, aad: string): Buffer => {
 };
 
 export interface SecretBox {
+  /** What begins every secret that it seals: the name of the current key, made of the key. */
+  keyId: string;
   /** @param owner the row this secret belongs to, for example `acme/webhook_subscriptions` */
   seal(plain: string, owner: string): string;
   /** @throws Error when the key, the text or the owner is not the one it was sealed with */
@@ -44,6 +46,7 @@ export const createSecretBox = (settings: string): SecretBox => {
   });
   const current = keys[0]!;
   return {
+    keyId: current.id,
     seal(plain, owner) {
       const dataKey = randomBytes(32);
       return [

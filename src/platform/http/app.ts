@@ -15,6 +15,8 @@ import { urgently } from '../db/client.ts';
 import {
   BINARY,
   NO_CONTENT,
+  OTP_CHALLENGE_HEADER,
+  OTP_CODE_HEADER,
   type Caller,
   type Credential,
   type Endpoint,
@@ -25,8 +27,6 @@ import {
 import { filesOf, storableName, uploadProblem } from './uploads.ts';
 import { parseRequest } from './validate.ts';
 
-export const OTP_CHALLENGE_HEADER = 'x-service-otp-challenge';
-export const OTP_CODE_HEADER = 'x-service-otp-code';
 const MAX_JSON_BYTES = '1mb';
 
 /** @throws Problem 401 or 403 when the request does not show the credential */

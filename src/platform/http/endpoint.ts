@@ -124,6 +124,9 @@ export const endpoint = <
   declaration: Endpoint<Params, Query, Body, Reply>,
 ): Endpoint<Params, Query, Body, Reply> => declaration;
 
+export const OTP_CHALLENGE_HEADER = 'x-service-otp-challenge';
+export const OTP_CODE_HEADER = 'x-service-otp-code';
+
 /** What a request shows to the OTP gate. */
 export interface Confirmation {
   /** Id of the endpoint. */

@@ -15,7 +15,14 @@ import {
 } from 'zod-openapi';
 import { PROBLEMS, type ProblemCode } from '../core/problem.ts';
 import { ADMIN_HEADER, SESSION_COOKIE } from './auth.ts';
-import { BINARY, NO_CONTENT, type Credential, type Endpoint } from './endpoint.ts';
+import {
+  BINARY,
+  NO_CONTENT,
+  OTP_CHALLENGE_HEADER,
+  OTP_CODE_HEADER,
+  type Credential,
+  type Endpoint,
+} from './endpoint.ts';
 
 export interface OpenApiOptions {
   title: string;
@@ -71,6 +78,7 @@ const operation = (endpoint: Endpoint): ZodOpenApiOperationObject => ({
   requestParams: {
     ...(endpoint.params && { path: endpoint.params as ZodObjectInput }),
     ...(endpoint.query && { query: endpoint.query as ZodObjectInput }),
+    ...(endpoint.otp && { header: OtpHeaders }),
   },
   ...requestBody(endpoint),
   responses: { [endpoint.status]: successReply(endpoint), ...problemReplies(endpoint) },
@@ -92,6 +100,11 @@ function requestBody({ body, upload, uploads }: Endpoint): Pick<ZodOpenApiOperat
   const required = !body.safeParse(undefined).success;
   return { requestBody: { required, content: { 'application/json': { schema: body } } } };
 }
+
+const OtpHeaders = z.object({
+  [OTP_CHALLENGE_HEADER]: z.string().optional().describe('`challenge_id` of the `otp_required` answer to this request'),
+  [OTP_CODE_HEADER]: z.string().optional().describe('The six digits that were mailed'),
+});
 
 const FilePart = z.object({ file: z.file() });
 
@@ -117,10 +130,12 @@ function problemsOf({
   body,
   upload,
   uploads,
+  otp,
   badInput,
   problems = [],
 }: Endpoint) {
   const codes: ProblemCode[] = [...SECURITY[credential].problems, ...problems];
+  if (otp) codes.push('otp_required', 'otp_locked', 'mail_failed');
   if (params || query || body) codes.push(badInput === 400 ? 'bad_request' : 'validation');
   // An address whose percent-encoding is broken fails before validation.
   if (params) codes.push('bad_request');
@@ -174,6 +189,19 @@ const BODIES: Partial<Record<ProblemCode, z.ZodType[]>> = {
         ),
       })
       .meta({ id: 'ValidationProblem' }),
+  ],
+  otp_required: [
+    z
+      .object({
+        detail: z.object({
+          otp_required: z.literal(true),
+          challenge_id: z.string(),
+          scope: z.string().describe('What the code confirms'),
+          expires_at: z.number().describe('Unix seconds'),
+          delivery: z.string().describe('`email:<masked address>`, or `log:<hint>` where there is no mail'),
+        }),
+      })
+      .meta({ id: 'OtpProblem' }),
   ],
   plan_limit_exceeded: [
     z

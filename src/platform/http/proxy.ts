@@ -7,8 +7,9 @@ import type { RequestHandler } from 'express';
 import { createProxyServer } from 'httpxy';
 import { Problem } from '../core/problem.ts';
 import { ADMIN_HEADER, readSession, SESSION_COOKIE, SESSION_HEADER, signAdminStamp } from './auth.ts';
+import { OTP_CHALLENGE_HEADER, OTP_CODE_HEADER } from './endpoint.ts';
 
-const FORWARDED = new Set(['x-service-otp-challenge', 'x-service-otp-code']);
+const FORWARDED = new Set<string>([OTP_CHALLENGE_HEADER, OTP_CODE_HEADER]);
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 export interface ProxyOptions {

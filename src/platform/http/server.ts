@@ -66,6 +66,9 @@ export async function listen({ port, host, log, ready, routers }: ListenerOption
   };
 }
 
+/** The last part of such an address is its credential. */
+const withoutToken = (path: string): string => path.replace(/^(\/miniapps\/).+/, '$1***');
+
 /** One line a request; at debug, as a healthy service is quiet. Server errors are logged where they are caught. */
 const requestLog = (log: Log): RequestHandler =>
   pinoHttp({
@@ -82,7 +85,7 @@ const requestLog = (log: Log): RequestHandler =>
       req: ({ id, method, url }: { id: string; method: string; url: string }) => ({
         id,
         method,
-        path: url.split('?')[0],
+        path: withoutToken(url.split('?')[0]!),
       }),
     },
   }) as RequestHandler;

@@ -55,7 +55,7 @@ function sentence({ loc, msg }: Fault): string {
 }
 
 /** What Postgres cannot keep in a text or jsonb column, wherever in the value it stands. Iterative on purpose. */
-function findUnstorable(root: unknown): { path: string[]; reason: string } | undefined {
+export function findUnstorable(root: unknown): { path: string[]; reason: string } | undefined {
   const open: { value: unknown; path: string[] }[] = [{ value: root, path: [] }];
   for (let next = open.pop(); next; next = open.pop()) {
     const { value, path } = next;

@@ -68,7 +68,7 @@ test('the breakdown of the context adds up', async () => {
   ]);
   expect(body.total_tokens).toBe(categories.reduce((sum, { tokens }) => sum + tokens, 0));
   const empty = categories.filter(({ bytes }) => bytes === 0).map(({ category }) => category);
-  expect(empty).toEqual(['skills', 'memory']);
+  expect(empty).toEqual(['memory']);
   for (const { tokens, bytes } of categories) expect(tokens).toBeLessThanOrEqual(bytes);
   const { body: agents } = await acme.cp('GET', '/v1/agents');
   const assistant = agents.data.find(({ slug }: { slug: string }) => slug === 'assistant');

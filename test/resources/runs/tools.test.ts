@@ -98,7 +98,10 @@ test('a tool that the agent may not use is unknown to it', async () => {
   );
   const run = await acme.run({ ...scripted, agent: 'editor' });
   expect(run.status).toBe('succeeded');
-  expect(provider.requests[0]!.body.tools!.map((offered) => offered.function.name)).toEqual(['save_artifact']);
+  expect(provider.requests[0]!.body.tools!.map((offered) => offered.function.name)).toEqual([
+    'save_artifact',
+    'load_skill',
+  ]);
   expect((await resultsOf(run.run_id))[0]).toMatchObject({
     status: 'failed',
     payload: { result_preview: expect.stringContaining('there is no tool') },

@@ -1,0 +1,82 @@
+/**
+ * Requests that the service wants confirmed with a code by mail. On a terminal the code is asked for; a program gets
+ * told how to repeat its command with it.
+ */
+import { createInterface } from 'node:readline/promises';
+import { InvalidArgumentError, type Command } from 'commander';
+import type { OtpDemand } from '../resources/otp/model.ts';
+import { ServiceProblem, type ServiceClient } from './client.ts';
+import { CliError, oneLine } from './output.ts';
+
+export interface Confirming {
+  challenge?: string;
+  code?: string;
+}
+
+/** Gives up after that many wrong codes; the service burns a challenge after as many. */
+const MAX_TRIES = 5;
+
+/** With the options that a confirmation takes. */
+export const confirmable = (command: Command): Command =>
+  command
+    .option('--challenge <id>', 'what the service called the confirmation it asked for')
+    .option('--code <digits>', 'the code that was mailed for it', sixDigits);
+
+/** Sends a request, with the code where it is given or can be asked for. @throws CliError */
+export async function confirmed<T>(
+  { controlPlane }: Pick<ServiceClient, 'controlPlane'>,
+  { method, path, body }: { method: string; path: string; body?: unknown },
+  { challenge, code }: Confirming,
+): Promise<T> {
+  if ((challenge === undefined) !== (code === undefined)) throw new CliError('give both --challenge and --code');
+  let headers = challenge !== undefined && code !== undefined ? headersOf(challenge, code) : {};
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await controlPlane<T>(method, path, body, headers);
+    } catch (error) {
+      const demand = demandIn(error);
+      if (!demand) throw error;
+      const isAsked = process.stdin.isTTY && process.stderr.isTTY && tries < MAX_TRIES;
+      if (!isAsked) throw new CliError(howToConfirm(demand));
+      if (tries > 0) process.stderr.write('That is not the code.\n');
+      headers = headersOf(demand.challenge_id, await ask(demand));
+    }
+  }
+}
+
+const headersOf = (challenge: string, code: string) => ({
+  'x-service-otp-challenge': challenge,
+  'x-service-otp-code': code,
+});
+
+function demandIn(error: unknown): OtpDemand | undefined {
+  if (!(error instanceof ServiceProblem)) return undefined;
+  const detail = error.detail as OtpDemand | null | undefined;
+  return detail?.otp_required ? detail : undefined;
+}
+
+const whereTo = ({ delivery }: OtpDemand): string => {
+  const [how, where = ''] = oneLine(delivery).split(/:(.*)/s);
+  return how === 'email' ? `was mailed to ${where}` : `is in the log of the service (${where})`;
+};
+
+const howToConfirm = (demand: OtpDemand): string =>
+  `${demand.scope} needs a code, which ${whereTo(demand)}; repeat the command with:\n` +
+  `  --challenge=${demand.challenge_id} --code=<the six digits>`;
+
+async function ask(demand: OtpDemand): Promise<string> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    for (;;) {
+      const answer = await terminal.question(`${demand.scope} needs a code, which ${whereTo(demand)}. Code: `);
+      if (/^\d{6}$/.test(answer.trim())) return answer.trim();
+    }
+  } finally {
+    terminal.close();
+  }
+}
+
+function sixDigits(given: string): string {
+  if (/^\d{6}$/.test(given)) return given;
+  throw new InvalidArgumentError('expects six digits');
+}

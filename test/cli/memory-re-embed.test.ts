@@ -1,0 +1,67 @@
+/** `aos memory re-embed` on the data directory of a service that is stopped: a real process on a real database. */
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { sql } from 'drizzle-orm';
+import { startPostgres } from '../../src/embedded/postgres.ts';
+import { createDatabase } from '../../src/platform/db/client.ts';
+import { startCli } from '../embedded/service-process.ts';
+import { describeTemplate } from '../support/database-template.ts';
+import { embeddings, refuse, startOpenAiServer, type OpenAiServer } from '../support/openai-server.ts';
+import { makeWorkspace } from '../support/workspaces.ts';
+
+let server: OpenAiServer;
+let dataDir: string;
+beforeAll(async () => {
+  server = await startOpenAiServer();
+  dataDir = await mkdtemp(join(tmpdir(), 'aos-re-embed-'));
+  await cp((await describeTemplate()).directory, join(dataDir, 'postgres'), { recursive: true });
+});
+afterAll(async () => {
+  await server?.close();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+async function fill(count: number): Promise<void> {
+  const postgres = await startPostgres({ dataDir: join(dataDir, 'postgres') });
+  const db = createDatabase({ url: postgres.url, poolSize: 1 });
+  const { customerId } = await makeWorkspace(db, 'acc_re_embed');
+  await db.rows(sql`
+    insert into memory_entries (customer_id, type, content, embedding)
+    select ${customerId}, 'note', 'note ' || n, array_fill(1, array[512])::vector from generate_series(1, ${count}::int) n`);
+  await db.close();
+  await postgres.stop();
+}
+
+async function reEmbed(...args: string[]) {
+  const { ended, stdout, stderr } = startCli(['memory', 're-embed', ...args], {
+    ...{ DATA_DIR: dataDir, OPENAI_COMPATIBLE_BASE_URL: server.baseUrl },
+    ...{ EMBEDDING_PROVIDER: 'openai-compatible', EMBEDDING_MODEL: 'nomic', EMBEDDING_DIMENSIONS: '3' },
+  });
+  return { code: await ended, stdout: stdout(), stderr: stderr() };
+}
+
+// Guards: the command goes over to the model of the settings, shows how far it is, and says what is to be done then;
+// one that fails half way leaves all as it was, and the next goes on.
+test('goes over to the model of the settings', async () => {
+  await fill(70);
+  server.script(
+    embeddings((text) => [text.length, 1, 0]),
+    refuse(400, { message: 'no' }),
+  );
+  const failed = await reEmbed();
+  expect(failed).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('64 of 70 entries') });
+  server.otherwise(embeddings((text) => [text.length, 1, 0]));
+  const asked = server.requests.length;
+  expect(await reEmbed()).toEqual({
+    code: 0,
+    stdout:
+      '70 entries are embedded with openai-compatible:nomic now: restart every process of the service with these settings\n',
+    stderr: '64 of 70 entries\n70 of 70 entries\n',
+  });
+  expect(server.requests.slice(asked).map(({ body }) => (body.input as string[]).length)).toEqual([6]);
+  expect(JSON.parse((await reEmbed('--json')).stdout)).toEqual({
+    ...{ model: 'openai-compatible:nomic', dimensions: 3, entries: 0, changed: false },
+  });
+}, 180_000);
