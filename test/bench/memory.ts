@@ -86,6 +86,9 @@ async function fill(db: Database, sizes: readonly number[], corpus: Corpus, rand
     .flatMap((size, at) => Array.from({ length: size }, () => ({ owner: customer(at), order: random() })))
     .sort((a, b) => a.order - b.order);
   // An index is made much quicker than it is filled.
+  const [index] = await db.rows<{ definition: string }>(
+    sql`select indexdef as definition from pg_indexes where indexname = 'memory_entries_by_embedding'`,
+  );
   await db.rows(sql`drop index memory_entries_by_embedding`);
   for (let from = 0; from < owners.length; from += 500) {
     const notes = owners.slice(from, from + 500).map(({ owner }) => ({ owner, ...corpus.note() }));
@@ -95,9 +98,7 @@ async function fill(db: Database, sizes: readonly number[], corpus: Corpus, rand
         ${sql.param(notes.map(({ owner }) => owner))}::text[], ${sql.param(notes.map(({ content }) => content))}::text[],
         ${sql.param(notes.map(({ vector }) => JSON.stringify(vector)))}::text[]) as note(owner, content, vector)`);
   }
-  await db.rows(
-    sql`create index memory_entries_by_embedding on memory_entries using hnsw (embedding vector_cosine_ops)`,
-  );
+  await db.rows(sql.raw(index!.definition));
   await db.rows(sql`vacuum analyze memory_entries`);
 }
 

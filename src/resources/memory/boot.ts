@@ -6,7 +6,7 @@
  */
 import type { Log } from '../../platform/core/log.ts';
 import type { Models } from '../../platform/models/types.ts';
-import type { SkillSection } from '../skills/boot.ts';
+import type { SkillRequest, SkillSection } from '../skills/boot.ts';
 import type { MemoryStore } from './store/index.ts';
 import type { Recalled, Remembered } from './store/recall.ts';
 
@@ -33,7 +33,7 @@ export interface BootContext {
 interface BootDependencies {
   store: Pick<MemoryStore, 'listAlwaysLoaded' | 'recallEntries'>;
   models: Pick<Models, 'embed'>;
-  skillSection: (customerId: string, agent: string, stepSkills?: readonly string[]) => Promise<SkillSection>;
+  skillSection: (customerId: string, request: SkillRequest) => Promise<SkillSection>;
   settings: { MEMORY_RECALL_COUNT: number; MEMORY_RECALL_THRESHOLD: number };
   log: Log;
 }
@@ -48,7 +48,7 @@ const RECALLED = { each: 4_000, together: 16_000 };
 export const createBoot =
   ({ store, models, skillSection, settings, log }: BootDependencies) =>
   async ({ customerId, agent, prompt, stepSkills, hasEntries }: BootRequest): Promise<BootContext> => {
-    const skills = await skillSection(customerId, agent, stepSkills);
+    const skills = await skillSection(customerId, { agent, stepSkills, hasOwn: hasEntries });
     const { text, memories, recalled } = hasEntries ? await remember(customerId, agent, prompt) : NOTHING;
     return { skills: skills.text, memory: text, loaded: { skills: skills.loaded, memories }, recalled };
 

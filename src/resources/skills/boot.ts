@@ -19,12 +19,20 @@ export interface SkillSection {
   loaded: string[];
 }
 
-/** @returns the part of a run's beginning that tells of skills; `stepSkills` as in `BootRequest` */
+export interface SkillRequest {
+  agent: string;
+  /** As in `BootRequest`. */
+  stepSkills: readonly string[] | undefined;
+  /** The workspace may have skills of its own. */
+  hasOwn: boolean;
+}
+
+/** @returns the part of a run's beginning that tells of skills */
 export const createSkillSection =
   ({ offered }: Pick<SkillStore, 'offered'>) =>
-  async (customerId: string, agent: string, stepSkills?: readonly string[]): Promise<SkillSection> => {
+  async (customerId: string, { agent, stepSkills, hasOwn }: SkillRequest): Promise<SkillSection> => {
     const given = stepSkills ?? [];
-    const skills = await offered(customerId, agent, given);
+    const skills = await offered(customerId, { agent, given, hasOwn });
     let room = MAX_BODIES;
     const full = skills.filter(({ slug, body }) => {
       if (given.includes(slug)) return true;

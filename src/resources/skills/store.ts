@@ -160,19 +160,26 @@ export const createSkillStore = (db: Database) => ({
    * What an agent is told of: skills for it or for all, and those that it is given, whoever they are for. Bodies come
    * with those given and those that are always loaded.
    */
-  async offered(customerId: string, agent: string, given: readonly string[]): Promise<OfferedSkill[]> {
+  async offered(
+    customerId: string,
+    { agent, given, hasOwn }: { agent: string; given: readonly string[]; hasOwn: boolean },
+  ): Promise<OfferedSkill[]> {
     const isGiven = sql`${memoryEntries.slug} = any(${sql.param(given)}::text[])`;
-    const rows = await db.orm
-      .select({
-        slug: listColumns.slug,
-        name: listColumns.name,
-        description: memoryEntries.description,
-        alwaysLoad: memoryEntries.alwaysLoad,
-        body: sql<string | null>`case when ${memoryEntries.alwaysLoad} or ${isGiven} then ${memoryEntries.content} end`,
-      })
-      .from(memoryEntries)
-      .where(and(skillsOf(customerId), isActive, sql`(${isFor(agent)} or ${isGiven})`))
-      .orderBy(asc(memoryEntries.slug));
+    const own = () =>
+      db.orm
+        .select({
+          slug: listColumns.slug,
+          name: listColumns.name,
+          description: memoryEntries.description,
+          alwaysLoad: memoryEntries.alwaysLoad,
+          body: sql<
+            string | null
+          >`case when ${memoryEntries.alwaysLoad} or ${isGiven} then ${memoryEntries.content} end`,
+        })
+        .from(memoryEntries)
+        .where(and(skillsOf(customerId), isActive, sql`(${isFor(agent)} or ${isGiven})`))
+        .orderBy(asc(memoryEntries.slug));
+    const rows = hasOwn ? await own() : [];
     const taken = new Set(rows.map(({ slug }) => slug));
     const builtin = [...builtinSkills.values()]
       .filter(({ slug, agents }) => !taken.has(slug) && (agents.includes(agent) || given.includes(slug)))

@@ -8,7 +8,7 @@ const skill = (slug: string, more: Partial<OfferedSkill> = {}): OfferedSkill => 
   ...more,
 });
 const sectionOf = (skills: OfferedSkill[], stepSkills?: string[]) =>
-  createSkillSection({ offered: async () => skills })('acme', 'writer', stepSkills);
+  createSkillSection({ offered: async () => skills })('acme', { agent: 'writer', stepSkills, hasOwn: true });
 
 // Guards: an agent without skills costs no token.
 test('is empty without skills', async () => {
