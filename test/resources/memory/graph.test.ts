@@ -50,7 +50,7 @@ describe('wikilinks', () => {
     expect(wikilinks(many)).toHaveLength(MAX_LINKS);
     const started = Date.now();
     for (const evil of ['[', '[[a', '[[a|', '|', ' ', '[[ ', '[[a|b]']) wikilinks(evil.repeat(100_000 / evil.length));
-    expect(Date.now() - started).toBeLessThan(1_000);
+    expect(Date.now() - started).toBeLessThan(10_000);
   });
 });
 
