@@ -2,6 +2,7 @@
 import type { Log } from '../src/platform/core/log.ts';
 import type { RunStore } from '../src/resources/runs/store/index.ts';
 import { heartbeating } from './failures.ts';
+import { reconcile, type Reconciled } from './scheduled-jobs.ts';
 
 export interface HousekeepingDependencies {
   runs: RunStore;
@@ -10,6 +11,8 @@ export interface HousekeepingDependencies {
   startProject: (project: { id: string }) => Promise<void>;
   /** Starts recorded webhook deliveries that nobody started. */
   startPendingDeliveries: () => Promise<void>;
+  /** Rows that Temporal's schedules follow. */
+  followedRows: readonly Reconciled[];
   /** Tells runs that wait for a person what a signal should have told them. */
   tellSubmissions: () => Promise<void>;
   /** Of the OTP gate. */
@@ -27,6 +30,7 @@ export const createHousekeepingActivities = ({
   listUnstartedProjects,
   startProject,
   startPendingDeliveries,
+  followedRows,
   tellSubmissions,
   deleteExpiredChallenges,
   log,
@@ -45,6 +49,10 @@ export const createHousekeepingActivities = ({
         );
       }
       await startPendingDeliveries();
+      for (const rows of followedRows) {
+        const { applied, removed } = await reconcile(rows);
+        if (applied + removed > 0) log.warn({ applied, removed }, 'schedules had drifted from their rows');
+      }
       await tellSubmissions();
       await runs.releaseForgotten();
       await deleteExpiredChallenges(BATCH);

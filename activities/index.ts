@@ -3,6 +3,7 @@ import { createHousekeepingActivities, type HousekeepingDependencies } from './h
 import { createIntegrationActivities, type IntegrationDependencies } from './integrations.ts';
 import { createProjectActivities, type ProjectDependencies } from './projects.ts';
 import { createRunActivities, type RunDependencies } from './runs.ts';
+import { createScheduledJobActivities, type ScheduledJobDependencies } from './scheduled-jobs.ts';
 import { createToolActivities, type ToolDependencies } from './tools.ts';
 import { createTurnActivities, type TurnDependencies } from './turns.ts';
 import { createWebhookActivities } from './webhooks.ts';
@@ -13,6 +14,7 @@ export type ActivityDependencies = TurnDependencies &
   ToolDependencies &
   RunDependencies &
   ProjectDependencies &
+  ScheduledJobDependencies &
   IntegrationDependencies &
   HousekeepingDependencies & { webhooks: WebhookDependencies };
 
@@ -21,6 +23,7 @@ export const createActivities = (deps: ActivityDependencies) => ({
   ...createToolActivities(deps),
   ...createRunActivities(deps),
   ...createProjectActivities(deps),
+  ...createScheduledJobActivities(deps),
   ...createWebhookActivities(deps.webhooks),
   ...createHousekeepingActivities(deps),
   ...createIntegrationActivities(deps),

@@ -66,7 +66,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
         model: agent.model,
         defaultModel: agent.defaultModel,
         selectionMode: agent.selectionMode,
-        reasoning: agent.reasoning,
+        reasoning: (run.override?.reasoning as boolean | undefined) ?? agent.reasoning,
         enforce: agent.resolverEnforce,
         override: (run.override?.model_override as string | undefined) ?? null,
         prompt: run.prompt,

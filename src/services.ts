@@ -6,6 +6,7 @@ import { createMailer } from './platform/mail/mailer.ts';
 import { createMcpPool } from './platform/mcp/pool.ts';
 import { readMcpServers } from './platform/mcp/servers.ts';
 import { createModels } from './platform/models/models.ts';
+import { createTriggers, followingRows } from './platform/temporal/triggers.ts';
 import { createSandboxes } from './platform/sandbox/sandboxes.ts';
 import { createAgentService } from './resources/agents/service.ts';
 import { createAgentStore } from './resources/agents/store.ts';
@@ -30,6 +31,8 @@ import { createMiniappStore } from './resources/miniapps/store.ts';
 import { createOtpService } from './resources/otp/service.ts';
 import { createOtpStore } from './resources/otp/store.ts';
 import { ACTIONS } from './resources/projects/builtin/index.ts';
+import { createHeartbeatService, heartbeatPrefix, triggersOfHeartbeats } from './resources/heartbeats/service.ts';
+import { createHeartbeatStore } from './resources/heartbeats/store.ts';
 import { createProjectCommands } from './resources/projects/commands/service.ts';
 import { createProjectService } from './resources/projects/service.ts';
 import { createProjectStarter } from './resources/projects/start.ts';
@@ -39,6 +42,9 @@ import { createProjectReader } from './resources/projects/store/for-tools.ts';
 import { toolsOf } from './resources/runs/context.ts';
 import { createRunService } from './resources/runs/service.ts';
 import { createRunStore } from './resources/runs/store/index.ts';
+import { createJobService } from './resources/scheduled-jobs/service.ts';
+import { createJobStore } from './resources/scheduled-jobs/store.ts';
+import { jobPrefix, triggersOfJobs } from './resources/scheduled-jobs/triggers.ts';
 import { createSkillSection } from './resources/skills/boot.ts';
 import { builtinReferences, builtinSkills } from './resources/skills/builtin/index.ts';
 import { createSkillService } from './resources/skills/service.ts';
@@ -152,12 +158,12 @@ export function createServices({ config, log, db, temporal }: Runtime) {
   const shippedTools = createToolRegistry([
     createBuiltinTools([
       createReadArtifact(projectReader),
+      createReadAttachment(attachmentStore),
       createLoadSkill(skillStore),
       createMemorySearch(agentMemory),
       createMemoryWrite(agentMemory),
       createAskHuman(miniapps),
       awaitSubmission,
-      createReadAttachment({ ...projectReader, ...attachmentStore }),
       createResolveWebhookGate({ ...projectReader, ...projectCommands }),
     ]),
     createMcpTools({ pool: mcp, serversOf: credentials.mcpServersOf, timeoutMs: config.MCP_TIMEOUT }),
@@ -198,7 +204,35 @@ export function createServices({ config, log, db, temporal }: Runtime) {
     actionNames: ACTIONS.map(({ name }) => name),
   });
 
+  const attachments = createAttachmentService({ store: attachmentStore, files });
+  const triggers = createTriggers(temporal);
+  const follow = followingRows({ temporal, triggers, log });
+  const jobStore = createJobStore(db);
+  const heartbeatStore = createHeartbeatStore(db);
+  const triggerOfJob = triggersOfJobs(config);
+  const triggerOfHeartbeat = triggersOfHeartbeats(config);
+
   return {
+    jobs: createJobService({
+      attachments,
+      store: jobStore,
+      triggerOf: triggerOfJob,
+      follow,
+      heartbeatCounts: heartbeatStore.counts,
+    }),
+    heartbeats: createHeartbeatService({ store: heartbeatStore, triggerOf: triggerOfHeartbeat, follow }),
+    /** For housekeeping: what Temporal's schedules are held against. */
+    followedRows: [
+      {
+        prefix: jobPrefix(config),
+        wanted: async () => (await jobStore.listAll()).map(({ row, workspaceId }) => triggerOfJob(row, workspaceId)),
+      },
+      {
+        prefix: heartbeatPrefix(config),
+        wanted: async () =>
+          (await heartbeatStore.listAll()).map(({ row, workspaceId }) => triggerOfHeartbeat(row, workspaceId)),
+      },
+    ].map((rows) => ({ ...rows, triggers })),
     egress,
     files,
     models,
@@ -230,6 +264,8 @@ export function createServices({ config, log, db, temporal }: Runtime) {
     }),
     stores: {
       agents: agentStore,
+      heartbeats: heartbeatStore,
+      jobs: jobStore,
       memory: memoryStore,
       miniapps: miniappStore,
       otp: otpStore,
@@ -247,7 +283,7 @@ export function createServices({ config, log, db, temporal }: Runtime) {
     engine: createProjectEngine(db),
     runs,
     templates,
-    attachments: createAttachmentService({ store: attachmentStore, files }),
+    attachments,
     projects: createProjectService({ temporal, store: projectStore, events: eventStore, starter, templates, log }),
     projectCommands,
     events: createEventService({ store: eventStore }),

@@ -4,4 +4,5 @@ export { housekeeping } from './housekeeping/workflow.ts';
 export { integrationHealth } from './integration-health/workflow.ts';
 export { phase } from './phase/workflow.ts';
 export { project } from './project/workflow.ts';
+export { scheduledJob } from './scheduled-job/workflow.ts';
 export { webhookDelivery } from './webhook-delivery/workflow.ts';

@@ -5,10 +5,12 @@ import { agentRoutes } from './agents/routes.ts';
 import { apiKeyRoutes } from './api-keys/routes.ts';
 import { attachmentRoutes } from './attachments/routes.ts';
 import { eventRoutes } from './events/routes.ts';
+import { heartbeatRoutes } from './heartbeats/routes.ts';
 import { integrationRoutes } from './integrations/routes.ts';
 import { memoryRoutes } from './memory/routes.ts';
 import { projectRoutes } from './projects/routes.ts';
 import { runRoutes } from './runs/routes.ts';
+import { jobRoutes } from './scheduled-jobs/routes.ts';
 import { skillRoutes } from './skills/routes.ts';
 import { templateRoutes } from './templates/routes.ts';
 import { toolRoutes } from './tools/routes.ts';
@@ -29,6 +31,8 @@ export const allRoutes = (services: Services): readonly Route[] => [
   ...toolRoutes(services),
   ...webhookGateRoutes(services),
   ...webhookRoutes(services),
+  ...jobRoutes(services),
+  ...heartbeatRoutes(services),
 ];
 
 export const routesOf = (surface: Endpoint['surface'], routes: readonly Route[]): Route[] =>

@@ -1,6 +1,6 @@
 /**
  * Records a history of every workflow and branch with the real service: `npm run histories:record`, or, with
- * `-- runs`, `-- people`, `-- webhooks`, `-- integrations` or `-- projects`, of one kind. Run it after a change that is meant to change the commands of a
+ * `-- runs`, `-- people`, `-- webhooks`, `-- jobs`, `-- integrations` or `-- projects`, of one kind. Run it after a change that is meant to change the commands of a
  * workflow, and keep an old history for as long as executions of its
  * kind may still be open: the replay of it is what shows that they survive the change.
  */
@@ -165,6 +165,21 @@ async function housekeeping({ service, keep }: Scene): Promise<void> {
   await keep('housekeeping', await completed(service, 'housekeeping'));
 }
 
+async function jobs({ service, tenant, keep }: Scene): Promise<void> {
+  const { client } = service.runtime.temporal;
+  const job = { name: 'job', cron: '0 6 1 1 *', agent_slug: 'assistant', brief: `${CANARY} Hello` };
+  const { body } = await tenant.cp('POST', '/v1/scheduled-jobs', job);
+  const handle = client.schedule.getHandle(`job/${tenant.caller.customerId}/${body.id}`);
+  await handle.trigger();
+  const workflowId = await eventually(async () => {
+    const [action] = (await handle.describe()).info.recentActions;
+    if (!action) throw new Error('the job has not run yet');
+    return action.action.workflow.workflowId;
+  });
+  await keep('scheduled-job', workflowId);
+  await tenant.cp('DELETE', `/v1/scheduled-jobs/${body.id}`);
+}
+
 /** One tick of its schedule, and the look at a credential that was just given; without a host nobody is asked. */
 async function integrationHealth({ service, tenant, keep }: Scene): Promise<void> {
   await keep('integration-health', await completed(service, 'integrationHealth'));
@@ -217,13 +232,14 @@ async function record(play: (scene: Scene) => Promise<void>, env: Record<string,
 const BROKEN = 'http://broken';
 
 const [wanted] = process.argv.slice(2);
-const isWanted = (kind: 'runs' | 'people' | 'webhooks' | 'integrations' | 'projects'): boolean =>
+const isWanted = (kind: 'runs' | 'people' | 'webhooks' | 'jobs' | 'integrations' | 'projects'): boolean =>
   wanted === undefined || wanted === kind;
 
 await mkdir(DIRECTORY, { recursive: true });
 await globalSetup();
 await record(async (scene) => {
   if (isWanted('runs')) await runs(scene);
+  if (isWanted('jobs')) await jobs(scene);
   if (isWanted('people')) await people(scene);
   if (isWanted('webhooks')) {
     await deliveries(scene);

@@ -28,6 +28,8 @@ export interface Belongings {
   /** An edit session of the project, its plan not yet decided on. */
   editTaskId: string;
   attachmentId: string;
+  jobId: string;
+  heartbeatId: string;
   toolSlug: string;
   skillSlug: string;
   entryId: number;
@@ -50,6 +52,8 @@ export const NOBODYS: Belongings = {
   subtaskId: newUuid(),
   editTaskId: newUuid(),
   attachmentId: newUuid(),
+  jobId: 'custom-2000000001',
+  heartbeatId: newUuid(),
   toolSlug: 'nobodys-tool',
   skillSlug: 'nobodys-skill',
   entryId: 2_000_000_001,
@@ -162,11 +166,23 @@ export async function makeBelongings(
   const project = await makeProject(tenant, made, templateSlug, mark);
   const attached = await made(tenant.cp('POST', `/v1/projects/${project.projectId}/attachments`, attachmentForm(mark)));
   const attachmentId: string = attached.data[0].id;
+  const { id: jobId } = await made(
+    tenant.cp('POST', '/v1/scheduled-jobs', {
+      ...{ name: `${mark} job`, cron: '0 6 1 1 *', agent_slug: agentSlug, brief: `${mark} brief` },
+    }),
+  );
+  await made(tenant.cp('POST', `/v1/scheduled-jobs/${jobId}/attachments`, attachmentForm(mark)));
+  const { id: heartbeatId } = await made(
+    tenant.cp('POST', '/v1/heartbeats', {
+      ...{ name: `${mark} heartbeat`, agent_slug: agentSlug, prompt: `${mark} prompt`, interval_s: 1_000_000 },
+    }),
+  );
   const entries = await makeEntries(tenant, made, agentSlug, mark);
   return {
     ...{ apiKeyId, agentSlug, runId, threadId, webhookId, deliveryId, templateSlug, attachmentId, toolSlug, skillSlug },
     ...project,
     ...entries,
+    ...{ jobId, heartbeatId },
   };
 }
 

@@ -11,6 +11,8 @@ export type Example = (of: Belongings) => RequestParts | Promise<RequestParts>;
 const agent: Example = ({ agentSlug }) => ({ params: { slug: agentSlug } });
 const run: Example = ({ runId }) => ({ params: { run_id: runId } });
 const webhook: Example = ({ webhookId }) => ({ params: { id: webhookId } });
+const job: Example = ({ jobId }) => ({ params: { job_id: jobId } });
+const heartbeat: Example = ({ heartbeatId }) => ({ params: { id: heartbeatId } });
 const skill: Example = ({ skillSlug }) => ({ params: { slug: skillSlug } });
 const tool: Example = ({ toolSlug }) => ({ params: { slug: toolSlug } });
 const template: Example = ({ templateSlug }) => ({ params: { slug: templateSlug } });
@@ -124,6 +126,20 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   }),
   'files.download': ({ attachmentId }) => ({ query: { id: attachmentId } }),
 
+  // The agent is looked up when the time comes, in the job's own workspace.
+  'scheduled-jobs.create': () => ({
+    body: { name: 'another', cron: '0 6 1 1 *', agent_slug: 'assistant', brief: 'Say something.' },
+  }),
+  'scheduled-jobs.update': ({ jobId }) => ({ params: { job_id: jobId }, body: { enabled: false } }),
+  'scheduled-jobs.delete': job,
+  'scheduled-jobs.listAttachments': job,
+  'scheduled-jobs.uploadAttachments': ({ jobId }) => ({ params: { job_id: jobId }, body: attachmentForm('another') }),
+  'heartbeats.create': () => ({
+    body: { name: 'another', agent_slug: 'assistant', prompt: 'Say something.', interval_s: 1_000_000 },
+  }),
+  'heartbeats.get': heartbeat,
+  'heartbeats.update': ({ heartbeatId }) => ({ params: { id: heartbeatId }, body: { enabled: false } }),
+  'heartbeats.delete': heartbeat,
   'integrations.get': () => ({ params: { slug: 'smtp' } }),
   'integrations.setCredential': () => ({ params: password, body: { value: 'another' } }),
   'integrations.deleteCredential': () => ({ params: password }),

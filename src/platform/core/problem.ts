@@ -29,6 +29,7 @@ export const PROBLEMS = {
   entry_not_active: { status: 409 },
   delivery_in_flight: { status: 409, detail: 'delivery_in_flight' },
   version_exists: { status: 409 },
+  name_taken: { status: 409 },
   project_not_active: { status: 409 },
   project_not_paused: { status: 409 },
   project_ended: { status: 409 },

@@ -17,7 +17,7 @@ const Attachment = z
   })
   .meta({ id: 'Attachment' });
 
-const AttachmentList = z.object({ data: z.array(Attachment), meta: z.object({ total: z.int() }) });
+export const AttachmentList = z.object({ data: z.array(Attachment), meta: z.object({ total: z.int() }) });
 
 export const listAttachments = endpoint({
   id: 'attachments.list',

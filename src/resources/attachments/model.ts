@@ -1,5 +1,12 @@
 /** Words and rules of attachments. */
 
+/** What files are beside. */
+export interface AttachmentOwner {
+  kind: 'project' | 'scheduled_job';
+  /** Of a job its number. */
+  id: string;
+}
+
 export const MAX_FILES = 10;
 /** Of one upload, all files together. */
 export const MAX_UPLOAD_BYTES = 25 * 1024 * 1024;

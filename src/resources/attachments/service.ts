@@ -6,22 +6,20 @@ import { found } from '../../platform/db/client.ts';
 import type { FileStore } from '../../platform/files/files.ts';
 import type { FileReply, ReceiveFiles } from '../../platform/http/endpoint.ts';
 import { isActiveType } from '../../platform/http/uploads.ts';
-import { attachmentName } from './model.ts';
-import type { Attachment, AttachmentStore } from './store.ts';
+import { attachmentName, type AttachmentOwner } from './model.ts';
+import type { Attachment, AttachmentStore, NewAttachment } from './store.ts';
 
 export type AttachmentService = ReturnType<typeof createAttachmentService>;
 
-export const createAttachmentService = ({ store, files }: { store: AttachmentStore; files: FileStore }) => ({
-  /** @throws Problem not_found */
-  async list(customerId: string, projectId: string) {
-    found(await store.findProject(customerId, projectId));
-    return listed(await store.listOfProject(customerId, projectId));
-  },
-
-  /** @throws Problem not_found, project_ended, invalid_upload, payload_too_large */
-  async upload(customerId: string, projectId: string, receiveFiles: ReceiveFiles) {
-    const project = found(await store.findProject(customerId, projectId));
-    if (project.status === 'abandoned') throw projectEnded();
+export const createAttachmentService = ({ store, files }: { store: AttachmentStore; files: FileStore }) => {
+  /** @param insert false: what they are to be beside is gone */
+  async function receive(
+    customerId: string,
+    owner: AttachmentOwner,
+    receiveFiles: ReceiveFiles,
+    insert: (rows: NewAttachment[]) => Promise<boolean>,
+    gone: () => Problem,
+  ) {
     const to = { files, newKey: () => `attachments/${customerId}/${newUuid()}` };
     const ids = await receiveFiles(to, async (received) => {
       const rows = received.map(({ key, filename, ...file }) => ({
@@ -30,26 +28,63 @@ export const createAttachmentService = ({ store, files }: { store: AttachmentSto
         filename: attachmentName(filename),
         fileKey: key,
       }));
-      // It may have been abandoned while the bytes came.
-      if (!(await store.insertOfProject(customerId, projectId, rows))) throw projectEnded();
+      // It may have gone while the bytes came.
+      if (!(await insert(rows))) throw gone();
       return rows.map(({ id }) => id);
     });
-    const all = await store.listOfProject(customerId, projectId);
+    const all = await store.list(customerId, owner);
     return listed(all.filter(({ id }) => ids.includes(id)));
-  },
+  }
 
-  /** @throws Problem not_found */
-  async download(customerId: string, id: string): Promise<FileReply> {
-    const file = found(isUuid(id) ? await store.findFile(customerId, id) : undefined);
-    return {
-      // Agents save pages and drawings too. They are for saving and opening, not for this origin to run.
-      contentType: isActiveType(file.contentType) ? 'text/plain' : file.contentType,
-      body: await files.getStream(file.fileKey),
-      sizeBytes: file.sizeBytes,
-      filename: file.filename,
-    };
-  },
-});
+  return {
+    /** @throws Problem not_found */
+    async list(customerId: string, projectId: string) {
+      found(await store.findProject(customerId, projectId));
+      return listed(await store.list(customerId, { kind: 'project', id: projectId }));
+    },
+
+    /** @throws Problem not_found, project_ended, invalid_upload, payload_too_large */
+    async upload(customerId: string, projectId: string, receiveFiles: ReceiveFiles) {
+      const project = found(await store.findProject(customerId, projectId));
+      if (project.status === 'abandoned') throw projectEnded();
+      const insert = (rows: NewAttachment[]) => store.insertOfProject(customerId, projectId, rows);
+      return receive(customerId, { kind: 'project', id: projectId }, receiveFiles, insert, projectEnded);
+    },
+
+    /** Those of a scheduled job that is known to be there. */
+    listOfJob: async (customerId: string, n: number) => listed(await store.list(customerId, jobOwner(n))),
+
+    /** @throws Problem not_found, invalid_upload, payload_too_large */
+    uploadToJob: (customerId: string, n: number, receiveFiles: ReceiveFiles) =>
+      receive(
+        customerId,
+        jobOwner(n),
+        receiveFiles,
+        (rows) => store.insertOfJob(customerId, n, rows),
+        () => new Problem('not_found'),
+      ),
+
+    /** With their bytes. One that stays behind costs its bytes and nothing else. */
+    async deleteOfJob(customerId: string, n: number): Promise<void> {
+      const keys = await store.deleteAll(customerId, jobOwner(n));
+      await Promise.all(keys.map((key) => files.delete(key).catch(() => {})));
+    },
+
+    /** @throws Problem not_found */
+    async download(customerId: string, id: string): Promise<FileReply> {
+      const file = found(isUuid(id) ? await store.findFile(customerId, id) : undefined);
+      return {
+        // Agents save pages and drawings too. They are for saving and opening, not for this origin to run.
+        contentType: isActiveType(file.contentType) ? 'text/plain' : file.contentType,
+        body: await files.getStream(file.fileKey),
+        sizeBytes: file.sizeBytes,
+        filename: file.filename,
+      };
+    },
+  };
+};
+
+const jobOwner = (n: number): AttachmentOwner => ({ kind: 'scheduled_job', id: String(n) });
 
 const projectEnded = () => new Problem('project_ended', 'the project has been abandoned');
 

@@ -4,11 +4,15 @@ import type { Database } from '../../platform/db/client.ts';
 import type { ProjectStatus } from '../projects/model.ts';
 import { projects } from '../projects/table.ts';
 import { runArtifacts } from '../runs/table.ts';
+import type { AttachmentOwner } from './model.ts';
 import { attachments } from './table.ts';
 
 export type AttachmentStore = ReturnType<typeof createAttachmentStore>;
 export type Attachment = typeof attachments.$inferSelect;
 export type NewAttachment = Pick<Attachment, 'id' | 'filename' | 'contentType' | 'sizeBytes' | 'sha256' | 'fileKey'>;
+
+const ofOwner = (customerId: string, { kind, id }: AttachmentOwner) =>
+  and(eq(attachments.customerId, customerId), eq(attachments.ownerKind, kind), eq(attachments.ownerId, id));
 
 export interface StoredFile {
   filename: string;
@@ -27,18 +31,44 @@ export const createAttachmentStore = (db: Database) => ({
   },
 
   /** Oldest first. */
-  listOfProject: (customerId: string, projectId: string): Promise<Attachment[]> =>
-    db.orm
-      .select()
-      .from(attachments)
-      .where(
-        and(
-          eq(attachments.customerId, customerId),
-          eq(attachments.ownerKind, 'project'),
-          eq(attachments.ownerId, projectId),
-        ),
-      )
-      .orderBy(asc(attachments.id)),
+  list: (customerId: string, owner: AttachmentOwner): Promise<Attachment[]> =>
+    db.orm.select().from(attachments).where(ofOwner(customerId, owner)).orderBy(asc(attachments.id)),
+
+  /** @returns the keys of the files, which nothing refers to any more */
+  async deleteAll(customerId: string, owner: AttachmentOwner): Promise<string[]> {
+    const gone = await db.orm
+      .delete(attachments)
+      .where(ofOwner(customerId, owner))
+      .returning({ fileKey: attachments.fileKey });
+    return gone.map(({ fileKey }) => fileKey);
+  },
+
+  /**
+   * All of them or none.
+   * @returns false when the job is gone
+   */
+  async insertOfJob(customerId: string, n: number, files: readonly NewAttachment[]): Promise<boolean> {
+    const inserted = await db.rows(sql`
+      with job as (select n, customer_id from scheduled_jobs where n = ${n} and customer_id = ${customerId} for share)
+      insert into attachments (id, customer_id, owner_kind, owner_id, filename, content_type, size_bytes, sha256,
+        file_key)
+      select f.id, job.customer_id, 'scheduled_job', job.n::text, f.filename, f."contentType", f."sizeBytes", f.sha256,
+        f."fileKey"
+      from job, jsonb_to_recordset(${JSON.stringify(files)}::jsonb) as f(id uuid, filename text,
+        "contentType" text, "sizeBytes" int8, sha256 text, "fileKey" text)
+      returning id`);
+    return inserted.length > 0;
+  },
+
+  /** What the files that a run may read are beside: its project, or the scheduled job that asked for it. */
+  async ownerOfRun(customerId: string, runId: string): Promise<AttachmentOwner | undefined> {
+    const [row] = await db.rows<{ projectId: string | null; jobN: number | null }>(sql`
+      select a.project_id as "projectId", r.job_n as "jobN" from runs r
+        left join attempts a on a.id = r.attempt_id and a.customer_id = r.customer_id
+      where r.id = ${runId} and r.customer_id = ${customerId}`);
+    if (row?.projectId) return { kind: 'project', id: row.projectId };
+    return row?.jobN == null ? undefined : { kind: 'scheduled_job', id: String(row.jobN) };
+  },
 
   /**
    * All of them or none.

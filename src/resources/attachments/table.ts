@@ -1,6 +1,7 @@
-/** Reference files that people put beside a project (later beside a scheduled job). The bytes are in file storage. */
+/** Reference files that people put beside a project or a scheduled job. The bytes are in file storage. */
 import { bigint, index, pgTable, text, uuid } from 'drizzle-orm/pg-core';
 import { createdAt } from '../../platform/db/columns.ts';
+import type { AttachmentOwner } from './model.ts';
 import { workspaces } from '../workspaces/table.ts';
 
 export const attachments = pgTable(
@@ -10,7 +11,7 @@ export const attachments = pgTable(
     customerId: text('customer_id')
       .notNull()
       .references(() => workspaces.customerId),
-    ownerKind: text('owner_kind').$type<'project'>().notNull(),
+    ownerKind: text('owner_kind').$type<AttachmentOwner['kind']>().notNull(),
     ownerId: text('owner_id').notNull(),
     filename: text('filename').notNull(),
     /** By content, where that tells; never a type that a browser would run. */

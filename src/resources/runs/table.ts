@@ -74,6 +74,8 @@ export const runs = pgTable(
     budgetIds: text('budget_ids').array().notNull().default([]),
     /** The attempt of a project's step that this run, or the one that spawned it, works for: its cost is added there. */
     attemptId: uuid('attempt_id'),
+    /** The number of the scheduled job that asked for it: it may read that job's files. */
+    jobN: integer('job_n'),
     /** What a step asks of its run, beyond what its agent says. */
     step: jsonb('step').$type<StepOfRun>(),
 

@@ -197,7 +197,7 @@ describe('read_attachment', () => {
     for (const args of [{ id: foreign }, { filename: 'secret.md' }, { id: newUuid() }, { filename: 'a\0' }]) {
       expect(await refusal('read_attachment', args)).toContain('no such attachment');
     }
-    expect(await refusal('read_attachment', {}, outside)).toContain('not part of a project');
+    expect(await refusal('read_attachment', {}, outside)).toContain('belongs to no project');
   });
 });
 

@@ -16,6 +16,8 @@ export interface NewRun {
   channelId: string | null;
   conversation: string | null;
   override: Record<string, unknown> | null;
+  /** Of a scheduled job. */
+  jobN?: number | undefined;
   /** A limit of its own, US dollars. */
   costBudgetUsd?: string | undefined;
   /** Set on a run that a tool call of another run spawned. */
@@ -41,11 +43,11 @@ export async function acceptRun(db: Database, run: NewRun): Promise<void> {
       returning used
     )${run.conversation ? takingPlace(run.customerId, run.conversation) : NOTHING}, run as (
       insert into runs (id, customer_id, parent_run_id, parent_call_id, depth, agent, transport, prompt, thread_id,
-        channel_id, conversation, override, event_count, budget_ids, attempt_id)
+        channel_id, conversation, override, event_count, budget_ids, attempt_id, job_n)
       select ${run.id}, ${run.customerId}, ${run.parent?.runId ?? null}, ${run.parent?.callId ?? null},
         ${run.parent?.depth ?? 0}, ${run.agent}, ${run.transport}, ${run.prompt}, ${run.threadId}, ${run.channelId},
         ${run.conversation}, ${run.override === null ? null : JSON.stringify(run.override)}::jsonb, 1,
-        ${sql.param(budgetIds)}::text[], ${run.parent?.attemptId ?? null}::uuid
+        ${sql.param(budgetIds)}::text[], ${run.parent?.attemptId ?? null}::uuid, ${run.jobN ?? null}::int
       from workspace ${run.conversation ? sql`, place` : NOTHING}
       where status <> 'archived' and (cap is null or exists (select 1 from counted))
       returning id

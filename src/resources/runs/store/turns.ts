@@ -65,6 +65,8 @@ export interface RunInTurn {
   isLimited: boolean;
   attemptId: string | null;
   step: StepOfRun | null;
+  /** The scheduled job that asked for it. */
+  jobN: number | null;
   /** An earlier run of the conversation that is still in flight. */
   blockedBy: string | null;
   /** Its workspace keeps memories or skills; asked before the run begins. */
@@ -87,7 +89,7 @@ export async function loadRunInTurn(db: Database, runId: string): Promise<RunInT
       r.context_window as "contextWindow", r.model_tier as "modelTier", r.model_rule as "modelRule",
       r.model_enforce as "modelEnforce", r.reasoning, r.turn_count as "turnCount",
       r.input_tokens::float8 as "inputTokens", r.output_tokens::float8 as "outputTokens", r.budget_ids as "budgetIds",
-      r.attempt_id as "attemptId", r.step,
+      r.attempt_id as "attemptId", r.step, r.job_n as "jobN",
       r.budget_ids <> '{}' and exists (
         select 1 from budgets b where b.id = any(r.budget_ids) and b.limit_usd is not null) as "isLimited",
       case when r.conversation is not null then (

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import type { AttachmentOwner } from '../../attachments/model.ts';
 import { ToolError } from '../model.ts';
 import { builtinTool } from './builtin-tool.ts';
-import { NOT_IN_A_PROJECT } from './read-artifact.ts';
 import { Offset, PAGE_LENGTH, pageOf } from './text-page.ts';
 
 interface AttachedFile {
@@ -13,9 +13,10 @@ interface AttachedFile {
 }
 
 export interface ReadAttachmentSource {
-  projectOfRun(customerId: string, runId: string): Promise<string | undefined>;
+  /** Where the files are that this run may read. */
+  ownerOfRun(customerId: string, runId: string): Promise<AttachmentOwner | undefined>;
   /** Oldest first. */
-  listOfProject(customerId: string, projectId: string): Promise<AttachedFile[]>;
+  list(customerId: string, owner: AttachmentOwner): Promise<AttachedFile[]>;
 }
 
 /** The latest ones: a list is for choosing from. */
@@ -27,7 +28,7 @@ export const createReadAttachment = (source: ReadAttachmentSource) =>
     slug: 'read_attachment',
     area: 'projects',
     description:
-      'Reads a reference file that people put beside this project. Without id and filename it lists them: ' +
+      'Reads a reference file that people put beside this project or scheduled job. Without id and filename it lists them: ' +
       '{attachments: [{id, filename, content_type, size_bytes}], total}. With one of the two it returns the text: ' +
       `{id, filename, content_type, content, next_offset}, at most ${PAGE_LENGTH} characters at a time; next_offset is ` +
       'null at the end. Of files with the same name it reads the latest. Files that are not text cannot be read.',
@@ -38,14 +39,14 @@ export const createReadAttachment = (source: ReadAttachmentSource) =>
       offset: Offset,
     }),
     async execute({ id, filename, offset }, { customerId, runId, files }) {
-      const projectId = await source.projectOfRun(customerId, runId);
-      if (!projectId) throw new ToolError(NOT_IN_A_PROJECT);
-      const all = await source.listOfProject(customerId, projectId);
+      const owner = await source.ownerOfRun(customerId, runId);
+      if (!owner) throw new ToolError('this run has no files beside it: it belongs to no project and no scheduled job');
+      const all = await source.list(customerId, owner);
       if (id === undefined && filename === undefined) {
         return { attachments: all.slice(-MAX_LISTED).map(described), total: all.length };
       }
       const file = all.findLast((one) => (id === undefined ? one.filename === filename : one.id === id));
-      if (!file) throw new ToolError('this project has no such attachment: call without id and filename to list them');
+      if (!file) throw new ToolError('there is no such attachment: call without id and filename to list them');
       const { contentType, sizeBytes } = file;
       if (!READABLE.test(contentType)) {
         throw new ToolError(`${file.filename} is not text but ${contentType}, ${sizeBytes} bytes: it cannot be read`);

@@ -1,0 +1,103 @@
+/** What a tick of a scheduled job or heartbeat does: reads its row and accepts a run. */
+import { newRunId } from '../src/platform/core/ids.ts';
+import type { Log } from '../src/platform/core/log.ts';
+import { Problem } from '../src/platform/core/problem.ts';
+import type { HeartbeatStore } from '../src/resources/heartbeats/store.ts';
+import type { RunStore } from '../src/resources/runs/store/index.ts';
+import type { JobStore } from '../src/resources/scheduled-jobs/store.ts';
+import type { KnownTrigger, Trigger, Triggers } from '../src/platform/temporal/triggers.ts';
+import type { ScheduledJobInput } from '../workflows/scheduled-job/messages.ts';
+
+export interface ScheduledJobDependencies {
+  runs: RunStore;
+  jobs: Pick<JobStore, 'find'>;
+  heartbeats: Pick<HeartbeatStore, 'find'>;
+  log: Log;
+}
+
+interface Due {
+  agent: string;
+  prompt: string;
+  jobN?: number;
+  override: Record<string, unknown> | null;
+}
+
+type Source = ScheduledJobInput['source'];
+
+export const createScheduledJobActivities = ({ runs, jobs, heartbeats, log }: ScheduledJobDependencies) => {
+  /** Undefined: switched off, or gone. */
+  async function dueOf(customerId: string, source: Source): Promise<Due | undefined> {
+    if (source.kind === 'heartbeat') {
+      const row = await heartbeats.find(customerId, source.id);
+      return row?.enabled ? { agent: row.agentSlug, prompt: row.prompt, override: null } : undefined;
+    }
+    const row = await jobs.find(customerId, source.n);
+    if (!row?.enabled) return undefined;
+    const override = {
+      ...(row.model !== 'auto' && { model_override: row.model }),
+      ...(row.reasoning !== null && { reasoning: row.reasoning }),
+    };
+    const { agentSlug: agent, brief: prompt, n: jobN } = row;
+    return { agent, prompt, jobN, override: Object.keys(override).length > 0 ? override : null };
+  }
+
+  return {
+    nameRun: async (): Promise<string> => newRunId(),
+
+    /** @returns undefined when nothing is to run: said in the log where it was refused */
+    async acceptScheduledRun({
+      customerId,
+      source,
+      runId,
+    }: {
+      customerId: string;
+      source: Source;
+      runId: string;
+    }): Promise<{ agent: string } | undefined> {
+      const earlier = await runs.findRun(customerId, runId);
+      if (earlier) return { agent: earlier.agent! };
+      const due = await dueOf(customerId, source);
+      if (!due) return undefined;
+      const { agent, ...what } = due;
+      try {
+        await runs.acceptRun({
+          ...{ id: runId, customerId, agent, transport: 'cron', ...what },
+          ...{ threadId: null, channelId: null, conversation: null },
+        });
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+        log.warn({ customer_id: customerId, ...source, refusal: error.code }, 'a scheduled run was refused');
+        return undefined;
+      }
+      return { agent };
+    },
+  };
+};
+
+export interface Reconciled {
+  triggers: Triggers;
+  /** Ids of the schedules that are compared begin so. */
+  prefix: string;
+  /** What there is to be, by the rows. */
+  wanted: () => Promise<Trigger[]>;
+}
+
+/** Makes what is missing, changes what differs, removes what nobody wants. The rows are read again before a removal. */
+export async function reconcile({
+  triggers,
+  prefix,
+  wanted,
+}: Reconciled): Promise<{ applied: number; removed: number }> {
+  const known = new Map<string, KnownTrigger>();
+  for await (const each of triggers.list(prefix)) known.set(each.scheduleId, each);
+  const rows = await wanted();
+  const stale = rows.filter(({ scheduleId, revision, enabled }) => {
+    const there = known.get(scheduleId);
+    return !there || there.revision !== revision || there.paused === enabled;
+  });
+  for (const trigger of stale) await triggers.apply(trigger);
+  const ids = new Set(rows.map(({ scheduleId }) => scheduleId));
+  const strays = [...known.keys()].filter((id) => !ids.has(id));
+  for (const id of strays) await triggers.remove(id);
+  return { applied: stale.length, removed: strays.length };
+}

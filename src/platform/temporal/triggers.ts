@@ -1,0 +1,135 @@
+/**
+ * Schedules that follow a row: a scheduled job, a heartbeat. The row is the record, its revision is in the schedule's note
+ * (which the list of schedules shows and an update can change), and bringing a schedule in line with its row is one operation that can be repeated by anybody at any time.
+ */
+import {
+  ScheduleAlreadyRunning,
+  ScheduleNotFoundError,
+  ScheduleOverlapPolicy,
+  type ScheduleOptions,
+  type ScheduleSpec,
+} from '@temporalio/client';
+import { cronUnion } from '../core/cron.ts';
+import type { Log } from '../core/log.ts';
+import type { Temporal } from './client.ts';
+import { withinDeadline } from './problems.ts';
+import { searchAttributes } from './search-attributes.ts';
+
+export interface Trigger {
+  scheduleId: string;
+  /** Grows with each change of the row. */
+  revision: number;
+  enabled: boolean;
+  when: { cron: string } | { everyS: number };
+  workflowType: string;
+  taskQueue: string;
+  args: [object];
+  workspaceId: string;
+  agent: string;
+  /** For people in the Temporal Web UI. */
+  note: string;
+}
+
+/** After downtime one overdue run, not one for each that was missed: the others meet the one that is running. */
+const CATCH_UP = '365 days';
+
+const specOf = ({ when }: Trigger): ScheduleSpec =>
+  'cron' in when
+    ? { cronExpressions: cronUnion(when.cron), timezone: 'UTC' }
+    : { intervals: [{ every: when.everyS * 1_000 }] };
+
+const optionsOf = (trigger: Trigger) =>
+  ({
+    scheduleId: trigger.scheduleId,
+    spec: specOf(trigger),
+    action: {
+      type: 'startWorkflow',
+      workflowType: trigger.workflowType,
+      workflowId: trigger.scheduleId,
+      taskQueue: trigger.taskQueue,
+      args: trigger.args,
+      typedSearchAttributes: searchAttributes(trigger),
+      staticSummary: trigger.note,
+    },
+    policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: CATCH_UP },
+    state: { paused: !trigger.enabled, note: `revision ${trigger.revision}` },
+    typedSearchAttributes: searchAttributes(trigger),
+  }) satisfies ScheduleOptions;
+
+const revisionIn = (note: string | undefined): number | undefined => {
+  const [, digits] = /^revision (\d+)$/.exec(note ?? '') ?? [];
+  return digits === undefined ? undefined : Number(digits);
+};
+
+export interface KnownTrigger {
+  scheduleId: string;
+  revision: number | undefined;
+  paused: boolean;
+}
+
+export const createTriggers = (temporal: Temporal) => {
+  const { schedule } = temporal.client;
+
+  return {
+    /** A later revision that is there already stays. */
+    async apply(trigger: Trigger): Promise<void> {
+      const options = optionsOf(trigger);
+      try {
+        await schedule.create(options);
+      } catch (error) {
+        if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+        await schedule
+          .getHandle(trigger.scheduleId)
+          .update((current) => ((revisionIn(current.state.note) ?? 0) > trigger.revision ? current : options));
+      }
+    },
+
+    async remove(scheduleId: string): Promise<void> {
+      await schedule
+        .getHandle(scheduleId)
+        .delete()
+        .catch((error: unknown) => {
+          if (!(error instanceof ScheduleNotFoundError)) throw error;
+        });
+    },
+
+    /** Those whose id begins so. The list lags behind by a moment: look again before acting on an absence. */
+    async *list(prefix: string): AsyncGenerator<KnownTrigger> {
+      for await (const { scheduleId, state } of schedule.list()) {
+        if (!scheduleId.startsWith(prefix)) continue;
+        yield { scheduleId, revision: revisionIn(state.note), paused: state.paused };
+      }
+    },
+  };
+};
+export type Triggers = ReturnType<typeof createTriggers>;
+
+/** A schedule follows its row; where Temporal cannot be reached the row goes back, so that a 502 has changed nothing. */
+export interface FollowRow {
+  /** @throws Problem runtime_unreachable */
+  change(trigger: Trigger, undo: () => Promise<unknown>): Promise<void>;
+  /** @throws Problem runtime_unreachable */
+  remove(scheduleId: string): Promise<void>;
+}
+
+export const followingRows = ({
+  temporal,
+  triggers,
+  log,
+}: {
+  temporal: Temporal;
+  triggers: Triggers;
+  log: Log;
+}): FollowRow => ({
+  async change(trigger, undo) {
+    try {
+      await withinDeadline(temporal, () => triggers.apply(trigger));
+    } catch (error) {
+      await undo().catch((err: unknown) =>
+        log.error({ err, schedule_id: trigger.scheduleId }, 'a row could not be put back; housekeeping follows it'),
+      );
+      throw error;
+    }
+  },
+  remove: (scheduleId) => withinDeadline(temporal, () => triggers.remove(scheduleId)),
+});

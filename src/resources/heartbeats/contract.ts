@@ -1,0 +1,98 @@
+/** The HTTP contract of heartbeats: an agent that is prompted every so many seconds. */
+import { z } from 'zod';
+import { NO_CONTENT, endpoint } from '../../platform/http/endpoint.ts';
+import { Timestamp } from '../../platform/http/schemas.ts';
+import { MIN_INTERVAL_S } from './model.ts';
+
+const HeartbeatPath = z.object({ id: z.string() });
+const text = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .refine((value) => value.trim() !== '', 'must not be blank');
+
+const Definition = z.object({
+  name: text(120),
+  agent_slug: text(64),
+  prompt: text(100_000),
+  interval_s: z
+    .int()
+    .min(MIN_INTERVAL_S)
+    .max(366 * 24 * 3_600)
+    .describe('Seconds from one to the next'),
+  enabled: z.boolean(),
+});
+const NewHeartbeat = Definition.extend({ enabled: z.boolean().default(true) }).meta({ id: 'NewHeartbeat' });
+export type NewHeartbeat = z.output<typeof NewHeartbeat>;
+const HeartbeatChange = Definition.partial().meta({ id: 'HeartbeatChange' });
+export type HeartbeatChange = z.output<typeof HeartbeatChange>;
+
+const Heartbeat = Definition.extend({
+  id: z.uuid(),
+  next_run_at: Timestamp.nullable(),
+  created_at: Timestamp,
+}).meta({ id: 'Heartbeat' });
+
+export const listHeartbeats = endpoint({
+  id: 'heartbeats.list',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/heartbeats',
+  credential: 'session',
+  summary: 'Heartbeats, oldest first',
+  status: 200,
+  reply: z.object({ data: z.array(Heartbeat), meta: z.object({ total: z.int() }) }),
+});
+
+export const createHeartbeat = endpoint({
+  id: 'heartbeats.create',
+  surface: 'control-plane',
+  method: 'post',
+  path: '/v1/heartbeats',
+  credential: 'session',
+  summary: 'Prompt an agent every so many seconds',
+  body: NewHeartbeat,
+  status: 201,
+  reply: Heartbeat,
+  problems: ['workspace_archived', 'runtime_unreachable'],
+});
+
+export const getHeartbeat = endpoint({
+  id: 'heartbeats.get',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/heartbeats/{id}',
+  credential: 'session',
+  summary: 'One heartbeat',
+  params: HeartbeatPath,
+  status: 200,
+  reply: Heartbeat,
+  problems: ['not_found'],
+});
+
+export const updateHeartbeat = endpoint({
+  id: 'heartbeats.update',
+  surface: 'control-plane',
+  method: 'patch',
+  path: '/v1/heartbeats/{id}',
+  credential: 'session',
+  summary: 'Change, enable or disable a heartbeat',
+  params: HeartbeatPath,
+  body: HeartbeatChange.default({}),
+  status: 200,
+  reply: Heartbeat,
+  problems: ['bad_request', 'not_found', 'runtime_unreachable'],
+});
+
+export const deleteHeartbeat = endpoint({
+  id: 'heartbeats.delete',
+  surface: 'control-plane',
+  method: 'delete',
+  path: '/v1/heartbeats/{id}',
+  credential: 'session',
+  summary: 'Delete a heartbeat; its runs stay',
+  params: HeartbeatPath,
+  status: 204,
+  reply: NO_CONTENT,
+  problems: ['not_found', 'runtime_unreachable'],
+});

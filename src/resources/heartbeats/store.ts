@@ -1,0 +1,76 @@
+/** Every query on heartbeats. */
+import { and, asc, eq, ne, sql } from 'drizzle-orm';
+import { newUuid } from '../../platform/core/ids.ts';
+import { Problem } from '../../platform/core/problem.ts';
+import { found, type Database } from '../../platform/db/client.ts';
+import { workspaces } from '../workspaces/table.ts';
+import { heartbeats } from './table.ts';
+
+export type HeartbeatStore = ReturnType<typeof createHeartbeatStore>;
+export type HeartbeatRow = typeof heartbeats.$inferSelect;
+type HeartbeatValues = Pick<HeartbeatRow, 'name' | 'agentSlug' | 'prompt' | 'intervalS' | 'enabled'>;
+
+const heartbeatIs = (customerId: string, id: string) =>
+  and(eq(heartbeats.customerId, customerId), eq(heartbeats.id, id));
+
+export const createHeartbeatStore = (db: Database) => ({
+  list: (customerId: string): Promise<HeartbeatRow[]> =>
+    db.orm.select().from(heartbeats).where(eq(heartbeats.customerId, customerId)).orderBy(asc(heartbeats.id)),
+
+  async counts(customerId: string): Promise<{ total: number; enabled: number }> {
+    const [row] = await db.orm
+      .select({
+        total: sql<number>`count(*)::int`,
+        enabled: sql<number>`(count(*) filter (where ${heartbeats.enabled}))::int`,
+      })
+      .from(heartbeats)
+      .where(eq(heartbeats.customerId, customerId));
+    return row!;
+  },
+
+  async find(customerId: string, id: string): Promise<HeartbeatRow | undefined> {
+    const [row] = await db.orm.select().from(heartbeats).where(heartbeatIs(customerId, id));
+    return row;
+  },
+
+  /** @throws Problem workspace_archived */
+  insert: (customerId: string, values: HeartbeatValues): Promise<HeartbeatRow> =>
+    db.transaction(async () => {
+      const [workspace] = await db.orm
+        .select({ status: workspaces.status })
+        .from(workspaces)
+        .where(eq(workspaces.customerId, customerId))
+        .for('share');
+      if (found(workspace).status === 'archived') throw new Problem('workspace_archived');
+      const [row] = await db.orm
+        .insert(heartbeats)
+        .values({ ...values, customerId, id: newUuid() })
+        .returning();
+      return row!;
+    }),
+
+  /** @throws Problem not_found */
+  change: (customerId: string, id: string, change: Partial<HeartbeatValues>) =>
+    db.transaction(async () => {
+      const [before] = await db.orm.select().from(heartbeats).where(heartbeatIs(customerId, id)).for('update');
+      found(before);
+      const [after] = await db.orm
+        .update(heartbeats)
+        .set({ ...change, revision: sql`${heartbeats.revision} + 1`, updatedAt: sql`now()` })
+        .where(heartbeatIs(customerId, id))
+        .returning();
+      return { before: before!, after: after! };
+    }),
+
+  async delete(customerId: string, id: string): Promise<void> {
+    await db.orm.delete(heartbeats).where(heartbeatIs(customerId, id));
+  },
+
+  /** Of every workspace that is not archived: what Temporal is to have. */
+  listAll: (): Promise<{ row: HeartbeatRow; workspaceId: string }[]> =>
+    db.orm
+      .select({ row: heartbeats, workspaceId: workspaces.identityWorkspaceId })
+      .from(heartbeats)
+      .innerJoin(workspaces, eq(workspaces.customerId, heartbeats.customerId))
+      .where(ne(workspaces.status, 'archived')),
+});

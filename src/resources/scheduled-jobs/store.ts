@@ -1,0 +1,81 @@
+/** Custom jobs and what workspaces changed about those that ship. */
+import { and, asc, eq, ne, sql } from 'drizzle-orm';
+import { Problem } from '../../platform/core/problem.ts';
+import { found, type Database } from '../../platform/db/client.ts';
+import { workspaces } from '../workspaces/table.ts';
+import { scheduledJobs } from './table.ts';
+
+export type JobStore = ReturnType<typeof createJobStore>;
+export type JobRow = typeof scheduledJobs.$inferSelect;
+type JobValues = Pick<JobRow, 'name' | 'cron' | 'agentSlug' | 'brief' | 'enabled' | 'model' | 'reasoning'>;
+
+const jobIs = (customerId: string, n: number) => and(eq(scheduledJobs.customerId, customerId), eq(scheduledJobs.n, n));
+
+/** @throws Problem name_taken */
+async function unlessTaken<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    const cause = error instanceof Error ? (error.cause ?? error) : error;
+    const { constraint } = cause as { constraint?: string };
+    if (constraint !== 'scheduled_jobs_by_name') throw error;
+    throw new Problem('name_taken', 'a job of this name exists');
+  }
+}
+
+export const createJobStore = (db: Database) => ({
+  list: (customerId: string): Promise<JobRow[]> =>
+    db.orm.select().from(scheduledJobs).where(eq(scheduledJobs.customerId, customerId)).orderBy(asc(scheduledJobs.n)),
+
+  async find(customerId: string, n: number): Promise<JobRow | undefined> {
+    const [row] = await db.orm.select().from(scheduledJobs).where(jobIs(customerId, n));
+    return row;
+  },
+
+  /** @throws Problem name_taken, workspace_archived */
+  insert: (customerId: string, job: JobValues): Promise<JobRow> =>
+    db.transaction(async () => {
+      const [workspace] = await db.orm
+        .select({ status: workspaces.status })
+        .from(workspaces)
+        .where(eq(workspaces.customerId, customerId))
+        .for('share');
+      if (found(workspace).status === 'archived') throw new Problem('workspace_archived');
+      return unlessTaken(async () => {
+        const [row] = await db.orm
+          .insert(scheduledJobs)
+          .values({ ...job, customerId })
+          .returning();
+        return row!;
+      });
+    }),
+
+  /** @throws Problem not_found, name_taken */
+  change: (customerId: string, n: number, change: Partial<JobValues>): Promise<{ before: JobRow; after: JobRow }> =>
+    db.transaction(async () => {
+      const [before] = await db.orm.select().from(scheduledJobs).where(jobIs(customerId, n)).for('update');
+      found(before);
+      return unlessTaken(async () => {
+        const [after] = await db.orm
+          .update(scheduledJobs)
+          .set({ ...change, revision: sql`${scheduledJobs.revision} + 1`, updatedAt: sql`now()` })
+          .where(jobIs(customerId, n))
+          .returning();
+        return { before: before!, after: after! };
+      });
+    }),
+
+  /** @returns whether there was one */
+  async delete(customerId: string, n: number): Promise<boolean> {
+    const gone = await db.orm.delete(scheduledJobs).where(jobIs(customerId, n)).returning({ n: scheduledJobs.n });
+    return gone.length > 0;
+  },
+
+  /** Of every workspace that is not archived: what Temporal is to have. */
+  listAll: (): Promise<{ row: JobRow; workspaceId: string }[]> =>
+    db.orm
+      .select({ row: scheduledJobs, workspaceId: workspaces.identityWorkspaceId })
+      .from(scheduledJobs)
+      .innerJoin(workspaces, eq(workspaces.customerId, scheduledJobs.customerId))
+      .where(ne(workspaces.status, 'archived')),
+});

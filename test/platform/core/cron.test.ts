@@ -1,0 +1,38 @@
+import { cronProblem, cronUnion, nextRun } from '../../../src/platform/core/cron.ts';
+
+const AFTER = new Date('2026-11-21T10:00:00Z'); // a Saturday
+
+// Guards: what is taken is five fields of numbers, and nothing that other crons add.
+test.each(['* * * * *', '*/15 0-6 1,15 * 1-5', '0 9 * * 7', ' 5  4 * * 0 '])('takes %j', (cron) => {
+  expect(cronProblem(cron)).toBeUndefined();
+});
+
+// Guards: each is a clear refusal and not a job that never runs or runs at another time.
+test.each([
+  '',
+  '* * * *',
+  '* * * * * *',
+  '@daily',
+  '@every 5m',
+  'CRON_TZ=Europe/Berlin 0 9 * * *',
+  '0 9 * * MON',
+  '0 9 * JAN *',
+  '60 * * * *',
+  '* 24 * * *',
+  '* * 0 * *',
+  '0 0 31 2 *',
+  '*/0 * * * *',
+  '5-1 * * * *x',
+  '0 0 L * *',
+  '0 0 ? * *',
+])('refuses %j', (cron) => {
+  expect(cronProblem(cron)).toEqual(expect.any(String));
+});
+
+// Guards: a restricted day of month and a restricted day of week mean either, here and in Temporal.
+test('joins the two kinds of day with "or"', () => {
+  expect(nextRun('0 12 25 * 1', AFTER)?.toISOString()).toBe('2026-11-23T12:00:00.000Z');
+  expect(cronUnion('0 12 25 * 1')).toEqual(['0 12 25 * *', '0 12 * * 1']);
+  expect(cronUnion('0 12 25 * *')).toEqual(['0 12 25 * *']);
+  expect(cronUnion('0 12 */2 * 1')).toEqual(['0 12 */2 * 1']);
+});

@@ -1,0 +1,56 @@
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+
+let service: TestService;
+let tenant: Tenant;
+
+beforeAll(async () => {
+  service = await startTestService();
+  tenant = await service.tenant('acc_beats');
+});
+afterAll(() => service.close());
+
+const BEAT = { name: 'Pulse', agent_slug: 'assistant', prompt: 'Anything new?', interval_s: 10 };
+
+describe('a heartbeat', () => {
+  // Guards: the interval is Temporal's, and a beat becomes a run.
+  test('beats', async () => {
+    const { status, body } = await tenant.cp('POST', '/v1/heartbeats', BEAT);
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      ...{ id: expect.any(String), ...BEAT, enabled: true },
+      ...{ next_run_at: expect.any(String), created_at: expect.any(String) },
+    });
+    const run = await eventually(async () => {
+      const { body: runs } = await tenant.cp('GET', '/v1/runs');
+      expect(runs.data).not.toHaveLength(0);
+      return runs.data[0];
+    });
+    expect(run).toMatchObject({ transport: 'cron', agent: 'assistant' });
+    const { body: jobs } = await tenant.cp('GET', '/v1/scheduled-jobs');
+    expect(jobs.meta).toMatchObject({ heartbeat_total: 1, heartbeat_enabled: 1 });
+  });
+
+  // Guards: the whole life of one; an ill-formed id is an unknown one.
+  test('is changed and deleted', async () => {
+    const { body } = await tenant.cp('POST', '/v1/heartbeats', { ...BEAT, interval_s: 3_600 });
+    const path = `/v1/heartbeats/${body.id}`;
+    const { body: changed } = await tenant.cp('PATCH', path, { enabled: false, interval_s: 60 });
+    expect(changed).toMatchObject({ enabled: false, interval_s: 60, next_run_at: null });
+    expect((await tenant.cp('GET', path)).body).toEqual(changed);
+    expect((await tenant.cp('PATCH', path, {})).status).toBe(400);
+    expect((await tenant.cp('DELETE', path)).status).toBe(204);
+    expect((await tenant.cp('GET', path)).status).toBe(404);
+    expect((await tenant.cp('GET', '/v1/heartbeats/none')).status).toBe(404);
+  });
+
+  // Guards: bad input lists what is wrong.
+  test.each([
+    [{ interval_s: 9 }, 'interval_s'],
+    [{ interval_s: 10.5 }, 'interval_s'],
+    [{ name: '' }, 'name'],
+    [{ prompt: undefined }, 'prompt'],
+  ])('is refused with %j', async (more, field) => {
+    const { status, body } = await tenant.cp('POST', '/v1/heartbeats', { ...BEAT, ...more });
+    expect([status, body.detail[0].loc]).toEqual([422, ['body', field]]);
+  });
+});

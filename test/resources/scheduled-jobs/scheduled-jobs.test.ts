@@ -1,0 +1,153 @@
+import { ScheduleNotFoundError } from '@temporalio/client';
+import { jobPrefix } from '../../../src/resources/scheduled-jobs/triggers.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+
+let service: TestService;
+let tenant: Tenant;
+
+beforeAll(async () => {
+  service = await startTestService({ env: { HOUSEKEEPING_INTERVAL: '1s' } });
+  tenant = await service.tenant('acc_jobs');
+});
+afterAll(() => service.close());
+
+const JOB = { name: 'Morning report', cron: '0 6 * * *', agent_slug: 'assistant', brief: 'Say good morning.' };
+let made = 0;
+const create = (more: object = {}) =>
+  tenant.cp('POST', '/v1/scheduled-jobs', { ...JOB, name: `Job ${++made}`, ...more });
+const idOf = async (more: object = {}): Promise<string> => (await create(more)).body.id;
+const listed = async (id: string) => {
+  const { body } = await tenant.cp('GET', '/v1/scheduled-jobs');
+  return body.data.find((row: { id: string }) => row.id === id);
+};
+const schedules = () => service.runtime.temporal.client.schedule;
+const scheduleOf = (id: string) =>
+  schedules().getHandle(`${jobPrefix(service.runtime.config)}${tenant.caller.customerId}/${id}`);
+
+describe('a job', () => {
+  // Guards: the shapes of the answers, and that a tick becomes a run of the agent with the brief.
+  test('is made, listed and run', async () => {
+    const { status, body } = await create({ name: JOB.name });
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      ...{ ok: true, id: expect.stringMatching(/^custom-\d+$/), ...JOB },
+      ...{ enabled: true, model: 'auto', reasoning: null, requires_scheduler_restart: false },
+    });
+    expect(await listed(body.id)).toEqual({
+      ...{ id: body.id, kind: 'custom', agent: 'assistant', schedule: JOB.cron, enabled: true },
+      next_run_at: expect.stringMatching(/T06:00:00.000Z$/),
+      ...{ description: JOB.brief, brief: JOB.brief, name: JOB.name, model: 'auto', reasoning: null },
+    });
+    await scheduleOf(body.id).trigger();
+    const run = await eventually(async () => {
+      const { body: runs } = await tenant.cp('GET', '/v1/runs');
+      const [row] = runs.data.filter((each: { transport: string }) => each.transport === 'cron');
+      expect(row).toBeDefined();
+      return row;
+    });
+    expect(await tenant.waitForRun(run.run_id)).toMatchObject({ status: 'succeeded', agent: 'assistant' });
+  });
+
+  // Guards: what Temporal will do is what its row says.
+  test('has a schedule that does not pile up after downtime', async () => {
+    const { spec, policies, state } = await scheduleOf(await idOf()).describe();
+    expect(spec.timezone).toBe('UTC');
+    expect(policies).toMatchObject({ overlap: 'SKIP', catchupWindow: 365 * 24 * 3_600_000 });
+    expect(state.paused).toBe(false);
+  });
+
+  // Guards: absent leaves, null resets, and the schedule follows.
+  test('is changed in part', async () => {
+    const id = await idOf({ model: 'offline', reasoning: true });
+    const path = `/v1/scheduled-jobs/${id}`;
+    const { status, body } = await tenant.cp('PATCH', path, { enabled: false, model: null });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ enabled: false, next_run_at: null, model: 'auto', reasoning: true });
+    expect((await scheduleOf(id).describe()).state.paused).toBe(true);
+    await tenant.cp('PATCH', path, { enabled: true, cron: '*/5 * * * *', reasoning: null });
+    expect(await listed(id)).toMatchObject({ enabled: true, schedule: '*/5 * * * *', reasoning: null });
+    const { state, info } = await scheduleOf(id).describe();
+    expect(state.paused).toBe(false);
+    expect(info.nextActionTimes.every((time) => time.getUTCMinutes() % 5 === 0)).toBe(true);
+  });
+
+  // Guards: what is put beside a job its runs can read, and goes with it.
+  test('has files that its runs read', async () => {
+    const id = await idOf({ brief: '[[tool:read_attachment {"filename":"facts.txt"}]]' });
+    const path = `/v1/scheduled-jobs/${id}/attachments`;
+    const form = new FormData();
+    form.append('files', new Blob(['The sky is green on Tuesdays.']), 'facts.txt');
+    const { status, body } = await tenant.cp('POST', path, form);
+    expect(status).toBe(201);
+    expect((await tenant.cp('GET', path)).body).toEqual(body);
+    await scheduleOf(id).trigger();
+    await eventually(async () => {
+      const { body: runs } = await tenant.cp('GET', '/v1/runs');
+      const outputs = await Promise.all(
+        runs.data.map(async ({ run_id }: { run_id: string }) => (await tenant.waitForRun(run_id)).output),
+      );
+      expect(outputs.join()).toContain('The sky is green on Tuesdays.');
+    });
+    await tenant.cp('DELETE', `/v1/scheduled-jobs/${id}`);
+    expect((await tenant.cp('GET', `/v1/files/download?id=${body.data[0].id}`)).status).toBe(404);
+    expect((await tenant.cp('GET', path)).status).toBe(404);
+  });
+
+  // Guards: nothing of it is left to fire.
+  test('is gone when it is deleted', async () => {
+    const id = await idOf();
+    expect((await tenant.cp('DELETE', `/v1/scheduled-jobs/${id}`)).status).toBe(204);
+    expect((await tenant.cp('DELETE', `/v1/scheduled-jobs/${id}`)).status).toBe(404);
+    await expect(scheduleOf(id).describe()).rejects.toBeInstanceOf(ScheduleNotFoundError);
+  });
+
+  // Guards: each is the 400 or 409 that is promised, and leaves no row.
+  test.each([
+    [{ name: ' ' }, 'name required'],
+    [{ brief: undefined }, 'brief required'],
+    [{ agent_slug: '' }, 'agent_slug required'],
+    [{ cron: null }, 'cron required'],
+    [{ cron: '@daily' }, /^cron: must be five fields/],
+    [{ cron: '0 0 31 2 *' }, 'cron: never comes'],
+    [{ name: 'nul \u0000' }, /NUL/],
+    [{ enabled: 'yes' }, /enabled/],
+  ])('is refused with %j', async (more, detail) => {
+    const answer = await create(more);
+    expect(answer.status).toBe(400);
+    expect(answer.body.detail).toEqual(typeof detail === 'string' ? detail : expect.stringMatching(detail));
+  });
+
+  // Guards: names are unique in a workspace, also for two who come at once, and for a change.
+  test('has a name of its own', async () => {
+    const answers = await Promise.all([create({ name: 'Same' }), create({ name: 'Same' })]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
+    const other = await idOf();
+    expect((await tenant.cp('PATCH', `/v1/scheduled-jobs/${other}`, { name: 'Same' })).status).toBe(409);
+  });
+
+  // Guards: an empty change says what there is to change.
+  test('is not changed by nothing', async () => {
+    const { status, body } = await tenant.cp('PATCH', `/v1/scheduled-jobs/${await idOf()}`, {});
+    expect([status, body.detail]).toEqual([400, expect.stringMatching(/^provide at least one of/)]);
+  });
+});
+
+describe('housekeeping', () => {
+  // Guards: what Temporal lost or an operator changed by hand comes back as the row says.
+  test('makes and mends schedules', async () => {
+    const [lost, paused] = [await idOf(), await idOf()];
+    await scheduleOf(lost).delete();
+    await scheduleOf(paused).pause('by hand');
+    await eventually(async () => {
+      expect((await scheduleOf(lost).describe()).state.note).toBe('revision 1');
+      expect((await scheduleOf(paused).describe()).state.paused).toBe(false);
+    });
+  });
+
+  // Guards: a schedule whose row is gone does not go on.
+  test('removes schedules without a row', async () => {
+    const id = await idOf();
+    await service.services.stores.jobs.delete(tenant.caller.customerId, Number(id.replace('custom-', '')));
+    await eventually(() => expect(scheduleOf(id).describe()).rejects.toBeInstanceOf(ScheduleNotFoundError));
+  });
+});
