@@ -277,6 +277,19 @@ describe('workspaces', () => {
     expect((await get(bora, 'hubspot')).is_configured).toBe(true);
   });
 
+  // Guards: the same of secrets slots.
+  test('keep their secrets apart', async () => {
+    const path = 'hubspot/secrets/mcp.url';
+    const slotOf = async (tenant: Tenant) =>
+      (await get(tenant, 'hubspot')).credentials.find(({ dotted }: { dotted?: string }) => dotted === 'mcp.url');
+    expect((await put(acme, path, { value: 'https://mcp.example.com/acme' })).status).toBe(200);
+    expect(await slotOf(bora)).toMatchObject({ is_set: false });
+    expect((await remove(bora, path)).status).toBe(404);
+    expect((await put(bora, path, { value: 'https://mcp.example.com/bora' })).status).toBe(200);
+    expect((await remove(bora, path)).status).toBe(204);
+    expect(await slotOf(acme)).toMatchObject({ is_set: true });
+  });
+
   // Guards: the internal workspace acts for others; one that there is not is unknown.
   test('are named by the internal one', async () => {
     const internal = await service.tenant('acc_internal', 'internal');
