@@ -1,6 +1,5 @@
 /** Words and rules of scheduled jobs. Pure. */
 export const JOB_KINDS = ['system', 'agent', 'custom'] as const;
-export type JobKind = (typeof JOB_KINDS)[number];
 
 /** Of the description in a list. */
 export const MAX_DESCRIPTION = 200;

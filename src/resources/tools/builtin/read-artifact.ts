@@ -15,7 +15,7 @@ export interface ReadArtifactSource {
 }
 
 /** What a tool that reads a project says elsewhere. */
-export const NOT_IN_A_PROJECT = 'this run is not part of a project, so there is nothing of one to read';
+const NOT_IN_A_PROJECT = 'this run is not part of a project, so there is nothing of one to read';
 
 export const createReadArtifact = (source: ReadArtifactSource) =>
   builtinTool({
