@@ -18,7 +18,6 @@ import {
   getExternalWorkflowHandle,
   isCancellation,
   ParentClosePolicy,
-  patched,
   setCurrentDetails,
   setHandler,
   startChild,
@@ -92,14 +91,13 @@ export async function project(input: ProjectInput): Promise<void> {
   const stir = (): void => void (isStirred = true);
   const phaseHandle = (slug: string, iteration: number) =>
     getExternalWorkflowHandle(phaseWorkflowId(projectId, slug, iteration));
-  /** To phases under way; one that has just ended has nothing to hear. */
+  /**
+   * To phases under way; one that has just ended has nothing to hear. Awaited before an answer: what has not been
+   * delivered when this workflow continues as new is lost.
+   */
   const tellPhases = (tell: (handle: ReturnType<typeof phaseHandle>) => Promise<void>): Promise<unknown> =>
     Promise.all([...board.inFlight].map(([slug, iteration]) => tell(phaseHandle(slug, iteration)).catch(() => {})));
   const goOn = (): Promise<unknown> => tellPhases((handle) => handle.signal(goOnSignal));
-  /** The record decided, and the signal is on its way: an answer need not wait until it has arrived, as it once did. */
-  const unlessAnswered = async (told: Promise<unknown>): Promise<void> => {
-    if (!patched('answer-at-once')) await told;
-  };
   function apply(changes: readonly PhaseChange[]): void {
     board.apply(changes);
     stir();
@@ -159,7 +157,7 @@ export async function project(input: ProjectInput): Promise<void> {
         const { summary, changes } = await records.resumeProject({ projectId, actor, commandId, inFlightTaskIds });
         status = 'active';
         apply(changes);
-        await unlessAnswered(goOn());
+        await goOn();
         return summary;
       }),
     { validator: unlessEnded() },
@@ -287,12 +285,11 @@ export async function project(input: ProjectInput): Promise<void> {
     if (gate.effect === 'fail') status = 'paused';
     if (reactivated) status = 'active';
     if (iteration !== undefined) {
-      const told = phaseHandle(phaseSlug, iteration)
+      await phaseHandle(phaseSlug, iteration)
         .signal(gateResolvedSignal, gate)
         .catch(() => {});
-      await unlessAnswered(told);
     }
-    if (reactivated) await unlessAnswered(goOn());
+    if (reactivated) await goOn();
     stir();
   }
 
