@@ -20,7 +20,9 @@ afterAll(() => temporal?.close());
 describe('the bundle', () => {
   // Guards: the names under which histories are stored for months; a renamed workflow cannot replay any of them.
   test('has every workflow under its name', () => {
-    expect(Object.keys(workflows).sort()).toEqual(['agentRun', 'housekeeping', 'phase', 'project', 'webhookDelivery']);
+    expect(Object.keys(workflows).sort()).toEqual([
+      ...['agentRun', 'housekeeping', 'integrationHealth', 'phase', 'project', 'scheduledJob', 'webhookDelivery'],
+    ]);
   });
 
   // Guards: nothing is in the sandbox but workflows, pure models and the SDK: the rest could not be replayed, and costs
