@@ -215,12 +215,18 @@ export function createServices({ config, log, db, temporal }: Runtime) {
   return {
     jobs: createJobService({
       attachments,
+      workspaces: workspaceStore,
       store: jobStore,
       triggerOf: triggerOfJob,
       follow,
       heartbeatCounts: heartbeatStore.counts,
     }),
-    heartbeats: createHeartbeatService({ store: heartbeatStore, triggerOf: triggerOfHeartbeat, follow }),
+    heartbeats: createHeartbeatService({
+      store: heartbeatStore,
+      workspaces: workspaceStore,
+      triggerOf: triggerOfHeartbeat,
+      follow,
+    }),
     /** For housekeeping: what Temporal's schedules are held against. */
     followedRows: [
       {

@@ -7,6 +7,7 @@ import { found } from '../../platform/db/client.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.ts';
 import type { FollowRow, Trigger } from '../../platform/temporal/triggers.ts';
+import type { WorkspaceStore } from '../workspaces/store.ts';
 import type { HeartbeatChange, NewHeartbeat } from './contract.ts';
 import { nextBeat } from './model.ts';
 import type { HeartbeatRow, HeartbeatStore } from './store.ts';
@@ -38,11 +39,12 @@ export const triggersOfHeartbeats =
 
 export interface HeartbeatServiceDependencies {
   store: HeartbeatStore;
+  workspaces: Pick<WorkspaceStore, 'whileOpen'>;
   triggerOf: ReturnType<typeof triggersOfHeartbeats>;
   follow: FollowRow;
 }
 
-export const createHeartbeatService = ({ store, triggerOf, follow }: HeartbeatServiceDependencies) => {
+export const createHeartbeatService = ({ store, workspaces, triggerOf, follow }: HeartbeatServiceDependencies) => {
   const find = async (customerId: string, id: string): Promise<HeartbeatRow> =>
     found(isUuid(id) ? await store.find(customerId, id) : undefined);
 
@@ -55,10 +57,11 @@ export const createHeartbeatService = ({ store, triggerOf, follow }: HeartbeatSe
     get: async ({ customerId }: Caller, id: string) => wire(await find(customerId, id)),
 
     async create({ customerId, workspaceId }: Caller, body: NewHeartbeat) {
-      const row = await store.insert(customerId, {
+      const heartbeat = {
         ...{ name: body.name, agentSlug: body.agent_slug, prompt: body.prompt },
         ...{ intervalS: body.interval_s, enabled: body.enabled },
-      });
+      };
+      const row = await workspaces.whileOpen(customerId, () => store.insert(customerId, heartbeat));
       await follow.change(triggerOf(row, workspaceId), () => store.delete(customerId, row.id));
       return wire(row);
     },

@@ -5,7 +5,8 @@
 import { sha256 } from '../../platform/core/crypto.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import type { Caller, Confirmation } from '../../platform/http/endpoint.ts';
-import { ModelFailure, type Models } from '../../platform/models/types.ts';
+import { embedText } from '../../platform/models/embed-text.ts';
+import type { Models } from '../../platform/models/types.ts';
 import type { OtpService } from '../otp/service.ts';
 import type { WorkspaceStore } from '../workspaces/store.ts';
 import type { EntryChange, EntryQuery, GraphQuery, NewEntry, Successor } from './contract.ts';
@@ -38,16 +39,7 @@ export const createMemoryService = (dependencies: Dependencies) => {
         ? { ...row, ...('preview' in row && { preview: '' }), ...('content' in row && { content: '' }) }
         : row;
 
-  /** @throws Problem embedding_failed */
-  async function embed(text: string): Promise<number[]> {
-    try {
-      const [vector] = await models.embed([text]);
-      return vector!;
-    } catch (error) {
-      if (!(error instanceof ModelFailure)) throw error;
-      throw new Problem('embedding_failed', `embedding_failed: ${error.message}`);
-    }
-  }
+  const embed = (text: string): Promise<number[]> => embedText(models, text);
 
   /** Superseded entries count too: they are kept, and can be deleted. */
   const underCap = <T>(customerId: string, insert: () => Promise<T>): Promise<T> =>

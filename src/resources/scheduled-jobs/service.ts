@@ -8,6 +8,7 @@ import { found } from '../../platform/db/client.ts';
 import type { Caller, ReceiveFiles } from '../../platform/http/endpoint.ts';
 import type { FollowRow } from '../../platform/temporal/triggers.ts';
 import type { AttachmentService } from '../attachments/service.ts';
+import type { WorkspaceStore } from '../workspaces/store.ts';
 import type { JobChange, NewJob } from './contract.ts';
 import { customJobId, MAX_DESCRIPTION, numberIn } from './model.ts';
 import type { JobRow, JobStore } from './store.ts';
@@ -17,6 +18,7 @@ export type JobService = ReturnType<typeof createJobService>;
 
 export interface JobServiceDependencies {
   store: JobStore;
+  workspaces: Pick<WorkspaceStore, 'whileOpen'>;
   triggerOf: TriggerOfJob;
   follow: FollowRow;
   attachments: Pick<AttachmentService, 'listOfJob' | 'uploadToJob' | 'deleteOfJob'>;
@@ -26,7 +28,7 @@ export interface JobServiceDependencies {
 const FIELDS = ['enabled', 'cron', 'name', 'brief', 'model', 'reasoning'] as const;
 
 export const createJobService = (deps: JobServiceDependencies) => {
-  const { store, triggerOf, follow, attachments, heartbeatCounts } = deps;
+  const { store, workspaces, triggerOf, follow, attachments, heartbeatCounts } = deps;
 
   const findCustom = async (customerId: string, jobId: string): Promise<JobRow> => {
     const n = numberIn(jobId);
@@ -47,7 +49,7 @@ export const createJobService = (deps: JobServiceDependencies) => {
       requireCron(body.cron);
       const { name, cron, agent_slug: agentSlug, brief, enabled, model, reasoning } = body;
       const job = { name, cron, agentSlug, brief, enabled, model: model ?? 'auto', reasoning: reasoning ?? null };
-      const row = await store.insert(caller.customerId, job);
+      const row = await workspaces.whileOpen(caller.customerId, () => store.insert(caller.customerId, job));
       await follow.change(triggerOf(row, caller.workspaceId), () => store.delete(caller.customerId, row.n));
       return wireSaved(row);
     },

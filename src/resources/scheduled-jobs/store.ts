@@ -32,22 +32,14 @@ export const createJobStore = (db: Database) => ({
     return row;
   },
 
-  /** @throws Problem name_taken, workspace_archived */
+  /** @throws Problem name_taken */
   insert: (customerId: string, job: JobValues): Promise<JobRow> =>
-    db.transaction(async () => {
-      const [workspace] = await db.orm
-        .select({ status: workspaces.status })
-        .from(workspaces)
-        .where(eq(workspaces.customerId, customerId))
-        .for('share');
-      if (found(workspace).status === 'archived') throw new Problem('workspace_archived');
-      return unlessTaken(async () => {
-        const [row] = await db.orm
-          .insert(scheduledJobs)
-          .values({ ...job, customerId })
-          .returning();
-        return row!;
-      });
+    unlessTaken(async () => {
+      const [row] = await db.orm
+        .insert(scheduledJobs)
+        .values({ ...job, customerId })
+        .returning();
+      return row!;
     }),
 
   /** @throws Problem not_found, name_taken */

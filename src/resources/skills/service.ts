@@ -6,7 +6,8 @@
  */
 import { Problem } from '../../platform/core/problem.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
-import { ModelFailure, type Models } from '../../platform/models/types.ts';
+import { embedText } from '../../platform/models/embed-text.ts';
+import type { Models } from '../../platform/models/types.ts';
 import { wikilinks } from '../memory/model.ts';
 import type { WorkspaceStore } from '../workspaces/store.ts';
 import type { NewSkill, SkillChange } from './contract.ts';
@@ -28,16 +29,7 @@ interface SkillServiceDependencies {
 export const createSkillService = (dependencies: SkillServiceDependencies) => {
   const { store, workspaces, models, toolsAmong, publicVisibility } = dependencies;
 
-  /** @throws Problem embedding_failed */
-  async function embed(text: string): Promise<number[]> {
-    try {
-      const [vector] = await models.embed([text]);
-      return vector!;
-    } catch (error) {
-      if (!(error instanceof ModelFailure)) throw error;
-      throw new Problem('embedding_failed', `embedding_failed: ${error.message}`);
-    }
-  }
+  const embed = (text: string): Promise<number[]> => embedText(models, text);
 
   /** Before any transaction: an embedding takes its time. */
   async function textOf(customerId: string, content: string, name: string): Promise<SkillText> {

@@ -25,6 +25,21 @@ export const createWorkspaceStore = (db: Database) => ({
   },
 
   /**
+   * Runs `insert` unless the workspace is archived, which it cannot become in the meantime.
+   * @throws Problem workspace_archived, not_found
+   */
+  whileOpen: <T>(customerId: string, insert: () => Promise<T>): Promise<T> =>
+    db.transaction(async () => {
+      const [row] = await db.orm
+        .select({ status: workspaces.status })
+        .from(workspaces)
+        .where(eq(workspaces.customerId, customerId))
+        .for('share');
+      if (found(row).status === 'archived') throw new Problem('workspace_archived');
+      return insert();
+    }),
+
+  /**
    * Runs `insert` only while the workspace has fewer than its plan allows. Creates of one workspace wait for each
    * other on its row, so N at once never exceed the cap.
    * @throws Problem plan_limit_exceeded, workspace_archived, not_found

@@ -1,0 +1,17 @@
+/** A text on its way into the database, with its vector. */
+import { Problem } from '../core/problem.ts';
+import { ModelFailure, type Models } from './types.ts';
+
+/**
+ * Takes tens of milliseconds, or a provider's time: never inside a transaction.
+ * @throws Problem embedding_failed
+ */
+export async function embedText(models: Pick<Models, 'embed'>, text: string): Promise<number[]> {
+  try {
+    const [vector] = await models.embed([text]);
+    return vector!;
+  } catch (error) {
+    if (!(error instanceof ModelFailure)) throw error;
+    throw new Problem('embedding_failed', `embedding_failed: ${error.message}`);
+  }
+}
