@@ -12,5 +12,7 @@ export default {
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   testTimeout: 60_000,
   maxWorkers: 2,
+  // Modules of a file are not given back when the next one begins: after a hundred of them the heap would be full.
+  workerIdleMemoryLimit: '1GB',
   reporters: ['default', '<rootDir>/test/support/reporter.mjs'],
 };

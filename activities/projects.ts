@@ -29,6 +29,8 @@ export interface ProjectDependencies {
   projects: ProjectEngine;
   fetch: GuardedFetch;
   startDeliveries: (ids: readonly string[]) => Promise<void>;
+  /** Of artifacts to output destinations. */
+  startOutputs: (ids: readonly string[]) => Promise<void>;
 }
 
 /** The failure type whose message may be told. */
@@ -43,7 +45,7 @@ interface CommandRef {
 /** An action that no release has any more is taken for the worst. */
 const effectOf = (action: string): Effect => findAction(action)?.effect ?? 'irreversible';
 
-export const createProjectActivities = ({ projects, fetch, startDeliveries }: ProjectDependencies) => {
+export const createProjectActivities = ({ projects, fetch, startDeliveries, startOutputs }: ProjectDependencies) => {
   const textsOf = (command: CommandRef) => projects.readCommandTexts(command);
 
   const activities = {
@@ -62,8 +64,9 @@ export const createProjectActivities = ({ projects, fetch, startDeliveries }: Pr
     },
 
     async completeProject({ projectId }: { projectId: string }) {
-      const { deliveries, ...ending } = await projects.completeProject({ projectId });
+      const { deliveries, outputs, ...ending } = await projects.completeProject({ projectId });
       if (deliveries.length > 0) await startDeliveries(deliveries);
+      if (outputs.length > 0) await startOutputs(outputs);
       return ending;
     },
 

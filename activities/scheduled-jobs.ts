@@ -4,14 +4,18 @@ import type { Log } from '../src/platform/core/log.ts';
 import { Problem } from '../src/platform/core/problem.ts';
 import type { HeartbeatStore } from '../src/resources/heartbeats/store.ts';
 import type { RunStore } from '../src/resources/runs/store/index.ts';
+import type { BuiltinRunner } from '../src/resources/scheduled-jobs/runner.ts';
 import type { JobStore } from '../src/resources/scheduled-jobs/store.ts';
 import type { KnownTrigger, Trigger, Triggers } from '../src/platform/temporal/triggers.ts';
 import type { ScheduledJobInput } from '../workflows/scheduled-job/messages.ts';
+import { heartbeating } from './failures.ts';
 
 export interface ScheduledJobDependencies {
   runs: RunStore;
   jobs: Pick<JobStore, 'find'>;
   heartbeats: Pick<HeartbeatStore, 'find'>;
+  /** Jobs that ship. */
+  builtin: BuiltinRunner;
   log: Log;
 }
 
@@ -24,12 +28,16 @@ interface Due {
 
 type Source = ScheduledJobInput['source'];
 
-export const createScheduledJobActivities = ({ runs, jobs, heartbeats, log }: ScheduledJobDependencies) => {
+export const createScheduledJobActivities = ({ runs, jobs, heartbeats, builtin, log }: ScheduledJobDependencies) => {
   /** Undefined: switched off, or gone. */
   async function dueOf(customerId: string, source: Source): Promise<Due | undefined> {
     if (source.kind === 'heartbeat') {
       const row = await heartbeats.find(customerId, source.id);
       return row?.enabled ? { agent: row.agentSlug, prompt: row.prompt, override: null } : undefined;
+    }
+    if (source.kind === 'builtin') {
+      const due = await builtin.dueRun(customerId, source.id);
+      return due && { ...due, override: null };
     }
     const row = await jobs.find(customerId, source.n);
     if (!row?.enabled) return undefined;
@@ -42,6 +50,13 @@ export const createScheduledJobActivities = ({ runs, jobs, heartbeats, log }: Sc
   }
 
   return {
+    runSystemJob: ({ jobId, customerId }: { jobId: string; customerId: string }): Promise<void> =>
+      heartbeating(() => builtin.runFor(customerId, jobId)),
+
+    /** @returns where the next page begins; null after the last */
+    runSystemJobForPage: ({ jobId, after }: { jobId: string; after: string }): Promise<string | null> =>
+      heartbeating(async (signal) => (await builtin.runPage(jobId, after, signal)) ?? null),
+
     nameRun: async (): Promise<string> => newRunId(),
 
     /** @returns undefined when nothing is to run: said in the log where it was refused */
@@ -82,7 +97,10 @@ export interface Reconciled {
   wanted: () => Promise<Trigger[]>;
 }
 
-/** Makes what is missing, changes what differs, removes what nobody wants. The rows are read again before a removal. */
+/**
+ * Makes what is missing, changes what differs, removes what nobody wants. Rows are read after the list, so that
+ * the schedule of one that has just been made is never taken for a stray.
+ */
 export async function reconcile({
   triggers,
   prefix,

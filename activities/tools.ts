@@ -6,7 +6,7 @@ import type { GuardedFetch } from '../src/platform/egress/egress.ts';
 import type { FileStore } from '../src/platform/files/files.ts';
 import { answerOf, type Submission } from '../src/resources/miniapps/model.ts';
 import type { MiniappStore } from '../src/resources/miniapps/store.ts';
-import { isTerminal } from '../src/resources/runs/model.ts';
+import { isTerminal, OUTCOME_UNKNOWN } from '../src/resources/runs/model.ts';
 import type { RunStore } from '../src/resources/runs/store/index.ts';
 import type { ToolCallInRun } from '../src/resources/runs/store/tool-calls.ts';
 import { ToolError, type HumanWait, type ToolContext } from '../src/resources/tools/model.ts';
@@ -145,10 +145,7 @@ export const createToolActivities = ({ runs, tools, fetch, files, credential, pa
         const message = `nobody knows whether the call of ${call.tool} took effect`;
         await runs.endRun(runId, { status: 'failed', error: { code: 'tool_outcome_unknown', message } });
       }
-      const error = isOutcomeUnknown
-        ? 'the outcome of this call is unknown: it may or may not have taken effect; do not repeat it, say so in your answer'
-        : message;
-      await runs.refuseToolCall(call, error);
+      await runs.refuseToolCall(call, isOutcomeUnknown ? OUTCOME_UNKNOWN : message);
     },
   };
 };

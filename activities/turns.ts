@@ -31,6 +31,7 @@ import type { ToolRegistry } from '../src/resources/tools/registry.ts';
 import { createClassifier, type Classification } from './classify.ts';
 import { systemPrompt, transcript } from './context.ts';
 import { asApplicationFailure, fail, heartbeating } from './failures.ts';
+import { createSpending, type Spending, type SpendingDependencies } from './spending.ts';
 import { callEvents, failedRequest, iteration, requestedCalls, toolsOutcome } from './turn-record.ts';
 
 export interface TurnDependencies {
@@ -48,11 +49,14 @@ export interface TurnDependencies {
   noteTurn: (turn: { attemptId: string; turn: number; isLast: boolean }) => Promise<void>;
   /** Starts what an end set off: webhook deliveries, the next run of the conversation. Repeating it does nothing. */
   startFollowing: (after: AfterRun) => Promise<void>;
+  /** What the workspace is charged for models of the deployment; nothing where billing is not live. */
+  tariffOf: SpendingDependencies['tariffOf'];
 }
 
 export const createTurnActivities = (deps: TurnDependencies) => {
   const { runs, agents, tools, models, settings, modelCredentials, boot, startFollowing, noteTurn } = deps;
   const classify = createClassifier(models);
+  const { hold } = createSpending(deps);
   const credentialsOf = async ({ customerId, hasModelCredentials }: RunInTurn) =>
     models.credentials(hasModelCredentials ? await modelCredentials(customerId) : {});
 
@@ -205,8 +209,8 @@ export const createTurnActivities = (deps: TurnDependencies) => {
       const { agent, resolved } = run.status === 'queued' ? await begin(run) : await resume(run);
       const wanted = toolsOf(run, agent);
       const offered = wanted.length > 0 ? await tools.find(run.customerId, wanted) : [];
-      const { reply, durationMs } = await call(run, turn, resolved, offered);
-      return await record(run, turn, resolved, offered, reply, durationMs);
+      const { reply, durationMs, spending } = await call(run, turn, resolved, offered);
+      return await record(run, turn, resolved, offered, reply, durationMs, spending);
     } catch (error) {
       if (!(error instanceof ModelFailure)) throw error;
       // An attempt that will be repeated shows in the timeline; the last failure is the end of the run.
@@ -229,38 +233,15 @@ export const createTurnActivities = (deps: TurnDependencies) => {
       maxOutputTokens: settings.MODEL_MAX_OUTPUT_TOKENS,
       timeoutMs: settings.MODEL_TIMEOUT,
     };
-    await hold(run, turn, resolved, request);
+    const spending = await hold({ run, turn, resolved, credentials: request.credentials, request });
     const startedAt = performance.now();
     try {
       const reply = await heartbeating((signal) => models.call({ ...request, signal }));
-      return { reply, durationMs: Math.round(performance.now() - startedAt) };
+      return { reply, durationMs: Math.round(performance.now() - startedAt), spending };
     } catch (error) {
       // Cancelled: nothing will be booked for this call, so nothing is held for it either.
-      if (!(error instanceof ModelFailure) && run.isLimited) await runs.release(run.id);
+      if (!(error instanceof ModelFailure) && spending.isHeld) await runs.release(run.id);
       throw error;
-    }
-  }
-
-  /** @throws ModelFailure budget_exceeded before anything is spent */
-  async function hold(
-    run: RunInTurn,
-    turn: number,
-    resolved: ResolvedModel,
-    request: { system: string; messages: unknown; tools: unknown },
-  ) {
-    if (!run.isLimited) return;
-    const inputTokens = models.countTokens(JSON.stringify([request.system, request.messages, request.tools]));
-    const amountUsd = models.price(resolved, { inputTokens, outputTokens: settings.MODEL_MAX_OUTPUT_TOKENS });
-    if (amountUsd === null) {
-      throw new ModelFailure(
-        'model_unpriced',
-        `no price is known for ${resolved.model}, so its budget cannot be kept; add it to MODEL_PRICES`,
-      );
-    }
-    const short = await runs.reserve({ runId: run.id, turn, budgetIds: run.budgetIds, amountUsd });
-    if (short) {
-      const text = `the next call may cost ${amountUsd} USD and the budget of ${short.budgetId.replace(':', ' ')} has ${Number(short.freeUsd)} USD left; raise it`;
-      throw new ModelFailure('budget_exceeded', text);
     }
   }
 
@@ -271,8 +252,9 @@ export const createTurnActivities = (deps: TurnDependencies) => {
     offered: readonly Tool[],
     reply: ModelReply,
     durationMs: number,
+    spending: Spending,
   ): Promise<TurnOutcome> {
-    const costUsd = models.price(resolved, reply.usage);
+    const costUsd = spending.costOf(reply.usage);
     const calls = requestedCalls(turn, reply, offered);
     const runEnd: RunEnd | undefined = calls.length === 0 ? { status: 'succeeded', output: reply.text } : undefined;
     const after = await runs.recordTurn({
@@ -280,6 +262,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
       turn,
       usage: reply.usage,
       costUsd,
+      wallet: spending.wallet(costUsd),
       reply: [
         ...(reply.text === '' ? [] : [{ type: 'text', text: reply.text }]),
         ...calls.map((call) => ({

@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm';
 import { createSurface, errorHandler, notFound } from './platform/http/app.ts';
 import { createAuthenticate } from './platform/http/auth.ts';
+import { createMetrics } from './platform/http/metrics.ts';
 import { docsRouter } from './platform/http/docs.ts';
 import { createBrowserProxy, forwardTo } from './platform/http/proxy.ts';
 import { listen, type Listener } from './platform/http/server.ts';
@@ -11,6 +12,7 @@ import { documents } from './openapi.ts';
 import { allRoutes, routesOf } from './resources/index.ts';
 import { requireVectorsOf } from './resources/memory/re-embed.ts';
 import { miniappRouter } from './resources/miniapps/routes.ts';
+import { signInRouter } from './resources/sign-in/routes.ts';
 import { runUntilSignalled, type Runtime } from './runtime.ts';
 import { withServices, type Services } from './services.ts';
 
@@ -26,12 +28,18 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
   const authenticate = createAuthenticate({
     sessionSecret: config.SESSION_SECRET,
     adminSecret: config.ADMIN_SECRET,
+    operatorToken: config.OPERATOR_TOKEN,
+    isEnded: services.signIn.sessions.isEnded,
+    identityCaller: services.identityCaller,
     apiKeyCaller: services.apiKeys.caller,
   });
   await requireVectorsOf(db, services.models.embedding);
   await services.templates.seed();
   const routes = allRoutes(services);
-  const controlPlane = createSurface({ routes: routesOf('control-plane', routes), authenticate });
+  const audit = services.audit.trail;
+  const controlPlane = createSurface({ routes: routesOf('control-plane', routes), authenticate, audit });
+  // Read at the control plane: a process without one has nobody to count for.
+  const metrics = config.SURFACES === 'gateway' ? undefined : createMetrics(services.system.backlog);
   const ready = async () => {
     await db.rows(sql`select 1`);
     await withinDeadline(temporal, () => temporal.connection.workflowService.getSystemInfo({}));
@@ -43,9 +51,12 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
       await Promise.all(open.map((listener) => listener.close(config.SHUTDOWN_GRACE)));
     },
   };
-  if (config.SURFACES !== 'gateway') {
+  if (metrics) {
     const { CONTROL_PLANE_PORT: port, CONTROL_PLANE_HOST: host } = config;
-    const listener = await listen({ port, host, log, ready, routers: [controlPlane] });
+    const listener = await listen({
+      ...{ port, host, log, ready, record: metrics.recordFor('control-plane') },
+      routers: [['/metrics', metrics.serve], controlPlane],
+    });
     open.push(listener);
     api.controlPlaneUrl = listener.url;
   }
@@ -58,15 +69,20 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
       baseUrl: config.BASE_URL,
       forward,
     });
-    const publicSurface = createSurface({ routes: routesOf('public', routes), authenticate });
+    const publicSurface = createSurface({ routes: routesOf('public', routes), authenticate, audit });
     const listener = await listen({
       port: config.PORT,
       log,
       ready,
+      record: metrics?.recordFor('gateway'),
       routers: [
         ['/api/v1/cp', proxy],
         ['/mcp', mcpRouter({ routes, authenticate, baseUrl: config.BASE_URL, log })],
         ['/miniapps', miniappRouter({ miniapps: services.miniapps, baseUrl: config.BASE_URL })],
+        signInRouter({
+          ...{ signIn: services.signIn, baseUrl: config.BASE_URL, log },
+          identityKeysUrl: config.IDENTITY_JWKS_URL,
+        }),
         docsRouter({ documents: documents(routes, config) }),
         publicSurface,
       ],

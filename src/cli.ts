@@ -1,9 +1,15 @@
 /** `aos`: the command line. Each command loads what it needs when it is called, so that `--help` is instant. */
 import { Command } from 'commander';
+import { addBillingCommands } from './cli/billing.ts';
+import { addBackupCommands } from './cli/backup.ts';
+import { addCostCommand } from './cli/costs.ts';
 import { addDemoCommand } from './cli/demo.ts';
 import { addDoctorCommand } from './cli/doctor.ts';
+import { addFlagCommands } from './cli/flags.ts';
 import { addIntegrationCommands } from './cli/integrations.ts';
+import { addJobCommands } from './cli/jobs.ts';
 import { addKeyCommands } from './cli/keys.ts';
+import { addLoginCommands } from './cli/login.ts';
 import { addMemoryCommands } from './cli/memory.ts';
 import { CliError, paint } from './cli/output.ts';
 import { addProjectCommands } from './cli/project.ts';
@@ -11,7 +17,10 @@ import { addRunCommands } from './cli/runs.ts';
 import { addSecretsCommands } from './cli/secrets.ts';
 import { addSkillCommands } from './cli/skills.ts';
 import { addStartCommand } from './cli/start.ts';
+import { addSystemCommands } from './cli/system.ts';
 import { addToolCommands } from './cli/tools.ts';
+import { addMemberCommands } from './cli/members.ts';
+import { addWorkspaceCommands } from './cli/workspaces.ts';
 import { ConfigError, loadEnvFile } from './platform/core/config.ts';
 
 loadEnvFile();
@@ -39,8 +48,17 @@ addMemoryCommands(program);
 addSkillCommands(program);
 addIntegrationCommands(program);
 addToolCommands(program);
+addWorkspaceCommands(program);
+addMemberCommands(program);
+addJobCommands(program);
 addKeyCommands(program);
+addBillingCommands(program);
+addLoginCommands(program);
+addCostCommand(program);
+addFlagCommands(program);
+addSystemCommands(program);
 addSecretsCommands(program);
+addBackupCommands(program);
 addDoctorCommand(program);
 
 // A reader that has seen enough (`aos runs | head`) is no failure.

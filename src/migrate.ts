@@ -2,6 +2,8 @@
 import { loadConfig, loadEnvFile } from './platform/core/config.ts';
 import { migrate } from './platform/db/migrate.ts';
 import { registerSearchAttributes } from './platform/temporal/search-attributes.ts';
+import { createMemberStore } from './resources/members/store.ts';
+import { createSignInStore } from './resources/sign-in/store.ts';
 import { createWorkspaceStore } from './resources/workspaces/store.ts';
 import { openRuntime, type Runtime } from './runtime.ts';
 
@@ -11,6 +13,9 @@ export async function prepare({ config, db, temporal }: Pick<Runtime, 'config' |
     registerSearchAttributes(temporal),
     createWorkspaceStore(db).seedInternal(config.BASE_URL ?? `http://localhost:${config.PORT}`),
   ]);
+  // Whoever operates the deployment signs in first; everybody else is added as a member.
+  const members = createMemberStore(db, createSignInStore(db));
+  if (config.ADMIN_EMAIL) await members.seedOwner('internal', config.ADMIN_EMAIL.toLowerCase());
 }
 
 if (import.meta.main) {

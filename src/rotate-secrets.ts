@@ -7,7 +7,9 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { SecretBox } from './platform/core/crypto.ts';
 import type { Database } from './platform/db/client.ts';
+import { routerKeyOwner } from './resources/billing/model-router/store.ts';
 import { secretOwner, tokenOwner, type SecretKey, type TokenKey } from './resources/integrations/store.ts';
+import { secretOwner as destinationOwner } from './resources/output-destinations/store.ts';
 import { secretOwner as toolOwner } from './resources/tools/store.ts';
 import { secretOwner as webhookOwner } from './resources/webhook-subscriptions/store.ts';
 
@@ -41,6 +43,11 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     ...{ table: 'tools', column: 'sealed_body', key: ['customer_id', 'slug'] },
     owner: ({ customer_id: customerId, slug }) => toolOwner(customerId!, slug!),
   },
+  {
+    ...{ table: 'output_destinations', column: 'sealed', key: ['id'] },
+    owner: ({ customer_id: customerId, id }) => destinationOwner(customerId!, id!),
+  },
+  { table: 'router_keys', column: 'sealed', key: ['customer_id'], owner: (row) => routerKeyOwner(row.customer_id!) },
   { ...webhook, column: 'sealed_secret' },
   { ...webhook, column: 'sealed_previous_secret' },
 ];

@@ -12,6 +12,13 @@ export interface Runtime {
   close(): Promise<void>;
 }
 
+/** What a process does, until it is stopped. */
+export interface Work {
+  /** Reads files of settings anew. @throws Problem that says what is wrong with one; nothing has changed then */
+  reload(): unknown;
+  close(): Promise<void>;
+}
+
 /** @throws ConfigError with one line for each bad setting */
 export async function openRuntime(env: Record<string, string | undefined>): Promise<Runtime> {
   const config = loadConfig(env);
@@ -36,13 +43,16 @@ export async function openRuntime(env: Record<string, string | undefined>): Prom
 }
 
 /**
- * Runs a process until SIGTERM or SIGINT, then stops it in order; a second signal stops it at once. Used by the roots.
+ * Runs a process until SIGTERM or SIGINT, then stops it in order; a second signal stops it at once. SIGHUP reloads.
+ * Used by the roots.
  * @param open opens the process's work and gives what closes it
  */
-export async function runUntilSignalled(
-  open: (runtime: Runtime) => Promise<{ close(): Promise<void> }>,
-): Promise<void> {
+export async function runUntilSignalled(open: (runtime: Runtime) => Promise<Work>): Promise<void> {
   loadEnvFile();
+  let isReloadDue = false;
+  // From the first moment on: by default the signal ends a process, also one that is just starting.
+  let reload = () => void (isReloadDue = true);
+  process.on('SIGHUP', () => reload());
   const runtime = await openRuntime(process.env).catch((error: unknown) => {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     process.exit(1);
@@ -52,6 +62,14 @@ export async function runUntilSignalled(
     process.stderr.write(`${error.message}\n`);
     process.exit(1);
   });
+  reload = () => {
+    try {
+      work.reload();
+    } catch (err) {
+      runtime.log.error({ err }, 'not reloaded');
+    }
+  };
+  if (isReloadDue) reload();
   let stopping = false;
   const stop = async (signal: string) => {
     if (stopping) process.exit(1);

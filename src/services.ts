@@ -1,11 +1,13 @@
 /** Wires stores and services to a runtime; API and worker share it. */
-import { createSecretBox } from './platform/core/crypto.ts';
+import type { Caller } from './platform/http/endpoint.ts';
+import { createSecretBox, secretsIn } from './platform/core/crypto.ts';
 import { createEgress } from './platform/egress/egress.ts';
 import { createFileStore } from './platform/files/files.ts';
 import { createMailer } from './platform/mail/mailer.ts';
 import { createMcpPool } from './platform/mcp/pool.ts';
 import { readMcpServers } from './platform/mcp/servers.ts';
 import { createModels } from './platform/models/models.ts';
+import { withinDeadline } from './platform/temporal/problems.ts';
 import { createTriggers, followingRows } from './platform/temporal/triggers.ts';
 import { createSandboxes } from './platform/sandbox/sandboxes.ts';
 import { createAgentService } from './resources/agents/service.ts';
@@ -14,8 +16,27 @@ import { createApiKeyService } from './resources/api-keys/service.ts';
 import { createApiKeyStore } from './resources/api-keys/store.ts';
 import { createAttachmentService } from './resources/attachments/service.ts';
 import { createAttachmentStore } from './resources/attachments/store.ts';
+import { createAuditService } from './resources/audit-log/service.ts';
+import { createAuditStore } from './resources/audit-log/store.ts';
+import { createCostService } from './resources/cost/service.ts';
+import { createCostStore } from './resources/cost/store.ts';
+import { createCrmService } from './resources/crm-admin/service.ts';
+import { createCrmStore } from './resources/crm-admin/store.ts';
+import { createCustomerService } from './resources/customers/service.ts';
+import { createCustomerStore } from './resources/customers/store.ts';
+import { createLease } from './resources/billing/lease.ts';
+import { routerCredential } from './resources/billing/model-router/credential.ts';
+import { createRouterKeyStore } from './resources/billing/model-router/store.ts';
+import { createBillingService } from './resources/billing/service/index.ts';
+import { createBillingStore } from './resources/billing/store.ts';
+import { createMetering } from './resources/billing/wallet/metering.ts';
+import { createWalletStore } from './resources/billing/wallet/store.ts';
+import { createChatService } from './resources/chat/service.ts';
+import { createChatStore } from './resources/chat/store.ts';
 import { createEventService } from './resources/events/service.ts';
 import { createEventStore } from './resources/events/store.ts';
+import { createFlagService } from './resources/feature-flags/service.ts';
+import { createFlagStore } from './resources/feature-flags/store.ts';
 import { createBaseAddresses } from './resources/integrations/addresses.ts';
 import { integrations } from './resources/integrations/catalogue.ts';
 import { createCredentials } from './resources/integrations/credentials.ts';
@@ -26,25 +47,46 @@ import { createBoot } from './resources/memory/boot.ts';
 import { createAgentMemory } from './resources/memory/for-agents.ts';
 import { createMemoryService } from './resources/memory/service.ts';
 import { createMemoryStore } from './resources/memory/store/index.ts';
+import { createMemberService } from './resources/members/service.ts';
+import { createMemberStore } from './resources/members/store.ts';
 import { createMiniappService } from './resources/miniapps/service.ts';
 import { createMiniappStore } from './resources/miniapps/store.ts';
 import { createOtpService } from './resources/otp/service.ts';
 import { createOtpStore } from './resources/otp/store.ts';
+import { createOutputSender } from './resources/output-destinations/send/sender.ts';
+import { createDestinationService } from './resources/output-destinations/service.ts';
+import { createDestinationStore } from './resources/output-destinations/store.ts';
 import { ACTIONS } from './resources/projects/builtin/index.ts';
 import { createHeartbeatService, heartbeatPrefix, triggersOfHeartbeats } from './resources/heartbeats/service.ts';
 import { createHeartbeatStore } from './resources/heartbeats/store.ts';
 import { createProjectCommands } from './resources/projects/commands/service.ts';
+import { settleLostProjects } from './resources/projects/lost.ts';
 import { createProjectService } from './resources/projects/service.ts';
 import { createProjectStarter } from './resources/projects/start.ts';
 import { createProjectEngine } from './resources/projects/store/engine/index.ts';
 import { createProjectStore } from './resources/projects/store/index.ts';
 import { createProjectReader } from './resources/projects/store/for-tools.ts';
+import { createRunArtifactService } from './resources/run-artifacts/service.ts';
+import { createRunArtifactStore } from './resources/run-artifacts/store.ts';
 import { toolsOf } from './resources/runs/context.ts';
+import { settleLostRuns } from './resources/runs/lost.ts';
+import type { AfterRun } from './resources/runs/store/turns.ts';
+import { createRetention } from './resources/retention/service.ts';
+import { createRetentionStore } from './resources/retention/store.ts';
 import { createRunService } from './resources/runs/service.ts';
 import { createRunStore } from './resources/runs/store/index.ts';
 import { createJobService } from './resources/scheduled-jobs/service.ts';
+import { createFacts } from './resources/scheduled-jobs/builtin/facts.ts';
+import { createOverrideStore } from './resources/scheduled-jobs/overrides.ts';
+import { createBuiltinRunner } from './resources/scheduled-jobs/runner.ts';
 import { createJobStore } from './resources/scheduled-jobs/store.ts';
-import { jobPrefix, triggersOfJobs } from './resources/scheduled-jobs/triggers.ts';
+import { jobPrefix, triggersOfJobs, triggersOfOverrides } from './resources/scheduled-jobs/triggers.ts';
+import { createCodes } from './resources/sign-in/codes.ts';
+import { createIdentityCaller } from './resources/sign-in/identity.ts';
+import { createOidc } from './resources/sign-in/oidc.ts';
+import { createSignIn } from './resources/sign-in/service.ts';
+import { createSessions } from './resources/sign-in/sessions.ts';
+import { createSignInStore } from './resources/sign-in/store.ts';
 import { createSkillSection } from './resources/skills/boot.ts';
 import { builtinReferences, builtinSkills } from './resources/skills/builtin/index.ts';
 import { createSkillService } from './resources/skills/service.ts';
@@ -53,6 +95,8 @@ import { withSkillLinks } from './resources/skills/tool-links.ts';
 import { createTemplateService } from './resources/templates/service.ts';
 import { createTemplateStore } from './resources/templates/store.ts';
 import { createAskHuman } from './resources/tools/builtin/ask-human.ts';
+import { createSystemService } from './resources/system/service.ts';
+import { createSystemStore } from './resources/system/store.ts';
 import { awaitSubmission } from './resources/tools/builtin/await-submission.ts';
 import { createBuiltinTools } from './resources/tools/builtin/index.ts';
 import { createLoadSkill } from './resources/tools/builtin/load-skill.ts';
@@ -76,9 +120,13 @@ import { createToolStore } from './resources/tools/store.ts';
 import { createWebhookGateService } from './resources/webhook-gates/service.ts';
 import { createWebhookGateStore } from './resources/webhook-gates/store.ts';
 import { createWebhookService } from './resources/webhook-subscriptions/service.ts';
+import { signWebhook } from './resources/webhook-subscriptions/signature.ts';
 import { createWebhookStore } from './resources/webhook-subscriptions/store.ts';
+import { createProvisioner } from './resources/workspaces/provisioners/index.ts';
+import type { ProvisionedTenant } from './resources/workspaces/provisioners/provisioner.ts';
+import { createWorkspaceService } from './resources/workspaces/service.ts';
 import { createWorkspaceStore } from './resources/workspaces/store.ts';
-import type { Runtime } from './runtime.ts';
+import type { Runtime, Work } from './runtime.ts';
 
 export type Services = ReturnType<typeof createServices>;
 
@@ -88,10 +136,11 @@ export type Services = ReturnType<typeof createServices>;
  */
 export const withServices =
   (start: (runtime: Runtime, services: Services) => Promise<{ close(): Promise<void> }>) =>
-  async (runtime: Runtime): Promise<{ close(): Promise<void> }> => {
+  async (runtime: Runtime): Promise<Work> => {
     const services = createServices(runtime);
     const part = await start(runtime, services);
     return {
+      reload: () => services.system.reload(),
       async close() {
         await part.close();
         await services.close();
@@ -107,19 +156,41 @@ export function createServices({ config, log, db, temporal }: Runtime) {
   const secretBox = createSecretBox(config.SECRETS_KEY);
   const mcp = createMcpPool({ servers: readMcpServers(config.MCP_SERVERS), guardedFetch: egress.fetch, log });
 
-  const otpStore = createOtpStore(db);
+  const mailer = createMailer(config, log);
   const otp = createOtpService({
-    store: otpStore,
-    mailer: createMailer(config, log),
+    store: createOtpStore(db),
+    mailer,
     secret: config.SESSION_SECRET,
     inbox: config.ADMIN_EMAIL,
   });
 
+  const signInStore = createSignInStore(db);
+  const memberStore = createMemberStore(db, signInStore);
+  const members = createMemberService({ store: memberStore });
+  const signIn = createSignIn({
+    codes: createCodes({
+      ...{ store: signInStore, isMember: memberStore.isMember, mailer, secret: config.SESSION_SECRET, log },
+    }),
+    oidc: createOidc(config),
+    sessions: createSessions({ store: signInStore, secret: config.SESSION_SECRET, ttlMs: config.SESSION_TTL }),
+    members: memberStore,
+    secret: config.SESSION_SECRET,
+  });
+
   const addresses = createBaseAddresses(config);
   const integrationStore = createIntegrationStore(db);
-  const credentials = createCredentials({ store: integrationStore, secretBox, addresses });
+  const routerKeys = createRouterKeyStore(db);
+  const credentials = createCredentials({
+    ...{ store: integrationStore, secretBox, addresses },
+    managedRouter: routerCredential({ routerKeys, secretBox, url: config.MODEL_ROUTER_URL }),
+  });
 
   const workspaceStore = createWorkspaceStore(db);
+  const walletStore = createWalletStore(db);
+  const billing = createBillingService({
+    ...{ config, store: createBillingStore(db), wallet: walletStore, routerKeys, lease: createLease(db) },
+    ...{ secretBox, modelVendorOf: credentials.modelVendorOf, log },
+  });
   const memoryStore = createMemoryStore(db);
   const skillStore = createSkillStore(db);
   const agentStore = createAgentStore(db);
@@ -145,10 +216,11 @@ export function createServices({ config, log, db, temporal }: Runtime) {
 
   const skillSection = createSkillSection(skillStore);
 
+  const baseUrl = (config.BASE_URL ?? `http://localhost:${config.PORT}`).replace(/\/$/, '');
   const miniappStore = createMiniappStore(db);
   const miniapps = createMiniappService({
-    ...{ store: miniappStore, temporal, log, secret: config.SESSION_SECRET },
-    baseUrl: (config.BASE_URL ?? `http://localhost:${config.PORT}`).replace(/\/$/, ''),
+    ...{ store: miniappStore, temporal, log, secret: secretsIn(config.SESSION_SECRET)[0] },
+    baseUrl,
   });
 
   const starter = createProjectStarter({ temporal, store: projectStore, config });
@@ -196,6 +268,17 @@ export function createServices({ config, log, db, temporal }: Runtime) {
     },
   });
   const webhooks = createWebhookService({ store: webhookStore, temporal, secretBox, egress, settings: config, log });
+  const outputs = {
+    store: createDestinationStore(db),
+    secretBox,
+    send: createOutputSender({
+      fetch: egress.fetch,
+      mailer: config.SMTP_URL ? mailer : undefined,
+      sign: signWebhook,
+      linkTo: (projectId) => `${baseUrl}/api/v1/cp/v1/projects/${projectId}/artifacts`,
+      timeoutMs: config.OUTPUT_TIMEOUT,
+    }),
+  };
   const templates = createTemplateService({
     store: createTemplateStore(db),
     agentExists: agentStore.isAgent,
@@ -210,14 +293,55 @@ export function createServices({ config, log, db, temporal }: Runtime) {
   const jobStore = createJobStore(db);
   const heartbeatStore = createHeartbeatStore(db);
   const triggerOfJob = triggersOfJobs(config);
+  const overrideStore = createOverrideStore(db);
+  const triggerOfOverride = triggersOfOverrides(config);
   const triggerOfHeartbeat = triggersOfHeartbeats(config);
 
+  const provisioner = createProvisioner(config, {
+    files,
+    checkRuntime: () => withinDeadline(temporal, () => temporal.connection.workflowService.getSystemInfo({})),
+  });
+  /** Whoever takes a workspace down acts for it. */
+  const destroyer = ({ workspaceId, customerId }: ProvisionedTenant): Caller => ({
+    ...{ workspaceId, customerId, actor: 'system', isAdmin: true, isInternal: false },
+  });
+
   return {
+    workspaces: createWorkspaceService({
+      ...{ temporal, store: workspaceStore, provisioner, settings: config, log },
+      hasMinimumTopup: billing.hasMinimumTopup,
+      mintBillingCustomer: billing.mintBillingCustomer,
+      seedOwner: members.seedOwner,
+    }),
+    billing,
+    /** What provisioning and destruction are made of. */
+    teardown: {
+      provisioner,
+      pollMs: config.PROVISIONER_POLL,
+      async stopTriggers({ customerId, workspaceId }: ProvisionedTenant) {
+        await workspaceStore.switchOffTriggers(customerId);
+        const jobs = await jobStore.list(customerId);
+        const overridden = await overrideStore.list(customerId);
+        const heartbeats = await heartbeatStore.list(customerId);
+        const followers = [
+          ...jobs.map((row) => triggerOfJob(row, workspaceId)),
+          ...overridden.flatMap((row) => triggerOfOverride(row, workspaceId) ?? []),
+          ...heartbeats.map((row) => triggerOfHeartbeat(row, workspaceId)),
+        ];
+        for (const { scheduleId } of followers) await triggers.remove(scheduleId);
+      },
+      takeBackRouterKey: (tenant: ProvisionedTenant) => billing.setModelRouter(destroyer(tenant), { enabled: false }),
+      abandonProject: (tenant: ProvisionedTenant, projectId: string) =>
+        projectCommands.abandon(destroyer(tenant), projectId),
+      cancelRun: (tenant: ProvisionedTenant, runId: string) => runs.cancel(destroyer(tenant), runId),
+    },
     jobs: createJobService({
       attachments,
       workspaces: workspaceStore,
       store: jobStore,
       triggerOf: triggerOfJob,
+      overrides: overrideStore,
+      triggerOfOverride,
       follow,
       heartbeatCounts: heartbeatStore.counts,
     }),
@@ -231,7 +355,12 @@ export function createServices({ config, log, db, temporal }: Runtime) {
     followedRows: [
       {
         prefix: jobPrefix(config),
-        wanted: async () => (await jobStore.listAll()).map(({ row, workspaceId }) => triggerOfJob(row, workspaceId)),
+        wanted: async () => [
+          ...(await jobStore.listAll()).map(({ row, workspaceId }) => triggerOfJob(row, workspaceId)),
+          ...(await overrideStore.listAll()).flatMap(
+            ({ row, workspaceId }) => triggerOfOverride(row, workspaceId) ?? [],
+          ),
+        ],
       },
       {
         prefix: heartbeatPrefix(config),
@@ -272,11 +401,12 @@ export function createServices({ config, log, db, temporal }: Runtime) {
       agents: agentStore,
       heartbeats: heartbeatStore,
       jobs: jobStore,
+      overrides: overrideStore,
       memory: memoryStore,
       miniapps: miniappStore,
-      otp: otpStore,
       projects: projectStore,
       runs: runStore,
+      wallets: walletStore,
       webhooks: webhookStore,
       workspaces: workspaceStore,
     },
@@ -287,14 +417,39 @@ export function createServices({ config, log, db, temporal }: Runtime) {
     ...createHealthChecks({ store: integrationStore, secretBox, addresses, egress, settings: config, log }),
     boot: createBoot({ store: memoryStore, models, skillSection, settings: config, log }),
     engine: createProjectEngine(db),
+    metering: createMetering(db),
+    tariffOf: config.BILLING_MODE === 'live' ? walletStore.tariffOf : async () => undefined,
+    /** For housekeeping. @param startFollowing starts what the end of a run sets off */
+    settleLost: (startFollowing: (after: AfterRun) => Promise<void>) => async () => {
+      const { startAgain } = runs;
+      await settleLostProjects({ ...starter, temporal, store: projectStore, log }, config.LOST_WORK_INTERVAL);
+      await settleLostRuns({ temporal, store: runStore, startAgain, startFollowing, log }, config.LOST_WORK_INTERVAL);
+    },
+    builtinJobs: createBuiltinRunner({ overrides: overrideStore, facts: createFacts(db), log }),
+    retention: createRetention({ store: createRetentionStore(db), settings: config, log }),
+    audit: createAuditService({ store: createAuditStore(db), log }),
     runs,
     templates,
     attachments,
     projects: createProjectService({ temporal, store: projectStore, events: eventStore, starter, templates, log }),
     projectCommands,
     events: createEventService({ store: eventStore }),
+    runArtifacts: createRunArtifactService({ store: createRunArtifactStore(db) }),
+    cost: createCostService({ store: createCostStore(db) }),
+    flags: createFlagService({ store: createFlagStore(db) }),
+    customers: createCustomerService({ store: createCustomerStore(db) }),
+    crm: createCrmService({ store: createCrmStore(db) }),
+    system: createSystemService({ store: createSystemStore(db), temporal, files, models, mcp, config, log }),
     webhookGates: createWebhookGateService({ store: createWebhookGateStore(db) }),
     webhooks,
+    chat: createChatService({
+      ...{ store: createChatStore(db), workspaces: workspaceStore, runs, attachments },
+      ...{ agentExists: agentStore.isAgent, settings: config, log },
+    }),
+    outputs,
+    destinations: createDestinationService({
+      ...{ ...outputs, workspaces: workspaceStore, temporal, egress, settings: config, log },
+    }),
     apiKeys: createApiKeyService({ store: createApiKeyStore(db), workspaces: workspaceStore }),
     agents: createAgentService({
       store: agentStore,
@@ -303,6 +458,10 @@ export function createServices({ config, log, db, temporal }: Runtime) {
       publicVisibility: config.PUBLIC_VISIBILITY,
       recentRuns: runs.summarizeAgent,
     }),
+    members,
+    signIn,
+    /** Who shows an access token of the identity provider. */
+    identityCaller: createIdentityCaller({ settings: config, members: memberStore }),
     async close() {
       await mcp.close();
       await egress.close();

@@ -2,16 +2,22 @@
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { createActivities, type Activities } from '../activities/index.ts';
 import { INTEGRATION_HEALTH } from '../workflows/integration-health/messages.ts';
+import { METERING } from '../workflows/metering/messages.ts';
+import { RETENTION } from '../workflows/retention/messages.ts';
 import { withoutParameters } from './platform/core/log.ts';
-import { ensureSchedule } from './platform/temporal/schedules.ts';
+import { ensureSchedule, removeSchedule, type SystemSchedule } from './platform/temporal/schedules.ts';
 import { areQueuesSplit, queueName, QUEUES, type Queue } from './platform/temporal/task-queues.ts';
 import { bundleWorkflows } from './platform/temporal/workflow-bundle.ts';
+import type { AfterRun } from './resources/runs/store/turns.ts';
 import { requireVectorsOf } from './resources/memory/re-embed.ts';
+import { systemJobSchedules } from './resources/scheduled-jobs/triggers.ts';
 import { runUntilSignalled, type Runtime } from './runtime.ts';
 import { withServices, type Services } from './services.ts';
 
 /** How soon a check is made good whose start was lost. */
 const HEALTH_TICK_MS = 60_000;
+const RETENTION_TICK_MS = 10 * 60_000;
+const METERING_TICK_MS = 60_000;
 
 export interface RunningWorker {
   /** Stops polling, finishes short work, gives long work back. */
@@ -19,7 +25,7 @@ export interface RunningWorker {
 }
 
 export async function startWorker(runtime: Runtime, services: Services): Promise<RunningWorker> {
-  const { config, log, temporal } = runtime;
+  const { config, log } = runtime;
   await requireVectorsOf(runtime.db, services.models.embedding);
   await services.templates.seed();
   const served: Queue[] = areQueuesSplit(config)
@@ -38,21 +44,7 @@ export async function startWorker(runtime: Runtime, services: Services): Promise
   const running = workers.map((worker) => worker.run());
   for (const run of running) run.catch((err: unknown) => log.fatal({ err }, 'a worker ended'));
 
-  if (served.includes('orchestration')) {
-    await ensureSchedule(temporal, {
-      scheduleId: `${config.TASK_QUEUE_PREFIX}housekeeping`,
-      workflowType: 'housekeeping',
-      taskQueue: queueName(config, 'orchestration'),
-      everyMs: config.HOUSEKEEPING_INTERVAL,
-    });
-    await ensureSchedule(temporal, {
-      scheduleId: `${config.TASK_QUEUE_PREFIX}integration-health`,
-      workflowType: INTEGRATION_HEALTH,
-      taskQueue: queueName(config, 'orchestration'),
-      // Which credentials are due is in their rows; a tick without any costs next to nothing.
-      everyMs: Math.min(config.INTEGRATION_HEALTH_INTERVAL, HEALTH_TICK_MS),
-    });
-  }
+  if (served.includes('orchestration')) await keepSchedules(runtime, services);
   const stopSweeping = services.sandboxes.container.startSweeping(log);
   log.info({ queues: served.map((queue) => queueName(config, queue)) }, 'worker started');
   return {
@@ -64,20 +56,49 @@ export async function startWorker(runtime: Runtime, services: Services): Promise
   };
 }
 
+/** What ticks for the whole deployment. */
+async function keepSchedules({ config, temporal }: Runtime, { metering }: Services): Promise<void> {
+  const idOf = (name: string): string => config.TASK_QUEUE_PREFIX + name;
+  const every = (everyMs: number, name: string, workflowType: string): SystemSchedule => ({
+    ...{ scheduleId: idOf(name), workflowType, when: { everyMs } },
+    taskQueue: queueName(config, 'orchestration'),
+  });
+  const isLive = config.BILLING_MODE === 'live';
+  const schedules = [
+    every(config.HOUSEKEEPING_INTERVAL, 'housekeeping', 'housekeeping'),
+    // Which credentials are due is in their rows; a tick without any costs next to nothing.
+    every(Math.min(config.INTEGRATION_HEALTH_INTERVAL, HEALTH_TICK_MS), 'integration-health', INTEGRATION_HEALTH),
+    every(RETENTION_TICK_MS, 'retention', RETENTION),
+    ...(isLive ? [every(METERING_TICK_MS, METERING, METERING)] : []),
+    ...systemJobSchedules(config),
+  ];
+  for (const schedule of schedules) await ensureSchedule(temporal, schedule);
+  if (isLive) return;
+  // Of a deployment that was live before.
+  await removeSchedule(temporal, idOf(METERING));
+  await metering.forget();
+}
+
 function activitiesOf({ config, log }: Runtime, services: Services): Activities {
   const { stores, engine, tools, models, egress, files, secretBox, runs, projects, webhooks } = services;
+  const startFollowing = async ({ deliveries, nextRunId }: AfterRun): Promise<void> => {
+    if (deliveries.length > 0) await webhooks.startRecorded(deliveries);
+    if (nextRunId) await runs.goAhead(nextRunId);
+  };
   return createActivities({
     ...{ runs: stores.runs, agents: stores.agents, tools, models, log, files, settings: config, fetch: egress.fetch },
-    async startFollowing({ deliveries, nextRunId }) {
-      if (deliveries.length > 0) await webhooks.startRecorded(deliveries);
-      if (nextRunId) await runs.goAhead(nextRunId);
-    },
+    startFollowing,
+    settleLost: services.settleLost(startFollowing),
     modelCredentials: services.modelCredentials,
+    tariffOf: services.tariffOf,
     credential: services.integrationCredential,
     checkCredentials: services.checkCredentials,
+    enforceRetention: services.retention.sweep,
+    metering: services.metering,
     boot: services.boot,
     projects: engine,
     jobs: stores.jobs,
+    builtin: services.builtinJobs,
     heartbeats: stores.heartbeats,
     followedRows: services.followedRows,
     noteTurn: engine.noteTurn,
@@ -85,9 +106,16 @@ function activitiesOf({ config, log }: Runtime, services: Services): Activities 
     startRun: runs.start,
     startProject: projects.start,
     listUnstartedProjects: stores.projects.listUnstarted,
-    startPendingDeliveries: webhooks.startPending,
-    deleteExpiredChallenges: stores.otp.deleteExpired,
+    startOutputs: services.destinations.startRecorded,
+    outputs: services.outputs,
+    async startPendingDeliveries() {
+      await webhooks.startPending();
+      await services.destinations.startPending();
+    },
     pages: stores.miniapps,
+    startUnprovisioned: services.workspaces.startUnprovisioned,
+    tellRouter: services.billing.tellRouter,
+    workspaces: { ...services.teardown, store: stores.workspaces, files },
     tellSubmissions: services.miniapps.tellUntold,
     webhooks: { store: stores.webhooks, secretBox, fetch: egress.fetch, timeoutMs: config.WEBHOOK_TIMEOUT },
   });

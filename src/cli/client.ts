@@ -1,8 +1,8 @@
 /**
  * The service as the command line sees it: over HTTP, like any other client. Where it is and what opens it comes from
- * `AOS_URL`, `AOS_API_KEY` and `AOS_SESSION`, else from the credentials that `npm start` leaves in DATA_DIR.
+ * `AOS_URL`, `AOS_API_KEY` and `AOS_SESSION`, else from what `aos login` and then `npm start` left in DATA_DIR.
  */
-import { readCredentials } from '../embedded/credentials.ts';
+import { readCredentials, readKeptSession } from '../embedded/credentials.ts';
 import { CliError } from './output.ts';
 
 /** An answer that is none of what was asked for. */
@@ -40,7 +40,8 @@ export interface ServiceAddress {
 const TIMEOUT_MS = 30_000;
 
 export async function findService(env: NodeJS.ProcessEnv): Promise<ServiceAddress> {
-  const kept = await readCredentials(env.DATA_DIR || '.data');
+  const dataDir = env.DATA_DIR || '.data';
+  const kept = await readCredentials(dataDir);
   const baseUrl = (env.AOS_URL || kept?.base_url)?.replace(/\/+$/, '');
   if (!baseUrl) {
     throw new CliError(
@@ -49,10 +50,11 @@ export async function findService(env: NodeJS.ProcessEnv): Promise<ServiceAddres
   }
   // What opens the local service is not shown to another one.
   const local = kept?.base_url === baseUrl ? kept : undefined;
+  const signedIn = await readKeptSession(dataDir);
   return {
     baseUrl,
     apiKey: env.AOS_API_KEY || local?.api_key,
-    session: env.AOS_SESSION || local?.session_cookie,
+    session: env.AOS_SESSION || (signedIn?.base_url === baseUrl ? signedIn.session : local?.session_cookie),
     uiUrl: (env.TEMPORAL_UI_URL || local?.temporal_ui_url) ?? undefined,
     temporalAddress: local?.temporal_address,
   };
@@ -88,7 +90,7 @@ export function createServiceClient(address: ServiceAddress): ServiceClient {
       return request(method, path, { authorization: `Bearer ${apiKey}` }, body);
     },
     controlPlane(method, path, body, headers = {}) {
-      if (!session) throw new CliError('no session for this service: set AOS_SESSION (`aos session` makes one)');
+      if (!session) throw new CliError('no session for this service: use `aos login`, or set AOS_SESSION');
       return request(method, `/api/v1/cp${path}`, { ...headers, cookie: `service_session=${session}` }, body);
     },
   };

@@ -28,6 +28,8 @@ const STATUS_STYLES: Record<string, Style> = {
   paused: 'yellow',
   stale: 'yellow',
   abandoned: 'red',
+  degraded: 'yellow',
+  down: 'red',
 };
 /** Pads before it paints, since colour codes take no room. */
 export const paintStatus = (status: string, width = 0): string =>

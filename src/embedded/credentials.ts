@@ -1,4 +1,5 @@
 /** `DATA_DIR/credentials.json`: where a running service is and what opens it. The command line and scripts read it. */
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { customerIdOf, INTERNAL_WORKSPACE } from '../platform/core/ids.ts';
 import { signSession } from '../platform/http/auth.ts';
@@ -26,6 +27,9 @@ export const readCredentials = (dataDir: string): Promise<Credentials | undefine
 export const writeCredentials = (dataDir: string, credentials: Credentials): Promise<void> =>
   writePrivateJson(credentialsFile(dataDir), credentials);
 
+/** The first member of the workspace that operates an embedded deployment, unless the settings name one. */
+export const LOCAL_OWNER = 'owner@localhost';
+
 export interface SessionRequest {
   workspaceId?: string;
   email?: string;
@@ -33,10 +37,28 @@ export interface SessionRequest {
   ttlMs: number;
 }
 
+/** A session of `aos login`, and the service that it is for. */
+export interface KeptSession {
+  base_url: string;
+  session: string;
+}
+
+const sessionFile = (dataDir: string): string => join(dataDir, 'session.json');
+
+export const readKeptSession = (dataDir: string): Promise<KeptSession | undefined> =>
+  readPrivateJson<KeptSession>(sessionFile(dataDir));
+
+export async function keepSession(dataDir: string, kept: KeptSession): Promise<void> {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await writePrivateJson(sessionFile(dataDir), kept);
+}
+
+export const dropKeptSession = (dataDir: string): Promise<void> => rm(sessionFile(dataDir), { force: true });
+
 /** Signs a session that needs no sign-in: whoever holds `SESSION_SECRET` operates the deployment. */
 export function makeSession(
   secret: string,
-  { workspaceId = INTERNAL_WORKSPACE, email = 'owner@localhost', role = 'owner', ttlMs }: SessionRequest,
+  { workspaceId = INTERNAL_WORKSPACE, email = LOCAL_OWNER, role = 'owner', ttlMs }: SessionRequest,
 ): string {
   const iat = Math.floor(Date.now() / 1_000);
   const exp = iat + Math.floor(ttlMs / 1_000);

@@ -12,7 +12,7 @@ import type { Embedded } from './start.ts';
 
 /** Settings of a deployment that a demo must not touch; models and the Temporal CLI stay as they are. */
 const NOT_THE_DEMOS =
-  /^(DATABASE_|TEMPORAL_(?!CLI_PATH)|PGLITE_PORT|FILES_|SURFACES|WORKER_QUEUES|TASK_QUEUE_PREFIX|CONTROL_PLANE_|BASE_URL|SESSION_SECRET|ADMIN_SECRET|SECRETS_KEY|OPERATOR_TOKEN|DATA_DIR)/;
+  /^(DATABASE_|TEMPORAL_(?!CLI_PATH)|PGLITE_PORT|FILES_|SURFACES|WORKER_QUEUES|TASK_QUEUE_PREFIX|CONTROL_PLANE_|BASE_URL|SESSION_SECRET|ADMIN_SECRET|SECRETS_KEY|OPERATOR_TOKEN|IDENTITY_|OIDC_|DATA_DIR)/;
 
 /** Starts the whole service on free ports; its one exception to the egress rules is the demo's own receiver. */
 export async function startDemoService(env: NodeJS.ProcessEnv, receiverHost: string): Promise<Embedded> {

@@ -11,7 +11,8 @@ import type { Config } from '../platform/core/config.ts';
 import { createLog, type Log } from '../platform/core/log.ts';
 import type { Services } from '../services.ts';
 import type { RunningWorker } from '../worker.ts';
-import { makeSession, readCredentials, writeCredentials, type Credentials } from './credentials.ts';
+import { LOCAL_OWNER, makeSession, readCredentials, writeCredentials, type Credentials } from './credentials.ts';
+import { localIdentity } from './identity.ts';
 import { requireFreePorts, wantedPorts } from './ports.ts';
 import { loadSecrets } from './secrets.ts';
 import { startServers } from './servers.ts';
@@ -61,6 +62,7 @@ export async function startEmbedded(env: NodeJS.ProcessEnv, options: EmbeddedOpt
     const claim = await claimDataDir(dataDir);
     defer(claim.release);
     const secrets = await loadSecrets(env, dataDir);
+    const identity = await localIdentity(env, dataDir);
 
     log = createLog({ level: LOG_LEVEL });
     const [modules, servers] = await settled([
@@ -70,7 +72,14 @@ export async function startEmbedded(env: NodeJS.ProcessEnv, options: EmbeddedOpt
     const { openRuntime, createServices, prepare, startWorker, startApi } = modules;
 
     const runtime = await timed('connect', () =>
-      openRuntime({ ...env, ...secrets, ...servers.settings, DATA_DIR: dataDir, WORKER_BUNDLE: bundleOf(env) }),
+      openRuntime({
+        ...env,
+        ...secrets,
+        ...identity,
+        ...servers.settings,
+        DATA_DIR: dataDir,
+        WORKER_BUNDLE: bundleOf(env),
+      }),
     );
     defer(() => runtime.close());
     const services = createServices(runtime);
@@ -84,6 +93,8 @@ export async function startEmbedded(env: NodeJS.ProcessEnv, options: EmbeddedOpt
     };
     const serve = async () => {
       await timed('seed', () => prepare(runtime));
+      // Without a mail server the code of whoever signs in is in the log.
+      await services.members.seedOwner('internal', LOCAL_OWNER);
       const key = await firstKey(services, dataDir);
       const api = await timed('api', () => startApi(runtime, services));
       defer(() => api.close());

@@ -25,6 +25,8 @@ export interface EmbeddedTemporalOptions {
   port?: number;
   /** 0: any free port; undefined: no Web UI. */
   uiPort?: number;
+  /** Dynamic configuration beyond the usual, `key=value`. */
+  dynamicConfig?: readonly string[];
 }
 
 /**
@@ -55,7 +57,10 @@ export async function startTemporal(options: EmbeddedTemporalOptions): Promise<E
       ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--log-level', 'error'],
       ...(uiPort ? ['--ui-port', String(uiPort)] : ['--headless']),
       ...(options.dbFile ? ['--db-filename', options.dbFile] : []),
-      ...DYNAMIC_CONFIG.flatMap((setting) => ['--dynamic-config-value', setting]),
+      ...[...DYNAMIC_CONFIG, ...(options.dynamicConfig ?? [])].flatMap((setting) => [
+        '--dynamic-config-value',
+        setting,
+      ]),
       ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'],
     ],
     // A process group of its own: Ctrl-C is for the parent, which stops this one when its own work is drained.

@@ -140,6 +140,8 @@ const requestOf = (
     challengeId: undefined,
     code: undefined,
   },
+  header: () => undefined,
+  rawBody: undefined,
   file: undefined,
   receiveFiles: async () => {
     throw new Problem('invalid_upload');

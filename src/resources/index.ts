@@ -4,33 +4,57 @@ import type { Services } from '../services.ts';
 import { agentRoutes } from './agents/routes.ts';
 import { apiKeyRoutes } from './api-keys/routes.ts';
 import { attachmentRoutes } from './attachments/routes.ts';
+import { auditRoutes } from './audit-log/routes.ts';
+import { billingRoutes } from './billing/routes.ts';
+import { costRoutes } from './cost/routes.ts';
+import { crmRoutes } from './crm-admin/routes.ts';
+import { customerRoutes } from './customers/routes.ts';
+import { chatRoutes } from './chat/routes.ts';
 import { eventRoutes } from './events/routes.ts';
+import { flagRoutes } from './feature-flags/routes.ts';
 import { heartbeatRoutes } from './heartbeats/routes.ts';
 import { integrationRoutes } from './integrations/routes.ts';
+import { memberRoutes } from './members/routes.ts';
 import { memoryRoutes } from './memory/routes.ts';
+import { destinationRoutes } from './output-destinations/routes.ts';
 import { projectRoutes } from './projects/routes.ts';
+import { runArtifactRoutes } from './run-artifacts/routes.ts';
 import { runRoutes } from './runs/routes.ts';
 import { jobRoutes } from './scheduled-jobs/routes.ts';
 import { skillRoutes } from './skills/routes.ts';
+import { systemRoutes } from './system/routes.ts';
 import { templateRoutes } from './templates/routes.ts';
 import { toolRoutes } from './tools/routes.ts';
 import { webhookGateRoutes } from './webhook-gates/routes.ts';
 import { webhookRoutes } from './webhook-subscriptions/routes.ts';
+import { workspaceRoutes } from './workspaces/routes.ts';
 
 export const allRoutes = (services: Services): readonly Route[] => [
+  ...workspaceRoutes(services),
   ...apiKeyRoutes(services),
+  ...billingRoutes(services),
   ...agentRoutes(services),
   ...runRoutes(services),
   ...templateRoutes(services),
   ...attachmentRoutes(services),
   ...projectRoutes(services),
   ...eventRoutes(services),
+  ...runArtifactRoutes(services),
+  ...costRoutes(services),
+  ...flagRoutes(services),
+  ...customerRoutes(services),
+  ...crmRoutes(services),
+  ...systemRoutes(services),
+  ...auditRoutes(services),
   ...integrationRoutes(services),
+  ...memberRoutes(services),
   ...memoryRoutes(services),
   ...skillRoutes(services),
   ...toolRoutes(services),
   ...webhookGateRoutes(services),
   ...webhookRoutes(services),
+  ...destinationRoutes(services),
+  ...chatRoutes(services),
   ...jobRoutes(services),
   ...heartbeatRoutes(services),
 ];

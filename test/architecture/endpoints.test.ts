@@ -4,19 +4,21 @@ import type { z } from 'zod';
 import { PROBLEMS } from '../../src/platform/core/problem.ts';
 import { NO_CONTENT, type Credential, type Endpoint } from '../../src/platform/http/endpoint.ts';
 import { filesThatTest, readTestFiles } from '../support/endpoint-coverage.ts';
+import { elsewhere } from '../support/endpoints-elsewhere.ts';
 import { endpointTable } from '../support/endpoint-table.ts';
 import { addressOf, byId, endpoints, parameterNames, PUBLIC_API } from '../support/endpoints.ts';
+import { ABSENT, SPECIFIED } from '../support/specified.ts';
 
 const files = await readTestFiles();
 
 const CONTROL_PLANE =
   'workspaces agents runs projects workflows templates run-artifacts tools skills memory api-keys billing cost ' +
   'integrations webhooks scheduled-jobs feature-flags files output-destinations heartbeats system chat events crm-admin ' +
-  'customers webhook-deliveries';
+  'customers webhook-deliveries audit-log';
 
 const CREDENTIALS = {
   public: ['api-key'],
-  'control-plane': ['session', 'admin'],
+  'control-plane': ['session', 'admin', 'internal', 'identity', 'operator', 'provider'],
 } satisfies Record<Endpoint['surface'], Credential[]>;
 
 const STATUSES = [400, 401, 402, 403, 404, 409, 413, 422, 500, 502];
@@ -51,6 +53,31 @@ describe('all endpoints', () => {
     );
     expect(elsewhere.map(addressOf)).toEqual([]);
   });
+});
+
+describe('the specification', () => {
+  const declared = new Map(ofSurface('control-plane').map((endpoint) => [addressOf(endpoint), endpoint.credential]));
+
+  // Guards: every endpoint that was promised is there, and asks for the credential that was promised.
+  test.each([...SPECIFIED])('has %s (%s)', (address, credential) => {
+    expect([address, declared.get(address)]).toEqual([address, credential]);
+  });
+
+  // Guards: what was ruled out is not there by accident.
+  test('rules some out', () => {
+    expect(ABSENT.filter((address) => declared.has(address))).toEqual([]);
+  });
+
+  // Guards: the token of the identity provider, the operator's and the billing provider's open nothing else.
+  test('lets no other endpoint take tokens', () => {
+    const open = [...declared].filter(([, credential]) => ['identity', 'operator', 'provider'].includes(credential));
+    expect(open.filter(([address]) => !SPECIFIED.has(address))).toEqual([]);
+  });
+});
+
+// Guards: addresses outside of the registry are in the documentation, each with a test.
+test.each((await elsewhere()).map(({ address, tests }) => [address, tests]))('%s has a test', (_address, tests) => {
+  expect(tests).not.toEqual([]);
 });
 
 describe.each(byId())('%s', (id, endpoint) => {

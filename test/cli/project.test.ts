@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { openable } from '../../src/cli/project-artifacts.ts';
+import { openable } from '../../src/platform/core/openable.ts';
 import { boardLines, headline, pauseHelp } from '../../src/cli/project-board.ts';
 import type { Board, Phase, Step } from '../../src/cli/project-client.ts';
 import { createServiceClient } from '../../src/cli/client.ts';

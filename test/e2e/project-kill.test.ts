@@ -78,10 +78,23 @@ beforeAll(async () => {
       ({ status }: { status: string }) => status !== 'completed' && status !== 'abandoned',
     );
     for (const project of open) if (project.pause_reason === 'nonidempotent_crash') await decide(project);
-    if (open.length > 0) throw new Error(`killed at ${killedAt.join(', ')}; open: ${JSON.stringify(open)}`);
+    if (open.length > 0) throw new Error(`killed at ${killedAt.join(', ')}; open: ${await whereabouts(open)}`);
   }, 120_000);
   completed.push(...ids.filter((id) => !abandoned.has(id)));
 }, 300_000);
+/** What a test that failed says of the projects that did not come to their end. */
+async function whereabouts(open: readonly { id: string }[]): Promise<string> {
+  const { body: runs } = await processes.cp('GET', '/v1/runs?limit=100');
+  const projects = await Promise.all(
+    open.map(async ({ id }) => {
+      const { body: tasks } = await processes.cp('GET', `/v1/projects/${id}/tasks`);
+      const { body: events } = await processes.cp('GET', `/v1/projects/${id}/events`);
+      return { id, tasks: tasks.data, events: events.data };
+    }),
+  );
+  return JSON.stringify({ projects, runs: runs.data });
+}
+
 /** What a person does about a post of which nobody knows whether it was sent: looks, and has it sent if it was not. */
 async function decide({ id, title }: { id: string; title: string }): Promise<void> {
   const { body: tasks } = await processes.cp('GET', `/v1/projects/${id}/tasks`);

@@ -1,6 +1,6 @@
 /**
  * Records a history of every workflow and branch with the real service: `npm run histories:record`, or, with
- * `-- runs`, `-- people`, `-- webhooks`, `-- jobs`, `-- integrations` or `-- projects`, of one kind. Run it after a change that is meant to change the commands of a
+ * `-- runs`, `-- people`, `-- webhooks`, `-- jobs`, `-- integrations`, `-- outputs`, `-- metering`, `-- workspaces` or `-- projects`, of one kind. Run it after a change that is meant to change the commands of a
  * workflow, and keep an old history for as long as executions of its
  * kind may still be open: the replay of it is what shows that they survive the change.
  */
@@ -10,16 +10,20 @@ import { fileURLToPath } from 'node:url';
 import { newRunId } from '../../src/platform/core/ids.ts';
 import { runWorkflowId } from '../../src/resources/runs/model.ts';
 import { checkWorkflowId } from '../../src/resources/integrations/model.ts';
+import { outputWorkflowId } from '../../src/resources/output-destinations/model.ts';
 import { deliveryWorkflowId } from '../../src/resources/webhook-subscriptions/model.ts';
+import { METERING } from '../../workflows/metering/messages.ts';
 import { AGENT_RUN } from '../../workflows/run/messages.ts';
 import type { agentRun } from '../../workflows/run/workflow.ts';
 import globalSetup from '../support/global-setup.ts';
 import globalTeardown from '../support/global-teardown.ts';
 import { confirmed } from '../support/otp.ts';
+import { agentStep, makeTemplate, phaseSpec, startProject } from '../support/projects.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../support/service.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
 import { normalise } from './normalise.ts';
 import { createProjectScenes } from './project-scenes.ts';
+import { stageWorkspaces } from './workspace-scenes.ts';
 
 const DIRECTORY = fileURLToPath(new URL('.', import.meta.url));
 /** Every prompt has it, and no history may: the replay test looks. */
@@ -161,23 +165,64 @@ async function deliveries({ tenant, receiver, dispatch, keep }: Scene): Promise<
   await deliver('webhook-exhausted', '500', 'exhausted');
 }
 
+async function outputs({ tenant, receiver, keep }: Scene): Promise<void> {
+  await makeTemplate(tenant, 'output', [phaseSpec('text', [agentStep('write')])]);
+  const deliver = async (name: string, path: string, status: string) => {
+    const { body: destination } = await tenant.cp('POST', '/v1/output-destinations', {
+      ...{
+        name,
+        kind: 'webhook',
+        config: { url: `http://${receiver.hostAndPort}/${path}`, secret: `${CANARY} secret` },
+      },
+    });
+    await startProject(tenant, 'output', { brief: `${CANARY} Tell the story of bread.` });
+    const deliveryId = await eventually(async () => {
+      const query = `status=${status}&destination_id=${destination.id}`;
+      const { body } = await tenant.cp('GET', `/v1/output-destinations/deliveries?${query}`);
+      // The dropped one is to be waiting for its next attempt, which takes longer after each.
+      if (body.data.length !== 1 || (status === 'pending' && body.data[0].attempts < 6))
+        throw new Error(`no output is ${status} yet`);
+      return body.data[0].id as string;
+    });
+    await tenant.cp('DELETE', `/v1/output-destinations/${destination.id}`);
+    await keep(name, outputWorkflowId({ deliveryId, redelivery: 0 }));
+  };
+  await deliver('output-delivered', '200', 'delivered');
+  await deliver('output-refused', '404', 'failed');
+  await deliver('output-exhausted', '500', 'failed');
+  await deliver('output-dropped', 'reset', 'pending');
+}
+
 async function housekeeping({ service, keep }: Scene): Promise<void> {
   await keep('housekeeping', await completed(service, 'housekeeping'));
 }
 
 async function jobs({ service, tenant, keep }: Scene): Promise<void> {
   const { client } = service.runtime.temporal;
+  const { customerId } = tenant.caller;
+  const fired = async (name: string, scheduleId: string) => {
+    const handle = client.schedule.getHandle(scheduleId);
+    await handle.trigger();
+    const workflowId = await eventually(async () => {
+      const [action] = (await handle.describe()).info.recentActions;
+      if (!action) throw new Error(`${scheduleId} has not fired yet`);
+      return action.action.workflow.workflowId;
+    });
+    await keep(name, workflowId);
+  };
   const job = { name: 'job', cron: '0 6 1 1 *', agent_slug: 'assistant', brief: `${CANARY} Hello` };
   const { body } = await tenant.cp('POST', '/v1/scheduled-jobs', job);
-  const handle = client.schedule.getHandle(`job/${tenant.caller.customerId}/${body.id}`);
-  await handle.trigger();
-  const workflowId = await eventually(async () => {
-    const [action] = (await handle.describe()).info.recentActions;
-    if (!action) throw new Error('the job has not run yet');
-    return action.action.workflow.workflowId;
-  });
-  await keep('scheduled-job', workflowId);
+  await fired('scheduled-job', `job/${customerId}/${body.id}`);
   await tenant.cp('DELETE', `/v1/scheduled-jobs/${body.id}`);
+
+  const shipped = ['daily-digest', 'integration-health'];
+  const change = (id: string, enabled: boolean) => tenant.cp('PATCH', `/v1/scheduled-jobs/${id}`, { enabled });
+  for (const id of shipped) await change(id, true);
+  await fired('scheduled-job-that-ships', `job/${customerId}/daily-digest`);
+  await fired('system-job-of-one', `job/${customerId}/integration-health`);
+  await fired('system-job', 'system-job/integration-health');
+  await fired('retention', 'retention');
+  for (const id of shipped) await client.schedule.getHandle(`job/${customerId}/${id}`).delete();
 }
 
 /** One tick of its schedule, and the look at a credential that was just given; without a host nobody is asked. */
@@ -186,6 +231,13 @@ async function integrationHealth({ service, tenant, keep }: Scene): Promise<void
   const path = '/v1/integrations/smtp/credentials/password';
   const { body } = await confirmed(tenant, 'PUT', path, { value: CANARY });
   await keep('integration-health-of-one', checkWorkflowId(body.token_id));
+}
+
+/** Its schedule is there in live billing alone; a tick has the same commands in either. */
+async function metering({ service, keep }: Scene): Promise<void> {
+  const workflow = { workflowId: 'metering', taskQueue: 'orchestration' };
+  await service.runtime.temporal.client.workflow.start(METERING, workflow);
+  await keep('metering', workflow.workflowId);
 }
 
 const completed = ({ runtime }: TestService, workflowType: string): Promise<string> =>
@@ -224,7 +276,9 @@ async function record(play: (scene: Scene) => Promise<void>, env: Record<string,
       },
     });
   } finally {
-    for (const schedule of ['housekeeping', 'integration-health']) await client.schedule.getHandle(schedule).delete();
+    for (const schedule of ['housekeeping', 'integration-health', 'retention', 'system-job/integration-health']) {
+      await client.schedule.getHandle(schedule).delete();
+    }
     await service.close();
     await receiver.close();
   }
@@ -232,8 +286,9 @@ async function record(play: (scene: Scene) => Promise<void>, env: Record<string,
 const BROKEN = 'http://broken';
 
 const [wanted] = process.argv.slice(2);
-const isWanted = (kind: 'runs' | 'people' | 'webhooks' | 'jobs' | 'integrations' | 'projects'): boolean =>
-  wanted === undefined || wanted === kind;
+const isWanted = (
+  kind: 'runs' | 'people' | 'webhooks' | 'jobs' | 'integrations' | 'outputs' | 'projects' | 'metering' | 'workspaces',
+): boolean => wanted === undefined || wanted === kind;
 
 await mkdir(DIRECTORY, { recursive: true });
 await globalSetup();
@@ -246,6 +301,8 @@ await record(async (scene) => {
     await housekeeping(scene);
   }
   if (isWanted('integrations')) await integrationHealth(scene);
+  if (isWanted('outputs')) await outputs(scene);
+  if (isWanted('metering')) await metering(scene);
   if (isWanted('projects')) await createProjectScenes({ ...scene, canary: CANARY }).all();
 }, {});
 await record(
@@ -259,4 +316,9 @@ await record(
   },
   { WORKER_QUEUES: 'orchestration,models,tools,webhooks' },
 );
+if (isWanted('workspaces')) {
+  const { env, play, close } = await stageWorkspaces();
+  await record(play, env);
+  await close();
+}
 await globalTeardown();

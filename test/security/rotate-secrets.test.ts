@@ -6,7 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSecretBox } from '../../src/platform/core/crypto.ts';
 import { newUuid } from '../../src/platform/core/ids.ts';
+import { createRouterKeyStore, routerKeyOwner } from '../../src/resources/billing/model-router/store.ts';
 import { createIntegrationStore, secretOwner, tokenOwner } from '../../src/resources/integrations/store.ts';
+import {
+  createDestinationStore,
+  secretOwner as destinationOwner,
+} from '../../src/resources/output-destinations/store.ts';
 import { createToolStore } from '../../src/resources/tools/store.ts';
 import { createWebhookStore, secretOwner as webhookOwner } from '../../src/resources/webhook-subscriptions/store.ts';
 import { rotateSecrets, SEALED_COLUMNS } from '../../src/rotate-secrets.ts';
@@ -33,7 +38,9 @@ beforeAll(async () => {
 });
 afterAll(() => database?.close());
 beforeEach(() =>
-  database.db.rows(sql`truncate integration_credentials, integration_secrets, tools, webhook_subscriptions cascade`),
+  database.db.rows(
+    sql`truncate integration_credentials, integration_secrets, tools, webhook_subscriptions, output_destinations, router_keys cascade`,
+  ),
 );
 
 /** One of each kind of secret, and `tokens` tokens. */
@@ -48,6 +55,15 @@ async function fill(box = old, tokens = 1, db = database.db): Promise<void> {
   await createToolStore(db, box).insert(customerId, 'hook', {
     ...{ description: 'A tool.', kind: 'stub', shape: 'api', access: 'both', integration: null, effect: 'read' },
     ...{ sensitive: false, schema: { type: 'object' }, body: { result: 'a result' } },
+  });
+  const destinationId = newUuid();
+  await createDestinationStore(db).insert({
+    ...{ id: destinationId, customerId, name: 'hook', kind: 'webhook', workflowSlugs: null, enabled: true },
+    config: { url: 'https://example.com', secret: '***' },
+    sealed: box.seal('{"secret":"of a destination"}', destinationOwner(customerId, destinationId)),
+  });
+  await createRouterKeyStore(db).insert({
+    ...{ customerId, keyHash: 'hash', limitUsd: '1', sealed: box.seal('router key', routerKeyOwner(customerId)) },
   });
   const webhooks = createWebhookStore(db);
   const sealed = (text: string) => box.seal(text, webhookOwner(customerId));
@@ -68,7 +84,15 @@ async function openAll(box = current, db = database.db): Promise<string[]> {
   }
   return opened.sort();
 }
-const ALL = ['first secret', 'second secret', 'token 1', 'user', '{"result":"a result"}'];
+const ALL = [
+  'first secret',
+  'router key',
+  'second secret',
+  'token 1',
+  'user',
+  '{"result":"a result"}',
+  '{"secret":"of a destination"}',
+];
 
 // Guards: a table with secrets that rotation does not know; with its old key they would be lost.
 test('every sealed column is known', async () => {
@@ -99,7 +123,7 @@ test('can be repeated', async () => {
   const rotations = await rotateSecrets(database.db, both);
   expect(rotations.map(({ resealed }) => resealed)).toEqual(SEALED_COLUMNS.map(() => 0));
   expect(await dumpTables(database.db)).toEqual(sealed);
-  expect(await openAll()).toHaveLength(34);
+  expect(await openAll()).toHaveLength(29 + ALL.length);
 });
 
 describe('what cannot be opened', () => {
@@ -158,7 +182,7 @@ describe('aos secrets rotate', () => {
     expect(await withKept((db) => openAll(createSecretBox(own), db))).toEqual(ALL);
 
     const without = await run({ DATA_DIR: folder, SECRETS_KEY: NEW });
-    expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('5 cannot be opened') });
+    expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining(`${ALL.length} cannot be opened`) });
     const given = await run({ DATA_DIR: folder, SECRETS_KEY: `${NEW},${own}` }, '--json');
     expect(given).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(given.stdout)).toMatchObject({ key_id: current.keyId, old_keys_needed: false });

@@ -3,6 +3,7 @@
  * of them none is in Temporal's histories, the log, the database or a reply, except the reply that made it.
  */
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { sql } from 'drizzle-orm';
 import { createLog } from '../../src/platform/core/log.ts';
 import { makeBelongings } from '../support/belongings.ts';
 import { dumpTables } from '../support/dump-tables.ts';
@@ -98,6 +99,9 @@ beforeAll(async () => {
     .join('\n');
   places['replies'] = replies.join('\n');
   places['webhooks'] = JSON.stringify(receiver.received);
+  places['the audit log'] = JSON.stringify(
+    await service.runtime.db.rows(sql`select action, actor, target, change, status from audit_log`),
+  );
   places['the database'] = (await dumpTables(service.runtime.db)).join('\n');
   const { TASK_QUEUE_PREFIX } = service.runtime.config;
   places['histories'] = await eventually(async () => {
@@ -133,6 +137,7 @@ async function carryOut(): Promise<string[]> {
     'the session': tenant.session,
     'the webhook secret': rotated.body.secret,
     'the webhook secret before': webhook.body.secret,
+    'the secret of an output destination': `${mark} signing secret`,
   });
 
   const leaking = Object.keys(LEAKS).map((kind) => ({ kind, model: 'default' }));
@@ -198,16 +203,19 @@ const spellings = (secret: string): string[] => [
   Buffer.from(secret).toString('hex'),
 ];
 
-describe.each(['histories', 'the log', 'the console', 'the database', 'replies', 'webhooks'])('%s', (place) => {
-  // Guards: no reader of this place can act as the service or as a tenant.
-  test('has no secret', () => {
-    expect(Object.keys(secrets)).toHaveLength(12);
-    const found = Object.entries(secrets).filter(([, secret]) =>
-      spellings(secret).some((text) => places[place]!.includes(text)),
-    );
-    expect(found.map(([name]) => name)).toEqual([]);
-  });
-});
+describe.each(['histories', 'the log', 'the console', 'the database', 'the audit log', 'replies', 'webhooks'])(
+  '%s',
+  (place) => {
+    // Guards: no reader of this place can act as the service or as a tenant.
+    test('has no secret', () => {
+      expect(Object.keys(secrets)).toHaveLength(13);
+      const found = Object.entries(secrets).filter(([, secret]) =>
+        spellings(secret).some((text) => places[place]!.includes(text)),
+      );
+      expect(found.map(([name]) => name)).toEqual([]);
+    });
+  },
+);
 
 // Guards: the tests above could fail: each place holds what it is to hold, and the providers were sent their keys.
 test('the places are not empty', () => {
@@ -216,6 +224,8 @@ test('the places are not empty', () => {
     ...['histories', 'the log', 'the database', 'replies', 'webhooks'].map((place): [string, string] => [place, run]),
     ['histories', 'refused the request (400)'],
     ['the log', '"path":"/v1/nothing"'],
+    ['the audit log', '"action":"api-keys.create"'],
+    ['the audit log', '"action":"integrations.setCredential"'],
     ['the log', 'Activity failed'],
     ['the database', `${receiver.url}/canary`],
     ['webhooks', 'x-service-signature'],

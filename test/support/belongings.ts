@@ -4,6 +4,7 @@
  */
 import sharp from 'sharp';
 import { newRunId, newUuid } from '../../src/platform/core/ids.ts';
+import { insertOutputs } from '../../src/resources/output-destinations/store.ts';
 import { endpoints } from './endpoints.ts';
 import { confirmed } from './otp.ts';
 import { send } from './send.ts';
@@ -12,9 +13,12 @@ import type { WebhookReceiver } from './webhook-receiver.ts';
 
 /** By the words that examples use for them. */
 export interface Belongings {
+  memberId: string;
+  workspaceId: string;
   apiKeyId: number;
   agentSlug: string;
   runId: string;
+  /** Of a chat; what was said in it is the run. */
   threadId: string;
   webhookId: number;
   deliveryId: string;
@@ -28,6 +32,10 @@ export interface Belongings {
   /** An edit session of the project, its plan not yet decided on. */
   editTaskId: string;
   attachmentId: string;
+  destinationId: string;
+  /** Of an artifact of the project. */
+  outputDeliveryId: string;
+  runArtifactId: string;
   jobId: string;
   heartbeatId: string;
   toolSlug: string;
@@ -39,10 +47,12 @@ export interface Belongings {
 
 /** Well-formed, and nobody's. */
 export const NOBODYS: Belongings = {
+  memberId: newUuid(),
+  workspaceId: 'acc_nobodys',
   apiKeyId: 2_000_000_001,
   agentSlug: 'nobodys-agent',
   runId: newRunId(),
-  threadId: 'nobodys-thread',
+  threadId: newUuid(),
   webhookId: 2_000_000_001,
   deliveryId: newUuid(),
   templateSlug: 'nobodys-workflow',
@@ -52,6 +62,9 @@ export const NOBODYS: Belongings = {
   subtaskId: newUuid(),
   editTaskId: newUuid(),
   attachmentId: newUuid(),
+  destinationId: newUuid(),
+  outputDeliveryId: newUuid(),
+  runArtifactId: newUuid(),
   jobId: 'custom-2000000001',
   heartbeatId: newUuid(),
   toolSlug: 'nobodys-tool',
@@ -104,6 +117,9 @@ export async function makeBelongings(
     if (status >= 300) throw new Error(`not made: ${status} ${JSON.stringify(body)}`);
     return body;
   };
+  const { workspaceId } = tenant.caller;
+  const newMember = { email: `${mark}@members.example`, role: 'member' };
+  const { id: memberId } = await made(tenant.cp('POST', `/v1/workspaces/${workspaceId}/members`, newMember));
   const { id: apiKeyId } = await made(tenant.cp('POST', '/v1/api-keys', { name: `${mark} key` }));
   // Without a host there is no server to ask about the password.
   await made(confirmed(tenant, 'PUT', '/v1/integrations/smtp/credentials/password', { value: `${mark} password` }));
@@ -152,11 +168,15 @@ export async function makeBelongings(
     }),
   );
 
-  const threadId = `${mark} thread`;
+  const { id: threadId } = await made(
+    tenant.cp('POST', '/v1/chat/threads', { title: `${mark} thread`, agent: agentSlug }),
+  );
   const file = JSON.stringify({ filename: `${mark}.md`, content: `${mark} content` });
   const prompt = `${mark} question [[tool:save_artifact ${file}]] [[tool:${toolSlug} {"text":"${mark} argument"}]] [[tool:load_skill {"slug":"${skillSlug}"}]]`;
   const { run_id: runId, status } = await tenant.run({ agent: agentSlug, prompt, thread_id: threadId });
   if (status !== 'succeeded') throw new Error(`the run ${status}`);
+  const { data: saved } = await made(tenant.cp('GET', `/v1/run-artifacts?run_id=${runId}`));
+  const runArtifactId: string = saved[0].id;
   const deliveryId = await eventually(async () => {
     const { body } = await tenant.cp('GET', '/v1/webhook-deliveries');
     const [delivery] = body.data as { id: string; status: string }[];
@@ -166,6 +186,8 @@ export async function makeBelongings(
   const project = await makeProject(tenant, made, templateSlug, mark);
   const attached = await made(tenant.cp('POST', `/v1/projects/${project.projectId}/attachments`, attachmentForm(mark)));
   const attachmentId: string = attached.data[0].id;
+  await made(tenant.cp('POST', `/v1/chat/threads/${threadId}/attachments`, attachmentForm(mark)));
+  const outputs = await makeOutputs(service, tenant, made, project.projectId, `${receiver.url}/${mark}/output`, mark);
   const { id: jobId } = await made(
     tenant.cp('POST', '/v1/scheduled-jobs', {
       ...{ name: `${mark} job`, cron: '0 6 1 1 *', agent_slug: agentSlug, brief: `${mark} brief` },
@@ -179,11 +201,36 @@ export async function makeBelongings(
   );
   const entries = await makeEntries(tenant, made, agentSlug, mark);
   return {
+    workspaceId: tenant.caller.workspaceId,
+    memberId,
     ...{ apiKeyId, agentSlug, runId, threadId, webhookId, deliveryId, templateSlug, attachmentId, toolSlug, skillSlug },
     ...project,
+    ...outputs,
     ...entries,
-    ...{ jobId, heartbeatId },
+    ...{ jobId, heartbeatId, runArtifactId },
   };
+}
+
+/** A destination, with what it is sent when the project completes: it stands still, so that is done in its place. */
+async function makeOutputs(
+  { runtime, services }: TestService,
+  tenant: Tenant,
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the body of whatever was made
+  made: (answer: ReturnType<Tenant['cp']>) => Promise<any>,
+  projectId: string,
+  url: string,
+  mark: string,
+): Promise<Pick<Belongings, 'destinationId' | 'outputDeliveryId'>> {
+  const config = { url, secret: `${mark} signing secret` };
+  const destination = { name: `${mark} destination`, kind: 'webhook', config };
+  const { id: destinationId } = await made(tenant.cp('POST', '/v1/output-destinations', destination));
+  const ids = await insertOutputs(runtime.db, { id: projectId, customerId: tenant.caller.customerId });
+  await services.destinations.startRecorded(ids);
+  await eventually(async () => {
+    const { data } = await made(tenant.cp('GET', '/v1/output-destinations/deliveries?status=delivered'));
+    if (data.length !== ids.length) throw new Error('not delivered yet');
+  });
+  return { destinationId, outputDeliveryId: ids[0]! };
 }
 
 /** Two that link to each other. */

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { documents } from '../../src/openapi.ts';
 import { type Endpoint, handle } from '../../src/platform/http/endpoint.ts';
 import { filesThatTest, readTestFiles, type TestFile } from './endpoint-coverage.ts';
+import { elsewhere } from './endpoints-elsewhere.ts';
 import { endpoints } from './endpoints.ts';
 
 const FILE = fileURLToPath(new URL('../../docs/endpoints.md', import.meta.url));
@@ -15,10 +16,10 @@ const TITLES = {
 
 export async function endpointTable(): Promise<{ current: string; wanted: string }> {
   const current = await readFile(FILE, 'utf8').catch(() => '');
-  return { current, wanted: render(await readTestFiles()) };
+  return { current, wanted: render(await readTestFiles(), await elsewhere()) };
 }
 
-function render(files: readonly TestFile[]): string {
+function render(files: readonly TestFile[], others: Awaited<ReturnType<typeof elsewhere>>): string {
   const routes = endpoints.map((endpoint) => handle(endpoint, async () => {}));
   const { public: publicApi, controlPlane } = documents(routes, { PORT: 0 });
   const described = { public: publicApi(), 'control-plane': controlPlane() };
@@ -26,14 +27,14 @@ function render(files: readonly TestFile[]): string {
   const row = (endpoint: Endpoint): string => {
     const { surface, method, path, credential, summary } = endpoint;
     const operation = described[surface].paths?.[path]?.[method];
-    const tests = filesThatTest(endpoint, files).map((name) => `[${name}](../test/${name})`);
+    const tests = linksTo(filesThatTest(endpoint, files));
     const cells = [
       `\`${method.toUpperCase()}\``,
       `\`${path}\``,
       credential,
       summary,
       Object.keys(operation?.responses ?? {}).join(' '),
-      tests.join('<br>'),
+      tests,
     ];
     return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   };
@@ -56,8 +57,24 @@ function render(files: readonly TestFile[]): string {
     '',
     ...section('public'),
     ...section('control-plane'),
+    ...outside(others),
   ].join('\n');
 }
+
+const linksTo = (names: readonly string[]): string => names.map((name) => `[${name}](../test/${name})`).join('<br>');
+
+const outside = (others: Awaited<ReturnType<typeof elsewhere>>): string[] => [
+  '## Elsewhere on the gateway',
+  '',
+  'Pages, probes and protocols that are no part of either surface.',
+  '',
+  '| Address | Credential | What | Tests |',
+  '|---|---|---|---|',
+  ...others.map(
+    ({ address, credential, what, tests }) => `| \`${address}\` | ${credential} | ${what} | ${linksTo(tests)} |`,
+  ),
+  '',
+];
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 // Not by locale: the file is the same wherever it is made.

@@ -12,6 +12,10 @@ export const endpoints: readonly Endpoint[] = allRoutes({} as Services).map(({ e
 export const byId = (chosen: readonly Endpoint[] = endpoints): [string, Endpoint][] =>
   chosen.map((endpoint) => [endpoint.id, endpoint]);
 
+/** Nobody's but the operator's: every tenant, admins included, is refused with `internal_only`. */
+export const isOfOperator = ({ credential, problems }: Pick<Endpoint, 'credential' | 'problems'>): boolean =>
+  credential === 'internal' || (problems?.includes('internal_only') ?? false);
+
 /** `GET /v1/runs/{}`: what two endpoints of one surface may not share, whatever they call their parameters. */
 export const addressOf = ({ method, path }: Pick<Endpoint, 'method' | 'path'>): string =>
   `${method.toUpperCase()} ${path.replace(/\{\w+\}/g, '{}')}`;

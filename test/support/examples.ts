@@ -2,14 +2,16 @@
  * How to ask each endpoint for something that a workspace owns. Every endpoint that takes anything of the caller needs
  * its line: the tenancy test asks it as another workspace, and fails for an endpoint without one.
  */
-import { attachmentForm, picture, workflowOf, type Belongings } from './belongings.ts';
+import { attachmentForm, NOBODYS, picture, workflowOf, type Belongings } from './belongings.ts';
 import type { RequestParts } from './send.ts';
 
 /** Whatever can be named, in the path, the query or the body, comes from `of`. */
 export type Example = (of: Belongings) => RequestParts | Promise<RequestParts>;
 
+const workspace = ({ workspaceId }: Belongings) => ({ params: { identity_workspace_id: workspaceId } });
 const agent: Example = ({ agentSlug }) => ({ params: { slug: agentSlug } });
 const run: Example = ({ runId }) => ({ params: { run_id: runId } });
+const memberOf = ({ workspaceId, memberId }: Belongings) => ({ id: workspaceId, member_id: memberId });
 const webhook: Example = ({ webhookId }) => ({ params: { id: webhookId } });
 const job: Example = ({ jobId }) => ({ params: { job_id: jobId } });
 const heartbeat: Example = ({ heartbeatId }) => ({ params: { id: heartbeatId } });
@@ -37,13 +39,43 @@ export const SAME_FOR_ALL: readonly string[] = [
   'integrations.deleteCredential',
   'integrations.setSecret',
   'integrations.deleteSecret',
+  // The operator's, of the deployment.
+  'workspaces.setState',
+  'feature-flags.put',
+  'feature-flags.delete',
+  'crm-admin.get',
+  'crm-admin.update',
+  'crm-admin.notes',
+  'crm-admin.createNote',
+  'crm-admin.deleteNote',
 ];
+const thread = ({ threadId }: Belongings) => ({ params: { id: threadId } });
+const destination = ({ destinationId }: Belongings) => ({ params: { id: destinationId } });
+const customerOf = { params: { customer_id: 'nobodys-customer' } };
+const customer: Example = () => customerOf;
 const password = { slug: 'smtp', kind: 'password' };
 const sender = { slug: 'smtp', dotted: 'mail.from' };
 
 export const EXAMPLES: Readonly<Record<string, Example>> = {
+  'workspaces.create': () => ({ body: { identity_workspace_id: 'acc_another', plan: 'free' } }),
+  'workspaces.get': workspace,
+  'workspaces.retry': workspace,
+  'workspaces.setState': () => ({ ...workspace(NOBODYS), body: { status: 'ready' } }),
+  'workspaces.destroy': workspace,
+
   'api-keys.create': () => ({ body: { name: 'another' } }),
   'api-keys.revoke': ({ apiKeyId }) => ({ params: { id: apiKeyId } }),
+
+  'billing.subscribe': () => ({ body: { billing_plan_id: 'plan_starter' } }),
+  'billing.wallet': () => ({ query: { limit: 10 } }),
+  'billing.topup': () => ({ body: { amount_usd_cents: 1_000 } }),
+  'billing.setModelRouter': () => ({ body: { enabled: true } }),
+  'billing.webhook': () => ({ body: { id: 'evt_unsigned' } }),
+
+  'members.list': ({ workspaceId }) => ({ params: { id: workspaceId } }),
+  'members.add': ({ workspaceId }) => ({ params: { id: workspaceId }, body: { email: 'another@members.example' } }),
+  'members.update': (of) => ({ params: memberOf(of), body: { role: 'admin' } }),
+  'members.remove': (of) => ({ params: memberOf(of) }),
 
   'agents.create': () => ({ body: { slug: 'another', model: 'auto', prompt: 'You help.' } }),
   'agents.detail': agent,
@@ -116,9 +148,14 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     params: { project_id: projectId, task_id: editTaskId },
     body: { decision: 'rejected' },
   }),
+  'run-artifacts.list': ({ runId }) => ({ query: { run_id: runId } }),
+  'run-artifacts.get': ({ runArtifactId }) => ({ params: { id: runArtifactId } }),
+  'cost.rollup': () => ({ query: { group_by: 'project' } }),
+  'customers.list': () => ({ query: { q: 'a' } }),
   'events.list': () => ({ query: { since_hours: 1 } }),
   'webhook-gates.list': () => ({ query: { status: 'blocked' } }),
 
+  'audit-log.list': () => ({ query: { action: 'api-keys.create', limit: 5 } }),
   'attachments.list': project,
   'attachments.upload': ({ projectId }) => ({
     params: { project_id: projectId },
@@ -174,6 +211,36 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   }),
   'tools.update': ({ toolSlug }) => ({ params: { slug: toolSlug }, body: { description: 'changed' } }),
   'tools.delete': tool,
+
+  'feature-flags.put': () => ({ params: { name: 'another' }, body: { enabled: true } }),
+  'feature-flags.delete': () => ({ params: { name: 'another' } }),
+  'crm-admin.list': () => ({ query: { status: 'lead' } }),
+  'crm-admin.get': customer,
+  'crm-admin.update': () => ({ ...customerOf, body: { status: 'active' } }),
+  'crm-admin.notes': customer,
+  'crm-admin.createNote': () => ({ ...customerOf, body: { text: 'Called.' } }),
+  'crm-admin.deleteNote': () => ({ params: { ...customerOf.params, note_id: NOBODYS.runArtifactId } }),
+  'system.reload': () => ({ body: {} }),
+
+  'output-destinations.create': () => ({
+    body: { name: 'another', kind: 'email', config: { to: ['owner@example.com'] } },
+  }),
+  'output-destinations.listDeliveries': ({ destinationId }) => ({ query: { destination_id: destinationId } }),
+  'output-destinations.redeliver': ({ outputDeliveryId }) => ({ params: { id: outputDeliveryId } }),
+  'output-destinations.get': destination,
+  'output-destinations.update': (of) => ({ ...destination(of), body: { enabled: false } }),
+  'output-destinations.delete': destination,
+  'output-destinations.test': destination,
+
+  'chat.listThreads': () => ({ query: { limit: 10 } }),
+  'chat.createThread': () => ({ body: { title: 'another' } }),
+  'chat.getThread': thread,
+  'chat.updateThread': (of) => ({ ...thread(of), body: { title: 'changed' } }),
+  'chat.deleteThread': thread,
+  'chat.listMessages': thread,
+  'chat.sendMessage': (of) => ({ ...thread(of), body: { content: 'Say something.' } }),
+  'chat.listAttachments': thread,
+  'chat.uploadAttachments': (of) => ({ ...thread(of), body: attachmentForm('another') }),
 
   'webhooks.create': () => ({ body: { url: 'https://example.com/hook' } }),
   'webhooks.delete': webhook,

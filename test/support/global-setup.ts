@@ -5,10 +5,16 @@ import { registerSearchAttributes } from '../../src/platform/temporal/search-att
 import { createLog } from '../../src/platform/core/log.ts';
 import { makeTemplate } from './database-template.ts';
 
+/** A deleted workflow is gone when the queues have acknowledged its end, which is every 30 seconds by default. */
+const DYNAMIC_CONFIG = [
+  'history.transferProcessorUpdateAckInterval="500ms"',
+  'history.visibilityProcessorUpdateAckInterval="500ms"',
+];
+
 export default async function globalSetup(): Promise<void> {
   const cliPath = await findTemporalCli(process.env);
   if (!cliPath) throw new Error('no Temporal CLI: run `npm run setup` first');
-  const [server] = await Promise.all([startTemporal({ cliPath }), makeTemplate()]);
+  const [server] = await Promise.all([startTemporal({ cliPath, dynamicConfig: DYNAMIC_CONFIG }), makeTemplate()]);
   (globalThis as { temporalServer?: EmbeddedTemporal }).temporalServer = server;
   process.env.TEST_TEMPORAL_ADDRESS = server.address;
 

@@ -1,8 +1,18 @@
 /** A request to any endpoint, built from its declaration: where it is reached, and with the credential it asks for. */
-import type { Endpoint } from '../../src/platform/http/endpoint.ts';
-import { fillPath } from './endpoints.ts';
+import { INTERNAL_WORKSPACE } from '../../src/platform/core/ids.ts';
+import type { Caller, Endpoint } from '../../src/platform/http/endpoint.ts';
+import { fillPath, isOfOperator } from './endpoints.ts';
 import { demandIn, otpHeaders } from './otp.ts';
-import { call, type Answer, type Tenant, type TestService } from './service.ts';
+import { call, sessionFor, TEST_SECRETS, type Answer, type Tenant, type TestService } from './service.ts';
+
+/** The owner of the workspace that operates the deployment. */
+const INTERNAL_CALLER: Caller = {
+  workspaceId: INTERNAL_WORKSPACE,
+  customerId: 'internal',
+  actor: 'owner@localhost',
+  isAdmin: true,
+  isInternal: true,
+};
 
 /** What goes into a request, by the names in the declaration. */
 export interface RequestParts {
@@ -24,11 +34,16 @@ const urlOf = (
   return `${baseUrl}${prefix}${fillPath(endpoint, params)}${search.size > 0 ? `?${search}` : ''}`;
 };
 
-export const credentialsOf = (
+export function credentialsOf(
   { apiKey, session }: Pick<Tenant, 'apiKey' | 'session'>,
-  { surface }: Endpoint,
-): Record<string, string> =>
-  surface === 'public' ? { authorization: `Bearer ${apiKey}` } : { cookie: `service_session=${session}` };
+  endpoint: Endpoint,
+): Record<string, string> {
+  const { surface, credential } = endpoint;
+  if (surface === 'public') return { authorization: `Bearer ${apiKey}` };
+  if (isOfOperator(endpoint)) return { cookie: `service_session=${sessionFor(INTERNAL_CALLER)}` };
+  const cookie = { cookie: `service_session=${session}` };
+  return credential === 'operator' ? { ...cookie, 'x-operator-token': TEST_SECRETS.OPERATOR_TOKEN } : cookie;
+}
 
 /** As this tenant, with its valid credential. */
 export async function send(

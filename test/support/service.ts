@@ -119,7 +119,13 @@ export async function startTestService({
     async close() {
       await api.close();
       await Promise.all(workers.map((running) => running.close()));
-      for (const schedule of ['housekeeping', 'integration-health']) {
+      for (const schedule of [
+        'housekeeping',
+        'integration-health',
+        'retention',
+        'system-job/integration-health',
+        'metering',
+      ]) {
         await temporal.client.schedule
           .getHandle(temporal.queuePrefix + schedule)
           .delete()

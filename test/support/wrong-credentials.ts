@@ -24,6 +24,11 @@ export interface Material {
   tenant: Tenant;
   /** Of the same workspace. */
   revokedKey: string;
+  /** Of the same person, who has signed out of it. */
+  endedSession: string;
+  /** An access token of the identity provider, of the same person and workspace. */
+  identityToken: string;
+  wrongTokens: readonly [name: string, token: string][];
 }
 
 const INVALID_KEY: Refusal = { status: 401, body: 'invalid api key' };
@@ -31,6 +36,8 @@ const REVOKED_KEY: Refusal = { status: 401, body: 'api key revoked' };
 const NO_SESSION: Refusal = { status: 401, body: { detail: 'auth_required' } };
 const NO_COOKIE: Refusal = { status: 401, body: { error: 'auth_required' } };
 const NOT_ADMIN: Refusal = { status: 403, body: { detail: 'admin_required' } };
+const NOT_INTERNAL: Refusal = { status: 403, body: { detail: 'internal_only' } };
+const NO_OPERATOR: Refusal = { status: 401, body: { detail: 'invalid_operator_token' } };
 
 const nowS = () => Math.floor(Date.now() / 1_000);
 
@@ -48,7 +55,7 @@ const sign = (claims: SessionClaims, secret = TEST_SECRETS.SESSION_SECRET) => si
 /** Another character of the same alphabet in the last place that counts. */
 const changed = (text: string, at: number) => text.slice(0, at) + (text[at] === 'A' ? 'B' : 'A') + text.slice(at + 1);
 
-function wrongKeys({ tenant, revokedKey }: Material): WrongCredential[] {
+function wrongKeys({ tenant, revokedKey, identityToken }: Material): WrongCredential[] {
   const { apiKey, session } = tenant;
   const bearer = (name: string, value: string): WrongCredential => ({
     name,
@@ -72,6 +79,7 @@ function wrongKeys({ tenant, revokedKey }: Material): WrongCredential[] {
     bearer('what is stored of the key', `Bearer ${sha256(apiKey)}`),
     bearer('a session', `Bearer ${session}`),
     bearer('the operator token', `Bearer ${TEST_SECRETS.OPERATOR_TOKEN}`),
+    bearer('an access token of the identity provider', `Bearer ${identityToken}`),
     { name: 'a session cookie', headers: { cookie: `service_session=${session}` }, expected: INVALID_KEY },
     { name: 'a session header', headers: { 'x-service-session': session }, expected: INVALID_KEY },
     {
@@ -84,7 +92,7 @@ function wrongKeys({ tenant, revokedKey }: Material): WrongCredential[] {
 }
 
 /** Sessions that are none, whichever way they come. */
-function wrongSessions({ tenant }: Material): [name: string, session: string][] {
+function wrongSessions({ tenant, endedSession }: Material): [name: string, session: string][] {
   const { apiKey, session } = tenant;
   const [payload, signature] = session.split('.') as [string, string];
   const payloadOf = (claims: object) => Buffer.from(JSON.stringify(claims)).toString('base64url');
@@ -101,6 +109,7 @@ function wrongSessions({ tenant }: Material): [name: string, session: string][] 
     ['a session without an end', sign(withoutEnd as SessionClaims)],
     ['a session signed with another secret', sign(claimsOf(tenant), 'another-secret-of-some-length')],
     ['a session signed with the secret of the stamps', sign(claimsOf(tenant), TEST_SECRETS.ADMIN_SECRET)],
+    ['a session that was signed out of', endedSession],
     ['a session of no workspace', sign(claimsOf(tenant, { workspace: '', customer_id: '' }))],
     ['an API key', apiKey],
     ['the operator token', TEST_SECRETS.OPERATOR_TOKEN],
@@ -109,6 +118,12 @@ function wrongSessions({ tenant }: Material): [name: string, session: string][] 
 
 const inHeader = (session: string) => ({ 'x-service-session': session });
 const inCookie = (session: string) => ({ cookie: `service_session=${session}` });
+
+const rightToken = ({ identityToken }: Material): WrongCredential => ({
+  name: 'an access token of the identity provider',
+  headers: { authorization: `Bearer ${identityToken}` },
+  expected: NO_SESSION,
+});
 
 /** At the control plane's own listener. */
 function directly(material: Material, endpoint: Endpoint): WrongCredential[] {
@@ -122,12 +137,27 @@ function directly(material: Material, endpoint: Endpoint): WrongCredential[] {
     { name: 'a session cookie', headers: inCookie(session), expected: NO_SESSION },
     { name: 'a stamp alone', headers: { 'x-service-admin': stamp({}) }, expected: NO_SESSION },
     { name: 'the operator token', headers: { 'x-operator-token': TEST_SECRETS.OPERATOR_TOKEN }, expected: NO_SESSION },
+    ...(endpoint.credential === 'identity' ? [] : [rightToken(material)]),
     ...wrongSessions(material).map(([name, wrong]) => ({ name, headers: inHeader(wrong), expected: NO_SESSION })),
   ];
 }
 
 /** Through the browser proxy, which itself refuses what is not even shaped like a session. */
 function throughProxy(material: Material, endpoint: Endpoint): WrongCredential[] {
+  const { session } = material.tenant;
+  return [
+    ...withoutCookie(material, endpoint),
+    {
+      name: 'a session header beside a cookie that is none',
+      headers: { ...inHeader(session), ...inCookie('nonsense') },
+      expected: NO_SESSION,
+    },
+    ...wrongSessions(material).map(([name, wrong]) => ({ name, headers: inCookie(wrong), expected: NO_SESSION })),
+  ];
+}
+
+/** Whatever the endpoint asks for, through the proxy it is reached by who is signed in. */
+function withoutCookie(material: Material, endpoint: Endpoint): WrongCredential[] {
   const { apiKey, session } = material.tenant;
   const stamp = stampOf(material, endpoint);
   return [
@@ -144,12 +174,59 @@ function throughProxy(material: Material, endpoint: Endpoint): WrongCredential[]
       headers: { ...inHeader(session), 'x-service-admin': stamp({}) },
       expected: NO_COOKIE,
     },
-    {
-      name: 'a session header beside a cookie that is none',
-      headers: { ...inHeader(session), ...inCookie('nonsense') },
-      expected: NO_SESSION,
-    },
-    ...wrongSessions(material).map(([name, wrong]) => ({ name, headers: inCookie(wrong), expected: NO_SESSION })),
+    { ...rightToken(material), expected: NO_COOKIE },
+    { name: 'the operator token', headers: operatorHeader(TEST_SECRETS.OPERATOR_TOKEN), expected: NO_COOKIE },
+  ];
+}
+
+const operatorHeader = (token: string) => ({ 'x-operator-token': token });
+
+/** A session, of whatever role, opens nothing that is the operator's. */
+function wrongOperators(
+  material: Material,
+  endpoint: Endpoint,
+): { direct: WrongCredential[]; proxied: WrongCredential[] } {
+  const { apiKey, session } = material.tenant;
+  const token = TEST_SECRETS.OPERATOR_TOKEN;
+  const tokens: [name: string, headers: Record<string, string>][] = [
+    ['no token', {}],
+    ['an empty token', operatorHeader('')],
+    ['another token', operatorHeader(changed(token, 0))],
+    ['a token that is cut off', operatorHeader(token.slice(0, -1))],
+    ['a token with something after it', operatorHeader(`${token}x`)],
+    ['a token in upper case', operatorHeader(token.toUpperCase())],
+    ['two tokens', operatorHeader(`${token}, ${token}`)],
+    ['what is hashed of the token', operatorHeader(sha256(token))],
+    ['the token as bearer', { authorization: `Bearer ${token}` }],
+    ['the token in a cookie', { cookie: `x-operator-token=${token}` }],
+    ['an API key', operatorHeader(apiKey)],
+    ['a session', operatorHeader(session)],
+  ];
+  const stamp = stampOf(material, endpoint)({});
+  const direct: typeof tokens = [
+    ...tokens,
+    ["an owner's session", inHeader(session)],
+    ["an owner's session and a stamp", { ...inHeader(session), 'x-service-admin': stamp }],
+    ['an access token of the identity provider', { authorization: `Bearer ${material.identityToken}` }],
+  ];
+  return {
+    direct: direct.map(([name, headers]) => ({ name, headers, expected: NO_OPERATOR })),
+    proxied: tokens.map(([name, headers]) => ({
+      name: `${name}, signed in`,
+      headers: { ...headers, ...inCookie(session) },
+      expected: NO_OPERATOR,
+    })),
+  };
+}
+
+/** Everybody's session but the deployment's own. */
+function foreignSessions({ tenant }: Material): [name: string, session: string][] {
+  const { caller } = tenant;
+  return [
+    ['an owner of another workspace', tenant.session],
+    ['a member of another workspace', sign(claimsOf(tenant, { role: 'member' }))],
+    ['a session that only says the slug', sign(claimsOf(tenant, { customer_id: 'internal' }))],
+    ['a workspace of nearly the same name', sign(claimsOf(tenant, { workspace: 'acc_Internal', sub: caller.actor }))],
   ];
 }
 
@@ -228,6 +305,49 @@ const MATRIX: Record<Credential, (material: Material, endpoint: Endpoint) => Mat
       atControlPlane: [...directly(material, endpoint), ...direct],
     };
   },
+  internal: (material, endpoint) => {
+    const foreign = foreignSessions(material);
+    return {
+      atGateway: [
+        ...throughProxy(material, endpoint),
+        ...foreign.map(([name, session]) => ({ name, headers: inCookie(session), expected: NOT_INTERNAL })),
+      ],
+      atControlPlane: [
+        ...directly(material, endpoint),
+        ...foreign.map(([name, session]) => ({ name, headers: inHeader(session), expected: NOT_INTERNAL })),
+      ],
+    };
+  },
+  identity: (material, endpoint) => {
+    const tokens: [name: string, token: string][] = [
+      ...material.wrongTokens,
+      ...wrongSessions(material).map(([name, wrong]): [string, string] => [`${name} as bearer`, wrong]),
+    ];
+    const besideSession = { authorization: `Bearer ${material.identityToken}`, ...inHeader('nonsense') };
+    return {
+      atGateway: throughProxy(material, endpoint),
+      atControlPlane: [
+        ...directly(material, endpoint),
+        ...tokens.map(([name, token]) => ({
+          name,
+          headers: { authorization: `Bearer ${token}` },
+          expected: NO_SESSION,
+        })),
+        { name: 'a right token beside a session that is none', headers: besideSession, expected: NO_SESSION },
+        {
+          name: 'a token in another scheme',
+          headers: { authorization: `Basic ${material.identityToken}` },
+          expected: NO_SESSION,
+        },
+      ],
+    };
+  },
+  operator: (material, endpoint) => {
+    const { direct, proxied } = wrongOperators(material, endpoint);
+    return { atGateway: [...withoutCookie(material, endpoint), ...proxied], atControlPlane: direct };
+  },
+  // Its handler checks the signature over the body, which is no matter of headers.
+  provider: (material, endpoint) => ({ atGateway: withoutCookie(material, endpoint), atControlPlane: [] }),
 };
 
 export const wrongCredentials = (endpoint: Endpoint, material: Material): Matrix =>

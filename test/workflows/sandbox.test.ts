@@ -21,7 +21,21 @@ describe('the bundle', () => {
   // Guards: the names under which histories are stored for months; a renamed workflow cannot replay any of them.
   test('has every workflow under its name', () => {
     expect(Object.keys(workflows).sort()).toEqual([
-      ...['agentRun', 'housekeeping', 'integrationHealth', 'phase', 'project', 'scheduledJob', 'webhookDelivery'],
+      ...[
+        'agentRun',
+        'destroyWorkspace',
+        'housekeeping',
+        'integrationHealth',
+        'metering',
+        'outputDelivery',
+        'phase',
+        'project',
+        'provisionWorkspace',
+        'retention',
+        'scheduledJob',
+        'systemJob',
+        'webhookDelivery',
+      ],
     ]);
   });
 

@@ -15,6 +15,7 @@ import {
   getExternalWorkflowHandle,
   isCancellation,
   ParentClosePolicy,
+  patched,
   setCurrentDetails,
   setHandler,
   TimeoutFailure,
@@ -342,6 +343,10 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
       if (ending.kind === 'superseded') return ended('superseded', null);
       if (ending.kind === 'ended') return ended(ending.status, ending.costUsd);
       graph.load(ending.steps);
+      // Asked for ever otherwise. The project takes the phase up again, from its record.
+      if (graph.ready().length === 0 && patched('stuck-phase')) {
+        throw ApplicationFailure.nonRetryable(`phase ${slug}: a step is under way that nobody works on`, 'phase_stuck');
+      }
     }
   }
 

@@ -128,5 +128,8 @@ export const phaseStatusSignal =
     'phaseStatus',
   );
 
+/** The workflow of a phase is gone and will not report: its record says what becomes of it. */
+export const phaseLostSignal = defineSignal<[{ slug: string; taskId: string; iteration: number }]>('phaseLost');
+
 /** A step that was to run although the project is paused has ended, or a gate has opened. */
 export const stepEndedSignal = defineSignal<[{ subtaskId: string }]>('stepEnded');

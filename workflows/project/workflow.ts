@@ -53,6 +53,7 @@ import {
   abandonUpdate,
   editSessionUpdate,
   pauseUpdate,
+  phaseLostSignal,
   phaseStatusSignal,
   resolveGateSignal,
   resolveGateUpdate,
@@ -349,6 +350,9 @@ export async function project(input: ProjectInput): Promise<void> {
     stir();
   });
   setHandler(phaseEndedSignal, (result) => phaseEnded(result));
+  setHandler(phaseLostSignal, async (lost) => {
+    if (board.inFlight.get(lost.slug) === lost.iteration) await recover(lost);
+  });
 
   function phaseEnded(result: PhaseResult): void {
     if (!board.end(result)) return;

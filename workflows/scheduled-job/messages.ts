@@ -5,7 +5,7 @@ export interface ScheduledJobInput {
   customerId: string;
   workspaceId: string;
   /** The row that says what to run; it is read when the time has come. */
-  source: { kind: 'job'; n: number } | { kind: 'heartbeat'; id: string };
+  source: { kind: 'job'; n: number } | { kind: 'heartbeat'; id: string } | { kind: 'builtin'; id: string };
   limits: RunLimits;
   split: boolean;
 }

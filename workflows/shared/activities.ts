@@ -53,6 +53,13 @@ export const chores = proxyActivities<Activities>({
   retry: { maximumAttempts: 1 },
 });
 
+/** What a schedule asks for seldom: it is not to be lost by one worker that was killed, and may be repeated. */
+export const errands = proxyActivities<Activities>({
+  startToCloseTimeout: '2m',
+  heartbeatTimeout: '10s',
+  retry: { initialInterval: '1s', maximumInterval: '1m', maximumAttempts: 10 },
+});
+
 const sameQueue = {
   models: proxyActivities<Activities>(MODEL_CALL),
   tools: proxyActivities<Activities>(TOOL_CALL),

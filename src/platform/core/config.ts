@@ -4,6 +4,7 @@
  */
 import ms, { type StringValue } from 'ms';
 import { z } from 'zod';
+import { secretsIn } from './crypto.ts';
 
 /** `7d`, `30s`, `500ms` -> milliseconds. */
 const duration = (fallback: StringValue) =>
@@ -18,6 +19,8 @@ const duration = (fallback: StringValue) =>
       }
       return value;
     });
+/** The same; empty or 0 is 0, for ever. */
+const retention = (fallback: StringValue) => z.preprocess((text) => (text === '' ? '0' : text), duration(fallback));
 const flag = z
   .enum(['true', 'false', '1', '0', ''], 'expects true or false')
   .default('false')
@@ -25,15 +28,17 @@ const flag = z
 const integer = (fallback: number, min = 0, max = 2 ** 31 - 1) =>
   z.coerce.number(`expects a whole number from ${min} to ${max}`).int().min(min).max(max).default(fallback);
 const port = (fallback: number) => integer(fallback, 0, 65_535);
-const list = z
-  .string()
-  .default('')
-  .transform((text) =>
-    text
-      .split(',')
-      .map((item) => item.trim())
-      .filter(Boolean),
-  );
+const listOf = (fallback: string) =>
+  z
+    .string()
+    .default(fallback)
+    .transform((text) =>
+      text
+        .split(',')
+        .map((item) => item.trim())
+        .filter(Boolean),
+    );
+const list = listOf('');
 const url = z.url('expects an address such as https://example.com');
 /** `openai=http://127.0.0.1:9/v1,github=...` -> address by name. */
 const addresses = list.transform((items, ctx) => {
@@ -46,7 +51,19 @@ const addresses = list.transform((items, ctx) => {
   return z.NEVER;
 });
 const secret = z.string().min(16, 'expects at least 16 characters; try: openssl rand -base64 32');
+/** Current one first, older ones after commas. */
+const secrets = z
+  .string()
+  .refine(
+    (text) => secretsIn(text).every(({ length }) => length >= 16),
+    'expects at least 16 characters, of each where there are several; try: openssl rand -base64 32',
+  );
 
+const providerId = (fallback: string) =>
+  z
+    .string()
+    .regex(/^[\w-]{1,200}$/, 'expects an id of letters, digits, "-" and "_"')
+    .default(fallback);
 export const settings = z.object({
   PORT: port(8080).describe('Gateway: public API, browser proxy, docs, health'),
   CONTROL_PLANE_PORT: port(8081).describe('Control plane, addressed directly'),
@@ -87,8 +104,17 @@ export const settings = z.object({
   ),
   TEMPORAL_UI_URL: url.optional().describe('Temporal Web UI, for the links that the product prints'),
 
-  SESSION_SECRET: secret.describe('Signs session cookies'),
-  ADMIN_SECRET: secret.describe('Signs the admin stamp of the proxy'),
+  SESSION_SECRET: secrets.describe('Signs session cookies; older ones after a comma are still believed'),
+  SESSION_TTL: duration('12h').describe('How long a session lasts after sign-in'),
+  ADMIN_SECRET: secrets.describe('Signs the admin stamp of the proxy; older ones after a comma are still believed'),
+  IDENTITY_JWKS_URL: url
+    .optional()
+    .describe('Keys of the identity provider whose access tokens are taken. Embedded mode: keys of its own'),
+  IDENTITY_ISSUER: z.string().min(1).optional().describe('Issuer that its access tokens name'),
+  IDENTITY_AUDIENCE: z.string().min(1).optional().describe('Audience that they name'),
+  OIDC_ISSUER: url.optional().describe('OpenID provider that people sign in at, instead of by mailed code'),
+  OIDC_CLIENT_ID: z.string().min(1).optional().describe('This service as it is known there'),
+  OIDC_CLIENT_SECRET: z.string().min(1).optional().describe('Its secret there'),
   SECRETS_KEY: secret.describe('Encrypts stored secrets; older keys after a comma still open what they sealed'),
   OPERATOR_TOKEN: z.string().default('').describe('Credential of the operator routes; empty disables them'),
 
@@ -133,6 +159,9 @@ export const settings = z.object({
   RUN_MAX_TOKENS: integer(1_000_000, 1).describe('Tokens one run may use, input and output'),
   RUN_DETAIL_TTL: duration('7d').describe('How long the detail of a run can be read after it ended'),
   HOUSEKEEPING_INTERVAL: duration('30s').describe('How often lost starts are looked for'),
+  LOST_WORK_INTERVAL: duration('5m').describe(
+    'How long a run or project may be under way before Temporal is asked whether it still has it, and then again',
+  ),
 
   TOOLS_COMMAND: z
     .enum(['off', 'bwrap'], 'expects off or bwrap')
@@ -157,6 +186,10 @@ export const settings = z.object({
   WEBHOOK_ALLOW_HTTP: flag.describe('Accept http:// webhook addresses'),
   WEBHOOK_TIMEOUT: duration('10s').describe('How long a receiver may take'),
   WEBHOOK_RETRY_INITIAL: duration('30s').describe('Wait before the second attempt; doubles from there, up to an hour'),
+  TURN_SECRET: secret.optional().describe('Shared with the TURN servers of calls; without one there are none'),
+  TURN_URLS: list.describe('Their addresses, such as turn:turn.example.com:3478?transport=udp'),
+  TURN_TTL: duration('1h').describe('How long credentials of a call are good for'),
+  OUTPUT_TIMEOUT: duration('30s').describe('How long an output destination may take for one artifact'),
   EGRESS_ALLOWLIST: list.describe('host:port pairs that outgoing requests may reach although they are private'),
 
   SMTP_URL: z
@@ -188,6 +221,62 @@ export const settings = z.object({
     'How often a provider is asked whether a credential still works',
   ),
 
+  BILLING_MODE: z
+    .enum(['internal_noop', 'live'], 'expects internal_noop or live')
+    .default('internal_noop')
+    .describe('live: plans and credit are paid for at Stripe, and use is charged to wallets; otherwise only recorded'),
+  BILLING_STRICT: flag.describe('Refuse a new workspace whose billing customer cannot be made'),
+  BILLING_PLAN_STARTER: providerId('plan_starter').describe('Stripe product of the starter plan'),
+  BILLING_PLAN_PRO: providerId('plan_pro').describe('Stripe product of the pro plan'),
+  BILLING_FX_USD_IDR: z
+    .string()
+    .regex(/^[1-9]\d{0,8}(\.\d{1,4})?$/, 'expects rupiah for a dollar, such as 16500')
+    .default('16500')
+    .describe(
+      'Rupiah that a dollar of credit costs. The default is a round figure: set the reference rate (JISDOR of Bank Indonesia) that you account by',
+    ),
+  BILLING_RETURN_URL: url
+    .optional()
+    .describe('Where payment pages lead back to; return_path is a path on its host. Unset: BASE_URL'),
+  BILLING_COUNTRY_HEADERS: listOf('cf-ipcountry,cloudfront-viewer-country,x-vercel-ip-country,x-country-code').describe(
+    "Headers in which an edge in front of the service tells the caller's country, the first one that is there counts",
+  ),
+  STRIPE_SECRET_KEY: z.string().min(1).optional().describe('Key of the Stripe account; live billing needs it'),
+  STRIPE_WEBHOOK_SECRET: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Signing secret of the Stripe webhook endpoint; live billing needs it'),
+  STRIPE_API_BASE: url.optional().describe('Another address for the Stripe API, for tests'),
+  STRIPE_TIMEOUT: duration('10s').describe('How long Stripe may take for one answer; two more are asked for'),
+  MODEL_ROUTER_URL: url
+    .optional()
+    .describe('Managed model router: an address that speaks the protocols of OpenRouter, version path included'),
+  MODEL_ROUTER_PROVISIONING_KEY: z.string().min(1).optional().describe('Makes the keys of workspaces at the router'),
+
+  RETENTION_RUN_DETAILS: retention('90d').describe(
+    'How long the transcript of a run is kept after it ended, never shorter than RUN_DETAIL_TTL; empty: for ever',
+  ),
+  RETENTION_EVENTS: retention('365d').describe('How long events of runs and projects are kept; empty: for ever'),
+  RETENTION_DELIVERIES: retention('90d').describe(
+    'How long the log of webhooks and outputs that were sent is kept; empty: for ever',
+  ),
+  RETENTION_OTP: retention('1d').describe(
+    'How long codes that were mailed and sessions that were ended are remembered after they expired; empty: for ever',
+  ),
+  RETENTION_AUDIT: retention('730d').describe('How long the audit log is kept; empty: for ever'),
+
+  WORKSPACES_SCOPED: flag.describe('Show each tenant its own workspace only'),
+  PROVISIONER_URL: url
+    .optional()
+    .describe('External provisioner of workspaces (docs/provisioner.md); without one they are made here'),
+  PROVISIONER_TOKEN: z.string().min(1).optional().describe('Bearer token that it is shown'),
+  PROVISIONER_TIMEOUT: duration('30s').describe('How long it may take for one answer'),
+  PROVISIONER_POLL: duration('5s').describe('How often it is asked whether a resource is ready'),
+  PROVISIONER_ATTEMPTS: integer(5, 1, 100).describe('How often a step of a workspace is tried'),
+  PROVISIONER_RETRY_INITIAL: duration('1s').describe('Wait before the second attempt; doubles from there'),
+  PROVISIONING_TIMEOUT: duration('20m').describe('How long one resource of a workspace may take'),
+
   PUBLIC_VISIBILITY: flag.describe('Blank the definitions of built-in agents'),
 });
 
@@ -197,9 +286,9 @@ export class ConfigError extends Error {}
 
 /** @throws ConfigError with one line for each bad setting */
 export function loadConfig(env: Record<string, string | undefined>): Config {
-  // An empty variable means "not set", except where empty is itself a choice (OPERATOR_TOKEN=).
+  // An empty variable means "not set", except where empty is itself a choice: no operator, for ever.
   const given = Object.fromEntries(
-    Object.entries(env).filter(([name, value]) => value !== '' || name === 'OPERATOR_TOKEN'),
+    Object.entries(env).filter(([name, value]) => value !== '' || /^(OPERATOR_TOKEN|RETENTION_\w+)$/.test(name)),
   );
   const parsed = settings.safeParse(given);
   if (parsed.success) return parsed.data;

@@ -12,6 +12,10 @@ export const sha256 = (text: string): string => createHash('sha256').update(text
 export const hmacSha256 = (key: string, text: string, encoding: 'hex' | 'base64url' = 'hex'): string =>
   createHmac('sha256', key).update(text).digest(encoding);
 
+/** Of a setting that may be rotated: the first is the current one and signs, the older ones after it still verify. */
+export const secretsIn = (setting: string): [current: string, ...older: string[]] =>
+  setting.split(',').map((text) => text.trim()) as [string, ...string[]];
+
 /** Compares digests of both, so that neither length nor content shows in the time taken. */
 export const safeEqual = (a: string, b: string): boolean =>
   timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());

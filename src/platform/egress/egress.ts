@@ -41,6 +41,18 @@ const parseAllowlist = (entries: readonly string[]): Set<string> =>
     }),
   );
 
+/** @returns why an address that a tenant registers can never be used, as far as it can be told without DNS */
+export function addressProblem(
+  egress: Pick<Egress, 'isForbiddenUrl'>,
+  url: string,
+  { allowHttp }: { allowHttp: boolean },
+): string | undefined {
+  const forbidden = egress.isForbiddenUrl(url);
+  if (forbidden !== undefined) return forbidden;
+  const { protocol } = new URL(url);
+  return protocol === 'https:' || (allowHttp && protocol === 'http:') ? undefined : 'only https is allowed';
+}
+
 /** What the request of the next hop looks like, by the rules of the fetch standard and the one on headers above. */
 const follow = (init: RequestInit, status: number, from: URL, to: URL): RequestInit => {
   const headers = new Headers(init.headers);

@@ -25,6 +25,8 @@ export interface FileStore {
   getStream(key: string): Promise<Readable>;
   /** A key that is not there is no error. */
   delete(key: string): Promise<void>;
+  /** Everything in a folder: whose key begins with this one and a slash. */
+  deleteAll(folder: string): Promise<void>;
 }
 
 export class FileNotFoundError extends Error {}
@@ -84,6 +86,10 @@ const fileStore = (disk: () => Promise<Disk>, { write, writeStream }: Writing): 
   },
   async delete(key) {
     await (await disk()).delete(check(key));
+  },
+  async deleteAll(folder) {
+    // The driver itself: the disk takes the slash away, and with it the line between `acme` and `acme-2`.
+    await (await disk()).driver.deleteAll(`${check(folder)}/`);
   },
 });
 

@@ -12,6 +12,7 @@ import { sha256 } from '../core/crypto.ts';
 import type { Log } from '../core/log.ts';
 import { Problem } from '../core/problem.ts';
 import { urgently } from '../db/client.ts';
+import { withAudit, type AuditTrail } from './audit.ts';
 import {
   BINARY,
   NO_CONTENT,
@@ -35,9 +36,10 @@ export type Authenticate = (credential: Credential, request: Request) => Promise
 export interface SurfaceOptions {
   routes: readonly Route[];
   authenticate: Authenticate;
+  audit?: AuditTrail;
 }
 
-export function createSurface({ routes, authenticate }: SurfaceOptions): express.Router {
+export function createSurface({ routes, authenticate, audit }: SurfaceOptions): express.Router {
   const router = express.Router({ caseSensitive: true, strict: false });
   // Express would answer these itself: OPTIONS with the methods a path has, HEAD like GET. Neither is declared.
   router.options('/{*path}', notFound);
@@ -48,7 +50,7 @@ export function createSurface({ routes, authenticate }: SurfaceOptions): express
       endpoint.path.replace(/\{(\w+)\}/g, ':$1'),
       authenticated(endpoint, authenticate),
       ...bodyReader(endpoint),
-      answer(route),
+      answer(route, audit),
     );
   }
   return router;
@@ -62,6 +64,7 @@ const matchKey = (path: string): string => path.replace(/\{\w+\}/g, '~');
 const authenticated =
   (endpoint: Endpoint, authenticate: Authenticate): RequestHandler =>
   async (request, response, next) => {
+    response.locals.route = endpoint.path;
     response.locals.caller = await urgently(() => authenticate(endpoint.credential, request));
     next();
   };
@@ -72,6 +75,7 @@ const isMultipart = (request: { headers: { 'content-type'?: string } }) =>
   request.headers['content-type']?.startsWith('multipart/') ?? false;
 
 function bodyReader(endpoint: Endpoint): RequestHandler[] {
+  if (endpoint.rawBody) return [express.raw({ limit: MAX_JSON_BYTES, type: () => true })];
   if (endpoint.upload) return [fileReader(endpoint.upload.maxBytes)];
   return endpoint.body ? [readJson] : [];
 }
@@ -83,12 +87,12 @@ function fileReader(maxBytes: number): RequestHandler {
 }
 
 const answer =
-  ({ endpoint, handler }: Route): RequestHandler =>
+  ({ endpoint, handler }: Route, audit: AuditTrail | undefined): RequestHandler =>
   async (request, response) => {
     const { params, query, body } = parseRequest(endpoint, {
       params: request.params,
       query: request.query,
-      body: request.body,
+      body: endpoint.rawBody ? undefined : request.body,
     });
     response.locals.isHandling = true;
     const asked: EndpointRequest = {
@@ -102,12 +106,17 @@ const answer =
         challengeId: request.get(OTP_CHALLENGE_HEADER),
         code: request.get(OTP_CODE_HEADER),
       },
+      header: (name) => request.get(name),
+      rawBody: endpoint.rawBody ? rawBodyOf(request) : undefined,
       file: request.file && { filename: storableName(request.file.originalname), bytes: request.file.buffer },
       receiveFiles: filesOf(request, response, endpoint.uploads),
     };
-    const result = await urgently(() => handler(asked));
+    const result = await urgently(() => withAudit(audit, endpoint, asked, () => handler(asked)));
     await send(endpoint, response, result);
   };
+
+/** The reader leaves an object where there is no body at all. */
+const rawBodyOf = ({ body }: Request): Buffer => (Buffer.isBuffer(body) ? body : Buffer.alloc(0));
 
 async function send(endpoint: Endpoint, response: Response, result: unknown): Promise<void> {
   response.status(endpoint.status);

@@ -2,10 +2,11 @@
  * Sessions and the admin stamp: how both are made and how they are checked.
  *
  * A session is `base64url(claims).base64url(hmac)`; the proxy reads it from the cookie and passes it on in a header.
- * The stamp binds an owner or admin to one method and path for five minutes.
+ * The stamp binds an owner or admin to one method and path for five minutes. A secret is given as its setting has it:
+ * the first signs, those after commas still verify, so that a rotation signs nobody out.
  */
 import { z } from 'zod';
-import { hmacSha256, safeEqual } from '../core/crypto.ts';
+import { hmacSha256, safeEqual, secretsIn } from '../core/crypto.ts';
 import { INTERNAL_WORKSPACE } from '../core/ids.ts';
 import { Problem } from '../core/problem.ts';
 import type { Authenticate } from './app.ts';
@@ -14,6 +15,7 @@ import type { Caller } from './endpoint.ts';
 export const SESSION_COOKIE = 'service_session';
 export const SESSION_HEADER = 'x-service-session';
 export const ADMIN_HEADER = 'x-service-admin';
+export const OPERATOR_HEADER = 'x-operator-token';
 const STAMP_TOLERANCE_S = 300;
 
 const Claims = z.object({
@@ -28,16 +30,19 @@ const Claims = z.object({
 });
 export type SessionClaims = z.infer<typeof Claims>;
 
+const isSigned = (signature: string, secret: string, text: string, encoding: 'hex' | 'base64url'): boolean =>
+  secretsIn(secret).some((each) => safeEqual(signature, hmacSha256(each, text, encoding)));
+
 export function signSession(claims: SessionClaims, secret: string): string {
   const payload = Buffer.from(JSON.stringify(claims)).toString('base64url');
-  return `${payload}.${hmacSha256(secret, payload, 'base64url')}`;
+  return `${payload}.${hmacSha256(secretsIn(secret)[0], payload, 'base64url')}`;
 }
 
 /** The claims, or undefined when the text is no session of ours or is past its end. */
 export function readSession(text: string | undefined, secret: string, nowS = Date.now() / 1000) {
   const [payload, signature, rest] = text?.split('.') ?? [];
   if (!payload || !signature || rest !== undefined) return undefined;
-  if (!safeEqual(signature, hmacSha256(secret, payload, 'base64url'))) return undefined;
+  if (!isSigned(signature, secret, payload, 'base64url')) return undefined;
   try {
     const claims = Claims.parse(JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')));
     return claims.exp > nowS ? claims : undefined;
@@ -59,7 +64,7 @@ export function signAdminStamp(
   nowS = Date.now() / 1000,
 ): string {
   const t = Math.floor(nowS);
-  return `t=${t},v1=${hmacSha256(secret, `${t}.${sub}.${method.toUpperCase()}.${path}`)}`;
+  return `t=${t},v1=${hmacSha256(secretsIn(secret)[0], `${t}.${sub}.${method.toUpperCase()}.${path}`)}`;
 }
 
 export function isAdminStamp(
@@ -70,7 +75,7 @@ export function isAdminStamp(
 ): boolean {
   const [, t, digest] = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/.exec(text ?? '') ?? [];
   if (!t || !digest || Math.abs(nowS - Number(t)) > STAMP_TOLERANCE_S) return false;
-  return safeEqual(digest, hmacSha256(secret, `${t}.${sub}.${method.toUpperCase()}.${path}`));
+  return isSigned(digest, secret, `${t}.${sub}.${method.toUpperCase()}.${path}`, 'hex');
 }
 
 export const sessionCaller = (claims: SessionClaims, isAdmin: boolean): Caller => ({
@@ -79,28 +84,53 @@ export const sessionCaller = (claims: SessionClaims, isAdmin: boolean): Caller =
   actor: claims.email || claims.sub,
   isAdmin,
   isInternal: claims.workspace === INTERNAL_WORKSPACE,
+  role: claims.role,
+});
+
+/** Answers that are nobody's in particular are the deployment's. */
+const deploymentCaller = (actor: string): Caller => ({
+  workspaceId: INTERNAL_WORKSPACE,
+  customerId: 'internal',
+  actor,
+  isAdmin: false,
+  isInternal: true,
 });
 
 export interface AuthenticateOptions {
   sessionSecret: string;
   adminSecret: string;
+  /** Empty: the operator routes are disabled. */
+  operatorToken: string;
+  /** Whether a session was signed out of before its time. */
+  isEnded: (session: string, claims: SessionClaims) => Promise<boolean>;
+  /** @throws Problem auth_required, identity_unreachable */
+  identityCaller: (token: string) => Promise<Caller>;
   /** @throws Problem invalid_api_key, api_key_revoked */
   apiKeyCaller: (secret: string) => Promise<Caller>;
 }
 
 /** How each credential is checked, for both surfaces. */
 export const createAuthenticate =
-  ({ sessionSecret, adminSecret, apiKeyCaller }: AuthenticateOptions): Authenticate =>
+  ({ sessionSecret, adminSecret, operatorToken, isEnded, ...callers }: AuthenticateOptions): Authenticate =>
   async (credential, request) => {
+    const [, bearer] = /^Bearer (\S+)$/i.exec(request.get('authorization') ?? '') ?? [];
     if (credential === 'api-key') {
-      const [, secret] = /^Bearer (\S+)$/i.exec(request.get('authorization') ?? '') ?? [];
-      if (!secret) throw new Problem('invalid_api_key');
-      return apiKeyCaller(secret);
+      if (!bearer) throw new Problem('invalid_api_key');
+      return callers.apiKeyCaller(bearer);
     }
-    const claims = readSession(request.get(SESSION_HEADER), sessionSecret);
-    if (!claims) throw new Problem('auth_required');
+    if (credential === 'provider') return deploymentCaller('billing-provider');
+    if (credential === 'operator') {
+      if (!operatorToken) throw new Problem('operator_disabled');
+      if (!safeEqual(request.get(OPERATOR_HEADER) ?? '', operatorToken)) throw new Problem('invalid_operator_token');
+      return deploymentCaller('operator');
+    }
+    const session = request.get(SESSION_HEADER);
+    if (credential === 'identity' && bearer && session === undefined) return callers.identityCaller(bearer);
+    const claims = readSession(session, sessionSecret);
+    if (!claims || (await isEnded(session!, claims))) throw new Problem('auth_required');
     const stamped = { sub: claims.sub, method: request.method, path: request.path };
     const isAdmin = isAdminStamp(request.get(ADMIN_HEADER), stamped, adminSecret);
     if (credential === 'admin' && !isAdmin) throw new Problem('admin_required');
+    if (credential === 'internal' && claims.workspace !== INTERNAL_WORKSPACE) throw new Problem('internal_only');
     return sessionCaller(claims, isAdmin);
   };

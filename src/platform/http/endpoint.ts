@@ -12,8 +12,12 @@ import type { FileStore } from '../files/files.ts';
  * - `api-key`: `Authorization: Bearer svc_pk_...` (public surface)
  * - `session`: `x-service-session` header, which the proxy makes of the cookie
  * - `admin`: a session and the proxy's admin stamp
+ * - `internal`: a session of the workspace that operates the deployment
+ * - `identity`: a session, or `Authorization: Bearer` with an access token of the identity provider
+ * - `operator`: `x-operator-token`; nobody's session
+ * - `provider`: nothing here, as the handler checks the signature over the raw body
  */
-export type Credential = 'api-key' | 'session' | 'admin';
+export type Credential = 'api-key' | 'session' | 'admin' | 'internal' | 'identity' | 'operator' | 'provider';
 
 /** Who is calling. Everything a tenant owns is looked up with `customerId`; nothing of it comes from the request. */
 export interface Caller {
@@ -26,6 +30,8 @@ export interface Caller {
   isAdmin: boolean;
   /** Of the workspace that operates the deployment. */
   isInternal: boolean;
+  /** Of a session. */
+  role?: 'owner' | 'admin' | 'member';
 }
 
 /** A reply without a body. */
@@ -99,6 +105,10 @@ export interface Endpoint<
   params?: Params;
   query?: Query;
   body?: Body;
+  /** The body as it came, a Buffer, for a signature over it; `body` then only documents it. */
+  rawBody?: true;
+  /** False: it changes no configuration, so the audit log has nothing of it. Without a word all but GET is recorded. */
+  audited?: false;
   /** Takes a code that the caller is mailed: the handler passes `confirmation` on to the OTP gate. */
   otp?: true;
   /** One file in the multipart field `file`. */
@@ -143,6 +153,10 @@ export interface EndpointRequest<Params = unknown, Query = unknown, Body = unkno
   query: Query;
   body: Body;
   confirmation: Confirmation;
+  /** Of the request, by name in any case. For what proxies in front of the service say; never for who is calling. */
+  header: (name: string) => string | undefined;
+  /** Set where the endpoint declares `rawBody`. */
+  rawBody: Buffer | undefined;
   /** Set where the endpoint declares `upload`. */
   file: UploadedFile | undefined;
   /** Where the endpoint declares `uploads`. */

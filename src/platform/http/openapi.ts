@@ -14,7 +14,7 @@ import {
   type ZodOpenApiSecuritySchemeObject,
 } from 'zod-openapi';
 import { PROBLEMS, type ProblemCode } from '../core/problem.ts';
-import { ADMIN_HEADER, SESSION_COOKIE } from './auth.ts';
+import { ADMIN_HEADER, OPERATOR_HEADER, SESSION_COOKIE } from './auth.ts';
 import {
   BINARY,
   NO_CONTENT,
@@ -57,14 +57,35 @@ const SECURITY_SCHEMES: Record<Endpoint['surface'], Record<string, ZodOpenApiSec
       name: ADMIN_HEADER,
       description: 'Set by the browser proxy for owners and admins; callers of the proxy send nothing',
     },
+    identity: {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'JWT',
+      description: "Access token of the identity provider; at the control plane's own address only",
+    },
+    operator: { type: 'apiKey', in: 'header', name: OPERATOR_HEADER, description: 'Token of who operates the service' },
+    providerSignature: {
+      type: 'apiKey',
+      in: 'header',
+      name: 'stripe-signature',
+      description: "The billing provider's signature over the body",
+    },
   },
 };
 
-const SECURITY = {
-  'api-key': { requirement: { apiKey: [] }, problems: ['invalid_api_key', 'api_key_revoked'] },
-  session: { requirement: { session: [] }, problems: ['auth_required'] },
-  admin: { requirement: { session: [], adminStamp: [] }, problems: ['auth_required', 'admin_required'] },
-} satisfies Record<Credential, { requirement: Record<string, string[]>; problems: ProblemCode[] }>;
+/** Any one of the requirements is asked for. */
+const SECURITY: Record<Credential, { requirements: Record<string, string[]>[]; problems: ProblemCode[] }> = {
+  'api-key': { requirements: [{ apiKey: [] }], problems: ['invalid_api_key', 'api_key_revoked'] },
+  session: { requirements: [{ session: [] }], problems: ['auth_required'] },
+  admin: { requirements: [{ session: [], adminStamp: [] }], problems: ['auth_required', 'admin_required'] },
+  internal: { requirements: [{ session: [] }], problems: ['auth_required', 'internal_only'] },
+  identity: {
+    requirements: [{ session: [] }, { identity: [] }],
+    problems: ['auth_required', 'identity_unreachable'],
+  },
+  operator: { requirements: [{ operator: [] }], problems: ['operator_disabled', 'invalid_operator_token'] },
+  provider: { requirements: [{ providerSignature: [] }], problems: ['invalid_signature'] },
+};
 
 const tagOf = ({ id }: Endpoint): string => id.split('.')[0]!;
 
@@ -74,7 +95,7 @@ const operation = (endpoint: Endpoint): ZodOpenApiOperationObject => ({
   summary: endpoint.summary,
   ...(endpoint.description && { description: endpoint.description }),
   ...(endpoint.deprecated && { deprecated: true }),
-  security: [SECURITY[endpoint.credential].requirement],
+  security: SECURITY[endpoint.credential].requirements,
   requestParams: {
     ...(endpoint.params && { path: endpoint.params as ZodObjectInput }),
     ...(endpoint.query && { query: endpoint.query as ZodObjectInput }),

@@ -49,7 +49,7 @@ export const createBrowserProxy =
   };
 
 /** A page of another site may not change anything with the cookie of somebody who visits it. */
-const isForeignOrigin = ({ origin, host }: { origin?: string; host?: string }, baseUrl?: string): boolean => {
+export const isForeignOrigin = ({ origin, host }: { origin?: string; host?: string }, baseUrl?: string): boolean => {
   if (origin === undefined) return false;
   if (!URL.canParse(origin)) return true;
   return new URL(origin).host !== host && (baseUrl === undefined || new URL(origin).origin !== new URL(baseUrl).origin);

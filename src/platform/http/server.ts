@@ -22,15 +22,18 @@ export interface ListenerOptions {
   log: Log;
   /** What is needed to serve; a rejection makes `/readyz` say 503. */
   ready: () => Promise<void>;
+  /** Times the requests. */
+  record?: RequestHandler | undefined;
   routers: readonly (Router | [prefix: string, RequestHandler])[];
 }
 
-export async function listen({ port, host, log, ready, routers }: ListenerOptions): Promise<Listener> {
+export async function listen({ port, host, log, ready, record, routers }: ListenerOptions): Promise<Listener> {
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
   app.set('query parser', 'simple');
   app.use(requestLog(log), helmet(), compression());
+  if (record) app.use(record);
   app.get('/healthz', (_request, response) => {
     response.json({ status: 'ok' });
   });

@@ -8,10 +8,15 @@ import type { Config } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { Problem } from '../core/problem.ts';
 
-export interface Mail {
-  to: string;
+interface Mail {
+  /** Several see each other. */
+  to: string | readonly string[];
   subject: string;
   text: string;
+  /** The same each time a mail is repeated, so that a mail program may show it once. */
+  messageId?: string;
+  /** Never shown as a part of the text, and never in the log. */
+  attachments?: readonly { filename: string; contentType: string; content: string }[];
   /** What the log says of a code, beside the text that has it too. */
   code?: { challenge_id: string; code: string };
 }
@@ -50,10 +55,15 @@ function smtpMailer(url: string, from: string, log: Log): Mailer {
   const transport = createTransport({ ...timeouts, url }, { from });
   return {
     delivery: (to) => `email:${masked(to)}`,
-    async send({ to, subject, text }) {
+    async send({ to, subject, text, messageId, attachments = [] }) {
       // Given as an object, an address is taken as it is: a comma in it does not make two of it. The signal bounds the
       // whole of it: each of the time-outs above begins again with every step.
-      const mail = { to: { name: '', address: to }, subject, text, signal: AbortSignal.timeout(2 * PATIENCE_MS) };
+      const mail = {
+        to: [to].flat().map((address) => ({ name: '', address })),
+        ...{ subject, text, messageId },
+        attachments: attachments.map((file) => ({ ...file, contentDisposition: 'attachment' as const })),
+        signal: AbortSignal.timeout(2 * PATIENCE_MS),
+      };
       await transport.sendMail(mail).catch((error: Error & { code?: string; responseCode?: number }) => {
         log.error({ event: 'mail_failed', code: error.code, response_code: error.responseCode }, 'a mail was not sent');
         throw new Problem('mail_failed', `mail_failed: ${reasonOf(error)}`);

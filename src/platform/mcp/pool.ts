@@ -2,6 +2,7 @@
  * Every connection to an MCP server that this process holds: one for each of the operator's, one for each that a
  * workspace uses. Those of workspaces are opened through the guarded way out, and closed when nobody uses them.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { Log } from '../core/log.ts';
 import { sha256 } from '../core/crypto.ts';
 import { createMcpConnection, type McpConnection } from './connection.ts';
@@ -20,6 +21,8 @@ export interface McpPool {
   /** The operator's, by name. */
   operators: ReadonlyMap<string, McpConnection>;
   ofWorkspace(customerId: string, server: WorkspaceMcpServer): McpConnection;
+  /** Other servers of the operator: what is gone or changed is closed, what is the same stays open. */
+  replaceOperators(servers: ReadonlyMap<string, McpServer>): void;
   /** Opens the operator's ahead of their first use. */
   connect(): void;
   close(): Promise<void>;
@@ -60,9 +63,10 @@ export function createMcpPool({ servers, guardedFetch, log }: McpPoolOptions): M
         }),
     });
 
-  const operators = new Map(
-    [...servers].map(([name, server]) => [name, connect(name, server, fetch, log.child({ mcp_server: name }))]),
-  );
+  const ofOperator = (name: string, server: McpServer): McpConnection =>
+    connect(name, server, fetch, log.child({ mcp_server: name }));
+  const operators = new Map([...servers].map(([name, server]) => [name, ofOperator(name, server)]));
+  let known = servers;
   /** The first is the one unused for longest. */
   const kept = new Map<string, Kept>();
   const drop = (key: string): void => {
@@ -80,8 +84,8 @@ export function createMcpPool({ servers, guardedFetch, log }: McpPoolOptions): M
     ofWorkspace(customerId, { name, url, bearer }) {
       const key = `${customerId}/${name}`;
       const digest = sha256(JSON.stringify([url, bearer]));
-      const known = kept.get(key);
-      if (known && known.digest !== digest) drop(key);
+      const older = kept.get(key);
+      if (older && older.digest !== digest) drop(key);
       const connection =
         kept.get(key)?.connection ??
         connect(
@@ -94,6 +98,18 @@ export function createMcpPool({ servers, guardedFetch, log }: McpPoolOptions): M
       kept.set(key, { digest, connection, usedAt: performance.now() });
       if (kept.size > MAX_OF_WORKSPACES) drop(kept.keys().next().value!);
       return connection;
+    },
+
+    replaceOperators(replacing) {
+      for (const [name, connection] of operators) {
+        if (isDeepStrictEqual(replacing.get(name), known.get(name))) continue;
+        operators.delete(name);
+        void connection.close();
+      }
+      known = replacing;
+      for (const [name, server] of replacing) {
+        if (!operators.has(name)) operators.set(name, ofOperator(name, server));
+      }
     },
 
     connect() {

@@ -39,6 +39,7 @@ export function createModels(config: Config, { log, guardedFetch }: ModelsDeps):
   const providerModel = createProviders(config, guardedFetch);
   const offline = createOfflineModel(countTokens);
   const embedder = createEmbedder(config, ofDeployment);
+  let price = createPrices(config.MODEL_PRICES);
 
   // The SDK prints to the console what a model does not support; here it is a line of the log like any other.
   globalThis.AI_SDK_LOG_WARNINGS = ({ warnings, provider, model }) =>
@@ -57,7 +58,10 @@ export function createModels(config: Config, { log, guardedFetch }: ModelsDeps):
       call.resolved.provider === 'offline'
         ? callOffline(call, offline)
         : callProvider(call, providerModel(call.resolved, call.credentials)),
-    price: createPrices(config.MODEL_PRICES),
+    price: (resolved, usage, isRouter) => price(resolved, usage, isRouter),
+    reloadPrices() {
+      price = createPrices(config.MODEL_PRICES);
+    },
     countTokens,
     credentials: (own = {}) => ({
       anthropicApiKey: own.anthropicApiKey || ofDeployment.anthropicApiKey,

@@ -36,22 +36,29 @@ const costOf = (price: Price, { inputTokens, outputTokens }: TokenUsage): number
 
 const load = createRequire(import.meta.url);
 
-export type PriceOf = (resolved: Pick<ResolvedModel, 'model' | 'provider'>, usage: TokenUsage) => string | null;
+/** @param isRouter it is called through the managed model router, whose prices are OpenRouter's */
+export type PriceOf = (
+  resolved: Pick<ResolvedModel, 'model' | 'provider'>,
+  usage: TokenUsage,
+  isRouter?: boolean,
+) => string | null;
 
 /** @param file path of `MODEL_PRICES` */
 export function createPrices(file?: string): PriceOf {
   const overrides = new Map(Object.entries(file ? readPriceFile(file) : {}));
   let genai: typeof GenaiPrices | undefined; // 35 ms and 19 MB: loaded when a provider's price is first asked for
 
-  return ({ model, provider }, usage) => {
+  return ({ model, provider }, usage, isRouter = false) => {
     const own = overrides.get(model) ?? (provider === 'offline' ? OFFLINE_PRICE : undefined);
     if (own) return decimal(costOf(own, usage));
     // Whoever runs a compatible server sets its price; the same model costs something else at each host.
-    if (provider === 'openai-compatible' || provider === 'offline') return null;
+    if ((provider === 'openai-compatible' && !isRouter) || provider === 'offline') return null;
 
     genai ??= load('@pydantic/genai-prices') as typeof GenaiPrices;
     const { inputTokens: input_tokens, outputTokens: output_tokens } = usage;
-    const found = genai.calcPrice({ input_tokens, output_tokens }, model, { providerId: provider });
+    const found = genai.calcPrice({ input_tokens, output_tokens }, model, {
+      providerId: isRouter ? 'openrouter' : provider,
+    });
     // Some entries match by prefix, so that a newer version (`-5-5`) would get the price of the older (`-5`).
     const isNewerVersion =
       found && model.startsWith(found.model.id) && /^[-.]\d{1,2}(\D|$)/.test(model.slice(found.model.id.length));

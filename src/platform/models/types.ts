@@ -12,6 +12,8 @@ export interface ModelCredentials {
     model: string;
     /** The operator set this address: it may be private. */
     isOperators?: true;
+    /** It is the managed model router: the deployment pays it. */
+    isRouter?: true;
   };
   /** Providers whose credential is the workspace's own: before those of the deployment where any will do. */
   own?: readonly Exclude<ResolvedModel['provider'], 'offline'>[];
@@ -107,7 +109,9 @@ export interface Models {
   /** @throws ModelFailure; rethrows the abort when `signal` fires */
   call(call: ModelCall): Promise<ModelReply>;
   /** US dollars as a decimal string; null where no price is known. */
-  price(resolved: ResolvedModel, usage: TokenUsage): string | null;
+  price(resolved: ResolvedModel, usage: TokenUsage, isRouter?: boolean): string | null;
+  /** Reads the operator's price file anew. @throws Error that names the file and the entry; the old prices stay */
+  reloadPrices(): void;
   countTokens(text: string): number;
   /** The workspace's own credentials over those of the deployment. */
   credentials(own?: ModelCredentials): ModelCredentials;

@@ -1,18 +1,13 @@
 /**
  * Schedules that follow a row: a scheduled job, a heartbeat. The row is the record, its revision is in the schedule's note
- * (which the list of schedules shows and an update can change), and bringing a schedule in line with its row is one operation that can be repeated by anybody at any time.
+ * (which the list of schedules shows and an update can change), and bringing a schedule in line with its row is one
+ * operation that can be repeated by anybody at any time.
  */
-import {
-  ScheduleAlreadyRunning,
-  ScheduleNotFoundError,
-  ScheduleOverlapPolicy,
-  type ScheduleOptions,
-  type ScheduleSpec,
-} from '@temporalio/client';
-import { cronUnion } from '../core/cron.ts';
+import { ScheduleAlreadyRunning, ScheduleOverlapPolicy, type ScheduleOptions } from '@temporalio/client';
 import type { Log } from '../core/log.ts';
 import type { Temporal } from './client.ts';
 import { withinDeadline } from './problems.ts';
+import { CATCH_UP, removeSchedule, specOf, type When } from './schedules.ts';
 import { searchAttributes } from './search-attributes.ts';
 
 export interface Trigger {
@@ -20,7 +15,7 @@ export interface Trigger {
   /** Grows with each change of the row. */
   revision: number;
   enabled: boolean;
-  when: { cron: string } | { everyS: number };
+  when: When;
   workflowType: string;
   taskQueue: string;
   args: [object];
@@ -30,18 +25,10 @@ export interface Trigger {
   note: string;
 }
 
-/** After downtime one overdue run, not one for each that was missed: the others meet the one that is running. */
-const CATCH_UP = '365 days';
-
-const specOf = ({ when }: Trigger): ScheduleSpec =>
-  'cron' in when
-    ? { cronExpressions: cronUnion(when.cron), timezone: 'UTC' }
-    : { intervals: [{ every: when.everyS * 1_000 }] };
-
 const optionsOf = (trigger: Trigger) =>
   ({
     scheduleId: trigger.scheduleId,
-    spec: specOf(trigger),
+    spec: specOf(trigger.when),
     action: {
       type: 'startWorkflow',
       workflowType: trigger.workflowType,
@@ -84,14 +71,7 @@ export const createTriggers = (temporal: Temporal) => {
       }
     },
 
-    async remove(scheduleId: string): Promise<void> {
-      await schedule
-        .getHandle(scheduleId)
-        .delete()
-        .catch((error: unknown) => {
-          if (!(error instanceof ScheduleNotFoundError)) throw error;
-        });
-    },
+    remove: (scheduleId: string): Promise<void> => removeSchedule(temporal, scheduleId),
 
     /** Those whose id begins so. The list lags behind by a moment: look again before acting on an absence. */
     async *list(prefix: string): AsyncGenerator<KnownTrigger> {

@@ -39,6 +39,7 @@ export const uploadAttachments = endpoint({
   method: 'post',
   path: '/v1/projects/{project_id}/attachments',
   credential: 'session',
+  audited: false,
   summary: 'Put reference files beside a project, all of them or none',
   description: 'Its agents can read them with the tool `read_attachment`. The answer lists those of this upload.',
   params: ProjectPath,

@@ -2,7 +2,7 @@
 
 /** What files are beside. */
 export interface AttachmentOwner {
-  kind: 'project' | 'scheduled_job';
+  kind: 'project' | 'scheduled_job' | 'chat_thread';
   /** Of a job its number. */
   id: string;
 }

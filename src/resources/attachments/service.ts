@@ -36,6 +36,12 @@ export const createAttachmentService = ({ store, files }: { store: AttachmentSto
     return listed(all.filter(({ id }) => ids.includes(id)));
   }
 
+  /** With their bytes. One that stays behind costs its bytes and nothing else. */
+  async function deleteAll(customerId: string, owner: AttachmentOwner): Promise<void> {
+    const keys = await store.deleteAll(customerId, owner);
+    await Promise.all(keys.map((key) => files.delete(key).catch(() => {})));
+  }
+
   return {
     /** @throws Problem not_found */
     async list(customerId: string, projectId: string) {
@@ -64,11 +70,22 @@ export const createAttachmentService = ({ store, files }: { store: AttachmentSto
         () => new Problem('not_found'),
       ),
 
-    /** With their bytes. One that stays behind costs its bytes and nothing else. */
-    async deleteOfJob(customerId: string, n: number): Promise<void> {
-      const keys = await store.deleteAll(customerId, jobOwner(n));
-      await Promise.all(keys.map((key) => files.delete(key).catch(() => {})));
-    },
+    deleteOfJob: (customerId: string, n: number): Promise<void> => deleteAll(customerId, jobOwner(n)),
+
+    /** Those of a chat thread that is known to be there. */
+    listOfThread: async (customerId: string, id: string) => listed(await store.list(customerId, threadOwner(id))),
+
+    /** @throws Problem not_found, invalid_upload, payload_too_large */
+    uploadToThread: (customerId: string, id: string, receiveFiles: ReceiveFiles) =>
+      receive(
+        customerId,
+        threadOwner(id),
+        receiveFiles,
+        (rows) => store.insertOfThread(customerId, id, rows),
+        () => new Problem('not_found'),
+      ),
+
+    deleteOfThread: (customerId: string, id: string): Promise<void> => deleteAll(customerId, threadOwner(id)),
 
     /** @throws Problem not_found */
     async download(customerId: string, id: string): Promise<FileReply> {
@@ -84,6 +101,7 @@ export const createAttachmentService = ({ store, files }: { store: AttachmentSto
   };
 };
 
+const threadOwner = (id: string): AttachmentOwner => ({ kind: 'chat_thread', id });
 const jobOwner = (n: number): AttachmentOwner => ({ kind: 'scheduled_job', id: String(n) });
 
 const projectEnded = () => new Problem('project_ended', 'the project has been abandoned');

@@ -60,14 +60,33 @@ export const createAttachmentStore = (db: Database) => ({
     return inserted.length > 0;
   },
 
-  /** What the files that a run may read are beside: its project, or the scheduled job that asked for it. */
+  /**
+   * All of them or none.
+   * @returns false when the thread is gone
+   */
+  async insertOfThread(customerId: string, threadId: string, files: readonly NewAttachment[]): Promise<boolean> {
+    const inserted = await db.rows(sql`
+      with thread as (
+        select id, customer_id from chat_threads where id = ${threadId}::uuid and customer_id = ${customerId} for share)
+      insert into attachments (id, customer_id, owner_kind, owner_id, filename, content_type, size_bytes, sha256,
+        file_key)
+      select f.id, thread.customer_id, 'chat_thread', thread.id::text, f.filename, f."contentType", f."sizeBytes",
+        f.sha256, f."fileKey"
+      from thread, jsonb_to_recordset(${JSON.stringify(files)}::jsonb) as f(id uuid, filename text,
+        "contentType" text, "sizeBytes" int8, sha256 text, "fileKey" text)
+      returning id`);
+    return inserted.length > 0;
+  },
+
+  /** What the files that a run may read are beside: its project, the scheduled job that asked for it, or its thread. */
   async ownerOfRun(customerId: string, runId: string): Promise<AttachmentOwner | undefined> {
-    const [row] = await db.rows<{ projectId: string | null; jobN: number | null }>(sql`
-      select a.project_id as "projectId", r.job_n as "jobN" from runs r
+    const [row] = await db.rows<{ projectId: string | null; jobN: number | null; threadId: string | null }>(sql`
+      select a.project_id as "projectId", r.job_n as "jobN", r.thread_id as "threadId" from runs r
         left join attempts a on a.id = r.attempt_id and a.customer_id = r.customer_id
       where r.id = ${runId} and r.customer_id = ${customerId}`);
     if (row?.projectId) return { kind: 'project', id: row.projectId };
-    return row?.jobN == null ? undefined : { kind: 'scheduled_job', id: String(row.jobN) };
+    if (row?.jobN != null) return { kind: 'scheduled_job', id: String(row.jobN) };
+    return row?.threadId ? { kind: 'chat_thread', id: row.threadId } : undefined;
   },
 
   /**

@@ -1,4 +1,4 @@
-/** Reference files that people put beside a project or a scheduled job. The bytes are in file storage. */
+/** Reference files that people put beside a project, a scheduled job or a chat thread. The bytes are in file storage. */
 import { bigint, index, pgTable, text, uuid } from 'drizzle-orm/pg-core';
 import { createdAt } from '../../platform/db/columns.ts';
 import type { AttachmentOwner } from './model.ts';

@@ -29,7 +29,7 @@ export const triggersOfHeartbeats =
     };
     return {
       scheduleId: `${heartbeatPrefix(config)}${id}`,
-      ...{ revision, enabled, when: { everyS: intervalS } },
+      ...{ revision, enabled, when: { everyMs: intervalS * 1_000 } },
       workflowType: SCHEDULED_JOB,
       taskQueue: queueName(config, 'orchestration'),
       args: [input],

@@ -1,7 +1,8 @@
 /** Every query on heartbeats. */
-import { and, asc, eq, ne, sql } from 'drizzle-orm';
+import { and, asc, eq, sql } from 'drizzle-orm';
 import { newUuid } from '../../platform/core/ids.ts';
 import { found, type Database } from '../../platform/db/client.ts';
+import { openStatus } from '../workspaces/store.ts';
 import { workspaces } from '../workspaces/table.ts';
 import { heartbeats } from './table.ts';
 
@@ -57,11 +58,11 @@ export const createHeartbeatStore = (db: Database) => ({
     await db.orm.delete(heartbeats).where(heartbeatIs(customerId, id));
   },
 
-  /** Of every workspace that is not archived: what Temporal is to have. */
+  /** Of every workspace that is neither archived nor being taken down: what Temporal is to have. */
   listAll: (): Promise<{ row: HeartbeatRow; workspaceId: string }[]> =>
     db.orm
       .select({ row: heartbeats, workspaceId: workspaces.identityWorkspaceId })
       .from(heartbeats)
       .innerJoin(workspaces, eq(workspaces.customerId, heartbeats.customerId))
-      .where(ne(workspaces.status, 'archived')),
+      .where(sql`${openStatus} <> 'archived'`),
 });

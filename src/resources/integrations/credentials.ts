@@ -33,9 +33,11 @@ export interface CredentialOptions {
   store: Pick<IntegrationStore, 'listSealed'>;
   secretBox: Pick<SecretBox, 'open'>;
   addresses: BaseAddresses;
+  /** What the managed model router gave the workspace: for those that have no such server of their own. */
+  managedRouter: (customerId: string) => Promise<ModelCredentials['openaiCompatible']>;
 }
 
-export const createCredentials = ({ store, secretBox, addresses }: CredentialOptions) => {
+export const createCredentials = ({ store, secretBox, addresses, managedRouter }: CredentialOptions) => {
   const openToken = (customerId: string, slug: string, kind: string, values: readonly SealedValue[]) => {
     const token = values.find((value) => value.slug === slug && value.isToken && value.key === kind);
     return token && secretBox.open(token.sealed, tokenOwner({ customerId, slug, kind, scope: SHARED }));
@@ -70,12 +72,17 @@ export const createCredentials = ({ store, secretBox, addresses }: CredentialOpt
   return {
     async modelCredentials(customerId: string): Promise<ModelCredentials> {
       const values = await store.listSealed(customerId, MODEL_INTEGRATIONS);
-      if (values.length === 0) return {};
       return {
         anthropicApiKey: openDefaultToken(customerId, 'anthropic', values),
         openaiApiKey: openDefaultToken(customerId, 'openai', values),
-        openaiCompatible: compatibleOf(customerId, values),
+        openaiCompatible: compatibleOf(customerId, values) ?? (await managedRouter(customerId)),
       };
+    },
+
+    /** The first model provider whose token the workspace gave. */
+    async modelVendorOf(customerId: string): Promise<string | null> {
+      const values = await store.listSealed(customerId, MODEL_INTEGRATIONS);
+      return MODEL_INTEGRATIONS.find((slug) => values.some((value) => value.isToken && value.slug === slug)) ?? null;
     },
 
     /** The shared token of an integration, for tools. */

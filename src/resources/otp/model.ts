@@ -12,6 +12,10 @@ export const MAX_WRONG_CODES = 5;
 export const MAX_WRONG_IN_A_ROW = 100;
 export const LOCK_MS = 15 * 60_000;
 
+/** Whether a challenge may still be answered. */
+export const isOpen = (challenge: { usedAt: Date | null; wrongCodes: number; expiresAt: Date }): boolean =>
+  challenge.usedAt === null && challenge.wrongCodes < MAX_WRONG_CODES && challenge.expiresAt.getTime() > Date.now();
+
 /** `detail` of `otp_required`. */
 export interface OtpDemand {
   otp_required: true;

@@ -5,7 +5,7 @@
  * Mail is sent before its challenge is recorded: when that fails there is nothing to clean up.
  */
 import { randomBytes, randomInt } from 'node:crypto';
-import { hmacSha256 } from '../../platform/core/crypto.ts';
+import { hmacSha256, secretsIn } from '../../platform/core/crypto.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import type { Caller, Confirmation } from '../../platform/http/endpoint.ts';
 import type { Mailer } from '../../platform/mail/mailer.ts';
@@ -15,7 +15,7 @@ import type { OtpStore } from './store.ts';
 export interface OtpOptions {
   store: OtpStore;
   mailer: Mailer;
-  /** Keys the HMACs of codes. */
+  /** Keys the HMACs of codes; with older ones after commas, by which codes under way still count. */
   secret: string;
   /** The operator's inbox; without one a code goes to who asks for it. */
   inbox: string | undefined;
@@ -24,10 +24,11 @@ export interface OtpOptions {
 export type OtpService = ReturnType<typeof createOtpService>;
 
 export function createOtpService({ store, mailer, secret, inbox }: OtpOptions) {
+  const keys = secretsIn(secret);
   /** What is kept of a request, which may have a secret in it that a plain digest would let one guess. */
-  const keptOfBody = (bodyHash: string): string => hmacSha256(secret, `otp.body.${bodyHash}`);
+  const keptOfBody = (key: string, bodyHash: string): string => hmacSha256(key, `otp.body.${bodyHash}`);
   /** All that is kept of a code. */
-  const keptOf = (id: string, code: string): string => hmacSha256(secret, `otp.${id}.${code}`);
+  const keptOf = (key: string, id: string, code: string): string => hmacSha256(key, `otp.${id}.${code}`);
 
   const demandOf = (caller: Caller, id: string, scope: string, expiresAt: Date): OtpDemand => ({
     otp_required: true,
@@ -49,8 +50,8 @@ export function createOtpService({ store, mailer, secret, inbox }: OtpOptions) {
     });
     const { customerId } = caller;
     const { operation } = confirmation;
-    const bodyHash = keptOfBody(confirmation.bodyHash);
-    const row = { id, customerId, operation, scope, bodyHash, codeHmac: keptOf(id, code), expiresAt };
+    const bodyHash = keptOfBody(keys[0], confirmation.bodyHash);
+    const row = { id, customerId, operation, scope, bodyHash, codeHmac: keptOf(keys[0], id, code), expiresAt };
     await store.insertChallenge(row);
     return demandOf(caller, id, scope, expiresAt);
   }
@@ -73,9 +74,12 @@ export function createOtpService({ store, mailer, secret, inbox }: OtpOptions) {
         );
       }
       const { challengeId: id, code, operation } = confirmation;
-      const bodyHash = keptOfBody(confirmation.bodyHash);
       if (id && code && isStorable(id)) {
-        const answer = { customerId, id, operation, scope, bodyHash, codeHmac: keptOf(id, code) };
+        const kept = keys.map((key) => ({
+          bodyHash: keptOfBody(key, confirmation.bodyHash),
+          codeHmac: keptOf(key, id, code),
+        }));
+        const answer = { customerId, id, operation, scope, kept };
         const verdict = await store.answer(answer, write);
         if (verdict.kind === 'right') return verdict.value;
         if (verdict.kind === 'wrong') throw new Problem('otp_required', demandOf(caller, id, scope, verdict.expiresAt));

@@ -1,8 +1,8 @@
 /** Challenges and what came of them. A challenge is looked at, used up or counted under a lock on its row. */
-import { and, eq, inArray, lt, sql } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import { safeEqual } from '../../platform/core/crypto.ts';
 import type { Database } from '../../platform/db/client.ts';
-import { LOCK_MS, MAX_WRONG_CODES, MAX_WRONG_IN_A_ROW } from './model.ts';
+import { isOpen, LOCK_MS, MAX_WRONG_CODES, MAX_WRONG_IN_A_ROW } from './model.ts';
 import { otpChallenges, otpLocks } from './table.ts';
 
 export type OtpStore = ReturnType<typeof createOtpStore>;
@@ -14,8 +14,8 @@ export interface Answer {
   id: string;
   operation: string;
   scope: string;
-  bodyHash: string;
-  codeHmac: string;
+  /** Of body and code, by each secret that the challenge may have been made with. */
+  kept: readonly { bodyHash: string; codeHmac: string }[];
 }
 
 export type Verdict<T> =
@@ -67,7 +67,7 @@ export const createOtpStore = (db: Database) => {
           .where(and(eq(otpChallenges.id, answer.id), eq(otpChallenges.customerId, answer.customerId)))
           .for('update');
         if (!challenge || !isOpen(challenge) || !isFor(challenge, answer)) return { kind: 'void' };
-        if (!safeEqual(challenge.codeHmac, answer.codeHmac)) {
+        if (!answer.kept.some(({ codeHmac }) => safeEqual(challenge.codeHmac, codeHmac))) {
           const wrongCodes = await countWrong(answer.customerId, answer.id);
           return wrongCodes < MAX_WRONG_CODES ? { kind: 'wrong', expiresAt: challenge.expiresAt } : { kind: 'void' };
         }
@@ -78,28 +78,12 @@ export const createOtpStore = (db: Database) => {
           .where(and(eq(otpLocks.customerId, answer.customerId), sql`${otpLocks.wrongInARow} > 0`));
         return { kind: 'right', value: await write() };
       }),
-
-    /** @returns how many were deleted */
-    async deleteExpired(limit: number): Promise<number> {
-      const expired = db.orm
-        .select({ id: otpChallenges.id })
-        .from(otpChallenges)
-        .where(lt(otpChallenges.expiresAt, sql`now()`))
-        .limit(limit)
-        .for('update', { skipLocked: true });
-      const deleted = await db.orm
-        .delete(otpChallenges)
-        .where(inArray(otpChallenges.id, expired))
-        .returning({ id: otpChallenges.id });
-      return deleted.length;
-    },
   };
 };
 
 type Row = typeof otpChallenges.$inferSelect;
 
-const isOpen = ({ usedAt, wrongCodes, expiresAt }: Row): boolean =>
-  usedAt === null && wrongCodes < MAX_WRONG_CODES && expiresAt.getTime() > Date.now();
-
-const isFor = (challenge: Row, { operation, scope, bodyHash }: Answer): boolean =>
-  challenge.operation === operation && challenge.scope === scope && challenge.bodyHash === bodyHash;
+const isFor = (challenge: Row, { operation, scope, kept }: Answer): boolean =>
+  challenge.operation === operation &&
+  challenge.scope === scope &&
+  kept.some(({ bodyHash }) => challenge.bodyHash === bodyHash);

@@ -1,11 +1,12 @@
 /** How a project's workflow is started: when the project is accepted, and by any command that finds it closed. */
-import { WithStartWorkflowOperation, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { WithStartWorkflowOperation } from '@temporalio/client';
 import { PROJECT, type ProjectInput } from '../../../workflows/project/messages.ts';
 import type { project } from '../../../workflows/project/workflow.ts';
 import type { Config } from '../../platform/core/config.ts';
 import { found } from '../../platform/db/client.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
 import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
+import { startOnce } from '../../platform/temporal/starting.ts';
 import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.ts';
 import { PRIORITY, projectWorkflowId } from './model.ts';
 import type { Board } from './store/queries.ts';
@@ -39,20 +40,24 @@ export const createProjectStarter = ({ temporal, store, config }: ProjectStarter
 
   const load = async (projectId: string) => found(await store.loadBoard(projectId));
 
+  async function start(projectId: string, workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE') {
+    const board = await load(projectId);
+    await startOnce(() =>
+      temporal.client.workflow.start<typeof project>(PROJECT, {
+        ...optionsOf(board),
+        // On the worker of this process where there is one: spares a round trip through the server.
+        requestEagerStart: true,
+        workflowIdReusePolicy,
+      }),
+    );
+  }
+
   return {
     /** Repeating it, for a project that runs or has run, does nothing. */
-    async start(projectId: string): Promise<void> {
-      try {
-        await temporal.client.workflow.start<typeof project>(PROJECT, {
-          ...optionsOf(await load(projectId)),
-          // On the worker of this process where there is one: spares a round trip through the server.
-          requestEagerStart: true,
-          workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        });
-      } catch (error) {
-        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      }
-    },
+    start: (projectId: string): Promise<void> => start(projectId, 'REJECT_DUPLICATE'),
+
+    /** A project that Temporal has lost goes on from its record, which takes up its phases again. */
+    startAgain: (projectId: string): Promise<void> => start(projectId, 'ALLOW_DUPLICATE'),
 
     /**
      * For a command. The workflow of a completed project has closed, and an operator may have terminated another: it

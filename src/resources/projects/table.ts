@@ -77,6 +77,8 @@ export const projects = pgTable(
     costBurstPerMinuteUsd: usd('cost_burst_per_minute_usd'),
     /** Times it was completed: a retriggered project completes again, with another webhook. */
     completions: integer('completions').notNull().default(0),
+    /** When Temporal was last asked whether it still has it. */
+    checkedAt: instant('checked_at').notNull().defaultNow(),
     createdAt: createdAt(),
     startedAt: instant('started_at'),
     completedAt: instant('completed_at'),
@@ -91,6 +93,10 @@ export const projects = pgTable(
     index('projects_planning')
       .on(t.createdAt)
       .where(sql`${t.status} = 'planning'`),
+    // Housekeeping: under way, the longest unasked for first.
+    index('projects_under_way')
+      .on(t.checkedAt)
+      .where(sql`${t.status} in ('planning', 'active')`),
     check('projects_paused_for_a_reason', sql`(${t.pauseReason} is not null) = (${t.status} = 'paused')`),
     check('projects_abandoned_once', sql`(${t.abandonedAt} is not null) = (${t.status} = 'abandoned')`),
     check('projects_completed_has_an_end', sql`${t.status} <> 'completed' or ${t.completedAt} is not null`),

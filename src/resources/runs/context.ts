@@ -13,15 +13,21 @@ export interface ContextDependencies {
 
 /** What a run may use: as a step of a project what that is bound to, else what its agent is allowed. */
 export const toolsOf = (
-  { step, parentRunId, jobN, messages }: Pick<RunInTurn, 'step' | 'parentRunId' | 'jobN' | 'messages'>,
+  {
+    step,
+    parentRunId,
+    jobN,
+    threadHasFiles,
+    messages,
+  }: Pick<RunInTurn, 'step' | 'parentRunId' | 'jobN' | 'threadHasFiles' | 'messages'>,
   { allowedTools = [] }: { allowedTools?: readonly string[] } = {},
 ): readonly string[] => {
   const named = step && parentRunId === null ? step.tools : allowedTools;
   const system = messages.find(({ role }) => role === 'system')?.content as SystemContent | undefined;
   return [
     ...named,
-    // The files beside a scheduled job are there for its runs, whoever makes them.
-    ...(jobN === null ? [] : [READ_ATTACHMENT]),
+    // The files beside a scheduled job or a chat thread are there for its runs, whoever makes them.
+    ...(jobN !== null || threadHasFiles ? [READ_ATTACHMENT] : []),
     // Who was told of skills can load them.
     ...(typeof system === 'object' && system.skills !== '' ? [LOAD_SKILL] : []),
   ];

@@ -39,6 +39,10 @@ export const TERMINAL_EVENT = {
 export const EFFECTS = ['read', 'idempotent', 'irreversible'] as const;
 export type Effect = (typeof EFFECTS)[number];
 
+/** What a model is told of an irreversible call that may have happened. */
+export const OUTCOME_UNKNOWN =
+  'the outcome of this call is unknown: it may or may not have taken effect; do not repeat it, say so in your answer';
+
 export const TOOL_CALL_STATUSES = ['pending', 'succeeded', 'failed'] as const;
 
 export const runWorkflowId = (runId: string): string => `run-${runId}`;

@@ -1,5 +1,4 @@
 /** What a caller can do with runs. A run is accepted in Postgres, then started; what follows is the workflow's doing. */
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { AGENT_RUN, goAheadSignal, type AgentRunInput } from '../../../workflows/run/messages.ts';
 import type { agentRun } from '../../../workflows/run/workflow.ts';
 import type { Config } from '../../platform/core/config.ts';
@@ -11,6 +10,7 @@ import type { Caller } from '../../platform/http/endpoint.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
 import { isWorkflowGone, orAfter, withinDeadline } from '../../platform/temporal/problems.ts';
 import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
+import { startOnce } from '../../platform/temporal/starting.ts';
 import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.ts';
 import type { RunRequest } from './contract.ts';
 import { contextOf, contextPage, type ContextDependencies, type Transcript } from './context.ts';
@@ -44,7 +44,13 @@ export const createRunService = (deps: RunServiceDependencies) => {
   const { temporal, store, config, log, agentExists } = deps;
 
   /** Starts the workflow of an accepted run. Repeating it, for a run that runs or has run, does nothing. */
-  async function start({ id, workspaceId, customerId, agent }: StartableRun): Promise<void> {
+  const start = (run: StartableRun): Promise<void> => startFrom(run, {}, 'REJECT_DUPLICATE');
+
+  async function startFrom(
+    { id, workspaceId, customerId, agent }: StartableRun,
+    from: Pick<AgentRunInput, 'turn'>,
+    workflowIdReusePolicy: 'REJECT_DUPLICATE' | 'ALLOW_DUPLICATE',
+  ): Promise<void> {
     const input: AgentRunInput = {
       runId: id,
       customerId,
@@ -52,24 +58,23 @@ export const createRunService = (deps: RunServiceDependencies) => {
       agent,
       limits: { maxTurns: config.RUN_MAX_TURNS, maxTokens: config.RUN_MAX_TOKENS },
       split: areQueuesSplit(config),
+      ...from,
     };
-    try {
-      await temporal.client.workflow.start<typeof agentRun>(AGENT_RUN, {
+    await startOnce(() =>
+      temporal.client.workflow.start<typeof agentRun>(AGENT_RUN, {
         workflowId: runWorkflowId(id),
         taskQueue: queueName(config, 'orchestration'),
         args: [input],
         // On the worker of this process where there is one: spares a round trip through the server.
         requestEagerStart: true,
         workflowIdConflictPolicy: 'USE_EXISTING',
-        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        workflowIdReusePolicy,
         typedSearchAttributes: searchAttributes({ workspaceId, agent }),
         staticSummary: agent ?? 'picks an agent',
         staticDetails: `Run \`${id}\` of workspace \`${workspaceId}\``,
         priority: { fairnessKey: customerId.slice(0, 64) },
-      });
-    } catch (error) {
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    }
+      }),
+    );
   }
 
   /** Accept, then start. What cannot be started is withdrawn, so that a 502 has changed nothing. */
@@ -111,6 +116,10 @@ export const createRunService = (deps: RunServiceDependencies) => {
   return {
     start,
     goAhead,
+
+    /** A run that Temporal has lost goes on with its latest recorded turn, whose calls have no results yet. */
+    startAgain: (run: StartableRun & { turnCount: number }): Promise<void> =>
+      startFrom(run, { turn: Math.max(run.turnCount, 1) }, 'ALLOW_DUPLICATE'),
 
     async create(caller: Caller, body: RunRequest) {
       const agent = body.agent ?? null;
@@ -168,8 +177,8 @@ export const createRunService = (deps: RunServiceDependencies) => {
 
     async events({ customerId }: Caller, runId: string, limit: number) {
       const data = await store.listEvents(customerId, runId, limit);
-      // A run has at least one event, so none means that it is unknown.
-      if (data.length === 0) throw new Problem('not_found');
+      // A run has at least one event, unless they are older than they are kept.
+      if (data.length === 0) found(await store.findRun(customerId, runId));
       return { data, meta: { limit, run_id: runId } };
     },
 

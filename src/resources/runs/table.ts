@@ -83,6 +83,8 @@ export const runs = pgTable(
     eventCount: integer('event_count').notNull().default(0),
     lastEventAt: instant('last_event_at').notNull().defaultNow(),
     lastEventType: runEventType('last_event_type').notNull().default('run_received'),
+    /** When Temporal was last asked whether it still has it. */
+    checkedAt: instant('checked_at').notNull().defaultNow(),
 
     createdAt: createdAt(),
     startedAt: instant('started_at'),
@@ -101,6 +103,10 @@ export const runs = pgTable(
     index('runs_waiting')
       .on(t.createdAt)
       .where(sql`${t.status} = 'queued'`),
+    // Housekeeping: in flight, the longest unasked for first.
+    index('runs_in_flight')
+      .on(t.checkedAt)
+      .where(sql`${t.status} in ('queued', 'running')`),
     uniqueIndex('runs_once_per_parent_call')
       .on(t.parentRunId, t.parentCallId)
       .where(sql`${t.parentCallId} is not null`),
@@ -171,16 +177,28 @@ export const runToolCalls = pgTable(
   ],
 );
 
-/** A spending limit. A run may count against several; the sum of spent and reserved is kept under each. */
-export const budgets = pgTable('budgets', {
-  /** `run:<id>`, `project:<id>`, `task:<id>`, later `wallet:<customer>`. */
-  id: text('id').primaryKey(),
-  customerId: text('customer_id').notNull(),
-  /** Null: without a limit; what is spent is counted all the same. */
-  limitUsd: usd('limit_usd'),
-  spentUsd: usd('spent_usd').notNull().default('0'),
-  reservedUsd: usd('reserved_usd').notNull().default('0'),
-});
+/**
+ * A spending limit. A run may count against several; the sum of spent and reserved is kept under each. A workspace's
+ * wallet is one too, whose limit is its balance: the triggers of `wallet_ledger` alone move it.
+ */
+export const budgets = pgTable(
+  'budgets',
+  {
+    /** `run:<id>`, `project:<id>`, `task:<id>`, `wallet:<customer>`. */
+    id: text('id').primaryKey(),
+    customerId: text('customer_id').notNull(),
+    /** Null: without a limit; what is spent is counted all the same. */
+    limitUsd: usd('limit_usd'),
+    spentUsd: usd('spent_usd').notNull().default('0'),
+    reservedUsd: usd('reserved_usd').notNull().default('0'),
+  },
+  (t) => [
+    check(
+      'budgets_wallet_is_its_balance',
+      sql`${t.id} not like 'wallet:%' or (${t.id} = 'wallet:' || ${t.customerId} and ${t.limitUsd} is not null and ${t.spentUsd} = 0)`,
+    ),
+  ],
+);
 
 /** What a model call may cost at worst, held from before the call until its true cost is known. */
 export const costReservations = pgTable(
@@ -220,6 +238,8 @@ export const runArtifacts = pgTable(
   (t) => [
     uniqueIndex('run_artifacts_once_per_call').on(t.runId, t.callId),
     index('run_artifacts_by_run').on(t.customerId, t.runId),
+    // Those of the workspace, newest first: ids are UUIDv7.
+    index('run_artifacts_by_workspace').on(t.customerId, t.id),
   ],
 );
 

@@ -10,3 +10,14 @@ export const numberIn = (jobId: string): number | undefined => {
   const [, digits] = /^custom-(\d{1,9})$/.exec(jobId) ?? [];
   return digits === undefined ? undefined : Number(digits);
 };
+
+const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+
+/** `0 3 * * *` -> `every day at 03:00 UTC`. Of the forms that jobs which ship are timed with; others stay as they are. */
+export function readableCron(cron: string): string {
+  const [, minute, hour, weekday] = /^(\d+) (\d+|\*) \* \* ([0-6]|\*)$/.exec(cron) ?? [];
+  if (minute === undefined) return cron;
+  if (hour === '*') return weekday === '*' ? `every hour at minute ${minute}` : cron;
+  const time = `${hour!.padStart(2, '0')}:${minute.padStart(2, '0')} UTC`;
+  return `every ${weekday === '*' ? 'day' : DAYS[Number(weekday)]} at ${time}`;
+}

@@ -10,9 +10,12 @@ import type { FollowRow } from '../../platform/temporal/triggers.ts';
 import type { AttachmentService } from '../attachments/service.ts';
 import type { WorkspaceStore } from '../workspaces/store.ts';
 import type { JobChange, NewJob } from './contract.ts';
-import { customJobId, MAX_DESCRIPTION, numberIn } from './model.ts';
+import { builtinJobs } from './builtin/index.ts';
+import type { BuiltinJob } from './builtin/define.ts';
+import { customJobId, MAX_DESCRIPTION, numberIn, readableCron } from './model.ts';
+import type { OverrideRow, OverrideStore } from './overrides.ts';
 import type { JobRow, JobStore } from './store.ts';
-import type { TriggerOfJob } from './triggers.ts';
+import type { TriggerOfJob, TriggerOfOverride } from './triggers.ts';
 
 export type JobService = ReturnType<typeof createJobService>;
 
@@ -20,28 +23,47 @@ export interface JobServiceDependencies {
   store: JobStore;
   workspaces: Pick<WorkspaceStore, 'whileOpen'>;
   triggerOf: TriggerOfJob;
+  overrides: Pick<OverrideStore, 'list' | 'change' | 'restore'>;
+  triggerOfOverride: TriggerOfOverride;
   follow: FollowRow;
   attachments: Pick<AttachmentService, 'listOfJob' | 'uploadToJob' | 'deleteOfJob'>;
   heartbeatCounts: (customerId: string) => Promise<{ total: number; enabled: number }>;
 }
 
-const FIELDS = ['enabled', 'cron', 'name', 'brief', 'model', 'reasoning'] as const;
+/** Of any job, and of a custom one alone. */
+const TIMING = ['enabled', 'cron'] as const;
+const FIELDS = [...TIMING, 'name', 'brief', 'model', 'reasoning'] as const;
 
 export const createJobService = (deps: JobServiceDependencies) => {
-  const { store, workspaces, triggerOf, follow, attachments, heartbeatCounts } = deps;
+  const { store, workspaces, triggerOf, overrides, triggerOfOverride, follow, attachments, heartbeatCounts } = deps;
 
   const findCustom = async (customerId: string, jobId: string): Promise<JobRow> => {
+    if (builtinJobs.has(jobId))
+      throw builtin('a job that ships cannot be deleted and has no files; disable it instead');
     const n = numberIn(jobId);
     return found(n === undefined ? undefined : await store.find(customerId, n));
   };
 
+  async function changeBuiltin({ customerId, workspaceId }: Caller, job: BuiltinJob, change: JobChange) {
+    const { cron, enabled, ...others } = change;
+    if (Object.keys(others).length > 0)
+      throw builtin(`of a job that ships only ${TIMING.join(' and ')} can be changed`);
+    requireChange(change, TIMING);
+    if (cron !== undefined) requireCron(cron);
+    const { before, after } = await overrides.change(customerId, job.id, { cron, enabled });
+    await follow.change(triggerOfOverride(after, workspaceId)!, () => overrides.restore(after, before));
+    return wireBuiltin(job, after);
+  }
+
   return {
     async list({ customerId }: Caller) {
+      const changed = new Map((await overrides.list(customerId)).map((row) => [row.jobId, row]));
+      const shipped = [...builtinJobs.values()].map((job) => wireBuiltin(job, changed.get(job.id)));
       const jobs = await store.list(customerId);
       const { total, enabled } = await heartbeatCounts(customerId);
       return {
-        data: jobs.map(wireJob),
-        meta: { total: jobs.length, heartbeat_total: total, heartbeat_enabled: enabled },
+        data: [...shipped, ...jobs.map(wireJob)],
+        meta: { total: shipped.length + jobs.length, heartbeat_total: total, heartbeat_enabled: enabled },
       };
     },
 
@@ -56,10 +78,10 @@ export const createJobService = (deps: JobServiceDependencies) => {
 
     async update(caller: Caller, jobId: string, change: JobChange) {
       const { customerId, workspaceId } = caller;
+      const shipped = builtinJobs.get(jobId);
+      if (shipped) return changeBuiltin(caller, shipped, change);
       const { n } = await findCustom(customerId, jobId);
-      if (Object.keys(change).length === 0) {
-        throw new Problem('bad_request', `provide at least one of ${FIELDS.join(', ')}`);
-      }
+      requireChange(change, FIELDS);
       if (change.cron !== undefined) requireCron(change.cron);
       const { model, ...rest } = change;
       const { before, after } = await store.change(customerId, n, {
@@ -90,6 +112,14 @@ export const createJobService = (deps: JobServiceDependencies) => {
   };
 };
 
+const builtin = (why: string) => new Problem('builtin_immutable', why);
+
+/** @throws Problem bad_request */
+function requireChange(change: JobChange, fields: readonly string[]): void {
+  if (Object.keys(change).length > 0) return;
+  throw new Problem('bad_request', `provide at least one of ${fields.join(', ')}`);
+}
+
 /** @throws Problem bad_request */
 function requireCron(cron: string): void {
   const problem = cronProblem(cron);
@@ -113,6 +143,15 @@ const wireJob = (row: JobRow) => ({
   model: row.model,
   reasoning: row.reasoning,
 });
+
+const wireBuiltin = (job: BuiltinJob, override: OverrideRow | undefined) => {
+  const enabled = override?.enabled ?? job.enabled;
+  return {
+    ...{ id: job.id, kind: job.kind, agent: job.agent, description: job.description, enabled },
+    schedule: override?.cron ?? readableCron(job.cron),
+    next_run_at: enabled ? nextRun(override?.cron ?? job.cron) : null,
+  };
+};
 
 const wireSaved = (row: JobRow) => ({
   ok: true as const,

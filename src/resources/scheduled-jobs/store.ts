@@ -1,7 +1,8 @@
 /** Custom jobs and what workspaces changed about those that ship. */
-import { and, asc, eq, ne, sql } from 'drizzle-orm';
-import { Problem } from '../../platform/core/problem.ts';
+import { and, asc, eq, sql } from 'drizzle-orm';
 import { found, type Database } from '../../platform/db/client.ts';
+import { unlessTaken } from '../../platform/db/taken.ts';
+import { openStatus } from '../workspaces/store.ts';
 import { workspaces } from '../workspaces/table.ts';
 import { scheduledJobs } from './table.ts';
 
@@ -12,16 +13,8 @@ type JobValues = Pick<JobRow, 'name' | 'cron' | 'agentSlug' | 'brief' | 'enabled
 const jobIs = (customerId: string, n: number) => and(eq(scheduledJobs.customerId, customerId), eq(scheduledJobs.n, n));
 
 /** @throws Problem name_taken */
-async function unlessTaken<T>(write: () => Promise<T>): Promise<T> {
-  try {
-    return await write();
-  } catch (error) {
-    const cause = error instanceof Error ? (error.cause ?? error) : error;
-    const { constraint } = cause as { constraint?: string };
-    if (constraint !== 'scheduled_jobs_by_name') throw error;
-    throw new Problem('name_taken', 'a job of this name exists');
-  }
-}
+const unlessNameTaken = <T>(write: () => Promise<T>): Promise<T> =>
+  unlessTaken('scheduled_jobs_by_name', 'a job of this name exists', write);
 
 export const createJobStore = (db: Database) => ({
   list: (customerId: string): Promise<JobRow[]> =>
@@ -34,7 +27,7 @@ export const createJobStore = (db: Database) => ({
 
   /** @throws Problem name_taken */
   insert: (customerId: string, job: JobValues): Promise<JobRow> =>
-    unlessTaken(async () => {
+    unlessNameTaken(async () => {
       const [row] = await db.orm
         .insert(scheduledJobs)
         .values({ ...job, customerId })
@@ -47,7 +40,7 @@ export const createJobStore = (db: Database) => ({
     db.transaction(async () => {
       const [before] = await db.orm.select().from(scheduledJobs).where(jobIs(customerId, n)).for('update');
       found(before);
-      return unlessTaken(async () => {
+      return unlessNameTaken(async () => {
         const [after] = await db.orm
           .update(scheduledJobs)
           .set({ ...change, revision: sql`${scheduledJobs.revision} + 1`, updatedAt: sql`now()` })
@@ -63,11 +56,11 @@ export const createJobStore = (db: Database) => ({
     return gone.length > 0;
   },
 
-  /** Of every workspace that is not archived: what Temporal is to have. */
+  /** Of every workspace that is neither archived nor being taken down: what Temporal is to have. */
   listAll: (): Promise<{ row: JobRow; workspaceId: string }[]> =>
     db.orm
       .select({ row: scheduledJobs, workspaceId: workspaces.identityWorkspaceId })
       .from(scheduledJobs)
       .innerJoin(workspaces, eq(workspaces.customerId, scheduledJobs.customerId))
-      .where(ne(workspaces.status, 'archived')),
+      .where(sql`${openStatus} <> 'archived'`),
 });

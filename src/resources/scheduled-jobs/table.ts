@@ -1,4 +1,4 @@
-import { boolean, integer, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core';
+import { boolean, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import { createdAt, instant } from '../../platform/db/columns.ts';
 import { workspaces } from '../workspaces/table.ts';
 
@@ -26,4 +26,20 @@ export const scheduledJobs = pgTable(
     updatedAt: instant('updated_at').notNull().defaultNow(),
   },
   (t) => [uniqueIndex('scheduled_jobs_by_name').on(t.customerId, t.name)],
+);
+
+/** What a workspace changed about a job that ships. Null: as it ships. */
+export const jobOverrides = pgTable(
+  'job_overrides',
+  {
+    customerId: text('customer_id')
+      .notNull()
+      .references(() => workspaces.customerId),
+    jobId: text('job_id').notNull(),
+    cron: text('cron'),
+    enabled: boolean('enabled'),
+    revision: integer('revision').notNull().default(1),
+    updatedAt: instant('updated_at').notNull().defaultNow(),
+  },
+  (t) => [primaryKey({ columns: [t.customerId, t.jobId] })],
 );

@@ -1,26 +1,34 @@
-/** The schedule that a job's row asks for. */
+/** The schedules that rows ask for: of a job, and of what a workspace changed about one that ships. */
 import { SCHEDULED_JOB, type ScheduledJobInput } from '../../../workflows/scheduled-job/messages.ts';
+import { SYSTEM_JOB, type SystemJobInput } from '../../../workflows/system-job/messages.ts';
 import type { Config } from '../../platform/core/config.ts';
+import type { SystemSchedule } from '../../platform/temporal/schedules.ts';
 import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.ts';
 import type { Trigger } from '../../platform/temporal/triggers.ts';
+import { builtinJobs } from './builtin/index.ts';
+import type { OverrideRow } from './overrides.ts';
 import type { JobRow } from './store.ts';
 import { customJobId } from './model.ts';
 
 type Settings = Pick<Config, 'RUN_MAX_TURNS' | 'RUN_MAX_TOKENS' | 'TASK_QUEUE_PREFIX' | 'WORKER_QUEUES'>;
 export type TriggerOfJob = ReturnType<typeof triggersOfJobs>;
+export type TriggerOfOverride = ReturnType<typeof triggersOfOverrides>;
 
 /** Ids of the schedules of this deployment begin so. */
 export const jobPrefix = ({ TASK_QUEUE_PREFIX }: Pick<Config, 'TASK_QUEUE_PREFIX'>): string =>
   `${TASK_QUEUE_PREFIX}job/`;
 
+type Source = ScheduledJobInput['source'];
+
+const inputOf = (config: Settings, customerId: string, workspaceId: string, source: Source): ScheduledJobInput => ({
+  ...{ customerId, workspaceId, source, split: areQueuesSplit(config) },
+  limits: { maxTurns: config.RUN_MAX_TURNS, maxTokens: config.RUN_MAX_TOKENS },
+});
+
 export const triggersOfJobs =
   (config: Settings) =>
   (row: JobRow, workspaceId: string): Trigger => {
     const { customerId, n, agentSlug, name } = row;
-    const input: ScheduledJobInput = {
-      ...{ customerId, workspaceId, source: { kind: 'job', n }, split: areQueuesSplit(config) },
-      limits: { maxTurns: config.RUN_MAX_TURNS, maxTokens: config.RUN_MAX_TOKENS },
-    };
     return {
       scheduleId: `${jobPrefix(config)}${customerId}/${customJobId(n)}`,
       revision: row.revision,
@@ -28,7 +36,39 @@ export const triggersOfJobs =
       when: { cron: row.cron },
       workflowType: SCHEDULED_JOB,
       taskQueue: queueName(config, 'orchestration'),
-      args: [input],
+      args: [inputOf(config, customerId, workspaceId, { kind: 'job', n })],
       ...{ workspaceId, agent: agentSlug, note: name },
     };
   };
+
+export const triggersOfOverrides =
+  (config: Settings) =>
+  (row: OverrideRow, workspaceId: string): Trigger | undefined => {
+    const { customerId, jobId } = row;
+    const job = builtinJobs.get(jobId);
+    if (!job) return undefined; // it shipped once
+    const system: SystemJobInput = { jobId, customerId };
+    const isSystem = job.kind === 'system';
+    return {
+      scheduleId: `${jobPrefix(config)}${customerId}/${jobId}`,
+      revision: row.revision,
+      enabled: row.enabled ?? job.enabled,
+      when: { cron: row.cron ?? job.cron },
+      workflowType: isSystem ? SYSTEM_JOB : SCHEDULED_JOB,
+      taskQueue: queueName(config, 'orchestration'),
+      args: [isSystem ? system : inputOf(config, customerId, workspaceId, { kind: 'builtin', id: jobId })],
+      ...{ workspaceId, agent: job.agent ?? '', note: job.description },
+    };
+  };
+
+/** One for all the workspaces that have not changed the job. */
+export const systemJobSchedules = (config: Settings): SystemSchedule[] =>
+  [...builtinJobs.values()]
+    .filter(({ kind }) => kind === 'system')
+    .map(({ id: jobId, cron }) => ({
+      scheduleId: `${config.TASK_QUEUE_PREFIX}system-job/${jobId}`,
+      workflowType: SYSTEM_JOB,
+      taskQueue: queueName(config, 'orchestration'),
+      when: { cron },
+      args: [{ jobId } satisfies SystemJobInput],
+    }));

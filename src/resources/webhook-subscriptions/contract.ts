@@ -120,6 +120,7 @@ export const redeliver = endpoint({
   method: 'post',
   path: '/v1/webhook-deliveries/{id}/redeliver',
   credential: 'session',
+  audited: false,
   summary: 'Send an ended delivery once more, with eight new attempts',
   params: z.object({ id: z.uuid() }),
   status: 200,

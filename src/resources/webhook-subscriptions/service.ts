@@ -4,7 +4,6 @@
  * A delivery is accepted by its row. Its workflow is started beside that; where the start is lost, housekeeping
  * repeats it, and the workflow id keeps it from running twice.
  */
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { WEBHOOK_DELIVERY } from '../../../workflows/webhook-delivery/messages.ts';
 import type { webhookDelivery } from '../../../workflows/webhook-delivery/workflow.ts';
 import type { Config } from '../../platform/core/config.ts';
@@ -12,11 +11,12 @@ import type { SecretBox } from '../../platform/core/crypto.ts';
 import { newSecret } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
 import { Problem } from '../../platform/core/problem.ts';
-import type { Egress } from '../../platform/egress/egress.ts';
+import { addressProblem, type Egress } from '../../platform/egress/egress.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
 import { withinDeadline } from '../../platform/temporal/problems.ts';
 import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
+import { createDeliveryStarter, startOnce } from '../../platform/temporal/starting.ts';
 import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.ts';
 import type { DeliveryQuery, NewWebhook } from './contract.ts';
 import { deliveryWorkflowId, isSubscribable, PREVIOUS_SECRET_TTL_MS } from './model.ts';
@@ -38,10 +38,6 @@ export interface WebhookServiceOptions {
   log: Log;
 }
 
-/** A start may be on its way for that long. */
-const LOST_AFTER_S = 15;
-const BATCH = 50;
-
 const newSigningSecret = (): string => `whsec_${newSecret()}`;
 
 export const createWebhookService = (options: WebhookServiceOptions) => {
@@ -49,18 +45,14 @@ export const createWebhookService = (options: WebhookServiceOptions) => {
 
   /** @throws Problem invalid_url */
   function checkUrl(url: string): void {
-    const isScheme = (scheme: string) => new URL(url).protocol === scheme;
-    const reason =
-      egress.isForbiddenUrl(url) ??
-      (isScheme('https:') || (settings.WEBHOOK_ALLOW_HTTP && isScheme('http:')) ? undefined : 'only https is allowed');
+    const reason = addressProblem(egress, url, { allowHttp: settings.WEBHOOK_ALLOW_HTTP });
     if (reason) throw new Problem('invalid_url', `url: ${reason}`);
   }
 
-  /** @throws Problem runtime_unreachable */
-  async function startRecorded(ids: readonly string[]): Promise<void> {
-    const deliveries = await store.listStartable(ids);
-    await Promise.all(deliveries.map((delivery) => startDelivery(temporal, settings, delivery)));
-  }
+  const { startRecorded, startPending } = createDeliveryStarter({
+    ...store,
+    start: (delivery) => startDelivery(temporal, settings, delivery),
+  });
 
   return {
     /** @throws Problem unknown_event, invalid_url */
@@ -118,20 +110,7 @@ export const createWebhookService = (options: WebhookServiceOptions) => {
     /** Starts what the end of a run or project recorded. */
     startRecorded,
 
-    /** Housekeeping: starts what is pending and not under way, in every workspace. */
-    async startPending(): Promise<void> {
-      for (let after: string | undefined; ;) {
-        const batch = await store.listPending({ olderThanS: LOST_AFTER_S, after, limit: BATCH });
-        await Promise.all(
-          batch.map(async (delivery) => {
-            // Its workflow has ended without a record (terminated by hand): nothing will send it any more.
-            if (!(await startDelivery(temporal, settings, delivery))) await store.recordExhausted(delivery);
-          }),
-        );
-        after = batch.at(-1)?.deliveryId;
-        if (batch.length < BATCH) return;
-      }
-    },
+    startPending,
   };
 };
 
@@ -140,13 +119,13 @@ export const createWebhookService = (options: WebhookServiceOptions) => {
  * @returns false when that workflow has ended already
  * @throws Problem runtime_unreachable
  */
-async function startDelivery(
+function startDelivery(
   temporal: Temporal,
   settings: DeliverySettings,
   { deliveryId, redelivery, eventType, workspaceId, customerId }: StartableDelivery,
 ): Promise<boolean> {
-  try {
-    await withinDeadline(temporal, () =>
+  return startOnce(() =>
+    withinDeadline(temporal, () =>
       temporal.client.workflow.start<typeof webhookDelivery>(WEBHOOK_DELIVERY, {
         workflowId: deliveryWorkflowId(deliveryId, redelivery),
         taskQueue: queueName(settings, 'orchestration'),
@@ -169,10 +148,6 @@ async function startDelivery(
         staticDetails: `Delivery \`${deliveryId}\`${redelivery > 0 ? `, redelivery ${redelivery}` : ''}`,
         priority: { fairnessKey: customerId.slice(0, 64) },
       }),
-    );
-    return true;
-  } catch (error) {
-    if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
-    throw error;
-  }
+    ),
+  );
 }

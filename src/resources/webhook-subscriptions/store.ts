@@ -6,6 +6,7 @@
  */
 import { and, asc, count, desc, eq, gt, inArray, isNotNull, isNull, lt, ne, sql, type SQL } from 'drizzle-orm';
 import { found, type Database } from '../../platform/db/client.ts';
+import type { PendingPage } from '../../platform/temporal/starting.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { workspaces } from '../workspaces/table.ts';
 import type { DeliveryQuery, DeliveryRow } from './contract.ts';
@@ -277,7 +278,7 @@ export const createWebhookStore = (db: Database) => {
     listStartable: (ids: readonly string[]) => startable(inArray(webhookDeliveries.id, [...ids])),
 
     /** Of all workspaces, for housekeeping: what waits for longer than that, in pages by id. */
-    listPending: ({ olderThanS, after, limit }: { olderThanS: number; after: string | undefined; limit: number }) =>
+    listPending: ({ olderThanS, after, limit }: PendingPage) =>
       startable(
         and(
           lt(webhookDeliveries.createdAt, sql`now() - make_interval(secs => ${olderThanS})`),

@@ -2,11 +2,22 @@
 export const PLANS = ['internal', 'free', 'starter_byo', 'starter_hosted', 'pro_byo', 'pro_hosted', 'scale'] as const;
 export type Plan = (typeof PLANS)[number];
 
+/** What a member may do; owners and admins get the admin stamp. */
+export const ROLES = ['owner', 'admin', 'member'] as const;
+export type Role = (typeof ROLES)[number];
+
 export const WORKSPACE_STATUSES = ['pending', 'provisioning', 'ready', 'failed', 'archived'] as const;
 
 export type Tier = 'internal' | 'free' | 'starter' | 'pro' | 'scale';
-export type CappedResource =
-  'runs_per_day' | 'api_keys' | 'agents' | 'custom_tools' | 'custom_skills' | 'cold_memory_entries';
+export const CAPPED_RESOURCES = [
+  'runs_per_day',
+  'api_keys',
+  'agents',
+  'custom_tools',
+  'custom_skills',
+  'cold_memory_entries',
+] as const;
+export type CappedResource = (typeof CAPPED_RESOURCES)[number];
 
 export const tierOf = (plan: Plan): Tier => plan.replace(/_(byo|hosted)$/, '') as Tier;
 
@@ -32,3 +43,34 @@ function caps(
 
 /** How many of a resource a plan allows; null means without end. */
 export const capOf = (plan: Plan, resource: CappedResource): number | null => CAPS[tierOf(plan)][resource];
+
+/** Plans whose infrastructure is run for the tenant and paid by the minute. */
+export const isHosted = (plan: Plan): boolean => plan.endsWith('_hosted');
+
+/** What provisioning made, by resource: what is known of each, under names of its own. */
+export type Provisioned = Record<string, Record<string, string>>;
+
+/** One provisioning or destruction of a workspace. What is written for another generation changes nothing. */
+export interface WorkspaceRef {
+  customerId: string;
+  generation: number;
+}
+
+export const provisionWorkflowId = ({ customerId, generation }: WorkspaceRef): string =>
+  `workspace-${customerId}/${generation}`;
+export const destroyWorkflowId = (ref: WorkspaceRef): string => `${provisionWorkflowId(ref)}-destroy`;
+
+/** The failure of a step whose workspace has moved on: by an operator, or by another request. */
+export const SUPERSEDED = 'workspace_superseded';
+
+const SECRET_NAME = /key|token|secret|passw|passphrase|credential/i;
+const MASK = '***';
+
+/** The same with `***` for every value whose name says that it is a key, a token, a secret or a password. */
+export function masked(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(masked);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, part]) => [name, SECRET_NAME.test(name) ? MASK : masked(part)]),
+  );
+}

@@ -1,72 +1,312 @@
-/** Queries on workspaces, and the lock under which every count cap is held. */
-import { eq, sql } from 'drizzle-orm';
+/**
+ * Queries on workspaces, and the lock under which every count cap is held.
+ *
+ * A workspace moves on in statements that name the state it moves on from: its status and, for what a workflow writes,
+ * its generation. A late or repeated one changes nothing.
+ */
+import { and, asc, eq, inArray, isNull, sql, type SQL } from 'drizzle-orm';
 import { found, type Database } from '../../platform/db/client.ts';
 import { Problem } from '../../platform/core/problem.ts';
-import { INTERNAL_WORKSPACE } from '../../platform/core/ids.ts';
-import { capOf, tierOf, type CappedResource, type Plan } from './model.ts';
+import { customerIdOf, INTERNAL_WORKSPACE } from '../../platform/core/ids.ts';
+import { capOf, tierOf, type CappedResource, type Plan, type WorkspaceRef } from './model.ts';
 import { workspaces } from './table.ts';
 
 export type WorkspaceStore = ReturnType<typeof createWorkspaceStore>;
+export type WorkspaceRow = typeof workspaces.$inferSelect;
+type Status = WorkspaceRow['status'];
 
-export const createWorkspaceStore = (db: Database) => ({
-  /** The tenant that operates the deployment, made at first start. */
-  async seedInternal(runtimeBaseUrl: string): Promise<void> {
-    await db.orm
-      .insert(workspaces)
-      .values({
-        identityWorkspaceId: INTERNAL_WORKSPACE,
-        customerId: 'internal',
-        plan: 'internal',
-        status: 'ready',
-        runtimeBaseUrl,
-        readyAt: sql`now()`,
+/** The status for whoever wants to start something: a workspace that is being taken down counts as archived. */
+export const openStatus: SQL<string> = sql<string>`case when ${workspaces.destroyingSince} is null
+  then ${workspaces.status}::text else 'archived' end`;
+
+const isRef = ({ customerId, generation }: WorkspaceRef): SQL | undefined =>
+  and(eq(workspaces.customerId, customerId), eq(workspaces.generation, generation));
+const NO_ERROR = { errorCode: null, errorMessage: null };
+const NEXT_GENERATION = { generation: sql`${workspaces.generation} + 1` };
+
+export const createWorkspaceStore = (db: Database) => {
+  const makeAgain = async (workspaceId: string, asked: Pick<WorkspaceRow, 'plan' | 'config'>) => {
+    const [row] = await db.orm
+      .update(workspaces)
+      .set({
+        ...{ ...asked, status: 'pending', ...NO_ERROR, ...NEXT_GENERATION, provisioned: {} },
+        ...{ archivedAt: null, readyAt: null, runtimeBaseUrl: null, infraChargedUntil: null, createdAt: sql`now()` },
       })
-      .onConflictDoNothing();
-  },
+      .where(and(eq(workspaces.identityWorkspaceId, workspaceId), eq(workspaces.status, 'archived')))
+      .returning();
+    return row;
+  };
 
-  /**
-   * Runs `insert` unless the workspace is archived, which it cannot become in the meantime.
-   * @throws Problem workspace_archived, not_found
-   */
-  whileOpen: <T>(customerId: string, insert: () => Promise<T>): Promise<T> =>
-    db.transaction(async () => {
-      const [row] = await db.orm
-        .select({ status: workspaces.status })
-        .from(workspaces)
-        .where(eq(workspaces.customerId, customerId))
-        .for('share');
-      if (found(row).status === 'archived') throw new Problem('workspace_archived');
-      return insert();
-    }),
+  return {
+    /** The tenant that operates the deployment, made at first start. */
+    async seedInternal(runtimeBaseUrl: string): Promise<void> {
+      await db.orm
+        .insert(workspaces)
+        .values({
+          identityWorkspaceId: INTERNAL_WORKSPACE,
+          customerId: 'internal',
+          plan: 'internal',
+          status: 'ready',
+          runtimeBaseUrl,
+          readyAt: sql`now()`,
+        })
+        .onConflictDoNothing();
+    },
 
-  /**
-   * Runs `insert` only while the workspace has fewer than its plan allows. Creates of one workspace wait for each
-   * other on its row, so N at once never exceed the cap.
-   * @throws Problem plan_limit_exceeded, workspace_archived, not_found
-   */
-  async underCap<T>(
-    customerId: string,
-    resource: CappedResource,
-    count: () => Promise<number>,
-    insert: () => Promise<T>,
-  ): Promise<T> {
-    return db.transaction(async () => {
-      const [row] = await db.orm
-        .select({ plan: workspaces.plan, status: workspaces.status })
+    /** Oldest first. @param customerId of the one workspace that is asked for; without one all */
+    list: (customerId?: string): Promise<WorkspaceRow[]> =>
+      db.orm
+        .select()
         .from(workspaces)
-        .where(eq(workspaces.customerId, customerId))
-        .for('update');
-      const { plan, status } = found(row);
-      if (status === 'archived') throw new Problem('workspace_archived');
-      const limit = capOf(plan, resource);
-      if (limit !== null) {
-        const current = await count();
-        if (current >= limit) throw planLimitExceeded(plan, resource, current, limit);
-      }
-      return insert();
-    });
-  },
-});
+        .where(customerId === undefined ? undefined : eq(workspaces.customerId, customerId))
+        .orderBy(asc(workspaces.createdAt), asc(workspaces.identityWorkspaceId)),
+
+    async find(workspaceId: string): Promise<WorkspaceRow | undefined> {
+      const [row] = await db.orm.select().from(workspaces).where(eq(workspaces.identityWorkspaceId, workspaceId));
+      return row;
+    },
+
+    async findByCustomer(customerId: string): Promise<WorkspaceRow | undefined> {
+      const [row] = await db.orm.select().from(workspaces).where(eq(workspaces.customerId, customerId));
+      return row;
+    },
+
+    /**
+     * @param complete runs in the transaction that makes it
+     * @returns undefined when the id, or another one of the same slug, is taken by a workspace that is not archived
+     */
+    create: (
+      { workspaceId, plan, config }: { workspaceId: string; plan: Plan; config: Record<string, unknown> | null },
+      complete: () => Promise<void> = async () => {},
+    ): Promise<WorkspaceRow | undefined> =>
+      db.transaction(async () => {
+        const [made] = await db.orm
+          .insert(workspaces)
+          .values({
+            ...{ identityWorkspaceId: workspaceId, customerId: customerIdOf(workspaceId), plan, config },
+            ...{ status: 'pending', generation: 1 },
+          })
+          .onConflictDoNothing()
+          .returning();
+        const row = made ?? (await makeAgain(workspaceId, { plan, config }));
+        if (row) await complete();
+        return row;
+      }),
+
+    /** @returns undefined when it has not failed, or in its destruction */
+    async retry(workspaceId: string): Promise<WorkspaceRow | undefined> {
+      const [row] = await db.orm
+        .update(workspaces)
+        .set({ status: 'pending', ...NO_ERROR, ...NEXT_GENERATION })
+        .where(
+          and(
+            eq(workspaces.identityWorkspaceId, workspaceId),
+            eq(workspaces.status, 'failed'),
+            isNull(workspaces.destroyingSince),
+          ),
+        )
+        .returning();
+      return row;
+    },
+
+    /**
+     * What an operator says of it. Whatever workflow was at work on it is cut off: its generation is over.
+     * @returns undefined when it is archived or being taken down
+     */
+    async setState(
+      workspaceId: string,
+      state: {
+        status: Exclude<Status, 'pending' | 'archived'>;
+        runtimeBaseUrl?: string | undefined;
+        errorCode?: string | undefined;
+        errorMessage?: string | undefined;
+      },
+    ): Promise<WorkspaceRow | undefined> {
+      const { status, runtimeBaseUrl, errorCode, errorMessage } = state;
+      const isFailed = status === 'failed';
+      const [row] = await db.orm
+        .update(workspaces)
+        .set({
+          ...{ status, ...NEXT_GENERATION, destroyingSince: null },
+          ...(status === 'ready' && { readyAt: sql`now()` }),
+          ...(runtimeBaseUrl !== undefined && { runtimeBaseUrl }),
+          errorCode: isFailed ? (errorCode ?? 'set_by_operator') : null,
+          errorMessage: isFailed ? (errorMessage ?? null) : null,
+        })
+        .where(
+          and(
+            eq(workspaces.identityWorkspaceId, workspaceId),
+            sql`${workspaces.status} <> 'archived'`,
+            // A destruction that failed is over; one that is going on is not.
+            sql`(${workspaces.destroyingSince} is null or ${workspaces.errorCode} is not null)`,
+          ),
+        )
+        .returning();
+      return row;
+    },
+
+    /** Those whose provisioning is not through, in every workspace: for housekeeping. */
+    listUnprovisioned: (limit: number): Promise<WorkspaceRow[]> =>
+      db.orm
+        .select()
+        .from(workspaces)
+        .where(inArray(workspaces.status, ['pending', 'provisioning']))
+        .orderBy(asc(workspaces.createdAt))
+        .limit(limit),
+
+    /** @returns the workspace that is to be provisioned; undefined where it has moved on */
+    async beginProvisioning(ref: WorkspaceRef): Promise<WorkspaceRow | undefined> {
+      const [row] = await db.orm
+        .update(workspaces)
+        .set({ status: 'provisioning' })
+        .where(and(isRef(ref), inArray(workspaces.status, ['pending', 'provisioning'])))
+        .returning();
+      return row;
+    },
+
+    /** Notes what there is of a resource; undefined: nothing any more. */
+    async recordResource(
+      { customerId }: Pick<WorkspaceRef, 'customerId'>,
+      resource: string,
+      facts: Record<string, string> | undefined,
+    ): Promise<void> {
+      const provisioned = facts
+        ? sql`${workspaces.provisioned} || ${JSON.stringify({ [resource]: facts })}::jsonb`
+        : sql`${workspaces.provisioned} - ${resource}::text`;
+      await db.orm
+        .update(workspaces)
+        .set({ provisioned })
+        .where(and(eq(workspaces.customerId, customerId), sql`${workspaces.status} <> 'archived'`));
+    },
+
+    async recordReady(ref: WorkspaceRef, runtimeBaseUrl: string): Promise<void> {
+      await db.orm
+        .update(workspaces)
+        .set({ status: 'ready', readyAt: sql`now()`, runtimeBaseUrl, ...NO_ERROR })
+        .where(and(isRef(ref), eq(workspaces.status, 'provisioning')));
+    },
+
+    async recordProvisioningFailed(ref: WorkspaceRef, error: { code: string; message: string }): Promise<void> {
+      await db.orm
+        .update(workspaces)
+        .set({ status: 'failed', errorCode: error.code, errorMessage: error.message })
+        .where(and(isRef(ref), inArray(workspaces.status, ['pending', 'provisioning'])));
+    },
+
+    /** From here on nothing new is accepted. @returns false where it has moved on, so that this destruction is none */
+    async beginDestroying({ customerId, generation }: WorkspaceRef): Promise<boolean> {
+      const begun = await db.orm
+        .update(workspaces)
+        .set({ generation, destroyingSince: sql`coalesce(${workspaces.destroyingSince}, now())`, ...NO_ERROR })
+        .where(
+          and(
+            eq(workspaces.customerId, customerId),
+            inArray(workspaces.status, ['ready', 'failed']),
+            sql`(${workspaces.generation} = ${generation - 1}
+            or ${workspaces.generation} = ${generation} and ${workspaces.destroyingSince} is not null)`,
+          ),
+        )
+        .returning({ customerId: workspaces.customerId });
+      return begun.length > 0;
+    },
+
+    async recordDestroyFailed(ref: WorkspaceRef, error: { code: string; message: string }): Promise<void> {
+      await db.orm
+        .update(workspaces)
+        .set({ status: 'failed', errorCode: error.code, errorMessage: error.message })
+        .where(and(isRef(ref), sql`${workspaces.destroyingSince} is not null`));
+    },
+
+    /** What a workspace of this id would find when it is made again is its past, and nothing that acts by itself. */
+    revokeKeys: (customerId: string) =>
+      db.rows(sql`
+      update api_keys set revoked_at = now() where customer_id = ${customerId} and revoked_at is null`),
+
+    /** A few projects that have not ended. */
+    listOpenProjects: (customerId: string, limit: number) =>
+      db.rows<{ id: string }>(sql`
+      select id from projects where customer_id = ${customerId} and status in ('planning', 'active', 'paused')
+      order by id limit ${limit}`),
+
+    /** A few runs that are in flight. */
+    listOpenRuns: (customerId: string, limit: number) =>
+      db.rows<{ id: string }>(sql`
+      select id from runs where customer_id = ${customerId} and status in ('queued', 'running')
+      order by id limit ${limit}`),
+
+    /** Jobs and heartbeats stay as they are written down, and none runs by itself again. */
+    switchOffTriggers: (customerId: string) =>
+      db.transaction(async () => {
+        await db.rows(sql`
+        update scheduled_jobs set enabled = false, revision = revision + 1, updated_at = now()
+        where customer_id = ${customerId} and enabled`);
+        await db.rows(sql`
+        update job_overrides set enabled = false, revision = revision + 1, updated_at = now()
+        where customer_id = ${customerId} and enabled`);
+        await db.rows(sql`
+        update heartbeats set enabled = false, revision = revision + 1, updated_at = now()
+        where customer_id = ${customerId} and enabled`);
+      }),
+
+    /** What names a file of the workspace. */
+    forgetFiles: (customerId: string) =>
+      db.transaction(async () => {
+        await db.rows(sql`delete from attachments where customer_id = ${customerId}`);
+        await db.rows(sql`delete from run_artifacts where customer_id = ${customerId}`);
+        await db.rows(sql`update agent_settings set avatar_file = null where customer_id = ${customerId}`);
+      }),
+
+    async archive(ref: WorkspaceRef): Promise<void> {
+      await db.orm
+        .update(workspaces)
+        .set({ status: 'archived', archivedAt: sql`now()`, destroyingSince: null, runtimeBaseUrl: null, ...NO_ERROR })
+        .where(and(isRef(ref), sql`${workspaces.destroyingSince} is not null`));
+    },
+
+    /**
+     * Runs `insert` unless the workspace is archived, which it cannot become in the meantime.
+     * @throws Problem workspace_archived, not_found
+     */
+    whileOpen: <T>(customerId: string, insert: () => Promise<T>): Promise<T> =>
+      db.transaction(async () => {
+        const [row] = await db.orm
+          .select({ status: openStatus })
+          .from(workspaces)
+          .where(eq(workspaces.customerId, customerId))
+          .for('share');
+        if (found(row).status === 'archived') throw new Problem('workspace_archived');
+        return insert();
+      }),
+
+    /**
+     * Runs `insert` only while the workspace has fewer than its plan allows. Creates of one workspace wait for each
+     * other on its row, so N at once never exceed the cap.
+     * @throws Problem plan_limit_exceeded, workspace_archived, not_found
+     */
+    async underCap<T>(
+      customerId: string,
+      resource: CappedResource,
+      count: () => Promise<number>,
+      insert: () => Promise<T>,
+    ): Promise<T> {
+      return db.transaction(async () => {
+        const [row] = await db.orm
+          .select({ plan: workspaces.plan, status: openStatus })
+          .from(workspaces)
+          .where(eq(workspaces.customerId, customerId))
+          .for('update');
+        const { plan, status } = found(row);
+        if (status === 'archived') throw new Problem('workspace_archived');
+        const limit = capOf(plan, resource);
+        if (limit !== null) {
+          const current = await count();
+          if (current >= limit) throw planLimitExceeded(plan, resource, current, limit);
+        }
+        return insert();
+      });
+    },
+  };
+};
 
 export const planLimitExceeded = (plan: Plan, resource: CappedResource, current: number, limit: number): Problem =>
   new Problem('plan_limit_exceeded', { code: 'plan_limit_exceeded', resource, current, limit, tier: tierOf(plan) });

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
-import { check, jsonb, pgEnum, pgTable, text } from 'drizzle-orm/pg-core';
+import { check, index, integer, jsonb, pgEnum, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
 import { createdAt, instant } from '../../platform/db/columns.ts';
-import { PLANS, WORKSPACE_STATUSES } from './model.ts';
+import { PLANS, ROLES, WORKSPACE_STATUSES, type Provisioned } from './model.ts';
 
 export const workspacePlan = pgEnum('workspace_plan', PLANS);
 export const workspaceStatus = pgEnum('workspace_status', WORKSPACE_STATUSES);
@@ -19,9 +19,41 @@ export const workspaces = pgTable(
     errorCode: text('error_code'),
     errorMessage: text('error_message'),
     config: jsonb('config').$type<Record<string, unknown>>(),
+    /** What provisioning made: what is to be taken down again. */
+    provisioned: jsonb('provisioned').$type<Provisioned>().notNull().default({}),
+    /** Counts provisionings and destructions: each is a workflow of its own. */
+    generation: integer('generation').notNull().default(0),
+    /** It is being taken down since then: nothing new is accepted. Also set after a destruction that failed. */
+    destroyingSince: instant('destroying_since'),
+    /** Managed infrastructure is paid for up to here. */
+    infraChargedUntil: instant('infra_charged_until'),
     createdAt: createdAt(),
     readyAt: instant('ready_at'),
     archivedAt: instant('archived_at'),
   },
   (t) => [check('workspaces_archived_once', sql`(${t.archivedAt} is not null) = (${t.status} = 'archived')`)],
+);
+
+export const memberRole = pgEnum('member_role', ROLES);
+
+/** Who may sign in to a workspace. */
+export const workspaceMembers = pgTable(
+  'workspace_members',
+  {
+    id: uuid('id').primaryKey(),
+    customerId: text('customer_id')
+      .notNull()
+      .references(() => workspaces.customerId),
+    /** In lower case. */
+    email: text('email').notNull(),
+    role: memberRole('role').notNull(),
+    invitedBy: text('invited_by').notNull(),
+    lastLoginAt: instant('last_login_at'),
+    createdAt: createdAt(),
+  },
+  (t) => [
+    uniqueIndex('workspace_members_once').on(t.customerId, t.email),
+    // Sign-in: the workspaces of an address.
+    index('workspace_members_by_email').on(t.email),
+  ],
 );

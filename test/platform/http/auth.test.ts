@@ -97,6 +97,7 @@ describe('session', () => {
       actor: 'ana@example.com',
       isAdmin: false,
       isInternal: false,
+      role: 'owner',
     });
     const internal = sessionCaller({ ...claims, email: '', workspace: 'acc_internal' }, true);
     expect(internal).toMatchObject({ actor: 'user-1', isAdmin: true, isInternal: true });

@@ -155,7 +155,9 @@ test('splits by surface', () => {
   expect(Object.keys(publicDocument.paths['/v1/kites/{kite_id}']!)).toEqual(['get']);
   expect(Object.keys(publicDocument.components.securitySchemes)).toEqual(['apiKey']);
   expect(Object.keys(kite).sort()).toEqual(['delete', 'patch']);
-  expect(Object.keys(controlPlane.components.securitySchemes)).toEqual(['session', 'adminStamp']);
+  expect(Object.keys(controlPlane.components.securitySchemes)).toEqual([
+    ...['session', 'adminStamp', 'identity', 'operator', 'providerSignature'],
+  ]);
   expect(controlPlane.tags).toEqual([{ name: 'kite-pictures' }, { name: 'kites' }]);
 });
 

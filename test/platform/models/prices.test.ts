@@ -42,6 +42,14 @@ test('gives null where no price is known', () => {
   ).toBe('0.003');
 });
 
+// Guards: the managed model router has OpenRouter's prices; a server of somebody's own with the same names does not.
+test('takes the prices of the model router', () => {
+  const model = { model: 'anthropic/claude-sonnet-4.5', provider: 'openai-compatible' } as const;
+  expect(price(model, { inputTokens: 1_000, outputTokens: 100 }, true)).toBe('0.0045');
+  expect(price(model, million)).toBeNull();
+  expect(price({ ...model, model: 'openrouter/auto' }, million, true)).toBeNull();
+});
+
 // Guards: an operator's prices win over the packaged ones and over the offline model's.
 test('takes the prices of a file', () => {
   const own = { input_usd_per_mtok: 1, output_usd_per_mtok: 2 };

@@ -18,7 +18,6 @@ test('takes any text', () => {
 
 // Guards: a run without spaces, which tokenizers take quadratic time for, cannot hold the process.
 test('counts a long run in linear time', () => {
-  const started = performance.now();
-  expect(countTokens('x'.repeat(200_000))).toBeGreaterThan(10_000);
-  expect(performance.now() - started).toBeLessThan(5_000);
+  // In quadratic time this is a matter of hours: the time limit of the test tells.
+  expect(countTokens('x'.repeat(2_000_000))).toBeGreaterThan(100_000);
 });

@@ -1,10 +1,12 @@
+import { ScheduleNotFoundError } from '@temporalio/client';
+import { heartbeatPrefix } from '../../../src/resources/heartbeats/service.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
 
 let service: TestService;
 let tenant: Tenant;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({ env: { HOUSEKEEPING_INTERVAL: '1s' } });
   tenant = await service.tenant('acc_beats');
 });
 afterAll(() => service.close());
@@ -52,5 +54,31 @@ describe('a heartbeat', () => {
   ])('is refused with %j', async (more, field) => {
     const { status, body } = await tenant.cp('POST', '/v1/heartbeats', { ...BEAT, ...more });
     expect([status, body.detail[0].loc]).toEqual([422, ['body', field]]);
+  });
+});
+
+describe('housekeeping', () => {
+  const customerId = 'beats';
+  const scheduleOf = (id: string) =>
+    service.runtime.temporal.client.schedule.getHandle(`${heartbeatPrefix(service.runtime.config)}${id}`);
+  const make = async (): Promise<string> =>
+    (await tenant.cp('POST', '/v1/heartbeats', { ...BEAT, interval_s: 3_600 })).body.id;
+
+  // Guards: whichever side was broken, the schedules come to be as the rows say: lost, changed by hand, changed in the
+  // row alone, without a row.
+  test('holds schedules to their rows', async () => {
+    const [lost, paused, ahead, stray] = await Promise.all([make(), make(), make(), make()]);
+    const { heartbeats } = service.services.stores;
+    await scheduleOf(lost).delete();
+    await scheduleOf(paused).pause('by hand');
+    await heartbeats.change(customerId, ahead, { intervalS: 7_200, enabled: false });
+    await heartbeats.delete(customerId, stray);
+    await eventually(async () => {
+      expect((await scheduleOf(lost).describe()).state.note).toBe('revision 1');
+      expect((await scheduleOf(paused).describe()).state.paused).toBe(false);
+      const { state, spec } = await scheduleOf(ahead).describe();
+      expect([state.paused, spec.intervals?.map(({ every }) => every)]).toEqual([true, [7_200_000]]);
+      await expect(scheduleOf(stray).describe()).rejects.toBeInstanceOf(ScheduleNotFoundError);
+    });
   });
 });

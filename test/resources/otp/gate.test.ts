@@ -169,17 +169,3 @@ describe('a hundred wrong codes in a row', () => {
     expect(demandIn(await put('a', 'hello'))).toBeDefined();
   });
 });
-
-// Guards: expired challenges do not pile up, and open ones stay.
-test('housekeeping deletes what has expired', async () => {
-  const { put } = await newTenant();
-  const [old, open] = [await challenged(put), await challenged(put)];
-  await service.db.rows(
-    sql`update otp_challenges set expires_at = now() - interval '1 s' where id = ${old.challenge_id}`,
-  );
-  expect(await service.store.deleteExpired(200)).toBeGreaterThan(0);
-  expect(await service.store.deleteExpired(200)).toBe(0);
-  const left = await service.db.rows<{ id: string }>(sql`select id from otp_challenges`);
-  expect(left.map(({ id }) => id)).toContain(open.challenge_id);
-  expect(left.map(({ id }) => id)).not.toContain(old.challenge_id);
-});

@@ -54,7 +54,11 @@ export async function startGated({ smtpUrl, inbox }: GatedOptions = {}) {
   );
   const { SESSION_SECRET: sessionSecret, ADMIN_SECRET: adminSecret } = TEST_SECRETS;
   const apiKeyCaller = () => Promise.reject(new Problem('invalid_api_key'));
-  const authenticate = createAuthenticate({ sessionSecret, adminSecret, apiKeyCaller });
+  const authenticate = createAuthenticate({
+    ...{ sessionSecret, adminSecret, operatorToken: '', apiKeyCaller },
+    isEnded: async () => false,
+    identityCaller: () => Promise.reject(new Problem('auth_required')),
+  });
   const routers = [createSurface({ routes, authenticate })];
   const listener = await listen({ port: 0, log, ready: async () => {}, routers });
 

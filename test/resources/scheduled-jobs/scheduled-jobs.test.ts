@@ -93,6 +93,22 @@ describe('a job', () => {
     expect((await tenant.cp('GET', path)).status).toBe(404);
   });
 
+  // Guards: the limits of an upload, and that one too many takes none of the others in.
+  test('takes ten files of 25 MB together', async () => {
+    const path = `/v1/scheduled-jobs/${await idOf()}/attachments`;
+    const upload = (sizes: number[]) => {
+      const form = new FormData();
+      sizes.forEach((size, n) => form.append('files', new Blob([new Uint8Array(size)]), `${n}.bin`));
+      return tenant.cp('POST', path, form);
+    };
+    const MB = 1024 * 1024;
+    expect((await upload(new Array<number>(11).fill(1))).status).toBe(413);
+    expect((await upload([20 * MB, 5 * MB + 1])).status).toBe(413);
+    expect((await tenant.cp('GET', path)).body.meta.total).toBe(0);
+    expect((await upload([...new Array<number>(9).fill(1), 25 * MB - 9])).status).toBe(201);
+    expect((await tenant.cp('GET', path)).body.meta.total).toBe(10);
+  });
+
   // Guards: nothing of it is left to fire.
   test('is gone when it is deleted', async () => {
     const id = await idOf();
@@ -141,6 +157,18 @@ describe('housekeeping', () => {
     await eventually(async () => {
       expect((await scheduleOf(lost).describe()).state.note).toBe('revision 1');
       expect((await scheduleOf(paused).describe()).state.paused).toBe(false);
+    });
+  });
+
+  // Guards: a change that is in the row and nowhere else, as the process died before Temporal heard of it, is followed.
+  test('brings schedules to where their rows are', async () => {
+    const id = await idOf();
+    const change = { cron: '0 7 * * *', enabled: false };
+    await service.services.stores.jobs.change(tenant.caller.customerId, Number(id.replace('custom-', '')), change);
+    await eventually(async () => {
+      const { state, spec } = await scheduleOf(id).describe();
+      expect([state.paused, state.note]).toEqual([true, 'revision 2']);
+      expect(spec.calendars?.map(({ hour }) => hour)).toEqual([[{ start: 7, end: 7, step: 1 }]]);
     });
   });
 

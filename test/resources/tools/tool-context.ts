@@ -25,6 +25,9 @@ const createMemoryFiles = (): FileStore => {
     async delete(key) {
       files.delete(key);
     },
+    async deleteAll(folder) {
+      for (const key of files.keys()) if (key.startsWith(`${folder}/`)) files.delete(key);
+    },
   };
 };
 

@@ -4,6 +4,7 @@ import { sql } from 'drizzle-orm';
 import { newUuid } from '../../../platform/core/ids.ts';
 import { Problem } from '../../../platform/core/problem.ts';
 import { found, type Database } from '../../../platform/db/client.ts';
+import { openStatus } from '../../workspaces/store.ts';
 import {
   artifactStep,
   DEFAULT_MAX_ATTEMPTS,
@@ -58,7 +59,7 @@ export async function createProject(db: Database, project: NewProject): Promise<
 async function insertProject(db: Database, id: string, project: NewProject): Promise<boolean> {
   const { customerId, title, workflowSlug, workflowVersion, brief, params, authMode, costBudgetUsd } = project;
   const [workspace] = await db.rows<{ status: string }>(
-    sql`select status from workspaces where customer_id = ${customerId} for share`,
+    sql`select ${openStatus} as status from workspaces where customer_id = ${customerId} for share`,
   );
   if (found(workspace).status === 'archived') throw new Problem('workspace_archived');
   const inserted = await db.rows(sql`

@@ -3,9 +3,18 @@ import { bindQueries, type Bound } from '../../../platform/db/bind.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import { keepCommandTexts } from './command-texts.ts';
 import { createProject, updateProject, withdrawProject } from './create.ts';
+import { claimUnchecked, pauseEnded } from './lost.ts';
 import * as queries from './queries.ts';
 
-const QUERIES = { keepCommandTexts, createProject, updateProject, withdrawProject, ...queries };
+const QUERIES = {
+  keepCommandTexts,
+  createProject,
+  updateProject,
+  withdrawProject,
+  claimUnchecked,
+  pauseEnded,
+  ...queries,
+};
 
 export type ProjectStore = Bound<typeof QUERIES>;
 export const createProjectStore = (db: Database): ProjectStore => bindQueries(db, QUERIES);

@@ -4,7 +4,7 @@ import { Problem } from '../../../platform/core/problem.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import { capOf, PLANS, type Plan } from '../../workspaces/model.ts';
 import type { StepOfRun } from '../model.ts';
-import { planLimitExceeded } from '../../workspaces/store.ts';
+import { openStatus, planLimitExceeded } from '../../workspaces/store.ts';
 
 export interface NewRun {
   id: string;
@@ -33,7 +33,7 @@ export async function acceptRun(db: Database, run: NewRun): Promise<void> {
   const budgetIds = [...(run.parent?.budgetIds ?? []), ...(ownBudget ? [ownBudget] : [])];
   const [outcome] = await db.rows<{ plan: Plan; status: string; cap: number | null; accepted: boolean }>(sql`
     with workspace as (
-      select plan, status, (${CAPS}::jsonb ->> plan::text)::int as cap
+      select plan, ${openStatus} as status, (${CAPS}::jsonb ->> plan::text)::int as cap
       from workspaces where customer_id = ${run.customerId}
     ), counted as (
       insert into usage_counters as u (customer_id, resource, day, used)

@@ -1,76 +1,113 @@
 /**
  * Money is held before it is spent. Before a model call its worst-case cost is reserved against every budget the run
  * counts against, in one statement, all or none; when the true cost is known the hold is released and the cost booked.
+ * A wallet is held like a budget, and charged in the ledger instead of booked.
+ *
+ * Rows of several budgets are locked in the order of their ids, everywhere: otherwise two runs could wait for each other.
  */
 import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
+import { USD_MICROS, walletBudgetId } from '../../billing/model.ts';
+import { insertPosting, type Posting } from '../../billing/wallet/store.ts';
 
 export interface Reservation {
   runId: string;
   turn: number;
   budgetIds: readonly string[];
   amountUsd: string;
+  /** Set where the workspace is charged. */
+  wallet?: { customerId: string; micros: number } | undefined;
 }
 
 /**
- * Idempotent for a run and turn. A budget without a limit is never short.
+ * Idempotent for a run, turn and budget. A budget without a limit is never short; a wallet that nothing was ever put
+ * into is empty.
  * @returns the budget that has too little left, or undefined when all have enough and the amount is held
  */
 export async function reserve(
   db: Database,
-  { runId, turn, budgetIds, amountUsd }: Reservation,
+  { runId, turn, budgetIds, amountUsd, wallet }: Reservation,
 ): Promise<{ budgetId: string; freeUsd: string } | undefined> {
-  if (budgetIds.length === 0) return undefined;
-  const ids = sql`${sql.param([...budgetIds])}::text[]`;
+  if (budgetIds.length === 0 && !wallet) return undefined;
+  const walletId = wallet && walletBudgetId(wallet.customerId);
+  const ids = sql`${sql.param([...budgetIds, ...(walletId ? [walletId] : [])])}::text[]`;
+  const amount = wallet
+    ? sql`case id when ${walletId} then ${wallet.micros}::numeric / ${USD_MICROS} else ${amountUsd}::numeric end`
+    : sql`${amountUsd}::numeric`;
   const [outcome] = await db.rows<{ short: { budgetId: string; freeUsd: string } | null }>(sql`
     with held as (
       select id, limit_usd - spent_usd - reserved_usd as free from budgets where id = any(${ids}) order by id for update
     ), before as (
-      select 1 from cost_reservations where run_id = ${runId} and turn = ${turn}
+      select budget_id from cost_reservations where run_id = ${runId} and turn = ${turn}
     ), short as (
-      select id, free from held where free < ${amountUsd}::numeric and not exists (select 1 from before)
+      select id, free from held where free < ${amount} and id not in (select budget_id from before)
+      ${wallet ? sql`union all select ${walletId}, 0 where not exists (select 1 from held where id = ${walletId})` : sql``}
     ), raised as (
-      update budgets set reserved_usd = reserved_usd + ${amountUsd}::numeric
-      where id in (select id from held) and not exists (select 1 from short) and not exists (select 1 from before)
+      update budgets set reserved_usd = reserved_usd + ${amount}
+      where id in (select id from held) and not exists (select 1 from short) and id not in (select budget_id from before)
       returning id
     ), noted as (
       insert into cost_reservations (run_id, turn, budget_id, amount_usd)
-      select ${runId}, ${turn}, id, ${amountUsd}::numeric from raised
+      select ${runId}, ${turn}, id, ${amount} from raised
     )
     select (select jsonb_build_object('budgetId', id, 'freeUsd', free::text) from short order by free limit 1) as short`);
   return outcome?.short ?? undefined;
 }
 
+/** What a turn moves in the wallet of its workspace: the hold, and what the call is charged, if it is. */
+export interface WalletBooking {
+  customerId: string;
+  charge: Posting | undefined;
+}
+
 /**
  * CTEs for the statement that records a turn: gives back what it held and books what it cost. A call that outlived its
- * cancelled run is booked too: the money is gone.
+ * cancelled run is booked too: the money is gone. The wallet is charged once for a turn: a second call of a turn whose
+ * first answer came too late to be given up is the deployment's loss.
  */
 export const bookCost = (
   { id, budgetIds, attemptId }: { id: string; budgetIds: readonly string[]; attemptId: string | null },
   turn: number,
   costUsd: string | null,
-): SQL => sql`
+  wallet?: WalletBooking,
+): SQL => {
+  const walletId = wallet && walletBudgetId(wallet.customerId);
+  const ids = sql`${sql.param([...budgetIds, ...(walletId ? [walletId] : [])])}::text[]`;
+  const cost = sql`${costUsd ?? '0'}::numeric`;
+  return sql`
   released as (
     delete from cost_reservations where run_id = ${id} and turn = ${turn} returning budget_id, amount_usd
+  ), due as (
+    select id from budgets where id = any(${ids}) order by id for update
   ), booked as (
-    update budgets b set spent_usd = b.spent_usd + ${costUsd ?? '0'}::numeric,
+    update budgets b set spent_usd = b.spent_usd + ${wallet ? sql`case b.id when ${walletId} then 0 else ${cost} end` : cost},
       reserved_usd = b.reserved_usd - coalesce((select amount_usd from released r where r.budget_id = b.id), 0)
-    where b.id = any(${sql.param([...budgetIds])}::text[])
-  )${
+    from due where b.id = due.id returning b.id
+  )${wallet?.charge ? sql`, charged as (${insertPosting(chargedAfter(walletId!), wallet.charge)})` : sql``}${
     attemptId === null
       ? sql``
-      : sql`, attempt as (
-    update attempts set cost_usd = cost_usd + ${costUsd ?? '0'}::numeric where id = ${attemptId}::uuid
-  )`
+      : sql`, attempt as (update attempts set cost_usd = cost_usd + ${cost} where id = ${attemptId}::uuid)`
   }`;
+};
+
+// The trigger of the ledger updates the wallet's row as well. It may do so after this statement did, not before.
+const chargedAfter = (walletId: string): SQL => sql`(select 1 from booked where id = ${walletId})`;
 
 /** Gives back what calls that never came to a reply still hold. */
 export async function release(db: Database, runId: string): Promise<void> {
   await db.rows(sql`
     with released as (
       delete from cost_reservations where run_id = ${runId} returning budget_id, amount_usd
-    ), sums as (
-      select budget_id, sum(amount_usd) as amount_usd from released group by budget_id
     )
-    update budgets b set reserved_usd = b.reserved_usd - r.amount_usd from sums r where b.id = r.budget_id`);
+    ${giveBack(sql`released`)}`);
 }
+
+/** `update` that gives back the rows of the CTE `released`, which is the first of its statement. */
+export const giveBack = (released: SQL): SQL => sql`
+  , sums as (
+    select budget_id, sum(amount_usd) as amount_usd from ${released} group by budget_id
+  ), due as (
+    select id from budgets where id in (select budget_id from sums) order by id for update
+  )
+  update budgets b set reserved_usd = b.reserved_usd - s.amount_usd from sums s, due
+  where b.id = due.id and s.budget_id = b.id`;

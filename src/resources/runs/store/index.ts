@@ -13,6 +13,7 @@ import {
   statsOfLastDay,
   summarizeAgent,
 } from './queries.ts';
+import { claimUnchecked, refuseUnknownCalls } from './lost.ts';
 import { findChildRun, loadToolCall, recordArtifact, recordToolResult, refuseToolCall } from './tool-calls.ts';
 import {
   beginRun,
@@ -49,6 +50,8 @@ const QUERIES = {
   summarizeAgent,
   listUnstarted,
   releaseForgotten,
+  claimUnchecked,
+  refuseUnknownCalls,
 };
 
 export type RunStore = Bound<typeof QUERIES>;

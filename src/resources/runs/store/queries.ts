@@ -2,6 +2,7 @@
 import { and, asc, count, desc, eq, gte, sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
 import { runEvents, runs } from '../table.ts';
+import { giveBack } from './budgets.ts';
 
 export interface RunFilter {
   agent?: string | undefined;
@@ -150,8 +151,6 @@ export async function releaseForgotten(db: Database): Promise<void> {
     with released as (
       delete from cost_reservations c using runs r
       where r.id = c.run_id and r.completed_at < now() - interval '1 hour' returning c.budget_id, c.amount_usd
-    ), sums as (
-      select budget_id, sum(amount_usd) as amount_usd from released group by budget_id
     )
-    update budgets b set reserved_usd = b.reserved_usd - s.amount_usd from sums s where b.id = s.budget_id`);
+    ${giveBack(sql`released`)}`);
 }

@@ -21,7 +21,7 @@ import {
   type SystemContent,
   type TerminalStatus,
 } from '../model.ts';
-import { bookCost, release } from './budgets.ts';
+import { bookCost, release, type WalletBooking } from './budgets.ts';
 import { countEvents, insertEvents, type NewEvent } from './events.ts';
 
 interface TurnMessage {
@@ -67,13 +67,15 @@ export interface RunInTurn {
   step: StepOfRun | null;
   /** The scheduled job that asked for it. */
   jobN: number | null;
+  /** It is said in a chat thread that has files beside it. */
+  threadHasFiles: boolean;
   /** An earlier run of the conversation that is still in flight. */
   blockedBy: string | null;
   /** Its workspace keeps memories or skills; asked before the run begins. */
   hasEntries: boolean;
   /** The run that spawned it was cancelled. */
   isOrphaned: boolean;
-  /** Its workspace gave something for models to its integrations. */
+  /** Its workspace gave something for models to its integrations, or has the model router. */
   hasModelCredentials: boolean;
   messages: TurnMessage[];
   toolCalls: Omit<RecordedToolCall, 'dispatch'>[];
@@ -90,6 +92,10 @@ export async function loadRunInTurn(db: Database, runId: string): Promise<RunInT
       r.model_enforce as "modelEnforce", r.reasoning, r.turn_count as "turnCount",
       r.input_tokens::float8 as "inputTokens", r.output_tokens::float8 as "outputTokens", r.budget_ids as "budgetIds",
       r.attempt_id as "attemptId", r.step, r.job_n as "jobN",
+      r.thread_id is not null and exists (
+        select 1 from attachments f
+        where f.customer_id = r.customer_id and f.owner_kind = 'chat_thread' and f.owner_id = r.thread_id
+      ) as "threadHasFiles",
       r.budget_ids <> '{}' and exists (
         select 1 from budgets b where b.id = any(r.budget_ids) and b.limit_usd is not null) as "isLimited",
       case when r.conversation is not null then (
@@ -103,7 +109,8 @@ export async function loadRunInTurn(db: Database, runId: string): Promise<RunInT
       exists (select 1 from integration_credentials c
         where c.customer_id = r.customer_id and c.slug = any(${MODELS}::text[]))
       or exists (select 1 from integration_secrets s
-        where s.customer_id = r.customer_id and s.slug = any(${MODELS}::text[])) as "hasModelCredentials",
+        where s.customer_id = r.customer_id and s.slug = any(${MODELS}::text[]))
+      or exists (select 1 from router_keys k where k.customer_id = r.customer_id) as "hasModelCredentials",
       (select coalesce(jsonb_agg(jsonb_build_object('turn', turn, 'role', role, 'content', content) order by turn, role), '[]')
         from run_messages where run_id = r.id) as messages,
       (select coalesce(jsonb_agg(jsonb_build_object('callId', call_id, 'turn', turn, 'position', position, 'tool', tool,
@@ -232,13 +239,15 @@ export interface TurnRecord {
   costUsd: string | null;
   toolCalls: readonly RecordedToolCall[];
   events: readonly NewEvent[];
+  /** Set where the workspace is charged for models. */
+  wallet?: WalletBooking | undefined;
   /** Set on the turn that ends the run. */
   end?: RunEnd | undefined;
 }
 
 /** Records a turn and, when it is the last one, the end of its run with everything that follows from it. */
 export async function recordTurn(db: Database, record: TurnRecord): Promise<AfterRun | undefined> {
-  const { run, turn, usage, costUsd, end, toolCalls } = record;
+  const { run, turn, usage, costUsd, end, toolCalls, wallet } = record;
   const events = end ? [...record.events, endEvent(end)] : record.events;
   const [outcome] = await db.rows<AfterRun & { recorded: boolean }>(sql`
     with recorded as (
@@ -251,7 +260,7 @@ export async function recordTurn(db: Database, record: TurnRecord): Promise<Afte
       select id, ${turn}, 'assistant', ${JSON.stringify(record.reply)}::jsonb from recorded
     )
     ${toolCalls.length > 0 ? sql`, calls as (${insertToolCalls(run.customerId, toolCalls)})` : sql``}
-    ${run.budgetIds.length > 0 ? sql`, ${bookCost(run, turn, costUsd)}` : sql``}
+    ${run.budgetIds.length > 0 || wallet ? sql`, ${bookCost(run, turn, costUsd, wallet)}` : sql``}
     ${end ? announce(sql`recorded`, run, end) : sql`, deliveries as (select null::uuid as id where false)`}
     select exists (select 1 from recorded) as recorded, ${afterColumns(run)}`);
   if (outcome!.recorded) return outcome;
@@ -277,9 +286,9 @@ export async function endRun(
   runId: string,
   end: RunEnd,
 ): Promise<{ status: TerminalStatus; after: AfterRun } | undefined> {
-  const [run] = await db.rows<EndingRun & { status: RunStatus; budgetIds: string[] }>(sql`
+  const [run] = await db.rows<EndingRun & { status: RunStatus; isHolding: boolean }>(sql`
     select id, customer_id as "customerId", parent_run_id as "parentRunId", attempt_id as "attemptId", agent,
-      conversation, status, budget_ids as "budgetIds"
+      conversation, status, exists (select 1 from cost_reservations c where c.run_id = runs.id) as "isHolding"
     from runs where id = ${runId}`);
   if (!run) return undefined;
   const event = endEvent(end);
@@ -294,7 +303,7 @@ export async function endRun(
     from runs r where r.id = ${runId}`);
   const { status, ...after } = outcome!;
   // A cancelled run's call may still be under way; what it holds is given back when it returns.
-  if (run.budgetIds.length > 0 && end.status !== 'cancelled') await release(db, runId);
+  if (run.isHolding && end.status !== 'cancelled') await release(db, runId);
   // Recorded by an earlier attempt that may have died before it started what follows: name it again.
   if (isTerminal(run.status)) return { status: run.status, after: await loadAfterRun(db, run) };
   return { status, after };

@@ -28,7 +28,7 @@ export const createReadAttachment = (source: ReadAttachmentSource) =>
     slug: 'read_attachment',
     area: 'projects',
     description:
-      'Reads a reference file that people put beside this project or scheduled job. Without id and filename it lists them: ' +
+      'Reads a reference file that people put beside this project, scheduled job or conversation. Without id and filename it lists them: ' +
       '{attachments: [{id, filename, content_type, size_bytes}], total}. With one of the two it returns the text: ' +
       `{id, filename, content_type, content, next_offset}, at most ${PAGE_LENGTH} characters at a time; next_offset is ` +
       'null at the end. Of files with the same name it reads the latest. Files that are not text cannot be read.',
@@ -40,7 +40,8 @@ export const createReadAttachment = (source: ReadAttachmentSource) =>
     }),
     async execute({ id, filename, offset }, { customerId, runId, files }) {
       const owner = await source.ownerOfRun(customerId, runId);
-      if (!owner) throw new ToolError('this run has no files beside it: it belongs to no project and no scheduled job');
+      if (!owner)
+        throw new ToolError('this run has no files beside it: it belongs to no project, scheduled job or conversation');
       const all = await source.list(customerId, owner);
       if (id === undefined && filename === undefined) {
         return { attachments: all.slice(-MAX_LISTED).map(described), total: all.length };

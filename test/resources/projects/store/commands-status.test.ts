@@ -263,6 +263,7 @@ test('completeProject', async () => {
     completed: true,
     status: 'completed',
     deliveries: [expect.any(String)],
+    outputs: [],
     waiters: [{ projectId: waiting.id, subtaskId: waiting.stepId('a/wait') }],
   });
   const [delivery] = await db.rows<{ body: string; event_key: string }>(sql`
@@ -285,7 +286,7 @@ test('completeProject', async () => {
   await commands.retriggerPhase(db, {
     ...{ projectId: made.id, phaseSlug: 'a', addendum: null, cascade: 'none', ...by() },
   });
-  const again = { completed: false, status: 'active', deliveries: [], waiters: [] };
+  const again = { completed: false, status: 'active', deliveries: [], outputs: [], waiters: [] };
   expect(await commands.completeProject(db, { projectId: made.id })).toEqual(again);
   await db.rows(sql`update tasks set status = 'succeeded' where project_id = ${made.id}`);
   const second = await commands.completeProject(db, { projectId: made.id });

@@ -1,6 +1,7 @@
 /** The end of a project whose phases are all done, with what is to be sent to endpoints and told to who waits for it. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../../platform/db/client.ts';
+import { insertOutputs, listPendingOutputs } from '../../../output-destinations/store.ts';
 import { insertDeliveries } from '../../../webhook-subscriptions/store.ts';
 import type { ProjectStatus } from '../../model.ts';
 import { noteProjectEvents, type LockedProject } from '../record.ts';
@@ -12,6 +13,8 @@ export interface Completion {
   status: ProjectStatus;
   /** Ids of what is to be sent. */
   deliveries: string[];
+  /** Ids of what is to be sent to output destinations. */
+  outputs: string[];
   /** Gates of other projects that wait for this one. */
   waiters: { projectId: string; subtaskId: string }[];
 }
@@ -20,7 +23,8 @@ export interface Completion {
 export const completeProject = (db: Database, { projectId }: { projectId: string }): Promise<Completion> =>
   runCommand(db, { projectId }, async (project) => {
     if (project.status === 'completed') {
-      return { ...(await told(db, project)), deliveries: await listPendingDeliveries(db, project) };
+      const deliveries = await listPendingDeliveries(db, project);
+      return { ...(await told(db, project)), deliveries, outputs: await listPendingOutputs(db, projectId) };
     }
     const [done] = await db.rows<Completed>(sql`
       update projects p set status = 'completed', completed_at = now(), completions = completions + 1
@@ -29,7 +33,7 @@ export const completeProject = (db: Database, { projectId }: { projectId: string
       returning p.completions, p.workflow_slug as "workflowSlug", p.workflow_version as "workflowVersion",
         to_char(p.completed_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "completedAt",
         coalesce((select trim_scale(spent_usd) from budgets where id = 'project:' || p.id), 0)::text as "costUsd"`);
-    if (!done) return { completed: false, status: project.status, deliveries: [], waiters: [] };
+    if (!done) return { completed: false, status: project.status, deliveries: [], outputs: [], waiters: [] };
     project.status = 'completed';
     const { costUsd, completions } = done;
     await noteProjectEvents(db, project, [
@@ -49,7 +53,7 @@ export const completeProject = (db: Database, { projectId }: { projectId: string
         completed_at: done.completedAt,
       },
     });
-    return { ...(await told(db, project)), deliveries };
+    return { ...(await told(db, project)), deliveries, outputs: await insertOutputs(db, project) };
   });
 
 interface Completed {
@@ -61,7 +65,7 @@ interface Completed {
   costUsd: string;
 }
 
-const told = async (db: Database, { id }: LockedProject): Promise<Omit<Completion, 'deliveries'>> => ({
+const told = async (db: Database, { id }: LockedProject): Promise<Omit<Completion, 'deliveries' | 'outputs'>> => ({
   ...{ completed: true, status: 'completed' },
   waiters: await listWaiters(db, id),
 });

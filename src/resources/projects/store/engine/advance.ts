@@ -59,8 +59,9 @@ export const openAndBegin = (
   db.transaction(async () => {
     const opening = await openPhase(db, ref, granted !== null);
     if (opening.kind !== 'opened') return { ...opening, begun: [] };
+    // A running one may have begun in this very activity, whose worker died before it could say so: its key tells.
     const next = opening.steps
-      .filter((step) => step.status === 'pending' && canStart(step, opening.steps))
+      .filter((step) => ['pending', 'running'].includes(step.status) && canStart(step, opening.steps))
       .map(({ subtaskId }) => ({ subtaskId, key: `${key}:${subtaskId}` }));
     return { ...opening, begun: await beginAll(db, ref, next, granted, effectOf) };
   });

@@ -1,0 +1,11 @@
+/** Deletes what is older than it is kept, and stops between two statements when its worker does. */
+import { heartbeating } from './failures.ts';
+
+export interface RetentionDependencies {
+  /** @returns rows deleted */
+  enforceRetention: (signal: AbortSignal) => Promise<number>;
+}
+
+export const createRetentionActivities = ({ enforceRetention }: RetentionDependencies) => ({
+  enforceRetention: (): Promise<number> => heartbeating(enforceRetention),
+});

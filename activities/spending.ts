@@ -1,0 +1,98 @@
+/**
+ * Who pays for a model call, and that there is enough before it is made: the budgets of its run and, in live billing,
+ * the wallet of its workspace, unless the call is made with the workspace's own credential.
+ */
+import {
+  ModelFailure,
+  type ModelCredentials,
+  type Models,
+  type ResolvedModel,
+  type TokenUsage,
+} from '../src/platform/models/types.ts';
+import { chargeOf, type Tariff } from '../src/resources/billing/model.ts';
+import type { RunStore } from '../src/resources/runs/store/index.ts';
+import type { RunInTurn, TurnRecord } from '../src/resources/runs/store/turns.ts';
+
+export interface SpendingDependencies {
+  runs: Pick<RunStore, 'reserve'>;
+  models: Pick<Models, 'price' | 'countTokens'>;
+  settings: { MODEL_MAX_OUTPUT_TOKENS: number };
+  /** What the workspace is charged for models of the deployment; nothing where billing is not live. */
+  tariffOf: (customerId: string) => Promise<Tariff | undefined>;
+}
+
+/** The money of one call. */
+export interface Spending {
+  /** Something is held for the call. */
+  isHeld: boolean;
+  /** US dollars as a decimal string; null where no price is known. */
+  costOf(usage: TokenUsage): string | null;
+  /** What the record of the turn moves in the wallet, once the cost is known. */
+  wallet(costUsd: string | null): TurnRecord['wallet'];
+}
+
+interface Call {
+  run: RunInTurn;
+  turn: number;
+  resolved: ResolvedModel;
+  credentials: ModelCredentials;
+  request: { system: string; messages: unknown; tools: unknown };
+}
+
+const isRouter = ({ resolved, credentials }: Call): boolean =>
+  resolved.provider === 'openai-compatible' && credentials.openaiCompatible?.isRouter === true;
+const isOwn = (call: Call): boolean =>
+  !isRouter(call) && (call.credentials.own ?? []).some((name) => name === call.resolved.provider);
+
+export const createSpending = ({ runs, models, settings, tariffOf }: SpendingDependencies) => {
+  /** @throws ModelFailure model_unpriced */
+  function worstCase(call: Call, limit: string): string {
+    const { resolved, request } = call;
+    const inputTokens = models.countTokens(JSON.stringify([request.system, request.messages, request.tools]));
+    const usage = { inputTokens, outputTokens: settings.MODEL_MAX_OUTPUT_TOKENS };
+    const amountUsd = models.price(resolved, usage, isRouter(call));
+    if (amountUsd !== null) return amountUsd;
+    const text = `no price is known for ${resolved.model}, so its ${limit} cannot be kept; add it to MODEL_PRICES`;
+    throw new ModelFailure('model_unpriced', text);
+  }
+
+  return {
+    /** @throws ModelFailure budget_exceeded, model_unpriced before anything is spent */
+    async hold(call: Call): Promise<Spending> {
+      const { run, turn, resolved } = call;
+      const { customerId, budgetIds } = run;
+      const tariff = await tariffOf(customerId);
+      const charged = tariff && !isOwn(call) ? tariff : undefined;
+      const isHeld = run.isLimited || charged !== undefined;
+      if (isHeld) {
+        const amountUsd = worstCase(call, charged ? 'wallet' : 'budget');
+        const wallet = charged && { customerId, micros: chargeOf(amountUsd, charged.markup) };
+        const short = await runs.reserve({ runId: run.id, turn, budgetIds, amountUsd, wallet });
+        if (short) throw new ModelFailure('budget_exceeded', shortText(amountUsd, short, wallet?.micros));
+      }
+      return {
+        isHeld,
+        costOf: (usage) => models.price(resolved, usage, isRouter(call)),
+        wallet: (costUsd) => tariff && { customerId, charge: charged && chargeFor(call, charged, costUsd) },
+      };
+    },
+  };
+};
+
+/** A cost that comes to less than half a millionth of a dollar is no charge. */
+function chargeFor({ run, turn, resolved }: Call, { kind, markup }: Tariff, costUsd: string | null) {
+  const micros = costUsd === null ? 0 : chargeOf(costUsd, markup);
+  if (micros === 0) return undefined;
+  const projectId = run.budgetIds.find((id) => id.startsWith('project:'))?.slice('project:'.length);
+  return {
+    ...{ customerId: run.customerId, key: `run:${run.id}:${turn}`, kind, deltaUsdMicros: -micros },
+    meta: { run_id: run.id, agent: run.agent, model: resolved.model, ...(projectId && { project_id: projectId }) },
+  };
+}
+
+function shortText(amountUsd: string, { budgetId, freeUsd }: { budgetId: string; freeUsd: string }, micros = 0) {
+  const free = Number(freeUsd);
+  return budgetId.startsWith('wallet:')
+    ? `the next call may cost ${micros / 1_000_000} USD and the wallet has ${free} USD left; buy credit`
+    : `the next call may cost ${amountUsd} USD and the budget of ${budgetId.replace(':', ' ')} has ${free} USD left; raise it`;
+}

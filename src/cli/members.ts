@@ -1,0 +1,88 @@
+/** `aos members`: who may sign in to a workspace, and as what. */
+import { Argument, type Command } from 'commander';
+import { ROLES } from '../resources/workspaces/model.ts';
+import { openService, type ServiceClient } from './client.ts';
+import { CliError, printJson, printTable, shortTime } from './output.ts';
+
+interface Member {
+  id: string;
+  email: string;
+  role: string;
+  invited_by: string;
+  last_login_at: string | null;
+}
+
+interface Output {
+  json?: boolean;
+}
+
+export function addMemberCommands(program: Command): void {
+  const members = program.command('members').description('who may sign in to a workspace, and as what');
+  const json = (command: Command) => command.option('--json', 'print JSON');
+  const command = (name: string) => json(members.command(name).argument('<workspace>', 'its id, acc_...'));
+  command('list').description('all of them').action(list);
+  command('add')
+    .argument('<email>', 'who may sign in')
+    .description('let an address sign in')
+    .option('-r, --role <role>', ROLES.join(', '), 'member')
+    .action(add);
+  command('role')
+    .argument('<email>', 'whose role')
+    .addArgument(new Argument('<role>', 'the new one').choices(ROLES))
+    .description('change a role; open sessions of the member end')
+    .action(setRole);
+  command('remove')
+    .argument('<email>', 'who may no longer')
+    .description('end the sessions of a member, and let it sign in no more')
+    .action(remove);
+  members.addHelpText('after', '\nExamples:\n  aos members add acc_acme ana@example.com --role admin');
+}
+
+const pathOf = (workspace: string): string => `/v1/workspaces/${encodeURIComponent(workspace)}/members`;
+
+const membersOf = (service: ServiceClient, workspace: string) =>
+  service.controlPlane<{ data: Member[] }>('GET', pathOf(workspace));
+
+async function list(workspace: string, { json }: Output): Promise<void> {
+  const reply = await membersOf(await openService(process.env), workspace);
+  if (json) return printJson(reply);
+  printTable<Member>(
+    reply.data,
+    [
+      { title: 'EMAIL', value: (row) => row.email },
+      { title: 'ROLE', value: (row) => row.role },
+      { title: 'LAST SIGN-IN (UTC)', value: (row) => (row.last_login_at ? shortTime(row.last_login_at) : '-') },
+      { title: 'INVITED BY', value: (row) => row.invited_by },
+    ],
+    `no members; add one with: aos members add ${workspace} <email>`,
+  );
+}
+
+async function add(workspace: string, email: string, { role, json }: Output & { role: string }): Promise<void> {
+  const service = await openService(process.env);
+  const member = await service.controlPlane<Member>('POST', pathOf(workspace), { email, role });
+  if (json) return printJson(member);
+  console.log(`${member.email} may sign in as ${member.role}`);
+}
+
+/** The address of the member with this e-mail address. */
+async function find(service: ServiceClient, workspace: string, email: string): Promise<string> {
+  const { data } = await membersOf(service, workspace);
+  const member = data.find((row) => row.email === email.trim().toLowerCase());
+  if (!member) throw new CliError(`${email} is no member of ${workspace}`);
+  return `${pathOf(workspace)}/${member.id}`;
+}
+
+async function setRole(workspace: string, email: string, role: string, { json }: Output): Promise<void> {
+  const service = await openService(process.env);
+  const member = await service.controlPlane<Member>('PATCH', await find(service, workspace, email), { role });
+  if (json) return printJson(member);
+  console.log(`${member.email} is ${member.role}`);
+}
+
+async function remove(workspace: string, email: string, { json }: Output): Promise<void> {
+  const service = await openService(process.env);
+  await service.controlPlane('DELETE', await find(service, workspace, email));
+  if (json) return printJson({ removed: email });
+  console.log(`${email} is no member any more`);
+}

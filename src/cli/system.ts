@@ -1,0 +1,57 @@
+/** `aos system`: how the deployment is, what it is, and reading its files anew. */
+import { Option, type Command } from 'commander';
+import { openService } from './client.ts';
+import { paintStatus, printJson } from './output.ts';
+
+interface Health {
+  status: string;
+  parts: { name: string; status: string; latency_ms: number; detail?: string }[];
+}
+
+interface Output {
+  json?: boolean;
+}
+
+export function addSystemCommands(program: Command): void {
+  const system = program.command('system').description('the deployment itself');
+  system
+    .command('health', { isDefault: true })
+    .description('how each part is; exit code 1 if anything is not well')
+    .option('--json', 'print JSON')
+    .action(health);
+  system.command('info').description('what it is and what it allows, as JSON').action(info);
+  system
+    .command('reload')
+    .description('read the files of MODEL_PRICES and MCP_SERVERS anew (for the workspace that operates the service)')
+    .addOption(
+      new Option('-l, --log-level <level>', 'until the next start').choices([
+        'trace',
+        'debug',
+        'info',
+        'warn',
+        'error',
+      ]),
+    )
+    .action(reload);
+}
+
+async function health({ json }: Output): Promise<void> {
+  const found = await (await openService(process.env)).controlPlane<Health>('GET', '/v1/system/health');
+  if (json) printJson(found);
+  else {
+    for (const { name, status, latency_ms, detail } of found.parts) {
+      console.log(
+        `${paintStatus(status, 10)}${name.padEnd(24)}${String(latency_ms).padStart(5)} ms  ${detail ?? ''}`.trimEnd(),
+      );
+    }
+  }
+  if (found.status !== 'ok') process.exitCode = 1;
+}
+
+const info = async (): Promise<void> =>
+  printJson(await (await openService(process.env)).controlPlane('GET', '/v1/system/info'));
+
+async function reload({ logLevel }: { logLevel?: string }): Promise<void> {
+  const service = await openService(process.env);
+  printJson(await service.controlPlane('POST', '/v1/system/reload', { log_level: logLevel }));
+}

@@ -1,0 +1,165 @@
+/** `aos workspaces`: the tenants of the deployment. */
+import { Argument, type Command } from 'commander';
+import { readCredentials } from '../embedded/credentials.ts';
+import { PLANS } from '../resources/workspaces/model.ts';
+import { explainProblem, openService, ServiceProblem } from './client.ts';
+import { CliError, oneLine, paint, printJson, printTable, shortTime } from './output.ts';
+
+interface Workspace {
+  identity_workspace_id: string;
+  customer_id: string;
+  plan: string;
+  status: string;
+  runtime_base_url: string | null;
+  error_code: string | null;
+  error_message: string | null;
+  created_at: string;
+  ready_at: string | null;
+  archived_at: string | null;
+}
+
+interface Output {
+  json?: boolean;
+}
+
+interface CreateOptions extends Output {
+  plan: string;
+  config?: string;
+}
+
+interface StateOptions extends Output {
+  url?: string;
+  code?: string;
+  message?: string;
+}
+
+/** What a workspace can be made on: the one that operates the deployment is there already. */
+const OFFERED = PLANS.filter((plan) => plan !== 'internal');
+const STATES = ['provisioning', 'ready', 'failed'];
+
+export function addWorkspaceCommands(program: Command): void {
+  const workspaces = program.command('workspaces').description('tenants: make, see and take down workspaces');
+  const json = (command: Command) => command.option('--json', 'print JSON');
+  const id = () => new Argument('<id>', 'of the identity provider, acc_...');
+  json(workspaces.command('list', { isDefault: true }))
+    .description('all of them, oldest first')
+    .action(list);
+  json(workspaces.command('show').addArgument(id()))
+    .description('one workspace; credentials in its config are masked')
+    .action(show);
+  json(workspaces.command('create').addArgument(id()))
+    .description('make a workspace; provisioning follows')
+    .option('-p, --plan <plan>', OFFERED.join(', '), 'free')
+    .option('-c, --config <json>', 'kept with the workspace')
+    .action(create);
+  json(workspaces.command('retry').addArgument(id())).description('provision a failed one again').action(retry);
+  json(workspaces.command('delete').addArgument(id()))
+    .description('end all that it has under way, remove what was made for it, archive it: for good')
+    .option('-y, --yes', 'really')
+    .action(remove);
+  json(workspaces.command('set-state').addArgument(id()).addArgument(new Argument('<state>').choices(STATES)))
+    .description('say what a workspace is, with the operator token (OPERATOR_TOKEN)')
+    .option('-u, --url <address>', 'of its runtime')
+    .option('--code <code>', 'why it failed, for programs')
+    .option('-m, --message <text>', 'why it failed, for people')
+    .action(setState);
+  workspaces.addHelpText(
+    'after',
+    '\nExamples:\n  aos workspaces create acc_acme --plan pro_hosted\n  aos workspaces set-state acc_acme failed --code disk -m "The disk is full"\n  aos workspaces delete acc_acme --yes',
+  );
+}
+
+const pathOf = (id: string): string => `/v1/workspaces/${encodeURIComponent(id)}`;
+const sayError = ({ error_code, error_message }: Workspace): string =>
+  [error_code, error_message && oneLine(error_message)].filter(Boolean).join(': ');
+
+async function list({ json }: Output): Promise<void> {
+  const reply = await (await openService(process.env)).controlPlane<{ data: Workspace[] }>('GET', '/v1/workspaces');
+  if (json) return printJson(reply);
+  printTable<Workspace>(
+    reply.data,
+    [
+      { title: 'ID', value: (row) => row.identity_workspace_id },
+      { title: 'PLAN', value: (row) => row.plan },
+      { title: 'STATUS', value: (row) => row.status, paint: (text, row) => paint(styleOf(row.status), text) },
+      { title: 'CREATED (UTC)', value: (row) => shortTime(row.created_at) },
+      { title: 'ERROR', value: (row) => sayError(row) || '-' },
+    ],
+    'no workspaces; make one with: aos workspaces create acc_<name>',
+  );
+}
+
+const styleOf = (status: string) =>
+  status === 'ready' ? 'green' : status === 'failed' ? 'red' : status === 'archived' ? 'gray' : 'cyan';
+
+async function show(id: string, { json }: Output): Promise<void> {
+  const service = await openService(process.env);
+  const row = await service.controlPlane<Workspace & { config: unknown }>('GET', pathOf(id));
+  if (json) return printJson(row);
+  const lines: [string, string | null][] = [
+    ['workspace', row.identity_workspace_id],
+    ['customer', row.customer_id],
+    ['plan', row.plan],
+    ['status', paint(styleOf(row.status), row.status)],
+    ['runtime', row.runtime_base_url],
+    ['error', sayError(row) || null],
+    ['created', shortTime(row.created_at)],
+    ['ready', row.ready_at && shortTime(row.ready_at)],
+    ['archived', row.archived_at && shortTime(row.archived_at)],
+    ['config', row.config === null ? null : JSON.stringify(row.config)],
+  ];
+  for (const [name, value] of lines) if (value !== null) console.log(`${name.padEnd(10)}${value}`);
+}
+
+function parseConfig(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    throw new CliError('--config is no JSON');
+  }
+}
+
+async function create(id: string, { plan, config, json }: CreateOptions): Promise<void> {
+  const service = await openService(process.env);
+  const body = { identity_workspace_id: id, plan, config: parseConfig(config) };
+  const row = await service.controlPlane<Workspace>('POST', '/v1/workspaces', body);
+  say(row, json, 'see how it goes with: aos workspaces show ' + id);
+}
+
+async function retry(id: string, { json }: Output): Promise<void> {
+  say(await (await openService(process.env)).controlPlane<Workspace>('POST', `${pathOf(id)}/retry`), json);
+}
+
+async function remove(id: string, { yes, json }: Output & { yes?: boolean }): Promise<void> {
+  if (!yes) throw new CliError(`this ends all that ${id} has under way and removes its files, for good: add --yes`);
+  say(await (await openService(process.env)).controlPlane<Workspace>('DELETE', pathOf(id)), json);
+}
+
+/** The operator's route needs no session, so it is asked at the control plane's own address where that is known. */
+async function setState(id: string, state: string, { url, code, message, json }: StateOptions): Promise<void> {
+  const kept = await readCredentials(process.env.DATA_DIR || '.data');
+  const address = process.env.AOS_CONTROL_PLANE_URL || kept?.control_plane_url;
+  const token = process.env.OPERATOR_TOKEN || kept?.operator_token;
+  if (!address) throw new CliError('no control plane found: set AOS_CONTROL_PLANE_URL');
+  if (!token) throw new CliError('no operator token: set OPERATOR_TOKEN');
+  const body = { status: state, runtime_base_url: url, error_code: code, error_message: message };
+  const path = `${pathOf(id)}/state`;
+  const response = await fetch(address.replace(/\/+$/, '') + path, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/json', 'x-operator-token': token },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(30_000),
+  }).catch(() => {
+    throw new CliError(`the control plane does not answer at ${address}`);
+  });
+  const text = await response.text();
+  if (!response.ok)
+    throw new ServiceProblem(response.status, `PATCH ${path}: ${response.status} ${explainProblem(text)}`);
+  say(JSON.parse(text) as Workspace, json);
+}
+
+function say(row: Workspace, json: boolean | undefined, next?: string): void {
+  if (json) return printJson(row);
+  const error = sayError(row);
+  console.log(`${row.identity_workspace_id} is ${row.status}${error ? ` (${error})` : ''}${next ? `; ${next}` : ''}`);
+}

@@ -1,0 +1,46 @@
+/** JSON values as files: what agents and actions make, with the extension with which it opens. */
+
+export interface Openable {
+  text: string;
+  extension: 'html' | 'svg' | 'json' | 'md';
+}
+
+/** A rendered file, an article and a drawing come out of their wrapping; other values stay what they are. */
+export function openable(content: unknown): Openable {
+  if (typeof content === 'string') return { text: content, extension: extensionOf(content) };
+  const { content: inner, svg, ...names } = (content ?? {}) as Record<string, unknown>;
+  const isWrapping = Object.keys(names).every((name) => NAMES.has(name));
+  if (isWrapping && typeof inner === 'string' && svg === undefined) return openable(inner);
+  if (isWrapping && typeof svg === 'string' && inner === undefined && extensionOf(svg) === 'svg') return openable(svg);
+  return { text: `${JSON.stringify(content, null, 2)}\n`, extension: 'json' };
+}
+
+export const CONTENT_TYPES: Readonly<Record<Openable['extension'], string>> = {
+  html: 'text/html; charset=utf-8',
+  svg: 'image/svg+xml',
+  json: 'application/json',
+  md: 'text/markdown; charset=utf-8',
+};
+
+/** Beside the one part that is the work, these only name it. */
+const NAMES = new Set(['filename', 'content_type', 'title', 'alt']);
+
+function extensionOf(text: string): Openable['extension'] {
+  const start = text
+    .trimStart()
+    .slice(0, 200)
+    .toLowerCase()
+    .replace(/^<\?xml[^>]*>\s*/, '');
+  if (start.startsWith('<svg')) return 'svg';
+  if (/^(<!doctype html|<html)/.test(start)) return 'html';
+  return /^[[{]/.test(start) && isJson(text) ? 'json' : 'md';
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,29 @@
+/** What runs of a workspace call the managed model router with. */
+import type { SecretBox } from '../../../platform/core/crypto.ts';
+import type { ModelCredentials } from '../../../platform/models/types.ts';
+import { routerKeyOwner, type RouterKeyStore } from './store.ts';
+
+/** Chosen by the router itself, where an agent names no model of its own. */
+const ROUTER_MODEL = 'openrouter/auto';
+
+interface RouterCredentialOptions {
+  routerKeys: Pick<RouterKeyStore, 'find'>;
+  secretBox: Pick<SecretBox, 'open'>;
+  /** Undefined: the deployment's own models are the router, and need no key. */
+  url: string | undefined;
+}
+
+/** Opened for the moment in which it is used, and not kept. */
+export const routerCredential =
+  ({ routerKeys, secretBox, url }: RouterCredentialOptions) =>
+  async (customerId: string): Promise<ModelCredentials['openaiCompatible']> => {
+    const row = url === undefined ? undefined : await routerKeys.find(customerId);
+    if (!url || !row) return undefined;
+    return {
+      baseUrl: url.replace(/\/+$/, ''),
+      apiKey: secretBox.open(row.sealed, routerKeyOwner(customerId)),
+      model: ROUTER_MODEL,
+      isOperators: true,
+      isRouter: true,
+    };
+  };

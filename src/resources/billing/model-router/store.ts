@@ -1,0 +1,71 @@
+/** Keys of the managed model router: one a workspace at most, sealed for its row. */
+import { and, eq, gt, sql } from 'drizzle-orm';
+import type { Database } from '../../../platform/db/client.ts';
+import { USD_MICROS } from '../model.ts';
+import { routerKeys } from '../table.ts';
+
+export interface RouterKeyRow {
+  customerId: string;
+  keyHash: string;
+  /** A decimal string. */
+  limitUsd: string;
+  sealed: string;
+  /** Counts changes of the limit. */
+  revision: number;
+}
+
+/** The row that a key is sealed for. */
+export const routerKeyOwner = (customerId: string): string => `${customerId}/router_keys`;
+
+const ROW = {
+  customerId: routerKeys.customerId,
+  keyHash: routerKeys.keyHash,
+  limitUsd: routerKeys.limitUsd,
+  sealed: routerKeys.sealed,
+  revision: routerKeys.revision,
+};
+
+export type RouterKeyStore = ReturnType<typeof createRouterKeyStore>;
+
+export const createRouterKeyStore = (db: Database) => ({
+  async find(customerId: string): Promise<RouterKeyRow | undefined> {
+    const [row] = await db.orm.select(ROW).from(routerKeys).where(eq(routerKeys.customerId, customerId));
+    return row;
+  },
+
+  /** @returns false where there is one already */
+  async insert(row: Omit<RouterKeyRow, 'revision'>): Promise<boolean> {
+    const made = await db.orm
+      .insert(routerKeys)
+      .values(row)
+      .onConflictDoNothing()
+      .returning({ id: routerKeys.keyHash });
+    return made.length > 0;
+  },
+
+  async remove(customerId: string, keyHash: string): Promise<void> {
+    await db.orm.delete(routerKeys).where(and(eq(routerKeys.customerId, customerId), eq(routerKeys.keyHash, keyHash)));
+  },
+
+  /** New credit is more to spend; in the transaction of the credit. */
+  async raiseLimit(customerId: string, usdMicros: number): Promise<void> {
+    await db.orm
+      .update(routerKeys)
+      .set({
+        limitUsd: sql`${routerKeys.limitUsd} + ${usdMicros}::numeric / ${USD_MICROS}`,
+        revision: sql`${routerKeys.revision} + 1`,
+      })
+      .where(eq(routerKeys.customerId, customerId));
+  },
+
+  /** Limits that the router was not told of. */
+  listUntold: (limit: number): Promise<RouterKeyRow[]> =>
+    db.orm.select(ROW).from(routerKeys).where(gt(routerKeys.revision, routerKeys.toldRevision)).limit(limit),
+
+  async recordTold({ customerId, keyHash, revision }: RouterKeyRow): Promise<void> {
+    await db.orm
+      .update(routerKeys)
+      .set({ toldRevision: sql`greatest(${routerKeys.toldRevision}, ${revision}::int)` })
+      .where(and(eq(routerKeys.customerId, customerId), eq(routerKeys.keyHash, keyHash)));
+  },
+});

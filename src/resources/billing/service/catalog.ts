@@ -1,0 +1,70 @@
+/** What is sold, and what a workspace has of it. */
+import { Problem } from '../../../platform/core/problem.ts';
+import type { Caller } from '../../../platform/http/endpoint.ts';
+import { tierOf } from '../../workspaces/model.ts';
+import { CATALOG_VERSION, contactSales, MODIFIERS, tiersOnSale, withProviderPrices } from '../catalogue.ts';
+import { TOPUP } from '../model.ts';
+import type { Billing, ProviderPlan } from '../provider.ts';
+import type { BillingStore } from '../store.ts';
+import type { PlanIds } from './settings.ts';
+
+/** Anybody may ask often, and prices change seldom. */
+const KEPT_MS = 30_000;
+
+export interface CatalogOptions {
+  billing: Billing;
+  planIds: PlanIds;
+  store: Pick<BillingStore, 'findDeployment'>;
+}
+
+export const createCatalog = ({ billing, planIds, store }: CatalogOptions) => {
+  let kept: { until: number; plans: Map<string, ProviderPlan> } | undefined;
+
+  async function plansAtProvider(): Promise<Map<string, ProviderPlan>> {
+    if (billing.mode === 'internal_noop') return new Map();
+    if (kept && kept.until > Date.now()) return kept.plans;
+    const { provider } = billing;
+    const found = await Promise.all(Object.values(planIds).map((id) => provider.findPlan(id)));
+    const plans = new Map(found.flatMap((plan) => (plan ? [[plan.id, plan]] : [])));
+    kept = { until: Date.now() + KEPT_MS, plans };
+    return plans;
+  }
+
+  return {
+    /** Never fails: what the provider does not say is left to people. */
+    async catalog() {
+      const tiers = tiersOnSale(planIds);
+      const same = { version: CATALOG_VERSION, mode: billing.mode, modifiers: MODIFIERS, topup: TOPUP };
+      if (billing.mode === 'internal_noop') return { ...same, tiers };
+      try {
+        const plans = await plansAtProvider();
+        return {
+          ...same,
+          tiers: tiers.map((tier) => withProviderPrices(tier, plans.get(tier.billing_plan_id ?? '')?.prices)),
+        };
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+        return { ...same, tiers: tiers.map(contactSales), error: error.message };
+      }
+    },
+
+    /** Amounts are on the provider's invoices: here they are what this service itself bills, which is nothing. */
+    async summary({ customerId }: Pick<Caller, 'customerId'>) {
+      const deployment = await store.findDeployment(customerId);
+      const isLive = billing.mode === 'live';
+      return {
+        mode: billing.mode,
+        current_tier: isLive ? 'unknown' : tierOf(deployment?.plan ?? 'free'),
+        ...(deployment?.planId !== undefined && { current_plan_id: deployment.planId }),
+        current_period: monthOf(new Date()),
+        ...{ subscription_idr: 0, addons_idr: 0, managed_model_vendor_idr: 0, total_idr: 0, lines: [] },
+        note: isLive ? 'Amounts are on the invoices of the billing provider.' : 'Billing is off: nothing is charged.',
+      };
+    },
+  };
+};
+
+const monthOf = (now: Date) => ({
+  start: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1)),
+  end: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)),
+});

@@ -1,0 +1,87 @@
+/**
+ * What the billing provider tells. An event is recorded and acted on in one transaction, once; whatever it has to do
+ * with the provider or the router again comes after that.
+ */
+import type { Log } from '../../../platform/core/log.ts';
+import type { RouterKeyStore } from '../model-router/store.ts';
+import { readEvent, type BillingEvent, type SignedBytes } from '../signature.ts';
+import type { BillingStore } from '../store.ts';
+import { changeFor } from '../subscription.ts';
+import type { WalletStore } from '../wallet/store.ts';
+import type { PlanIds } from './settings.ts';
+import { fromMetadata } from './topup.ts';
+
+export interface EventOptions {
+  webhookSecret: string | undefined;
+  planIds: PlanIds;
+  /** That of the metadata of top-ups. */
+  secret: string;
+  store: BillingStore;
+  wallet: Pick<WalletStore, 'post'>;
+  routerKeys: Pick<RouterKeyStore, 'raiseLimit'>;
+  tellRouter: () => Promise<void>;
+  log: Log;
+}
+
+export const createEvents = (options: EventOptions) => {
+  const { webhookSecret, planIds, secret, store, wallet, routerKeys, tellRouter, log } = options;
+
+  /** The credit of a session that was paid, once for the session. */
+  async function credit({ id: eventId, object }: BillingEvent): Promise<void> {
+    if (typeof object.id !== 'string' || object.payment_status !== 'paid') return;
+    const sessionId = object.id;
+    let topup = await store.completeTopup(sessionId);
+    if (!topup) {
+      const bought = fromMetadata(object.metadata, secret);
+      if (!bought) return;
+      await store.addTopup({ ...bought, sessionId });
+      topup = await store.completeTopup(sessionId);
+    }
+    if (!topup) return;
+    const { customerId, currency, chargedCents, creditUsdMicros, fxUsdIdr } = topup;
+    const { posted } = await wallet.post({
+      ...{ customerId, key: `session:${sessionId}`, kind: 'topup', deltaUsdMicros: creditUsdMicros },
+      ...(currency === 'IDR' && { paidIdrCents: chargedCents, fxUsdIdr }),
+      meta: { session_id: sessionId, event_id: eventId, currency, charged_cents: chargedCents },
+    });
+    if (posted) await routerKeys.raiseLimit(customerId, creditUsdMicros);
+  }
+
+  /** Changes that originate at the provider: of somebody at its dashboard, or of an invoice that nobody paid. */
+  async function follow(event: BillingEvent): Promise<void> {
+    const { object, type } = event;
+    if (typeof object.id !== 'string' || (await store.isOvertaken(event))) return;
+    const status = type === 'customer.subscription.deleted' ? 'canceled' : String(object.status);
+    await store.followSubscription(object.id, changeFor(planIds, planIdIn(object), status));
+  }
+
+  const HANDLERS: Record<string, (event: BillingEvent) => Promise<void>> = {
+    'checkout.session.completed': credit,
+    'checkout.session.async_payment_succeeded': credit,
+    'customer.subscription.created': follow,
+    'customer.subscription.updated': follow,
+    'customer.subscription.deleted': follow,
+  };
+
+  return {
+    /** @throws Problem invalid_signature, invalid_json, bad_request */
+    async receiveEvent(signed: SignedBytes): Promise<{ received: true }> {
+      const event = await readEvent(webhookSecret, signed);
+      const handle = Object.hasOwn(HANDLERS, event.type) ? HANDLERS[event.type] : undefined;
+      const isNew = await store.onceFor(event, async () => handle?.(event));
+      log.info({ billing_event_id: event.id, type: event.type, is_new: isNew }, 'billing event');
+      await tellRouter();
+      return { received: true };
+    },
+  };
+};
+
+/** A plan is a product; a price names it. */
+function planIdIn(subscription: Record<string, unknown>): string | undefined {
+  const { items, metadata } = subscription as {
+    items?: { data?: { price?: { product?: string | { id?: string } } }[] };
+    metadata?: { plan_id?: string };
+  };
+  const product = items?.data?.[0]?.price?.product;
+  return (typeof product === 'string' ? product : product?.id) ?? metadata?.plan_id;
+}

@@ -1,0 +1,51 @@
+/** Whether an event is the provider's: a signature over the bytes as they came, no older than five minutes. */
+import { Problem } from '../../platform/core/problem.ts';
+import { storable } from '../../platform/core/storable.ts';
+
+const TOLERANCE_S = 300;
+
+/** What every event has; the rest depends on its type. */
+export interface BillingEvent {
+  id: string;
+  type: string;
+  /** Unix seconds. */
+  created: number;
+  /** What it is about. */
+  object: Record<string, unknown>;
+  payload: Record<string, unknown>;
+}
+
+export interface SignedBytes {
+  rawBody: Buffer;
+  signature: string | undefined;
+}
+
+/** @throws Problem invalid_signature, bad_request */
+export async function readEvent(
+  secret: string | undefined,
+  { rawBody, signature }: SignedBytes,
+): Promise<BillingEvent> {
+  if (!secret || !signature) throw new Problem('invalid_signature');
+  const { default: Stripe } = await import('stripe');
+  try {
+    Stripe.webhooks.signature!.verifyHeader(rawBody, signature, secret, TOLERANCE_S);
+  } catch {
+    throw new Problem('invalid_signature');
+  }
+  return asEvent(rawBody.toString('utf8'));
+}
+
+/** Signed, so only the provider's own mistake can make this throw. */
+function asEvent(text: string): BillingEvent {
+  let payload: Record<string, unknown>;
+  try {
+    payload = storable(JSON.parse(text)) as Record<string, unknown>;
+  } catch {
+    throw new Problem('invalid_json');
+  }
+  const { id, type, created, data } = payload ?? {};
+  const object = (data as { object?: unknown } | null | undefined)?.object;
+  const isEvent = typeof id === 'string' && id !== '' && typeof type === 'string';
+  if (!isEvent || typeof object !== 'object' || object === null) throw new Problem('bad_request', 'not an event');
+  return { id, type, created: Number(created) || 0, object: object as Record<string, unknown>, payload };
+}

@@ -1,0 +1,167 @@
+/** Every query on what workspaces buy. The wallet and the keys of the model router have stores of their own. */
+import { and, eq, isNull, sql } from 'drizzle-orm';
+import type { Database } from '../../platform/db/client.ts';
+import type { Plan } from '../workspaces/model.ts';
+import { workspaces } from '../workspaces/table.ts';
+import type { PaidTier } from './catalogue.ts';
+import type { Currency } from './model.ts';
+import type { BillingEvent } from './signature.ts';
+import { billingEvents, topups } from './table.ts';
+
+export interface Deployment {
+  workspaceId: string;
+  status: 'pending' | 'provisioning' | 'ready' | 'failed' | 'archived';
+  plan: Plan;
+  payer: string | undefined;
+  planId: string | undefined;
+  subscriptionId: string | undefined;
+}
+
+export interface TopupRow {
+  sessionId: string;
+  customerId: string;
+  currency: Currency;
+  /** In the currency's cents. */
+  chargedCents: number;
+  creditUsdMicros: number;
+  fxUsdIdr: string;
+}
+
+/** What a subscription at the provider comes to here. */
+export interface SubscriptionChange {
+  /** Undefined: it is over. */
+  planId: string | undefined;
+  /** Undefined: the plan says nothing of caps, which stay. */
+  tier: PaidTier | 'free' | undefined;
+}
+
+export type BillingStore = ReturnType<typeof createBillingStore>;
+
+const field = (name: string) => sql<string | null>`${workspaces.config} ->> ${name}`;
+
+/** Byo or hosted stays. A plan by agreement, and the operator's own, are not the provider's to change. */
+const planOfTier = (tier: SubscriptionChange['tier']) =>
+  tier === undefined
+    ? sql`plan`
+    : sql`case when status = 'archived' or plan in ('internal', 'scale') then plan
+        when ${tier}::text = 'free' then 'free'
+        else (${tier}::text || case when plan::text like '%hosted' then '_hosted' else '_byo' end)::workspace_plan end`;
+
+export const createBillingStore = (db: Database) => ({
+  async findDeployment(customerId: string): Promise<Deployment | undefined> {
+    const [row] = await db.orm
+      .select({
+        workspaceId: workspaces.identityWorkspaceId,
+        status: workspaces.status,
+        plan: workspaces.plan,
+        payer: field('billing_customer_id'),
+        planId: field('billing_plan_id'),
+        subscriptionId: field('billing_subscription_id'),
+      })
+      .from(workspaces)
+      .where(eq(workspaces.customerId, customerId));
+    if (!row) return undefined;
+    const { payer, planId, subscriptionId, ...rest } = row;
+    return {
+      ...rest,
+      payer: payer ?? undefined,
+      planId: planId ?? undefined,
+      subscriptionId: subscriptionId ?? undefined,
+    };
+  },
+
+  /** The first one stays. @returns the one on record */
+  async keepPayer(customerId: string, payer: string): Promise<string> {
+    const [row] = await db.rows<{ payer: string }>(sql`
+      update workspaces set config = (coalesce(config, '{}') || jsonb_build_object(
+          'billing_customer_id', coalesce(config ->> 'billing_customer_id', ${payer}::text))) - 'billing_customer_error'
+      where customer_id = ${customerId} returning config ->> 'billing_customer_id' as payer`);
+    return row?.payer ?? payer;
+  },
+
+  /**
+   * Puts the subscription on record, and its plan's caps in force, unless another one was recorded since.
+   * @param before what was on record when the change began
+   */
+  async recordSubscription(
+    customerId: string,
+    before: string | undefined,
+    subscriptionId: string,
+    { planId, tier }: SubscriptionChange,
+  ): Promise<boolean> {
+    const rows = await db.rows(sql`
+      update workspaces set
+        config = coalesce(config, '{}') || jsonb_build_object(
+          'billing_subscription_id', ${subscriptionId}::text, 'billing_plan_id', ${planId ?? null}::text),
+        plan = ${planOfTier(tier)}
+      where customer_id = ${customerId}
+        and config ->> 'billing_subscription_id' is not distinct from ${before ?? null}::text
+      returning 1`);
+    return rows.length > 0;
+  },
+
+  /** What the provider changed of a subscription that is on record. @returns whether one is */
+  async followSubscription(subscriptionId: string, { planId, tier }: SubscriptionChange): Promise<boolean> {
+    const config =
+      planId === undefined
+        ? sql`config - 'billing_subscription_id' - 'billing_plan_id'`
+        : sql`config || jsonb_build_object('billing_plan_id', ${planId}::text)`;
+    const rows = await db.rows(sql`
+      update workspaces set config = ${config}, plan = ${planOfTier(tier)}
+      where config ->> 'billing_subscription_id' = ${subscriptionId} returning 1`);
+    return rows.length > 0;
+  },
+
+  /** A session is recorded once; what is paid already stays as it was. */
+  async addTopup(topup: TopupRow): Promise<void> {
+    await db.orm.insert(topups).values(topup).onConflictDoNothing();
+  },
+
+  /** Takes a top-up for paid, once. @returns it, the first time */
+  async completeTopup(sessionId: string): Promise<TopupRow | undefined> {
+    const [row] = await db.orm
+      .update(topups)
+      .set({ completedAt: sql`now()` })
+      .where(and(eq(topups.sessionId, sessionId), isNull(topups.completedAt)))
+      .returning({
+        sessionId: topups.sessionId,
+        customerId: topups.customerId,
+        currency: topups.currency,
+        chargedCents: topups.chargedCents,
+        creditUsdMicros: topups.creditUsdMicros,
+        fxUsdIdr: topups.fxUsdIdr,
+      });
+    return row;
+  },
+
+  /**
+   * Runs `handle` the first time an event comes, in the transaction that records it.
+   * @returns false for a repeated one
+   */
+  onceFor: (event: BillingEvent, handle: () => Promise<void>): Promise<boolean> =>
+    db.transaction(async () => {
+      const [row] = await db.orm
+        .insert(billingEvents)
+        .values({ id: event.id, type: event.type, payload: event.payload })
+        .onConflictDoNothing()
+        .returning({ id: billingEvents.id });
+      if (!row) return false;
+      await handle();
+      await db.orm
+        .update(billingEvents)
+        .set({ processedAt: sql`now()` })
+        .where(eq(billingEvents.id, event.id));
+      return true;
+    }),
+
+  /** Whether something later is known about what an event is about: events do not arrive in order. */
+  async isOvertaken({ id, created, object }: BillingEvent): Promise<boolean> {
+    const rows = await db.rows(sql`
+      select 1 from billing_events
+      where payload #>> '{data,object,id}' = ${String(object.id)} and id <> ${id}
+        and type like 'customer.subscription.%'
+        and case when jsonb_typeof(payload -> 'created') = 'number' then (payload ->> 'created')::numeric > ${created}::numeric end
+      limit 1`);
+    return rows.length > 0;
+  },
+});

@@ -1,0 +1,96 @@
+/**
+ * Wallets: an append-only ledger of US dollars in millionths. The database keeps the balance (triggers of migration
+ * 0005): a row that is inserted moves the limit of the wallet's budget, once for its key, and nothing else can. A
+ * balance may be below zero by what was already used; new spending is refused then.
+ */
+import { count, desc, eq, sql, type SQL } from 'drizzle-orm';
+import type { Database } from '../../../platform/db/client.ts';
+import { ROUTER_MARKUP, USD_MICROS, walletBudgetId, type LedgerKind, type Tariff } from '../model.ts';
+import { walletLedger } from '../table.ts';
+
+export interface Posting {
+  customerId: string;
+  /** What is charged or credited, once: `run:<id>:<turn>`, `session:<id>`. */
+  key: string;
+  kind: LedgerKind;
+  /** Below zero for a charge. */
+  deltaUsdMicros: number;
+  /** What a top-up was paid with, where it was rupiah. */
+  paidIdrCents?: number;
+  /** Rupiah for a dollar. */
+  fxUsdIdr?: string;
+  meta?: Record<string, unknown>;
+}
+
+const LEDGER_ROW = {
+  id: walletLedger.id,
+  delta_usd_micros: walletLedger.deltaUsdMicros,
+  balance_after_usd_micros: walletLedger.balanceAfterUsdMicros,
+  kind: walletLedger.kind,
+  paid_idr_cents: walletLedger.paidIdrCents,
+  fx_usd_idr: walletLedger.fxUsdIdr,
+  meta: walletLedger.meta,
+  created_at: walletLedger.createdAt,
+};
+
+export type WalletStore = ReturnType<typeof createWalletStore>;
+
+export const createWalletStore = (db: Database) => {
+  async function balance(customerId: string): Promise<number> {
+    const [row] = await db.rows<{ balance: number }>(sql`
+      select (limit_usd * ${USD_MICROS})::float8 as balance from budgets where id = ${walletBudgetId(customerId)}`);
+    return row?.balance ?? 0;
+  }
+
+  return {
+    balance,
+
+    /** Charges or credits a wallet; a repeated key changes nothing. Joins the transaction that it is called in. */
+    async post(posting: Posting): Promise<{ posted: boolean; balanceUsdMicros: number }> {
+      const [row] = await db.rows<{ balance: number }>(sql`
+        ${insertPosting(sql`(select 1)`, posting)} returning balance_after_usd_micros::float8 as balance`);
+      return { posted: row !== undefined, balanceUsdMicros: row?.balance ?? (await balance(posting.customerId)) };
+    },
+
+    /** The ledger, newest first. */
+    async list(customerId: string, { limit, offset }: { limit: number; offset: number }) {
+      const ofWorkspace = eq(walletLedger.customerId, customerId);
+      const rows = await db.orm
+        .select(LEDGER_ROW)
+        .from(walletLedger)
+        .where(ofWorkspace)
+        .orderBy(desc(walletLedger.id))
+        .limit(limit)
+        .offset(offset);
+      const [counted] = await db.orm.select({ total: count() }).from(walletLedger).where(ofWorkspace);
+      return { rows, total: counted!.total };
+    },
+
+    /** All the credit that was ever bought, in millionths of a dollar. */
+    async totalToppedUp(customerId: string): Promise<number> {
+      const [row] = await db.rows<{ total: number }>(sql`
+        select coalesce(sum(delta_usd_micros), 0)::float8 as total
+        from wallet_ledger where customer_id = ${customerId} and kind = 'topup'`);
+      return row!.total;
+    },
+
+    /** While the model router is on, whatever the deployment pays for is the router's. The operator pays nobody. */
+    async tariffOf(customerId: string): Promise<Tariff | undefined> {
+      const [row] = await db.rows<{ isRouted: boolean }>(sql`
+        select exists (select 1 from router_keys k where k.customer_id = w.customer_id) as "isRouted"
+        from workspaces w where w.customer_id = ${customerId} and w.plan <> 'internal'`);
+      if (!row) return undefined;
+      return row.isRouted ? { kind: 'model_router', markup: ROUTER_MARKUP } : { kind: 'run', markup: '1' };
+    },
+  };
+};
+
+/** `insert ... select` that posts if `guard` has a row (it has one or none). A repeated key inserts nothing. */
+export const insertPosting = (
+  guard: SQL,
+  { customerId, key, kind, deltaUsdMicros, paidIdrCents, fxUsdIdr, meta }: Posting,
+): SQL => sql`
+  insert into wallet_ledger (customer_id, key, kind, delta_usd_micros, paid_idr_cents, fx_usd_idr, meta)
+  select ${customerId}, ${key}, ${kind}::ledger_kind, ${deltaUsdMicros}::bigint, ${paidIdrCents ?? null}::bigint,
+    ${fxUsdIdr ?? null}::numeric, ${JSON.stringify(meta ?? {})}::jsonb
+  from ${guard} guard`;

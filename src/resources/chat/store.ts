@@ -1,0 +1,88 @@
+/** Every query on chat threads. What is said in them are runs, which are only read here. */
+import { and, count, desc, eq, sql } from 'drizzle-orm';
+import type { Database } from '../../platform/db/client.ts';
+import { runs } from '../runs/table.ts';
+import { conversationOf } from '../runs/model.ts';
+import type { MessagePage, MessageRow } from './contract.ts';
+import { chatThreads } from './table.ts';
+
+export type ChatStore = ReturnType<typeof createChatStore>;
+export type ThreadRow = typeof chatThreads.$inferSelect;
+
+const threadIs = (customerId: string, id: string) =>
+  and(eq(chatThreads.customerId, customerId), eq(chatThreads.id, id));
+const saidIn = (customerId: string, id: string) =>
+  and(eq(runs.customerId, customerId), eq(runs.conversation, conversationOf(id)!));
+
+export const createChatStore = (db: Database) => ({
+  async list(customerId: string, { limit, offset }: { limit: number; offset: number }) {
+    const matching = eq(chatThreads.customerId, customerId);
+    const rows = await db.orm
+      .select()
+      .from(chatThreads)
+      .where(matching)
+      .orderBy(desc(chatThreads.updatedAt), desc(chatThreads.id))
+      .limit(limit)
+      .offset(offset);
+    const [totals] = await db.orm.select({ total: count() }).from(chatThreads).where(matching);
+    return { rows, total: totals!.total };
+  },
+
+  async find(customerId: string, id: string): Promise<ThreadRow | undefined> {
+    const [row] = await db.orm.select().from(chatThreads).where(threadIs(customerId, id));
+    return row;
+  },
+
+  async insert(row: Pick<ThreadRow, 'id' | 'customerId' | 'title' | 'agentSlug' | 'createdBy'>): Promise<ThreadRow> {
+    const [inserted] = await db.orm.insert(chatThreads).values(row).returning();
+    return inserted!;
+  },
+
+  async change(
+    customerId: string,
+    id: string,
+    change: Partial<Pick<ThreadRow, 'title' | 'agentSlug'>>,
+  ): Promise<ThreadRow | undefined> {
+    const [row] = await db.orm.update(chatThreads).set(change).where(threadIs(customerId, id)).returning();
+    return row;
+  },
+
+  /** Something was said in it. @param title what it is called from now on, if nothing yet */
+  async touch(customerId: string, id: string, title: string): Promise<void> {
+    await db.orm
+      .update(chatThreads)
+      .set({ title: sql`coalesce(${chatThreads.title}, ${title})`, updatedAt: sql`now()` })
+      .where(threadIs(customerId, id));
+  },
+
+  /** @returns whether there was one */
+  async delete(customerId: string, id: string): Promise<boolean> {
+    const gone = await db.orm.delete(chatThreads).where(threadIs(customerId, id)).returning({ id: chatThreads.id });
+    return gone.length > 0;
+  },
+
+  /** Of each run two: what was said, and the answer that there is or will be. */
+  async listMessages(customerId: string, id: string, { limit, offset, order }: MessagePage) {
+    const direction = sql.raw(order);
+    const data = await db.rows<MessageRow>(sql`
+      select ${runs.id} || ':' || said.role as id, ${runs.id} as run_id, said.role, ${runs.agent} as agent,
+        said.content, ${runs.status} as status, said.error, said.at as created_at
+      from ${runs}, lateral (values
+        (1, 'user', ${runs.prompt}, null, ${runs.createdAt}),
+        (2, 'assistant', ${runs.output}, ${runs.error}, ${runs.completedAt})) said(n, role, content, error, at)
+      where ${saidIn(customerId, id)}
+      order by ${runs.seq} ${direction}, said.n ${direction} limit ${limit} offset ${offset}`);
+    const [totals] = await db.orm.select({ total: count() }).from(runs).where(saidIn(customerId, id));
+    return { data, total: totals!.total * 2 };
+  },
+
+  /** Latest first: as a rule none begins because the one before it was taken away. */
+  async listInFlight(customerId: string, id: string): Promise<string[]> {
+    const rows = await db.orm
+      .select({ id: runs.id })
+      .from(runs)
+      .where(and(saidIn(customerId, id), sql`${runs.status} in ('queued', 'running')`))
+      .orderBy(desc(runs.seq));
+    return rows.map((row) => row.id);
+  },
+});

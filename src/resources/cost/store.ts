@@ -1,0 +1,42 @@
+/** Sums over the runs of a window, added up by Postgres, so exactly. */
+import { sql, type SQL } from 'drizzle-orm';
+import type { Database } from '../../platform/db/client.ts';
+import type { CostGroup } from './model.ts';
+
+export type CostStore = ReturnType<typeof createCostStore>;
+
+interface CostRow {
+  key: string | null;
+  cost_usd: string;
+  run_count: number;
+  input_tokens: number;
+  output_tokens: number;
+  unpriced_runs: number;
+}
+
+const KEYS: Record<CostGroup, SQL> = {
+  agent: sql`r.agent`,
+  model: sql`r.model`,
+  // Of a step's run and of those that it spawned.
+  project: sql`(select a.project_id from attempts a where a.id = r.attempt_id and a.customer_id = r.customer_id)`,
+  day: sql`to_char(r.created_at at time zone 'UTC', 'YYYY-MM-DD')`,
+};
+
+export const createCostStore = (db: Database) => ({
+  /** The window is the one of `GET /v1/runs/costs`, and so are the sums. Served by `runs_by_time`. */
+  async rollup(customerId: string, windowHours: number, group: CostGroup) {
+    const since = sql`now() - make_interval(hours => ${windowHours})`;
+    const all = await db.rows<CostRow & { is_total: boolean; since: Date }>(sql`
+      select key, coalesce(sum(cost_usd), 0)::text as cost_usd, count(*)::int as run_count,
+        coalesce(sum(input_tokens), 0)::float8 as input_tokens, coalesce(sum(output_tokens), 0)::float8 as output_tokens,
+        (count(*) filter (where not is_priced))::int as unpriced_runs,
+        grouping(key) = 1 as is_total, ${since} as since
+      from (
+        select ${KEYS[group]} as key, r.cost_usd, r.input_tokens, r.output_tokens, r.is_priced
+        from runs r where r.customer_id = ${customerId} and r.created_at >= ${since}
+      ) counted
+      group by grouping sets ((), (key))
+      order by ${group === 'day' ? sql`key` : sql`sum(cost_usd) desc, key`}`);
+    return { total: all.find(({ is_total }) => is_total)!, rows: all.filter(({ is_total }) => !is_total) };
+  },
+});

@@ -1,0 +1,117 @@
+/** The HTTP contract of what the operator notes about customers. For admins of the workspace that operates it all. */
+import { z } from 'zod';
+import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
+import { limit, offset, Timestamp } from '../../platform/http/schemas.ts';
+import { PLANS, WORKSPACE_STATUSES } from '../workspaces/model.ts';
+import { CRM_STATUSES } from './model.ts';
+
+const CustomerPath = z.object({ customer_id: z.string().max(200) });
+
+const Note = z
+  .object({
+    id: z.uuid(),
+    customer_id: z.string(),
+    author: z.string(),
+    text: z.string(),
+    created_at: Timestamp,
+  })
+  .meta({ id: 'CrmNote' });
+
+const CrmCustomer = z
+  .object({
+    customer_id: z.string(),
+    identity_workspace_id: z.string(),
+    plan: z.enum(PLANS),
+    workspace_status: z.enum(WORKSPACE_STATUSES),
+    status: z.enum(CRM_STATUSES).nullable().describe('Null until somebody sets it'),
+    updated_by: z.string().nullable(),
+    updated_at: Timestamp.nullable(),
+    note_count: z.int(),
+    last_note: Note.nullable(),
+    created_at: Timestamp.describe('Of the workspace'),
+  })
+  .meta({ id: 'CrmCustomer' });
+
+const page = { limit: limit(500, 50), offset };
+const pageMeta = z.object({ total: z.int(), limit: z.int(), offset: z.int() });
+
+export const listCrmCustomers = endpoint({
+  id: 'crm-admin.list',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/crm-admin/customers',
+  credential: 'admin',
+  summary: 'Customers with their status and last note, newest workspace first',
+  query: z.object({ status: z.enum(CRM_STATUSES).optional(), q: z.string().max(200).optional(), ...page }),
+  status: 200,
+  reply: z.object({ data: z.array(CrmCustomer), meta: pageMeta }),
+  problems: ['internal_only'],
+});
+
+export const getCrmCustomer = endpoint({
+  id: 'crm-admin.get',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/crm-admin/customers/{customer_id}',
+  credential: 'admin',
+  summary: 'One customer with its status and last note',
+  params: CustomerPath,
+  status: 200,
+  reply: CrmCustomer,
+  problems: ['internal_only', 'not_found'],
+});
+
+export const updateCrmCustomer = endpoint({
+  id: 'crm-admin.update',
+  surface: 'control-plane',
+  method: 'patch',
+  path: '/v1/crm-admin/customers/{customer_id}',
+  credential: 'admin',
+  summary: 'Set the status of a customer',
+  params: CustomerPath,
+  body: z.strictObject({ status: z.enum(CRM_STATUSES) }).meta({ id: 'CrmCustomerChange' }),
+  status: 200,
+  reply: CrmCustomer,
+  problems: ['internal_only', 'not_found'],
+});
+
+export const listNotes = endpoint({
+  id: 'crm-admin.notes',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/crm-admin/customers/{customer_id}/notes',
+  credential: 'admin',
+  summary: 'Notes on a customer, newest first',
+  params: CustomerPath,
+  query: z.object(page),
+  status: 200,
+  reply: z.object({ data: z.array(Note), meta: pageMeta }),
+  problems: ['internal_only', 'not_found'],
+});
+
+export const createNote = endpoint({
+  id: 'crm-admin.createNote',
+  surface: 'control-plane',
+  method: 'post',
+  path: '/v1/crm-admin/customers/{customer_id}/notes',
+  credential: 'admin',
+  summary: 'Note something about a customer',
+  params: CustomerPath,
+  body: z.object({ text: z.string().trim().min(1).max(10_000) }).meta({ id: 'NewCrmNote' }),
+  status: 201,
+  reply: Note,
+  problems: ['internal_only', 'not_found'],
+});
+
+export const deleteNote = endpoint({
+  id: 'crm-admin.deleteNote',
+  surface: 'control-plane',
+  method: 'delete',
+  path: '/v1/crm-admin/customers/{customer_id}/notes/{note_id}',
+  credential: 'admin',
+  summary: 'Delete a note',
+  params: CustomerPath.extend({ note_id: z.string() }),
+  status: 204,
+  reply: NO_CONTENT,
+  problems: ['internal_only', 'not_found'],
+});

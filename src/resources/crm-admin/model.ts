@@ -1,0 +1,3 @@
+/** Words of the operator's notes on customers. Pure. */
+export const CRM_STATUSES = ['lead', 'trial', 'active', 'at_risk', 'churned'] as const;
+export type CrmStatus = (typeof CRM_STATUSES)[number];

@@ -1,0 +1,46 @@
+/** What admins can learn of customers. */
+import type { Caller } from '../../platform/http/endpoint.ts';
+import { capOf, tierOf, type CappedResource } from '../workspaces/model.ts';
+import type { CustomerFilter, CustomerRow, CustomerStore } from './store.ts';
+
+export type CustomerService = ReturnType<typeof createCustomerService>;
+
+export const createCustomerService = ({ store }: { store: CustomerStore }) => ({
+  /** An admin of a tenant sees that tenant alone, whatever is asked for. */
+  async list(
+    { customerId, isInternal }: Caller,
+    { limit, offset, ...filter }: CustomerFilter & { limit: number; offset: number },
+  ) {
+    const { rows, total } = await store.list(isInternal ? undefined : customerId, filter, { limit, offset });
+    return { data: rows.map(wire), meta: { total, limit, offset } };
+  },
+});
+
+function wire(row: CustomerRow) {
+  const usage = (current: number, resource: CappedResource) => ({ current, limit: capOf(row.plan, resource) });
+  const runsToday = usage(row.cappedRunsToday, 'runs_per_day');
+  // Nothing counts the runs of a plan without a cap as they are accepted.
+  if (runsToday.limit === null) runsToday.current = row.runsToday;
+  return {
+    customer_id: row.customerId,
+    identity_workspace_id: row.identityWorkspaceId,
+    plan: row.plan,
+    tier: tierOf(row.plan),
+    status: row.status,
+    member_count: row.members,
+    usage: {
+      runs_today: runsToday,
+      runs_30d: row.runs30d,
+      api_keys: usage(row.apiKeys, 'api_keys'),
+      agents: usage(row.agents, 'agents'),
+      custom_tools: usage(row.tools, 'custom_tools'),
+      custom_skills: usage(row.skills, 'custom_skills'),
+      cold_memory_entries: usage(row.memories, 'cold_memory_entries'),
+    },
+    spend: { cost_30d_usd: row.cost30d, wallet_balance_usd_micros: row.balance },
+    last_activity_at: row.lastActivityAt,
+    created_at: row.createdAt,
+    ready_at: row.readyAt,
+    archived_at: row.archivedAt,
+  };
+}

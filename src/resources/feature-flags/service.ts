@@ -1,0 +1,36 @@
+/** What can be done with feature flags. The exceptions of other workspaces are the operator's to see, nobody else's. */
+import { Problem } from '../../platform/core/problem.ts';
+import type { Caller } from '../../platform/http/endpoint.ts';
+import type { FlagChange } from './contract.ts';
+import { isOnFor } from './model.ts';
+import type { FlagRow, FlagStore } from './store.ts';
+
+export type FlagService = ReturnType<typeof createFlagService>;
+
+export const createFlagService = ({ store }: { store: FlagStore }) => ({
+  async list(caller: Caller) {
+    const rows = await store.list();
+    return { data: rows.map((row) => wire(row, caller)), meta: { total: rows.length } };
+  },
+
+  /** @throws Problem not_found: an exception is for no workspace that there is */
+  async put(caller: Caller, name: string, change: FlagChange) {
+    const named = Object.keys(change.workspaces ?? {});
+    const [unknown] = await store.unknownWorkspaces(named);
+    if (unknown !== undefined) throw new Problem('not_found', `unknown workspace: ${unknown}`);
+    return wire(await store.put(name, { ...change, updatedBy: caller.actor }), caller);
+  },
+
+  /** @throws Problem not_found */
+  async delete(name: string): Promise<void> {
+    if (!(await store.delete(name))) throw new Problem('not_found');
+  },
+});
+
+const wire = (row: FlagRow, { customerId, isInternal }: Caller) => ({
+  name: row.name,
+  description: row.description,
+  enabled: isOnFor(row, customerId),
+  updated_at: row.updatedAt,
+  ...(isInternal && { default_enabled: row.enabled, workspaces: row.workspaces, updated_by: row.updatedBy }),
+});

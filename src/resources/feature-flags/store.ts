@@ -1,0 +1,50 @@
+/** Every query on feature flags. */
+import { asc, eq, inArray, sql } from 'drizzle-orm';
+import type { Database } from '../../platform/db/client.ts';
+import { workspaces } from '../workspaces/table.ts';
+import { featureFlags } from './table.ts';
+
+export type FlagStore = ReturnType<typeof createFlagStore>;
+export type FlagRow = typeof featureFlags.$inferSelect;
+
+interface FlagValues {
+  enabled: boolean;
+  /** Left out, as is `workspaces`: stays as it is. */
+  description?: string | null | undefined;
+  workspaces?: Record<string, boolean> | undefined;
+  updatedBy: string;
+}
+
+export const createFlagStore = (db: Database) => ({
+  list: (): Promise<FlagRow[]> => db.orm.select().from(featureFlags).orderBy(asc(featureFlags.name)),
+
+  async unknownWorkspaces(customerIds: readonly string[]): Promise<string[]> {
+    if (customerIds.length === 0) return [];
+    const rows = await db.orm
+      .select({ customerId: workspaces.customerId })
+      .from(workspaces)
+      .where(inArray(workspaces.customerId, [...customerIds]));
+    const known = new Set(rows.map(({ customerId }) => customerId));
+    return customerIds.filter((customerId) => !known.has(customerId));
+  },
+
+  async put(name: string, { enabled, description, workspaces: exceptions, updatedBy }: FlagValues): Promise<FlagRow> {
+    const given = {
+      ...{ enabled, updatedBy },
+      ...(description !== undefined && { description }),
+      ...(exceptions !== undefined && { workspaces: exceptions }),
+    };
+    const [row] = await db.orm
+      .insert(featureFlags)
+      .values({ name, ...given })
+      .onConflictDoUpdate({ target: featureFlags.name, set: { ...given, updatedAt: sql`now()` } })
+      .returning();
+    return row!;
+  },
+
+  /** @returns false when there is no such flag */
+  async delete(name: string): Promise<boolean> {
+    const gone = await db.orm.delete(featureFlags).where(eq(featureFlags.name, name)).returning();
+    return gone.length > 0;
+  },
+});

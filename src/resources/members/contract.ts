@@ -1,0 +1,82 @@
+/** The HTTP contract of the members of a workspace: who may sign in to it, and as what. */
+import { z } from 'zod';
+import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
+import { Timestamp } from '../../platform/http/schemas.ts';
+import { addressIn } from '../sign-in/model.ts';
+import { ROLES } from '../workspaces/model.ts';
+
+const Role = z.enum(ROLES).describe('Owners and admins may do what is for admins; an owner is made by another');
+
+const Member = z
+  .object({
+    id: z.uuid(),
+    email: z.string(),
+    role: Role,
+    invited_by: z.string(),
+    last_login_at: Timestamp.nullable(),
+    created_at: Timestamp,
+  })
+  .meta({ id: 'Member' });
+
+const EmailAddress = z.string().refine((text) => addressIn(text) !== undefined, 'expects an e-mail address');
+const NewMember = z.object({ email: EmailAddress, role: Role.default('member') }).meta({ id: 'NewMember' });
+const MemberChange = z.object({ role: Role }).meta({ id: 'MemberChange' });
+
+const ofWorkspace = z.object({ id: z.string().describe('Workspace: `acc_...`') });
+const ofMember = ofWorkspace.extend({ member_id: z.string() });
+
+const COMMON = { surface: 'control-plane' } as const;
+
+export const listMembers = endpoint({
+  ...COMMON,
+  id: 'members.list',
+  method: 'get',
+  path: '/v1/workspaces/{id}/members',
+  credential: 'session',
+  summary: 'Who may sign in to the own workspace',
+  params: ofWorkspace,
+  status: 200,
+  reply: z.object({ data: z.array(Member), meta: z.object({ total: z.int() }) }),
+  problems: ['not_found'],
+});
+
+export const addMember = endpoint({
+  ...COMMON,
+  id: 'members.add',
+  method: 'post',
+  path: '/v1/workspaces/{id}/members',
+  credential: 'admin',
+  summary: 'Let an address sign in',
+  params: ofWorkspace,
+  body: NewMember,
+  status: 201,
+  reply: Member,
+  problems: ['not_found', 'already_exists', 'owner_required', 'workspace_archived'],
+});
+
+export const changeMember = endpoint({
+  ...COMMON,
+  id: 'members.update',
+  method: 'patch',
+  path: '/v1/workspaces/{id}/members/{member_id}',
+  credential: 'admin',
+  summary: 'Give a member another role; what it is signed in with ends',
+  params: ofMember,
+  body: MemberChange,
+  status: 200,
+  reply: Member,
+  problems: ['not_found', 'owner_required', 'last_owner'],
+});
+
+export const removeMember = endpoint({
+  ...COMMON,
+  id: 'members.remove',
+  method: 'delete',
+  path: '/v1/workspaces/{id}/members/{member_id}',
+  credential: 'admin',
+  summary: 'Take a member out; what it is signed in with ends',
+  params: ofMember,
+  status: 204,
+  reply: NO_CONTENT,
+  problems: ['not_found', 'owner_required', 'last_owner'],
+});

@@ -1,0 +1,173 @@
+/**
+ * Who belongs to a workspace. Changes of one workspace's members wait for each other on its row, so that of two owners
+ * who leave at once one stays; each cuts off the sessions that it makes untrue.
+ *
+ * What is looked up by an address has no workspace in its query: whose member somebody is, is what it is asked for.
+ */
+import { and, asc, count, eq, sql } from 'drizzle-orm';
+import { newUuid } from '../../platform/core/ids.ts';
+import { Problem } from '../../platform/core/problem.ts';
+import { found, type Database } from '../../platform/db/client.ts';
+import type { SignInStore } from '../sign-in/store.ts';
+import type { Role } from '../workspaces/model.ts';
+import { openStatus } from '../workspaces/store.ts';
+import { workspaceMembers, workspaces } from '../workspaces/table.ts';
+
+export type MemberStore = ReturnType<typeof createMemberStore>;
+
+/** A workspace that an address may sign in to. */
+export interface Membership {
+  workspaceId: string;
+  customerId: string;
+  role: Role;
+}
+
+const MEMBER = {
+  id: workspaceMembers.id,
+  email: workspaceMembers.email,
+  role: workspaceMembers.role,
+  invited_by: workspaceMembers.invitedBy,
+  last_login_at: workspaceMembers.lastLoginAt,
+  created_at: workspaceMembers.createdAt,
+};
+
+export const createMemberStore = (db: Database, { cutOff }: Pick<SignInStore, 'cutOff'>) => {
+  const owned = (customerId: string, id: string) =>
+    // As text: what is no id at all is simply unknown.
+    and(eq(workspaceMembers.customerId, customerId), sql`${workspaceMembers.id}::text = ${id}`);
+
+  const one = async (customerId: string, id: string) =>
+    found((await db.orm.select(MEMBER).from(workspaceMembers).where(owned(customerId, id)))[0]);
+
+  /** @throws Problem not_found */
+  const alone = <T>(customerId: string, change: (status: string) => Promise<T>): Promise<T> =>
+    db.transaction(async () => {
+      const locked = db.orm.select({ status: openStatus }).from(workspaces);
+      const [row] = await locked.where(eq(workspaces.customerId, customerId)).for('update');
+      return change(found(row).status);
+    });
+
+  async function requireAnotherOwner(customerId: string): Promise<void> {
+    const owners = and(eq(workspaceMembers.customerId, customerId), eq(workspaceMembers.role, 'owner'));
+    if ((await db.orm.$count(workspaceMembers, owners)) < 2) throw new Problem('last_owner');
+  }
+
+  return {
+    /** @returns slug of a workspace. @throws Problem not_found */
+    async customerOf(workspaceId: string): Promise<string> {
+      const [row] = await db.orm
+        .select({ customerId: workspaces.customerId })
+        .from(workspaces)
+        .where(eq(workspaces.identityWorkspaceId, workspaceId));
+      return found(row).customerId;
+    },
+
+    async list(customerId: string) {
+      const data = await db.orm
+        .select(MEMBER)
+        .from(workspaceMembers)
+        .where(eq(workspaceMembers.customerId, customerId))
+        .orderBy(asc(workspaceMembers.id));
+      return { data, meta: { total: data.length } };
+    },
+
+    /** @throws Problem already_exists, not_found, workspace_archived */
+    add: (customerId: string, member: { email: string; role: Role; invitedBy: string }) =>
+      alone(customerId, async (status) => {
+        if (status === 'archived') throw new Problem('workspace_archived');
+        const [added] = await db.orm
+          .insert(workspaceMembers)
+          .values({ ...member, id: newUuid(), customerId })
+          .onConflictDoNothing()
+          .returning(MEMBER);
+        if (!added) throw new Problem('already_exists');
+        return added;
+      }),
+
+    /**
+     * @param mayTouchOwners whether who asks is an owner: nobody else makes, demotes or removes one
+     * @throws Problem not_found, owner_required, last_owner
+     */
+    setRole: (customerId: string, id: string, role: Role, mayTouchOwners: boolean) =>
+      alone(customerId, async () => {
+        const member = await one(customerId, id);
+        if (!mayTouchOwners && (member.role === 'owner' || role === 'owner')) throw new Problem('owner_required');
+        if (member.role === role) return member;
+        if (member.role === 'owner') await requireAnotherOwner(customerId);
+        const [changed] = await db.orm
+          .update(workspaceMembers)
+          .set({ role })
+          .where(owned(customerId, id))
+          .returning(MEMBER);
+        // After the change, which a sign-in at this moment waits for: what came before it is cut off.
+        await cutOff(customerId, member.email);
+        return found(changed);
+      }),
+
+    /** @throws Problem not_found, owner_required, last_owner */
+    remove: (customerId: string, id: string, mayTouchOwners: boolean): Promise<void> =>
+      alone(customerId, async () => {
+        const member = await one(customerId, id);
+        if (!mayTouchOwners && member.role === 'owner') throw new Problem('owner_required');
+        if (member.role === 'owner') await requireAnotherOwner(customerId);
+        await db.orm.delete(workspaceMembers).where(owned(customerId, id));
+        await cutOff(customerId, member.email);
+      }),
+
+    /** The first member of a workspace that has none. Call it in the transaction that makes the workspace. */
+    async seedOwner(customerId: string, email: string): Promise<void> {
+      await db.rows(sql`
+        insert into ${workspaceMembers} (id, customer_id, email, role, invited_by)
+        select ${newUuid()}::uuid, ${customerId}, ${email}, 'owner', 'system'
+        where not exists (select from ${workspaceMembers} where customer_id = ${customerId})
+        on conflict do nothing`);
+    },
+
+    /** Whoever signed in last comes first. */
+    membershipsOf: (email: string): Promise<Membership[]> =>
+      db.orm
+        .select({
+          workspaceId: workspaces.identityWorkspaceId,
+          customerId: workspaces.customerId,
+          role: workspaceMembers.role,
+        })
+        .from(workspaceMembers)
+        .innerJoin(workspaces, eq(workspaces.customerId, workspaceMembers.customerId))
+        .where(eq(workspaceMembers.email, email))
+        .orderBy(sql`${workspaceMembers.lastLoginAt} desc nulls last`, asc(workspaces.identityWorkspaceId)),
+
+    async isMember(email: string): Promise<boolean> {
+      const [row] = await db.orm
+        .select({ of: count() })
+        .from(workspaceMembers)
+        .where(eq(workspaceMembers.email, email));
+      return row!.of > 0;
+    },
+
+    /** @returns its role at this moment; undefined when it is no member any more */
+    async noteLogin(customerId: string, email: string): Promise<Role | undefined> {
+      const [member] = await db.orm
+        .update(workspaceMembers)
+        .set({ lastLoginAt: sql`now()` })
+        .where(and(eq(workspaceMembers.customerId, customerId), eq(workspaceMembers.email, email)))
+        .returning({ role: workspaceMembers.role });
+      return member?.role;
+    },
+
+    /** The workspace that has this id or, of another id, this slug; and what this address is in it. */
+    async workspaceOfIdentity(
+      workspaceId: string,
+      slug: string,
+      email: string | undefined,
+    ): Promise<(Omit<Membership, 'role'> & { role: Role | null }) | undefined> {
+      const [row] = await db.rows<Omit<Membership, 'role'> & { role: Role | null }>(sql`
+        select w.identity_workspace_id as "workspaceId", w.customer_id as "customerId", m.role
+        from ${workspaces} w
+        left join ${workspaceMembers} m on m.customer_id = w.customer_id and m.email = ${email ?? null}::text
+        where w.identity_workspace_id = ${workspaceId} or w.customer_id = ${slug}
+        order by w.identity_workspace_id = ${workspaceId} desc
+        limit 1`);
+      return row;
+    },
+  };
+};

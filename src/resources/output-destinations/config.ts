@@ -1,0 +1,51 @@
+/** Rules of a configuration that its shape alone does not tell. */
+import { Problem } from '../../platform/core/problem.ts';
+import { addressProblem, type Egress } from '../../platform/egress/egress.ts';
+import { CONFIGS, type DestinationTarget } from './contract.ts';
+import { MASK } from './model.ts';
+
+/** The address that a destination is reached at, with the name of its field. */
+function addressOf(target: DestinationTarget): [field: string, url: string] | undefined {
+  switch (target.kind) {
+    case 'webhook':
+      return ['url', target.config.url];
+    case 'slack':
+      return ['webhook_url', target.config.webhook_url];
+    case 's3':
+      return target.config.endpoint === undefined ? undefined : ['endpoint', target.config.endpoint];
+    case 'email':
+      return undefined;
+  }
+}
+
+/** @returns why its address can never be used, as far as it can be told without DNS */
+export function configProblem(
+  target: DestinationTarget,
+  egress: Pick<Egress, 'isForbiddenUrl'>,
+  allowHttp: boolean,
+): string | undefined {
+  const [field, url] = addressOf(target) ?? [];
+  if (url === undefined) return undefined;
+  const reason = addressProblem(egress, url, { allowHttp });
+  return reason && `config.${field}: ${reason}`;
+}
+
+/**
+ * Absent and masked fields stay, null takes one away.
+ * @throws Problem validation
+ */
+export function changedConfig(target: DestinationTarget, change: Readonly<Record<string, unknown>>): DestinationTarget {
+  const given = Object.entries(change).filter(([, value]) => value !== MASK);
+  const merged = new Map([...Object.entries(target.config), ...given]);
+  const kept = Object.fromEntries([...merged].filter(([, value]) => value !== null));
+  const { data, error } = CONFIGS[target.kind].safeParse(kept);
+  if (error) {
+    const faults = error.issues.map(({ path, message, code }) => ({
+      loc: ['body', 'config', ...path],
+      msg: message,
+      type: code,
+    }));
+    throw new Problem('validation', faults);
+  }
+  return { kind: target.kind, config: data } as DestinationTarget;
+}

@@ -1,0 +1,230 @@
+/** The HTTP contract of output destinations: where finished artifacts are also sent, and the log of what came of it. */
+import { z } from 'zod';
+import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
+import { limit, offset, Slug, Timestamp } from '../../platform/http/schemas.ts';
+import { DESTINATION_KINDS, MASK, OUTPUT_DELIVERY_STATUSES } from './model.ts';
+
+const Path = z.object({ id: z.string() });
+const Address = z.string().min(1).max(2_048);
+const Line = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .regex(/^[^\p{Cc}]*$/u, 'must be a single line');
+/** What stands for a secret in answers is none. */
+const Secret = (min: number, max: number) =>
+  Line(max)
+    .min(min)
+    .refine((text) => text !== MASK, 'must not be the mask');
+
+/** What each kind is told. */
+export const CONFIGS = {
+  webhook: z.strictObject({
+    url: Address.describe('https'),
+    secret: Secret(16, 200).optional().describe('Signs each request, as it does for webhooks: X-Service-Signature'),
+  }),
+  slack: z.strictObject({ webhook_url: Address.describe('Of an incoming webhook; it is a secret itself') }),
+  email: z.strictObject({
+    to: z.array(z.email().max(254)).min(1).max(20),
+    subject: Line(200).optional().describe('In the place of the title of the project'),
+  }),
+  s3: z.strictObject({
+    endpoint: Address.optional().describe('Of S3-compatible storage; without one AWS'),
+    // Both become part of a host name.
+    region: z.string().regex(/^[a-z0-9-]{1,40}$/, 'must be the name of a region'),
+    bucket: z.string().regex(/^[a-z0-9](?!.*\.\.)[a-z0-9.-]{1,61}[a-z0-9]$/, 'must be the name of a bucket'),
+    prefix: z
+      .string()
+      .max(200)
+      .regex(/^[\w-][\w.-]*(\/[\w-][\w.-]*)*$/, 'must be segments of letters, digits, ".", "_" and "-"')
+      .optional()
+      .describe('Keys are `<prefix>/<project_id>/<phase>/v<version>.<extension>`'),
+    access_key_id: Secret(1, 200),
+    secret_access_key: Secret(1, 200),
+  }),
+} as const;
+
+const Definition = z.strictObject({
+  name: Line(120).refine((text) => text.trim() !== '', 'must not be blank'),
+  workflow_slugs: z
+    .array(Slug)
+    .min(1)
+    .max(100)
+    .nullable()
+    .default(null)
+    .describe('Only artifacts of projects of these workflows; null for all'),
+  enabled: z.boolean().default(true),
+});
+const NewDestination = z
+  .discriminatedUnion('kind', [
+    Definition.extend({ kind: z.literal('webhook'), config: CONFIGS.webhook }),
+    Definition.extend({ kind: z.literal('slack'), config: CONFIGS.slack }),
+    Definition.extend({ kind: z.literal('email'), config: CONFIGS.email }),
+    Definition.extend({ kind: z.literal('s3'), config: CONFIGS.s3 }),
+  ])
+  .meta({ id: 'NewOutputDestination' });
+export type NewDestination = z.output<typeof NewDestination>;
+/** What a sender is given. */
+export type DestinationTarget = {
+  [Kind in NewDestination['kind']]: Pick<Extract<NewDestination, { kind: Kind }>, 'kind' | 'config'>;
+}[NewDestination['kind']];
+
+const DestinationChange = z
+  .strictObject({
+    name: Definition.shape.name.optional(),
+    config: z
+      .record(z.string().max(40), z.unknown())
+      .optional()
+      .describe(`Fields of its kind; absent ones and \`${MASK}\` stay as they are, null takes an optional one away`),
+    workflow_slugs: z.array(Slug).min(1).max(100).nullable().optional(),
+    enabled: z.boolean().optional(),
+  })
+  .meta({ id: 'OutputDestinationChange' });
+export type DestinationChange = z.output<typeof DestinationChange>;
+
+const Destination = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    kind: z.enum(DESTINATION_KINDS),
+    config: z.record(z.string(), z.unknown()).describe(`Secrets are \`${MASK}\``),
+    workflow_slugs: z.array(z.string()).nullable(),
+    enabled: z.boolean(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  })
+  .meta({ id: 'OutputDestination' });
+
+const Delivery = z
+  .object({
+    id: z.uuid(),
+    destination_id: z.uuid(),
+    destination: z.string().describe('Its name'),
+    kind: z.enum(DESTINATION_KINDS),
+    project_id: z.string(),
+    artifact_id: z.uuid(),
+    status: z.enum(OUTPUT_DELIVERY_STATUSES),
+    attempts: z.int(),
+    redeliveries: z.int(),
+    last_error: z.string().nullable(),
+    created_at: Timestamp,
+    completed_at: Timestamp.nullable(),
+  })
+  .meta({ id: 'OutputDelivery' });
+export type DeliveryRow = z.input<typeof Delivery>;
+
+const DeliveryQuery = z.object({
+  limit: limit(500, 50),
+  offset,
+  status: z.enum(OUTPUT_DELIVERY_STATUSES).optional(),
+  destination_id: z.uuid().optional(),
+});
+export type DeliveryQuery = z.output<typeof DeliveryQuery>;
+
+export const listDestinations = endpoint({
+  id: 'output-destinations.list',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/output-destinations',
+  credential: 'session',
+  summary: 'Where finished artifacts are also sent, oldest first, without secrets',
+  status: 200,
+  reply: z.object({ data: z.array(Destination), meta: z.object({ total: z.int() }) }),
+});
+
+export const createDestination = endpoint({
+  id: 'output-destinations.create',
+  surface: 'control-plane',
+  method: 'post',
+  path: '/v1/output-destinations',
+  credential: 'session',
+  summary: 'Send the artifacts of completed projects to a webhook, to Slack, by e-mail or to S3',
+  description: 'When a project completes, each current artifact goes to each enabled destination, once.',
+  body: NewDestination,
+  status: 201,
+  reply: Destination,
+  problems: ['invalid_url', 'name_taken', 'workspace_archived'],
+});
+
+export const listDeliveries = endpoint({
+  id: 'output-destinations.listDeliveries',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/output-destinations/deliveries',
+  credential: 'session',
+  summary: 'What was sent where and what came of it, newest first',
+  query: DeliveryQuery,
+  status: 200,
+  reply: z.object({
+    data: z.array(Delivery),
+    meta: z.object({ limit: z.int(), offset: z.int(), total: z.int() }),
+  }),
+});
+
+export const redeliver = endpoint({
+  id: 'output-destinations.redeliver',
+  surface: 'control-plane',
+  method: 'post',
+  path: '/v1/output-destinations/deliveries/{id}/redeliver',
+  credential: 'session',
+  audited: false,
+  summary: 'Send an ended delivery once more, with eight new attempts',
+  params: Path,
+  status: 200,
+  reply: Delivery,
+  problems: ['not_found', 'delivery_in_flight'],
+});
+
+export const getDestination = endpoint({
+  id: 'output-destinations.get',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/output-destinations/{id}',
+  credential: 'session',
+  summary: 'One destination, without secrets',
+  params: Path,
+  status: 200,
+  reply: Destination,
+  problems: ['not_found'],
+});
+
+export const updateDestination = endpoint({
+  id: 'output-destinations.update',
+  surface: 'control-plane',
+  method: 'patch',
+  path: '/v1/output-destinations/{id}',
+  credential: 'session',
+  summary: 'Change, enable or disable a destination; its kind stays',
+  params: Path,
+  body: DestinationChange.default({}),
+  status: 200,
+  reply: Destination,
+  problems: ['bad_request', 'invalid_url', 'name_taken', 'not_found'],
+});
+
+export const deleteDestination = endpoint({
+  id: 'output-destinations.delete',
+  surface: 'control-plane',
+  method: 'delete',
+  path: '/v1/output-destinations/{id}',
+  credential: 'session',
+  summary: 'Delete a destination with its log, and drop what is queued for it',
+  params: Path,
+  status: 204,
+  reply: NO_CONTENT,
+  problems: ['not_found'],
+});
+
+export const testDestination = endpoint({
+  id: 'output-destinations.test',
+  surface: 'control-plane',
+  method: 'post',
+  path: '/v1/output-destinations/{id}/test',
+  credential: 'session',
+  summary: 'Send it a small sample and say what happened',
+  params: Path,
+  status: 200,
+  reply: z.object({ delivered: z.boolean(), error: z.string().nullable(), duration_ms: z.int() }),
+  problems: ['not_found'],
+});

@@ -1,0 +1,38 @@
+/** Secrets of a configuration: out of it before it is stored, and back in when something is sent. */
+import type { SecretBox } from '../../platform/core/crypto.ts';
+import type { DestinationTarget } from './contract.ts';
+import { MASK, SECRET_FIELDS, type DestinationKind } from './model.ts';
+import { secretOwner } from './store.ts';
+
+type Config = Readonly<Record<string, unknown>>;
+
+interface StoredConfig {
+  id: string;
+  customerId: string;
+  kind: DestinationKind;
+  /** With the mask in the place of each secret. */
+  config: Config;
+  sealed: string | null;
+}
+
+export function sealConfig(
+  box: SecretBox,
+  { id, customerId, kind, config }: Omit<StoredConfig, 'sealed'>,
+): Pick<StoredConfig, 'config' | 'sealed'> {
+  const secrets = Object.entries(config).filter(([name]) => SECRET_FIELDS[kind].includes(name));
+  return {
+    config: { ...config, ...Object.fromEntries(secrets.map(([name]) => [name, MASK])) },
+    sealed:
+      secrets.length === 0 ? null : box.seal(JSON.stringify(Object.fromEntries(secrets)), secretOwner(customerId, id)),
+  };
+}
+
+/** As it was given; its kind says what is in it. */
+export function openConfig(box: SecretBox, stored: StoredConfig): DestinationTarget {
+  const { kind, config } = stored;
+  return { kind, config: { ...config, ...secretsOf(box, stored) } } as DestinationTarget;
+}
+
+function secretsOf(box: SecretBox, { id, customerId, sealed }: StoredConfig): Record<string, string> {
+  return sealed === null ? {} : JSON.parse(box.open(sealed, secretOwner(customerId, id)));
+}

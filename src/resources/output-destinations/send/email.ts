@@ -1,0 +1,34 @@
+/** A mail with the artifact as an attachment: whatever is in it, no mail program shows it as a part of the message. */
+import { Problem } from '../../../platform/core/problem.ts';
+import type { Mailer } from '../../../platform/mail/mailer.ts';
+import type { DestinationTarget } from '../contract.ts';
+import { fileOf, OutputError, type Output } from './output.ts';
+
+type EmailConfig = Extract<DestinationTarget, { kind: 'email' }>['config'];
+
+/** @param mailer undefined: there is no mail server, and artifacts are not for the log */
+export async function sendEmail(
+  { mailer, linkTo }: { mailer: Mailer | undefined; linkTo: (projectId: string) => string },
+  { to, subject }: EmailConfig,
+  output: Output,
+): Promise<void> {
+  const { deliveryId, project, artifact } = output;
+  const { text, extension, contentType } = fileOf(output);
+  if (!mailer) throw new OutputError('the service has no mail server (SMTP_URL)', { isFinal: true });
+  try {
+    await mailer.send({
+      to,
+      subject: subject ?? `${project.title}: ${artifact.phaseSlug}`,
+      text: [
+        `${project.title}: ${artifact.phaseSlug}, version ${artifact.version}, is attached.`,
+        `All artifacts of the project: ${linkTo(project.id)}`,
+      ].join('\n\n'),
+      messageId: `<${deliveryId}@output-destinations>`,
+      attachments: [
+        { filename: `${artifact.phaseSlug}.v${artifact.version}.${extension}`, contentType, content: text },
+      ],
+    });
+  } catch (error) {
+    throw error instanceof Problem ? new OutputError(error.message, { isFinal: false }) : error;
+  }
+}

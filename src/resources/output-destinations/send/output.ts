@@ -1,0 +1,43 @@
+/** What is sent, and how sending it fails. */
+import { CONTENT_TYPES, openable } from '../../../platform/core/openable.ts';
+import { MAX_OUTPUT_BYTES } from '../model.ts';
+
+export interface Output {
+  /** The same for every attempt and redelivery, so that a receiver can tell a repeat. */
+  deliveryId: string;
+  project: { id: string; title: string; workflowSlug: string; workflowVersion: number };
+  artifact: { id: string; phaseSlug: string; version: number; schemaSlug: string; content: unknown; createdAt: Date };
+}
+
+/** Its message is for the tenant: it names no address beyond the host, and no secret. */
+export class OutputError extends Error {
+  override readonly name = 'OutputError';
+  /** Another attempt would not help. */
+  readonly isFinal: boolean;
+
+  constructor(message: string, { isFinal }: { isFinal: boolean }) {
+    super(message);
+    this.isFinal = isFinal;
+  }
+}
+
+/** What a destination that speaks HTTP says: of refusals only those are worth repeating that say "later". */
+export const refusedWith = (status: number, who: string, more = ''): OutputError =>
+  new OutputError(`${who} answered ${status}${more && ` ${more}`}`, {
+    isFinal: status < 500 && status !== 408 && status !== 429,
+  });
+
+/**
+ * The artifact as a file that opens.
+ * @throws OutputError when it is too large to be sent
+ */
+export function fileOf({ artifact }: Output): { text: string; extension: string; contentType: string } {
+  const { text, extension } = openable(artifact.content);
+  const bytes = Buffer.byteLength(text);
+  if (bytes > MAX_OUTPUT_BYTES) {
+    throw new OutputError(`the artifact has ${bytes} bytes, and at most ${MAX_OUTPUT_BYTES} are sent`, {
+      isFinal: true,
+    });
+  }
+  return { text, extension, contentType: CONTENT_TYPES[extension] };
+}

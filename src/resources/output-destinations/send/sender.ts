@@ -1,0 +1,71 @@
+/** Sends one artifact to one destination: the same way for a delivery, and for a test that a person asks for. */
+import { ForbiddenAddressError, type GuardedFetch } from '../../../platform/egress/egress.ts';
+import type { Mailer } from '../../../platform/mail/mailer.ts';
+import type { DestinationTarget } from '../contract.ts';
+import { SECRET_FIELDS } from '../model.ts';
+import { sendEmail } from './email.ts';
+import { OutputError, type Output } from './output.ts';
+import { sendS3 } from './s3.ts';
+import { sendSlack } from './slack.ts';
+import { sendWebhook, type Sign } from './webhook.ts';
+
+export interface SenderDependencies {
+  fetch: GuardedFetch;
+  mailer: Mailer | undefined;
+  sign: Sign;
+  /** Where a person reads the artifacts of a project. */
+  linkTo: (projectId: string) => string;
+  timeoutMs: number;
+}
+
+/** @throws OutputError and nothing else */
+export type OutputSender = (target: DestinationTarget, output: Output, cancelled?: AbortSignal) => Promise<void>;
+
+export const createOutputSender =
+  (deps: SenderDependencies): OutputSender =>
+  async (target, output, cancelled) => {
+    const deadline = AbortSignal.timeout(deps.timeoutMs);
+    const signal = cancelled ? AbortSignal.any([deadline, cancelled]) : deadline;
+    try {
+      await dispatch(deps, target, output, signal);
+    } catch (error) {
+      if (error instanceof OutputError) throw error;
+      const isFinal = error instanceof ForbiddenAddressError;
+      const reason = cancelled?.aborted
+        ? 'the worker stopped'
+        : deadline.aborted
+          ? `no answer within ${deps.timeoutMs} ms`
+          : describe(error);
+      throw new OutputError(withoutSecrets(reason, target), { isFinal });
+    }
+  };
+
+function dispatch(deps: SenderDependencies, target: DestinationTarget, output: Output, signal: AbortSignal) {
+  switch (target.kind) {
+    case 'webhook':
+      return sendWebhook(deps, target.config, output, signal);
+    case 'slack':
+      return sendSlack(deps, target.config, output, signal);
+    case 'email':
+      return sendEmail(deps, target.config, output);
+    case 's3':
+      return sendS3(deps, target.config, output, signal);
+  }
+}
+
+const MAX_REASON = 500;
+
+/** `fetch failed` says nothing; the error underneath names the code. */
+function describe(error: unknown): string {
+  let root = error as { cause?: unknown; code?: unknown; message?: unknown };
+  while (root?.cause) root = root.cause;
+  const parts = [root?.code, root?.message].filter((part) => typeof part === 'string' && part !== '');
+  return (parts.join(': ') || 'it could not be sent').slice(0, MAX_REASON);
+}
+
+/** No library promises what its errors say. */
+const withoutSecrets = (text: string, { kind, config }: DestinationTarget): string =>
+  SECRET_FIELDS[kind].reduce((clean, name) => {
+    const secret = (config as Record<string, unknown>)[name];
+    return typeof secret === 'string' ? clean.replaceAll(secret, '***') : clean;
+  }, text);

@@ -1,0 +1,53 @@
+/** A signed POST with the artifact in it, as for webhooks. */
+import type { GuardedFetch } from '../../../platform/egress/egress.ts';
+import type { DestinationTarget } from '../contract.ts';
+import { fileOf, refusedWith, type Output } from './output.ts';
+
+type WebhookConfig = Extract<DestinationTarget, { kind: 'webhook' }>['config'];
+/** As outbound webhooks do it. */
+export type Sign = (secrets: readonly string[], body: string, t: number) => string;
+
+const EVENT = 'artifact.finished';
+
+export async function sendWebhook(
+  { fetch, sign }: { fetch: GuardedFetch; sign: Sign },
+  { url, secret }: WebhookConfig,
+  output: Output,
+  signal: AbortSignal,
+): Promise<void> {
+  const { deliveryId, project, artifact } = output;
+  const { contentType } = fileOf(output);
+  const t = Math.floor(Date.now() / 1_000);
+  const body = JSON.stringify({
+    type: EVENT,
+    created_at: t,
+    data: {
+      delivery_id: deliveryId,
+      project_id: project.id,
+      title: project.title,
+      workflow_slug: project.workflowSlug,
+      workflow_version: project.workflowVersion,
+      artifact_id: artifact.id,
+      phase_slug: artifact.phaseSlug,
+      version: artifact.version,
+      schema_slug: artifact.schemaSlug,
+      content_type: contentType,
+      created_at: artifact.createdAt.toISOString(),
+      content: artifact.content,
+    },
+  });
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-service-event': EVENT,
+      ...(secret !== undefined && { 'x-service-signature': sign([secret], body, t) }),
+    },
+    body,
+    // A redirect is an answer, and not 2xx: the tenant named this address and no other.
+    redirect: 'manual',
+    signal,
+  });
+  await response.body?.cancel();
+  if (!response.ok) throw refusedWith(response.status, 'the receiver');
+}

@@ -1,0 +1,193 @@
+/**
+ * What a caller can do with output destinations and with the log of their deliveries.
+ *
+ * A delivery is accepted by its row. Its workflow is started beside that; where the start is lost, housekeeping repeats
+ * it, and the workflow id keeps it from running twice.
+ */
+import { validate as isUuid } from 'uuid';
+import { OUTPUT_DELIVERY } from '../../../workflows/output-delivery/messages.ts';
+import type { outputDelivery } from '../../../workflows/output-delivery/workflow.ts';
+import type { Config } from '../../platform/core/config.ts';
+import type { SecretBox } from '../../platform/core/crypto.ts';
+import { newUuid } from '../../platform/core/ids.ts';
+import type { Log } from '../../platform/core/log.ts';
+import { Problem } from '../../platform/core/problem.ts';
+import { found } from '../../platform/db/client.ts';
+import type { Egress } from '../../platform/egress/egress.ts';
+import type { Caller } from '../../platform/http/endpoint.ts';
+import type { Temporal } from '../../platform/temporal/client.ts';
+import { withinDeadline } from '../../platform/temporal/problems.ts';
+import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
+import { createDeliveryStarter, startOnce } from '../../platform/temporal/starting.ts';
+import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.ts';
+import type { WorkspaceStore } from '../workspaces/store.ts';
+import { changedConfig, configProblem } from './config.ts';
+import type { DeliveryQuery, DestinationChange, DestinationTarget, NewDestination } from './contract.ts';
+import { outputWorkflowId } from './model.ts';
+import { openConfig, sealConfig } from './secrets.ts';
+import { OutputError, type Output } from './send/output.ts';
+import type { OutputSender } from './send/sender.ts';
+import type { DestinationRow, DestinationStore, StartableOutput } from './store.ts';
+
+export type DestinationService = ReturnType<typeof createDestinationService>;
+
+type Settings = Pick<
+  Config,
+  'TASK_QUEUE_PREFIX' | 'WORKER_QUEUES' | 'OUTPUT_TIMEOUT' | 'WEBHOOK_RETRY_INITIAL' | 'WEBHOOK_ALLOW_HTTP'
+>;
+
+export interface DestinationServiceDependencies {
+  store: DestinationStore;
+  workspaces: Pick<WorkspaceStore, 'whileOpen'>;
+  temporal: Temporal;
+  secretBox: SecretBox;
+  egress: Pick<Egress, 'isForbiddenUrl'>;
+  /** For tests that a person waits for. */
+  send: OutputSender;
+  settings: Settings;
+  log: Log;
+}
+
+export const createDestinationService = (deps: DestinationServiceDependencies) => {
+  const { store, workspaces, temporal, secretBox, egress, send, settings, log } = deps;
+
+  const idOr404 = (id: string): string => found(isUuid(id) ? id : undefined);
+  const find = async (customerId: string, id: string): Promise<DestinationRow> =>
+    found(await store.find(customerId, idOr404(id)));
+
+  /** @throws Problem invalid_url */
+  function checkAddress(target: DestinationTarget): void {
+    const problem = configProblem(target, egress, settings.WEBHOOK_ALLOW_HTTP);
+    if (problem) throw new Problem('invalid_url', problem);
+  }
+
+  const { startRecorded, startPending } = createDeliveryStarter({
+    ...store,
+    start: (delivery) => startDelivery(temporal, settings, delivery),
+  });
+
+  return {
+    async list({ customerId }: Caller) {
+      const rows = await store.list(customerId);
+      return { data: rows.map(wire), meta: { total: rows.length } };
+    },
+
+    get: async ({ customerId }: Caller, id: string) => wire(await find(customerId, id)),
+
+    /** @throws Problem invalid_url, name_taken, workspace_archived */
+    async create({ customerId }: Caller, body: NewDestination) {
+      checkAddress(body);
+      const { name, kind, workflow_slugs: workflowSlugs, enabled } = body;
+      const id = newUuid();
+      const config = sealConfig(secretBox, { id, customerId, kind, config: body.config });
+      const row = { id, customerId, name, kind, ...config, workflowSlugs, enabled };
+      return wire(await workspaces.whileOpen(customerId, () => store.insert(row)));
+    },
+
+    /** @throws Problem bad_request, validation, invalid_url, name_taken, not_found */
+    async update({ customerId }: Caller, id: string, change: DestinationChange) {
+      const { config, workflow_slugs: workflowSlugs, ...rest } = change;
+      await find(customerId, id);
+      if (Object.keys(change).length === 0) {
+        throw new Problem('bad_request', 'provide at least one of name, config, workflow_slugs, enabled');
+      }
+      const after = await store.change(customerId, id, (row) => {
+        const own = { ...rest, ...(workflowSlugs !== undefined && { workflowSlugs }) };
+        if (config === undefined) return own;
+        const target = changedConfig(openConfig(secretBox, row), config);
+        checkAddress(target);
+        return { ...own, ...sealConfig(secretBox, { ...row, config: target.config }) };
+      });
+      return wire(after);
+    },
+
+    /** @throws Problem not_found */
+    async remove({ customerId }: Caller, id: string): Promise<void> {
+      const dropped = await store.delete(customerId, idOr404(id));
+      // Tidiness only: an attempt finds its delivery gone and sends nothing.
+      const cancel = (ref: (typeof dropped)[number]) =>
+        temporal.client.workflow.getHandle(outputWorkflowId(ref)).cancel();
+      await withinDeadline(temporal, () => Promise.allSettled(dropped.map(cancel))).catch(() => {});
+    },
+
+    /** What happened is the answer, whatever it was. */
+    async test({ customerId }: Caller, id: string) {
+      const target = openConfig(secretBox, await find(customerId, id));
+      const startedAt = performance.now();
+      const error = await send(target, sample()).then(
+        () => null,
+        (reason: unknown) => {
+          if (reason instanceof OutputError) return reason.message;
+          throw reason;
+        },
+      );
+      return { delivered: error === null, error, duration_ms: Math.round(performance.now() - startedAt) };
+    },
+
+    async listDeliveries({ customerId }: Caller, query: DeliveryQuery) {
+      const { data, total } = await store.listDeliveries(customerId, query);
+      return { data, meta: { limit: query.limit, offset: query.offset, total } };
+    },
+
+    /** @throws Problem not_found, delivery_in_flight */
+    async redeliver({ customerId }: Caller, id: string) {
+      await store.redeliver(customerId, idOr404(id));
+      await startRecorded([id]).catch((err: unknown) =>
+        log.warn({ err, delivery_id: id }, 'housekeeping will start the redelivery'),
+      );
+      return store.getDelivery(customerId, id);
+    },
+
+    /** Starts what the completion of a project recorded. */
+    startRecorded,
+
+    startPending,
+  };
+};
+
+const wire = ({ id, name, kind, config, workflowSlugs, enabled, createdAt, updatedAt }: DestinationRow) => ({
+  ...{ id, name, kind, config, workflow_slugs: workflowSlugs, enabled },
+  ...{ created_at: createdAt, updated_at: updatedAt },
+});
+
+const sample = (): Output => ({
+  deliveryId: newUuid(),
+  project: { id: 'sample', title: 'Sample', workflowSlug: 'sample', workflowVersion: 1 },
+  artifact: {
+    ...{ id: newUuid(), phaseSlug: 'sample', version: 1, schemaSlug: 'sample', createdAt: new Date() },
+    content: '# It works\n\nThis is a sample: somebody tested this output destination.\n',
+  },
+});
+
+/**
+ * Starts a delivery's workflow; while it runs, repeating this changes nothing.
+ * @returns false when that workflow has ended already
+ * @throws Problem runtime_unreachable
+ */
+function startDelivery(temporal: Temporal, settings: Settings, delivery: StartableOutput): Promise<boolean> {
+  const { deliveryId, redelivery, kind, projectId, workspaceId, customerId } = delivery;
+  return startOnce(() =>
+    withinDeadline(temporal, () =>
+      temporal.client.workflow.start<typeof outputDelivery>(OUTPUT_DELIVERY, {
+        workflowId: outputWorkflowId(delivery),
+        taskQueue: queueName(settings, 'orchestration'),
+        args: [
+          {
+            ...{ deliveryId, redelivery, kind },
+            retry: { initialMs: settings.WEBHOOK_RETRY_INITIAL },
+            timeoutMs: settings.OUTPUT_TIMEOUT,
+            split: areQueuesSplit(settings),
+          },
+        ],
+        // On the worker of this process where there is one: spares a round trip through the server.
+        requestEagerStart: true,
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        typedSearchAttributes: searchAttributes({ workspaceId, projectId }),
+        staticSummary: kind,
+        staticDetails: `Output of project \`${projectId}\``,
+        priority: { fairnessKey: customerId.slice(0, 64) },
+      }),
+    ),
+  );
+}

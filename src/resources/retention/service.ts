@@ -1,0 +1,54 @@
+/** Deletes what is older than the settings say, in small steps: each is a short transaction of its own. */
+import type { Config } from '../../platform/core/config.ts';
+import type { Log } from '../../platform/core/log.ts';
+import { STATEMENTS, type RetainedKind, type RetentionStore } from './store.ts';
+
+type Settings = Pick<
+  Config,
+  | 'RETENTION_RUN_DETAILS'
+  | 'RETENTION_EVENTS'
+  | 'RETENTION_DELIVERIES'
+  | 'RETENTION_OTP'
+  | 'RETENTION_AUDIT'
+  | 'RUN_DETAIL_TTL'
+>;
+interface RetentionDependencies {
+  store: RetentionStore;
+  settings: Settings;
+  log: Log;
+}
+
+/** Rows of one statement, and statements on one table in one tick. */
+const BATCH = 500;
+const MAX_BATCHES = 40;
+
+export const createRetention = ({ store, settings, log }: RetentionDependencies) => {
+  const keptMs: Record<RetainedKind, number> = {
+    // A detail that can be asked for has its transcript.
+    run_details: settings.RETENTION_RUN_DETAILS && Math.max(settings.RETENTION_RUN_DETAILS, settings.RUN_DETAIL_TTL),
+    events: settings.RETENTION_EVENTS,
+    deliveries: settings.RETENTION_DELIVERIES,
+    otp: settings.RETENTION_OTP,
+    audit: settings.RETENTION_AUDIT,
+  };
+  const kinds = (Object.keys(keptMs) as RetainedKind[]).filter((kind) => keptMs[kind] > 0);
+
+  return {
+    /** What is left over is for the next time; so is what `signal` cut off. @returns rows deleted */
+    async sweep(signal: AbortSignal): Promise<number> {
+      const deleted: Partial<Record<RetainedKind, number>> = {};
+      for (const kind of kinds) {
+        const before = new Date(Math.max(0, Date.now() - keptMs[kind]));
+        for (const statement of STATEMENTS[kind]) {
+          for (let batch = 0, rows = BATCH; batch < MAX_BATCHES && rows === BATCH && !signal.aborted; batch++) {
+            rows = await store.delete(statement, before, BATCH);
+            deleted[kind] = (deleted[kind] ?? 0) + rows;
+          }
+        }
+      }
+      const total = Object.values(deleted).reduce((sum, rows) => sum + rows, 0);
+      if (total > 0) log.info(deleted, 'deleted what was older than it is kept');
+      return total;
+    },
+  };
+};

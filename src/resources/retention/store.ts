@@ -1,0 +1,116 @@
+/**
+ * What is deleted when it is old, one statement a table. Each takes a bounded number of rows and finds them by an index,
+ * also where there are none: what a run or a delivery left behind by its id, as ids begin with their time. A statement
+ * is done when it deletes fewer rows than it may.
+ *
+ * Only what nothing works with any more: of runs and deliveries that have ended, of projects that stand still. Files are
+ * none of it: what runs saved and people attached stays, as the rows that name it do.
+ */
+import { sql, type SQL } from 'drizzle-orm';
+import { encodeTime } from 'ulid';
+import type { Database } from '../../platform/db/client.ts';
+
+export type RetentionStore = ReturnType<typeof createRetentionStore>;
+
+/** Of which things; each has a setting that says how long they are kept. */
+export type RetainedKind = 'run_details' | 'events' | 'deliveries' | 'otp' | 'audit';
+
+type Statement = (before: Date, limit: number) => SQL;
+
+/** The lowest that an id made at this time can be. */
+const firstRunId = (at: Date): string => encodeTime(at.getTime(), 10).toLowerCase();
+function firstUuid(at: Date): string {
+  const hex = at.getTime().toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
+}
+const time = (at: Date): SQL => sql`${at.toISOString()}::timestamptz`;
+
+/** Rows by their place: nothing else writes to them any more. */
+const deleting = (table: string, rows: SQL): SQL =>
+  sql`delete from ${sql.identifier(table)} where ctid = any(array(${rows}))`;
+const counting = (deletion: SQL): SQL =>
+  sql`with gone as (${deletion} returning 1) select count(*)::int as deleted from gone`;
+
+/** The run is looked up row by row: in a join a plan could begin with all the runs there ever were. */
+const runEnded = (before: Date): SQL =>
+  sql`(select r.completed_at from runs r where r.id = d.run_id) < ${time(before)}`;
+const ofEndedRuns = (table: string, before: Date, limit: number, more = sql``): SQL =>
+  deleting(
+    table,
+    sql`select d.ctid from ${sql.identifier(table)} d where d.run_id < ${firstRunId(before)} and ${runEnded(before)} ${more}
+      order by d.run_id limit ${limit}`,
+  );
+const expired = (table: string, before: Date, limit: number): SQL =>
+  deleting(
+    table,
+    sql`select d.ctid from ${sql.identifier(table)} d where d.expires_at < ${time(before)} order by d.expires_at limit ${limit}`,
+  );
+const endedDeliveries = (table: string, before: Date, limit: number): SQL =>
+  deleting(
+    table,
+    sql`select d.ctid from ${sql.identifier(table)} d where d.id < ${firstUuid(before)}::uuid and d.status <> 'pending'
+      and d.completed_at < ${time(before)} order by d.id limit ${limit}`,
+  );
+
+export const STATEMENTS: Readonly<Record<RetainedKind, readonly Statement[]>> = {
+  run_details: [
+    // Before the calls that they belong to, and not while a person may still open them.
+    (before, limit) => counting(ofEndedRuns('miniapp_pages', before, limit, sql`and d.expires_at < ${time(before)}`)),
+    (before, limit) =>
+      counting(
+        ofEndedRuns(
+          'run_tool_calls',
+          before,
+          limit,
+          sql`and not exists (select 1 from miniapp_pages p where p.run_id = d.run_id)`,
+        ),
+      ),
+    (before, limit) => counting(ofEndedRuns('run_messages', before, limit)),
+  ],
+  events: [
+    // The list of runs says how many events there are to be read.
+    (before, limit) => sql`
+      with gone as (${ofEndedRuns('run_events', before, limit)} returning run_id),
+      counts as (select run_id, count(*)::int as events from gone group by run_id),
+      counted as (update runs r set event_count = r.event_count - c.events from counts c where r.id = c.run_id)
+      select coalesce(sum(events), 0)::int as deleted from counts`,
+    // Workspace by workspace, as their index of times is.
+    (before, limit) =>
+      counting(
+        deleting(
+          'project_events',
+          sql`select d.place from workspaces w cross join lateral (
+              select e.ctid as place from project_events e where e.customer_id = w.customer_id and e.ts < ${time(before)}
+                and (select p.status from projects p where p.id = e.project_id) not in ('planning', 'active')
+              order by e.ts limit ${limit}) d
+            limit ${limit}`,
+        ),
+      ),
+  ],
+  deliveries: [
+    (before, limit) => counting(endedDeliveries('webhook_deliveries', before, limit)),
+    (before, limit) => counting(endedDeliveries('output_deliveries', before, limit)),
+  ],
+  otp: ['otp_challenges', 'login_challenges', 'ended_sessions'].map(
+    (table): Statement =>
+      (before, limit) =>
+        counting(expired(table, before, limit)),
+  ),
+  audit: [
+    (before, limit) =>
+      counting(
+        deleting(
+          'audit_log',
+          sql`select d.ctid from audit_log d where d.created_at < ${time(before)} order by d.created_at limit ${limit}`,
+        ),
+      ),
+  ],
+};
+
+export const createRetentionStore = (db: Database) => ({
+  /** @returns how many rows it deleted */
+  async delete(statement: Statement, before: Date, limit: number): Promise<number> {
+    const [row] = await db.rows<{ deleted: number }>(statement(before, limit));
+    return row!.deleted;
+  },
+});

@@ -1,0 +1,53 @@
+/** The HTTP contract of the files that runs saved. Their bytes come from the one way to download any file. */
+import { z } from 'zod';
+import { endpoint } from '../../platform/http/endpoint.ts';
+import { limit, offset, Timestamp } from '../../platform/http/schemas.ts';
+
+const RunArtifact = z
+  .object({
+    id: z.uuid(),
+    run_id: z.string(),
+    agent: z.string().nullable(),
+    filename: z.string(),
+    content_type: z.string(),
+    size_bytes: z.int(),
+    sha256: z.string(),
+    download_path: z.string().describe('Where its bytes are, on the same surface'),
+    created_at: Timestamp,
+  })
+  .meta({ id: 'RunArtifact' });
+
+export const listRunArtifacts = endpoint({
+  id: 'run-artifacts.list',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/run-artifacts',
+  credential: 'session',
+  summary: 'Files that runs saved, newest first: of one run, of one agent or of the workspace',
+  query: z.object({
+    run_id: z.string().max(64).optional(),
+    agent: z.string().max(64).optional(),
+    limit: limit(500, 50),
+    offset,
+  }),
+  status: 200,
+  reply: z.object({
+    data: z.array(RunArtifact),
+    meta: z.object({ total: z.int(), limit: z.int(), offset: z.int() }),
+  }),
+  problems: ['not_found'],
+});
+
+export const getRunArtifact = endpoint({
+  id: 'run-artifacts.get',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/run-artifacts/{id}',
+  credential: 'session',
+  summary: 'One file that a run saved, without its bytes',
+  // A plain string: an ill-formed id is an unknown file and no other kind of mistake.
+  params: z.object({ id: z.string() }),
+  status: 200,
+  reply: RunArtifact,
+  problems: ['not_found'],
+});

@@ -1,0 +1,62 @@
+/** What is asked of the files that runs saved. The rows are the runs' own: they are written where runs are. */
+import { and, count, desc, eq } from 'drizzle-orm';
+import type { Database } from '../../platform/db/client.ts';
+import { runArtifacts, runs } from '../runs/table.ts';
+
+export type RunArtifactStore = ReturnType<typeof createRunArtifactStore>;
+export type RunArtifactRow = Awaited<ReturnType<RunArtifactStore['list']>>['rows'][number];
+
+export interface ArtifactFilter {
+  run_id?: string | undefined;
+  agent?: string | undefined;
+}
+
+const columns = {
+  id: runArtifacts.id,
+  run_id: runArtifacts.runId,
+  agent: runs.agent,
+  filename: runArtifacts.filename,
+  content_type: runArtifacts.contentType,
+  size_bytes: runArtifacts.sizeBytes,
+  sha256: runArtifacts.sha256,
+  created_at: runArtifacts.createdAt,
+};
+
+const ofRun = and(eq(runs.id, runArtifacts.runId), eq(runs.customerId, runArtifacts.customerId));
+
+export const createRunArtifactStore = (db: Database) => ({
+  async hasRun(customerId: string, runId: string): Promise<boolean> {
+    return (await db.orm.$count(runs, and(eq(runs.id, runId), eq(runs.customerId, customerId)))) > 0;
+  },
+
+  async list(
+    customerId: string,
+    { run_id, agent }: ArtifactFilter,
+    { limit, offset }: { limit: number; offset: number },
+  ) {
+    const where = and(
+      eq(runArtifacts.customerId, customerId),
+      run_id === undefined ? undefined : eq(runArtifacts.runId, run_id),
+      agent === undefined ? undefined : eq(runs.agent, agent),
+    );
+    const rows = await db.orm
+      .select(columns)
+      .from(runArtifacts)
+      .innerJoin(runs, ofRun)
+      .where(where)
+      .orderBy(desc(runArtifacts.id))
+      .limit(limit)
+      .offset(offset);
+    const [counted] = await db.orm.select({ total: count() }).from(runArtifacts).innerJoin(runs, ofRun).where(where);
+    return { rows, total: counted!.total };
+  },
+
+  async find(customerId: string, id: string) {
+    const [row] = await db.orm
+      .select(columns)
+      .from(runArtifacts)
+      .innerJoin(runs, ofRun)
+      .where(and(eq(runArtifacts.id, id), eq(runArtifacts.customerId, customerId)));
+    return row;
+  },
+});

@@ -1,0 +1,77 @@
+/**
+ * Runs that Temporal lost: it was restored or replaced, or somebody ended a workflow by hand. The record decides what
+ * becomes of them. What is merely not there any more goes on from its recorded turns; what was ended, is ended.
+ */
+import type { Log } from '../../platform/core/log.ts';
+import type { Temporal } from '../../platform/temporal/client.ts';
+import { whereaboutsOf, type Whereabouts } from '../../platform/temporal/whereabouts.ts';
+import { runWorkflowId } from './model.ts';
+import type { RunService } from './service.ts';
+import type { RunStore } from './store/index.ts';
+import type { CheckedRun } from './store/lost.ts';
+import type { AfterRun, RunEnd } from './store/turns.ts';
+
+export interface LostRunsDependencies {
+  temporal: Temporal;
+  store: RunStore;
+  startAgain: RunService['startAgain'];
+  /** Starts what an end sets off. */
+  startFollowing: (after: AfterRun) => Promise<void>;
+  log: Log;
+}
+
+const BATCH = 100;
+
+/** @param olderThanMs how long a run is believed to be under way before it is asked about, and then again */
+export async function settleLostRuns(deps: LostRunsDependencies, olderThanMs: number): Promise<void> {
+  const { temporal, store, startAgain, startFollowing, log } = deps;
+
+  async function end({ id }: CheckedRun, how: RunEnd): Promise<void> {
+    const ended = await store.endRun(id, how);
+    if (ended) await startFollowing(ended.after);
+  }
+
+  async function settle(run: CheckedRun): Promise<void> {
+    const found = await whereaboutsOf(temporal, runWorkflowId(run.id));
+    const verdict = verdictOn(run, found);
+    if (verdict === 'leave') return;
+    log.warn({ run_id: run.id, found, verdict }, 'a run was not where its record says');
+    switch (verdict) {
+      case 'cancel':
+        return void (await temporal.client.workflow.getHandle(runWorkflowId(run.id)).cancel());
+      case 'end as cancelled':
+        return end(run, { status: 'cancelled' });
+      case 'end as failed':
+        return end(run, {
+          status: 'failed',
+          error: { code: 'internal_error', message: `its workflow was ended from outside: ${found}` },
+        });
+      case 'start again':
+        await store.refuseUnknownCalls(run.id);
+        await startAgain(run);
+    }
+  }
+
+  for (const run of await store.claimUnchecked(olderThanMs, BATCH)) {
+    await settle(run).catch((err: unknown) => log.error({ err, run_id: run.id }, 'a lost run could not be settled'));
+  }
+}
+
+type Verdict = 'leave' | 'cancel' | 'end as cancelled' | 'end as failed' | 'start again';
+
+function verdictOn({ owner }: CheckedRun, found: Whereabouts): Verdict {
+  // Nobody would take what it has to say.
+  if (owner === 'over') return found === 'running' ? 'cancel' : 'end as cancelled';
+  switch (found) {
+    case 'running':
+      return 'leave';
+    case 'absent':
+      return owner === 'there' ? 'leave' : 'start again';
+    case 'cancelled':
+      return 'end as cancelled';
+    case 'terminated':
+    case 'failed':
+    case 'timed out':
+      return 'end as failed';
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * Access tokens of the identity provider: who shows one, and which workspace it opens. Its keys are at an address and
+ * kept for a while; a token by a key that is not among them has them read again, so that a rotation needs nothing here.
+ */
+import {
+  createLocalJWKSet,
+  createRemoteJWKSet,
+  errors,
+  jwtVerify,
+  type JSONWebKeySet,
+  type JWTVerifyGetKey,
+} from 'jose';
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { ConfigError, type Config } from '../../platform/core/config.ts';
+import { customerIdOf, INTERNAL_WORKSPACE } from '../../platform/core/ids.ts';
+import { Problem } from '../../platform/core/problem.ts';
+import type { Caller } from '../../platform/http/endpoint.ts';
+import { findUnstorable } from '../../platform/http/validate.ts';
+import type { MemberStore } from '../members/store.ts';
+
+/** Asymmetric ones alone: with a shared secret, whoever may verify may sign. */
+const ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
+const CLOCK_TOLERANCE_S = 30;
+const PATIENCE_MS = 5_000;
+/** How long keys are believed without another look, which is how long a dropped one still opens something. */
+const KEYS_MAX_AGE_MS = 10 * 60_000;
+
+const Claims = z.object({
+  sub: z.string().min(1).max(500),
+  email: z.string().max(500).optional(),
+  email_verified: z.boolean().optional(),
+  workspace_id: z.string().max(200),
+});
+
+export interface IdentityOptions {
+  settings: Pick<Config, 'IDENTITY_JWKS_URL' | 'IDENTITY_ISSUER' | 'IDENTITY_AUDIENCE'>;
+  members: Pick<MemberStore, 'workspaceOfIdentity'>;
+  /** Between two looks at the keys for the sake of one that is not among them. */
+  cooldownMs?: number;
+}
+
+/** @returns who shows a token. @throws ConfigError when the settings are incomplete */
+export function createIdentityCaller({ settings, members, cooldownMs = 30_000 }: IdentityOptions) {
+  const { IDENTITY_JWKS_URL: address, IDENTITY_ISSUER: issuer, IDENTITY_AUDIENCE: audience } = settings;
+  if (address === undefined) return () => Promise.reject(new Problem('auth_required'));
+  if (!issuer || !audience) {
+    throw new ConfigError('IDENTITY_ISSUER and IDENTITY_AUDIENCE: are needed with IDENTITY_JWKS_URL');
+  }
+  const options = { cacheMaxAge: KEYS_MAX_AGE_MS, cooldownDuration: cooldownMs, timeoutDuration: PATIENCE_MS };
+  const url = new URL(address);
+  const keys = url.protocol === 'file:' ? keysInFile(url) : createRemoteJWKSet(url, options);
+
+  /** @throws Problem auth_required, identity_unreachable */
+  return async (token: string): Promise<Caller> => {
+    const claims = await verified(token, keys, { issuer, audience });
+    const { workspace_id: workspaceId, sub, email } = claims;
+    const slug = customerIdOf(workspaceId);
+    if (!slug || findUnstorable(claims)) throw new Problem('auth_required');
+    const address = claims.email_verified === false ? undefined : email?.toLowerCase();
+    const known = await members.workspaceOfIdentity(workspaceId, slug, address);
+    // Two ids may have one slug: the workspace is that of the first one, and the second may not enter it.
+    if (known && known.workspaceId !== workspaceId) throw new Problem('auth_required');
+    const isAdmin = known?.role === 'owner' || known?.role === 'admin';
+    return {
+      ...{ workspaceId, customerId: known?.customerId ?? slug, actor: email || sub, isAdmin },
+      isInternal: workspaceId === INTERNAL_WORKSPACE,
+      ...(known?.role ? { role: known.role } : {}),
+    };
+  };
+}
+
+/** Read each time: the file is this machine's own, and keys come and go in it. */
+const keysInFile =
+  (url: URL): JWTVerifyGetKey =>
+  async (header, token) =>
+    createLocalJWKSet(JSON.parse(await readFile(url, 'utf8')) as JSONWebKeySet)(header, token);
+
+async function verified(token: string, keys: JWTVerifyGetKey, expected: { issuer: string; audience: string }) {
+  try {
+    const { payload } = await jwtVerify(token, keys, {
+      ...expected,
+      algorithms: ALGORITHMS,
+      requiredClaims: ['sub', 'exp', 'iss', 'aud'],
+      clockTolerance: CLOCK_TOLERANCE_S,
+    });
+    return Claims.parse(payload);
+  } catch (error) {
+    throw new Problem(isAboutToken(error) ? 'auth_required' : 'identity_unreachable');
+  }
+}
+
+/** Whatever else fails is the provider, its address, or what is there. */
+const NOT_THE_TOKEN = new Set([errors.JWKSTimeout.code, errors.JWKSInvalid.code, errors.JOSEError.code]);
+const isAboutToken = (error: unknown): boolean =>
+  error instanceof z.ZodError || (error instanceof errors.JOSEError && !NOT_THE_TOKEN.has(error.code));

@@ -1,0 +1,30 @@
+/** Words and limits of sign-in. Pure. */
+
+// An address is locked as the gate of a workspace is.
+export { CHALLENGE_TTL_MS, isOpen, MAX_WRONG_IN_A_ROW, LOCK_MS } from '../otp/model.ts';
+
+/** Codes that one address is sent within the window; who asks for more gets the same answer and no mail. */
+export const MAX_CODES = 5;
+export const CODES_WINDOW_MS = 15 * 60_000;
+
+/** Between having shown who one is, or having left for the identity provider, and the end of sign-in. */
+export const SIGN_IN_TTL_MS = 10 * 60_000;
+
+const MAX_ADDRESS_LENGTH = 254;
+
+/** In lower case, as everything that is looked up by it is kept; undefined when the text is no address. */
+export function addressIn(text: string): string | undefined {
+  const address = text.trim().toLowerCase();
+  // `owner@localhost` is one too: the mail server decides what it delivers to.
+  const isAddress =
+    address.length <= MAX_ADDRESS_LENGTH && /^[^\s@\p{C}"(),:;<>[\\\]]+@[^\s@\p{C}"(),:;<>[\\\]]+$/u.test(address);
+  return isAddress ? address : undefined;
+}
+
+/** Where to after sign-in: an address of this service, or its own page. Never another site, whoever wrote the link. */
+export function ownPath(text: unknown): string {
+  const base = 'http://service.invalid';
+  if (typeof text !== 'string' || text.length > 500 || !/^\/[^/\\]/.test(text) || /[\p{C}\s\\]/u.test(text))
+    return '/login';
+  return URL.canParse(text, base) && new URL(text, base).origin === base ? text : '/login';
+}

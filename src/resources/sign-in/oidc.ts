@@ -1,0 +1,75 @@
+/** Sign-in at an OpenID provider: code flow with PKCE, state and nonce. What counts is the address that it has verified. */
+import * as client from 'openid-client';
+import { ConfigError, type Config } from '../../platform/core/config.ts';
+import { Problem } from '../../platform/core/problem.ts';
+import { addressIn } from './model.ts';
+import type { Tickets } from './tickets.ts';
+
+type Departure = Omit<Tickets['departure'], 'next'>;
+export type Oidc = NonNullable<ReturnType<typeof createOidc>>;
+
+const PATIENCE_S = 10;
+
+/** Undefined where people sign in by mailed code. @throws ConfigError when the settings are incomplete */
+export function createOidc(settings: Pick<Config, 'OIDC_ISSUER' | 'OIDC_CLIENT_ID' | 'OIDC_CLIENT_SECRET'>) {
+  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: id, OIDC_CLIENT_SECRET: secret } = settings;
+  if (issuer === undefined) return undefined;
+  if (!id || !secret) throw new ConfigError('OIDC_CLIENT_ID and OIDC_CLIENT_SECRET: are needed with OIDC_ISSUER');
+
+  const address = new URL(issuer);
+  // A provider without TLS is one that whoever set it knows to be near.
+  const execute = address.protocol === 'http:' ? [client.allowInsecureRequests] : [];
+  let discovered: Promise<client.Configuration> | undefined;
+  /** Once it has succeeded, no more. */
+  const provider = (): Promise<client.Configuration> => {
+    discovered ??= client
+      .discovery(address, id, secret, undefined, { execute, timeout: PATIENCE_S })
+      .catch((error: unknown) => {
+        discovered = undefined;
+        throw Object.assign(new Problem('identity_unreachable'), { cause: error });
+      });
+    return discovered;
+  };
+
+  return {
+    /** @returns where to send the browser, and what to keep for when it is back. @throws Problem identity_unreachable */
+    async depart(redirectUri: string): Promise<Departure & { url: string }> {
+      const departure = {
+        state: client.randomState(),
+        nonce: client.randomNonce(),
+        codeVerifier: client.randomPKCECodeVerifier(),
+      };
+      const url = client.buildAuthorizationUrl(await provider(), {
+        redirect_uri: redirectUri,
+        scope: 'openid email',
+        state: departure.state,
+        nonce: departure.nonce,
+        code_challenge: await client.calculatePKCECodeChallenge(departure.codeVerifier),
+        code_challenge_method: 'S256',
+      });
+      return { ...departure, url: url.href };
+    },
+
+    /**
+     * @param arrival the address that the browser came back to, with its query
+     * @returns the verified address of who signed in there
+     * @throws Problem no_membership without one, identity_unreachable; the client's own errors when a check fails
+     */
+    async arrive(arrival: URL, { state, nonce, codeVerifier }: Departure): Promise<string> {
+      const config = await provider();
+      const tokens = await client.authorizationCodeGrant(config, arrival, {
+        pkceCodeVerifier: codeVerifier,
+        expectedState: state,
+        expectedNonce: nonce,
+        idTokenExpected: true,
+      });
+      const claims = tokens.claims()!;
+      // Which of the two has the address is up to the provider.
+      const person =
+        claims.email === undefined ? await client.fetchUserInfo(config, tokens.access_token, claims.sub) : claims;
+      const email = typeof person.email === 'string' && person.email_verified === true && addressIn(person.email);
+      if (!email) throw new Problem('no_membership', 'the provider gave no verified e-mail address');
+      return email;
+    },
+  };
+}

@@ -1,0 +1,47 @@
+/** From an address that somebody has shown to be theirs to a session of a workspace that it is a member of. */
+import { Problem } from '../../platform/core/problem.ts';
+import type { SessionClaims } from '../../platform/http/auth.ts';
+import type { Membership, MemberStore } from '../members/store.ts';
+import type { Codes } from './codes.ts';
+import type { Oidc } from './oidc.ts';
+import type { Sessions } from './sessions.ts';
+
+export interface SignInOptions {
+  codes: Codes;
+  /** In the place of codes. */
+  oidc: Oidc | undefined;
+  sessions: Sessions;
+  members: Pick<MemberStore, 'membershipsOf' | 'noteLogin'>;
+  /** Signs what the browser keeps between steps. */
+  secret: string;
+}
+
+export type SignInService = ReturnType<typeof createSignIn>;
+
+export type SignInOutcome =
+  | { kind: 'signed-in'; session: string; claims: SessionClaims }
+  | { kind: 'choose'; memberships: readonly Membership[] };
+
+export const createSignIn = ({ codes, oidc, sessions, members, secret }: SignInOptions) => ({
+  codes,
+  oidc,
+  sessions,
+  secret,
+
+  /**
+   * @param workspace the one wanted; needed where there are several
+   * @throws Problem no_membership
+   */
+  async enter(email: string, workspace?: string): Promise<SignInOutcome> {
+    const memberships = await members.membershipsOf(email);
+    if (memberships.length === 0) throw new Problem('no_membership');
+    const wanted = memberships.filter(({ workspaceId }) => workspace === undefined || workspaceId === workspace);
+    const [chosen] = wanted;
+    if (!chosen || wanted.length > 1) return { kind: 'choose', memberships };
+    // The session begins before the last look at the member: whoever changes or removes it after that cuts it off.
+    const iat = await sessions.beginning(chosen.customerId, email);
+    const role = await members.noteLogin(chosen.customerId, email);
+    if (!role) throw new Problem('no_membership');
+    return { kind: 'signed-in', ...sessions.sign(email, { ...chosen, role }, iat) };
+  },
+});

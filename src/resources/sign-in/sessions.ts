@@ -1,0 +1,53 @@
+/** Sessions from sign-in to sign-out. */
+import { sha256 } from '../../platform/core/crypto.ts';
+import { readSession, signSession, type SessionClaims } from '../../platform/http/auth.ts';
+import type { Membership } from '../members/store.ts';
+import type { SignInStore } from './store.ts';
+
+export interface SessionsOptions {
+  store: Pick<SignInStore, 'endSession' | 'cutOff' | 'notBefore' | 'isEnded'>;
+  secret: string;
+  ttlMs: number;
+}
+
+export type Sessions = ReturnType<typeof createSessions>;
+
+export function createSessions({ store, secret, ttlMs }: SessionsOptions) {
+  /** Whether somebody ended it before its time. */
+  const isEnded = (session: string, { customer_id: customerId, sub, iat }: SessionClaims): Promise<boolean> =>
+    store.isEnded(sha256(session), { customerId, sub, iat });
+
+  /** The claims of a session that counts. */
+  async function read(session: string | undefined): Promise<SessionClaims | undefined> {
+    const claims = readSession(session, secret);
+    return claims && !(await isEnded(session!, claims)) ? claims : undefined;
+  }
+
+  return {
+    isEnded,
+
+    /** Unix seconds at which a new session of this person in this workspace begins. */
+    async beginning(customerId: string, email: string): Promise<number> {
+      // Right after a sign-out everywhere it is the next second, so that it is not itself taken for an old one.
+      return Math.max(Math.floor(Date.now() / 1_000), await store.notBefore(customerId, email));
+    },
+
+    sign(email: string, { workspaceId, customerId, role }: Membership, iat: number) {
+      const claims: SessionClaims = {
+        ...{ sub: email, email, workspace: workspaceId, customer_id: customerId, role, iat },
+        exp: iat + Math.floor(ttlMs / 1_000),
+      };
+      return { session: signSession(claims, secret), claims };
+    },
+
+    read,
+
+    /** Ends this one, and with `everywhere` every other of the person in the workspace. What is no session stays none. */
+    async end(session: string | undefined, { everywhere }: { everywhere: boolean }): Promise<void> {
+      const claims = await read(session);
+      if (!claims) return;
+      if (everywhere) await store.cutOff(claims.customer_id, claims.sub);
+      await store.endSession(sha256(session!), new Date(claims.exp * 1_000));
+    },
+  };
+}

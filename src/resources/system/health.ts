@@ -1,0 +1,28 @@
+/** How the deployment is: every part looked at at once, each for so long and no longer. */
+import type { Log } from '../../platform/core/log.ts';
+import { orAfter } from '../../platform/temporal/problems.ts';
+import { overall } from './model.ts';
+import { PATIENCE_MS, type Finding, type Probe } from './probes.ts';
+
+const SILENT: Finding = { status: 'down', detail: `did not answer within ${PATIENCE_MS / 1_000} s` };
+
+export function createHealth(probes: Readonly<Record<string, Probe>>, log: Log) {
+  async function examine(name: string, probe: Probe) {
+    const begunAt = performance.now();
+    const finding = probe().catch((err: unknown): Finding => {
+      log.warn({ part: name, err }, 'a part of the deployment does not answer');
+      return { status: 'down', detail: 'does not answer' };
+    });
+    const { status, detail } = await orAfter(PATIENCE_MS, finding, () => SILENT);
+    return { name, status, latency_ms: Math.round(performance.now() - begunAt), ...(detail && { detail }) };
+  }
+
+  async function look() {
+    const parts = await Promise.all(Object.entries(probes).map(([name, probe]) => examine(name, probe)));
+    return { status: overall(parts), checked_at: new Date(), parts };
+  }
+
+  let looking: ReturnType<typeof look> | undefined;
+  /** Those who ask while somebody is looking get what that one finds. */
+  return () => (looking ??= look().finally(() => (looking = undefined)));
+}

@@ -1,0 +1,115 @@
+/**
+ * One look at each part that the service needs. What it says is for every tenant to read: no address, no credential
+ * and none of the parts' own words.
+ */
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type { Config } from '../../platform/core/config.ts';
+import { newUuid } from '../../platform/core/ids.ts';
+import type { FileStore } from '../../platform/files/files.ts';
+import type { Temporal } from '../../platform/temporal/client.ts';
+import { areQueuesSplit, queueName, QUEUES, type Queue } from '../../platform/temporal/task-queues.ts';
+import type { Health } from './model.ts';
+import type { SystemStore } from './store.ts';
+
+export interface Finding {
+  status: Health;
+  detail?: string;
+}
+
+/** Throws where the part does not answer. */
+export type Probe = () => Promise<Finding>;
+
+interface ProbeDependencies {
+  store: Pick<SystemStore, 'ping'>;
+  temporal: Temporal;
+  files: FileStore;
+  config: Pick<
+    Config,
+    'TASK_QUEUE_PREFIX' | 'WORKER_QUEUES' | 'SMTP_URL' | 'FILES_S3_BUCKET' | 'BILLING_MODE' | 'STRIPE_SECRET_KEY'
+  >;
+  /** With a credential of the deployment. */
+  providers: readonly string[];
+}
+
+/** What one part may take. All are asked at once, and the answer is due within five seconds. */
+export const PATIENCE_MS = 3_000;
+
+/** A poll lasts a minute; who has not begun one for longer is gone, though the server still remembers it. */
+const POLLED_WITHIN_MS = 90_000;
+
+export function createProbes({ store, temporal, files, config, providers }: ProbeDependencies): Record<string, Probe> {
+  const served: readonly Queue[] = areQueuesSplit(config) ? QUEUES : ['orchestration'];
+  return {
+    async postgres() {
+      await store.ping();
+      return { status: 'ok' };
+    },
+
+    async temporal() {
+      const { connection } = temporal;
+      await connection.withDeadline(Date.now() + PATIENCE_MS, () => connection.workflowService.getSystemInfo({}));
+      return { status: 'ok' };
+    },
+
+    ...Object.fromEntries(served.map((queue) => [`workers.${queue}`, workersOf(temporal, config, queue)])),
+
+    async files() {
+      const key = `health/${newUuid()}`;
+      await files.put(key, Buffer.from(key), 'text/plain');
+      const kept = await files.get(key);
+      await files.delete(key);
+      if (kept.toString() !== key) return { status: 'down', detail: 'gives back something else than it was given' };
+      return { status: 'ok', detail: config.FILES_S3_BUCKET ? 's3' : 'local' };
+    },
+
+    async mail() {
+      if (!config.SMTP_URL) return { status: 'ok', detail: 'written to the log' };
+      await reach(new URL(config.SMTP_URL));
+      return { status: 'ok', detail: 'smtp' };
+    },
+
+    // Not asked: each answer of a provider is paid for.
+    models: async () => ({ status: 'ok', detail: providers.join(', ') || 'offline' }),
+
+    billing: async () =>
+      config.BILLING_MODE === 'live' && !config.STRIPE_SECRET_KEY
+        ? { status: 'degraded', detail: 'live, without a key of the provider' }
+        : { status: 'ok', detail: config.BILLING_MODE },
+  };
+}
+
+/** Whether anybody takes work from the queue. Only the workers of `orchestration` run workflows. */
+function workersOf({ connection, namespace }: Temporal, config: ProbeDependencies['config'], queue: Queue): Probe {
+  const pollersOf = async (taskQueueType: number): Promise<number> => {
+    const { pollers } = await connection.withDeadline(Date.now() + PATIENCE_MS, () =>
+      connection.workflowService.describeTaskQueue({
+        namespace,
+        taskQueue: { name: queueName(config, queue) },
+        taskQueueType,
+      }),
+    );
+    const since = Date.now() - POLLED_WITHIN_MS;
+    return (pollers ?? []).filter(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * 1_000 > since).length;
+  };
+  return async () => {
+    const found = await Promise.all(
+      (queue === 'orchestration' ? [WORKFLOWS, ACTIVITIES] : [ACTIVITIES]).map(pollersOf),
+    );
+    return found.every((count) => count > 0) ? { status: 'ok' } : { status: 'down', detail: 'no worker' };
+  };
+}
+/** Of the server's task queue types. */
+const WORKFLOWS = 1;
+const ACTIVITIES = 2;
+
+/** Opens a connection and says nothing. */
+async function reach({ protocol, hostname, port }: URL): Promise<void> {
+  const defaultPort = protocol === 'smtps:' ? 465 : 587;
+  const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || defaultPort });
+  try {
+    await once(socket, 'connect', { signal: AbortSignal.timeout(PATIENCE_MS) });
+  } finally {
+    socket.destroy();
+  }
+}

@@ -1,0 +1,127 @@
+/** What can be asked of the deployment itself, and what can be read anew without a restart. */
+import { createRequire } from 'node:module';
+import type { Config } from '../../platform/core/config.ts';
+import type { Log } from '../../platform/core/log.ts';
+import { Problem } from '../../platform/core/problem.ts';
+import type { Caller } from '../../platform/http/endpoint.ts';
+import type { McpPool } from '../../platform/mcp/pool.ts';
+import { readMcpServers } from '../../platform/mcp/servers.ts';
+import { configuredProviders, MODELS } from '../../platform/models/catalogue.ts';
+import { deploymentCredentials } from '../../platform/models/models.ts';
+import type { Models } from '../../platform/models/types.ts';
+import type { FileStore } from '../../platform/files/files.ts';
+import type { Temporal } from '../../platform/temporal/client.ts';
+import { areQueuesSplit, queueName, QUEUES } from '../../platform/temporal/task-queues.ts';
+import { MAX_FILES, MAX_UPLOAD_BYTES } from '../attachments/model.ts';
+import { CAPPED_RESOURCES, capOf, tierOf } from '../workspaces/model.ts';
+import { createHealth } from './health.ts';
+import type { LOG_LEVELS } from './model.ts';
+import { createProbes } from './probes.ts';
+import type { SystemStore } from './store.ts';
+
+export type SystemService = ReturnType<typeof createSystemService>;
+
+interface SystemDependencies {
+  store: SystemStore;
+  temporal: Temporal;
+  files: FileStore;
+  models: Pick<Models, 'embedding' | 'reloadPrices'>;
+  mcp: Pick<McpPool, 'operators' | 'replaceOperators'>;
+  config: Config;
+  log: Log;
+}
+
+type Reloaded = 'model_prices' | 'mcp_servers' | 'log_level';
+
+const JSON_BODY_BYTES = 1024 * 1024;
+const { version } = createRequire(import.meta.url)('../../../package.json') as { version: string };
+
+export function createSystemService({ store, temporal, files, models, mcp, config, log }: SystemDependencies) {
+  const startedAt = new Date();
+  const providers = configuredProviders(deploymentCredentials(config));
+  const available = [
+    ...MODELS.filter(({ provider }) => providers.includes(provider)).map(({ id }) => id),
+    ...(providers.includes('openai-compatible') ? [config.OPENAI_COMPATIBLE_MODEL] : []),
+    'offline',
+  ];
+  const queues = (areQueuesSplit(config) ? QUEUES : (['orchestration'] as const)).map((queue) =>
+    queueName(config, queue),
+  );
+
+  return {
+    health: createHealth(createProbes({ store, temporal, files, config, providers }), log),
+
+    /** For metrics: what is not done yet, over all workspaces. */
+    backlog: store.backlog,
+
+    /** @throws Problem not_found: the caller's workspace has no row */
+    async info({ customerId, isInternal }: Caller) {
+      const plan = await store.planOf(customerId);
+      const caps = CAPPED_RESOURCES.map((resource) => [resource, capOf(plan, resource)]);
+      return {
+        version,
+        node: process.versions.node,
+        surfaces: config.SURFACES,
+        billing_mode: config.BILLING_MODE,
+        models: { providers, available },
+        embedding: models.embedding,
+        plan: {
+          plan,
+          tier: tierOf(plan),
+          caps: Object.fromEntries(caps) as Record<(typeof CAPPED_RESOURCES)[number], number | null>,
+        },
+        limits: {
+          json_body_bytes: JSON_BODY_BYTES,
+          upload_files: MAX_FILES,
+          upload_bytes: MAX_UPLOAD_BYTES,
+          run_turns: config.RUN_MAX_TURNS,
+          run_tokens: config.RUN_MAX_TOKENS,
+          run_detail_ttl_s: Math.floor(config.RUN_DETAIL_TTL / 1_000),
+        },
+        ...(isInternal && { operations: operations() }),
+      };
+    },
+
+    /**
+     * Everything is read before anything is used, so that a bad file changes nothing.
+     * @throws Problem bad_request that names the file and what is wrong with it
+     */
+    reload({ log_level: level }: { log_level?: (typeof LOG_LEVELS)[number] | undefined } = {}) {
+      const reloaded: Reloaded[] = [];
+      try {
+        const servers = config.MCP_SERVERS === undefined ? undefined : readMcpServers(config.MCP_SERVERS);
+        if (config.MODEL_PRICES !== undefined) {
+          models.reloadPrices();
+          reloaded.push('model_prices');
+        }
+        if (servers) {
+          mcp.replaceOperators(servers);
+          reloaded.push('mcp_servers');
+        }
+      } catch (error) {
+        throw new Problem('bad_request', (error as Error).message);
+      }
+      if (level) {
+        log.level = level;
+        reloaded.push('log_level');
+      }
+      log.info({ reloaded }, 'reloaded');
+      return { reloaded, mcp_servers: [...mcp.operators.keys()], log_level: log.level };
+    },
+  };
+
+  function operations() {
+    return {
+      started_at: startedAt,
+      temporal_namespace: temporal.namespace,
+      task_queues: queues,
+      files: config.FILES_S3_BUCKET ? ('s3' as const) : ('local' as const),
+      mail: config.SMTP_URL ? ('smtp' as const) : ('log' as const),
+      mcp_servers: [...mcp.operators.keys()],
+      command_tools: config.TOOLS_COMMAND,
+      container_tools: config.TOOLS_CONTAINER,
+      log_level: log.level,
+      public_visibility: config.PUBLIC_VISIBILITY,
+    };
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * Workspaces whose infrastructure an external provisioner makes: any HTTP service that speaks the small protocol of
+ * docs/provisioner.md. Its address is the operator's own setting, so it is called directly and may be private.
+ *
+ * The address of a resource is made of the workspace and the kind of resource. It is what makes repeating safe, and what
+ * lets a destruction find things whose making was never recorded.
+ */
+import { z } from 'zod';
+import { storableText } from '../../../platform/core/storable.ts';
+import { ProvisionerError, unknownResource, type ProvisionedTenant, type Provisioner } from './provisioner.ts';
+
+export interface HttpProvisionerOptions {
+  url: string;
+  token: string | undefined;
+  /** How long it may take to answer. */
+  timeoutMs: number;
+}
+
+const RESOURCES = ['storage', 'database', 'cache', 'server'] as const;
+
+const Answer = z.object({
+  status: z.enum(['creating', 'ready', 'deleting', 'failed']),
+  id: z.string().max(500).optional(),
+  runtime_base_url: z.url().max(2_000).optional(),
+  code: z.string().max(100).optional(),
+  message: z.string().max(500).optional(),
+});
+type Answer = z.output<typeof Answer>;
+
+/** Of what it says when it refuses; anything else is described by the status alone. */
+const Refusal = z.object({ code: z.string().min(1).max(100), message: z.string().max(500).optional() });
+const MAX_ANSWER_CHARS = 100_000;
+
+export const createHttpProvisioner = ({ url, token, timeoutMs }: HttpProvisionerOptions): Provisioner => {
+  const base = url.replace(/\/+$/, '');
+
+  /** @returns undefined for a 404, or an answer without a body */
+  async function ask(
+    method: 'PUT' | 'GET' | 'DELETE',
+    tenant: ProvisionedTenant,
+    resource: string,
+    signal: AbortSignal,
+  ): Promise<Answer | undefined> {
+    if (!(RESOURCES as readonly string[]).includes(resource)) throw unknownResource(resource);
+    const { workspaceId, customerId, plan } = tenant;
+    const { status, text } = await send(`${base}/v1/workspaces/${encodeURIComponent(customerId)}/${resource}`, {
+      method,
+      headers: {
+        ...(token && { authorization: `Bearer ${token}` }),
+        ...(method === 'PUT' && {
+          'content-type': 'application/json',
+          'idempotency-key': `${customerId}/${resource}`,
+        }),
+      },
+      ...(method === 'PUT' && { body: JSON.stringify({ workspace_id: workspaceId, plan }) }),
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    });
+    if (status === 204 || (status === 404 && method !== 'PUT')) return undefined;
+    const body = parsed(text);
+    if (status >= 200 && status < 300) {
+      const answer = Answer.safeParse(body);
+      if (answer.success) return answer.data;
+      throw new ProvisionerError('provisioner_malformed_answer', `${resource}: the provisioner's answer is not one`);
+    }
+    const refusal = Refusal.safeParse(body).data;
+    const isFinal = status >= 300 && status < 500 && status !== 408 && status !== 429;
+    throw refused(resource, refusal, `the provisioner answered ${status}`, isFinal);
+  }
+
+  async function send(address: string, request: RequestInit): Promise<{ status: number; text: string }> {
+    try {
+      const response = await fetch(address, request);
+      const text = await response.text();
+      return { status: response.status, text: text.slice(0, MAX_ANSWER_CHARS) };
+    } catch {
+      // What fetch says may name the address, which may carry credentials.
+      throw new ProvisionerError('provisioner_unreachable', 'the provisioner does not answer');
+    }
+  }
+
+  const resourceOf = (resource: string, answer: Answer | undefined) => {
+    if (answer === undefined) return undefined;
+    if (answer.status === 'failed') throw refused(resource, answer, 'the provisioner gave up', true);
+    return {
+      isReady: answer.status === 'ready',
+      facts: {
+        ...(answer.id !== undefined && { id: storableText(answer.id) }),
+        ...(answer.runtime_base_url !== undefined && { runtime_base_url: storableText(answer.runtime_base_url) }),
+      },
+    };
+  };
+
+  return {
+    resources: RESOURCES,
+
+    async create(tenant, resource, signal) {
+      const made = resourceOf(resource, await ask('PUT', tenant, resource, signal));
+      if (made) return made;
+      throw new ProvisionerError('provisioner_malformed_answer', `${resource}: the provisioner's answer is not one`);
+    },
+
+    find: async (tenant, resource, signal) => {
+      const answer = await ask('GET', tenant, resource, signal);
+      return resourceOf(resource, answer);
+    },
+
+    async remove(tenant, resource, signal) {
+      await ask('DELETE', tenant, resource, signal);
+    },
+
+    async reachRuntime(_tenant, made, signal) {
+      const address = made.server?.runtime_base_url;
+      if (!address) {
+        throw new ProvisionerError('runtime_address_missing', 'the provisioner named no runtime_base_url', {
+          isFinal: true,
+        });
+      }
+      const { status } = await send(address, {
+        redirect: 'manual',
+        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      }).catch(() => ({ status: 599 }));
+      if (status >= 500) throw new ProvisionerError('runtime_unreachable', 'the runtime does not answer');
+      return address;
+    },
+  };
+};
+
+const refused = (
+  resource: string,
+  { code, message }: { code?: string | undefined; message?: string | undefined } = {},
+  otherwise: string,
+  isFinal: boolean,
+): ProvisionerError =>
+  new ProvisionerError(
+    storableText(code ?? 'provisioner_refused'),
+    storableText(`${resource}: ${message ?? otherwise}`),
+    { isFinal },
+  );
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,22 @@
+/** The provisioner that the settings ask for. */
+import type { Config } from '../../../platform/core/config.ts';
+import { createHttpProvisioner } from './http.ts';
+import { createLocalProvisioner, type LocalProvisionerOptions } from './local.ts';
+import type { Provisioner } from './provisioner.ts';
+
+type Settings = Pick<Config, 'PROVISIONER_URL' | 'PROVISIONER_TOKEN' | 'PROVISIONER_TIMEOUT' | 'BASE_URL' | 'PORT'>;
+
+export const createProvisioner = (
+  settings: Settings,
+  local: Omit<LocalProvisionerOptions, 'runtimeBaseUrl'>,
+): Provisioner =>
+  settings.PROVISIONER_URL
+    ? createHttpProvisioner({
+        url: settings.PROVISIONER_URL,
+        token: settings.PROVISIONER_TOKEN,
+        timeoutMs: settings.PROVISIONER_TIMEOUT,
+      })
+    : createLocalProvisioner({
+        ...local,
+        runtimeBaseUrl: settings.BASE_URL ?? `http://localhost:${settings.PORT}`,
+      });

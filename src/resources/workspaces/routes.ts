@@ -1,0 +1,13 @@
+/** Binds each contract to a use case, one line apiece. */
+import { handle, type Route } from '../../platform/http/endpoint.ts';
+import * as contract from './contract.ts';
+import type { WorkspaceService } from './service.ts';
+
+export const workspaceRoutes = ({ workspaces }: { workspaces: WorkspaceService }): readonly Route[] => [
+  handle(contract.listWorkspaces, ({ caller }) => workspaces.list(caller)),
+  handle(contract.createWorkspace, ({ caller, body }) => workspaces.create(caller, body)),
+  handle(contract.getWorkspace, ({ caller, params }) => workspaces.get(caller, params.identity_workspace_id)),
+  handle(contract.retryWorkspace, ({ caller, params }) => workspaces.retry(caller, params.identity_workspace_id)),
+  handle(contract.setWorkspaceState, ({ params, body }) => workspaces.setState(params.identity_workspace_id, body)),
+  handle(contract.destroyWorkspace, ({ caller, params }) => workspaces.destroy(caller, params.identity_workspace_id)),
+];

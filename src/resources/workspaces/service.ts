@@ -1,0 +1,294 @@
+/**
+ * What a caller can do with workspaces. A workspace is accepted by its row, and a workflow provisions it; where the start
+ * of that is lost, housekeeping repeats it. A destruction begins with its workflow, so that where none can be started
+ * nothing has changed.
+ */
+import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/client';
+import { DESTROY_WORKSPACE, PROVISION_WORKSPACE, type WorkspaceInput } from '../../../workflows/workspace/messages.ts';
+import type { destroyWorkspace, provisionWorkspace } from '../../../workflows/workspace/workflow.ts';
+import type { Config } from '../../platform/core/config.ts';
+import { customerIdOf, INTERNAL_WORKSPACE } from '../../platform/core/ids.ts';
+import type { Log } from '../../platform/core/log.ts';
+import { Problem } from '../../platform/core/problem.ts';
+import { found } from '../../platform/db/client.ts';
+import type { Caller } from '../../platform/http/endpoint.ts';
+import { parseRequest } from '../../platform/http/validate.ts';
+import type { Temporal } from '../../platform/temporal/client.ts';
+import { namedIfUnreachable, orAfter, withinDeadline } from '../../platform/temporal/problems.ts';
+import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
+import { startOnce } from '../../platform/temporal/starting.ts';
+import { queueName } from '../../platform/temporal/task-queues.ts';
+import { setWorkspaceState, WorkspaceState, type NewWorkspace, type WorkspaceReply } from './contract.ts';
+import { destroyWorkflowId, isHosted, masked, provisionWorkflowId, type WorkspaceRef } from './model.ts';
+import type { Provisioner } from './provisioners/provisioner.ts';
+import type { WorkspaceRow, WorkspaceStore } from './store.ts';
+
+export type WorkspaceService = ReturnType<typeof createWorkspaceService>;
+
+export interface WorkspaceServiceDependencies {
+  temporal: Temporal;
+  store: WorkspaceStore;
+  provisioner: Pick<Provisioner, 'resources'>;
+  settings: Pick<
+    Config,
+    | 'BILLING_STRICT'
+    | 'PROVISIONER_ATTEMPTS'
+    | 'PROVISIONER_RETRY_INITIAL'
+    | 'PROVISIONING_TIMEOUT'
+    | 'TASK_QUEUE_PREFIX'
+    | 'WORKER_QUEUES'
+    | 'WORKSPACES_SCOPED'
+  >;
+  /** Whether the first top-up that managed infrastructure asks for was made; true where nothing is billed. */
+  hasMinimumTopup: (customerId: string, what: 'managed_infra') => Promise<boolean>;
+  /** The same customer each time it is asked for one workspace. Null: billing is not in use. */
+  mintBillingCustomer: (workspace: {
+    workspaceId: string;
+    customerId: string;
+    email: string | null;
+  }) => Promise<string | null>;
+  /** Whoever makes the own workspace may sign in to it. */
+  seedOwner: (customerId: string, email: string) => Promise<void>;
+  log: Log;
+  /** How long a destruction is waited for; it goes on, and another request waits on. */
+  patienceMs?: number;
+}
+
+const PATIENCE_MS = 25_000;
+const BATCH = 200;
+const MAX_ERROR = 500;
+
+/** Who may do what only owners and admins may; an access token of the identity provider names no role. */
+const mayManage = ({ role }: Caller): boolean => role !== 'member';
+const isOperatorsOwn = (caller: Caller): boolean => caller.isInternal && caller.role !== undefined && mayManage(caller);
+
+export const createWorkspaceService = (deps: WorkspaceServiceDependencies) => {
+  const { temporal, store, provisioner, settings, hasMinimumTopup, mintBillingCustomer, seedOwner, log } = deps;
+  const { patienceMs = PATIENCE_MS } = deps;
+  const { workflow } = temporal.client;
+
+  const executionId = (id: string): string => settings.TASK_QUEUE_PREFIX + id;
+  const startOptions = ({ identityWorkspaceId, customerId }: WorkspaceRow, ref: WorkspaceRef) => ({
+    taskQueue: queueName(settings, 'orchestration'),
+    args: [
+      {
+        ...ref,
+        resources: [...provisioner.resources],
+        retry: { initialMs: settings.PROVISIONER_RETRY_INITIAL, attempts: settings.PROVISIONER_ATTEMPTS },
+        timeoutMs: settings.PROVISIONING_TIMEOUT,
+      },
+    ] as [WorkspaceInput],
+    workflowIdConflictPolicy: 'USE_EXISTING' as const,
+    typedSearchAttributes: searchAttributes({ workspaceId: identityWorkspaceId }),
+    staticSummary: identityWorkspaceId,
+    staticDetails: `Workspace \`${identityWorkspaceId}\`, generation ${ref.generation}`,
+    priority: { fairnessKey: customerId.slice(0, 64) },
+  });
+
+  /**
+   * Starts the provisioning of what was accepted. Repeating it while that runs does nothing.
+   * @returns false when it has ended already
+   */
+  const startProvisioning = (row: WorkspaceRow): Promise<boolean> =>
+    startOnce(() =>
+      withinDeadline(temporal, () =>
+        workflow.start<typeof provisionWorkspace>(PROVISION_WORKSPACE, {
+          ...startOptions(row, { customerId: row.customerId, generation: row.generation }),
+          workflowId: executionId(provisionWorkflowId(row)),
+          workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        }),
+      ),
+    );
+
+  const startOrLeave = (row: WorkspaceRow): Promise<unknown> =>
+    startProvisioning(row).catch((err: unknown) =>
+      log.warn({ err, workspace_id: row.identityWorkspaceId }, 'housekeeping will start the provisioning'),
+    );
+
+  /** Whether the provisioning of a generation has closed. One that an operator took over never had any. */
+  async function hasClosed(row: WorkspaceRow): Promise<boolean> {
+    try {
+      const handle = workflow.getHandle(executionId(provisionWorkflowId(row)));
+      return (await handle.describe()).status.name !== 'RUNNING';
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return false;
+      throw error;
+    }
+  }
+
+  /** Starts what was accepted; what has lost its workflow has failed. */
+  async function settle(row: WorkspaceRow): Promise<void> {
+    const hasEnded = row.status === 'pending' ? !(await startProvisioning(row)) : await hasClosed(row);
+    if (!hasEnded) return;
+    const message = 'the provisioning ended without a result';
+    await store.recordProvisioningFailed(row, { code: 'provisioning_lost', message });
+  }
+
+  /** A workspace as this caller may manage it. @throws Problem not_found */
+  async function own(caller: Caller, workspaceId: string): Promise<WorkspaceRow> {
+    const row = found(await store.find(workspaceId));
+    if (!caller.isInternal && row.identityWorkspaceId !== caller.workspaceId) throw new Problem('not_found');
+    return row;
+  }
+
+  /** @throws Problem billing_provider_failed in strict mode */
+  async function billingConfig(caller: Caller, workspaceId: string): Promise<Record<string, string>> {
+    const customerId = customerIdOf(workspaceId);
+    const email = caller.actor.includes('@') ? caller.actor : null;
+    try {
+      const billingCustomerId = await mintBillingCustomer({ workspaceId, customerId, email });
+      return billingCustomerId === null ? {} : { billing_customer_id: billingCustomerId };
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      if (settings.BILLING_STRICT) {
+        throw error instanceof Problem ? error : new Problem('billing_provider_failed', message.slice(0, MAX_ERROR));
+      }
+      log.warn({ err: error, workspace_id: workspaceId }, 'no billing customer was made');
+      return { billing_customer_error: message.slice(0, MAX_ERROR) };
+    }
+  }
+
+  return {
+    async list(caller: Caller) {
+      const isScoped = settings.WORKSPACES_SCOPED && !caller.isInternal;
+      const rows = await store.list(isScoped ? caller.customerId : undefined);
+      return { data: rows.map(wire), meta: { total: rows.length } };
+    },
+
+    async get(caller: Caller, workspaceId: string) {
+      const row = settings.WORKSPACES_SCOPED ? await own(caller, workspaceId) : found(await store.find(workspaceId));
+      return { ...wire(row), config: masked(row.config) as Record<string, unknown> | null };
+    },
+
+    async create(caller: Caller, body: NewWorkspace) {
+      const { identity_workspace_id: workspaceId, plan, config, manage_model_vendor } = body;
+      if (plan === 'internal') throw new Problem('invalid_plan');
+      if (manage_model_vendor) throw new Problem('managed_model_vendor_not_offered');
+      if (!isOperatorsOwn(caller) && caller.workspaceId !== workspaceId) throw new Problem('not_your_workspace');
+      const customerId = customerIdOf(workspaceId);
+      if (isHosted(plan) && !(await hasMinimumTopup(customerId, 'managed_infra'))) {
+        throw new Problem('insufficient_credit');
+      }
+      const there = await store.findByCustomer(customerId);
+      const isTaken = there && (there.status !== 'archived' || there.identityWorkspaceId !== workspaceId);
+      if (isTaken) throw new Problem('already_exists');
+      // First, as the customer is the same one each time: whatever fails from here on leaves no half of a workspace.
+      // One that was archived keeps its customer and its subscription at the provider, which its end did not cancel.
+      const kept = onlyBilling(there?.config ?? {});
+      const billing = kept.billing_customer_id ? kept : { ...kept, ...(await billingConfig(caller, workspaceId)) };
+      const whole = { ...withoutBilling(config ?? {}), ...billing };
+      const row = await store.create({ workspaceId, plan, config: whole }, async () => {
+        // The operator makes it for somebody else, and says for whom by adding a member.
+        if (caller.workspaceId === workspaceId) await seedOwner(customerId, caller.actor);
+      });
+      if (!row) throw new Problem('already_exists');
+      await startOrLeave(row);
+      return wire(row);
+    },
+
+    async retry(caller: Caller, workspaceId: string) {
+      const before = await own(caller, workspaceId);
+      const row = await store.retry(workspaceId);
+      if (!row) {
+        const isDestroyed = before.status === 'failed' && before.destroyingSince !== null;
+        throw new Problem(
+          'workspace_not_failed',
+          isDestroyed ? 'it failed while it was taken down: delete it again' : `the workspace is ${before.status}`,
+        );
+      }
+      await startOrLeave(row);
+      return wire(row);
+    },
+
+    /** Of operators: the row is looked for before the body is looked at. */
+    async setState(workspaceId: string, body: unknown) {
+      const before = found(await store.find(workspaceId));
+      const { body: state } = parseRequest(
+        { ...setWorkspaceState, body: WorkspaceState },
+        { params: { identity_workspace_id: workspaceId }, query: {}, body },
+      ) as { body: WorkspaceState };
+      const row = await store.setState(workspaceId, {
+        status: state.status,
+        runtimeBaseUrl: state.runtime_base_url,
+        errorCode: state.error_code,
+        errorMessage: state.error_message,
+      });
+      if (!row) {
+        const what = before.status === 'archived' ? 'archived' : 'being taken down';
+        throw new Problem('workspace_in_transition', `the workspace is ${what}`);
+      }
+      // Cut off already, as its generation is over: this only spares it the rest of its step.
+      await withinDeadline(temporal, () => workflow.getHandle(executionId(provisionWorkflowId(before))).cancel()).catch(
+        () => {},
+      );
+      return wire(row);
+    },
+
+    /** Answers when it is archived. A destruction that is under way is joined; one that failed is gone on with. */
+    async destroy(caller: Caller, workspaceId: string) {
+      const row = await own(caller, workspaceId);
+      if (workspaceId === INTERNAL_WORKSPACE) throw new Problem('cannot_destroy_internal');
+      if (!mayManage(caller)) throw new Problem('admin_required');
+      if (row.status === 'archived') return wire(row);
+      if (row.status !== 'ready' && row.status !== 'failed') {
+        throw new Problem('workspace_in_transition', `the workspace is ${row.status}`);
+      }
+      const isUnderWay = row.destroyingSince !== null && row.errorCode === null;
+      const ref = { customerId: row.customerId, generation: row.generation + (isUnderWay ? 0 : 1) };
+      const handle = await withinDeadline(temporal, () =>
+        workflow.start<typeof destroyWorkspace>(DESTROY_WORKSPACE, {
+          ...startOptions(row, ref),
+          workflowId: executionId(destroyWorkflowId(ref)),
+          workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+        }),
+      );
+      await orAfter(patienceMs, handle.result(), () => {
+        const message = 'it is still going on; ask again to wait on';
+        throw new Problem('destroy_failed', { code: 'still_running', message });
+      }).catch(rethrowDestroyFailed);
+      return wire(found(await store.find(workspaceId)));
+    },
+
+    /** Housekeeping: starts what was accepted, and settles what has lost its workflow. In every workspace. */
+    async startUnprovisioned(): Promise<void> {
+      for (const row of await store.listUnprovisioned(BATCH)) {
+        // One that cannot be started must not keep the others waiting.
+        await settle(row).catch((err: unknown) =>
+          log.error({ err, workspace_id: row.identityWorkspaceId }, 'a provisioning could not be started'),
+        );
+      }
+    },
+  };
+};
+
+/** Names of its own; a caller's are left out. */
+const isBilling = (name: string): boolean => name.startsWith('billing_');
+const withoutBilling = (config: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(config).filter(([name]) => !isBilling(name)));
+const onlyBilling = (config: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(config).filter(([name]) => isBilling(name) && name !== 'billing_customer_error'));
+
+function rethrowDestroyFailed(error: unknown): never {
+  if (error instanceof Problem) throw error;
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    if (!(cause instanceof ApplicationFailure)) continue;
+    if (cause.type === 'workspace_in_transition') throw new Problem('workspace_in_transition', cause.message);
+    throw new Problem('destroy_failed', { code: cause.type ?? 'internal_error', message: cause.message });
+  }
+  const named = namedIfUnreachable(error);
+  if (named instanceof Problem) throw named;
+  throw new Problem('destroy_failed', { code: 'stopped', message: 'the destruction was stopped; ask again' });
+}
+
+const wire = (row: WorkspaceRow): WorkspaceReply => ({
+  identity_workspace_id: row.identityWorkspaceId,
+  customer_id: row.customerId,
+  plan: row.plan,
+  status: row.status,
+  runtime_base_url: row.runtimeBaseUrl,
+  error_code: row.errorCode,
+  error_message: row.errorMessage,
+  created_at: row.createdAt,
+  ready_at: row.readyAt,
+  archived_at: row.archivedAt,
+});

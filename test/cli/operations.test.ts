@@ -1,0 +1,67 @@
+/** `aos costs`, `aos flags` and `aos system` as a person uses them: real processes against the real service. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { startCli } from '../embedded/service-process.ts';
+import { startTestService, type Tenant, type TestService } from '../support/service.ts';
+
+let service: TestService;
+let operator: Tenant;
+let tenant: Tenant;
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'aos-operations-'));
+  service = await startTestService();
+  operator = await service.tenant('acc_internal', 'internal');
+  tenant = await service.tenant('acc_cli_operations');
+});
+afterAll(async () => {
+  await service?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function as({ session }: Tenant, ...args: string[]) {
+  const { ended, stdout, stderr } = startCli(args, {
+    DATA_DIR: folder,
+    AOS_URL: service.baseUrl,
+    AOS_SESSION: session,
+  });
+  return { code: await ended, stdout: stdout(), stderr: stderr() };
+}
+const ok = (stdout: string | RegExp) => ({ code: 0, stdout: expect.stringMatching(stdout), stderr: '' });
+
+// Guards: costs by whatever they are added up by, with their total.
+test('shows costs', async () => {
+  expect(await as(tenant, 'costs')).toEqual(ok('no runs within 7d\n'));
+  await tenant.run({ agent: 'writer', prompt: 'Cost something.' });
+  expect(await as(tenant, 'costs')).toEqual(
+    ok(/^AGENT +USD +RUNS [^]*\nwriter +0\.\d+ +1 +\d+ +\d+\n\n0\.\d+ USD for 1 runs/),
+  );
+  const { stdout } = await as(tenant, 'costs', '-w', '24h', '--by', 'day', '--json');
+  expect(JSON.parse(stdout)).toMatchObject({ data: [{ run_count: 1 }], meta: { group_by: 'day', window: '24h' } });
+});
+
+// Guards: the operator switches, a tenant reads what holds for it and is refused the rest in one line.
+test('switches flags', async () => {
+  const set = await as(operator, 'flags', 'set', 'new-board', 'off', '-d', 'Board', '--on', 'cli-operations');
+  expect(set).toEqual(ok('new-board is off; exceptions: cli-operations: on\n'));
+  expect(await as(tenant, 'flags')).toEqual(ok(/\nnew-board +on +- .*Board\n$/));
+  expect(await as(operator, 'flags')).toEqual(ok(/\nnew-board +off +cli-operations: on /));
+  expect(await as(tenant, 'flags', 'set', 'new-board', 'on')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('403 internal_only'),
+  });
+  expect(await as(operator, 'flags', 'delete', 'new-board')).toEqual(ok('new-board is removed\n'));
+  expect(await as(tenant, 'flags')).toEqual(ok('no flags\n'));
+});
+
+// Guards: health for people and programs, with an exit code for scripts; information and reload as JSON.
+test('shows the system', async () => {
+  const shown = await as(tenant, 'system');
+  expect(shown).toEqual(ok(/^ok +postgres +\d+ ms\n/));
+  expect(JSON.parse((await as(tenant, 'system', 'health', '--json')).stdout).status).toBe('ok');
+  expect(JSON.parse((await as(tenant, 'system', 'info')).stdout)).toMatchObject({ plan: { tier: 'pro' } });
+  expect(JSON.parse((await as(operator, 'system', 'reload')).stdout).reloaded).toEqual([]);
+});

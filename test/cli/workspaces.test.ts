@@ -1,0 +1,103 @@
+/** `aos workspaces` and `aos members` as an operator uses them: real processes against the real service. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { INTERNAL_WORKSPACE } from '../../src/platform/core/ids.ts';
+import { startCli } from '../embedded/service-process.ts';
+import { eventually, sessionFor, startTestService, TEST_SECRETS, type TestService } from '../support/service.ts';
+
+let service: TestService;
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'aos-workspaces-'));
+  service = await startTestService();
+  await service.services.stores.workspaces.seedInternal('http://localhost:8080');
+});
+afterAll(async () => {
+  await service?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function run(args: string[], env: Record<string, string> = {}) {
+  const session = sessionFor({
+    ...{ workspaceId: INTERNAL_WORKSPACE, customerId: 'internal', actor: 'owner@localhost' },
+    ...{ isAdmin: true, isInternal: true },
+  });
+  const { ended, stdout, stderr } = startCli(args, {
+    ...{ DATA_DIR: folder, AOS_URL: service.baseUrl, AOS_SESSION: session },
+    ...{ AOS_CONTROL_PLANE_URL: service.controlPlaneUrl, OPERATOR_TOKEN: TEST_SECRETS.OPERATOR_TOKEN },
+    ...env,
+  });
+  return { code: await ended, stdout: stdout(), stderr: stderr() };
+}
+const aos = (...args: string[]) => run(['workspaces', ...args]);
+const ok = (stdout: string) => ({ code: 0, stdout: `${stdout}\n`, stderr: '' });
+
+// Guards: the life of a tenant, from its making to its archive, without a line of HTTP.
+test('goes through the life of a workspace', async () => {
+  expect(
+    await aos('create', 'acc_shop', '--plan', 'pro_byo', '--config', '{"api_key":"canary","region":"eu"}'),
+  ).toEqual(ok('acc_shop is pending; see how it goes with: aos workspaces show acc_shop'));
+  await eventually(async () => {
+    expect(await service.services.stores.workspaces.find('acc_shop')).toMatchObject({ status: 'ready' });
+  });
+  const shown = await aos('show', 'acc_shop');
+  expect(shown.stdout).toMatch(
+    /^workspace acc_shop\ncustomer {2}shop\nplan {6}pro_byo\nstatus {4}ready\nruntime {3}http/,
+  );
+  expect(shown.stdout).toContain('{"region":"eu","api_key":"***"}');
+  expect(await aos('set-state', 'acc_shop', 'failed', '--code', 'disk', '-m', 'The disk is\nfull')).toEqual(
+    ok('acc_shop is failed (disk: The disk is full)'),
+  );
+  expect((await aos()).stdout).toMatch(
+    /^ID +PLAN +STATUS +CREATED.*\n(.*\n)*acc_shop +pro_byo +failed .* disk: The disk/,
+  );
+  expect(await aos('retry', 'acc_shop')).toEqual(ok('acc_shop is pending'));
+  await eventually(async () => {
+    expect(await service.services.stores.workspaces.find('acc_shop')).toMatchObject({ status: 'ready' });
+  });
+  expect(await aos('delete', 'acc_shop', '--yes')).toEqual(ok('acc_shop is archived'));
+  expect(JSON.parse((await aos('list', '--json')).stdout).data).toEqual(
+    expect.arrayContaining([expect.objectContaining({ identity_workspace_id: 'acc_shop', status: 'archived' })]),
+  );
+});
+
+// Guards: what cannot be done is one line on stderr and exit code 1.
+test.each([
+  ['an unknown workspace', ['show', 'acc_nobody'], '404 not_found'],
+  ['the operator of all', ['delete', INTERNAL_WORKSPACE, '--yes'], '400 cannot_destroy_internal'],
+  ['a deletion by accident', ['delete', 'acc_shop'], 'add --yes'],
+  ['a plan that is none', ['create', 'acc_x', '-p', 'gold'], '422 body.plan'],
+  ['a config that is none', ['create', 'acc_x', '-c', '{'], '--config is no JSON'],
+  ['a state that is none', ['set-state', 'acc_shop', 'archived'], 'Allowed choices'],
+  ['a state of nobody', ['set-state', 'acc_nobody', 'ready'], '404 not_found'],
+])('says what is wrong with %s', async (_, args, message) => {
+  const { code, stdout, stderr } = await aos(...args);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toContain(message);
+  expect(stderr).not.toMatch(/\n\s+at /);
+});
+
+// Guards: the operator's token is what counts.
+test('set-state needs the operator token', async () => {
+  const { code, stderr } = await run(['workspaces', 'set-state', 'acc_shop', 'ready'], {
+    OPERATOR_TOKEN: 'another-token-of-nobody',
+  });
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('401 invalid_operator_token') });
+});
+
+// Guards: who may sign in to a tenant, led without a line of HTTP.
+test('goes through the life of a member', async () => {
+  const members = (...args: string[]) => run(['members', ...args]);
+  await aos('create', 'acc_team');
+  expect(await members('add', 'acc_team', 'Ana@Example.com')).toEqual(ok('ana@example.com may sign in as member'));
+  expect(await members('role', 'acc_team', 'ana@example.com', 'admin')).toEqual(ok('ana@example.com is admin'));
+  const listed = await members('list', 'acc_team');
+  expect(listed.stdout).toMatch(/^EMAIL.*\nana@example\.com +admin +- +owner@localhost\n$/);
+  expect(await members('remove', 'acc_team', 'ana@example.com')).toEqual(ok('ana@example.com is no member any more'));
+  expect(await members('remove', 'acc_team', 'ana@example.com')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('ana@example.com is no member of acc_team'),
+  });
+});

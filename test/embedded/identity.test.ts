@@ -1,0 +1,56 @@
+/** The embedded mode's own issuer: keys that stay, rotate and go. */
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { localIdentity, signLocalToken } from '../../src/embedded/identity.ts';
+import { createIdentityCaller } from '../../src/resources/sign-in/identity.ts';
+
+const DAY_MS = 24 * 3_600_000;
+let dataDir: string;
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'aos-identity-'));
+});
+afterEach(() => rm(dataDir, { recursive: true, force: true }));
+
+const callerOf = (settings: Record<string, string>) =>
+  createIdentityCaller({
+    settings: { IDENTITY_JWKS_URL: undefined, IDENTITY_ISSUER: undefined, IDENTITY_AUDIENCE: undefined, ...settings },
+    members: { workspaceOfIdentity: async () => undefined },
+  });
+const request = { email: 'ana@example.com', workspaceId: 'acc_acme', ttlMs: 60_000 };
+
+// Guards: a token that its own service does not take; keys that others on the machine read, or that are published whole.
+test('signs tokens that the service takes', async () => {
+  expect(await signLocalToken(dataDir, request)).toBeUndefined();
+  const caller = callerOf(await localIdentity({}, dataDir));
+  const token = (await signLocalToken(dataDir, request))!;
+  expect(await caller(token)).toMatchObject({ workspaceId: 'acc_acme', customerId: 'acme', actor: 'ana@example.com' });
+  expect((await stat(join(dataDir, 'identity.json'))).mode & 0o777).toBe(0o600);
+  const published = JSON.parse(await readFile(join(dataDir, 'jwks.json'), 'utf8')) as { keys: object[] };
+  expect(published.keys.map((key) => Object.keys(key).sort())).toEqual([['alg', 'crv', 'kid', 'kty', 'x', 'y']]);
+  await localIdentity({}, dataDir);
+  expect(await caller(token)).toMatchObject({ customerId: 'acme' });
+});
+
+// Guards: a rotation that ends tokens under way, and an old key that opens the service for ever.
+test('rotates its keys', async () => {
+  const now = Date.now();
+  const caller = callerOf(await localIdentity({}, dataDir, new Date(now - 31 * DAY_MS)));
+  const old = (await signLocalToken(dataDir, request))!;
+  await localIdentity({}, dataDir, new Date(now - DAY_MS + 60_000));
+  const next = (await signLocalToken(dataDir, request))!;
+  const kidOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString('utf8')).kid;
+  expect(kidOf(next)).not.toBe(kidOf(old));
+  await caller(old);
+  await caller(next);
+  await localIdentity({}, dataDir, new Date(now + 120_000));
+  await expect(caller(old)).rejects.toMatchObject({ code: 'auth_required' });
+  await caller(next);
+});
+
+// Guards: two issuers at once: a provider of the settings is the only one.
+test('is not there beside a provider of the settings', async () => {
+  expect(await localIdentity({ IDENTITY_JWKS_URL: 'https://x.example/jwks' }, dataDir)).toEqual({});
+  expect(await signLocalToken(dataDir, request)).toBeUndefined();
+});

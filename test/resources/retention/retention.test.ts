@@ -1,0 +1,263 @@
+import { sql, type SQL } from 'drizzle-orm';
+import { encodeTime } from 'ulid';
+import { newRunId, newUuid } from '../../../src/platform/core/ids.ts';
+import { loadConfig } from '../../../src/platform/core/config.ts';
+import { createRetention } from '../../../src/resources/retention/service.ts';
+import { createRetentionStore, STATEMENTS } from '../../../src/resources/retention/store.ts';
+import { eventsOf, rowOf } from '../../support/runs.ts';
+import { eventually, startTestService, TEST_SECRETS, type Tenant, type TestService } from '../../support/service.ts';
+
+const DAY_MS = 24 * 3_600_000;
+const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS);
+
+let service: TestService;
+let tenant: Tenant;
+beforeAll(async () => {
+  service = await startTestService();
+  tenant = await service.tenant('acc_kept');
+});
+afterAll(() => service.close());
+
+const rows = <Row>(statement: SQL) => service.runtime.db.rows<Row>(statement);
+const count = async (table: string, where: SQL = sql`true`): Promise<number> =>
+  (await rows<{ n: number }>(sql`select count(*)::int as n from ${sql.identifier(table)} where ${where}`))[0]!.n;
+const idAt = (at: Date) => encodeTime(at.getTime(), 10).toLowerCase() + newRunId().slice(10);
+const uuidAt = (at: Date) => {
+  const hex = at.getTime().toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}${newUuid().slice(13)}`;
+};
+const tick = () =>
+  service.runtime.temporal.client.schedule.getHandle(`${service.runtime.config.TASK_QUEUE_PREFIX}retention`).trigger();
+
+/** A run of then with a transcript; `ended`: it ended the moment it began. */
+async function oldRun(days: number, ended = true): Promise<string> {
+  const at = daysAgo(days);
+  const id = idAt(at);
+  await service.services.stores.runs.acceptRun({
+    ...{ id, customerId: tenant.caller.customerId, agent: 'assistant', transport: 'rest', prompt: 'Hello' },
+    ...{ threadId: null, channelId: null, conversation: null, override: null },
+  });
+  await rows(sql`update runs set created_at = ${at.toISOString()}, status = ${ended ? 'succeeded' : 'running'}::run_status,
+    completed_at = ${ended ? at.toISOString() : null}::timestamptz, output = 'Hi' where id = ${id}`);
+  await rows(sql`insert into run_messages values (${id}, 0, 'user', '"Hello"')`);
+  await rows(sql`insert into run_tool_calls (run_id, call_id, customer_id, turn, position, tool, arguments, effect)
+    values (${id}, 'call', ${tenant.caller.customerId}, 1, 0, 'calculator', '{}', 'read')`);
+  return id;
+}
+const leftOf = async (id: string) => ({
+  messages: await count('run_messages', sql`run_id = ${id}`),
+  calls: await count('run_tool_calls', sql`run_id = ${id}`),
+  events: (await eventsOf(tenant, id)).length,
+  event_count: (await rowOf(tenant, id)).event_count,
+});
+const WHOLE = { messages: 1, calls: 1, events: 1, event_count: 1 };
+
+/** Settings as an operator gives them. */
+const retentionWith = (env: Record<string, string>) =>
+  createRetention({
+    store: createRetentionStore(service.runtime.db),
+    settings: loadConfig({ ...TEST_SECRETS, DATABASE_URL: 'postgres://unused', ...env }),
+    log: service.runtime.log,
+  });
+const NOTHING = {
+  ...{ RETENTION_RUN_DETAILS: '', RETENTION_EVENTS: '0' },
+  ...{ RETENTION_DELIVERIES: '', RETENTION_OTP: '', RETENTION_AUDIT: '' },
+};
+const sweep = (env: Record<string, string>, signal = new AbortController().signal) =>
+  retentionWith({ ...NOTHING, ...env }).sweep(signal);
+
+// Guards: the schedule does it: transcripts and events of long ago go, the run stays in the list with its result, what
+// is younger or still in flight stays whole, and the list's count is of the events that can be read.
+test('a tick deletes what is old', async () => {
+  const [transcript, all, young, inFlight] = [
+    await oldRun(100),
+    await oldRun(400),
+    await oldRun(10),
+    await oldRun(400, false),
+  ];
+  await tick();
+  await eventually(async () => expect((await leftOf(all)).events).toBe(0));
+  expect(await leftOf(all)).toEqual({ messages: 0, calls: 0, events: 0, event_count: 0 });
+  expect(await leftOf(transcript)).toEqual({ messages: 0, calls: 0, events: 1, event_count: 1 });
+  expect(await leftOf(young)).toEqual(WHOLE);
+  expect(await leftOf(inFlight)).toEqual(WHOLE);
+  expect(await rowOf(tenant, all)).toMatchObject({ last_status: 'succeeded', agent: 'assistant' });
+  await rows(sql`update runs set status = 'cancelled', completed_at = now() where id = ${inFlight}`);
+});
+
+// Guards: empty and 0 keep for ever, and details never go before the detail route does.
+test('what has no end is kept', async () => {
+  const id = await oldRun(300);
+  expect(await sweep({})).toBe(0);
+  expect(await sweep({ RETENTION_RUN_DETAILS: '1d', RUN_DETAIL_TTL: '365d' })).toBe(0);
+  expect(await leftOf(id)).toEqual(WHOLE);
+  expect(await sweep({ RETENTION_RUN_DETAILS: '200y' })).toBe(0);
+  await sweep({ RETENTION_RUN_DETAILS: '1d' });
+  expect(await leftOf(id)).toEqual({ messages: 0, calls: 0, events: 1, event_count: 1 });
+});
+
+// Guards: a page that a person may still open works, whatever became of its run.
+test('open pages stay with the calls they belong to', async () => {
+  const id = await oldRun(100);
+  await rows(sql`insert into miniapp_pages (id, token_hash, customer_id, run_id, call_id, tool, html, expires_at)
+    values (${newUuid()}, ${id}, ${tenant.caller.customerId}, ${id}, 'call', 'ask', '<p>', now() + interval '1 day')`);
+  await sweep({ RETENTION_RUN_DETAILS: '90d' });
+  expect(await leftOf(id)).toMatchObject({ messages: 0, calls: 1 });
+  await rows(sql`update miniapp_pages set expires_at = now() - interval '91 days' where run_id = ${id}`);
+  await sweep({ RETENTION_RUN_DETAILS: '90d' });
+  expect(await leftOf(id)).toMatchObject({ calls: 0 });
+  expect(await count('miniapp_pages', sql`run_id = ${id}`)).toBe(0);
+});
+
+// Guards: deliveries go with their attempts once they are over; one that is still to be sent stays.
+test('deliveries', async () => {
+  const { body: hook } = await tenant.api('POST', '/v1/webhooks', { url: 'https://example.com/hook' });
+  const at = daysAgo(100);
+  const deliver = async (status: string, completed: Date | null) => {
+    const id = uuidAt(at);
+    await rows(sql`insert into webhook_deliveries (id, customer_id, subscription_id, event_type, event_key, body, status,
+      created_at, completed_at) values (${id}, ${tenant.caller.customerId}, ${hook.id}, 'run.completed', ${id}, '{}',
+      ${status}::webhook_delivery_status, ${at.toISOString()}, ${completed?.toISOString() ?? null})`);
+    await rows(sql`insert into webhook_delivery_attempts (delivery_id, attempt, duration_ms) values (${id}, 1, 5)`);
+    return id;
+  };
+  await deliver('delivered', at);
+  const kept = [await deliver('pending', null), await deliver('exhausted', daysAgo(1))];
+  await sweep({ RETENTION_DELIVERIES: '90d' });
+  const left = await rows<{ id: string }>(sql`select id from webhook_deliveries order by id`);
+  expect(left.map(({ id }) => id)).toEqual(kept.toSorted());
+  expect(await count('webhook_delivery_attempts')).toBe(2);
+});
+
+// Guards: events of projects go by their own age, but not those of a project under way.
+test('events of projects', async () => {
+  const { customerId } = tenant.caller;
+  const project = async (status: string) => {
+    const id = `project-${status}-${newRunId()}`;
+    await rows(sql`insert into projects (id, customer_id, title, workflow_slug, workflow_version, status, brief, auth_mode,
+      completed_at) values (${id}, ${customerId}, 'T', 'w', 1, ${status}::project_status, 'B', 'session', now())`);
+    for (const days of [400, 10]) {
+      await rows(sql`insert into project_events (project_id, customer_id, ts, level, category, topic, actor_kind, payload)
+        values (${id}, ${customerId}, ${daysAgo(days).toISOString()}, 'info', 'project', 'project_started', 'system', '{}')`);
+    }
+    return id;
+  };
+  const [done, active] = [await project('completed'), await project('active')];
+  await sweep({ RETENTION_EVENTS: '365d' });
+  expect(await count('project_events', sql`project_id = ${done}`)).toBe(1);
+  expect(await count('project_events', sql`project_id = ${active}`)).toBe(2);
+  await rows(sql`update projects set status = 'completed'`);
+});
+
+// Guards: codes, sign-ins and ended sessions are forgotten when they are over and their time has passed; open ones stay.
+test('codes, sign-ins and ended sessions', async () => {
+  for (const [name, expires] of [
+    ['old', daysAgo(2)],
+    ['open', daysAgo(-1)],
+  ] as const) {
+    const at = expires.toISOString();
+    await rows(sql`insert into otp_challenges (id, customer_id, operation, scope, body_hash, code_hmac, expires_at)
+      values (${name}, ${tenant.caller.customerId}, 'o', 's', 'b', 'c', ${at})`);
+    await rows(
+      sql`insert into login_challenges (id, email, code_hmac, expires_at) values (${name}, 'a@b.c', 'c', ${at})`,
+    );
+    await rows(sql`insert into ended_sessions (session_hash, expires_at) values (${name}, ${at})`);
+  }
+  expect(await sweep({ RETENTION_OTP: '1d' })).toBe(3);
+  for (const [table, id] of [
+    ['otp_challenges', 'id'],
+    ['login_challenges', 'id'],
+    ['ended_sessions', 'session_hash'],
+  ] as const) {
+    const left = await rows<{ id: string }>(sql`select ${sql.identifier(id)} as id from ${sql.identifier(table)}`);
+    expect(left).toEqual([{ id: 'open' }]);
+  }
+});
+
+// Guards: the audit log has its own time.
+test('the audit log', async () => {
+  await rows(sql`insert into audit_log (customer_id, actor, action, target, change, status, created_at)
+    select 'kept', 'a', 'old', '{}', '{}', 200, now() - interval '800 days' from generate_series(1, 3)`);
+  const before = await count('audit_log');
+  expect(await sweep({ RETENTION_AUDIT: '730d' })).toBe(3);
+  expect(await count('audit_log')).toBe(before - 3);
+});
+
+describe('many rows', () => {
+  const MANY = 3_000;
+  /** More than one tick deletes. */
+  const VERY_MANY = 25_000;
+  beforeAll(async () => {
+    await rows(sql`insert into audit_log (customer_id, actor, action, target, change, status, created_at)
+      select 'kept', 'a', 'many', '{}', '{}', 200, now() - n * interval '1 minute' from generate_series(1, ${VERY_MANY}) n`);
+    for (const [table, columns] of [
+      [
+        'otp_challenges',
+        sql`(id, customer_id, operation, scope, body_hash, code_hmac, expires_at)
+        select 'm' || n, 'kept', 'o', 's', 'b', 'c',`,
+      ],
+      ['login_challenges', sql`(id, email, code_hmac, expires_at) select 'm' || n, 'a', 'c',`],
+      ['ended_sessions', sql`(session_hash, expires_at) select 'm' || n,`],
+    ] as const) {
+      await rows(sql`insert into ${sql.identifier(table)} ${columns} now() - n * interval '1 minute'
+        from generate_series(1, ${MANY}) n`);
+    }
+    const run = await oldRun(0);
+    // Ids of the last month, a minute apart.
+    const id = (n: SQL) => sql`'run' || lpad(${n}::text, 23, '0')`;
+    await rows(sql`insert into runs (id, customer_id, transport, prompt, status, completed_at)
+      select ${id(sql`n`)}, 'kept', 'rest', 'p', 'succeeded', now() from generate_series(1, ${MANY}) n`);
+    await rows(sql`insert into run_messages select ${id(sql`n`)}, 0, 'user', '"x"' from generate_series(1, ${MANY}) n`);
+    await rows(sql`insert into run_tool_calls (run_id, call_id, customer_id, turn, position, tool, arguments, effect)
+      select ${id(sql`n`)}, 'c', 'kept', 1, 0, 't', '{}', 'read' from generate_series(1, ${MANY}) n`);
+    await rows(sql`insert into run_events (run_id, key, event_type, payload)
+      select ${id(sql`n`)}, 'k', 'run_completed', '{}' from generate_series(1, ${MANY}) n`);
+    await rows(sql`insert into miniapp_pages (id, token_hash, customer_id, run_id, call_id, tool, html, expires_at)
+      select gen_random_uuid(), 'h' || n, 'kept', ${id(sql`n`)}, 'c', 't', '', now() from generate_series(1, ${MANY}) n`);
+    const [{ id: hook } = { id: 0 }] = await rows<{ id: number }>(sql`select id from webhook_subscriptions limit 1`);
+    await rows(sql`insert into webhook_deliveries (id, customer_id, subscription_id, event_type, event_key, body, status,
+      completed_at) select gen_random_uuid(), 'kept', ${hook}, 'e', 'k' || n, '{}', 'delivered', now()
+      from generate_series(1, ${MANY}) n`);
+    const project = `many-${run}`;
+    await rows(sql`insert into projects (id, customer_id, title, workflow_slug, workflow_version, status, brief, auth_mode,
+      completed_at) values (${project}, 'kept', 'T', 'w', 1, 'completed', 'B', 'session', now())`);
+    await rows(sql`insert into project_events (project_id, customer_id, ts, level, category, topic, actor_kind, payload)
+      select ${project}, 'kept', now() - n * interval '1 minute', 'info', 'project', 'x', 'system', '{}'
+      from generate_series(1, ${MANY}) n`);
+    await rows(sql`analyze`);
+  });
+
+  /** Empty in this test: where there is nothing, how it is read does not matter. */
+  const SMALL = ['workspaces', 'output_deliveries', 'projects'];
+
+  // Guards: no deletion reads a whole table, neither when there is much to delete nor when there is nothing.
+  test.each(
+    Object.entries(STATEMENTS).flatMap(([kind, each]) =>
+      each.map((statement, n) => [`${kind} ${n}`, statement] as const),
+    ),
+  )('%s is found by an index', async (_, statement) => {
+    for (const days of [1, 5_000]) {
+      const plan = await rows<{ 'QUERY PLAN': string }>(sql`explain ${statement(daysAgo(days), 500)}`);
+      const text = plan.map((line) => line['QUERY PLAN']).join('\n');
+      const scanned = [...text.matchAll(/Seq Scan on (\w+)/g)].map(([, table]) => table!);
+      expect({ scanned: scanned.filter((table) => !SMALL.includes(table)), text }).toEqual({ scanned: [], text });
+    }
+  });
+
+  // Guards: one statement takes a bounded number of rows, one tick a bounded number of statements, and the next goes on.
+  test('are deleted in steps', async () => {
+    const old = () => count('audit_log', sql`action = 'many' and created_at < now() - interval '1 day'`);
+    const first = await old();
+    expect(first).toBeGreaterThan(20_000);
+    expect(await sweep({ RETENTION_AUDIT: '1d' })).toBe(20_000);
+    expect(await sweep({ RETENTION_AUDIT: '1d' })).toBeGreaterThanOrEqual(first - 20_000);
+    expect(await old()).toBe(0);
+  });
+
+  // Guards: a worker that is to stop stops after the statement it is in.
+  test('wait for the next worker', async () => {
+    const stopping = new AbortController();
+    stopping.abort();
+    expect(await sweep({ RETENTION_OTP: '1d' }, stopping.signal)).toBe(0);
+  });
+});

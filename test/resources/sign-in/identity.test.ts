@@ -1,0 +1,145 @@
+/** Access tokens of the identity provider at the routes that take them: whose they are, and what becomes of rotation. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { createIdentityCaller } from '../../../src/resources/sign-in/identity.ts';
+import { createMemberStore } from '../../../src/resources/members/store.ts';
+import { createSignInStore } from '../../../src/resources/sign-in/store.ts';
+import { openTestDatabase } from '../../support/database.ts';
+import {
+  AUDIENCE,
+  ISSUER,
+  startIdentityProvider,
+  wrongTokens,
+  type IdentityProvider,
+} from '../../support/identity-provider.ts';
+import { makeWorkspace } from '../../support/workspaces.ts';
+import { newUuid } from '../../../src/platform/core/ids.ts';
+import { workspaceMembers } from '../../../src/resources/workspaces/table.ts';
+import type { Caller } from '../../../src/platform/http/endpoint.ts';
+import type { Role } from '../../../src/resources/workspaces/model.ts';
+
+type TestDatabase = Awaited<ReturnType<typeof openTestDatabase>>;
+let database: TestDatabase;
+let acme: Caller;
+const open: IdentityProvider[] = [];
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+  acme = await makeWorkspace(database.db, 'acc_acme');
+});
+afterAll(() => database.close());
+afterEach(() => Promise.all(open.splice(0).map((provider) => provider.close())));
+
+async function start({ cooldownMs = 0 } = {}) {
+  const provider = await startIdentityProvider();
+  open.push(provider);
+  const members = createMemberStore(database.db, createSignInStore(database.db));
+  return { provider, caller: createIdentityCaller({ settings: provider.settings, members, cooldownMs }) };
+}
+const member = (email: string, role: Role) =>
+  database.db.orm
+    .insert(workspaceMembers)
+    .values({ id: newUuid(), customerId: 'acme', email, role, invitedBy: 'test' });
+const REFUSED = { code: 'auth_required', status: 401 };
+
+describe('a caller', () => {
+  // Guards: whose workspace it is comes from its row, and what one may there from the members, whatever a token claims.
+  test('is of the workspace that has the id, with the role it has there', async () => {
+    const { provider, caller } = await start();
+    await member('ana@acme.example', 'admin');
+    await member('bob@acme.example', 'member');
+    const as = async (claims: Record<string, unknown>) =>
+      caller(await provider.token({ workspace_id: 'acc_acme', ...claims }));
+    const who = { workspaceId: 'acc_acme', customerId: 'acme', isInternal: false };
+    expect(await as({ email: 'Ana@acme.example' })).toEqual({
+      ...{ ...who, actor: 'Ana@acme.example', isAdmin: true, role: 'admin' },
+    });
+    expect(await as({ email: 'bob@acme.example' })).toMatchObject({ isAdmin: false, role: 'member' });
+    expect(await as({ email: 'eve@acme.example', role: 'owner' })).toEqual({
+      ...{ ...who, actor: 'eve@acme.example', isAdmin: false },
+    });
+    expect(await as({ email: 'ana@acme.example', email_verified: false })).toMatchObject({ isAdmin: false });
+    expect(await as({})).toEqual({ ...who, actor: 'person-1', isAdmin: false });
+  });
+
+  // Guards: a workspace that is still to be made, whose maker is known by the token alone.
+  test('without a row is of the slug', async () => {
+    const { provider, caller } = await start();
+    const token = await provider.token({ workspace_id: 'acc_New.Co', email: 'ana@new.example' });
+    expect(await caller(token)).toMatchObject({ workspaceId: 'acc_New.Co', customerId: 'new-co', isAdmin: false });
+  });
+
+  // Guards: two ids of one slug. Nobody gets into a workspace by an id that looks like its own, archived or not.
+  test.each(['acc_Acme', 'acc_acme.', 'acme', 'ACC_acme'])('%s does not enter acc_acme', async (workspaceId) => {
+    const { provider, caller } = await start();
+    const token = await provider.token({ workspace_id: workspaceId, email: acme.actor });
+    if (workspaceId === 'ACC_acme') expect(await caller(token)).toMatchObject({ customerId: 'acc-acme' });
+    else await expect(caller(token)).rejects.toMatchObject(REFUSED);
+  });
+
+  // Guards: ids that are no text for the database, or none at all.
+  test.each(['', 'acc_', 'acc_---', 'a\u0000b', '\ud800x', 'x'.repeat(201)])('%j is nobody', async (workspaceId) => {
+    const { provider, caller } = await start();
+    await expect(caller(await provider.token({ workspace_id: workspaceId }))).rejects.toMatchObject(REFUSED);
+  });
+});
+
+// Guards: every token that is not to be believed.
+test('wrong tokens', async () => {
+  const { provider, caller } = await start();
+  const wrong = await wrongTokens(provider, { caller: acme });
+  const codes = await Promise.all(
+    wrong.map(async ([name, token]) => [name, await caller(token).catch(({ code }: { code: string }) => code)]),
+  );
+  expect(codes.filter(([, code]) => code !== 'auth_required')).toEqual([]);
+  expect(codes.length).toBeGreaterThan(15);
+});
+
+describe('keys', () => {
+  const token = (provider: IdentityProvider) => provider.token({ workspace_id: 'acc_acme' });
+
+  // Guards: a provider that rotates its keys. The new one counts at once, the old one for as long as it is published.
+  test('rotate without anything being done here', async () => {
+    const { provider, caller } = await start();
+    const old = await token(provider);
+    await caller(old);
+    await provider.rotate('second');
+    await caller(await token(provider));
+    await caller(old);
+    provider.dropOldKeys();
+    await provider.rotate('third');
+    // Another look, for the sake of the third.
+    await caller(await token(provider));
+    await expect(caller(old)).rejects.toMatchObject(REFUSED);
+  });
+
+  // Guards: a fetch for each request, or for each token that names a key that nobody has.
+  test('are read once, and not again for every unknown one', async () => {
+    const { provider, caller } = await start({ cooldownMs: 60_000 });
+    const right = await token(provider);
+    await Promise.all(Array.from({ length: 20 }, () => caller(right)));
+    const wrong = await wrongTokens(provider, { caller: acme });
+    await Promise.all(wrong.map(([, each]) => caller(each).catch(() => {})));
+    expect(provider.fetches()).toBe(1);
+  });
+
+  // Guards: a provider that is down taken for a token that is wrong; and kept keys that are thrown away with it.
+  test('that cannot be read are 502, unless they are known', async () => {
+    const { provider, caller } = await start();
+    provider.setUp(false);
+    const right = await token(provider);
+    await expect(caller(right)).rejects.toMatchObject({ code: 'identity_unreachable', status: 502 });
+    provider.setUp(true);
+    await caller(right);
+    provider.setUp(false);
+    await caller(right);
+  });
+});
+
+// Guards: no provider at all, and one that is half configured.
+test('settings', async () => {
+  const members = createMemberStore(database.db, createSignInStore(database.db));
+  const none = { IDENTITY_JWKS_URL: undefined, IDENTITY_ISSUER: ISSUER, IDENTITY_AUDIENCE: AUDIENCE };
+  await expect(createIdentityCaller({ settings: none, members })('any')).rejects.toMatchObject(REFUSED);
+  const half = { IDENTITY_JWKS_URL: 'https://x.example/jwks', IDENTITY_ISSUER: ISSUER, IDENTITY_AUDIENCE: undefined };
+  expect(() => createIdentityCaller({ settings: half, members })).toThrow(/IDENTITY_AUDIENCE/);
+});

@@ -1,0 +1,107 @@
+/** People who sign in: as members of workspaces, by the forms and by JSON. */
+import { mailbox } from '../../support/otp.ts';
+import { createLog } from '../../../src/platform/core/log.ts';
+import { eventually, type TestService } from '../../support/service.ts';
+import { newUuid } from '../../../src/platform/core/ids.ts';
+import { workspaceMembers } from '../../../src/resources/workspaces/table.ts';
+import type { Role } from '../../../src/resources/workspaces/model.ts';
+
+interface Mail {
+  to: string;
+  challenge_id: string;
+  code: string;
+}
+
+/** What was mailed, in its order; pass the log on to the service. */
+export function openInbox() {
+  const mails: Mail[] = [];
+  const destination = {
+    write(line: string) {
+      mailbox.write(line);
+      if (line.includes('"event":"mail"')) mails.push(JSON.parse(line) as Mail);
+    },
+  };
+  return {
+    log: createLog({ level: 'silent', pretty: false, destination }),
+    mails,
+    codeOf: (challengeId: string) =>
+      eventually(() => {
+        const mail = mails.find(({ challenge_id }) => challenge_id === challengeId);
+        if (!mail) throw new Error('not mailed yet');
+        return mail.code;
+      }),
+  };
+}
+
+export const addMember = async ({ runtime }: TestService, customerId: string, email: string, role: Role = 'owner') => {
+  const id = newUuid();
+  await runtime.db.orm.insert(workspaceMembers).values({ id, customerId, email, role, invitedBy: 'test' });
+  return id;
+};
+
+type Fields = Record<string, string | string[]>;
+
+export interface Reply {
+  status: number;
+  text: string;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what a test expects is what its assertions say
+  json: any;
+  headers: Headers;
+  /** Set by the answer, with their flags. */
+  cookies: Record<string, string>;
+  setCookies: string[];
+}
+
+async function replyOf(response: Response): Promise<Reply> {
+  const text = await response.text();
+  const setCookies = response.headers.getSetCookie();
+  const pairs = setCookies.map((line) => line.split(';')[0]!.split('=') as [string, string]);
+  const json = response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : undefined;
+  return {
+    ...{ status: response.status, text, json, headers: response.headers },
+    ...{ cookies: Object.fromEntries(pairs), setCookies },
+  };
+}
+
+const cookieHeader = (cookies: Record<string, string>): Record<string, string> =>
+  Object.keys(cookies).length === 0
+    ? {}
+    : {
+        cookie: Object.entries(cookies)
+          .map(([name, value]) => `${name}=${value}`)
+          .join('; '),
+      };
+
+interface Sent {
+  cookies?: Record<string, string>;
+  headers?: Record<string, string>;
+}
+
+export const client = ({ baseUrl }: Pick<TestService, 'baseUrl'>) => ({
+  get: async (path: string, { cookies = {}, headers = {} }: Sent = {}) =>
+    replyOf(
+      await fetch(new URL(path, baseUrl), { redirect: 'manual', headers: { ...headers, ...cookieHeader(cookies) } }),
+    ),
+  /** As a program. */
+  json: async (path: string, body: unknown, { cookies = {}, headers = {} }: Sent = {}) =>
+    replyOf(
+      await fetch(baseUrl + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers, ...cookieHeader(cookies) },
+        body: JSON.stringify(body),
+      }),
+    ),
+  /** As a browser. */
+  form: async (path: string, fields: Fields, { cookies = {}, headers = {} }: Sent = {}) => {
+    const body = new URLSearchParams();
+    for (const [name, values] of Object.entries(fields)) for (const value of [values].flat()) body.append(name, value);
+    return replyOf(
+      await fetch(baseUrl + path, {
+        method: 'POST',
+        redirect: 'manual',
+        headers: { ...headers, ...cookieHeader(cookies) },
+        body,
+      }),
+    );
+  },
+});

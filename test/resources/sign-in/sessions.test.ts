@@ -1,0 +1,176 @@
+/** Sessions after sign-in: their page, sign-out here and everywhere, and rotation of the secret that signs them. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { loadConfig } from '../../../src/platform/core/config.ts';
+import { readSession } from '../../../src/platform/http/auth.ts';
+import { createServices } from '../../../src/services.ts';
+import { startApi, type Api } from '../../../src/api.ts';
+import { demandIn, otpHeaders } from '../../support/otp.ts';
+import { call, startTestService, TEST_SECRETS, type Tenant, type TestService } from '../../support/service.ts';
+import { addMember, client, openInbox } from './people.ts';
+
+let service: TestService;
+let tenant: Tenant;
+let http: ReturnType<typeof client>;
+const inbox = openInbox();
+
+beforeAll(async () => {
+  service = await startTestService({ worker: false, log: inbox.log });
+  tenant = await service.tenant('acc_acme');
+  http = client(service);
+});
+afterAll(() => service.close());
+
+let people = 0;
+async function newPerson() {
+  const email = `person${(people += 1)}@acme.example`;
+  await addMember(service, 'acme', email);
+  return email;
+}
+async function signIn(email: string): Promise<Record<string, string>> {
+  const { json } = await http.json('/login/code', { email });
+  const body = { challenge_id: json.challenge_id, code: await inbox.codeOf(json.challenge_id) };
+  const answer = await http.json('/login/verify', body);
+  expect(answer.status).toBe(200);
+  return { service_session: answer.cookies.service_session! };
+}
+const atProxy = async (cookies: Record<string, string>) =>
+  (await http.get('/api/v1/cp/v1/api-keys', { cookies })).status;
+const directly = async ({ service_session: session }: Record<string, string>) =>
+  (await call(`${service.controlPlaneUrl}/v1/api-keys`, 'GET', { 'x-service-session': session! })).status;
+
+describe('sign-out', () => {
+  // Guards: a session that lives on in whoever copied its cookie; and one that ends those of others.
+  test('ends this session at both listeners, and no other', async () => {
+    const email = await newPerson();
+    const [here, there] = [await signIn(email), await signIn(email)];
+    // Of the same second and the same claims they are one session.
+    const isOne = here.service_session === there.service_session;
+    const answer = await http.json('/logout', {}, { cookies: here });
+    expect(answer.status).toBe(204);
+    expect(answer.setCookies.find((line) => line.startsWith('service_session='))).toMatch(
+      /^service_session=;.*Max-Age=0/,
+    );
+    expect([await atProxy(here), await directly(here)]).toEqual([401, 401]);
+    expect(await atProxy(there)).toBe(isOne ? 401 : 200);
+    expect(await atProxy({ service_session: tenant.session })).toBe(200);
+    // Again, and with what is none: nothing happens.
+    expect((await http.json('/logout', {}, { cookies: here })).status).toBe(204);
+    expect((await http.json('/logout', {}, { cookies: { service_session: 'nonsense' } })).status).toBe(204);
+    expect((await http.json('/logout', {})).status).toBe(204);
+  });
+
+  // Guards: a lost device. All sessions of the person in the workspace end, and signing in again works at once.
+  test('everywhere ends all of one person, and a new one counts', async () => {
+    const [email, other] = [await newPerson(), await newPerson()];
+    const old = [await signIn(email), await signIn(email)];
+    const others = await signIn(other);
+    expect((await http.json('/logout?everywhere=1', {}, { cookies: old[0]! })).status).toBe(204);
+    expect(await Promise.all(old.map(directly))).toEqual([401, 401]);
+    expect(await atProxy(others)).toBe(200);
+    const fresh = await signIn(email);
+    expect(await Promise.all([atProxy(fresh), directly(fresh)])).toEqual([200, 200]);
+    // What has ended cannot end anything.
+    await http.json('/logout?everywhere=1', {}, { cookies: old[1]! });
+    expect(await directly(fresh)).toBe(200);
+  });
+});
+
+describe('the page', () => {
+  // Guards: who is signed in sees as whom; who is not sees the form; nothing on either runs or is loaded.
+  test('shows who is signed in, or the form', async () => {
+    const email = await newPerson();
+    const page = await http.get('/login', { cookies: await signIn(email) });
+    expect(page.text).toContain(email);
+    expect(page.text).toContain('acc_acme');
+    for (const link of ['/docs', '/logout', '/logout?everywhere=1']) expect(page.text).toContain(`"${link}"`);
+    for (const cookies of [{}, { service_session: 'nonsense' }] as Record<string, string>[]) {
+      const form = await http.get('/login', { cookies });
+      expect(form.status).toBe(200);
+      expect(form.text).toContain('name="email"');
+      expect(form.headers.get('content-security-policy')).toMatch(/default-src 'none'; style-src 'nonce-[\w+/=]+'; /);
+      expect(form.headers.get('cache-control')).toBe('no-store');
+    }
+  });
+
+  // Guards: text of a link that becomes markup.
+  test('escapes what it is given', async () => {
+    const next = '/x"><script>alert(1)</script>';
+    const { text } = await http.get(`/login?next=${encodeURIComponent(next)}`);
+    expect(text).not.toContain('<script>');
+    const shown = await http.form('/login/verify', { challenge_id: '"><b>', code: '123456', next });
+    expect(shown.status).toBe(401);
+    expect(shown.text).not.toMatch(/<script>|<b>/);
+  });
+
+  // Guards: the way through by a browser without a script.
+  test('leads through by forms alone', async () => {
+    const email = await newPerson();
+    const asked = await http.form('/login/code', { email, next: '/docs' });
+    const [, id] = /name="challenge_id" value="([\w-]{16})"/.exec(asked.text)!;
+    const wrong = await http.form('/login/verify', { challenge_id: id!, code: '12345', next: '/docs' });
+    expect(wrong).toMatchObject({ status: 401 });
+    expect(wrong.text).toContain('role="alert"');
+    const code = await inbox.codeOf(id!);
+    const entered = await http.form('/login/verify', { challenge_id: id!, code, next: '/docs' });
+    expect(entered.status).toBe(303);
+    expect(entered.headers.get('location')).toBe('/docs');
+    expect(await atProxy(entered.cookies)).toBe(200);
+    const bad = await http.form('/login/code', { email: 'nobody' });
+    expect(bad.status).toBe(400);
+    expect(bad.text).toContain('role="alert"');
+    const out = await http.form('/logout', {}, { cookies: entered.cookies });
+    expect(out.text).toContain('signed out');
+    expect(await atProxy(entered.cookies)).toBe(401);
+  });
+});
+
+describe('rotation of the secrets', () => {
+  const NEW = 'the-next-session-secret-of-the-tests';
+  let rotated: Api;
+  let at: string;
+  beforeAll(async () => {
+    const { runtime } = service;
+    const config = {
+      ...runtime.config,
+      SESSION_SECRET: `${NEW}, ${TEST_SECRETS.SESSION_SECRET}`,
+      ADMIN_SECRET: `the-next-admin-secret-of-the-tests,${TEST_SECRETS.ADMIN_SECRET}`,
+    };
+    rotated = await startApi({ ...runtime, config }, createServices({ ...runtime, config }));
+    at = rotated.gatewayUrl!;
+  });
+  afterAll(() => rotated.close());
+
+  // Guards: a rotation that signs everybody out, or that goes on signing with the old secret.
+  test('signs nobody out, and signs with the new one', async () => {
+    const email = await newPerson();
+    const before = await signIn(email);
+    const after = client({ baseUrl: at });
+    expect((await after.get('/api/v1/cp/v1/api-keys', { cookies: before })).status).toBe(200);
+    const pending = (await http.json('/login/code', { email })).json.challenge_id;
+    const code = await inbox.codeOf(pending);
+    const entered = await after.json('/login/verify', { challenge_id: pending, code });
+    expect(entered.status).toBe(200);
+    const session = entered.cookies.service_session!;
+    expect(readSession(session, NEW)).toMatchObject({ email });
+    expect(readSession(session, TEST_SECRETS.SESSION_SECRET)).toBeUndefined();
+    // An admin route, by a stamp of the old secret.
+    expect((await after.get('/api/v1/cp/v1/workspaces/acc_acme/members', { cookies: before })).status).toBe(200);
+  });
+
+  // Guards: confirmations under way, whose HMACs are keyed by the same secret.
+  test('leaves confirmations valid', async () => {
+    const path = '/v1/integrations/smtp/credentials/password';
+    const asked = await tenant.cp('PUT', path, { value: 'a password' });
+    const cookie = `service_session=${tenant.session}`;
+    const headers = { cookie, ...otpHeaders(demandIn(asked).challenge_id) };
+    const answer = await call(`${at}/api/v1/cp${path}`, 'PUT', headers, { value: 'a password' });
+    expect(answer.status).toBeLessThan(300);
+  });
+
+  // Guards: a secret in the list that is too short to be one.
+  test('refuses a short one among several', () => {
+    const env = { ...TEST_SECRETS, DATABASE_URL: 'postgres://x' };
+    expect(() => loadConfig({ ...env, SESSION_SECRET: `${NEW},short` })).toThrow(/^SESSION_SECRET: .*16 characters/m);
+    expect(() => loadConfig({ ...env, ADMIN_SECRET: `${NEW},` })).toThrow(/^ADMIN_SECRET: .*16 characters/m);
+  });
+});

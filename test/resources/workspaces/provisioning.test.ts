@@ -1,0 +1,203 @@
+/** Provisioning by an external provisioner, over real HTTP: what it is asked, how it fails, and workers that die. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { destroyWorkflowId, provisionWorkflowId } from '../../../src/resources/workspaces/model.ts';
+import { readHistories } from '../../support/histories.ts';
+import { eventually, startTestService, type TestService } from '../../support/service.ts';
+import { startExternalProvisioner, type ExternalProvisioner } from './provisioner.ts';
+
+let service: TestService;
+let external: ExternalProvisioner;
+let id = '';
+let nth = 0;
+
+const SETTINGS = {
+  ...{ PROVISIONER_TOKEN: 'token-of-the-provisioner', PROVISIONER_POLL: '5ms', PROVISIONER_TIMEOUT: '5s' },
+  ...{ PROVISIONER_RETRY_INITIAL: '10ms', PROVISIONER_ATTEMPTS: '3', HOUSEKEEPING_INTERVAL: '1h' },
+};
+const store = () => service.services.stores.workspaces;
+const rowOf = async () => (await store().find(id))!;
+const path = (resource: string) => `/v1/workspaces/${id.slice(4)}/${resource}`;
+const asked = (method: string, resource: string) =>
+  external.asked.filter((one) => one.method === method && one.path === path(resource));
+
+/** Accepts one and has it provisioned, as a request does. */
+async function make(): Promise<void> {
+  await store().create({ workspaceId: id, plan: 'pro_hosted', config: null });
+  await service.services.workspaces.startUnprovisioned();
+}
+const ended = () =>
+  eventually(async () => {
+    const row = await rowOf();
+    if (row.status !== 'ready' && row.status !== 'failed') throw new Error(`${id} is ${row.status}`);
+    return row;
+  });
+/** As the control plane has it. */
+const destroy = () =>
+  service.services.workspaces.destroy(
+    {
+      ...{ workspaceId: 'acc_internal', customerId: 'internal', actor: 'owner@internal.example' },
+      ...{ isAdmin: true, isInternal: true },
+    },
+    id,
+  );
+
+beforeAll(async () => {
+  external = await startExternalProvisioner();
+  service = await startTestService({ env: { ...SETTINGS, PROVISIONER_URL: `${external.url}/` } });
+});
+afterAll(async () => {
+  await service?.close();
+  await external?.close();
+});
+beforeEach(() => {
+  id = `acc_remote-${++nth}`;
+});
+afterEach(() => external.interfere(() => undefined));
+
+// Guards: the protocol, word for word: what is sent, in which order, and what is kept of the answers.
+test('asks for each resource in turn, and looks until it is there', async () => {
+  await make();
+  expect(await ended()).toMatchObject({ status: 'ready', runtimeBaseUrl: `${external.url}/runtime` });
+  expect((await rowOf()).provisioned).toMatchObject({
+    storage: { id: expect.stringMatching(/^r-/) },
+    server: { runtime_base_url: `${external.url}/runtime` },
+  });
+  const mine = external.asked.filter((one) => one.path.startsWith(path('')));
+  expect(mine.filter(({ method }) => method === 'PUT').map((one) => one.path)).toEqual(
+    ['storage', 'database', 'cache', 'server'].map(path),
+  );
+  expect(mine[0]).toMatchObject({
+    ...{ method: 'PUT', body: { workspace_id: id, plan: 'pro_hosted' } },
+    headers: {
+      ...{ authorization: 'Bearer token-of-the-provisioner', 'content-type': 'application/json' },
+      'idempotency-key': `${id.slice(4)}/storage`,
+    },
+  });
+  expect(asked('GET', 'storage').length).toBeGreaterThan(0);
+});
+
+describe('failing', () => {
+  // Guards: what passes is tried again, to the end that the policy sets.
+  test.each([
+    ['a server error', { status: 503 }],
+    ['a broken connection', 'reset' as const],
+    ['too many requests', { status: 429 }],
+    ['an answer that is none', { status: 200, body: { status: 'perhaps' } }],
+  ])('gets over %s', async (_, answer) => {
+    let left = 2;
+    external.interfere((one) =>
+      one.path === path('database') && one.method === 'PUT' && left-- > 0 ? answer : undefined,
+    );
+    await make();
+    expect(await ended()).toMatchObject({ status: 'ready', errorCode: null });
+    expect(asked('PUT', 'database')).toHaveLength(3);
+    expect(asked('PUT', 'storage')).toHaveLength(1);
+  });
+
+  // Guards: a reason that a person can act on, what was made before on record, and no attempt too many.
+  test.each([
+    ['a refusal', { status: 422, body: { code: 'quota', message: 'No more databases' } }, 'quota', 1],
+    ['a redirect', { status: 302, body: {} }, 'provisioner_refused', 1],
+    ['giving up', { status: 200, body: { status: 'failed', code: 'no_host', message: 'No host' } }, 'no_host', 1],
+    ['an endless error', { status: 500, body: 'canary-of-a-stack' }, 'provisioner_refused', 3],
+    ['an endless silence', 'reset' as const, 'provisioner_unreachable', 3],
+  ])('ends with %s', async (_, answer, code, times) => {
+    external.interfere((one) => (one.path === path('database') ? answer : undefined));
+    await make();
+    const row = await ended();
+    expect(row).toMatchObject({ status: 'failed', errorCode: code, runtimeBaseUrl: null, readyAt: null });
+    expect(row.errorMessage).not.toMatch(/canary|127\.0\.0\.1/);
+    expect(Object.keys(row.provisioned)).toEqual(['storage']);
+    expect(asked('PUT', 'database')).toHaveLength(times);
+
+    // Trying again meets what is there.
+    external.interfere(() => undefined);
+    await store().retry(id);
+    await service.services.workspaces.startUnprovisioned();
+    expect(await ended()).toMatchObject({ status: 'ready', errorCode: null, errorMessage: null });
+    expect(external.resources.get(path('storage'))).toBeDefined();
+  });
+
+  // Guards: a runtime that nobody can reach is none.
+  test('a runtime that does not answer', async () => {
+    external.interfere((one) => (one.path === '/runtime' ? { status: 503 } : undefined));
+    await make();
+    expect(await ended()).toMatchObject({ status: 'failed', errorCode: 'runtime_unreachable' });
+  });
+});
+
+describe('a worker that dies', () => {
+  // Guards: a provisioning outlives its workers; nothing is made twice.
+  test('in the middle of a provisioning', async () => {
+    const slow = await startExternalProvisioner({ slowness: 1_000_000 });
+    const other = await startTestService({ env: { ...SETTINGS, PROVISIONER_URL: slow.url }, worker: false });
+    try {
+      const workspaces = other.services.stores.workspaces;
+      const first = await other.startWorker();
+      await workspaces.create({ workspaceId: id, plan: 'free', config: null });
+      await other.services.workspaces.startUnprovisioned();
+      await eventually(async () => {
+        expect(Object.keys((await workspaces.find(id))!.provisioned)).toEqual(['storage']);
+      });
+      await first.close();
+      expect(await workspaces.find(id)).toMatchObject({ status: 'provisioning' });
+      for (const resource of slow.resources.values()) resource.looksLeft = 0;
+      slow.interfere((one) =>
+        one.method === 'PUT' && one.path !== path('storage') ? ready(slow, one.path) : undefined,
+      );
+      await other.startWorker();
+      await eventually(async () => expect(await workspaces.find(id)).toMatchObject({ status: 'ready' }), 60_000);
+      expect([...slow.resources.keys()]).toEqual([path('storage')]);
+    } finally {
+      await other.close();
+      await slow.close();
+    }
+  });
+});
+
+/** Without a wait. */
+const ready = ({ url }: ExternalProvisioner, at: string) => ({
+  status: 200,
+  body: { status: 'ready', id: 'made', ...(at.endsWith('/server') && { runtime_base_url: `${url}/runtime` }) },
+});
+
+describe('an operator in between', () => {
+  // Guards: what an operator says of a workspace on its way stands; its workflow ends without a word.
+  test('cuts a provisioning off', async () => {
+    let isHeld = true;
+    external.interfere((one) =>
+      isHeld && one.path === path('cache') ? { status: 200, body: { status: 'creating' } } : undefined,
+    );
+    await make();
+    await eventually(async () => expect((await rowOf()).provisioned).toHaveProperty('cache'));
+    const before = await rowOf();
+    const state = { status: 'failed', error_code: 'maintenance' };
+    await service.services.workspaces.setState(id, state);
+    const handle = service.runtime.temporal.client.workflow.getHandle(
+      service.runtime.config.TASK_QUEUE_PREFIX + provisionWorkflowId(before),
+    );
+    await eventually(async () => expect((await handle.describe()).status.name).not.toBe('RUNNING'));
+    isHeld = false;
+    expect(await rowOf()).toMatchObject({ status: 'failed', errorCode: 'maintenance' });
+    expect(asked('PUT', 'server')).toEqual([]);
+    // And all that was made goes, recorded or not.
+    expect(await destroy()).toMatchObject({ status: 'archived' });
+    expect([...external.resources.keys()].filter((one) => one.startsWith(path('')))).toEqual([]);
+  });
+});
+
+// Guards: what operators read in Temporal are names and numbers; the token of the provisioner is nowhere.
+test('histories hold references only', async () => {
+  await make();
+  await ended();
+  await destroy();
+  const { customerId, generation } = await rowOf();
+  const { TASK_QUEUE_PREFIX } = service.runtime.config;
+  const histories = await eventually(async () => {
+    const all = await readHistories(service.runtime.temporal, TASK_QUEUE_PREFIX);
+    expect([...all.keys()]).toContain(TASK_QUEUE_PREFIX + destroyWorkflowId({ customerId, generation }));
+    return all;
+  });
+  const text = [...histories.values()].join('\n');
+  expect(text).not.toMatch(/token-of-the-provisioner|canary/);
+});

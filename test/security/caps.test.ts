@@ -1,0 +1,205 @@
+/** Every cap of every plan, at its edge: what arrives at once, by whichever way, comes to the cap and no further. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sql } from 'drizzle-orm';
+import { createScheduledJobActivities } from '../../activities/scheduled-jobs.ts';
+import { newRunId } from '../../src/platform/core/ids.ts';
+import { capOf, PLANS, tierOf, type CappedResource, type Plan } from '../../src/resources/workspaces/model.ts';
+import { confirmed } from '../support/otp.ts';
+import { eventsOf, tool, typesOf } from '../support/runs.ts';
+import { startTestService, type Answer, type Tenant, type TestService } from '../support/service.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service?.close());
+
+interface Capped {
+  /** Makes this many beside the API, as if long ago. */
+  fill(customerId: string, count: number): Promise<unknown>;
+  create(tenant: Tenant, n: number): Promise<Answer>;
+  /** Gives the place of one back; a run of the day keeps it. */
+  free?(tenant: Tenant, made: Answer['body']): Promise<Answer>;
+}
+
+const rows = (statement: ReturnType<typeof sql>) => service.runtime.db.rows(statement);
+const upTo = (count: number) => sql`generate_series(1, ${count}::int) n`;
+const slugged = (resource: string) => (tenant: Tenant, made: Answer['body']) =>
+  tenant.cp('DELETE', `/v1/${resource}/${made.slug}`);
+
+/** One row a cap: another one does not compile without its row. */
+const CAPPED: Record<CappedResource, Capped> = {
+  runs_per_day: {
+    fill: (customerId, count) =>
+      rows(sql`
+        insert into usage_counters (customer_id, resource, day, used)
+        values (${customerId}, 'runs_per_day', to_char(now() at time zone 'utc', 'YYYY-MM-DD'), ${count})`),
+    create: (tenant, n) => (n % 2 ? tenant.api : tenant.cp)('POST', '/v1/runs', { agent: 'writer', prompt: 'Write.' }),
+  },
+  api_keys: {
+    // Less the one that every tenant of these tests comes with.
+    fill: (customerId, count) =>
+      rows(sql`
+        insert into api_keys (customer_id, name, key_hash, key_prefix)
+        select ${customerId}, 'filled', ${customerId} || n, 'svc_fill' from ${upTo(count - 1)}`),
+    create: (tenant, n) => tenant.cp('POST', '/v1/api-keys', { name: `key ${n}` }),
+    free: (tenant, { id }) => tenant.cp('DELETE', `/v1/api-keys/${id}`),
+  },
+  agents: {
+    fill: (customerId, count) =>
+      rows(sql`
+        insert into agents (customer_id, slug, prompt, model)
+        select ${customerId}, 'filled-' || n, 'Work.', 'claude-haiku-4-5' from ${upTo(count)}`),
+    create: (tenant, n) =>
+      tenant.cp('POST', '/v1/agents', { slug: `agent-${n}`, model: 'claude-haiku-4-5', prompt: 'Work.' }),
+    free: slugged('agents'),
+  },
+  custom_tools: {
+    fill: (customerId, count) =>
+      rows(sql`
+        insert into tools (customer_id, slug, description, kind, shape, effect, sensitive, schema, sealed_body)
+        select ${customerId}, 'filled-' || n, 'Filled', 'stub', t.shape, 'read', false, '{}', t.sealed_body
+        from ${upTo(count)}, (select shape, sealed_body from tools where customer_id = 'model' limit 1) t`),
+    create: (tenant, n) =>
+      tenant.cp('POST', '/v1/tools', {
+        ...{ slug: `tool-${n}`, description: 'A stub', kind: 'stub' },
+        ...{ schema: { type: 'object', properties: {} }, body: { result: 'ok' } },
+      }),
+    free: slugged('tools'),
+  },
+  custom_skills: {
+    fill: (customerId, count) => fillMemory(customerId, 'skill', count),
+    create: (tenant, n) => tenant.cp('POST', '/v1/skills', { slug: `skill-${n}`, name: 'A skill' }),
+    free: slugged('skills'),
+  },
+  cold_memory_entries: {
+    fill: (customerId, count) => fillMemory(customerId, 'note', count),
+    create: (tenant, n) => tenant.cp('POST', '/v1/memory/entries', { type: 'note', content: `Note ${n}.` }),
+    free: (tenant, { id }) => confirmed(tenant, 'DELETE', `/v1/memory/entries/${id}`),
+  },
+};
+const RESOURCES = Object.keys(CAPPED) as CappedResource[];
+const fillMemory = (customerId: string, type: string, count: number) =>
+  rows(sql`
+    insert into memory_entries (customer_id, type, slug, name, content)
+    select ${customerId}, ${type}, 'filled-' || n, 'Filled', 'Filled.' from ${upTo(count)}`);
+
+let tenants = 0;
+/** @param room places that are left; without a cap nothing is filled */
+async function tenantWith(plan: Plan, resource: CappedResource, room: number): Promise<Tenant> {
+  // Made with room, then put on its plan: the tenant's own key would not fit.
+  const tenant = await service.tenant(`acc_cap${tenants++}`, plan);
+  const cap = capOf(plan, resource);
+  if (cap !== null && cap > room) await CAPPED[resource].fill(tenant.caller.customerId, cap - room);
+  return tenant;
+}
+const refusal = (plan: Plan, resource: CappedResource) => {
+  const cap = capOf(plan, resource)!;
+  const detail = { code: 'plan_limit_exceeded', resource, current: cap, limit: cap, tier: tierOf(plan) };
+  return { status: 403, body: { detail } };
+};
+
+/** One plan a tier. */
+const TIERED = PLANS.filter((plan) => !plan.endsWith('_byo') && plan !== 'internal');
+const SIDE_BY_SIDE = 8;
+
+describe.each(TIERED)('on the plan %s', (plan) => {
+  beforeAll(async () => {
+    // What custom tools are filled from.
+    const known = await rows(sql`select 1 from workspaces where customer_id = 'model'`);
+    if (known.length > 0) return;
+    const made = await CAPPED.custom_tools.create(await service.tenant('acc_model'), 0);
+    expect(made.status).toBe(201);
+  });
+
+  // Guards: the cap is exact under parallel creates, the refusal says which one it is, and what is given back is free.
+  test.each(RESOURCES)(
+    '%s comes to its cap and no further',
+    async (resource) => {
+      const room = resource === 'api_keys' && plan === 'free' ? 1 : 2;
+      const tenant = await tenantWith(plan, resource, room);
+      const { create, free } = CAPPED[resource];
+      const answers = await Promise.all(Array.from({ length: SIDE_BY_SIDE }, (_, n) => create(tenant, n)));
+      const made = answers.filter(({ status }) => status === 201);
+      const isCapped = capOf(plan, resource) !== null;
+      expect(made).toHaveLength(isCapped ? room : SIDE_BY_SIDE);
+      for (const { status, body } of answers.filter((answer) => !made.includes(answer))) {
+        expect({ status, body }).toEqual(refusal(plan, resource));
+      }
+      if (!isCapped || !free) return;
+      expect((await free(tenant, made[0]!.body)).status).toBeLessThan(300);
+      const again = await Promise.all([create(tenant, 98), create(tenant, 99)]);
+      expect(again.map(({ status }) => status).sort()).toEqual([201, 403]);
+    },
+    120_000,
+  );
+});
+
+describe('a smaller plan', () => {
+  // Guards: nothing is taken away from who has more than the new plan allows, and nothing is added until there is room.
+  test.each(RESOURCES)('keeps what there is of %s', async (resource) => {
+    const tenant = await tenantWith('free', resource, 0);
+    const { customerId } = tenant.caller;
+    const setPlan = (plan: Plan) =>
+      rows(sql`update workspaces set plan = ${plan}::workspace_plan where customer_id = ${customerId}`);
+    await setPlan('starter_hosted');
+    const { create, free } = CAPPED[resource];
+    const made = await create(tenant, 1);
+    expect(made.status).toBe(201);
+    expect((await create(tenant, 2)).status).toBe(201);
+    await setPlan('free');
+    const { status, body } = await create(tenant, 3);
+    const { limit } = refusal('free', resource).body.detail;
+    expect({ status, body }).toMatchObject({ status: 403, body: { detail: { resource, limit, tier: 'free' } } });
+    expect(body.detail.current).toBeGreaterThanOrEqual(limit);
+    if (!free) return;
+    expect((await free(tenant, made.body)).status).toBeLessThan(300);
+    expect((await create(tenant, 4)).status).toBe(403);
+  });
+});
+
+describe('every other way', () => {
+  // Guards: a run is a run: another try, a scheduled one and one that an agent spawns count against the day too.
+  test('to a run is under the cap of the day', async () => {
+    const tenant = await tenantWith('free', 'runs_per_day', 1);
+    const { customerId } = tenant.caller;
+    const { run_id, status } = await tenant.run({
+      agent: 'assistant',
+      prompt: tool('spawn_run', { agent: 'writer', prompt: 'Write.' }),
+    });
+    expect(status).toBe('succeeded');
+    expect(await typesOf(tenant, run_id)).not.toContain('agent_run_started');
+    const told = (await eventsOf(tenant, run_id)).find(({ event_type }) => event_type === 'tool_result');
+    expect(told).toMatchObject({ status: 'failed' });
+
+    const retried = await tenant.cp('POST', `/v1/runs/${run_id}/retry`);
+    expect({ status: retried.status, body: retried.body }).toEqual(refusal('free', 'runs_per_day'));
+
+    const job = { name: 'nightly', agent_slug: 'writer', cron: '0 3 * * *', brief: 'Write.' };
+    const scheduled = await tenant.cp('POST', '/v1/scheduled-jobs', job);
+    expect(scheduled).toMatchObject({ status: 201 });
+    const { stores } = service.services;
+    const { acceptScheduledRun } = createScheduledJobActivities({
+      ...stores,
+      builtin: service.services.builtinJobs,
+      log: service.runtime.log,
+    });
+    const [{ n }] = (await rows(sql`select n from scheduled_jobs where customer_id = ${customerId}`)) as [
+      { n: number },
+    ];
+    const runId = newRunId();
+    expect(await acceptScheduledRun({ customerId, runId, source: { kind: 'job', n } })).toBeUndefined();
+    expect((await tenant.cp('GET', '/v1/runs')).body.meta.total).toBe(1);
+  });
+
+  // Guards: what an agent writes and what takes the place of another are entries as well.
+  test('to a memory entry is under its cap', async () => {
+    const tenant = await tenantWith('free', 'cold_memory_entries', 1);
+    const { body: entry } = await CAPPED.cold_memory_entries.create(tenant, 1);
+    const superseded = await tenant.cp('POST', `/v1/memory/entries/${entry.id}/supersede`, { content: 'Newer.' });
+    expect({ status: superseded.status, body: superseded.body }).toEqual(refusal('free', 'cold_memory_entries'));
+    const { run_id } = await tenant.run({ agent: 'assistant', prompt: tool('memory_write', { content: 'A note.' }) });
+    const told = (await eventsOf(tenant, run_id)).find(({ event_type }) => event_type === 'tool_result');
+    expect(told!.payload['result_preview']).toContain('full (1000 of 1000 entries)');
+  });
+});

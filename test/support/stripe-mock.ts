@@ -1,0 +1,81 @@
+/**
+ * Stripe's own stand-in for its API, which checks every request against Stripe's specification and answers with its
+ * fixtures. It keeps nothing: what needs memory is tested against `stripe-server.ts`. Built once with `go` into the
+ * project's cache; where that cannot be done, the tests that want it say so loudly and are skipped.
+ */
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const VERSION = 'v0.203.0';
+const CACHE = fileURLToPath(new URL('../../.cache', import.meta.url));
+const PROGRAM = join(CACHE, 'bin', `stripe-mock-${VERSION}`);
+const BUILD_MS = 240_000;
+
+export interface StripeMock {
+  url: string;
+  close(): Promise<void>;
+}
+
+/** Whether it is there now; builds it first where it can. */
+export async function hasStripeMock(): Promise<boolean> {
+  if (existsSync(PROGRAM)) return true;
+  try {
+    await build();
+    return true;
+  } catch (error) {
+    const [reason] = String((error as Error).message).split('\n');
+    process.stderr.write(`\nSKIPPED: everything that needs stripe-mock, which cannot be built here (${reason})\n`);
+    return false;
+  }
+}
+
+/** Of two at once both build, and either one is whole. */
+async function build(): Promise<void> {
+  await mkdir(join(CACHE, 'bin'), { recursive: true });
+  const folder = await mkdtemp(join(CACHE, 'stripe-mock-'));
+  process.stderr.write(`Building stripe-mock ${VERSION} for the tests, once ...\n`);
+  try {
+    await promisify(execFile)('go', ['install', '-trimpath', `github.com/stripe/stripe-mock@${VERSION}`], {
+      cwd: folder,
+      timeout: BUILD_MS,
+      // Everything inside the folder, and deletable: Go's module cache is read-only otherwise.
+      env: {
+        ...process.env,
+        ...{ GOBIN: folder, GOPATH: join(folder, 'go'), GOCACHE: join(folder, 'build') },
+        ...{ GOFLAGS: '-modcacherw', GOTELEMETRY: 'off' },
+      },
+    });
+    await rename(join(folder, 'stripe-mock'), PROGRAM);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+export async function startStripeMock(): Promise<StripeMock> {
+  const child = spawn(PROGRAM, ['-http-addr', '127.0.0.1:', '-https-addr', '127.0.0.1:'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const ended = once(child, 'exit');
+  let said = '';
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+      const [, port] = /HTTP at address: 127\.0\.0\.1:(\d+)\D/.exec(said) ?? [];
+      if (port) resolve(`http://127.0.0.1:${port}`);
+    });
+    child.once('error', reject).once('exit', () => reject(new Error(`stripe-mock ended while starting\n${said}`)));
+  });
+  return {
+    url,
+    async close() {
+      child.stdout.destroy();
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
