@@ -10,7 +10,7 @@ import { migrate } from '../../src/platform/db/migrate.ts';
 import { createMemoryStore } from '../../src/resources/memory/store/index.ts';
 import { makeWorkspace } from '../support/workspaces.ts';
 import { createRandom, makeCorpus, type Corpus } from './memory-corpus.ts';
-import { openNativePostgres } from './native-postgres.ts';
+import { openNativePostgres } from '../support/native-postgres.ts';
 import { endWithUs } from './processes.ts';
 import { alone, percentile, type Row, type Target } from './report.ts';
 

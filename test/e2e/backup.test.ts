@@ -13,7 +13,7 @@ import pg from 'pg';
 import { readCredentials } from '../../src/embedded/credentials.ts';
 import { createLog } from '../../src/platform/core/log.ts';
 import { connectTemporal } from '../../src/platform/temporal/client.ts';
-import { openNativePostgres } from '../bench/native-postgres.ts';
+import { openNativePostgres } from '../support/native-postgres.ts';
 import { readyLine, startCli, type CliProcess } from '../embedded/service-process.ts';
 import { withDatabase } from '../support/database-template.ts';
 import { agentStep, gateStep, phaseSpec } from '../support/projects.ts';

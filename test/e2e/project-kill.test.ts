@@ -1,7 +1,8 @@
 /** `kill -9` of the worker, again and again, while several projects are under way: each comes to its end, once. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import { prepareProcesses, type Part, PARTS, type Processes } from '../support/processes.ts';
+import { prepareProcesses, PARTS, type Processes } from '../support/processes.ts';
+import type { Part } from '../support/service-process.ts';
 import { agentStep, phaseSpec, reviewStep } from '../support/projects.ts';
 import { tool } from '../support/runs.ts';
 import { eventually } from '../support/service.ts';

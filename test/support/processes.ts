@@ -3,12 +3,9 @@
  * that outlive it. Where the database takes one connection, API and worker are one process; on `TEST_DATABASE_URL` they
  * are two, and each can be killed alone.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { makeSession } from '../../src/embedded/credentials.ts';
 import { findTemporalCli, freePort, startTemporal, type EmbeddedTemporal } from '../../src/embedded/temporal.ts';
 import { loadConfig } from '../../src/platform/core/config.ts';
@@ -21,16 +18,9 @@ import { createApiKeyStore } from '../../src/resources/api-keys/store.ts';
 import { createWorkspaceStore } from '../../src/resources/workspaces/store.ts';
 import { openTestDatabase } from './database.ts';
 import { call, TEST_SECRETS, type Answer } from './service.ts';
+import { COMMANDS, startProcess, type Part, type RunningProcess } from './service-process.ts';
 import { bundleWorkflows } from './workflow-bundle.ts';
 
-export type Part = 'service' | 'api' | 'worker';
-
-/** What each process runs, and the line that it logs when it works. */
-const COMMANDS: Record<Part, { args: string[]; readyLine: string }> = {
-  service: { args: ['src/cli.ts', 'start'], readyLine: '"event":"ready"' },
-  api: { args: ['src/api.ts'], readyLine: '"msg":"listening"' },
-  worker: { args: ['src/worker.ts'], readyLine: '"msg":"worker started"' },
-};
 export const PARTS: readonly Part[] = process.env.TEST_DATABASE_URL ? ['worker', 'api'] : ['service'];
 
 export interface Processes {
@@ -54,8 +44,6 @@ export interface Processes {
   withDatabase<T>(work: (db: Database) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
-
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Makes a database, a Temporal and the settings; `start` starts the service on them. */
 export async function prepareProcesses(settings: Record<string, string>): Promise<Processes> {
@@ -134,39 +122,6 @@ export async function prepareProcesses(settings: Record<string, string>): Promis
       await temporal.stop();
       await database.close();
       await rm(dataDir, { recursive: true, force: true, maxRetries: 40, retryDelay: 100 });
-    },
-  };
-}
-
-interface RunningProcess {
-  child: ChildProcess;
-  /** Resolves with the exit code; null when a signal ended it. */
-  ended: Promise<number | null>;
-  /** Resolves when it has printed this; rejects when it ends without. */
-  logged(text: string): Promise<void>;
-}
-
-function startProcess([file, ...args]: string[], env: Record<string, string>, cwd: string): RunningProcess {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(ROOT, file!), ...args], {
-    // A folder without a .env, and neither this machine's settings nor jest's own options.
-    ...{ cwd, stdio: ['ignore', 'pipe', 'pipe'] },
-    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
-  });
-  let output = '';
-  child.stdout!.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  child.stderr!.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  let isOver = false;
-  const ended = once(child, 'close').then(([code]) => {
-    isOver = true;
-    return code as number | null;
-  });
-  return {
-    ...{ child, ended },
-    async logged(text) {
-      while (!output.includes(text)) {
-        if (isOver) throw new Error(`${file} ended before it said ${text}\n${output.slice(-4_000)}`);
-        await Promise.race([once(child.stdout!, 'data'), ended]);
-      }
     },
   };
 }
