@@ -80,10 +80,11 @@ export class Problem extends Error {
   readonly code: ProblemCode;
   readonly detail: unknown;
 
-  constructor(code: ProblemCode, detail?: unknown) {
+  /** @param cause for the log; the caller never sees it */
+  constructor(code: ProblemCode, detail?: unknown, cause?: unknown) {
     const known: { status: number; detail?: string } = PROBLEMS[code];
     const said = detail ?? known.detail ?? code;
-    super(typeof said === 'string' ? said : code);
+    super(typeof said === 'string' ? said : code, cause === undefined ? {} : { cause });
     this.name = 'Problem';
     this.code = code;
     this.detail = said;

@@ -153,7 +153,10 @@ export const errorHandler =
   (log: Log): ErrorRequestHandler =>
   (error: unknown, request, response, _next) => {
     const problem = error instanceof Problem ? error : response.locals.isHandling ? undefined : readingProblem(error);
-    if (!problem) log.error({ err: error, request_id: request.id, path: request.path }, 'request failed');
+    const context = { err: error, request_id: request.id, path: request.path };
+    if (!problem) log.error(context, 'request failed');
+    // What we depend on failed us: its own words are for the operator alone.
+    else if (problem.status > 500) log.warn(context, 'request not served');
     if (response.headersSent) {
       response.destroy();
       return;

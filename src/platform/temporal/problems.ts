@@ -15,7 +15,7 @@ export async function withinDeadline<T>(temporal: Temporal, call: () => Promise<
   const answer = temporal.connection.withDeadline(Date.now() + DEADLINE_MS, call);
   try {
     return await orAfter(DEADLINE_MS, answer, () => {
-      throw new Problem('runtime_unreachable');
+      throw new Problem('runtime_unreachable', undefined, new Error(`no answer in ${DEADLINE_MS} ms`));
     });
   } catch (error) {
     throw namedIfUnreachable(error);
@@ -24,7 +24,7 @@ export async function withinDeadline<T>(temporal: Temporal, call: () => Promise<
 
 /** For calls that wait longer than a route's deadline. */
 export const namedIfUnreachable = (error: unknown): unknown =>
-  isUnreachable(error) ? new Problem('runtime_unreachable') : error;
+  isUnreachable(error) ? new Problem('runtime_unreachable', undefined, error) : error;
 
 /** Gives up on work, which goes on, after that long. */
 export async function orAfter<T>(ms: number, work: Promise<T>, giveUp: () => T): Promise<T> {

@@ -3,7 +3,12 @@
  * (which the list of schedules shows and an update can change), and bringing a schedule in line with its row is one
  * operation that can be repeated by anybody at any time.
  */
-import { ScheduleAlreadyRunning, ScheduleOverlapPolicy, type ScheduleOptions } from '@temporalio/client';
+import {
+  ScheduleAlreadyRunning,
+  ScheduleNotFoundError,
+  ScheduleOverlapPolicy,
+  type ScheduleOptions,
+} from '@temporalio/client';
 import type { Log } from '../core/log.ts';
 import type { Temporal } from './client.ts';
 import { withinDeadline } from './problems.ts';
@@ -43,10 +48,20 @@ const optionsOf = (trigger: Trigger) =>
     typedSearchAttributes: searchAttributes(trigger),
   }) satisfies ScheduleOptions;
 
+/** Of a row that was just made. */
+const FIRST_REVISION = 1;
+
 const revisionIn = (note: string | undefined): number | undefined => {
   const [, digits] = /^revision (\d+)$/.exec(note ?? '') ?? [];
   return digits === undefined ? undefined : Number(digits);
 };
+
+const whenIt =
+  (Failure: new (...args: never[]) => Error, otherwise: () => Promise<unknown>) =>
+  (error: unknown): Promise<unknown> => {
+    if (error instanceof Failure) return otherwise();
+    throw error;
+  };
 
 export interface KnownTrigger {
   scheduleId: string;
@@ -61,14 +76,14 @@ export const createTriggers = (temporal: Temporal) => {
     /** A later revision that is there already stays. */
     async apply(trigger: Trigger): Promise<void> {
       const options = optionsOf(trigger);
-      try {
-        await schedule.create(options);
-      } catch (error) {
-        if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-        await schedule
+      const create = () => schedule.create(options);
+      const update = () =>
+        schedule
           .getHandle(trigger.scheduleId)
           .update((current) => ((revisionIn(current.state.note) ?? 0) > trigger.revision ? current : options));
-      }
+      // The likely one first: each is a round trip of a route's few seconds.
+      if (trigger.revision > FIRST_REVISION) await update().catch(whenIt(ScheduleNotFoundError, create));
+      else await create().catch(whenIt(ScheduleAlreadyRunning, update));
     },
 
     remove: (scheduleId: string): Promise<void> => removeSchedule(temporal, scheduleId),

@@ -73,6 +73,7 @@ const served = serve([
     async ({ params: { kite_id } }) => {
       if (kite_id === 'broken') throw Object.assign(new Error(SECRET), { status: 404, statusCode: 404 });
       if (kite_id === 'multipart') throw new Error(`multipart upload to ${SECRET} failed`);
+      if (kite_id === 'down') throw new Problem('runtime_unreachable', undefined, new Error(SECRET));
       if (kite_id === 'unknown') throw new Problem('not_found');
     },
   ),
@@ -206,6 +207,13 @@ describe('reply', () => {
     expect(reply).toMatchObject({ status: 500, body: { detail: 'internal_error' } });
     expect(JSON.stringify([...reply.headers])).not.toContain('hunter2');
     expect(lines.join()).toContain('request failed');
+  });
+
+  // Guards: when something that we depend on fails, its own words reach the log and nobody else.
+  test('a failure of what is behind us is logged with its cause', async () => {
+    const reply = await call('DELETE', '/v1/kites/down');
+    expect(reply).toMatchObject({ status: 502, body: { detail: 'runtime_unreachable' } });
+    expect(lines.join()).toMatch(/hunter2.*request not served/);
   });
 
   // Guards: problems are no incidents; they are answered and not logged as errors.
