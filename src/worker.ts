@@ -132,7 +132,7 @@ function optionsOf({ config, temporal }: Runtime, queue: Queue, activities: Acti
     activities,
     maxConcurrentActivityTaskExecutions: config.WORKER_MAX_CONCURRENT,
     interceptors: { activity: [() => ({ inbound: { execute: (input, next) => next(input).catch(rethrowSafe) } })] },
-    maxCachedWorkflows: 1_000,
+    maxCachedWorkflows: config.WORKER_MAX_CACHED_WORKFLOWS,
     maxConcurrentWorkflowTaskExecutions: config.WORKER_MAX_WORKFLOW_TASKS,
     shutdownGraceTime: config.SHUTDOWN_GRACE,
     // A cancelled model call is to stop within a second, and it learns of that with a heartbeat.

@@ -88,6 +88,8 @@ export async function startTestService({
     TASK_QUEUE_PREFIX: temporal.queuePrefix,
     SHUTDOWN_GRACE: '2s',
     WORKER_BUNDLE: fileURLToPath(new URL('../../dist/workflow-bundle.js', import.meta.url)),
+    // `npm run proof:replay` has every workflow replay at each of its tasks.
+    ...(process.env.TEST_WORKFLOW_CACHE && { WORKER_MAX_CACHED_WORKFLOWS: process.env.TEST_WORKFLOW_CACHE }),
     ...env,
   });
   const destination = config.LOG_LEVEL === 'silent' ? mailbox : undefined;

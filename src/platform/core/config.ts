@@ -102,6 +102,9 @@ export const settings = z.object({
   WORKER_MAX_WORKFLOW_TASKS: integer(200, 2, 2_000).describe(
     'Workflow tasks this worker runs at once. Fewer (2 a core) let commands go before busy pipelines, and cost throughput',
   ),
+  WORKER_MAX_CACHED_WORKFLOWS: integer(1_000, 0, 100_000).describe(
+    'Workflows this worker keeps in memory between their tasks; the others replay from their history when they go on',
+  ),
   TEMPORAL_UI_URL: url.optional().describe('Temporal Web UI, for the links that the product prints'),
 
   SESSION_SECRET: secrets.describe('Signs session cookies; older ones after a comma are still believed'),
