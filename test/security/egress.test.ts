@@ -6,7 +6,11 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { integrations } from '../../src/resources/integrations/catalogue.ts';
+import { INSIDE } from '../support/inside-addresses.ts';
+import { eventsOf, tool, type EventRow } from '../support/runs.ts';
 import { startTestService, type Tenant, type TestService } from '../support/service.ts';
+import { tried } from '../support/sizes.ts';
 
 let inside: Server;
 let partner: Server;
@@ -49,20 +53,66 @@ const fetchedBy = async (args: object): Promise<string> => {
   return output!;
 };
 
-const INSIDE = [
-  '127.0.0.1',
-  'localhost',
-  '2130706433',
-  '0x7f.1',
-  '[::1]',
-  '[::ffff:7f00:1]',
-  '[64:ff9b::7f00:1]',
-  '0.0.0.0',
-];
+/** A run may call so many tools in one turn that a spelling each costs little. */
+const AT_ONCE = 10;
+const inPortions = (hosts: readonly string[]): string[][] =>
+  Array.from({ length: Math.ceil(hosts.length / AT_ONCE) }, (_, i) => hosts.slice(i * AT_ONCE, (i + 1) * AT_ONCE));
 
-// Guards: an agent reads nothing inside, by any method or spelling, and is told why.
-test.each(INSIDE)('an agent does not reach %s', async (host) => {
-  expect(await fetchedBy({ url: `http://${host}:${port}/` })).toContain('this address is not allowed');
+/** What the calls of a run were answered, one for each address. */
+async function callsTo(hosts: readonly string[], callOf: (url: string) => string, agent: string): Promise<EventRow[]> {
+  const calls = hosts.map((host) => callOf(`http://${host}:${port}/`));
+  const { run_id } = await tenant.run({ agent, prompt: `Read them. ${calls.join(' ')}` });
+  return (await eventsOf(tenant, run_id)).filter(({ event_type }) => event_type === 'tool_result');
+}
+
+function expectRefusals(answers: readonly EventRow[], hosts: readonly string[]): void {
+  expect(answers).toHaveLength(hosts.length);
+  for (const { status, payload } of answers) {
+    expect({ status, said: payload['result_preview'] }).toEqual({
+      status: 'failed',
+      said: expect.stringContaining('this address is not allowed'),
+    });
+  }
+  expect(touched).toBe(0);
+  tried('addresses inside refused', hosts.length);
+}
+
+// Guards: an agent reads nothing inside, by any spelling, and is told why.
+test.each(inPortions(INSIDE).map((hosts) => [hosts.join(' '), hosts] as const))(
+  'http_request does not reach %s',
+  async (_, hosts) => {
+    const read = (url: string) => tool('http_request', { url });
+    expectRefusals(await callsTo(hosts, read, 'researcher'), hosts);
+    const write = (url: string) => tool('http_request', { url, method: 'POST', body: 'a' });
+    expectRefusals(await callsTo(hosts, write, 'researcher'), hosts);
+  },
+);
+
+// Guards: a tool of the workspace's own leads inside no more than one that ships; what can be told is refused at once.
+test('a webhook tool does not reach any of them', async () => {
+  const slugs: string[] = [];
+  for (const [n, host] of INSIDE.entries()) {
+    const body = { url: `https://${host}:${port}/`, method: 'GET' };
+    const made = await tenant.cp('POST', '/v1/tools', {
+      ...{ slug: `inside-${n}`, description: 'Looks inside', kind: 'webhook', body },
+      schema: { type: 'object', properties: {} },
+    });
+    if (made.status === 201) slugs.push(`inside-${n}`);
+    else expect(made).toMatchObject({ status: 400, body: { detail: expect.stringContaining('body.url') } });
+  }
+  tried('addresses inside refused', INSIDE.length - slugs.length);
+  for (const portion of inPortions(slugs)) {
+    const agent = { slug: 'insider', model: 'offline', prompt: 'You look.', allowed_tool_slugs: portion };
+    const { status } = await tenant.cp('POST', '/v1/agents', agent);
+    expect(status).toBe(201);
+    const { run_id } = await tenant.run({ agent: 'insider', prompt: portion.map((slug) => tool(slug, {})).join(' ') });
+    const events = await eventsOf(tenant, run_id);
+    expectRefusals(
+      events.filter(({ event_type }) => event_type === 'tool_result'),
+      portion,
+    );
+    await tenant.cp('DELETE', '/v1/agents/insider');
+  }
   expect(touched).toBe(0);
 });
 test('an agent does not reach what a redirect leads to', async () => {
@@ -76,8 +126,42 @@ test.each(INSIDE)('a webhook does not go to %s', async (host) => {
   for (const scheme of ['https', 'http']) {
     const answer = await tenant.api('POST', '/v1/webhooks', { url: `${scheme}://${host}:${port}/` });
     expect(answer).toMatchObject({ status: 400, body: { detail: expect.stringMatching(/^url: /) } });
+    tried('addresses inside refused');
   }
   expect((await tenant.api('GET', '/v1/webhooks')).body.data).toEqual([]);
+  expect(touched).toBe(0);
+});
+
+// Guards: nor do a project's results, by any kind of destination that takes an address.
+test.each(INSIDE)('no output goes to %s', async (host) => {
+  const url = `https://${host}:${port}/`;
+  const storage = { region: 'eu-central-1', bucket: 'outputs', access_key_id: 'a', secret_access_key: 'b' };
+  for (const [kind, config] of [
+    ['webhook', { url }],
+    ['slack', { webhook_url: url }],
+    ['s3', { ...storage, endpoint: url }],
+  ] as const) {
+    const answer = await tenant.cp('POST', '/v1/output-destinations', { name: `To ${kind}`, kind, config });
+    expect({ kind, status: answer.status }).toEqual({ kind, status: 400 });
+    tried('addresses inside refused');
+  }
+  expect((await tenant.cp('GET', '/v1/output-destinations')).body.data).toEqual([]);
+  expect(touched).toBe(0);
+});
+
+// Guards: nor are models, integrations and MCP servers of a workspace asked for inside.
+const ADDRESSES = [...integrations.values()].flatMap(({ slug, slots }) =>
+  slots.flatMap(({ key, format }) => (format === 'address' ? [`${slug}/secrets/${key}`] : [])),
+);
+test.each(ADDRESSES)('%s is no address inside', async (slot) => {
+  expect(ADDRESSES.some((each) => each.includes('mcp'))).toBe(true);
+  for (const host of INSIDE) {
+    const answer = await tenant.cp('PUT', `/v1/integrations/${slot}`, { value: `https://${host}:${port}/` });
+    expect({ host, status: answer.status, detail: answer.body.detail }).toEqual({
+      ...{ host, status: 400, detail: expect.stringMatching(/^value: /) },
+    });
+    tried('addresses inside refused');
+  }
   expect(touched).toBe(0);
 });
 

@@ -5,9 +5,14 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { createEgress, type Egress } from '../../../../src/platform/egress/egress.ts';
 import { ActionError } from '../../../../src/resources/projects/builtin/action.ts';
 import { findAction } from '../../../../src/resources/projects/builtin/index.ts';
+import { INSIDE } from '../../../support/inside-addresses.ts';
+import { tried } from '../../../support/sizes.ts';
 import { runAction } from './context.ts';
 
 let server: Server;
+let inside: Server;
+let insidePort: number;
+let touched = 0;
 let egress: Egress;
 let origin: string;
 let received: { path: string; type: string; body: unknown }[] = [];
@@ -24,11 +29,14 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   origin = `http://127.0.0.1:${port}`;
+  inside = createServer((_, response) => response.end()).on('connection', () => (touched += 1));
+  await new Promise<void>((resolve) => inside.listen(0, '127.0.0.1', resolve));
+  insidePort = (inside.address() as AddressInfo).port;
   egress = createEgress({ allowlist: [`127.0.0.1:${port}`], allowHttp: true });
 });
 afterAll(async () => {
   await egress.close();
-  await new Promise((resolve) => server.close(resolve));
+  for (const each of [server, inside]) await new Promise((resolve) => each.close(resolve));
 });
 beforeEach(() => {
   received = [];
@@ -63,6 +71,12 @@ test.each([undefined, 7, 'soon', 'http://169.254.169.254/latest', 'file:///etc/p
   await expect(post(url)).rejects.toThrow(ActionError);
   await expect(post(url)).rejects.toThrow(/publish_url|not allowed/);
   expect(received).toEqual([]);
+});
+
+test.each(INSIDE)('does not publish to %s', async (host) => {
+  await expect(post(`http://${host}:${insidePort}/`)).rejects.toThrow(/not allowed/);
+  expect(touched).toBe(0);
+  tried('addresses inside refused');
 });
 
 // Guards: a cancelled step sends nothing.
