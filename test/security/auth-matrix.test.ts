@@ -18,6 +18,7 @@ import {
   type Tenant,
   type TestService,
 } from '../support/service.ts';
+import { tried } from '../support/sizes.ts';
 import { matrixPath, wrongCredentials, type Material, type WrongCredential } from '../support/wrong-credentials.ts';
 
 let service: TestService;
@@ -70,6 +71,8 @@ async function expectRefusals(endpoint: Endpoint, gateway: string, controlPlane:
   expect(await notRefused(endpoint.method, gateway + path, atGateway)).toEqual([]);
   expect(await notRefused(endpoint.method, controlPlane + path, atControlPlane)).toEqual([]);
   expect(atGateway.length + atControlPlane.length).toBeGreaterThan(10);
+  tried('endpoints');
+  tried('wrong credentials refused', atGateway.length + atControlPlane.length);
 }
 
 const gatewayOf = ({ surface }: Endpoint) => (surface === 'public' ? service.baseUrl : `${service.baseUrl}/api/v1/cp`);
@@ -189,6 +192,7 @@ describe('the gateway', () => {
     }
     expect(found).toEqual([]);
     expect(outside.length).toBeGreaterThan(100);
+    tried('addresses beside the nine', outside.length);
   });
 
   // Guards: who a request speaks for comes from the cookie. Headers that only the proxy may set are taken away.

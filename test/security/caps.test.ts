@@ -6,6 +6,7 @@ import { newRunId } from '../../src/platform/core/ids.ts';
 import { capOf, PLANS, tierOf, type CappedResource, type Plan } from '../../src/resources/workspaces/model.ts';
 import { confirmed } from '../support/otp.ts';
 import { eventsOf, tool, typesOf } from '../support/runs.ts';
+import { sized, tried } from '../support/sizes.ts';
 import { startTestService, type Answer, type Tenant, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -101,7 +102,7 @@ const refusal = (plan: Plan, resource: CappedResource) => {
 
 /** One plan a tier. */
 const TIERED = PLANS.filter((plan) => !plan.endsWith('_byo') && plan !== 'internal');
-const SIDE_BY_SIDE = 8;
+const SIDE_BY_SIDE = sized(8, 50);
 
 describe.each(TIERED)('on the plan %s', (plan) => {
   beforeAll(async () => {
@@ -122,6 +123,7 @@ describe.each(TIERED)('on the plan %s', (plan) => {
       const answers = await Promise.all(Array.from({ length: SIDE_BY_SIDE }, (_, n) => create(tenant, n)));
       const made = answers.filter(({ status }) => status === 201);
       const isCapped = capOf(plan, resource) !== null;
+      tried('creates at a cap', answers.length);
       expect(made).toHaveLength(isCapped ? room : SIDE_BY_SIDE);
       for (const { status, body } of answers.filter((answer) => !made.includes(answer))) {
         expect({ status, body }).toEqual(refusal(plan, resource));

@@ -9,6 +9,7 @@ import { dumpTables } from '../support/dump-tables.ts';
 import { byId, endpoints, isOfOperator, parameterNames } from '../support/endpoints.ts';
 import { EXAMPLES, SAME_FOR_ALL } from '../support/examples.ts';
 import { send, sendConfirmed } from '../support/send.ts';
+import { tried } from '../support/sizes.ts';
 import { startTestService, type Answer, type Tenant, type TestService } from '../support/service.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
 
@@ -119,6 +120,7 @@ describe('reading', () => {
     expect(after[id]).toMatch(/^200 /);
     expect(after[id]).toBe(before[id]);
     for (const foreign of [MARK_A, 'alba', albas.runId, albas.deliveryId]) expect(after[id]).not.toContain(foreign);
+    tried('reads beside another workspace');
   });
 
   // Guards: the test above could fail: what it looks for is what alba reads of its own.
@@ -178,6 +180,7 @@ describe("asking for what is another workspace's", () => {
     if (TELLING[id]) expect(foreign).toMatchObject(TELLING[id]);
     else expect(seen(foreign, albas)).toEqual(seen(unknown, NOBODYS));
     expect(await recorded()).toEqual(rows);
+    tried('endpoints asked with a foreign id');
   });
 
   // Guards: names are a workspace's own, so taking one neither fails nor tells that somebody else has it.

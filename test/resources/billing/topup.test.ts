@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eq } from 'drizzle-orm';
 import { billingEvents, topups } from '../../../src/resources/billing/table.ts';
+import { sized, tried } from '../../support/sizes.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
 import {
   deliver,
@@ -11,6 +12,9 @@ import {
   startStripeServer,
   type StripeServer,
 } from '../../support/stripe-server.ts';
+
+/** Of one event, at once. */
+const DELIVERIES = sized(10, 100);
 
 let stripe: StripeServer;
 let service: TestService;
@@ -95,12 +99,13 @@ describe('asking', () => {
 });
 
 describe('an event', () => {
-  // Guards: credit once for ten parallel deliveries of one event, and once for two events of one session.
+  // Guards: credit once for many parallel deliveries of one event, and once for two events of one session.
   test('credits once', async () => {
     const buyer = await service.tenant('acc_once', 'free');
     const { checkout_session_id: id } = await topup({ amount_usd_cents: 2_500 }, buyer);
     const event = paid(id);
-    const answers = await Promise.all(Array.from({ length: 10 }, () => tell(event)));
+    const answers = await Promise.all(Array.from({ length: DELIVERIES }, () => tell(event)));
+    tried('deliveries of one payment', DELIVERIES);
     expect(answers).toEqual(answers.map(() => TAKEN));
     expect(await tell(paid(id))).toEqual(TAKEN);
     expect(await tell(paid(id, {}, 'checkout.session.async_payment_succeeded'))).toEqual(TAKEN);

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { codeOf, demandIn, otpHeaders } from '../../support/otp.ts';
+import { tried } from '../../support/sizes.ts';
 import { startGated, type Put } from './gated-service.ts';
 
 let service: Awaited<ReturnType<typeof startGated>>;
@@ -64,6 +65,7 @@ test('lets one of 50 parallel right answers through', async () => {
   const { challenge_id: id } = await challenged(put);
   const answers = await Promise.all(Array.from({ length: 50 }, () => put('a', 'hello', otpHeaders(id))));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(49).fill(403)]);
+  tried('parallel right answers', answers.length);
   expect(await service.notes()).toEqual(['hello']);
 });
 
@@ -82,6 +84,7 @@ test('is bound to workspace, operation, scope and body', async () => {
     await mine.put('a', 'hello', { 'x-service-otp-code': codeOf(id) }),
   ]) {
     expect(demandIn(answer).challenge_id).not.toBe(id);
+    tried('codes of something else');
   }
   expect(await service.notes()).toEqual([]);
   // None of these has used or burned it.
@@ -134,6 +137,7 @@ describe('a hundred wrong codes in a row', () => {
     for (let wrong = 1; wrong <= times; wrong++) {
       const { body } = await put('a', 'hello', otpHeaders(id, wrongFor(id)));
       id = body.detail.challenge_id ?? id;
+      tried('wrong codes');
     }
     return id;
   };

@@ -21,7 +21,11 @@ import {
   untilStep,
 } from '../../support/projects.ts';
 import { tool } from '../../support/runs.ts';
+import { sized, tried } from '../../support/sizes.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+
+/** Of many people on one gate, at once. */
+const DECISIONS = sized(50, 100);
 
 let service: TestService;
 let acme: Tenant;
@@ -53,8 +57,11 @@ describe('a human gate', () => {
   test('is approved once', async () => {
     const id = await startProject(acme, 'human');
     const gate = await untilGate(acme, id, 'text', 'gate');
-    const answers = await Promise.all([gate.approve('Fine'), gate.reject('No'), gate.approve(), gate.reject()]);
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
+    const answers = await Promise.all(
+      Array.from({ length: DECISIONS }, (_, n) => (n % 2 === 0 ? gate.approve('Fine') : gate.reject('No'))),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(DECISIONS - 1).fill(409)]);
+    tried('decisions on one gate', DECISIONS);
     const won = answers.findIndex(({ status }) => status === 200);
     const decision = won % 2 === 0 ? 'approved' : 'rejected';
     expect(await gateOf(id)).toMatchObject({

@@ -143,6 +143,20 @@ inBubblewrap('a command finds nothing of the service', async () => {
   for (const secret of [...Object.values(TEST_SECRETS), config.DATABASE_URL]) expect(stdout).not.toContain(secret);
 });
 
+// Guards: whatever a command does, it ends with its time, and the worker goes on with what others ask.
+inBubblewrap.each([
+  ['a fork bomb', 'bomb() { bomb | bomb & }; bomb; sleep 100'],
+  ['all the memory', 'tail /dev/zero'],
+  ['endless output', 'cat /dev/zero'],
+  ['an endless loop', 'while :; do :; done'],
+  ['an orphan', '(setsid sleep 3141592 > /dev/null 2>&1 &); sleep 100'],
+])('%s ends, and the worker goes on', async (_, script) => {
+  await make('harm', 'command', { argv: ['bash', '-c', script], timeout_s: 1 });
+  expect(await call('harm')).toMatchObject({ status: 'failed' });
+  await make('command', 'command', { argv: ['printf', 'well'] });
+  expect(await call('command')).toMatchObject({ status: 'succeeded', result: { stdout: 'well' } });
+});
+
 // Guards: a tool from before the deployment stopped running its kind says so to the model.
 test('kinds that are off are not called', async () => {
   const docker = { dockerHost: 'unix:///nowhere.sock', images: [] };

@@ -78,6 +78,12 @@ function known<Word extends string>(words: readonly Word[], said: string): Word 
 }
 
 export const createProjectCommands = ({ temporal, store, starter }: ProjectCommandsDependencies) => {
+  /** As the update itself looks, at the same record. */
+  async function checkWaiting(customerId: string, { project_id, subtask_id }: SubtaskAddress): Promise<void> {
+    const { status } = found(await store.findSubtask(customerId, project_id, uuid(subtask_id)));
+    if (status !== 'blocked') throw new Problem('gate_not_waiting', `the gate is ${status}`);
+  }
+
   /** The project, if there is still something that can be done to it. */
   async function open(customerId: string, projectId: string) {
     const project = found(await store.findProjectState(customerId, projectId));
@@ -124,16 +130,23 @@ export const createProjectCommands = ({ temporal, store, starter }: ProjectComma
   /**
    * Answers when the update is through.
    * @param texts what the caller says in its own words; kept under the id of the update, out of its history
+   * @param check refuses, once it is its turn, what the record shows to be too late: of many commands at once those that
+   * have lost would otherwise each take an update's time, until the last ones hear that the runtime does not answer
    */
   const send = <Result, Args>(
     projectId: string,
     update: UpdateDefinition<Result, [Args]>,
     args: Args,
     texts?: CommandTexts,
+    check: () => Promise<void> = async () => {},
   ): Promise<Result> => {
     const prepared = prepare(args);
     let isTextKept = texts === undefined;
+    let isChecked = false;
     const attempt = async (isClosed: boolean) => {
+      // Not again: an attempt that was lost may have been what made it too late.
+      if (!isChecked) await check();
+      isChecked = true;
       if (!isTextKept) await store.keepCommandTexts({ projectId, commandId: prepared.updateId }, texts!);
       isTextKept = true;
       if (!isClosed) return handleOf(projectId).executeUpdate(update, prepared);
@@ -217,6 +230,7 @@ export const createProjectCommands = ({ temporal, store, starter }: ProjectComma
         resolveGateUpdate,
         { ...answer, actor: actorOf(caller), gateKind: 'human' },
         { comment },
+        () => checkWaiting(caller.customerId, address),
       );
       return found(await store.findSubtask(caller.customerId, address.project_id, id));
     },
@@ -228,7 +242,10 @@ export const createProjectCommands = ({ temporal, store, starter }: ProjectComma
       const actor: Actor = { kind: 'external', id: answer.decided_by ?? null };
       const { decision, decided_by, comment = null, payload = null } = answer;
       const decided = { subtask_id: id, decision, ...(decided_by !== undefined && { decided_by }) };
-      return send(projectId, resolveGateUpdate, { ...decided, actor, gateKind: 'webhook' }, { comment, payload });
+      const texts = { comment, payload };
+      return send(projectId, resolveGateUpdate, { ...decided, actor, gateKind: 'webhook' }, texts, () =>
+        checkWaiting(customerId, { project_id: projectId, subtask_id: id }),
+      );
     },
 
     async retrigger(caller: Caller, address: PhaseAddress, { addendum_brief: addendum, cascade }: RetriggerRequest) {
