@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm';
 import { createSurface, errorHandler, notFound } from './platform/http/app.ts';
 import { createAuthenticate } from './platform/http/auth.ts';
+import { codecRouter } from './platform/http/codec.ts';
 import { createMetrics } from './platform/http/metrics.ts';
 import { docsRouter } from './platform/http/docs.ts';
 import { createBrowserProxy, forwardTo } from './platform/http/proxy.ts';
@@ -25,11 +26,14 @@ export interface Api {
 
 export async function startApi(runtime: Runtime, services: Services): Promise<Api> {
   const { config, log, db, temporal } = runtime;
-  const authenticate = createAuthenticate({
+  const credentials = {
     sessionSecret: config.SESSION_SECRET,
-    adminSecret: config.ADMIN_SECRET,
     operatorToken: config.OPERATOR_TOKEN,
     isEnded: services.signIn.sessions.isEnded,
+  };
+  const authenticate = createAuthenticate({
+    ...credentials,
+    adminSecret: config.ADMIN_SECRET,
     identityCaller: services.identityCaller,
     apiKeyCaller: services.apiKeys.caller,
   });
@@ -53,9 +57,14 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
   };
   if (metrics) {
     const { CONTROL_PLANE_PORT: port, CONTROL_PLANE_HOST: host } = config;
+    const [codec] = temporal.dataConverter.payloadCodecs ?? [];
     const listener = await listen({
       ...{ port, host, log, ready, record: metrics.recordFor('control-plane') },
-      routers: [['/metrics', metrics.serve], controlPlane],
+      routers: [
+        ['/metrics', metrics.serve],
+        ...(codec ? [['/codec', codecRouter({ codec, ...credentials, uiUrl: config.TEMPORAL_UI_URL })] as const] : []),
+        controlPlane,
+      ],
     });
     open.push(listener);
     api.controlPlaneUrl = listener.url;

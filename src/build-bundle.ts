@@ -2,13 +2,19 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundleWorkflows } from './platform/temporal/workflow-bundle.ts';
+import { bundleWorkflows, sealedBundle } from './platform/temporal/workflow-bundle.ts';
 
 const BUNDLE = fileURLToPath(new URL('../dist/workflow-bundle.js', import.meta.url));
 
-const { code } = await bundleWorkflows();
-await mkdir(dirname(BUNDLE), { recursive: true });
-// Renamed when whole: a worker that starts meanwhile reads the old bundle or the new one, never half of one.
-const unfinished = `${BUNDLE}.${process.pid}`;
-await writeFile(unfinished, code);
-await rename(unfinished, BUNDLE);
+await build(BUNDLE, { isSealed: false });
+// For deployments with a payload codec; a worker that finds none bundles at start.
+if (process.argv.includes('--sealed')) await build(sealedBundle(BUNDLE), { isSealed: true });
+
+async function build(path: string, options: { isSealed: boolean }): Promise<void> {
+  const { code } = await bundleWorkflows(options);
+  await mkdir(dirname(path), { recursive: true });
+  // Renamed when whole: a worker that starts meanwhile reads the old bundle or the new one, never half of one.
+  const unfinished = `${path}.${process.pid}`;
+  await writeFile(unfinished, code);
+  await rename(unfinished, path);
+}

@@ -29,7 +29,7 @@ export async function openRuntime(env: Record<string, string | undefined>): Prom
     onError: ({ message }) =>
       log.warn({ reason: message }, 'a database connection broke; the next query connects anew'),
   });
-  const temporal = await connectTemporal(env, { log });
+  const temporal = await connectTemporal(env, { log, codecKeys: config.TEMPORAL_CODEC_KEYS });
   return {
     config,
     log,

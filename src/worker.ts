@@ -1,5 +1,6 @@
 /** Root of the worker process, and the only place where activities meet what they need. `node src/worker.ts` */
 import { Worker, type WorkerOptions } from '@temporalio/worker';
+import { existsSync } from 'node:fs';
 import { createActivities, type Activities } from '../activities/index.ts';
 import { INTEGRATION_HEALTH } from '../workflows/integration-health/messages.ts';
 import { METERING } from '../workflows/metering/messages.ts';
@@ -7,7 +8,8 @@ import { RETENTION } from '../workflows/retention/messages.ts';
 import { withoutParameters } from './platform/core/log.ts';
 import { ensureSchedule, removeSchedule, type SystemSchedule } from './platform/temporal/schedules.ts';
 import { areQueuesSplit, queueName, QUEUES, type Queue } from './platform/temporal/task-queues.ts';
-import { bundleWorkflows } from './platform/temporal/workflow-bundle.ts';
+import { versionOf } from './platform/temporal/deployments.ts';
+import { bundleWorkflows, sealedBundle } from './platform/temporal/workflow-bundle.ts';
 import type { AfterRun } from './resources/runs/store/turns.ts';
 import { requireVectorsOf } from './resources/memory/re-embed.ts';
 import { systemJobSchedules } from './resources/scheduled-jobs/triggers.ts';
@@ -121,13 +123,19 @@ function activitiesOf({ config, log }: Runtime, services: Services): Activities 
   });
 }
 
-const workflowsOf = async ({ WORKER_BUNDLE }: Runtime['config']) =>
-  WORKER_BUNDLE ? { codePath: WORKER_BUNDLE } : bundleWorkflows();
+async function workflowsOf({ WORKER_BUNDLE, TEMPORAL_CODEC_KEYS }: Runtime['config']) {
+  const isSealed = TEMPORAL_CODEC_KEYS !== undefined;
+  const codePath = WORKER_BUNDLE && (isSealed ? sealedBundle(WORKER_BUNDLE) : WORKER_BUNDLE);
+  if (codePath && (!isSealed || existsSync(codePath))) return { codePath };
+  return bundleWorkflows({ isSealed });
+}
 
 function optionsOf({ config, temporal }: Runtime, queue: Queue, activities: Activities): WorkerOptions {
   return {
     connection: temporal.connection,
     namespace: temporal.namespace,
+    dataConverter: temporal.dataConverter,
+    ...versionOf(config),
     taskQueue: queueName(config, queue),
     activities,
     maxConcurrentActivityTaskExecutions: config.WORKER_MAX_CONCURRENT,

@@ -76,7 +76,10 @@ export async function startTestService({
   worker = true,
   log: givenLog,
 }: TestServiceOptions = {}): Promise<TestService> {
-  const [database, temporal] = await Promise.all([openTestDatabase(), connectTestTemporal(givenLog)]);
+  const [database, temporal] = await Promise.all([
+    openTestDatabase(),
+    connectTestTemporal(givenLog, env.TEMPORAL_CODEC_KEYS),
+  ]);
   const config = loadConfig({
     ...TEST_SECRETS,
     PORT: '0',

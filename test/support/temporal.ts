@@ -8,12 +8,16 @@ export interface TestTemporal extends Temporal {
   queuePrefix: string;
 }
 
-/** @param log where the SDK's own lines go; errors to stdout when not given */
+/**
+ * @param log where the SDK's own lines go; errors to stdout when not given
+ * @param codecKeys as `TEMPORAL_CODEC_KEYS` has them
+ */
 export async function connectTestTemporal(
   log: Log = createLog({ level: 'error', pretty: false }),
+  codecKeys?: string,
 ): Promise<TestTemporal> {
   const address = process.env.TEST_TEMPORAL_ADDRESS;
   if (!address) throw new Error('the global set-up has not started Temporal');
-  const temporal = await connectTemporal({ TEMPORAL_ADDRESS: address }, { log });
+  const temporal = await connectTemporal({ TEMPORAL_ADDRESS: address }, { log, codecKeys });
   return { ...temporal, queuePrefix: `t${randomBytes(5).toString('hex')}-` };
 }

@@ -8,4 +8,4 @@ export const bundleWorkflows = (workflowsPath?: string): Promise<WorkflowBundleW
   workflowsPath === undefined ? (bundle ??= bundleOf({})) : bundleOf({ workflowsPath });
 
 const bundleOf = (options: Partial<BundleOptions>) =>
-  bundling.bundleWorkflows({ ...options, logger: new DefaultLogger('WARN') });
+  bundling.bundleWorkflows({}, { ...options, logger: new DefaultLogger('WARN') });

@@ -15,6 +15,7 @@ import {
   ParentClosePolicy,
   setCurrentDetails,
   setHandler,
+  setWorkflowOptions,
   startChild,
   TimeoutFailure,
   workflowInfo,
@@ -55,6 +56,9 @@ export async function agentRun(input: AgentRunInput): Promise<void> {
     throw ApplicationFailure.nonRetryable(message, code);
   }
 }
+
+// Where versions of the workers are rolled out, a run ends on the one that began it.
+setWorkflowOptions({ versioningBehavior: 'PINNED' }, agentRun);
 
 interface End {
   status: TerminalStatus;

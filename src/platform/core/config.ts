@@ -4,7 +4,7 @@
  */
 import ms, { type StringValue } from 'ms';
 import { z } from 'zod';
-import { secretsIn } from './crypto.ts';
+import { namedKeysIn, secretsIn } from './crypto.ts';
 
 /** `7d`, `30s`, `500ms` -> milliseconds. */
 const duration = (fallback: StringValue) =>
@@ -58,6 +58,14 @@ const secrets = z
     (text) => secretsIn(text).every(({ length }) => length >= 16),
     'expects at least 16 characters, of each where there are several; try: openssl rand -base64 32',
   );
+/** `id:base64,older:base64`, as `namedKeysIn` reads them. */
+const namedKeys = z.string().superRefine((text, ctx) => {
+  try {
+    namedKeysIn(text);
+  } catch (error) {
+    ctx.addIssue((error as Error).message);
+  }
+});
 
 const providerId = (fallback: string) =>
   z
@@ -105,6 +113,21 @@ export const settings = z.object({
   WORKER_MAX_CACHED_WORKFLOWS: integer(1_000, 0, 100_000).describe(
     'Workflows this worker keeps in memory between their tasks; the others replay from their history when they go on',
   ),
+  WORKER_DEPLOYMENT: z
+    .string()
+    .regex(/^[\w-]{1,100}$/, 'expects letters, digits, "-" and "_"')
+    .optional()
+    .describe('Name under which the versions of these workers are rolled out (docs/deploy.md); unset: no versions'),
+  WORKER_BUILD_ID: z
+    .string()
+    .regex(/^[\w.-]{1,100}$/, 'expects letters, digits, ".", "-" and "_"')
+    .optional()
+    .describe('Version of this worker in WORKER_DEPLOYMENT, such as the tag of its image; the one goes with the other'),
+  TEMPORAL_CODEC_KEYS: namedKeys
+    .optional()
+    .describe(
+      'id:base64 pairs of 32-byte keys: seals what Temporal keeps; set on API and workers alike. Older ones after a comma still open',
+    ),
   TEMPORAL_UI_URL: url.optional().describe('Temporal Web UI, for the links that the product prints'),
 
   SESSION_SECRET: secrets.describe('Signs session cookies; older ones after a comma are still believed'),

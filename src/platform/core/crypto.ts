@@ -20,6 +20,24 @@ export const secretsIn = (setting: string): [current: string, ...older: string[]
 export const safeEqual = (a: string, b: string): boolean =>
   timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());
 
+export interface NamedKey {
+  id: string;
+  /** 32 bytes. */
+  key: Buffer;
+}
+
+/** @param setting `id:base64,older:base64`, the current one first. @throws Error that says what is wrong */
+export function namedKeysIn(setting: string): [current: NamedKey, ...older: NamedKey[]] {
+  const keys = secretsIn(setting).map((text) => {
+    const [, id, base64] = /^([\w.-]{1,64}):([A-Za-z0-9+/_-]+=*)$/.exec(text) ?? [];
+    const key = Buffer.from(base64 ?? '', 'base64');
+    if (!id || key.length !== 32) throw new Error('expects id:key pairs, each key 32 bytes: openssl rand -base64 32');
+    return { id, key };
+  });
+  if (new Set(keys.map(({ id }) => id)).size < keys.length) throw new Error('expects another id for each key');
+  return keys as [NamedKey, ...NamedKey[]];
+}
+
 const encrypt = (key: Buffer, plain: Buffer, aad: string): string => {
   const iv = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(aad));

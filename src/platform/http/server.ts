@@ -24,7 +24,7 @@ export interface ListenerOptions {
   ready: () => Promise<void>;
   /** Times the requests. */
   record?: RequestHandler | undefined;
-  routers: readonly (Router | [prefix: string, RequestHandler])[];
+  routers: readonly (Router | readonly [prefix: string, RequestHandler])[];
 }
 
 export async function listen({ port, host, log, ready, record, routers }: ListenerOptions): Promise<Listener> {

@@ -3,14 +3,18 @@
  * lets a workflow start on the worker beside the route that accepted it, without a round trip.
  */
 import { Client, type ConnectionLike } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { DefaultLogger, makeTelemetryFilterString, NativeConnection, Runtime, type LogEntry } from '@temporalio/worker';
 import type { Log } from '../core/log.ts';
+import { dataConverterOf } from './payload-codec.ts';
 
 export interface Temporal {
   connection: NativeConnection;
   client: Client;
   namespace: string;
+  /** Of workers too: what one side seals, the other opens. */
+  dataConverter: DataConverter;
   close(): Promise<void>;
 }
 
@@ -20,18 +24,19 @@ export interface Temporal {
  */
 export async function connectTemporal(
   env: Record<string, string | undefined>,
-  { log, giveUpAfterMs = 120_000 }: { log: Log; giveUpAfterMs?: number },
+  { log, codecKeys, giveUpAfterMs = 120_000 }: { log: Log; codecKeys?: string | undefined; giveUpAfterMs?: number },
 ): Promise<Temporal> {
   const { connectionOptions, namespace = 'default' } = loadClientConnectConfig({
     overrideEnvVars: env as Record<string, string>,
   });
   routeSdkLogs(log);
+  const dataConverter = dataConverterOf(codecKeys);
   const deadline = Date.now() + giveUpAfterMs;
   for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 5_000)) {
     try {
       const connection = await NativeConnection.connect(connectionOptions);
-      const client = new Client({ connection: connection as ConnectionLike, namespace });
-      return { connection, client, namespace, close: () => connection.close() };
+      const client = new Client({ connection: connection as ConnectionLike, namespace, dataConverter });
+      return { connection, client, namespace, dataConverter, close: () => connection.close() };
     } catch (error) {
       if (Date.now() + waitMs > deadline) throw error;
       log.info({ address: connectionOptions.address }, 'waiting for the Temporal frontend');

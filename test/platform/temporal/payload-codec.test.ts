@@ -1,0 +1,93 @@
+/** What the payload codec seals, opens and lets pass. */
+import { expect, test } from '@jest/globals';
+import type { Payload } from '@temporalio/common';
+import { randomBytes } from 'node:crypto';
+import { loadConfig } from '../../../src/platform/core/config.ts';
+import { createPayloadCodec } from '../../../src/platform/temporal/payload-codec.ts';
+import { TEST_SECRETS } from '../../support/service.ts';
+
+const newKey = () => randomBytes(32).toString('base64');
+const ONE = `one:${newKey()}`;
+const TWO = `two:${newKey()}`;
+const payload = (text: string): Payload => ({
+  metadata: { encoding: Buffer.from('json/plain'), messageType: Buffer.from('canary-type') },
+  data: Buffer.from(text),
+});
+const textOf = ({ metadata, data }: Payload): string =>
+  [...Object.values(metadata ?? {}), data ?? []].map((bytes) => Buffer.from(bytes).toString('latin1')).join(' ');
+const seal = async (keys: string, given: Payload): Promise<Payload> =>
+  (await createPayloadCodec(keys).encode([given]))[0]!;
+
+// Guards: what comes back is what was sealed, byte for byte, its metadata too; and nothing of either can be read meanwhile.
+test.each([
+  ['JSON', '"canary"'],
+  ['nothing', ''],
+  ['odd characters', '\u0000\uffff'],
+  ['100 kB', 'x'.repeat(100_000)],
+])('a payload of %s', async (_what, text) => {
+  const codec = createPayloadCodec(ONE);
+  const [sealed] = await codec.encode([payload(text)]);
+  expect(textOf(sealed!)).not.toMatch(/canary|json\/plain|xxxxx/);
+  expect(Buffer.from(sealed!.metadata!['encryption-key-id']!).toString()).toBe('one');
+  const [opened] = await codec.decode([sealed!]);
+  expect(textOf(opened!)).toBe(textOf(payload(text)));
+  expect(Object.keys(opened!.metadata!)).toEqual(['encoding', 'messageType']);
+});
+
+// Guards: a payload without data, as `undefined` is sent, survives.
+test('a payload without data', async () => {
+  const nothing = { metadata: { encoding: Buffer.from('binary/null') } };
+  const [opened] = await createPayloadCodec(ONE).decode([await seal(ONE, nothing)]);
+  expect(textOf(opened!)).toBe('binary/null ');
+});
+
+// Guards: two equal payloads do not look equal.
+test('each sealing is another', async () => {
+  expect(textOf(await seal(ONE, payload('"a"')))).not.toBe(textOf(await seal(ONE, payload('"a"'))));
+});
+
+// Guards: after a rotation what was sealed before still opens, and what is new is sealed with the new key.
+test('rotation', async () => {
+  const rotated = createPayloadCodec(`${TWO},${ONE}`);
+  const [opened] = await rotated.decode([await seal(ONE, payload('"before"'))]);
+  expect(textOf(opened!)).toContain('"before"');
+  expect(textOf(await seal(`${TWO},${ONE}`, payload('"after"')))).toMatch(/ two /);
+});
+
+// Guards: a key that was taken away too early is named, and nothing is read as nothing because of it.
+test('a key that is missing', async () => {
+  await expect(createPayloadCodec(TWO).decode([await seal(ONE, payload('"a"'))])).rejects.toThrow(
+    'a payload is sealed with the key "one", which TEMPORAL_CODEC_KEYS lacks',
+  );
+});
+
+// Guards: what people send by hand and what was recorded before passes; so do bytes that are none of ours, of which the
+// payload converter makes nothing. A throw would stop the workflow for ever.
+test('what is not sealed, and what was tampered with', async () => {
+  const codec = createPayloadCodec(ONE);
+  const tampered = await seal(ONE, payload('"a"'));
+  const bytes = Buffer.from(tampered.data!);
+  bytes[20]! ^= 1;
+  const renamed = { metadata: { ...tampered.metadata, 'encryption-key-id': Buffer.from('two') }, data: tampered.data! };
+  const strange = [
+    payload('"plain"'),
+    { metadata: { encoding: Buffer.from('binary/encrypted') }, data: Buffer.from('x') },
+    { metadata: tampered.metadata!, data: bytes },
+    { metadata: tampered.metadata!, data: Buffer.alloc(0) },
+  ];
+  expect(await codec.decode(strange)).toEqual(strange);
+  // The name of the key is a part of what is sealed.
+  expect(await createPayloadCodec(`two:${ONE.slice(4)},${ONE}`).decode([renamed])).toEqual([renamed]);
+});
+
+// Guards: keys that are none stop the process with the setting's name, and say how to make one.
+test.each([
+  ['no pair', 'nonsense'],
+  ['a short key', 'one:c2hvcnQ='],
+  ['two keys of one name', `one:${newKey()},one:${newKey()}`],
+  ['a key without a name', `:${newKey()}`],
+  ['a comma at the end', `${ONE},`],
+])('a setting with %s is refused', (_what, keys) => {
+  const env = { ...TEST_SECRETS, DATABASE_URL: 'postgres://localhost/x', TEMPORAL_CODEC_KEYS: keys };
+  expect(() => loadConfig(env)).toThrow(/^TEMPORAL_CODEC_KEYS: expects /);
+});
