@@ -1,0 +1,88 @@
+/**
+ * The people of a workspace, during a proof: they answer gates, half of them through the API and half with a signal, and
+ * decide about projects that a crash paused. Of a post whose outcome nobody knows they look whether it arrived: where it
+ * did not they have it sent, and where it did they give the project up, for sending it again is what must not be.
+ */
+import { sql } from 'drizzle-orm';
+import { resolveGateSignal } from '../../workflows/project/messages.ts';
+import type { Database } from '../../src/platform/db/client.ts';
+import type { Temporal } from '../../src/platform/temporal/client.ts';
+import { projectWorkflowId } from '../../src/resources/projects/model.ts';
+import type { Sink } from './sink.ts';
+import type { Reply, Request } from './workload.ts';
+
+export interface Person {
+  /** Answers what waits now. Never rejects: what a fault keeps from being answered waits for the next look. */
+  look(): Promise<void>;
+  /** Decisions that were made, by kind. */
+  did: { gatesByApi: number; gatesBySignal: number; retried: number; abandoned: number };
+}
+
+export interface PersonOptions {
+  db: Database;
+  customerId: string;
+  sink: Pick<Sink, 'posts'>;
+  random: () => number;
+  temporal: Pick<Temporal, 'client'>;
+  call(request: Request): Promise<Reply>;
+}
+
+interface Gate {
+  id: string;
+  projectId: string;
+}
+
+interface FailedStep {
+  id: string;
+  stepSlug: string;
+  title: string;
+  isOutcomeUnknown: boolean;
+}
+
+export function createPerson({ db, customerId, sink, random, temporal, call }: PersonOptions): Person {
+  const did = { gatesByApi: 0, gatesBySignal: 0, retried: 0, abandoned: 0 };
+  /** Whoever lost to another answer, or to a repetition of its own, has lost: 409. */
+  const isDecided = (status: number): boolean => status === 200 || status === 409;
+  const command = (projectId: string, path: string, body?: object) =>
+    call({ surface: 'cp', method: 'POST', path: `/v1/projects/${projectId}/${path}`, body, isGood: isDecided });
+
+  async function answer({ id, projectId }: Gate): Promise<void> {
+    if (random() < 0.5) {
+      const { status } = await command(projectId, `subtasks/${id}/resolve-gate`, { decision: 'approved' });
+      if (status === 200) did.gatesByApi += 1;
+      return;
+    }
+    const said = { subtask_id: id, decision: 'approved', decided_by: 'person' } as const;
+    await temporal.client.withDeadline(Date.now() + 5_000, () =>
+      temporal.client.workflow.getHandle(projectWorkflowId(projectId)).signal(resolveGateSignal, said),
+    );
+    did.gatesBySignal += 1;
+  }
+
+  async function decide(projectId: string): Promise<void> {
+    const failed = await db.rows<FailedStep>(sql`
+      select s.id, s.step_slug as "stepSlug", p.title, s.is_outcome_unknown as "isOutcomeUnknown"
+      from subtasks s join projects p on p.id = s.project_id where p.id = ${projectId} and s.status = 'failed'`);
+    for (const { id, stepSlug, title, isOutcomeUnknown } of failed) {
+      if (isOutcomeUnknown && sink.posts.has(`${title}-${stepSlug}`)) {
+        const { status } = await command(projectId, 'abandon');
+        if (status === 200) did.abandoned += 1;
+        return;
+      }
+      const { status } = await command(projectId, `subtasks/${id}/retry`);
+      if (status === 200) did.retried += 1;
+    }
+    await command(projectId, 'resume');
+  }
+
+  async function lookOnce(): Promise<void> {
+    const gates = await db.rows<Gate>(sql`
+      select s.id, s.project_id as "projectId" from subtasks s join projects p on p.id = s.project_id
+      where p.customer_id = ${customerId} and s.status = 'blocked' and s.gate_kind = 'human' and p.status = 'active'`);
+    const paused = await db.rows<{ id: string }>(sql`
+      select id from projects where customer_id = ${customerId} and status = 'paused'`);
+    await Promise.allSettled([...gates.map(answer), ...paused.map(({ id }) => decide(id))]);
+  }
+
+  return { did, look: () => lookOnce().catch(() => {}) };
+}

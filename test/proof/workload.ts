@@ -1,0 +1,251 @@
+/**
+ * Mixed work at a steady rate through every API of a deployment, as a workspace that pays for it: runs with tools that
+ * may and may not be repeated, failing and cancelled ones, conversations, spawned runs, projects with gates, a
+ * heartbeat, webhooks, reads. It keeps what was answered, and counts calls by whether a fault was under way.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import { createLog } from '../../src/platform/core/log.ts';
+import { connectTemporal, type Temporal } from '../../src/platform/temporal/client.ts';
+import { createApiKeyService } from '../../src/resources/api-keys/service.ts';
+import { createApiKeyStore } from '../../src/resources/api-keys/store.ts';
+import { createWalletStore } from '../../src/resources/billing/wallet/store.ts';
+import { createWorkspaceStore } from '../../src/resources/workspaces/store.ts';
+import { sessionFor } from '../support/service.ts';
+import type { Deployment, Replica } from '../support/deployment.ts';
+import { makeWorkspace } from '../support/workspaces.ts';
+import { createPerson, type Person } from './person.ts';
+import { pick, pickWeighted } from './random.ts';
+import type { Sink } from './sink.ts';
+import { KINDS, PUT, POST, type Kind } from './workload-kinds.ts';
+
+/** What every process of the deployment needs for this work. */
+export const workloadSettings = (sink: Pick<Sink, 'hostAndPort'>): Record<string, string> => ({
+  // Credit is posted to the ledger at the start; Stripe is never asked.
+  ...{ BILLING_MODE: 'live', STRIPE_SECRET_KEY: 'sk_test_1', STRIPE_WEBHOOK_SECRET: 'whsec_of_the_proofs' },
+  ...{ EGRESS_ALLOWLIST: sink.hostAndPort, WEBHOOK_ALLOW_HTTP: 'true' },
+  // Eight attempts take an hour with the setting's default, and 64 s with this.
+  ...{ WEBHOOK_RETRY_INITIAL: '500ms', WEBHOOK_TIMEOUT: '3s' },
+});
+
+/** No answer for so long is a failure, whatever comes later. */
+const PATIENCE_MS = 30_000;
+
+export interface Reply {
+  /** 0: no answer came. */
+  status: number;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- what is expected of it is what its reader says
+  body: any;
+}
+
+/** One call: what it is, and with which answers it has worked. */
+export interface Request {
+  surface: 'api' | 'cp';
+  method: string;
+  path: string;
+  body?: unknown;
+  /** 2xx unless said otherwise. */
+  isGood?: (status: number) => boolean;
+}
+
+export interface CallCount {
+  made: number;
+  good: number;
+}
+
+export interface Calls {
+  outsideFaults: CallCount;
+  duringFaults: CallCount;
+  /** Of all. */
+  longestMs: number;
+  /** `POST /v1/runs -> 500`, of those outside of faults. */
+  bad: Map<string, number>;
+}
+
+/** What was answered with a 201, by id: the kind of work that it is of. */
+export interface Accepted {
+  runs: Map<string, string>;
+  projects: Map<string, string>;
+}
+
+export interface Workload {
+  customerId: string;
+  accepted: Accepted;
+  /** Names of the runs and projects that were answered 502: they must not exist. Each name is in its prompt or brief. */
+  refused: Set<string>;
+  calls: Calls;
+  /** Past every proxy. */
+  temporal: Temporal;
+  person: Person;
+  /** Starts new work, `perSecond`, until `finish`. */
+  begin(): void;
+  /** From here on calls count as made during a fault, until as many faults have ended as have begun. */
+  faultBegins(): void;
+  faultEnds(): void;
+  /** Starts nothing new, and waits until every call has an answer. What was accepted goes on. */
+  finish(): Promise<void>;
+  call(request: Request): Promise<Reply>;
+  close(): Promise<void>;
+}
+
+export interface WorkloadOptions {
+  deployment: Deployment;
+  sink: Sink;
+  random: () => number;
+  /** Pieces of work, reads included. */
+  perSecond?: number;
+  /** In the place of `KINDS`, or with more of them. */
+  kinds?: readonly (readonly [Kind, number])[];
+}
+
+/** Makes the workspace with its key, credit, tools, agent, webhooks and heartbeat. */
+export async function prepareWorkload({
+  deployment,
+  sink,
+  random,
+  perSecond = 2,
+  kinds = KINDS,
+}: WorkloadOptions): Promise<Workload> {
+  const { db } = deployment;
+  const caller = await makeWorkspace(db, 'acc_proof', 'scale');
+  const { customerId } = caller;
+  const keys = createApiKeyService({ store: createApiKeyStore(db), workspaces: createWorkspaceStore(db) });
+  const { key: apiKey } = await keys.create(customerId, { name: 'proof' });
+  const session = sessionFor(caller, 'owner', 24 * 3_600);
+  await createWalletStore(db).post({ customerId, key: 'session:proof', kind: 'topup', deltaUsdMicros: 1_000_000_000 });
+  const log = createLog({ level: 'silent', pretty: false });
+  const temporal = await connectTemporal({ TEMPORAL_ADDRESS: deployment.temporalAddress }, { log });
+
+  const calls: Calls = {
+    outsideFaults: { made: 0, good: 0 },
+    duringFaults: { made: 0, good: 0 },
+    ...{ longestMs: 0, bad: new Map() },
+  };
+  let faults = 0;
+  let faultsEver = 0;
+  const apis = deployment.replicas.filter(({ part }) => part === 'api');
+
+  /** A load balancer in front would know which are there. */
+  function someApi(): Replica {
+    const up = apis.filter(({ running }) => running);
+    return pick(random, up.length > 0 ? up : apis);
+  }
+
+  async function call({ surface, method, path, body, isGood = isOk }: Request): Promise<Reply> {
+    const faultsBefore = faultsEver;
+    const wasFaulty = faults > 0;
+    const startedAt = performance.now();
+    const reply = await send(someApi(), surface, method, path, body);
+    calls.longestMs = Math.max(calls.longestMs, performance.now() - startedAt);
+    const count = wasFaulty || faultsEver > faultsBefore ? calls.duringFaults : calls.outsideFaults;
+    count.made += 1;
+    if (isGood(reply.status)) count.good += 1;
+    else if (count === calls.outsideFaults) {
+      const what = `${method} ${path.replaceAll(/[0-9a-z-]{20,}/g, '{id}')} -> ${reply.status}`;
+      calls.bad.set(what, (calls.bad.get(what) ?? 0) + 1);
+    }
+    return reply;
+  }
+
+  async function send({ url }: Replica, surface: Request['surface'], method: string, path: string, body: unknown) {
+    const credential: Record<string, string> =
+      surface === 'api' ? { authorization: `Bearer ${apiKey}` } : { cookie: `service_session=${session}` };
+    try {
+      const response = await fetch(`${url}${surface === 'api' ? '' : '/api/v1/cp'}${path}`, {
+        method,
+        headers: { ...credential, ...(body !== undefined && { 'content-type': 'application/json' }) },
+        body: body === undefined ? null : JSON.stringify(body),
+        signal: AbortSignal.timeout(PATIENCE_MS),
+      });
+      const answer = await response.text();
+      const isJson = response.headers.get('content-type')?.includes('json');
+      return { status: response.status, body: isJson ? JSON.parse(answer) : answer };
+    } catch (error) {
+      return { status: 0, body: String((error as Error).cause ?? error) };
+    }
+  }
+
+  async function mustMake(path: string, body: unknown): Promise<void> {
+    const { status, body: answer } = await call({ surface: 'cp', method: 'POST', path, body });
+    if (status !== 201) throw new Error(`POST ${path}: ${status} ${JSON.stringify(answer)}`);
+  }
+  const keyed = { type: 'object', properties: { key: { type: 'string' } }, required: ['key'] };
+  for (const [slug, method, path] of [
+    [PUT, 'PUT', 'put'],
+    [POST, 'POST', 'post'],
+  ] as const) {
+    const tool = { slug, description: `${method}s a key to the sink`, kind: 'webhook', schema: keyed };
+    await mustMake('/v1/tools', { ...tool, body: { method, url: `${sink.url}/${path}/{key}`, timeout_s: 5 } });
+  }
+  const allowed_tool_slugs = [PUT, POST, 'spawn_run', 'current_time'];
+  await mustMake('/v1/agents', {
+    slug: 'prover',
+    model: 'auto',
+    prompt: 'You do as you are told.',
+    allowed_tool_slugs,
+  });
+  for (const events of [['*'], ['run.failed', 'project.completed']]) {
+    const { status } = await call({
+      ...{ surface: 'api', method: 'POST', path: '/v1/webhooks' },
+      body: { url: `${sink.url}/hook`, events },
+    });
+    if (status !== 201) throw new Error(`no webhook: ${status}`);
+  }
+  const beat = { name: 'beat', agent_slug: 'prover', prompt: 'Still there?', interval_s: 10 };
+  const heartbeat = await call({ surface: 'cp', method: 'POST', path: '/v1/heartbeats', body: beat });
+  if (heartbeat.status !== 201) throw new Error(`no heartbeat: ${heartbeat.status}`);
+
+  const accepted: Accepted = { runs: new Map(), projects: new Map() };
+  const refused = new Set<string>();
+  const person = createPerson({ ...{ db, customerId, sink, random, temporal, call } });
+  const underWay = new Set<Promise<unknown>>();
+  let isOver = false;
+  let count = 0;
+  const keep = (work: Promise<unknown>): void => {
+    underWay.add(work);
+    void work.finally(() => underWay.delete(work));
+  };
+
+  /** Work begins by the clock, and does not wait for the work before it: a slow service is not asked for less. */
+  async function keepStarting(): Promise<void> {
+    while (!isOver) {
+      const kind = pickWeighted(random, kinds);
+      keep(kind({ name: `w${++count}`, random, call, accepted, refused }));
+      await wait((1_000 / perSecond) * (0.5 + random()));
+    }
+  }
+  async function keepAnswering(): Promise<void> {
+    while (!isOver) {
+      await person.look();
+      await wait(500);
+    }
+  }
+
+  return {
+    ...{ customerId, accepted, refused, calls, temporal, person, call },
+    begin() {
+      keep(keepStarting());
+      keep(keepAnswering());
+    },
+    faultBegins() {
+      faults += 1;
+      faultsEver += 1;
+    },
+    faultEnds() {
+      faults -= 1;
+    },
+    async finish() {
+      isOver = true;
+      while (underWay.size > 0) await Promise.allSettled(underWay);
+      const path = `/v1/heartbeats/${heartbeat.body.id}`;
+      for (let left = 20; (await call({ surface: 'cp', method: 'DELETE', path, isGood })).status !== 204; left--) {
+        if (left === 0) throw new Error('the heartbeat cannot be deleted');
+        await wait(1_000);
+      }
+    },
+    close: () => temporal.close(),
+  };
+}
+
+const isOk = (status: number): boolean => status >= 200 && status < 300;
+/** What a repeated deletion may find. */
+const isGood = (status: number): boolean => isOk(status) || status === 404;
