@@ -2,6 +2,7 @@
 import { ConfigError, loadConfig, loadEnvFile, type Config } from './platform/core/config.ts';
 import { createLog, type Log } from './platform/core/log.ts';
 import { createDatabase, type Database } from './platform/db/client.ts';
+import { openTracing } from './platform/observability/tracing.ts';
 import { connectTemporal, type Temporal } from './platform/temporal/client.ts';
 
 export interface Runtime {
@@ -23,13 +24,19 @@ export interface Work {
 export async function openRuntime(env: Record<string, string | undefined>): Promise<Runtime> {
   const config = loadConfig(env);
   const log = createLog({ level: config.LOG_LEVEL });
+  const tracing = await openTracing(env, log);
   const db = createDatabase({
     url: config.DATABASE_URL,
     poolSize: config.DATABASE_POOL_SIZE,
+    deadlines: deadlinesOf(config),
     onError: ({ message }) =>
       log.warn({ reason: message }, 'a database connection broke; the next query connects anew'),
   });
-  const temporal = await connectTemporal(env, { log, codecKeys: config.TEMPORAL_CODEC_KEYS });
+  const temporal = await connectTemporal(env, {
+    log,
+    codecKeys: config.TEMPORAL_CODEC_KEYS,
+    withMetrics: config.METRICS_PORT !== undefined,
+  });
   return {
     config,
     log,
@@ -38,9 +45,19 @@ export async function openRuntime(env: Record<string, string | undefined>): Prom
     async close() {
       await db.close();
       await temporal.close();
+      await tracing?.close();
     },
   };
 }
+
+/** Somebody waits for a request; half a minute is what a step of a pipeline has (`workflows/shared/activities.ts`). */
+const REQUEST_MS = 10_000;
+
+/** None for the embedded database: it runs one statement after the other, and cannot be cut off. */
+const deadlinesOf = ({ DATABASE_POOL_SIZE, DATABASE_TIMEOUT }: Config) =>
+  DATABASE_POOL_SIZE === 1
+    ? undefined
+    : { urgentMs: Math.min(REQUEST_MS, DATABASE_TIMEOUT), otherMs: DATABASE_TIMEOUT };
 
 /**
  * Runs a process until SIGTERM or SIGINT, then stops it in order; a second signal stops it at once. SIGHUP reloads.

@@ -7,6 +7,8 @@ export interface TcpProxy {
   address: string;
   /** Breaks what is open. `refuse`: new connections fail at once; `hang`: they open and nothing ever comes back. */
   cut(how: 'refuse' | 'hang'): Promise<void>;
+  /** What is open stays open, and nothing arrives on it any more, either way. */
+  silence(): void;
   restore(): Promise<void>;
   close(): Promise<void>;
 }
@@ -48,6 +50,10 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       await stop();
       isHanging = how === 'hang';
       if (isHanging) await listen(own);
+    },
+    silence() {
+      isHanging = true;
+      for (const socket of open) socket.unpipe().pause();
     },
     async restore() {
       await stop();

@@ -84,6 +84,12 @@ export const settings = z.object({
     .default('all')
     .describe('Which listeners this process opens'),
   BASE_URL: url.optional().describe('Public address of the gateway, where it differs from http://localhost:PORT'),
+  METRICS_PORT: z
+    .preprocess((text) => text || undefined, port(0).optional())
+    .describe(
+      'Opens a listener with /metrics, /healthz and /readyz, of a worker too; the control plane has /metrics besides',
+    ),
+  METRICS_HOST: z.string().default('127.0.0.1').describe('Address that listener listens on'),
   SHUTDOWN_GRACE: duration('20s').describe('How long open requests and short activities may take to finish on SIGTERM'),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
@@ -96,6 +102,9 @@ export const settings = z.object({
     .describe('Postgres. Embedded mode: made by itself'),
   DATABASE_POOL_SIZE: integer(10, 1, 500).describe(
     'Connections this process may hold; the embedded database takes one',
+  ),
+  DATABASE_TIMEOUT: duration('30s').describe(
+    'How long Postgres may take for one statement; for one of a request never more than 10 s. The embedded database has no limit',
   ),
 
   TASK_QUEUE_PREFIX: z

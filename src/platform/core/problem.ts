@@ -61,8 +61,10 @@ export const PROBLEMS = {
   attempt_queued: { status: 409 },
   gate_not_waiting: { status: 409 },
   already_submitted: { status: 409 },
+  request_timeout: { status: 408, detail: 'request_timeout' },
   payload_too_large: { status: 413, detail: 'payload_too_large' },
   validation: { status: 422 },
+  headers_too_large: { status: 431, detail: 'headers_too_large' },
   internal_error: { status: 500, detail: 'internal_error' },
   could_not_resolve_billing_customer_id: { status: 500, detail: 'could_not_resolve_billing_customer_id' },
   billing_provider_failed: { status: 502 },
@@ -70,6 +72,7 @@ export const PROBLEMS = {
   mail_failed: { status: 502 },
   embedding_failed: { status: 502, detail: 'embedding_failed' },
   identity_unreachable: { status: 502, detail: 'identity_unreachable' },
+  database_unreachable: { status: 503, detail: 'database_unreachable' },
   runtime_unreachable: { status: 502, detail: 'runtime_unreachable' },
 } as const satisfies Record<string, { status: number; detail?: string }>;
 

@@ -11,6 +11,7 @@ import { z } from 'zod';
 import { sha256 } from '../core/crypto.ts';
 import type { Log } from '../core/log.ts';
 import { Problem } from '../core/problem.ts';
+import { isDatabaseAway } from '../db/away.ts';
 import { urgently } from '../db/client.ts';
 import { withAudit, type AuditTrail } from './audit.ts';
 import {
@@ -25,6 +26,7 @@ import {
   type FileReply,
   type Route,
 } from './endpoint.ts';
+import { inTraceOf } from './tracing.ts';
 import { filesOf, storableName, uploadProblem } from './uploads.ts';
 import { parseRequest } from './validate.ts';
 
@@ -111,7 +113,9 @@ const answer =
       file: request.file && { filename: storableName(request.file.originalname), bytes: request.file.buffer },
       receiveFiles: filesOf(request, response, endpoint.uploads),
     };
-    const result = await urgently(() => withAudit(audit, endpoint, asked, () => handler(asked)));
+    const result = await inTraceOf(response, () =>
+      urgently(() => withAudit(audit, endpoint, asked, () => handler(asked))),
+    );
     await send(endpoint, response, result);
   };
 
@@ -152,7 +156,7 @@ export const notFound: RequestHandler = () => {
 export const errorHandler =
   (log: Log): ErrorRequestHandler =>
   (error: unknown, request, response, _next) => {
-    const problem = error instanceof Problem ? error : response.locals.isHandling ? undefined : readingProblem(error);
+    const problem = problemOf(error, response);
     const context = { err: error, request_id: request.id, path: request.path };
     if (!problem) log.error(context, 'request failed');
     // What we depend on failed us: its own words are for the operator alone.
@@ -167,6 +171,12 @@ export const errorHandler =
     if (code === 'invalid_api_key' || code === 'api_key_revoked') response.type('text/plain').send(detail);
     else response.json({ detail });
   };
+
+function problemOf(error: unknown, { locals }: Response): Problem | undefined {
+  if (error instanceof Problem) return error;
+  if (isDatabaseAway(error)) return new Problem('database_unreachable');
+  return locals.isHandling ? undefined : readingProblem(error);
+}
 
 /**
  * The body parser's and the router's own errors, which are the caller's doing. Only for errors from before the handler:

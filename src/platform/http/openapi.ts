@@ -162,8 +162,10 @@ function problemsOf({
   if (params) codes.push('bad_request');
   if (upload || uploads) codes.push('invalid_upload', 'payload_too_large');
   else if (body) codes.push('invalid_json', 'bad_request', 'payload_too_large');
+  // The proxy, where the control plane is another process.
+  if (surface === 'control-plane') codes.push('runtime_unreachable');
   if (surface === 'control-plane' && method !== 'get') codes.push('foreign_origin');
-  codes.push('internal_error');
+  codes.push('request_timeout', 'headers_too_large', 'internal_error', 'database_unreachable');
   return [...new Set(codes)];
 }
 

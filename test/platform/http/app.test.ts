@@ -1,6 +1,7 @@
 /** What every endpoint has in common, over real HTTP: credential, body, reply check, error body. */
 import { describe, expect, test } from '@jest/globals';
 import { request } from 'node:http';
+import { DrizzleQueryError } from 'drizzle-orm/errors';
 import { z } from 'zod';
 import { Problem } from '../../../src/platform/core/problem.ts';
 import { endpoint, handle, NO_CONTENT } from '../../../src/platform/http/endpoint.ts';
@@ -74,6 +75,9 @@ const served = serve([
       if (kite_id === 'broken') throw Object.assign(new Error(SECRET), { status: 404, statusCode: 404 });
       if (kite_id === 'multipart') throw new Error(`multipart upload to ${SECRET} failed`);
       if (kite_id === 'down') throw new Problem('runtime_unreachable', undefined, new Error(SECRET));
+      if (kite_id === 'refused') throw Object.assign(new Error(SECRET), { code: 'ECONNREFUSED' });
+      if (kite_id === 'away')
+        throw new DrizzleQueryError('select 1', [], Object.assign(new Error(SECRET), { code: 'ECONNREFUSED' }));
       if (kite_id === 'unknown') throw new Problem('not_found');
     },
   ),
@@ -207,6 +211,13 @@ describe('reply', () => {
     expect(reply).toMatchObject({ status: 500, body: { detail: 'internal_error' } });
     expect(JSON.stringify([...reply.headers])).not.toContain('hunter2');
     expect(lines.join()).toContain('request failed');
+  });
+
+  // Guards: a database that is away is told apart from a fault of ours, and from another party that refuses a connection.
+  test('a database that is away is 503', async () => {
+    const reply = await call('DELETE', '/v1/kites/away');
+    expect(reply).toMatchObject({ status: 503, body: { detail: 'database_unreachable' } });
+    expect(await call('DELETE', '/v1/kites/refused')).toMatchObject({ status: 500 });
   });
 
   // Guards: when something that we depend on fails, its own words reach the log and nobody else.

@@ -222,12 +222,14 @@ test('problems', () => {
     404: '`not_found`',
     422: '`validation`',
     500: '`internal_error`',
+    503: '`database_unreachable`',
   });
   expect(statuses(controlPlane.paths['/v1/kites']!.get!)).toEqual({
     200: 'Kites',
     401: '`auth_required`',
     422: '`validation`',
     500: '`internal_error`',
+    503: '`database_unreachable`',
   });
   expect(statuses(controlPlane.paths['/v1/kites']!.post!)).toEqual({
     201: 'Make a kite',
@@ -237,6 +239,7 @@ test('problems', () => {
     409: '`slug_taken`',
     413: '`payload_too_large`',
     500: '`internal_error`',
+    503: '`database_unreachable`',
   });
   expect(statuses(kite.patch!)).toMatchObject({
     400: '`builtin_immutable`, `bad_request`, `invalid_json`',

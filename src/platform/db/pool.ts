@@ -1,0 +1,95 @@
+/** A pool that lets in as many as there are connections, and those first that somebody waits for. */
+import pg from 'pg';
+import { asAway } from './away.ts';
+import { isUrgent } from './urgency.ts';
+
+type Connected = (
+  error: Error | undefined,
+  client: pg.PoolClient | undefined,
+  done: (release?: unknown) => void,
+) => void;
+
+interface PatientPoolConfig extends Omit<pg.PoolConfig, 'onConnect'> {
+  max: number;
+  connectionTimeoutMillis: number;
+  /** Waited for before the connection is used for the first time. */
+  onConnect?: (client: pg.ClientBase) => Promise<void>;
+}
+
+/** Urgent ones that may go before one that is not. */
+const MAX_IN_A_ROW = 3;
+
+export interface PoolUse {
+  /** At work, or promised to whoever is next. */
+  used: number;
+  /** Open, and at no work. */
+  idle: number;
+  /** Queries that wait for a connection. */
+  waiting: number;
+}
+
+/** Lets as many in as there are connections, whoever is urgent first; the pool behind it never has a queue. */
+export class PatientPool extends pg.Pool {
+  #free: number;
+  readonly #waiting: { urgent: (() => void)[]; other: (() => void)[] } = { urgent: [], other: [] };
+  readonly #patienceMs: number;
+  #urgentInARow = 0;
+
+  constructor(config: PatientPoolConfig) {
+    super(config as pg.PoolConfig);
+    this.#free = config.max;
+    this.#patienceMs = config.connectionTimeoutMillis;
+    this.on('release', () => this.#leave());
+  }
+
+  get use(): PoolUse {
+    const { urgent, other } = this.#waiting;
+    return { used: this.options.max - this.#free, idle: this.idleCount, waiting: urgent.length + other.length };
+  }
+
+  // The declared overloads are those of the base class: a promise, or a callback, which is what `query` uses.
+  override connect(...args: unknown[]): never {
+    const [callback] = args as [Connected?];
+    const connected = this.#enter().then(() =>
+      super.connect().catch((error: Error) => {
+        this.#leave();
+        throw asAway(error);
+      }),
+    );
+    if (!callback) return connected as never;
+    connected.then(
+      (client) => callback(undefined, client, (error) => client.release(error as Error)),
+      (error: Error) => callback(error, undefined, () => {}),
+    );
+    return undefined as never;
+  }
+
+  #enter(): Promise<void> {
+    if (this.#free > 0) {
+      this.#free -= 1;
+      return Promise.resolve();
+    }
+    const queue = this.#waiting[isUrgent() ? 'urgent' : 'other'];
+    return new Promise((resolve, reject) => {
+      const enter = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        queue.splice(queue.indexOf(enter), 1);
+        reject(asAway(new Error('timeout exceeded when trying to connect')));
+      }, this.#patienceMs);
+      queue.push(enter);
+    });
+  }
+
+  #leave(): void {
+    const { urgent, other } = this.#waiting;
+    // Those who only ask how far it is must not keep it from going on.
+    const isOthersTurn = urgent.length === 0 || (this.#urgentInARow >= MAX_IN_A_ROW && other.length > 0);
+    this.#urgentInARow = isOthersTurn ? 0 : this.#urgentInARow + 1;
+    const next = (isOthersTurn ? other : urgent).shift();
+    if (next) next();
+    else this.#free += 1;
+  }
+}
