@@ -57,8 +57,12 @@ export async function agentRun(input: AgentRunInput): Promise<void> {
   }
 }
 
-// Where versions of the workers are rolled out, a run ends on the one that began it.
-setWorkflowOptions({ versioningBehavior: 'PINNED' }, agentRun);
+// Where versions of the workers are rolled out, a run ends on the one that began it. A worker without a version has a
+// nameless one, and the server refuses its tasks when they say how they are versioned.
+setWorkflowOptions(
+  () => (workflowInfo().currentDeploymentVersion?.deploymentName ? { versioningBehavior: 'PINNED' } : {}),
+  agentRun,
+);
 
 interface End {
   status: TerminalStatus;
