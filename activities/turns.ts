@@ -100,6 +100,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
       user: run.prompt,
       customerId,
       recalled,
+      isConversation: run.conversation !== null,
       events: [
         { key: 'started', type: 'run_started', status: 'running' },
         {
@@ -260,6 +261,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
     const after = await runs.recordTurn({
       run,
       turn,
+      model: resolved.model,
       usage: reply.usage,
       costUsd,
       wallet: spending.wallet(costUsd),

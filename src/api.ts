@@ -1,14 +1,16 @@
 /** Root of the API process: the gateway and the control plane. `node src/api.ts` */
 import { sql } from 'drizzle-orm';
 import { createSurface, errorHandler, notFound } from './platform/http/app.ts';
-import { createAuthenticate } from './platform/http/auth.ts';
+import { countingRefusals, createAuthenticate } from './platform/http/auth.ts';
 import { codecRouter } from './platform/http/codec.ts';
-import { createMetrics } from './platform/http/metrics.ts';
+import { recordRequests } from './platform/http/metrics.ts';
 import { docsRouter } from './platform/http/docs.ts';
 import { createBrowserProxy, forwardTo } from './platform/http/proxy.ts';
 import { listen, type Listener } from './platform/http/server.ts';
+import { traceRequests } from './platform/http/tracing.ts';
 import { withinDeadline } from './platform/temporal/problems.ts';
 import { mcpRouter } from './mcp-server/router.ts';
+import { metricsOf } from './observability.ts';
 import { documents } from './openapi.ts';
 import { allRoutes, routesOf } from './resources/index.ts';
 import { requireVectorsOf } from './resources/memory/re-embed.ts';
@@ -31,23 +33,27 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
     operatorToken: config.OPERATOR_TOKEN,
     isEnded: services.signIn.sessions.isEnded,
   };
-  const authenticate = createAuthenticate({
+  const check = createAuthenticate({
     ...credentials,
     adminSecret: config.ADMIN_SECRET,
     identityCaller: services.identityCaller,
     apiKeyCaller: services.apiKeys.caller,
   });
+  const authenticate = countingRefusals(check, services.meters);
   await requireVectorsOf(db, services.models.embedding);
   await services.templates.seed();
   const routes = allRoutes(services);
   const audit = services.audit.trail;
   const controlPlane = createSurface({ routes: routesOf('control-plane', routes), authenticate, audit });
-  // Read at the control plane: a process without one has nobody to count for.
-  const metrics = config.SURFACES === 'gateway' ? undefined : createMetrics(services.system.backlog);
   const ready = async () => {
     await db.rows(sql`select 1`);
     await withinDeadline(temporal, () => temporal.connection.workflowService.getSystemInfo({}));
   };
+
+  const watched = (listener: string, trust: { trustsCaller: boolean }) => [
+    recordRequests(services.meters, listener),
+    traceRequests(listener, trust),
+  ];
 
   const open: Listener[] = [];
   const api: Api = {
@@ -55,13 +61,13 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
       await Promise.all(open.map((listener) => listener.close(config.SHUTDOWN_GRACE)));
     },
   };
-  if (metrics) {
+  if (config.SURFACES !== 'gateway') {
     const { CONTROL_PLANE_PORT: port, CONTROL_PLANE_HOST: host } = config;
     const [codec] = temporal.dataConverter.payloadCodecs ?? [];
     const listener = await listen({
-      ...{ port, host, log, ready, record: metrics.recordFor('control-plane') },
+      ...{ port, host, log, ready, before: watched('control-plane', { trustsCaller: true }) },
       routers: [
-        ['/metrics', metrics.serve],
+        ['/metrics', metricsOf(runtime, services)],
         ...(codec ? [['/codec', codecRouter({ codec, ...credentials, uiUrl: config.TEMPORAL_UI_URL })] as const] : []),
         controlPlane,
       ],
@@ -83,7 +89,7 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
       port: config.PORT,
       log,
       ready,
-      record: metrics?.recordFor('gateway'),
+      before: watched('gateway', { trustsCaller: false }),
       routers: [
         ['/api/v1/cp', proxy],
         ['/mcp', mcpRouter({ routes, authenticate, baseUrl: config.BASE_URL, log })],

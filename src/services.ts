@@ -7,9 +7,13 @@ import { createMailer } from './platform/mail/mailer.ts';
 import { createMcpPool } from './platform/mcp/pool.ts';
 import { readMcpServers } from './platform/mcp/servers.ts';
 import { createModels } from './platform/models/models.ts';
+import { modelLabels, observedModels } from './platform/models/observed.ts';
+import { createMeters } from './platform/observability/meters.ts';
 import { withinDeadline } from './platform/temporal/problems.ts';
 import { createTriggers, followingRows } from './platform/temporal/triggers.ts';
 import { createSandboxes } from './platform/sandbox/sandboxes.ts';
+import { openMetrics, type Part } from './observability.ts';
+import { builtinAgents } from './resources/agents/builtin/index.ts';
 import { createAgentService } from './resources/agents/service.ts';
 import { createAgentStore } from './resources/agents/store.ts';
 import { createApiKeyService } from './resources/api-keys/service.ts';
@@ -51,8 +55,10 @@ import { createMemberService } from './resources/members/service.ts';
 import { createMemberStore } from './resources/members/store.ts';
 import { createMiniappService } from './resources/miniapps/service.ts';
 import { createMiniappStore } from './resources/miniapps/store.ts';
+import { countedOtp } from './resources/otp/counted.ts';
 import { createOtpService } from './resources/otp/service.ts';
 import { createOtpStore } from './resources/otp/store.ts';
+import { meteredDestinations } from './resources/output-destinations/metered.ts';
 import { createOutputSender } from './resources/output-destinations/send/sender.ts';
 import { createDestinationService } from './resources/output-destinations/service.ts';
 import { createDestinationStore } from './resources/output-destinations/store.ts';
@@ -61,6 +67,7 @@ import { createHeartbeatService, heartbeatPrefix, triggersOfHeartbeats } from '.
 import { createHeartbeatStore } from './resources/heartbeats/store.ts';
 import { createProjectCommands } from './resources/projects/commands/service.ts';
 import { settleLostProjects } from './resources/projects/lost.ts';
+import { meteredProjects } from './resources/projects/metered.ts';
 import { createProjectService } from './resources/projects/service.ts';
 import { createProjectStarter } from './resources/projects/start.ts';
 import { createProjectEngine } from './resources/projects/store/engine/index.ts';
@@ -73,6 +80,7 @@ import { settleLostRuns } from './resources/runs/lost.ts';
 import type { AfterRun } from './resources/runs/store/turns.ts';
 import { createRetention } from './resources/retention/service.ts';
 import { createRetentionStore } from './resources/retention/store.ts';
+import { meteredRuns } from './resources/runs/metered.ts';
 import { createRunService } from './resources/runs/service.ts';
 import { createRunStore } from './resources/runs/store/index.ts';
 import { createJobService } from './resources/scheduled-jobs/service.ts';
@@ -82,6 +90,7 @@ import { createBuiltinRunner } from './resources/scheduled-jobs/runner.ts';
 import { createJobStore } from './resources/scheduled-jobs/store.ts';
 import { jobPrefix, triggersOfJobs, triggersOfOverrides } from './resources/scheduled-jobs/triggers.ts';
 import { createCodes } from './resources/sign-in/codes.ts';
+import { countedCodes, countedSignIn } from './resources/sign-in/counted.ts';
 import { createIdentityCaller } from './resources/sign-in/identity.ts';
 import { createOidc } from './resources/sign-in/oidc.ts';
 import { createSignIn } from './resources/sign-in/service.ts';
@@ -92,6 +101,8 @@ import { builtinReferences, builtinSkills } from './resources/skills/builtin/ind
 import { createSkillService } from './resources/skills/service.ts';
 import { createSkillStore } from './resources/skills/store.ts';
 import { withSkillLinks } from './resources/skills/tool-links.ts';
+import { builtinTemplates } from './resources/templates/builtin/index.ts';
+import { foldAllTallies } from './resources/tallies/store.ts';
 import { createTemplateService } from './resources/templates/service.ts';
 import { createTemplateStore } from './resources/templates/store.ts';
 import { createAskHuman } from './resources/tools/builtin/ask-human.ts';
@@ -114,11 +125,13 @@ import { createMiniapp } from './resources/tools/custom/miniapp.ts';
 import { stub } from './resources/tools/custom/stub.ts';
 import { webhook } from './resources/tools/custom/webhook.ts';
 import { createMcpTools } from './resources/tools/mcp.ts';
+import { observedTools } from './resources/tools/observed.ts';
 import { createToolRegistry } from './resources/tools/registry.ts';
 import { createToolService } from './resources/tools/service.ts';
 import { createToolStore } from './resources/tools/store.ts';
 import { createWebhookGateService } from './resources/webhook-gates/service.ts';
 import { createWebhookGateStore } from './resources/webhook-gates/store.ts';
+import { meteredWebhooks } from './resources/webhook-subscriptions/metered.ts';
 import { createWebhookService } from './resources/webhook-subscriptions/service.ts';
 import { signWebhook } from './resources/webhook-subscriptions/signature.ts';
 import { createWebhookStore } from './resources/webhook-subscriptions/store.ts';
@@ -128,6 +141,9 @@ import { createWorkspaceService } from './resources/workspaces/service.ts';
 import { createWorkspaceStore } from './resources/workspaces/store.ts';
 import type { Runtime, Work } from './runtime.ts';
 
+/** A label: names that tenants choose are as many as they like. */
+const shippedOrCustom = (name: string | null, isShipped: boolean): string => (isShipped ? name! : 'custom');
+
 export type Services = ReturnType<typeof createServices>;
 
 /**
@@ -135,14 +151,18 @@ export type Services = ReturnType<typeof createServices>;
  * @param start starts the part on them
  */
 export const withServices =
-  (start: (runtime: Runtime, services: Services) => Promise<{ close(): Promise<void> }>) =>
+  (start: (runtime: Runtime, services: Services) => Promise<Part & { close(): Promise<void> }>) =>
   async (runtime: Runtime): Promise<Work> => {
     const services = createServices(runtime);
+    const up: Part[] = [];
+    const metrics = await openMetrics(runtime, services, up);
     const part = await start(runtime, services);
+    up.push(part);
     return {
       reload: () => services.system.reload(),
       async close() {
         await part.close();
+        await metrics?.close(0);
         await services.close();
       },
     };
@@ -152,30 +172,35 @@ export function createServices({ config, log, db, temporal }: Runtime) {
   // Plain http is for tools; a webhook address must be https, which its registration sees to.
   const egress = createEgress({ allowlist: config.EGRESS_ALLOWLIST, allowHttp: true });
   const files = createFileStore(config);
-  const models = createModels(config, { log, guardedFetch: egress.fetch });
+  const meters = createMeters();
+  const modelLabel = modelLabels(config.OPENAI_COMPATIBLE_MODEL);
+  const models = observedModels(createModels(config, { log, guardedFetch: egress.fetch }), meters, modelLabel);
   const secretBox = createSecretBox(config.SECRETS_KEY);
   const mcp = createMcpPool({ servers: readMcpServers(config.MCP_SERVERS), guardedFetch: egress.fetch, log });
 
   const mailer = createMailer(config, log);
-  const otp = createOtpService({
+  const codeChecks = createOtpService({
     store: createOtpStore(db),
     mailer,
     secret: config.SESSION_SECRET,
     inbox: config.ADMIN_EMAIL,
   });
+  const otp = countedOtp(codeChecks, meters);
 
   const signInStore = createSignInStore(db);
   const memberStore = createMemberStore(db, signInStore);
   const members = createMemberService({ store: memberStore });
-  const signIn = createSignIn({
-    codes: createCodes({
-      ...{ store: signInStore, isMember: memberStore.isMember, mailer, secret: config.SESSION_SECRET, log },
-    }),
+  const codes = createCodes({
+    ...{ store: signInStore, isMember: memberStore.isMember, mailer, secret: config.SESSION_SECRET, log },
+  });
+  const signInSteps = createSignIn({
+    codes: countedCodes(codes, meters),
     oidc: createOidc(config),
     sessions: createSessions({ store: signInStore, secret: config.SESSION_SECRET, ttlMs: config.SESSION_TTL }),
     members: memberStore,
     secret: config.SESSION_SECRET,
   });
+  const signIn = countedSignIn(signInSteps, meters);
 
   const addresses = createBaseAddresses(config);
   const integrationStore = createIntegrationStore(db);
@@ -194,8 +219,11 @@ export function createServices({ config, log, db, temporal }: Runtime) {
   const memoryStore = createMemoryStore(db);
   const skillStore = createSkillStore(db);
   const agentStore = createAgentStore(db);
-  const runStore = createRunStore(db);
-  const webhookStore = createWebhookStore(db);
+  const runStore = meteredRuns(createRunStore(db), meters, {
+    agent: (slug) => shippedOrCustom(slug, slug !== null && builtinAgents.has(slug)),
+    model: modelLabel,
+  });
+  const webhookStore = meteredWebhooks(createWebhookStore(db), meters);
   const projectStore = createProjectStore(db);
   const eventStore = createEventStore(db);
   const attachmentStore = createAttachmentStore(db);
@@ -250,7 +278,8 @@ export function createServices({ config, log, db, temporal }: Runtime) {
     container: createContainer(sandboxes.container),
     miniapp: createMiniapp(miniapps),
   };
-  const tools = createToolRegistry([shippedTools, createCustomTools(toolStore, toolKinds)]);
+  const allTools = createToolRegistry([shippedTools, createCustomTools(toolStore, toolKinds)]);
+  const tools = observedTools(allTools, meters);
 
   const runs = createRunService({
     temporal,
@@ -269,7 +298,7 @@ export function createServices({ config, log, db, temporal }: Runtime) {
   });
   const webhooks = createWebhookService({ store: webhookStore, temporal, secretBox, egress, settings: config, log });
   const outputs = {
-    store: createDestinationStore(db),
+    store: meteredDestinations(createDestinationStore(db), meters),
     secretBox,
     send: createOutputSender({
       fetch: egress.fetch,
@@ -370,6 +399,7 @@ export function createServices({ config, log, db, temporal }: Runtime) {
     ].map((rows) => ({ ...rows, triggers })),
     egress,
     files,
+    meters,
     models,
     secretBox,
     sandboxes,
@@ -416,7 +446,12 @@ export function createServices({ config, log, db, temporal }: Runtime) {
     ...credentials,
     ...createHealthChecks({ store: integrationStore, secretBox, addresses, egress, settings: config, log }),
     boot: createBoot({ store: memoryStore, models, skillSection, settings: config, log }),
-    engine: createProjectEngine(db),
+    engine: meteredProjects(createProjectEngine(db), db, meters, (slug) =>
+      shippedOrCustom(
+        slug,
+        builtinTemplates.some(({ spec }) => spec.slug === slug),
+      ),
+    ),
     metering: createMetering(db),
     tariffOf: config.BILLING_MODE === 'live' ? walletStore.tariffOf : async () => undefined,
     /** For housekeeping. @param startFollowing starts what the end of a run sets off */
@@ -426,6 +461,7 @@ export function createServices({ config, log, db, temporal }: Runtime) {
       await settleLostRuns({ temporal, store: runStore, startAgain, startFollowing, log }, config.LOST_WORK_INTERVAL);
     },
     builtinJobs: createBuiltinRunner({ overrides: overrideStore, facts: createFacts(db), log }),
+    foldTallies: () => foldAllTallies(db),
     retention: createRetention({ store: createRetentionStore(db), settings: config, log }),
     audit: createAuditService({ store: createAuditStore(db), log }),
     runs,

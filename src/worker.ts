@@ -1,11 +1,12 @@
 /** Root of the worker process, and the only place where activities meet what they need. `node src/worker.ts` */
-import { Worker, type WorkerOptions } from '@temporalio/worker';
+import { Worker, type ActivityInterceptorsFactory, type WorkerOptions } from '@temporalio/worker';
 import { existsSync } from 'node:fs';
 import { createActivities, type Activities } from '../activities/index.ts';
 import { INTEGRATION_HEALTH } from '../workflows/integration-health/messages.ts';
 import { METERING } from '../workflows/metering/messages.ts';
 import { RETENTION } from '../workflows/retention/messages.ts';
 import { withoutParameters } from './platform/core/log.ts';
+import { observeActivities } from './platform/temporal/observe.ts';
 import { ensureSchedule, removeSchedule, type SystemSchedule } from './platform/temporal/schedules.ts';
 import { areQueuesSplit, queueName, QUEUES, type Queue } from './platform/temporal/task-queues.ts';
 import { versionOf } from './platform/temporal/deployments.ts';
@@ -22,6 +23,8 @@ const RETENTION_TICK_MS = 10 * 60_000;
 const METERING_TICK_MS = 60_000;
 
 export interface RunningWorker {
+  /** @throws Error when a part of it has ended by itself */
+  check?(): void;
   /** Stops polling, finishes short work, gives long work back. */
   close(): Promise<void>;
 }
@@ -38,7 +41,7 @@ export async function startWorker(runtime: Runtime, services: Services): Promise
   const workers = await Promise.all(
     served.map(async (queue) =>
       Worker.create({
-        ...optionsOf(runtime, queue, activities),
+        ...optionsOf(runtime, services, queue, activities),
         ...(queue === 'orchestration' && { workflowBundle: await workflowsOf(config) }),
       }),
     ),
@@ -50,6 +53,9 @@ export async function startWorker(runtime: Runtime, services: Services): Promise
   const stopSweeping = services.sandboxes.container.startSweeping(log);
   log.info({ queues: served.map((queue) => queueName(config, queue)) }, 'worker started');
   return {
+    check() {
+      if (workers.some((worker) => worker.getState() === 'FAILED')) throw new Error('a worker ended');
+    },
     async close() {
       stopSweeping();
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
@@ -117,6 +123,7 @@ function activitiesOf({ config, log }: Runtime, services: Services): Activities 
     pages: stores.miniapps,
     startUnprovisioned: services.workspaces.startUnprovisioned,
     tellRouter: services.billing.tellRouter,
+    foldTallies: services.foldTallies,
     workspaces: { ...services.teardown, store: stores.workspaces, files },
     tellSubmissions: services.miniapps.tellUntold,
     webhooks: { store: stores.webhooks, secretBox, fetch: egress.fetch, timeoutMs: config.WEBHOOK_TIMEOUT },
@@ -130,7 +137,12 @@ async function workflowsOf({ WORKER_BUNDLE, TEMPORAL_CODEC_KEYS }: Runtime['conf
   return bundleWorkflows({ isSealed });
 }
 
-function optionsOf({ config, temporal }: Runtime, queue: Queue, activities: Activities): WorkerOptions {
+function optionsOf(
+  { config, temporal }: Runtime,
+  { meters }: Services,
+  queue: Queue,
+  activities: Activities,
+): WorkerOptions {
   return {
     connection: temporal.connection,
     namespace: temporal.namespace,
@@ -139,7 +151,9 @@ function optionsOf({ config, temporal }: Runtime, queue: Queue, activities: Acti
     taskQueue: queueName(config, queue),
     activities,
     maxConcurrentActivityTaskExecutions: config.WORKER_MAX_CONCURRENT,
-    interceptors: { activity: [() => ({ inbound: { execute: (input, next) => next(input).catch(rethrowSafe) } })] },
+    interceptors: {
+      activity: [observeActivities(meters, config.TASK_QUEUE_PREFIX), rethrowingSafely],
+    },
     maxCachedWorkflows: config.WORKER_MAX_CACHED_WORKFLOWS,
     maxConcurrentWorkflowTaskExecutions: config.WORKER_MAX_WORKFLOW_TASKS,
     shutdownGraceTime: config.SHUTDOWN_GRACE,
@@ -150,8 +164,13 @@ function optionsOf({ config, temporal }: Runtime, queue: Queue, activities: Acti
 }
 
 /** A failure is history: it must not carry what a query was about. */
-const rethrowSafe = (error: unknown): never => {
-  throw withoutParameters(error);
-};
+const rethrowingSafely: ActivityInterceptorsFactory = () => ({
+  inbound: {
+    execute: (input, next) =>
+      next(input).catch((error: unknown) => {
+        throw withoutParameters(error);
+      }),
+  },
+});
 
 if (import.meta.main) await runUntilSignalled(withServices(startWorker));

@@ -87,6 +87,9 @@ export async function startEmbedded(env: NodeJS.ProcessEnv, options: EmbeddedOpt
 
     // Deferred in this order, so that requests drain before the worker does, whichever of the two is up first.
     let worker: RunningWorker | undefined;
+    const up: RunningWorker[] = [];
+    const metrics = await modules.openMetrics(runtime, services, up);
+    defer(() => metrics?.close(0));
     defer(() => worker?.close());
     const work = async () => {
       worker = await timed('worker', () => startWorker(runtime, services));
@@ -101,6 +104,7 @@ export async function startEmbedded(env: NodeJS.ProcessEnv, options: EmbeddedOpt
       return { api, key };
     };
     const [{ api, key }] = await settled([serve(), work()]);
+    up.push(worker!);
 
     const credentials: Credentials = {
       base_url: runtime.config.BASE_URL ?? api.gatewayUrl ?? null,
@@ -129,14 +133,15 @@ async function readyFor(env: NodeJS.ProcessEnv): Promise<Config> {
 
 /** Loaded while the servers start: together they are most of the code of the service. */
 async function loadModules() {
-  const [runtime, services, migrate, worker, api] = await Promise.all([
+  const [runtime, services, migrate, worker, api, observability] = await Promise.all([
     import('../runtime.ts'),
     import('../services.ts'),
     import('../migrate.ts'),
     import('../worker.ts'),
     import('../api.ts'),
+    import('../observability.ts'),
   ]);
-  return { ...runtime, ...services, ...migrate, ...worker, ...api };
+  return { ...runtime, ...services, ...migrate, ...worker, ...api, ...observability };
 }
 
 const bundleOf = (env: NodeJS.ProcessEnv): string | undefined =>

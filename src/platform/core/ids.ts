@@ -1,13 +1,28 @@
 /** Identifiers as the interface promises them: sortable where rows are listed, unguessable where they are secrets. */
 import { randomBytes } from 'node:crypto';
-import { ulid } from 'ulid';
+import { decodeTime, ulid } from 'ulid';
 import { v7 } from 'uuid';
 
 /** 26 lower-case base32 characters that sort by time. */
 export const newRunId = (): string => ulid().toLowerCase();
 
+/** When a run was asked for, Unix milliseconds; now, where an id tells nothing. */
+export function acceptedAtMs(runId: string): number {
+  try {
+    return decodeTime(runId.toUpperCase());
+  } catch {
+    return Date.now();
+  }
+}
+
 /** Tasks, subtasks, attempts, artifacts, deliveries. */
 export const newUuid = (): string => v7();
+
+/** The lowest that such an id made at this time can be. @param ms since 1970 */
+export function firstUuid(ms: number): string {
+  const hex = ms.toString(16).padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}
 
 /** 43 URL-safe characters from 32 random bytes. */
 export const newSecret = (): string => randomBytes(32).toString('base64url');

@@ -1,5 +1,6 @@
 /** JSON lines on stdout, pretty on a terminal. Anything that may carry a credential is redacted by name. */
 import { pino, stdSerializers, type DestinationStream, type Logger } from 'pino';
+import { traceFields } from '../observability/spans.ts';
 
 export type Log = Logger;
 
@@ -23,6 +24,7 @@ export const createLog = ({ level = 'info', pretty = process.stdout.isTTY, desti
   pino(
     {
       level,
+      mixin: () => traceFields() ?? {},
       serializers: { err: (error: unknown) => stdSerializers.err(withoutParameters(error) as Error) },
       redact: { paths: SECRET_PATHS, censor: '***' },
       ...(pretty

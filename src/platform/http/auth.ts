@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { hmacSha256, safeEqual, secretsIn } from '../core/crypto.ts';
 import { INTERNAL_WORKSPACE } from '../core/ids.ts';
 import { Problem } from '../core/problem.ts';
+import type { Meters } from '../observability/meters.ts';
 import type { Authenticate } from './app.ts';
 import type { Caller } from './endpoint.ts';
 
@@ -108,6 +109,15 @@ export interface AuthenticateOptions {
   /** @throws Problem invalid_api_key, api_key_revoked */
   apiKeyCaller: (secret: string) => Promise<Caller>;
 }
+
+/** Counts refusals: many of one kind are somebody who tries, or a key that was not rotated everywhere. */
+export const countingRefusals =
+  (authenticate: Authenticate, { refusedCredentials }: Pick<Meters, 'refusedCredentials'>): Authenticate =>
+  (credential, request) =>
+    authenticate(credential, request).catch((error: unknown) => {
+      if (error instanceof Problem) refusedCredentials.inc({ credential, reason: error.code });
+      throw error;
+    });
 
 /** How each credential is checked, for both surfaces. */
 export const createAuthenticate =

@@ -1,6 +1,12 @@
-/** What Prometheus reads of a process: how requests went, what waits, and what the process takes. It names no tenant. */
+/**
+ * What Prometheus reads of a process: what it counted itself, and what is asked of the outside at a scrape. It names no
+ * tenant. What a process counts is its own, so that the sum over processes is right; what it is told of the deployment
+ * (`aos_backlog*`) is the same in each, and is to be taken once: `max`.
+ */
 import type { RequestHandler } from 'express';
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Gauge, Registry } from 'prom-client';
+import type { PoolUse } from '../db/pool.ts';
+import type { Meters } from '../observability/meters.ts';
 import { notFound } from './app.ts';
 
 /** So many of a kind that are in a state, and for how long the oldest has been there. */
@@ -11,65 +17,81 @@ export interface Backlog {
   oldestS: number;
 }
 
-export interface Metrics {
-  /** Times the requests of a listener. */
-  recordFor: (listener: string) => RequestHandler;
-  /** Answers a scrape. Mount at its address. */
-  serve: RequestHandler;
+/** Times the requests of a listener. */
+export const recordRequests =
+  ({ requests }: Pick<Meters, 'requests'>, listener: string): RequestHandler =>
+  (request, response, next) => {
+    const end = requests.startTimer({ listener, method: request.method });
+    // The pattern of an address, not the address: ids in labels would be a series each.
+    response.once('finish', () => {
+      const { route = 'other' } = response.locals as { route?: string };
+      end({ route, status: response.statusCode });
+    });
+    next();
+  };
+
+export interface PageOptions {
+  meters: Meters;
+  poolUse: () => PoolUse;
+  /** A rejection means that Temporal cannot be reached. */
+  askTemporal: () => Promise<unknown>;
+  /** A rejection means that the database cannot be reached. */
+  askDatabase: () => Promise<unknown>;
+  /** What is not done in the whole deployment; of a process that tells of it. */
+  readBacklog?: (() => Promise<readonly Backlog[]>) | undefined;
+  /** Where the Temporal SDK shows what it counts. */
+  sdkUrl?: string | undefined;
 }
 
-const BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-
-/** @param readBacklog asked at each scrape */
-export function createMetrics(readBacklog: () => Promise<readonly Backlog[]>): Metrics {
+/** Answers a scrape. Mount at its address. */
+export function metricsPage({ meters, ...outside }: PageOptions): RequestHandler {
   const registry = new Registry();
-  const registers = [registry];
-  collectDefaultMetrics({ register: registry });
-  const requests = new Histogram({
-    ...{ name: 'aos_http_request_duration_seconds', help: 'Time to answer a request', registers },
-    ...{ labelNames: ['listener', 'method', 'route', 'status'] as const, buckets: BUCKETS_S },
-  });
-  const labelNames = ['kind', 'status'] as const;
-  const backlog = new Gauge({
-    ...{
-      name: 'aos_backlog',
-      help: 'Runs, projects and deliveries that are not done, by status',
-      registers,
-      labelNames,
-    },
-  });
-  const oldest = new Gauge({
-    ...{ name: 'aos_backlog_oldest_seconds', help: 'Age of the oldest of them', registers, labelNames },
-  });
-  const isDatabaseUp = new Gauge({
-    ...{ name: 'aos_database_up', help: '1 while the database answers; without it there is no backlog', registers },
-  });
+  const gauge = (name: string, help: string, labelNames: string[] = []) =>
+    new Gauge({ name, help, labelNames, registers: [registry] });
+  const isDatabaseUp = gauge('aos_database_up', '1 while the database answers this process');
+  const isTemporalUp = gauge('aos_temporal_up', '1 while Temporal answers this process');
+  const connections = gauge(
+    'aos_database_connections',
+    'Connections of this process to the database by use, and queries that wait for one',
+    ['state'],
+  );
+  const { readBacklog } = outside;
+  const backlog =
+    readBacklog && gauge('aos_backlog', 'Runs, projects, gates and deliveries that are not done', ['kind', 'status']);
+  const oldest = readBacklog && gauge('aos_backlog_oldest_seconds', 'Age of the oldest of them', ['kind', 'status']);
 
-  async function readAll(): Promise<void> {
-    const rows = await readBacklog().catch(() => undefined);
-    isDatabaseUp.set(rows ? 1 : 0);
-    backlog.reset();
-    oldest.reset();
-    for (const { kind, status, count, oldestS } of rows ?? []) {
-      backlog.set({ kind, status }, count);
-      oldest.set({ kind, status }, oldestS);
+  async function lookOutside(): Promise<void> {
+    const [database, temporal, rows] = await Promise.allSettled([
+      outside.askDatabase(),
+      outside.askTemporal(),
+      readBacklog?.() ?? [],
+    ]);
+    isDatabaseUp.set(database.status === 'fulfilled' ? 1 : 0);
+    isTemporalUp.set(temporal.status === 'fulfilled' ? 1 : 0);
+    for (const [state, count] of Object.entries(outside.poolUse())) connections.set({ state }, count);
+    backlog?.reset();
+    oldest?.reset();
+    for (const { kind, status, count, oldestS } of rows.status === 'fulfilled' ? rows.value : []) {
+      backlog?.set({ kind, status }, count);
+      oldest?.set({ kind, status }, oldestS);
     }
   }
 
-  return {
-    recordFor: (listener) => (request, response, next) => {
-      const end = requests.startTimer({ listener, method: request.method });
-      // The pattern of an address, not the address: ids in labels would be a series each.
-      response.once('finish', () => {
-        const { route = 'other' } = response.locals as { route?: string };
-        end({ route, status: response.statusCode });
-      });
-      next();
-    },
-    async serve(request, response, next) {
-      if (request.method !== 'GET' || request.path !== '/') return notFound(request, response, next);
-      await readAll();
-      response.type(registry.contentType).send(await registry.metrics());
-    },
+  return async (request, response, next) => {
+    if (request.method !== 'GET' || request.path !== '/') return notFound(request, response, next);
+    await lookOutside();
+    const [own, found, sdk] = await Promise.all([
+      meters.registry.metrics(),
+      registry.metrics(),
+      outside.sdkUrl && readSdk(outside.sdkUrl),
+    ]);
+    response.type(registry.contentType).send([own, found, sdk].filter(Boolean).join('\n'));
   };
 }
+
+/** Its page is on this machine's loopback address. One that does not answer is not worth the rest. */
+const readSdk = (url: string): Promise<string> =>
+  fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
+    (answer) => (answer.ok ? answer.text() : ''),
+    () => '',
+  );

@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { pinoHttp } from 'pino-http';
 import type { Log } from '../core/log.ts';
 import { errorHandler, notFound } from './app.ts';
+import { answerUnreadable } from './unreadable.ts';
 
 export interface Listener {
   /** `http://localhost:8080` */
@@ -22,20 +23,34 @@ export interface ListenerOptions {
   log: Log;
   /** What is needed to serve; a rejection makes `/readyz` say 503. */
   ready: () => Promise<void>;
-  /** Times the requests. */
-  record?: RequestHandler | undefined;
+  /** A throw makes `/healthz` say 503: the process is to be started anew. */
+  alive?: (() => void) | undefined;
+  /** Sees each request first: to time it, to trace it. */
+  before?: readonly RequestHandler[] | undefined;
   routers: readonly (Router | readonly [prefix: string, RequestHandler])[];
 }
 
-export async function listen({ port, host, log, ready, record, routers }: ListenerOptions): Promise<Listener> {
+export async function listen({
+  port,
+  host,
+  log,
+  ready,
+  alive,
+  before = [],
+  routers,
+}: ListenerOptions): Promise<Listener> {
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
   app.set('query parser', 'simple');
+  // There are no validators, so nothing a caller has can be fresh: Express answers `If-None-Match: *` with 304 all the same.
+  Object.defineProperty(app.request, 'fresh', { value: false });
   app.use(requestLog(log), helmet(), compression());
-  if (record) app.use(record);
+  for (const handler of before) app.use(handler);
   app.get('/healthz', (_request, response) => {
-    response.json({ status: 'ok' });
+    const reason = reasonOf(alive);
+    if (reason) log.error({ reason }, 'not alive');
+    response.status(reason ? 503 : 200).json({ status: reason ? 'failed' : 'ok' });
   });
   app.get('/readyz', async (_request, response) => {
     const reason = await ready().then(
@@ -52,6 +67,7 @@ export async function listen({ port, host, log, ready, record, routers }: Listen
   app.use(notFound, errorHandler(log));
 
   const server = app.listen(port, host ?? '::');
+  answerUnreadable(server);
   await Promise.race([
     once(server, 'listening'),
     once(server, 'error').then(([error]) => Promise.reject(error as Error)),
@@ -67,6 +83,15 @@ export async function listen({ port, host, log, ready, record, routers }: Listen
       clearTimeout(timer);
     },
   };
+}
+
+function reasonOf(check: (() => void) | undefined): string | undefined {
+  try {
+    check?.();
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : 'not alive';
+  }
 }
 
 /** The last part of such an address is its credential. */

@@ -70,7 +70,7 @@ const UNKNOWN_WINDOW: Record<ProviderName, number> = {
 };
 
 /** `claude-sonnet-4-5-20250929`, `gpt-5.5-2026-04-23`, `...-latest`: the same model as without the suffix. */
-const SNAPSHOT = /-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$/;
+export const SNAPSHOT = /-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$/;
 
 function providerOf(id: string): ProviderName {
   if (id.startsWith('claude-')) return 'anthropic';

@@ -7,7 +7,9 @@ import type { DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { DefaultLogger, makeTelemetryFilterString, NativeConnection, Runtime, type LogEntry } from '@temporalio/worker';
 import type { Log } from '../core/log.ts';
+import { tracingClient } from './observe.ts';
 import { dataConverterOf } from './payload-codec.ts';
+import { sdkMetrics } from './sdk-metrics.ts';
 
 export interface Temporal {
   connection: NativeConnection;
@@ -15,7 +17,17 @@ export interface Temporal {
   namespace: string;
   /** Of workers too: what one side seals, the other opens. */
   dataConverter: DataConverter;
+  /** Where the SDK shows what it counts, on this machine alone. */
+  metricsUrl?: string | undefined;
   close(): Promise<void>;
+}
+
+export interface ConnectOptions {
+  log: Log;
+  codecKeys?: string | undefined;
+  giveUpAfterMs?: number;
+  /** The SDK is to count; decided by the first connection of a process. */
+  withMetrics?: boolean;
 }
 
 /**
@@ -24,19 +36,24 @@ export interface Temporal {
  */
 export async function connectTemporal(
   env: Record<string, string | undefined>,
-  { log, codecKeys, giveUpAfterMs = 120_000 }: { log: Log; codecKeys?: string | undefined; giveUpAfterMs?: number },
+  { log, codecKeys, giveUpAfterMs = 120_000, withMetrics = false }: ConnectOptions,
 ): Promise<Temporal> {
   const { connectionOptions, namespace = 'default' } = loadClientConnectConfig({
     overrideEnvVars: env as Record<string, string>,
   });
-  routeSdkLogs(log);
+  metricsUrl ??= await install(log, withMetrics);
   const dataConverter = dataConverterOf(codecKeys);
   const deadline = Date.now() + giveUpAfterMs;
   for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 5_000)) {
     try {
       const connection = await NativeConnection.connect(connectionOptions);
-      const client = new Client({ connection: connection as ConnectionLike, namespace, dataConverter });
-      return { connection, client, namespace, dataConverter, close: () => connection.close() };
+      const client = new Client({
+        connection: connection as ConnectionLike,
+        namespace,
+        dataConverter,
+        interceptors: { workflow: [tracingClient] },
+      });
+      return { connection, client, namespace, dataConverter, metricsUrl, close: () => connection.close() };
     } catch (error) {
       if (Date.now() + waitMs > deadline) throw error;
       log.info({ address: connectionOptions.address }, 'waiting for the Temporal frontend');
@@ -46,9 +63,13 @@ export async function connectTemporal(
 }
 
 let isInstalled = false;
-/** The SDK logs through ours. It allows this once a process, before its first connection. */
-function routeSdkLogs(log: Log): void {
-  if (isInstalled) return;
+let metricsUrl: string | undefined;
+/**
+ * The SDK logs through ours. It allows this once a process, before its first connection.
+ * @returns where it shows what it counts
+ */
+async function install(log: Log, withMetrics: boolean): Promise<string | undefined> {
+  if (isInstalled) return undefined;
   isInstalled = true;
   const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
   const logger = new DefaultLogger('WARN', ({ level, message, meta }: LogEntry) =>
@@ -57,5 +78,8 @@ function routeSdkLogs(log: Log): void {
   // Signals are the process roots' business, which stop everything in order.
   // Without forwarding the SDK's native part prints lines of its own among our JSON.
   const logging = { forward: {}, filter: makeTelemetryFilterString({ core: 'WARN' }) };
-  Runtime.install({ logger, shutdownSignals: [], telemetryOptions: { logging } });
+  const metrics = withMetrics ? await sdkMetrics() : undefined;
+  const telemetryOptions = { logging, ...(metrics && { metrics: metrics.telemetry }) };
+  Runtime.install({ logger, shutdownSignals: [], telemetryOptions });
+  return metrics?.url;
 }

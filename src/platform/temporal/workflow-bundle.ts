@@ -13,6 +13,7 @@ export const bundleWorkflows = (
   bundleWorkflowCode({
     workflowsPath: inWorkflows('index.ts'),
     payloadConverterPath: inWorkflows('shared/payload-converter.ts'),
+    workflowInterceptorModules: [inWorkflows('shared/trace-carrier.ts')],
     ...(isSealed && { failureConverterPath: FAILURE_CONVERTER }),
     ...options,
   });

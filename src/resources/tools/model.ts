@@ -61,6 +61,8 @@ export interface Tool {
   sensitive: boolean;
   /** Where it is defined: `app.tools.<area>.<slug>`, `(db)`, `mcp.<server>`. */
   module: string;
+  /** Of a custom tool. */
+  kind?: ToolKind;
   /**
    * `activity`: `execute` answers. `child_run`: the workflow starts a child run and waits for it. `human`: `execute`
    * gives a `HumanWait`, and the workflow waits for what a person sends.

@@ -304,7 +304,8 @@ describe('the record of a turn', () => {
     const run = { ...{ id: runId, customerId, parentRunId: null, attemptId: null, agent: 'assistant' }, budgetIds: [] };
     const charge = { ...{ customerId, key: `run:${runId}:${turn}`, kind: 'run' as const }, deltaUsdMicros: -500_000 };
     return {
-      ...{ run: { ...run, conversation: null }, turn, reply: [], toolCalls: [], costUsd: '0.5' },
+      ...{ run: { ...run, conversation: null }, turn, model: 'offline', reply: [], toolCalls: [] },
+      costUsd: '0.5',
       ...{ usage: { inputTokens: 1, outputTokens: 1 }, wallet: { customerId, charge } },
       events: [{ key: `turn:${turn}`, type: 'claude_iteration' as const }],
     };

@@ -177,7 +177,8 @@ test('calls that share a project and a wallet do not wait for each other in a ci
       expect(await runs.reserve({ runId: id, turn, budgetIds: ids, amountUsd: '0.5', wallet })).toBeUndefined();
       if (turn === 3) await runs.release(id);
       await runs.recordTurn({
-        ...{ run: { ...run, attemptId: null, budgetIds: ids }, turn, reply: [], toolCalls: [], costUsd: '0.000123' },
+        ...{ run: { ...run, attemptId: null, budgetIds: ids }, turn, model: 'offline', reply: [], toolCalls: [] },
+        costUsd: '0.000123',
         usage: { inputTokens: 1, outputTokens: 1 },
         events: [{ key: `turn:${turn}`, type: 'claude_iteration' }],
         wallet: { customerId, charge: charge(customerId, `run:${id}:${turn}`, 123) },

@@ -65,7 +65,7 @@ test('late results', async () => {
   };
   const recorded = await runs.recordTurn({
     ...{ run: { ...run, budgetIds: [] }, turn: 2, reply: [{ type: 'text', text: 'too late' }], toolCalls: [] },
-    ...{ usage: { inputTokens: 1, outputTokens: 1 }, costUsd: '0.5' },
+    ...{ model: 'offline', usage: { inputTokens: 1, outputTokens: 1 }, costUsd: '0.5' },
     events: [{ key: 'turn:2', type: 'claude_iteration', costUsd: '0.5' }],
     end: { status: 'succeeded', output: 'too late' },
   });

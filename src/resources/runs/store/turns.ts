@@ -142,6 +142,8 @@ export interface RunBeginning {
   events: readonly NewEvent[];
   /** What the agent was reminded of. */
   recalled: Recalled;
+  /** It may have waited for earlier runs. */
+  isConversation: boolean;
 }
 
 /** queued -> running, with who answers and on which model. */
@@ -232,6 +234,8 @@ const nextOf = (runId: string): SQL => sql`(
 export interface TurnRecord {
   run: EndingRun & { budgetIds: readonly string[] };
   turn: number;
+  /** Id of the model that answered. */
+  model: string;
   /** The assistant's message, an AI SDK message content. */
   reply: unknown;
   usage: TokenUsage;
@@ -280,33 +284,38 @@ const insertToolCalls = (customerId: string, calls: readonly RecordedToolCall[])
   from recorded, jsonb_to_recordset(${JSON.stringify(calls)}::jsonb) as c("callId" text, turn int, position int, tool text,
     arguments jsonb, effect text, status text, result jsonb)`;
 
+export interface RecordedEnd {
+  status: TerminalStatus;
+  agent: string | null;
+  /** Now; false: it had ended already. */
+  isRecorded: boolean;
+  after: AfterRun;
+}
+
 /** Ends a run in flight. One that has ended already keeps its end, which is then the answer. */
-export async function endRun(
-  db: Database,
-  runId: string,
-  end: RunEnd,
-): Promise<{ status: TerminalStatus; after: AfterRun } | undefined> {
+export async function endRun(db: Database, runId: string, end: RunEnd): Promise<RecordedEnd | undefined> {
   const [run] = await db.rows<EndingRun & { status: RunStatus; isHolding: boolean }>(sql`
     select id, customer_id as "customerId", parent_run_id as "parentRunId", attempt_id as "attemptId", agent,
       conversation, status, exists (select 1 from cost_reservations c where c.run_id = runs.id) as "isHolding"
     from runs where id = ${runId}`);
   if (!run) return undefined;
   const event = endEvent(end);
-  const [outcome] = await db.rows<AfterRun & { status: TerminalStatus }>(sql`
+  const [outcome] = await db.rows<AfterRun & { status: TerminalStatus; isRecorded: boolean }>(sql`
     with ended as (
       update runs set started_at = coalesce(started_at, now()), ${endColumns(end)} ${countEvents([event])}
       where id = ${runId} and status in ('queued', 'running') returning id
     ), events as (${insertEvents(sql`ended`, [event])})
     ${announce(sql`ended`, run, end)}
     select case when exists (select 1 from ended) then ${end.status}::run_status else r.status end as status,
-      ${afterColumns(run)}
+      exists (select 1 from ended) as "isRecorded", ${afterColumns(run)}
     from runs r where r.id = ${runId}`);
-  const { status, ...after } = outcome!;
+  const { agent } = run;
+  const { status, isRecorded, ...after } = outcome!;
   // A cancelled run's call may still be under way; what it holds is given back when it returns.
   if (run.isHolding && end.status !== 'cancelled') await release(db, runId);
   // Recorded by an earlier attempt that may have died before it started what follows: name it again.
-  if (isTerminal(run.status)) return { status: run.status, after: await loadAfterRun(db, run) };
-  return { status, after };
+  if (isTerminal(run.status)) return { status: run.status, agent, isRecorded, after: await loadAfterRun(db, run) };
+  return { status, agent, isRecorded, after };
 }
 
 /** What the recorded end of a run set off, for an activity that repeats itself after the end was recorded. */

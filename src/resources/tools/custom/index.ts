@@ -21,6 +21,7 @@ const toolOf = (row: CustomTool, kinds: CustomKinds): Tool => ({
   effect: row.effect,
   sensitive: row.sensitive,
   module: CUSTOM_MODULE,
+  kind: row.kind,
   dispatch: kinds[row.kind].dispatch,
   async execute(args, context) {
     // Its schema may have changed since the model was shown it.

@@ -1,0 +1,53 @@
+/** The metrics listener of a process, for Prometheus and for the probes of whatever runs the process. */
+import { sql } from 'drizzle-orm';
+import { metricsPage } from './platform/http/metrics.ts';
+import { listen, type Listener } from './platform/http/server.ts';
+import { withinDeadline } from './platform/temporal/problems.ts';
+import type { Runtime } from './runtime.ts';
+import type { Services } from './services.ts';
+
+/** A part of the service, while it is up. */
+export interface Part {
+  /** @throws Error that says why it cannot serve at the moment */
+  check?(): void;
+}
+
+const outsideOf = ({ db, temporal }: Runtime) => ({
+  askDatabase: () => db.rows(sql`select 1`),
+  askTemporal: () => withinDeadline(temporal, () => temporal.connection.workflowService.getSystemInfo({})),
+});
+
+/** The page that a listener shows at `/metrics`. One process in a deployment has to tell of the backlog. */
+export const metricsOf = (runtime: Runtime, { meters, system }: Services) =>
+  metricsPage({
+    meters,
+    ...outsideOf(runtime),
+    poolUse: runtime.db.use,
+    readBacklog: runtime.config.SURFACES === 'gateway' ? undefined : system.backlog,
+    sdkUrl: runtime.temporal.metricsUrl,
+  });
+
+/**
+ * Opens `METRICS_PORT`, if it is set: `/metrics`, `/healthz` (503: start it anew) and `/readyz`.
+ * @param parts what is up; nothing, while the process starts
+ */
+export async function openMetrics(
+  runtime: Runtime,
+  services: Services,
+  parts: readonly Part[],
+): Promise<Listener | undefined> {
+  const { METRICS_PORT: port, METRICS_HOST: host } = runtime.config;
+  if (port === undefined) return undefined;
+  const { askDatabase, askTemporal } = outsideOf(runtime);
+  const listener = await listen({
+    ...{ port, host, log: runtime.log },
+    alive: () => parts.forEach((part) => part.check?.()),
+    async ready() {
+      if (parts.length === 0) throw new Error('it is starting');
+      await Promise.all([askDatabase(), askTemporal()]);
+    },
+    routers: [['/metrics', metricsOf(runtime, services)]],
+  });
+  runtime.log.info({ metrics: listener.url }, 'metrics are shown');
+  return listener;
+}

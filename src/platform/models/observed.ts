@@ -1,0 +1,52 @@
+/**
+ * Times and traces the calls of models. Of a call are named the model, the figures and how it ended; never what was said.
+ * The names are those of OpenTelemetry's conventions for generative AI.
+ */
+import { SpanKind } from '@opentelemetry/api';
+import type { Meters } from '../observability/meters.ts';
+import { inSpan } from '../observability/spans.ts';
+import { MODELS, SNAPSHOT } from './catalogue.ts';
+import { ModelFailure, type Models } from './types.ts';
+
+/** Models by the names that a deployment knows; what tenants name besides is `other`. */
+export type ModelLabel = (model: string) => string;
+
+/** @param operators the model of the operator's own server */
+export const modelLabels = (operators: string | undefined): ModelLabel => {
+  const known = new Set(['offline', ...MODELS.map(({ id }) => id), ...(operators ? [operators] : [])]);
+  return (model) => [model, model.replace(SNAPSHOT, '')].find((name) => known.has(name)) ?? 'other';
+};
+
+export const observedModels = (models: Models, meters: Pick<Meters, 'modelCalls'>, labelOf: ModelLabel): Models => ({
+  ...models,
+  call(call) {
+    const { model, provider } = call.resolved;
+    const end = meters.modelCalls.startTimer({ provider, model: labelOf(model) });
+    const attributes = {
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': provider,
+      'gen_ai.request.model': model,
+      'gen_ai.request.max_tokens': call.maxOutputTokens,
+    };
+    return inSpan(`chat ${labelOf(model)}`, { kind: SpanKind.CLIENT, attributes }, async (span) => {
+      try {
+        const reply = await models.call(call);
+        span.setAttributes({
+          'gen_ai.usage.input_tokens': reply.usage.inputTokens,
+          'gen_ai.usage.output_tokens': reply.usage.outputTokens,
+          'gen_ai.response.finish_reasons': [reply.finishReason],
+        });
+        end({ outcome: 'succeeded' });
+        return reply;
+      } catch (error) {
+        end({ outcome: outcomeOf(error, call.signal) });
+        throw error;
+      }
+    });
+  },
+});
+
+function outcomeOf(error: unknown, { aborted }: AbortSignal): string {
+  if (error instanceof ModelFailure) return error.code;
+  return aborted ? 'cancelled' : 'internal_error';
+}

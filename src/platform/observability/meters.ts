@@ -1,0 +1,108 @@
+/**
+ * What a process counts of its own doings. Each process counts for itself, so that the sum over processes is the
+ * deployment's figure. Labels have few values: no workspace, no id, and of names that tenants choose only `custom`.
+ */
+import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
+
+export type Meters = ReturnType<typeof createMeters>;
+
+/** Seconds: of what answers a person, of what calls models or tools, and of what may take days. */
+const ANSWER_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const CALL_S = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+const WORK_S = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600, 14_400];
+const PROJECT_S = [60, 300, 900, 3_600, 14_400, 86_400, 259_200, 604_800, 2_592_000];
+
+export function createMeters() {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
+    new Counter({ name, help, labelNames, registers: [registry] });
+  const histogram = <Label extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[],
+    buckets: number[],
+  ) => new Histogram({ name, help, labelNames, buckets, registers: [registry] });
+
+  return {
+    registry,
+
+    requests: histogram(
+      'aos_http_request_duration_seconds',
+      'Time to answer a request',
+      ['listener', 'method', 'route', 'status'],
+      ANSWER_S,
+    ),
+    refusedCredentials: counter(
+      'aos_auth_refusals_total',
+      'Requests whose credential was refused, by the kind asked for and why',
+      ['credential', 'reason'],
+    ),
+    signIns: counter('aos_sign_ins_total', 'Ends of sign-ins, by what came of them', ['method', 'outcome']),
+    confirmations: counter('aos_otp_checks_total', 'Requests that a mailed code must confirm, by what came of them', [
+      'outcome',
+    ]),
+
+    taskQueueWait: histogram(
+      'aos_task_queue_wait_seconds',
+      'Time from the schedule of an activity to its start on a worker, local ones excepted, by task queue',
+      ['queue'],
+      ANSWER_S,
+    ),
+    scheduleLag: histogram(
+      'aos_schedule_lag_seconds',
+      'Time from the planned moment of a tick to its work, by the workflow that it starts',
+      ['workflow'],
+      WORK_S,
+    ),
+
+    runWait: histogram(
+      'aos_run_wait_seconds',
+      'Time from the acceptance of a run to its first turn; in a conversation it waits for the runs before it',
+      ['agent', 'conversation'],
+      WORK_S,
+    ),
+    runs: histogram(
+      'aos_run_duration_seconds',
+      'Time from the acceptance of a run to its end',
+      ['agent', 'outcome'],
+      WORK_S,
+    ),
+    runFailures: counter('aos_run_failures_total', 'Runs that failed, by cause', ['cause']),
+    projects: histogram(
+      'aos_project_duration_seconds',
+      'Time from the creation of a project to its end',
+      ['template', 'outcome'],
+      PROJECT_S,
+    ),
+
+    modelCalls: histogram(
+      'aos_model_call_duration_seconds',
+      'Time that a call of a model took, by what came of it',
+      ['provider', 'model', 'outcome'],
+      CALL_S,
+    ),
+    tokens: counter('aos_model_tokens_total', 'Tokens of recorded turns', ['model', 'agent', 'direction']),
+    costUsd: counter('aos_model_cost_usd_total', 'US dollars that recorded turns cost, where a price is known', [
+      'model',
+      'agent',
+    ]),
+    unpricedTurns: counter('aos_model_unpriced_turns_total', 'Recorded turns of models without a known price', [
+      'model',
+    ]),
+    toolCalls: histogram(
+      'aos_tool_call_duration_seconds',
+      'Time that a call of a tool took, by what came of it',
+      ['kind', 'outcome'],
+      CALL_S,
+    ),
+
+    deliveryAttempts: counter('aos_delivery_attempts_total', 'Attempts to deliver, by what came of them', [
+      'kind',
+      'outcome',
+    ]),
+    deliveriesGivenUp: counter('aos_deliveries_given_up_total', 'Deliveries of which no further attempt is made', [
+      'kind',
+    ]),
+  };
+}

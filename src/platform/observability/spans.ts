@@ -1,0 +1,61 @@
+/**
+ * Spans of traces. They name what was done and how it ended, by code; never a message, an argument or an address, as
+ * whoever reads traces need not be one who may read the tenants' content. Without a tracer all of it does nothing.
+ */
+import {
+  context,
+  isSpanContextValid,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  type Attributes,
+  type Span,
+} from '@opentelemetry/api';
+
+export const tracer = trace.getTracer('agent-orchestration-service');
+
+export interface SpanOptions {
+  kind?: SpanKind;
+  attributes?: Attributes;
+}
+
+/** Does the work inside of a span of that name. */
+export function inSpan<T>(
+  name: string,
+  { kind = SpanKind.INTERNAL, attributes = {} }: SpanOptions,
+  work: (span: Span) => Promise<T>,
+): Promise<T> {
+  return tracer.startActiveSpan(name, { kind, attributes }, async (span) => {
+    try {
+      return await work(span);
+    } catch (error) {
+      failSpan(span, error);
+      throw error;
+    } finally {
+      span.end();
+    }
+  });
+}
+
+export function failSpan(span: Span, error: unknown): void {
+  span.setStatus({ code: SpanStatusCode.ERROR });
+  span.setAttribute('error.type', typeOf(error));
+}
+
+/** The name that the product or a library gave to it. */
+function typeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  const { code, type } = error as { code?: unknown; type?: unknown };
+  const named = [type, code].find((name) => typeof name === 'string' && /^\w{1,64}$/.test(name));
+  return (named as string | undefined) ?? error.name;
+}
+
+/** The part of a trace that is going on and is recorded. */
+export const isTraced = (): boolean => trace.getActiveSpan()?.isRecording() ?? false;
+
+/** For log lines. */
+export function traceFields(): { trace_id: string; span_id: string } | undefined {
+  const span = trace.getSpanContext(context.active());
+  if (!span || !isSpanContextValid(span)) return undefined;
+  return { trace_id: span.traceId, span_id: span.spanId };
+}

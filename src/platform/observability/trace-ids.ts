@@ -1,0 +1,20 @@
+/** Ids of traces: random, except where something that has no trace to join has a lasting id of its own to name one. */
+import type { IdGenerator } from '@opentelemetry/sdk-trace-node';
+
+// Set for the moment in which a span begins, and for nothing else.
+let wanted: string | undefined;
+
+/** @param begin begins a span, at once; where it is a root, its trace has this id of 32 hex digits */
+export function inTraceOf<T>(traceId: string, begin: () => T): T {
+  wanted = traceId;
+  try {
+    return begin();
+  } finally {
+    wanted = undefined;
+  }
+}
+
+export const traceIds = (random: IdGenerator): IdGenerator => ({
+  generateTraceId: () => wanted ?? random.generateTraceId(),
+  generateSpanId: () => random.generateSpanId(),
+});

@@ -1,0 +1,50 @@
+/**
+ * Sends traces where the standard `OTEL_*` variables say, which OpenTelemetry reads by itself; without an endpoint its
+ * code is not even loaded.
+ */
+import type { Log } from '../core/log.ts';
+import { traceIds } from './trace-ids.ts';
+
+export interface Tracing {
+  /** Sends what is left. */
+  close(): Promise<void>;
+}
+
+type Env = Record<string, string | undefined>;
+
+const SERVICE_NAME = 'agent-orchestration-service';
+
+export const isTracingWanted = (env: Env): boolean =>
+  Boolean(env.OTEL_EXPORTER_OTLP_ENDPOINT || env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) &&
+  env.OTEL_SDK_DISABLED !== 'true' &&
+  env.OTEL_TRACES_EXPORTER !== 'none';
+
+/** Once a process. */
+export async function openTracing(env: Env, log: Log): Promise<Tracing | undefined> {
+  if (!isTracingWanted(env)) return undefined;
+  const [{ diag, DiagLogLevel }, sdk, exporter, resources] = await Promise.all([
+    import('@opentelemetry/api'),
+    import('@opentelemetry/sdk-trace-node'),
+    import('@opentelemetry/exporter-trace-otlp-proto'),
+    import('@opentelemetry/resources'),
+  ]);
+  // An endpoint that is away is a line of the log, and no trouble of the service's.
+  const warn = (reason: string) => log.warn({ reason }, 'traces are not sent as they should be');
+  const quiet = () => {};
+  diag.setLogger(
+    { error: warn, warn, info: quiet, debug: quiet, verbose: quiet },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  );
+  const named = resources.resourceFromAttributes({ 'service.name': SERVICE_NAME, 'process.pid': process.pid });
+  const fromEnv = resources.detectResources({ detectors: [resources.envDetector] });
+  const provider = new sdk.NodeTracerProvider({
+    resource: named.merge(fromEnv),
+    idGenerator: traceIds(new sdk.RandomIdGenerator()),
+    spanProcessors: [new sdk.BatchSpanProcessor(new exporter.OTLPTraceExporter())],
+  });
+  provider.register();
+  log.info('traces are sent');
+  return {
+    close: () => provider.shutdown().catch((error: unknown) => warn(error instanceof Error ? error.message : 'lost')),
+  };
+}

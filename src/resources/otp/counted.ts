@@ -1,0 +1,20 @@
+/** Counts what comes of codes that confirm: many that are refused are somebody who guesses. */
+import { Problem } from '../../platform/core/problem.ts';
+import type { Meters } from '../../platform/observability/meters.ts';
+import type { OtpService } from './service.ts';
+
+export const countedOtp = (otp: OtpService, { confirmations }: Pick<Meters, 'confirmations'>): OtpService => ({
+  async gate(caller, confirmation, scope, write) {
+    const shown = confirmation.code !== undefined;
+    try {
+      const value = await otp.gate(caller, confirmation, scope, write);
+      confirmations.inc({ outcome: 'confirmed' });
+      return value;
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      if (error.code === 'otp_locked') confirmations.inc({ outcome: 'locked' });
+      else if (error.code === 'otp_required') confirmations.inc({ outcome: shown ? 'refused' : 'asked' });
+      throw error;
+    }
+  },
+});

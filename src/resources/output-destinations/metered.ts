@@ -1,0 +1,25 @@
+/** Counts attempts to deliver artifacts where they are recorded. */
+import type { Meters } from '../../platform/observability/meters.ts';
+import type { DestinationStore } from './store.ts';
+
+const kind = 'output';
+
+export const meteredDestinations = (
+  store: DestinationStore,
+  { deliveryAttempts, deliveriesGivenUp }: Pick<Meters, 'deliveryAttempts' | 'deliveriesGivenUp'>,
+): DestinationStore => ({
+  ...store,
+  async recordDelivered(ref) {
+    await store.recordDelivered(ref);
+    deliveryAttempts.inc({ kind, outcome: 'delivered' });
+  },
+  async recordError(ref, error, isFinal) {
+    await store.recordError(ref, error, isFinal);
+    deliveryAttempts.inc({ kind, outcome: isFinal ? 'failed' : 'to_be_repeated' });
+    if (isFinal) deliveriesGivenUp.inc({ kind });
+  },
+  async recordExhausted(ref) {
+    await store.recordExhausted(ref);
+    deliveriesGivenUp.inc({ kind });
+  },
+});
