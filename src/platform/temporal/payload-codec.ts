@@ -26,7 +26,8 @@ function toBytes({ metadata, data }: Payload): Buffer {
   const head = Buffer.from(JSON.stringify(Object.fromEntries(entries)));
   const length = Buffer.alloc(4);
   length.writeUInt32BE(head.length);
-  return Buffer.concat([length, head, data ?? Buffer.alloc(0)]);
+  // Of `undefined` the data is an empty array, and no bytes: so protobufjs has it.
+  return Buffer.concat([length, head, Buffer.from(data ?? [])]);
 }
 
 function fromBytes(bytes: Buffer): Payload {

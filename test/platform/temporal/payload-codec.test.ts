@@ -35,8 +35,8 @@ test.each([
 });
 
 // Guards: a payload without data, as `undefined` is sent, survives.
-test('a payload without data', async () => {
-  const nothing = { metadata: { encoding: Buffer.from('binary/null') } };
+test.each([{}, { data: null }, { data: [] as never }])('a payload without data: %j', async (more) => {
+  const nothing = { metadata: { encoding: Buffer.from('binary/null') }, ...more };
   const [opened] = await createPayloadCodec(ONE).decode([await seal(ONE, nothing)]);
   expect(textOf(opened!)).toBe('binary/null ');
 });
