@@ -1,0 +1,39 @@
+/**
+ * What is said to a request that is no HTTP, or too much of it, in the one form that errors have. Node would answer
+ * without a body, and callers could not tell its answer from that of something in front of the service.
+ */
+import { STATUS_CODES, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { Problem } from '../core/problem.ts';
+
+export function answerUnreadable(server: Server): void {
+  const latest = new WeakMap<Duplex, ServerResponse>();
+  server.on('request', ({ socket }, response) => latest.set(socket, response));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    const response = latest.get(socket);
+    // What is written into an answer that is under way would be taken for a part of it.
+    const isAnswering = response?.headersSent && !response.writableFinished;
+    if (!socket.writable || error.code === 'ECONNRESET' || isAnswering) socket.destroy(error);
+    else socket.end(answerTo(problemOf(error.code)), () => socket.destroy(error));
+  });
+}
+
+/** The codes are Node's own and its parser's; those that are not here mean that it is no HTTP. */
+function problemOf(code: string | undefined): Problem {
+  if (code === 'HPE_HEADER_OVERFLOW') return new Problem('headers_too_large');
+  if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return new Problem('payload_too_large');
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Problem('request_timeout');
+  return new Problem('bad_request', 'malformed request');
+}
+
+function answerTo({ status, detail }: Problem): string {
+  const body = JSON.stringify({ detail });
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'x-content-type-options: nosniff',
+    'connection: close',
+  ];
+  return `${lines.join('\r\n')}\r\n\r\n${body}`;
+}
