@@ -16,6 +16,8 @@ export interface HousekeepingDependencies {
   startPendingDeliveries: () => Promise<void>;
   /** Starts provisionings whose start was lost, and settles those that were lost themselves. */
   startUnprovisioned: () => Promise<void>;
+  /** Adds up what lists counted since the last time. */
+  foldTallies: () => Promise<void>;
   /** Repeats what the model router did not hear. */
   tellRouter: () => Promise<void>;
   /** Rows that Temporal's schedules follow. */
@@ -37,6 +39,7 @@ export const createHousekeepingActivities = ({
   settleLost,
   startPendingDeliveries,
   startUnprovisioned,
+  foldTallies,
   tellRouter,
   followedRows,
   tellSubmissions,
@@ -74,6 +77,7 @@ export const createHousekeepingActivities = ({
     followRows,
     tellSubmissions,
     tellRouter,
+    foldTallies,
     releaseForgotten: runs.releaseForgotten,
   };
 

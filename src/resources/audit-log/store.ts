@@ -1,6 +1,7 @@
 /** Queries on the audit log. */
-import { and, count, desc, eq, gte, sql } from 'drizzle-orm';
+import { and, count, desc, eq, gte, lt, sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../platform/db/client.ts';
+import { countRows, findPage, type Counted } from '../tallies/store.ts';
 import type { AuditQuery } from './contract.ts';
 import { auditLog } from './table.ts';
 
@@ -33,14 +34,20 @@ export const createAuditStore = (db: Database) => ({
       actor === undefined ? undefined : eq(auditLog.actor, actor),
       since === undefined ? undefined : gte(auditLog.createdAt, since),
     );
-    const rows = await db.orm
-      .select()
-      .from(auditLog)
-      .where(where)
-      .orderBy(desc(auditLog.id))
-      .limit(limit)
-      .offset(offset);
-    const [total] = await db.orm.select({ total: count() }).from(auditLog).where(where);
-    return { rows, total: total!.total };
+    const page = (more: SQL | undefined, left: number) =>
+      db.orm.select().from(auditLog).where(and(where, more)).orderBy(desc(auditLog.id)).limit(limit).offset(left);
+    if (since !== undefined) {
+      // From the oldest row of the window on: a page that the window does not fill would look for more in all the others.
+      const [window] = await db.orm
+        .select({ total: count(), from: sql<number>`coalesce(min(${auditLog.id}), 0)::float8` })
+        .from(auditLog)
+        .where(where);
+      const { total, from } = window!;
+      return { rows: total > offset ? await page(gte(auditLog.id, from), offset) : [], total };
+    }
+    const counted: Counted<'audit_log'> = { list: 'audit_log', customerId, filter: { action, actor } };
+    const start = await findPage(db, counted, offset);
+    const rows = await page(start.below === undefined ? undefined : lt(auditLog.id, start.below), start.offset);
+    return { rows, total: await countRows(db, counted) };
   },
 });

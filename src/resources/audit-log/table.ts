@@ -19,8 +19,11 @@ export const auditLog = pgTable(
     createdAt: createdAt(),
   },
   (t) => [
-    // The list, newest first.
+    // The list, newest first, of all and with each filter.
     index('audit_log_by_workspace').on(t.customerId, t.id),
+    index('audit_log_by_action').on(t.customerId, t.action, t.id),
+    index('audit_log_by_actor').on(t.customerId, t.actor, t.id),
+    index('audit_log_by_workspace_and_time').on(t.customerId, t.createdAt, t.id, t.action, t.actor),
     // Retention.
     index('audit_log_by_time').on(t.createdAt),
   ],

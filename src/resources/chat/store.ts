@@ -3,6 +3,7 @@ import { and, count, desc, eq, sql } from 'drizzle-orm';
 import type { Database } from '../../platform/db/client.ts';
 import { runs } from '../runs/table.ts';
 import { conversationOf } from '../runs/model.ts';
+import { countRows } from '../tallies/store.ts';
 import type { MessagePage, MessageRow } from './contract.ts';
 import { chatThreads } from './table.ts';
 
@@ -24,8 +25,7 @@ export const createChatStore = (db: Database) => ({
       .orderBy(desc(chatThreads.updatedAt), desc(chatThreads.id))
       .limit(limit)
       .offset(offset);
-    const [totals] = await db.orm.select({ total: count() }).from(chatThreads).where(matching);
-    return { rows, total: totals!.total };
+    return { rows, total: await countRows(db, { list: 'chat_threads', customerId }) };
   },
 
   async find(customerId: string, id: string): Promise<ThreadRow | undefined> {

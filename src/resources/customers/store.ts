@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../platform/db/client.ts';
 import { SKILL } from '../memory/model.ts';
+import { countsOf } from '../tallies/store.ts';
 import type { Plan } from '../workspaces/model.ts';
 import type { workspaces } from '../workspaces/table.ts';
 import { containing } from './model.ts';
@@ -71,9 +72,9 @@ export const createCustomerStore = (db: Database) => ({
         from runs r where r.customer_id = w.customer_id and r.created_at >= now() - interval '720 hours'
       ) spent
       cross join lateral (
-        select (count(*) filter (where e.type = ${SKILL}))::int as skills,
-          (count(*) filter (where e.type <> ${SKILL}))::int as entries
-        from memory_entries e where e.customer_id = w.customer_id
+        select coalesce(sum(c.rows) filter (where c.dims[2] = ${SKILL}), 0)::float8 as skills,
+          coalesce(sum(c.rows) filter (where c.dims[2] <> ${SKILL}), 0)::float8 as entries
+        from ${countsOf({ list: 'memory_entries', customerId: sql`w.customer_id` })} c
       ) memory
       order by w.created_at desc, w.customer_id desc`);
     const [counted] = await db.rows<{ total: number }>(sql`select count(*)::int as total from workspaces ${where}`);

@@ -73,6 +73,12 @@ export const memoryEntries = pgTable(
       .where(sql`${t.type} = 'skill'`),
     // The list without a question, newest first.
     index('memory_entries_newest').on(t.customerId, t.createdAt, t.id),
+    index('memory_entries_by_agent').on(t.customerId, t.agent, t.createdAt, t.id),
+    index('memory_entries_by_type').on(t.customerId, t.type, t.createdAt, t.id),
+    // What every run is reminded of.
+    index('memory_entries_always_loaded')
+      .on(t.customerId, t.id)
+      .where(sql`${t.alwaysLoad}`),
     // The search of a workspace with many entries; a small one is compared exactly.
     index('memory_entries_by_embedding').using('hnsw', t.embedding.op('vector_cosine_ops')).with(HNSW),
     check(

@@ -4,13 +4,14 @@
  * A delivery is written only while it is `pending` and only for its latest redelivery. So whatever comes late (a retried
  * activity, a workflow that was overtaken) changes nothing.
  */
-import { and, asc, count, desc, eq, gt, inArray, lt, ne, sql, type SQL } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, inArray, lt, ne, sql, type SQL } from 'drizzle-orm';
 import { newUuid } from '../../platform/core/ids.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { found, type Database } from '../../platform/db/client.ts';
 import type { PendingPage } from '../../platform/temporal/starting.ts';
 import { unlessTaken } from '../../platform/db/taken.ts';
 import { artifacts, projects } from '../projects/table.ts';
+import { belowPlace, countRows, findPage, type Counted } from '../tallies/store.ts';
 import { workspaces } from '../workspaces/table.ts';
 import type { DeliveryQuery, DeliveryRow } from './contract.ts';
 import type { OutputDeliveryRef } from './model.ts';
@@ -182,14 +183,31 @@ export const createDestinationStore = (db: Database) => {
       }),
 
     async listDeliveries(customerId: string, { limit, offset, status, destination_id }: DeliveryQuery) {
-      const matching = and(
-        eq(outputDeliveries.customerId, customerId),
-        status && eq(outputDeliveries.status, status),
-        destination_id === undefined ? undefined : eq(outputDeliveries.destinationId, destination_id),
-      );
-      const data = await log().where(matching).orderBy(desc(outputDeliveries.id)).limit(limit).offset(offset);
-      const [totals] = await db.orm.select({ total: count() }).from(outputDeliveries).where(matching);
-      return { data, total: totals!.total };
+      const counted: Counted<'output_deliveries'> = {
+        list: 'output_deliveries',
+        customerId,
+        filter: { status, destination_id },
+      };
+      const start = await findPage(db, counted, offset);
+      const page = db.orm
+        .select({ id: outputDeliveries.id })
+        .from(outputDeliveries)
+        .where(
+          and(
+            eq(outputDeliveries.customerId, customerId),
+            // Known when the statement is planned, so that the index of the rare ones serves it.
+            status && sql`${outputDeliveries.status} = ${sql.raw(`'${status}'`)}`,
+            destination_id === undefined ? undefined : eq(outputDeliveries.destinationId, destination_id),
+            belowPlace(outputDeliveries.id, start),
+          ),
+        )
+        .orderBy(desc(outputDeliveries.id))
+        .limit(limit)
+        .offset(start.offset);
+      const data = await log()
+        .where(sql`${outputDeliveries.id} in ${page}`)
+        .orderBy(desc(outputDeliveries.id));
+      return { data, total: await countRows(db, counted) };
     },
 
     getDelivery,

@@ -1,4 +1,5 @@
 /** Where finished artifacts are also sent, and what came of it. */
+import { sql } from 'drizzle-orm';
 import { boolean, index, integer, jsonb, pgEnum, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
 import { createdAt, instant } from '../../platform/db/columns.ts';
 import { workspaces } from '../workspaces/table.ts';
@@ -51,6 +52,11 @@ export const outputDeliveries = pgTable(
     uniqueIndex('output_deliveries_once').on(t.destinationId, t.artifactId),
     // The log of a workspace, newest first: ids are UUIDv7.
     index('output_deliveries_by_workspace').on(t.customerId, t.id),
+    index('output_deliveries_by_destination').on(t.customerId, t.destinationId, t.id),
+    // Most are delivered: the log of those is as good as the log of all.
+    index('output_deliveries_undelivered')
+      .on(t.customerId, t.status, t.id)
+      .where(sql`${t.status} <> 'delivered'`),
     // Housekeeping: recorded, never started.
     index('output_deliveries_by_status').on(t.status, t.createdAt),
   ],

@@ -201,9 +201,12 @@ export const subtasks = pgTable(
     uniqueIndex('subtasks_once_per_step').on(t.taskId, t.stepSlug),
     index('subtasks_by_task').on(t.taskId, t.position),
     index('subtasks_by_project').on(t.projectId),
-    // The list of webhook gates; and who waits for another project.
+    // The list of webhook gates, read backwards, of all and of one status; and who waits for another project.
     index('subtasks_webhook_gates')
-      .on(t.customerId, t.status)
+      .on(t.customerId, sql`(status = 'blocked')`, sql`coalesce(completed_at, started_at, created_at)`, t.id)
+      .where(sql`${t.gateKind} = 'webhook'`),
+    index('subtasks_webhook_gates_by_status')
+      .on(t.customerId, t.status, sql`coalesce(completed_at, started_at, created_at)`, t.id)
       .where(sql`${t.gateKind} = 'webhook'`),
     index('subtasks_waiting_for_projects')
       .on(t.customerId, sql`(gate_config ->> 'project_id')`)
@@ -313,8 +316,14 @@ export const projectEvents = pgTable(
     traceId: uuid('trace_id'),
   },
   (t) => [
-    // Newest first: read backwards. The feed by workspace and time, a project's own, and a step's.
-    index('project_events_by_time').on(t.customerId, t.ts),
+    // Newest first: read backwards. The feed by workspace and time, what is rare in it, a project's own, and a step's.
+    index('project_events_by_time').on(t.customerId, t.ts, t.id),
+    index('project_events_by_category')
+      .on(t.customerId, t.category, t.ts, t.id)
+      .where(sql`${t.category} not in ('task', 'subtask')`),
+    index('project_events_by_level')
+      .on(t.customerId, t.level, t.ts, t.id)
+      .where(sql`${t.level} <> 'info'`),
     index('project_events_by_project').on(t.projectId, t.id),
     index('project_events_by_subtask')
       .on(t.subtaskId, t.id)

@@ -8,6 +8,7 @@
  */
 import { sql, type SQL } from 'drizzle-orm';
 import { encodeTime } from 'ulid';
+import { firstUuid } from '../../platform/core/ids.ts';
 import type { Database } from '../../platform/db/client.ts';
 
 export type RetentionStore = ReturnType<typeof createRetentionStore>;
@@ -19,10 +20,6 @@ type Statement = (before: Date, limit: number) => SQL;
 
 /** The lowest that an id made at this time can be. */
 const firstRunId = (at: Date): string => encodeTime(at.getTime(), 10).toLowerCase();
-function firstUuid(at: Date): string {
-  const hex = at.getTime().toString(16).padStart(12, '0');
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
-}
 const time = (at: Date): SQL => sql`${at.toISOString()}::timestamptz`;
 
 /** Rows by their place: nothing else writes to them any more. */
@@ -48,7 +45,7 @@ const expired = (table: string, before: Date, limit: number): SQL =>
 const endedDeliveries = (table: string, before: Date, limit: number): SQL =>
   deleting(
     table,
-    sql`select d.ctid from ${sql.identifier(table)} d where d.id < ${firstUuid(before)}::uuid and d.status <> 'pending'
+    sql`select d.ctid from ${sql.identifier(table)} d where d.id < ${firstUuid(before.getTime())}::uuid and d.status <> 'pending'
       and d.completed_at < ${time(before)} order by d.id limit ${limit}`,
   );
 

@@ -2,6 +2,7 @@
 import { and, count, desc, eq } from 'drizzle-orm';
 import type { Database } from '../../platform/db/client.ts';
 import { runArtifacts, runs } from '../runs/table.ts';
+import { belowPlace, countRows, findPage, type Counted } from '../tallies/store.ts';
 
 export type RunArtifactStore = ReturnType<typeof createRunArtifactStore>;
 export type RunArtifactRow = Awaited<ReturnType<RunArtifactStore['list']>>['rows'][number];
@@ -14,15 +15,13 @@ export interface ArtifactFilter {
 const columns = {
   id: runArtifacts.id,
   run_id: runArtifacts.runId,
-  agent: runs.agent,
+  agent: runArtifacts.agent,
   filename: runArtifacts.filename,
   content_type: runArtifacts.contentType,
   size_bytes: runArtifacts.sizeBytes,
   sha256: runArtifacts.sha256,
   created_at: runArtifacts.createdAt,
 };
-
-const ofRun = and(eq(runs.id, runArtifacts.runId), eq(runs.customerId, runArtifacts.customerId));
 
 export const createRunArtifactStore = (db: Database) => ({
   async hasRun(customerId: string, runId: string): Promise<boolean> {
@@ -37,25 +36,27 @@ export const createRunArtifactStore = (db: Database) => ({
     const where = and(
       eq(runArtifacts.customerId, customerId),
       run_id === undefined ? undefined : eq(runArtifacts.runId, run_id),
-      agent === undefined ? undefined : eq(runs.agent, agent),
+      agent === undefined ? undefined : eq(runArtifacts.agent, agent),
     );
+    const counted: Counted<'run_artifacts'> = { list: 'run_artifacts', customerId, filter: { agent } };
+    // One run has few.
+    const start = run_id === undefined ? await findPage(db, counted, offset) : { below: undefined, offset };
     const rows = await db.orm
       .select(columns)
       .from(runArtifacts)
-      .innerJoin(runs, ofRun)
-      .where(where)
+      .where(and(where, belowPlace(runArtifacts.id, start)))
       .orderBy(desc(runArtifacts.id))
       .limit(limit)
-      .offset(offset);
-    const [counted] = await db.orm.select({ total: count() }).from(runArtifacts).innerJoin(runs, ofRun).where(where);
-    return { rows, total: counted!.total };
+      .offset(start.offset);
+    if (run_id === undefined) return { rows, total: await countRows(db, counted) };
+    const [ofRun] = await db.orm.select({ total: count() }).from(runArtifacts).where(where);
+    return { rows, total: ofRun!.total };
   },
 
   async find(customerId: string, id: string) {
     const [row] = await db.orm
       .select(columns)
       .from(runArtifacts)
-      .innerJoin(runs, ofRun)
       .where(and(eq(runArtifacts.id, id), eq(runArtifacts.customerId, customerId)));
     return row;
   },

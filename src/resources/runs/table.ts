@@ -91,11 +91,12 @@ export const runs = pgTable(
     completedAt: instant('completed_at'),
   },
   (t) => [
-    // Newest first: read backwards it serves `order by seq desc`; the second one with the agent filter.
+    // Newest first: read backwards it serves `order by seq desc`; the others with their filter.
     index('runs_by_workspace').on(t.customerId, t.seq),
     index('runs_by_agent').on(t.customerId, t.agent, t.seq),
-    // Statistics and costs of a time window.
-    index('runs_by_time').on(t.customerId, t.createdAt),
+    index('runs_by_transport').on(t.customerId, t.transport, t.seq),
+    // A time window: its statistics and costs, and by the index alone how many of which filter are in it, from where on.
+    index('runs_by_time').on(t.customerId, t.createdAt, t.seq, t.agent, t.transport),
     index('runs_by_conversation')
       .on(t.customerId, t.conversation, t.seq)
       .where(sql`${t.conversation} is not null`),
@@ -103,6 +104,10 @@ export const runs = pgTable(
     index('runs_waiting')
       .on(t.createdAt)
       .where(sql`${t.status} = 'queued'`),
+    // What an agent is doing; and what stops when a workspace does.
+    index('runs_in_flight_by_agent')
+      .on(t.customerId, t.agent)
+      .where(sql`${t.status} in ('queued', 'running')`),
     // Housekeeping: in flight, the longest unasked for first.
     index('runs_in_flight')
       .on(t.checkedAt)
@@ -227,6 +232,8 @@ export const runArtifacts = pgTable(
       .notNull()
       .references(() => runs.id, { onDelete: 'cascade' }),
     callId: text('call_id').notNull(),
+    /** Of its run. */
+    agent: text('agent'),
     filename: text('filename').notNull(),
     contentType: text('content_type').notNull(),
     sizeBytes: bigint('size_bytes', { mode: 'number' }).notNull(),
@@ -240,6 +247,7 @@ export const runArtifacts = pgTable(
     index('run_artifacts_by_run').on(t.customerId, t.runId),
     // Those of the workspace, newest first: ids are UUIDv7.
     index('run_artifacts_by_workspace').on(t.customerId, t.id),
+    index('run_artifacts_by_agent').on(t.customerId, t.agent, t.id),
   ],
 );
 

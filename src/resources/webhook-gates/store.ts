@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../platform/db/client.ts';
 import type { TaskStatus } from '../projects/model.ts';
+import { countsOf } from '../tallies/store.ts';
 import type { GateQuery, WebhookGateRow } from './contract.ts';
 
 export type WebhookGateStore = ReturnType<typeof createWebhookGateStore>;
@@ -20,12 +21,14 @@ export const createWebhookGateStore = (db: Database) => ({
         s.created_at, s.started_at, s.completed_at
       from subtasks s join tasks t on t.id = s.task_id join projects p on p.id = s.project_id
       where s.customer_id = ${customerId} and s.gate_kind = 'webhook'
-        and (${status ?? null}::task_status is null or s.status = ${status ?? null}::task_status)
-      order by s.status = 'blocked' desc, coalesce(s.completed_at, s.started_at, s.created_at) desc, s.id desc
+        ${status === undefined ? sql`` : sql`and s.status = ${status}::task_status`}
+      order by ${status === undefined ? sql`(s.status = 'blocked') desc,` : sql``}
+        coalesce(s.completed_at, s.started_at, s.created_at) desc, s.id desc
       limit ${limit}`),
 
   countByStatus: (customerId: string) =>
     db.rows<{ status: TaskStatus; count: number }>(sql`
-      select status, count(*)::int as count from subtasks
-      where customer_id = ${customerId} and gate_kind = 'webhook' group by status order by status`),
+      select c.dims[1]::task_status as status, sum(c.rows)::float8 as count
+      from ${countsOf({ list: 'webhook_gates', customerId })} c
+      group by 1 having sum(c.rows) <> 0 order by 1`),
 });

@@ -4,10 +4,11 @@
  * A delivery is written only while it is `pending` and only for its latest redelivery. So whatever comes late (a
  * retried activity, a workflow that was overtaken) changes nothing.
  */
-import { and, asc, count, desc, eq, gt, inArray, isNotNull, isNull, lt, ne, sql, type SQL } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, ne, sql, type SQL } from 'drizzle-orm';
 import { found, type Database } from '../../platform/db/client.ts';
 import type { PendingPage } from '../../platform/temporal/starting.ts';
 import { Problem } from '../../platform/core/problem.ts';
+import { belowPlace, countRows, findPage, type Counted } from '../tallies/store.ts';
 import { workspaces } from '../workspaces/table.ts';
 import type { DeliveryQuery, DeliveryRow } from './contract.ts';
 import { ALL_EVENTS, type DeliveryRef, type DeliveryStatus, type WebhookEvent } from './model.ts';
@@ -189,14 +190,31 @@ export const createWebhookStore = (db: Database) => {
     },
 
     async listDeliveries(customerId: string, { limit, offset, status, endpoint }: DeliveryQuery) {
-      const matching = and(
-        eq(webhookDeliveries.customerId, customerId),
-        status && eq(webhookDeliveries.status, status),
-        endpoint === undefined ? undefined : sql`${webhookDeliveries.subscriptionId} = ${endpoint}::bigint`,
-      );
-      const data = await log().where(matching).orderBy(desc(webhookDeliveries.id)).limit(limit).offset(offset);
-      const [totals] = await db.orm.select({ total: count() }).from(webhookDeliveries).where(matching);
-      return { data, total: totals!.total };
+      const counted: Counted<'webhook_deliveries'> = {
+        list: 'webhook_deliveries',
+        customerId,
+        filter: { status, endpoint },
+      };
+      const start = await findPage(db, counted, offset);
+      const page = db.orm
+        .select({ id: webhookDeliveries.id })
+        .from(webhookDeliveries)
+        .where(
+          and(
+            eq(webhookDeliveries.customerId, customerId),
+            // Known when the statement is planned, so that the index of the rare ones serves it.
+            status && sql`${webhookDeliveries.status} = ${sql.raw(`'${status}'`)}`,
+            endpoint === undefined ? undefined : sql`${webhookDeliveries.subscriptionId} = ${endpoint}::bigint`,
+            belowPlace(webhookDeliveries.id, start),
+          ),
+        )
+        .orderBy(desc(webhookDeliveries.id))
+        .limit(limit)
+        .offset(start.offset);
+      const data = await log()
+        .where(sql`${webhookDeliveries.id} in ${page}`)
+        .orderBy(desc(webhookDeliveries.id));
+      return { data, total: await countRows(db, counted) };
     },
 
     getDelivery,

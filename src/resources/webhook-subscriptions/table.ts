@@ -70,6 +70,11 @@ export const webhookDeliveries = pgTable(
     uniqueIndex('webhook_deliveries_once').on(t.subscriptionId, t.eventKey),
     // The log of a workspace, newest first (uuid v7 sorts by time).
     index('webhook_deliveries_by_workspace').on(t.customerId, t.id),
+    index('webhook_deliveries_by_endpoint').on(t.customerId, t.subscriptionId, t.id),
+    // Most are delivered: the log of those is as good as the log of all.
+    index('webhook_deliveries_undelivered')
+      .on(t.customerId, t.status, t.id)
+      .where(sql`${t.status} <> 'delivered'`),
     // Housekeeping: recorded, never sent.
     index('webhook_deliveries_pending')
       .on(t.createdAt)

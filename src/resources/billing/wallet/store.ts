@@ -3,8 +3,9 @@
  * 0005): a row that is inserted moves the limit of the wallet's budget, once for its key, and nothing else can. A
  * balance may be below zero by what was already used; new spending is refused then.
  */
-import { count, desc, eq, sql, type SQL } from 'drizzle-orm';
+import { and, desc, eq, lt, sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
+import { countRows, countsOf, findPage } from '../../tallies/store.ts';
 import { ROUTER_MARKUP, USD_MICROS, walletBudgetId, type LedgerKind, type Tariff } from '../model.ts';
 import { walletLedger } from '../table.ts';
 
@@ -54,23 +55,28 @@ export const createWalletStore = (db: Database) => {
 
     /** The ledger, newest first. */
     async list(customerId: string, { limit, offset }: { limit: number; offset: number }) {
-      const ofWorkspace = eq(walletLedger.customerId, customerId);
+      const counted = { list: 'wallet_ledger', customerId } as const;
+      const start = await findPage(db, counted, offset);
       const rows = await db.orm
         .select(LEDGER_ROW)
         .from(walletLedger)
-        .where(ofWorkspace)
+        .where(
+          and(
+            eq(walletLedger.customerId, customerId),
+            start.below === undefined ? undefined : lt(walletLedger.id, start.below),
+          ),
+        )
         .orderBy(desc(walletLedger.id))
         .limit(limit)
-        .offset(offset);
-      const [counted] = await db.orm.select({ total: count() }).from(walletLedger).where(ofWorkspace);
-      return { rows, total: counted!.total };
+        .offset(start.offset);
+      return { rows, total: await countRows(db, counted) };
     },
 
     /** All the credit that was ever bought, in millionths of a dollar. */
     async totalToppedUp(customerId: string): Promise<number> {
       const [row] = await db.rows<{ total: number }>(sql`
-        select coalesce(sum(delta_usd_micros), 0)::float8 as total
-        from wallet_ledger where customer_id = ${customerId} and kind = 'topup'`);
+        select (coalesce(sum(c.usd), 0) * ${USD_MICROS})::float8 as total
+        from ${countsOf({ list: 'wallet_ledger', customerId, filter: { kind: 'topup' } })} c`);
       return row!.total;
     },
 

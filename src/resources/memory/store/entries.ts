@@ -3,6 +3,7 @@ import { and, desc, eq, getTableColumns, ne, sql, type SQL } from 'drizzle-orm';
 import { found, type Database } from '../../../platform/db/client.ts';
 import { Problem } from '../../../platform/core/problem.ts';
 import { PREVIEW_LENGTH, SKILL, type EntryStatus, type WikilinkType } from '../model.ts';
+import { countRows, countsOf } from '../../tallies/store.ts';
 import { memoryEdges, memoryEntries } from '../table.ts';
 import { lockGraph, resolveSlug, writeEdges } from './edges.ts';
 
@@ -65,7 +66,7 @@ export async function listEntries(db: Database, customerId: string, filter: Entr
     .where(where)
     .orderBy(desc(memoryEntries.createdAt), desc(memoryEntries.id))
     .limit(limit);
-  return { rows, total: await db.orm.$count(memoryEntries, where) };
+  return { rows, total: await countRows(db, { list: 'memory_entries', customerId, filter: { ...filter } }) };
 }
 
 /** @throws Problem not_found */
@@ -89,8 +90,13 @@ export async function findIds(db: Database, customerId: string, ids: readonly nu
   return rows.map(({ id }) => id);
 }
 
-export const countEntries = (db: Database, customerId: string): Promise<number> =>
-  db.orm.$count(memoryEntries, and(eq(memoryEntries.customerId, customerId), ne(memoryEntries.type, SKILL)));
+/** Skills are none. */
+export async function countEntries(db: Database, customerId: string): Promise<number> {
+  const [row] = await db.rows<{ total: number }>(sql`
+    select coalesce(sum(c.rows), 0)::float8 as total
+    from ${countsOf({ list: 'memory_entries', customerId })} c where c.dims[2] <> ${SKILL}`);
+  return row!.total;
+}
 
 type Row = typeof memoryEntries.$inferInsert;
 export type NewEntry = Pick<Row, 'type' | 'content'> &

@@ -2,6 +2,7 @@
 import { and, desc, eq, sql } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
 import type { EdgeType, EntryStatus } from '../model.ts';
+import { countsOf } from '../../tallies/store.ts';
 import { memoryEntries } from '../table.ts';
 
 /** A graph of more than these is no picture any more. */
@@ -73,8 +74,11 @@ export async function readStats(db: Database, customerId: string) {
   const rows = await db.rows<Count & { by: 'total' | 'agent' | 'type' | 'scope' }>(sql`
     select case grouping(agent, type, scope) when 3 then 'agent' when 5 then 'type' when 6 then 'scope' else 'total' end as by,
       coalesce(case grouping(agent, type, scope) when 3 then agent when 5 then type when 6 then scope end, '') as key,
-      count(*)::int as count
-    from (select coalesce(agent, '') as agent, type, scope from memory_entries where customer_id = ${customerId}) entries
+      coalesce(sum(n), 0)::float8 as count
+    from (
+      select coalesce(c.dims[1], '') as agent, c.dims[2] as type, c.dims[3] as scope, sum(c.rows) as n
+      from ${countsOf({ list: 'memory_entries', customerId })} c group by 1, 2, 3 having sum(c.rows) <> 0
+    ) entries
     group by grouping sets ((), (agent), (type), (scope))
     order by count desc, key`);
   const by = (what: string): Count[] => rows.filter((row) => row.by === what).map(({ key, count }) => ({ key, count }));

@@ -2,6 +2,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
 import type { ProjectInput } from '../../../../workflows/project/messages.ts';
+import { countRows, findPage, type Counted } from '../../tallies/store.ts';
 import type { ArtifactRow, AttemptRow, ProjectRow, SubtaskRow, TaskRow } from '../contract.ts';
 import type { BoardPhase, ProjectStatus } from '../model.ts';
 
@@ -50,14 +51,22 @@ export async function listProjects(
   { status, workflowSlug }: ProjectFilter,
   { limit, offset }: { limit: number; offset: number },
 ) {
-  const where = sql`p.customer_id = ${customerId}
-    ${status === undefined ? sql`` : sql`and p.status = ${status}`}
-    ${workflowSlug === undefined ? sql`` : sql`and p.workflow_slug = ${workflowSlug}`}`;
-  const rows = await db.rows<ProjectRow>(
-    sql`select ${PROJECT} from projects p where ${where} order by p.seq desc limit ${limit} offset ${offset}`,
-  );
-  const [counted] = await db.rows<{ total: number }>(sql`select count(*)::int as total from projects p where ${where}`);
-  return { rows, total: counted!.total };
+  const counted: Counted<'projects'> = {
+    list: 'projects',
+    customerId,
+    filter: { status, workflow_slug: workflowSlug },
+  };
+  const start = await findPage(db, counted, offset);
+  // The page is taken before anything is looked up for its rows: those that an offset leaves out cost nothing.
+  const rows = await db.rows<ProjectRow>(sql`
+    select ${PROJECT} from (
+      select * from projects p where p.customer_id = ${customerId}
+        ${status === undefined ? sql`` : sql`and p.status = ${status}`}
+        ${workflowSlug === undefined ? sql`` : sql`and p.workflow_slug = ${workflowSlug}`}
+        ${start.below === undefined ? sql`` : sql`and p.seq < ${start.below}::bigint`}
+      order by p.seq desc limit ${limit} offset ${start.offset}) p
+    order by p.seq desc`);
+  return { rows, total: await countRows(db, counted) };
 }
 
 export async function findProject(db: Database, customerId: string, projectId: string) {

@@ -1,6 +1,7 @@
 /** What readers ask of runs. Every query takes the workspace; none joins events, whose summary is on the run's row. */
-import { and, asc, count, desc, eq, gte, sql, type SQL } from 'drizzle-orm';
+import { and, asc, count, desc, eq, gte, lt, sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
+import { countRows, countsOf, findPage, type Counted } from '../../tallies/store.ts';
 import { runEvents, runs } from '../table.ts';
 import { giveBack } from './budgets.ts';
 
@@ -42,15 +43,23 @@ export async function listRuns(
     transport === undefined ? undefined : eq(runs.transport, transport),
     sinceHours === undefined ? undefined : gte(runs.createdAt, hoursAgo(sinceHours)),
   );
-  const rows = await db.orm
-    .select(listColumns)
-    .from(runs)
-    .where(where)
-    .orderBy(desc(runs.seq))
-    .limit(limit)
-    .offset(offset);
-  const [total] = await db.orm.select({ total: count() }).from(runs).where(where);
-  return { rows, total: total!.total };
+  const page = (more: SQL | undefined, left: number) =>
+    db.orm.select(listColumns).from(runs).where(and(where, more)).orderBy(desc(runs.seq)).limit(limit).offset(left);
+  if (sinceHours !== undefined) {
+    // From the oldest run of the window on: a page that the window does not fill would look for more in all the others.
+    const [window] = await db.orm
+      .select({ total: count(), from: sql<number>`coalesce(min(${runs.seq}), 0)::float8` })
+      .from(runs)
+      .where(where);
+    return {
+      rows: window!.total > offset ? await page(gte(runs.seq, window!.from), offset) : [],
+      total: window!.total,
+    };
+  }
+  const counted: Counted<'runs'> = { list: 'runs', customerId, filter: { agent, transport } };
+  const start = await findPage(db, counted, offset);
+  const rows = await page(start.below === undefined ? undefined : lt(runs.seq, start.below), start.offset);
+  return { rows, total: await countRows(db, counted) };
 }
 
 /** The run as the live registry has it: gone once it ended longer than the time to live ago. */
@@ -124,9 +133,15 @@ export async function costRows(db: Database, customerId: string, windowHours: nu
 /** What an agent did lately, for its detail page. */
 export async function summarizeAgent(db: Database, customerId: string, agent: string) {
   const [totals] = await db.rows<{ total: number; succeeded: number; failed: number; cost_usd: string }>(sql`
-    select count(*)::int as total, (count(*) filter (where status = 'succeeded'))::int as succeeded,
-      (count(*) filter (where status = 'failed'))::int as failed, coalesce(sum(cost_usd), 0)::text as cost_usd
-    from runs where customer_id = ${customerId} and agent = ${agent}`);
+    select coalesce(sum(rows), 0)::float8 as total,
+      coalesce(sum(rows) filter (where status = 'succeeded'), 0)::float8 as succeeded,
+      coalesce(sum(rows) filter (where status = 'failed'), 0)::float8 as failed, coalesce(sum(usd), 0)::text as cost_usd
+    from (
+      select dims[2] as status, rows, usd from ${countsOf({ list: 'run_outcomes', customerId, filter: { agent } })} ended
+      union all
+      select status::text, 1, cost_usd from runs
+      where customer_id = ${customerId} and agent = ${agent} and status in ('queued', 'running')
+    ) counted`);
   const { rows: last } = await listRuns(db, customerId, { agent }, { limit: 10, offset: 0 });
   return { ...totals!, last };
 }

@@ -105,9 +105,11 @@ export interface NewArtifact {
 export async function recordArtifact(db: Database, artifact: NewArtifact): Promise<string> {
   const [row] = await db.rows<{ id: string }>(sql`
     with added as (
-      insert into run_artifacts (id, customer_id, run_id, call_id, filename, content_type, size_bytes, sha256, file_key)
-      values (${artifact.id}, ${artifact.customerId}, ${artifact.runId}, ${artifact.callId}, ${artifact.filename},
-        ${artifact.contentType}, ${artifact.sizeBytes}, ${artifact.sha256}, ${artifact.fileKey})
+      insert into run_artifacts (id, customer_id, run_id, call_id, agent, filename, content_type, size_bytes, sha256,
+        file_key)
+      values (${artifact.id}, ${artifact.customerId}, ${artifact.runId}, ${artifact.callId},
+        (select agent from runs where id = ${artifact.runId}), ${artifact.filename}, ${artifact.contentType},
+        ${artifact.sizeBytes}, ${artifact.sha256}, ${artifact.fileKey})
       on conflict (run_id, call_id) do nothing returning id
     )
     select id from added union all

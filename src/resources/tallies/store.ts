@@ -1,0 +1,125 @@
+/**
+ * Reads of what triggers count (migration 0006), and the fold that keeps them short. A total is exact: what is folded
+ * plus what is not, of one snapshot. Its cost is that of the combinations of filters that a list has, not of its rows.
+ */
+import { sql, type SQL } from 'drizzle-orm';
+import type { AnyPgColumn } from 'drizzle-orm/pg-core';
+import { firstUuid } from '../../platform/core/ids.ts';
+import type { Database } from '../../platform/db/client.ts';
+
+/** The lists that are counted, each with what it can be filtered by, in the order of the migration. */
+const DIMS = {
+  runs: ['agent', 'transport'],
+  /** Of those that have ended, with what they cost. */
+  run_outcomes: ['agent', 'status'],
+  projects: ['status', 'workflow_slug'],
+  project_events: ['category', 'level'],
+  webhook_gates: ['status'],
+  audit_log: ['action', 'actor'],
+  webhook_deliveries: ['status', 'endpoint'],
+  output_deliveries: ['status', 'destination_id'],
+  run_artifacts: ['agent'],
+  wallet_ledger: ['kind'],
+  chat_threads: [],
+  memory_entries: ['agent', 'type', 'scope'],
+} as const satisfies Record<string, readonly string[]>;
+export type CountedList = keyof typeof DIMS;
+
+/** Of one workspace, and of what its list is filtered by. */
+export interface Counted<L extends CountedList = CountedList> {
+  list: L;
+  /** Or the column that has it. */
+  customerId: string | SQL;
+  filter?: Partial<Record<(typeof DIMS)[L][number], string | number | undefined>>;
+}
+
+/** The longest stretches; there are as many as the list is long, by 2^30 places. */
+const LONGEST = sql.raw('5');
+
+const wantedBy = <L extends CountedList>({ list, filter = {} }: Counted<L>): (string | null)[] =>
+  DIMS[list].map((name) => {
+    const value = (filter as Record<string, string | number | undefined>)[name];
+    return value === undefined ? null : String(value);
+  });
+
+/** `(dims, rows, usd)`, several of the same dims: what a statement of its own sums up. */
+export function countsOf<L extends CountedList>(counted: Counted<L>): SQL {
+  const matching = wantedBy(counted).map((value, i) =>
+    value === null ? sql`` : sql`and dims[${sql.raw(String(i + 1))}] = ${value}`,
+  );
+  const ofList = sql`list = ${counted.list} and customer_id = ${counted.customerId} ${sql.join(matching, sql` `)}`;
+  return sql`(
+    select dims, rows, usd from tallies where level = ${LONGEST} and ${ofList}
+    union all select dims, rows, usd from tally_deltas where ${ofList})`;
+}
+
+export async function countRows<L extends CountedList>(db: Database, counted: Counted<L>): Promise<number> {
+  const [row] = await db.rows<{ total: number }>(
+    sql`select coalesce(sum(c.rows), 0)::float8 as total from ${countsOf(counted)} c`,
+  );
+  return row!.total;
+}
+
+/** Pages before this one are as quick to walk to as to look up. */
+const FAR = 1_000;
+
+export interface PageStart {
+  /** Only rows below this place of the list's order; unset: all of them. */
+  below: number | undefined;
+  /** Rows to leave out there. */
+  offset: number;
+}
+
+/** Where a page begins, so that no row before it is walked over: a place in the list's order, and what is left of the offset. */
+export async function findPage<L extends CountedList>(
+  db: Database,
+  counted: Counted<L>,
+  offset: number,
+): Promise<PageStart> {
+  if (offset < FAR) return { below: undefined, offset };
+  const [row] = await db.rows<{ below: number; rest: number }>(sql`
+    select below::float8 as below, rest::float8 as rest
+    from seek_tally(${counted.list}, ${counted.customerId}, ${sql.param(wantedBy(counted))}::text[], ${offset}::bigint)`);
+  return { below: row!.below, offset: row!.rest };
+}
+
+/** Of a list in the order of ids that are UUIDv7: its places are times, in 16 ms. */
+export const belowPlace = (id: AnyPgColumn, { below }: PageStart): SQL | undefined =>
+  below === undefined ? undefined : sql`${id} < ${firstUuid(Math.min(below * 16, 2 ** 48 - 1))}::uuid`;
+
+/** Any number no other lock of this database has. */
+const FOLDING = sql.raw('4711002');
+
+/**
+ * Adds up the oldest deltas. One at a time does: a second one finds the lock taken and nothing to do.
+ * @returns how many it folded
+ */
+export async function foldTallies(db: Database, most: number): Promise<number> {
+  const [row] = await db.rows<{ folded: number }>(sql`
+    with turn as materialized (select pg_try_advisory_xact_lock(${FOLDING}) as is_ours),
+    gone as (
+      delete from tally_deltas where id = any(array(
+        select d.id from turn, tally_deltas d where turn.is_ours order by d.id limit ${most}))
+      returning customer_id, list, dims, block, rows, usd
+    ), folded as (
+      insert into tallies as t (customer_id, list, dims, level, block, rows, usd)
+      select customer_id, list, dims, level, block >> 5 * (level - 1), sum(rows), sum(usd)
+      from gone cross join generate_series(1, ${LONGEST}) level
+      group by 1, 2, 3, 4, 5 having sum(rows) <> 0 or sum(usd) <> 0
+      order by 2, 1, 4, 5, 3
+      on conflict (list, customer_id, level, block, dims)
+        do update set rows = t.rows + excluded.rows, usd = t.usd + excluded.usd
+    )
+    select count(*)::int as folded from gone`);
+  return row!.folded;
+}
+
+const BATCH = 10_000;
+const MAX_BATCHES = 20;
+
+/** For housekeeping: in short transactions, what there is; what comes meanwhile is for the next time. */
+export async function foldAllTallies(db: Database): Promise<void> {
+  for (let batch = 0, folded = BATCH; batch < MAX_BATCHES && folded === BATCH; batch++) {
+    folded = await foldTallies(db, BATCH);
+  }
+}
