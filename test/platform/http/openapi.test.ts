@@ -220,15 +220,20 @@ test('problems', () => {
     400: '`bad_request`',
     401: '`invalid_api_key`, `api_key_revoked`',
     404: '`not_found`',
+    408: '`request_timeout`',
     422: '`validation`',
+    431: '`headers_too_large`',
     500: '`internal_error`',
     503: '`database_unreachable`',
   });
   expect(statuses(controlPlane.paths['/v1/kites']!.get!)).toEqual({
     200: 'Kites',
     401: '`auth_required`',
+    408: '`request_timeout`',
     422: '`validation`',
+    431: '`headers_too_large`',
     500: '`internal_error`',
+    502: '`runtime_unreachable`',
     503: '`database_unreachable`',
   });
   expect(statuses(controlPlane.paths['/v1/kites']!.post!)).toEqual({
@@ -236,9 +241,12 @@ test('problems', () => {
     400: '`bad_request`, `invalid_json`',
     401: '`auth_required`',
     403: '`plan_limit_exceeded`, `workspace_archived`, `foreign_origin`',
+    408: '`request_timeout`',
     409: '`slug_taken`',
     413: '`payload_too_large`',
+    431: '`headers_too_large`',
     500: '`internal_error`',
+    502: '`runtime_unreachable`',
     503: '`database_unreachable`',
   });
   expect(statuses(kite.patch!)).toMatchObject({

@@ -1,0 +1,45 @@
+/** What a listener of the product says to what is no HTTP, over real connections. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { pino } from 'pino';
+import { createSurface } from '../../../src/platform/http/app.ts';
+import { listen, type Listener } from '../../../src/platform/http/server.ts';
+import { exchange } from '../../support/send-bytes.ts';
+
+let listener: Listener;
+beforeAll(async () => {
+  const surface = createSurface({ routes: [], authenticate: () => Promise.reject(new Error('nobody is asked for')) });
+  const log = pino({ level: 'silent' });
+  listener = await listen({ port: 0, host: '127.0.0.1', log, ready: async () => {}, routers: [surface] });
+});
+afterAll(() => listener.close(0));
+
+const answerTo = async (bytes: string) =>
+  (await exchange(listener.url.replace('localhost', '127.0.0.1'), bytes)).split('\r\n\r\n');
+
+// Guards: `{detail}` is the only error body, also where no request was made out.
+test.each([
+  ['no HTTP', 'nonsense\r\n\r\n', 400, 'malformed request'],
+  ['no host', 'GET /healthz HTTP/1.1\r\n\r\n', 400, undefined],
+  ['an address that is too long', `GET /${'x'.repeat(100_000)} HTTP/1.1\r\nhost: a\r\n\r\n`, 431, 'headers_too_large'],
+])('%s', async (_name, bytes, status, detail) => {
+  const [head, body] = await answerTo(bytes);
+  expect(head).toContain(`HTTP/1.1 ${status} `);
+  if (detail === undefined) return;
+  expect(head).toContain('content-type: application/json; charset=utf-8');
+  expect(JSON.parse(body!)).toEqual({ detail });
+});
+
+// Guards: what comes after a request is not answered in the middle of its answer.
+test('a request and nonsense after it', async () => {
+  const [head, body] = await answerTo('GET /healthz HTTP/1.1\r\nhost: a\r\n\r\nnonsense\r\n\r\n');
+  expect(head).toMatch(/^HTTP\/1\.1 (200|400) /);
+  expect(JSON.parse(body!.split('HTTP/1.1')[0]!)).toEqual(
+    head!.includes(' 200 ') ? { status: 'ok' } : { detail: 'malformed request' },
+  );
+});
+
+// Guards: a service without validators has nothing that a caller could have already.
+test('a condition that everything fulfils', async () => {
+  const response = await fetch(`${listener.url}/healthz`, { headers: { 'if-none-match': '*' } });
+  expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }]);
+});
