@@ -29,6 +29,8 @@ export interface Replica {
   part: 'api' | 'worker';
   /** Of the gateway; undefined for a worker. The same after a restart. */
   url: string | undefined;
+  /** Of the control plane's own listener, likewise. */
+  controlPlaneUrl: string | undefined;
   /** Undefined while it is down. */
   running: RunningProcess | undefined;
 }
@@ -41,7 +43,7 @@ export interface DeploymentOptions {
   settings?: Record<string, string>;
   postgresSettings?: readonly string[];
   /** Where a replica finds the two, e.g. a fault proxy's address in the place of the real one. */
-  through?: (link: { from: Replica; to: 'postgres' | 'temporal'; address: string }) => string;
+  through?: (link: { from: Replica; to: 'postgres' | 'temporal'; address: string }) => string | Promise<string>;
 }
 
 export interface Deployment {
@@ -121,14 +123,16 @@ export async function deploy({
   const make = async (part: Replica['part'], n: number): Promise<Replica> => {
     const port = part === 'api' ? await freePort() : undefined;
     const url = port === undefined ? undefined : `http://127.0.0.1:${port}`;
-    const replica: Replica = { name: `${part}-${n}`, part, url, running: undefined };
+    const controlPlanePort = part === 'api' ? await freePort() : undefined;
+    const controlPlaneUrl = controlPlanePort === undefined ? undefined : `http://127.0.0.1:${controlPlanePort}`;
+    const replica: Replica = { name: `${part}-${n}`, part, url, controlPlaneUrl, running: undefined };
     const databaseLink = new URL(databaseUrl);
-    databaseLink.host = through({ from: replica, to: 'postgres', address: databaseLink.host });
+    databaseLink.host = await through({ from: replica, to: 'postgres', address: databaseLink.host });
     environments.set(replica, {
       ...common,
       DATABASE_URL: databaseLink.href,
-      TEMPORAL_ADDRESS: through({ from: replica, to: 'temporal', address: temporal.address }),
-      ...(part === 'api' && { PORT: String(port), CONTROL_PLANE_PORT: String(await freePort()) }),
+      TEMPORAL_ADDRESS: await through({ from: replica, to: 'temporal', address: temporal.address }),
+      ...(part === 'api' && { PORT: String(port), CONTROL_PLANE_PORT: String(controlPlanePort) }),
     });
     return replica;
   };
