@@ -172,7 +172,7 @@ const CHECKS: readonly Check[] = [
   none(
     ({ workload: { customerId } }) => sql`
     with ended as (
-      select 'run:' || id || ':' || status as key, 'run.' || status as event, completed_at from runs
+      select 'run:' || id as key, 'run.' || status as event, completed_at from runs
       where customer_id = ${customerId} and parent_run_id is null and attempt_id is null
         and status in ('succeeded', 'failed')
       union all
@@ -182,7 +182,7 @@ const CHECKS: readonly Check[] = [
     select key || ' for endpoint ' || s.id || ' is ' || coalesce(d.status::text, 'not recorded') as what
     from ended join webhook_subscriptions s
       on s.customer_id = ${customerId} and s.events && array['*', event] and s.created_at < completed_at
-    left join webhook_deliveries d on d.subscription_id = s.id and starts_with(d.event_key, key)
+    left join webhook_deliveries d on d.subscription_id = s.id and d.event_key = key
     where d.status is distinct from 'delivered'`,
   ),
   async ({ deployment: { db }, workload: { customerId }, sink }) => {
