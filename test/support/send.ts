@@ -6,7 +6,7 @@ import { demandIn, otpHeaders } from './otp.ts';
 import { call, sessionFor, TEST_SECRETS, type Answer, type Tenant, type TestService } from './service.ts';
 
 /** The owner of the workspace that operates the deployment. */
-const INTERNAL_CALLER: Caller = {
+export const INTERNAL_CALLER: Caller = {
   workspaceId: INTERNAL_WORKSPACE,
   customerId: 'internal',
   actor: 'owner@localhost',

@@ -172,8 +172,8 @@ export async function call(
   return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
 }
 
-function tenantOf(baseUrl: string, caller: Caller, apiKey: string): Tenant {
-  const session = sessionFor(caller);
+/** @param session one that there is already */
+export function tenantOf(baseUrl: string, caller: Caller, apiKey: string, session = sessionFor(caller)): Tenant {
   const tenant: Tenant = {
     caller,
     apiKey,

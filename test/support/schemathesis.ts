@@ -1,0 +1,154 @@
+/**
+ * schemathesis, which makes requests of an OpenAPI document and holds the replies against it. It is a Python package: a
+ * pinned version, in an environment of its own in `.cache`.
+ */
+import { execFile, spawn } from 'node:child_process';
+import { createReadStream, existsSync } from 'node:fs';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const VERSION = '4.32.5';
+const CACHE = fileURLToPath(new URL('../../.cache', import.meta.url));
+const HOME = join(CACHE, `schemathesis-${VERSION}`);
+
+/**
+ * What it holds against a reply. Not asked: whether unknown methods get 405 (here they get the 404 of an unknown
+ * address), and whether a body of the right shape is taken (what it names may not exist).
+ */
+const CHECKS = [
+  'not_a_server_error',
+  'status_code_conformance',
+  'content_type_conformance',
+  'response_headers_conformance',
+  'response_schema_conformance',
+  'ignored_auth',
+];
+
+// 502 is what a provider's failure is told with. Where a document does not name it, `status_code_conformance` says so.
+const CONFIG = `[checks]
+not_a_server_error.expected-statuses = ["2xx", "3xx", "4xx", 502]
+`;
+
+export interface SchemathesisOptions {
+  documentUrl: string;
+  /** What the paths of the document are relative to. */
+  baseUrl: string;
+  headers: Record<string, string>;
+  seed: number;
+  /** Of the random requests for each operation; those at the bounds of each field come on top. */
+  maxExamples: number;
+  phases: readonly ('coverage' | 'fuzzing' | 'stateful')[];
+  /** All unless given. */
+  operationIds?: readonly string[];
+  /** Where its files go. */
+  folder: string;
+}
+
+export interface SchemathesisResult {
+  requests: number;
+  operations: number;
+  /** Each kind of failure of an operation once, with the request; and what it could not try. */
+  findings: string[];
+}
+
+/** Installs it the first time. @returns its interpreter; or why there is none, where there is none */
+export async function findSchemathesis(): Promise<{ python: string } | string> {
+  const python = join(HOME, 'bin/python');
+  if (existsSync(python)) return { python };
+  const unfinished = `${HOME}.${process.pid}`;
+  try {
+    await run('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 10))']);
+  } catch {
+    return 'schemathesis needs python3, 3.10 or newer: install it (Debian: apt-get install python3 python3-venv)';
+  }
+  try {
+    await mkdir(CACHE, { recursive: true });
+    await run('python3', ['-m', 'venv', unfinished]);
+    await run(join(unfinished, 'bin/python'), ['-m', 'pip', 'install', '--quiet', `schemathesis==${VERSION}`]);
+    await rename(unfinished, HOME).catch(() => {}); // another process was first
+    return { python };
+  } catch (error) {
+    const { stderr = '', message } = error as Error & { stderr?: string };
+    return `schemathesis could not be installed with pip: ${stderr.trim().split('\n').at(-1) || message}`;
+  } finally {
+    await rm(unfinished, { recursive: true, force: true });
+  }
+}
+
+/** @throws Error when it did not come to an end */
+export async function runSchemathesis(python: string, options: SchemathesisOptions): Promise<SchemathesisResult> {
+  const { documentUrl, baseUrl, headers, seed, maxExamples, phases, operationIds = [], folder } = options;
+  await mkdir(folder, { recursive: true });
+  const file = (name: string) => join(folder, name);
+  await writeFile(file('schemathesis.toml'), CONFIG);
+  const args = [
+    // Its scripts name the interpreter by the place where it was made, so they are not what is started.
+    ...['-m', 'schemathesis.cli', '--config-file', file('schemathesis.toml'), 'run', documentUrl, '--url', baseUrl],
+    ...Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]),
+    ...operationIds.flatMap((id) => ['--include-operation-id', id]),
+    ...['--phases', phases.join(), '--max-examples', String(maxExamples), '--seed', String(seed), '--workers', '4'],
+    // One failure does not end it; it does not look for the smallest request, and keeps nothing for the next time.
+    ...['--continue-on-failure', '--no-shrink', '--generation-database', 'none', '--request-timeout', '60'],
+    ...['--suppress-health-check', 'all', '--warnings', 'off', '--no-color', '--checks', CHECKS.join()],
+    ...['--report', 'json,ndjson', '--report-json-path', file('report.json')],
+    ...['--report-ndjson-path', file('events.ndjson'), '--output-sanitize', 'false'],
+  ];
+  const child = spawn(python, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+  const [output, errors, code] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    new Promise<number | null>((resolve) => child.on('close', resolve)),
+  ]);
+  if (code !== 0 && code !== 1) throw new Error(`schemathesis ended with ${code}: ${(errors || output).slice(-2_000)}`);
+  const report = JSON.parse(await readFile(file('report.json'), 'utf8')) as Report;
+  return {
+    requests: report.test_cases.generated,
+    operations: report.operations.tested,
+    findings: await findingsIn(file('events.ndjson')),
+  };
+}
+
+interface Report {
+  test_cases: { generated: number };
+  operations: { tested: number };
+}
+interface Scenario {
+  recorder: {
+    label: string;
+    checks: Record<string, { status: string; failure_info?: { failure: { title: string; message: string } } }[]>;
+    interactions: Record<string, { request: { method: string; uri: string } } | undefined>;
+  };
+}
+interface NonFatalError {
+  label: string;
+  value: { type: string; message: string };
+}
+
+/** A line is an event, and the last of them are long: one is held at a time. */
+async function findingsIn(events: string): Promise<string[]> {
+  const found = new Map<string, string>();
+  for await (const line of createInterface({ input: createReadStream(events), crlfDelay: Infinity })) {
+    if (line.startsWith('{"NonFatalError"')) {
+      const { label, value } = (JSON.parse(line) as { NonFatalError: NonFatalError }).NonFatalError;
+      found.set(`${label} ${value.type}`, `${label} could not be tried (${value.type}): ${value.message}`);
+    } else if (line.startsWith('{"ScenarioFinished"') && line.includes('"failure_info"')) {
+      const { recorder } = (JSON.parse(line) as { ScenarioFinished: Scenario }).ScenarioFinished;
+      for (const [id, checks] of Object.entries(recorder.checks)) {
+        for (const { status, failure_info: info } of checks) {
+          if (status !== 'failure' || !info) continue;
+          const { title, message } = info.failure;
+          const asked = recorder.interactions[id]?.request;
+          const request = asked ? `${asked.method} ${asked.uri.slice(0, 300)}` : recorder.label;
+          const key = `${recorder.label} ${title}`;
+          if (!found.has(key)) found.set(key, `${request}: ${title}: ${message.replaceAll('\n', '; ').slice(0, 400)}`);
+        }
+      }
+    }
+  }
+  return [...found.values()];
+}
