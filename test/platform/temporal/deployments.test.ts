@@ -1,0 +1,95 @@
+/** Versions of the workers side by side: what ends where it began, what goes along, ramps, and the way back. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import {
+  describeDeployment,
+  listDeployments,
+  makeCurrent,
+  ownVersion,
+  ramp,
+} from '../../../src/platform/temporal/deployments.ts';
+import { startWorker, type RunningWorker } from '../../../src/worker.ts';
+import { gateStep, makeTemplate, phaseSpec, startProject, untilGate, untilProject } from '../../support/projects.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { askedOn, asks, newTenant, send } from '../../resources/miniapps/people.ts';
+
+let service: TestService;
+let acme: Tenant;
+let deployment: string;
+const running: RunningWorker[] = [];
+
+beforeAll(async () => {
+  service = await startTestService({ worker: false });
+  deployment = `${service.runtime.config.TASK_QUEUE_PREFIX}aos`;
+  acme = await newTenant(service, 'acc_acme');
+  await makeTemplate(acme, 'gated', [phaseSpec('text', [gateStep('gate')])]);
+});
+afterAll(async () => {
+  for (const worker of running) await worker.close();
+  await service?.close();
+});
+
+async function startVersion(buildId: string): Promise<void> {
+  const settings = { WORKER_DEPLOYMENT: deployment, WORKER_BUILD_ID: buildId };
+  const runtime = { ...service.runtime, config: { ...service.runtime.config, ...settings } };
+  running.push(await startWorker(runtime, service.services));
+}
+
+/** Of the worker that has it. */
+async function buildIdOf(workflowId: string): Promise<string | undefined> {
+  const { raw } = await service.runtime.temporal.client.workflow.getHandle(workflowId).describe();
+  return raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId ?? undefined;
+}
+const runOn = async (): Promise<string | undefined> =>
+  buildIdOf(`run-${(await acme.run({ agent: 'assistant', prompt: 'hello' })).run_id}`);
+
+// Guards: a rollout as docs/deploy.md describes it. What began on the old version and is pinned ends there, what is not
+// goes along; a ramp splits what begins; the way back is the same step.
+test('a rollout', async () => {
+  const { temporal } = service.runtime;
+  const use = (buildId: string) => eventually(() => makeCurrent(temporal, { deployment, buildId }));
+  await startVersion('v1');
+  await use('v1');
+  expect(await runOn()).toBe('v1');
+  const waiting = await asks(acme, { question: 'Which size?' });
+  const page = await askedOn(service, acme, waiting);
+  const projectId = await startProject(acme, 'gated');
+  const gate = await untilGate(acme, projectId, 'text', 'gate');
+  expect(await buildIdOf(`project-${projectId}`)).toBe('v1');
+
+  await startVersion('v2');
+  await eventually(() => ramp(temporal, { deployment, buildId: 'v2' }, 50));
+  const split = new Set<string | undefined>();
+  await eventually(async () => {
+    split.add(await runOn());
+    expect([...split].sort()).toEqual(['v1', 'v2']);
+  });
+
+  await use('v2');
+  await eventually(async () => expect(await runOn()).toBe('v2'));
+  expect(await listDeployments(temporal)).toContain(deployment);
+  await eventually(async () =>
+    expect(await describeDeployment(temporal, deployment)).toEqual({
+      ...{ deployment, current: 'v2' },
+      versions: [
+        { build_id: 'v2', state: 'current' },
+        { build_id: 'v1', state: 'draining' },
+      ],
+    }),
+  );
+  expect(await gate.approve()).toMatchObject({ status: 200 });
+  await untilProject(acme, projectId, 'completed');
+  expect(await buildIdOf(`project-${projectId}`)).toBe('v2');
+  expect(await send(page, JSON.stringify({ answer: 'large' }))).toMatchObject({ status: 200 });
+  expect(await acme.waitForRun(waiting)).toMatchObject({ status: 'succeeded' });
+  expect(await buildIdOf(`run-${waiting}`)).toBe('v1');
+
+  await use('v1');
+  await eventually(async () => expect(await runOn()).toBe('v1'));
+}, 120_000);
+
+// Guards: half of a version is a mistake that stops the worker, and not a worker without one.
+test.each([{ WORKER_DEPLOYMENT: 'aos' }, { WORKER_BUILD_ID: 'v1' }])('%j alone is refused', (settings) => {
+  expect(() => ownVersion({ WORKER_DEPLOYMENT: undefined, WORKER_BUILD_ID: undefined, ...settings })).toThrow(
+    'WORKER_DEPLOYMENT and WORKER_BUILD_ID go together',
+  );
+});
