@@ -1,6 +1,8 @@
 /** Root of the worker process, and the only place where activities meet what they need. `node src/worker.ts` */
 import { Worker, type ActivityInterceptorsFactory, type WorkerOptions } from '@temporalio/worker';
+import { sql } from 'drizzle-orm';
 import { existsSync } from 'node:fs';
+import { outlastingDatabase } from '../activities/database-away.ts';
 import { createActivities, type Activities } from '../activities/index.ts';
 import { INTEGRATION_HEALTH } from '../workflows/integration-health/messages.ts';
 import { METERING } from '../workflows/metering/messages.ts';
@@ -138,7 +140,7 @@ async function workflowsOf({ WORKER_BUNDLE, TEMPORAL_CODEC_KEYS }: Runtime['conf
 }
 
 function optionsOf(
-  { config, temporal }: Runtime,
+  { config, db, temporal }: Runtime,
   { meters }: Services,
   queue: Queue,
   activities: Activities,
@@ -152,7 +154,11 @@ function optionsOf(
     activities,
     maxConcurrentActivityTaskExecutions: config.WORKER_MAX_CONCURRENT,
     interceptors: {
-      activity: [observeActivities(meters, config.TASK_QUEUE_PREFIX), rethrowingSafely],
+      activity: [
+        observeActivities(meters, config.TASK_QUEUE_PREFIX),
+        rethrowingSafely,
+        outlastingDatabase({ ping: () => db.rows(sql`select 1`) }),
+      ],
     },
     maxCachedWorkflows: config.WORKER_MAX_CACHED_WORKFLOWS,
     maxConcurrentWorkflowTaskExecutions: config.WORKER_MAX_WORKFLOW_TASKS,

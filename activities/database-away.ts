@@ -1,0 +1,56 @@
+/**
+ * Activities while Postgres is away. How often one is tried is said of the model or the tool that it asks
+ * (`workflows/shared/activities.ts`), and a database that restarts would use that up within seconds. So an attempt that
+ * the database failed ends when the database answers again: an outage costs one attempt, however long it is.
+ */
+import type { Context } from '@temporalio/activity';
+import type { ActivityInterceptorsFactory } from '@temporalio/worker';
+import { isDatabaseAway } from '../src/platform/db/away.ts';
+
+const LOOK_EVERY_MS = 1_000;
+
+interface OutlastingOptions {
+  /** Rejects while the database is away. */
+  ping: () => Promise<unknown>;
+  lookEveryMs?: number;
+}
+
+/** Innermost of the interceptors, as those around it see other errors. */
+export const outlastingDatabase =
+  ({ ping, lookEveryMs = LOOK_EVERY_MS }: OutlastingOptions): ActivityInterceptorsFactory =>
+  (context) => ({
+    inbound: {
+      async execute(input, next) {
+        try {
+          return await next(input);
+        } catch (error) {
+          // Local activities are tried for as long as it takes, in the workflow task of their workflow.
+          if (isDatabaseAway(error) && !context.info.isLocal) await untilBack(context, ping, lookEveryMs);
+          throw error;
+        }
+      },
+    },
+  });
+
+/** Or until nobody waits for the activity any more: it is cancelled, the worker stops, or its time is over. */
+async function untilBack(
+  context: Pick<Context, 'cancellationSignal' | 'heartbeat'>,
+  ping: () => Promise<unknown>,
+  lookEveryMs: number,
+): Promise<void> {
+  const beating = setInterval(() => context.heartbeat(), lookEveryMs);
+  try {
+    while (!context.cancellationSignal.aborted) {
+      if (await isBack(ping)) return;
+      await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+    }
+  } finally {
+    clearInterval(beating);
+  }
+}
+
+const isBack = (ping: () => Promise<unknown>): Promise<boolean> =>
+  ping().then(
+    () => true,
+    () => false,
+  );
