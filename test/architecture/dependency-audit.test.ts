@@ -1,0 +1,24 @@
+import { expect, test } from '@jest/globals';
+import { judgeAudit } from '../support/audit-dependencies.ts';
+
+const found = (severity: string) =>
+  JSON.stringify({
+    vulnerabilities: { kite: { severity, range: '<1.2.3', via: ['string', { title: 'It leaks', url: 'https://x' }] } },
+  });
+
+// Guards: a weakness that counts fails the check and is named; smaller ones do not.
+test.each([
+  ['critical', 1],
+  ['high', 1],
+  ['moderate', 0],
+  ['low', 0],
+])('%s ends with %i', (severity, exitCode) => {
+  const result = judgeAudit(found(severity));
+  expect(result.exitCode).toBe(exitCode);
+  if (exitCode) expect(result.text).toBe(`${severity}: kite <1.2.3: by string; It leaks (https://x)`);
+});
+
+// Guards: an audit that was not made is never taken for one that found nothing.
+test.each(['', 'no JSON', '{"message":"405 Method Not Allowed","error":{}}'])('%j is said to be none', (output) => {
+  expect(judgeAudit(output)).toEqual({ exitCode: 0, text: expect.stringContaining('*** SKIPPED') });
+});

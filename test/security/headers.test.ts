@@ -1,0 +1,86 @@
+/** What every answer tells a browser that it may do with it, of every surface: generated from the declared endpoints. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { picture } from '../support/belongings.ts';
+import { byId, endpoints } from '../support/endpoints.ts';
+import { credentialsOf } from '../support/send.ts';
+import { call, startTestService, type Tenant, type TestService } from '../support/service.ts';
+import { tried } from '../support/sizes.ts';
+import { matrixPath } from '../support/wrong-credentials.ts';
+
+let service: TestService;
+let tenant: Tenant;
+beforeAll(async () => {
+  service = await startTestService({ worker: false });
+  tenant = await service.tenant('acc_acme');
+});
+afterAll(() => service?.close());
+
+/** The defaults of helmet, which nothing may weaken. */
+function expectSafe(headers: Headers): void {
+  const policy = headers.get('content-security-policy') ?? '';
+  expect(Object.fromEntries(headers)).toMatchObject({
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'SAMEORIGIN',
+    'referrer-policy': expect.stringMatching(/^(no-referrer|same-origin)$/),
+    'strict-transport-security': expect.stringContaining('max-age='),
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+  });
+  expect(policy).toMatch(/default-src '(none|self)'/);
+  expect(policy).toMatch(/base-uri '(none|self)'/);
+  expect(policy).toMatch(/frame-ancestors '(none|self)'/);
+  const scripts = /script-src ([^;]*)/.exec(policy)?.[1] ?? "'none'";
+  // Of this origin or with a nonce. A miniapp is a tenant's own page, so its scripts run in a sandbox without an origin.
+  const isSandboxed = /(^|; ?)sandbox(?!.*allow-same-origin)/.test(policy);
+  expect(scripts).not.toMatch(isSandboxed ? /\*|https?:/ : /unsafe|\*|https?:/);
+  expect(headers.get('x-powered-by')).toBeNull();
+  expect(headers.get('access-control-allow-origin')).toBeNull();
+  tried('answers with safe headers');
+}
+
+// Guards: an answer of any endpoint, given or refused, at either listener, is no page and no script for a browser.
+test.each(byId())('%s', async (_id, endpoint) => {
+  const prefix = endpoint.surface === 'public' ? '' : '/api/v1/cp';
+  const path = matrixPath(endpoint);
+  for (const url of [`${service.baseUrl}${prefix}${path}`, service.controlPlaneUrl + path]) {
+    for (const credentials of [{}, credentialsOf(tenant, endpoint)]) {
+      expectSafe((await call(url, endpoint.method.toUpperCase(), credentials)).headers);
+    }
+  }
+});
+
+// Guards: a picture that a tenant put here comes as a picture. Attachments: test/resources/attachments.
+test('an avatar', async () => {
+  await tenant.cp('POST', '/v1/agents', { slug: 'seen', model: 'offline', prompt: 'You are seen.' });
+  const form = new FormData();
+  form.set('file', new Blob([await picture()]), 'avatar.html');
+  expect((await tenant.cp('PUT', '/v1/agents/seen/avatar', form)).status).toBeLessThan(300);
+  const { headers } = await tenant.cp('GET', '/v1/agents/seen/avatar');
+  expectSafe(headers);
+  expect(headers.get('content-type')).toBe('image/webp');
+});
+
+// Guards: pages for people, which do run scripts, run their own and no others.
+test.each([
+  '/docs',
+  '/docs/control-plane',
+  '/login',
+  '/miniapps/nobodys',
+  '/openapi/public.json',
+  '/healthz',
+  '/readyz',
+])('the page %s', async (path) => {
+  const { headers } = await call(service.baseUrl + path, 'GET', {});
+  expectSafe(headers);
+});
+
+// Guards: an address that is none, a method that is none, and a request that is none are answered alike.
+test.each([
+  ['GET', '/v1/nothing', undefined],
+  ['OPTIONS', '/v1/runs', undefined],
+  ['POST', '/v1/runs', '{'],
+  ['GET', '/%', undefined],
+])('the refusal of %s %s', async (method, path, body) => {
+  const init = { method, headers: credentialsOf(tenant, endpoints[0]!), ...(body && { body }) };
+  expectSafe((await fetch(service.baseUrl + path, init)).headers);
+});
