@@ -4,6 +4,7 @@ import { addBillingCommands } from './cli/billing.ts';
 import { addBackupCommands } from './cli/backup.ts';
 import { addCostCommand } from './cli/costs.ts';
 import { addDemoCommand } from './cli/demo.ts';
+import { addDeploymentCommands } from './cli/deployments.ts';
 import { addDoctorCommand } from './cli/doctor.ts';
 import { addFlagCommands } from './cli/flags.ts';
 import { addIntegrationCommands } from './cli/integrations.ts';
@@ -59,6 +60,7 @@ addFlagCommands(program);
 addSystemCommands(program);
 addSecretsCommands(program);
 addBackupCommands(program);
+addDeploymentCommands(program);
 addDoctorCommand(program);
 
 // A reader that has seen enough (`aos runs | head`) is no failure.

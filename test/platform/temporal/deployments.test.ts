@@ -1,5 +1,8 @@
 /** Versions of the workers side by side: what ends where it began, what goes along, ramps, and the way back. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import {
   describeDeployment,
   listDeployments,
@@ -11,6 +14,8 @@ import { startWorker, type RunningWorker } from '../../../src/worker.ts';
 import { gateStep, makeTemplate, phaseSpec, startProject, untilGate, untilProject } from '../../support/projects.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
 import { askedOn, asks, newTenant, send } from '../../resources/miniapps/people.ts';
+
+const CLI = fileURLToPath(new URL('../../../src/cli.ts', import.meta.url));
 
 let service: TestService;
 let acme: Tenant;
@@ -32,6 +37,13 @@ async function startVersion(buildId: string): Promise<void> {
   const settings = { WORKER_DEPLOYMENT: deployment, WORKER_BUILD_ID: buildId };
   const runtime = { ...service.runtime, config: { ...service.runtime.config, ...settings } };
   running.push(await startWorker(runtime, service.services));
+}
+
+async function aos(...args: string[]): Promise<unknown> {
+  const { stdout } = await promisify(execFile)(process.execPath, [CLI, 'deployments', ...args], {
+    env: { TEMPORAL_ADDRESS: process.env.TEST_TEMPORAL_ADDRESS, WORKER_DEPLOYMENT: deployment },
+  });
+  return JSON.parse(stdout);
 }
 
 /** Of the worker that has it. */
@@ -83,8 +95,10 @@ test('a rollout', async () => {
   expect(await acme.waitForRun(waiting)).toMatchObject({ status: 'succeeded' });
   expect(await buildIdOf(`run-${waiting}`)).toBe('v1');
 
-  await use('v1');
+  // Back again, as an operator does it.
+  expect(await aos('set-current', 'v1', '--json')).toMatchObject([{ deployment, current: 'v1' }]);
   await eventually(async () => expect(await runOn()).toBe('v1'));
+  await expect(aos('set-current', 'v3')).rejects.toThrow(/v3/);
 }, 120_000);
 
 // Guards: half of a version is a mistake that stops the worker, and not a worker without one.
