@@ -1,6 +1,7 @@
 /** Workspaces with what is theirs, counted as the caps of plans count it. Only those of one page are looked at. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../platform/db/client.ts';
+import { USD_MICROS } from '../billing/model.ts';
 import { SKILL } from '../memory/model.ts';
 import { countsOf } from '../tallies/store.ts';
 import type { Plan } from '../workspaces/model.ts';
@@ -63,8 +64,8 @@ export const createCustomerStore = (db: Database) => ({
         (select count(*)::int from agents a where a.customer_id = w.customer_id) as agents,
         (select count(*)::int from tools t where t.customer_id = w.customer_id) as tools,
         memory.skills, memory.entries as memories,
-        coalesce((select l.balance_after_usd_micros::float8 from wallet_ledger l where l.customer_id = w.customer_id
-          order by l.id desc limit 1), 0) as balance
+        coalesce((select (b.limit_usd * ${USD_MICROS})::float8 from budgets b where b.id = 'wallet:' || w.customer_id), 0)
+          as balance
       from page w
       cross join lateral (
         select count(*)::int as runs, coalesce(sum(r.cost_usd), 0)::text as cost,

@@ -9,9 +9,10 @@ import type { BoardPhase, ProjectStatus } from '../model.ts';
 const spentOf = (budgetId: SQL): SQL =>
   sql`coalesce((select b.spent_usd from budgets b where b.id = ${budgetId}), 0)::text`;
 
+// A value and not `exists`, which a plan may answer for all projects at once, by reading every task there is.
 const PROJECT = sql`
   p.id, p.title, p.workflow_slug, p.workflow_version, p.status, p.pause_reason,
-  exists (select 1 from tasks t where t.project_id = p.id and t.status = 'stale') as has_stale_phases,
+  coalesce((select true from tasks t where t.project_id = p.id and t.status = 'stale' limit 1), false) as has_stale_phases,
   p.brief, p.params, 'internal' as owner_kind, p.customer_id as owner_id, p.auth_mode, null as anthropic_workspace_id,
   p.cost_budget_usd, round(p.cost_warning_threshold, 2)::text as cost_warning_threshold,
   ${spentOf(sql`'project:' || p.id`)} as cost_total_usd, p.cost_burst_per_minute_usd,

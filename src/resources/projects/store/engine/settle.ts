@@ -112,10 +112,10 @@ async function follow(
 }
 
 /** The project was resumed since then, with a larger budget perhaps: the next attempt will tell. */
-async function isOldNews(db: Database, { runId }: OpenAttempt): Promise<boolean> {
+async function isOldNews(db: Database, { id }: OpenAttempt): Promise<boolean> {
   const rows = await db.rows(sql`
     select 1 from attempts a join runs r on r.id = a.child_run_id join project_events e on e.project_id = a.project_id
-    where r.id = ${runId} and e.topic = 'project_started' and e.ts > r.completed_at limit 1`);
+    where a.id = ${id}::uuid and e.topic = 'project_started' and e.ts > r.completed_at limit 1`);
   return rows.length > 0;
 }
 
