@@ -38,6 +38,7 @@ const NewWorkspace = z
   .meta({ id: 'NewWorkspace' });
 export type NewWorkspace = z.output<typeof NewWorkspace>;
 
+// Without a name of its own: what stands in the document for the body could not refer to it.
 export const WorkspaceState = z
   .object({
     status: z.enum(['provisioning', 'ready', 'failed']),
@@ -48,7 +49,7 @@ export const WorkspaceState = z
     error_code: z.string().min(1).max(100).optional(),
     error_message: z.string().max(500).optional(),
   })
-  .meta({ id: 'WorkspaceState' });
+  .describe('New state, as the provisioner or an operator knows it');
 export type WorkspaceState = z.output<typeof WorkspaceState>;
 
 const ListPath = { path: '/v1/workspaces', surface: 'control-plane', credential: 'identity' } as const;

@@ -1,0 +1,18 @@
+/** The OpenAPI documents that callers have, with all that the contracts of this product put into them. */
+import { expect, test } from '@jest/globals';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { documents } from '../../src/openapi.ts';
+import { allRoutes } from '../../src/resources/index.ts';
+import type { Services } from '../../src/services.ts';
+
+// A route only closes over the services that it is bound to.
+const made = documents(allRoutes({} as Services), { BASE_URL: undefined, PORT: 8080 });
+
+// Guards: both documents are OpenAPI 3.1, and whatever they refer to is in them.
+test.each(['public', 'controlPlane'] as const)('%s is valid', async (surface) => {
+  const validator = new Validator();
+  const { valid, errors } = await validator.validate({ ...structuredClone(made[surface]()) });
+  expect({ valid, errors }).toEqual({ valid: true, errors: undefined });
+  expect(() => validator.resolveRefs()).not.toThrow();
+  expect(JSON.stringify(made[surface]()).match(/"\$ref":"(?!#\/components\/)[^"]*"/g)).toBeNull();
+});
