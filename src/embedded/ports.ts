@@ -19,6 +19,7 @@ export function wantedPorts(config: Config, env: NodeJS.ProcessEnv): WantedPort[
     ...(SURFACES === 'gateway'
       ? []
       : [{ setting: 'CONTROL_PLANE_PORT', port: config.CONTROL_PLANE_PORT, host: config.CONTROL_PLANE_HOST }]),
+    { setting: 'METRICS_PORT', port: config.METRICS_PORT ?? 0, host: config.METRICS_HOST },
     ...['TEMPORAL_PORT', 'TEMPORAL_UI_PORT', 'PGLITE_PORT'].map((setting) => ({
       setting,
       port: embeddedPort(env, setting),

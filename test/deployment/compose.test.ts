@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse, stringify } from 'yaml';
 import { loadConfig, settings } from '../../src/platform/core/config.ts';
+import { ownVersion } from '../../src/platform/temporal/deployments.ts';
 
 interface Service {
   image: string;
@@ -63,6 +64,7 @@ describe('schema', () => {
   // Guards: every key is one that the compose specification has, and has its form.
   test('the file is valid', () => {
     expect(faultsOf(fileAt('docker-compose.yml'))).toEqual([]);
+    expect(faultsOf(fileAt('docker-compose.rolling.yml'))).toEqual([]);
   });
 
   // Guards: the check above can fail.
@@ -80,7 +82,7 @@ describe('schema', () => {
 
 // Guards: an upgrade is a change of this file, never something that a rebuild brings along.
 test.each(all)('the image of %s has a version', (_name, { image }) => {
-  expect(image).toMatch(/^[\w./-]+:\d+\.\d+\.\d+(-[\w.]+)?$/);
+  expect(image).toMatch(/^[\w./-]+:v?\d+\.\d+\.\d+(-[\w.]+)?$/);
 });
 
 describe('settings', () => {
@@ -92,14 +94,22 @@ describe('settings', () => {
       ...['BIND_ON_IP', 'NUM_HISTORY_SHARDS', 'DYNAMIC_CONFIG_FILE_PATH'],
     ],
     'temporal-namespace': ['TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE'],
-    'temporal-ui': ['TEMPORAL_ADDRESS'],
+    'temporal-ui': ['TEMPORAL_ADDRESS', 'TEMPORAL_CODEC_ENDPOINT', 'TEMPORAL_CODEC_INCLUDE_CREDENTIALS'],
+    grafana: [
+      ...['GF_AUTH_ANONYMOUS_ENABLED', 'GF_AUTH_ANONYMOUS_ORG_ROLE', 'GF_ANALYTICS_REPORTING_ENABLED'],
+      'GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION',
+    ],
   };
-  // The two of Temporal's client are read by its own configuration library.
-  const ours = [...Object.keys(settings.shape), 'TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE'];
+  // Those of Temporal's client and of OpenTelemetry are read by their own libraries.
+  const ours = [
+    ...Object.keys(settings.shape),
+    ...['TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE', 'OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_HEADERS'],
+    ...['OTEL_TRACES_SAMPLER', 'OTEL_TRACES_SAMPLER_ARG'],
+  ];
 
   // Guards: no service is given a name that nothing reads; a misspelt setting is otherwise silently the default.
-  test.each(all)('%s has only settings that it reads', (name, { environment }) => {
-    const known = (own as readonly string[]).includes(name) ? ours : theirs[name];
+  test.each(all)('%s has only settings that it reads', (name, { environment = {} }) => {
+    const known = (own as readonly string[]).includes(name) ? ours : (theirs[name] ?? []);
     expect(known).toEqual(expect.arrayContaining(Object.keys(environment)));
   });
 
@@ -150,7 +160,10 @@ test('the health check of the API asks whether it is ready', () => {
 });
 
 describe('files', () => {
-  const named = all.flatMap(([, { command = [], environment }]) => [...command, environment.DYNAMIC_CONFIG_FILE_PATH]);
+  const named = all.flatMap(([, { command = [], environment = {} }]) => [
+    ...command,
+    environment.DYNAMIC_CONFIG_FILE_PATH,
+  ]);
   const paths = named.filter((text) => /\.(ts|sh|yaml)$/.test(text ?? '')).map((text) => text!.replace(/^\//, ''));
 
   // Guards: the commands and mounts name files that are there.
@@ -172,4 +185,20 @@ describe('files', () => {
       'history.timerProcessorMaxPollRPS': [{ value: 2000 }],
     });
   });
+});
+
+// Guards: two versions of one deployment side by side, each with the image that it says it is.
+test('a rolling upgrade', () => {
+  type Extended = Service & { extends?: { service: string } };
+  const { services: rolling } = parse(read('docker-compose.rolling.yml')) as { services: Record<string, Extended> };
+  const workers = Object.values(rolling).filter((service) => service.extends?.service === 'worker');
+  const versions = workers.map(({ image, environment }) => {
+    const version = ownVersion(loadConfig({ ...environmentOf('worker', SECRETS), ...environment }));
+    expect(image).toBe(`agent-orchestration-service:${version!.buildId}`);
+    return version!;
+  });
+  expect(new Set(versions.map(({ buildId }) => buildId)).size).toBe(2);
+  expect(new Set(versions.map(({ deployment }) => deployment))).toEqual(
+    new Set([rolling.api!.environment.WORKER_DEPLOYMENT]),
+  );
 });

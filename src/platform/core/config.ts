@@ -84,11 +84,13 @@ export const settings = z.object({
     .default('all')
     .describe('Which listeners this process opens'),
   BASE_URL: url.optional().describe('Public address of the gateway, where it differs from http://localhost:PORT'),
-  METRICS_PORT: z
-    .preprocess((text) => text || undefined, port(0).optional())
-    .describe(
-      'Opens a listener with /metrics, /healthz and /readyz, of a worker too; the control plane has /metrics besides',
-    ),
+  METRICS_PORT: z.coerce
+    .number('expects a whole number from 0 to 65535')
+    .int()
+    .min(0)
+    .max(65_535)
+    .optional()
+    .describe('Opens a listener of the process, API or worker, with /metrics, /healthz and /readyz'),
   METRICS_HOST: z.string().default('127.0.0.1').describe('Address that listener listens on'),
   SHUTDOWN_GRACE: duration('20s').describe('How long open requests and short activities may take to finish on SIGTERM'),
   LOG_LEVEL: z

@@ -1,0 +1,251 @@
+/** What a process counts, read at its metrics listener after a little of everything was done. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+import { openMetrics } from '../../src/observability.ts';
+import { createLog } from '../../src/platform/core/log.ts';
+import type { Listener } from '../../src/platform/http/server.ts';
+import { connectTemporal } from '../../src/platform/temporal/client.ts';
+import {
+  agentStep,
+  command,
+  gateStep,
+  makeTemplate,
+  phaseSpec,
+  startProject,
+  untilProject,
+} from '../support/projects.ts';
+import { demandIn, otpHeaders } from '../support/otp.ts';
+import { untilStatus } from '../support/runs.ts';
+import { scrape } from '../support/scrape.ts';
+import { call, eventually, startTestService, type Tenant, type TestService } from '../support/service.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+
+let service: TestService;
+let tenant: Tenant;
+let receiver: WebhookReceiver;
+let listener: Listener;
+
+beforeAll(async () => {
+  // The first connection of a process decides whether the SDK counts.
+  const address = process.env.TEST_TEMPORAL_ADDRESS!;
+  const log = createLog({ level: 'error', pretty: false });
+  const first = await connectTemporal({ TEMPORAL_ADDRESS: address }, { log, withMetrics: true });
+  receiver = await startWebhookReceiver(() => (receiver.received.length === 1 ? 500 : 200));
+  service = await startTestService({
+    env: {
+      METRICS_PORT: '0',
+      WEBHOOK_ALLOW_HTTP: 'true',
+      EGRESS_ALLOWLIST: receiver.hostAndPort,
+      WEBHOOK_RETRY_INITIAL: '100ms',
+    },
+  });
+  await first.close();
+  tenant = await service.tenant('acc_measured');
+  listener = (await openMetrics(service.runtime, service.services, [{}]))!;
+});
+afterAll(async () => {
+  await listener?.close(0);
+  await service?.close();
+  await receiver?.close();
+});
+
+const page = () => scrape(`${listener.url}/metrics`);
+
+/** Of one family, once it has come to this. */
+const untilValue = (name: string, labels: Record<string, string>, wanted: number | ReturnType<typeof expect.any>) =>
+  eventually(async () => expect((await page()).value(name, labels)).toEqual(wanted));
+
+// Guards: how runs end is counted once each, by agent and cause, and an agent that a workspace made makes no series.
+test('runs are counted as they end', async () => {
+  await tenant.run({ agent: 'assistant', prompt: 'Hello' });
+  await tenant.run({ agent: 'assistant', prompt: '[[fail-status:400]]' });
+  const own = { slug: 'own', description: 'Ours', prompt: 'Help.', model: 'claude-haiku-4-5', allowed_tool_slugs: [] };
+  await tenant.cp('POST', '/v1/agents', own);
+  await tenant.run({ agent: 'own', prompt: 'Hello' });
+  const { body } = await tenant.api('POST', '/v1/runs', { agent: 'writer', prompt: '[[sleep:60000]]' });
+  await untilStatus(tenant, body.run_id, 'running');
+  await tenant.cp('POST', `/v1/runs/${body.run_id}/cancel`);
+  const ends = 'aos_run_duration_seconds_count';
+  await untilValue(ends, { agent: 'assistant', outcome: 'succeeded' }, 1);
+  await untilValue(ends, { agent: 'assistant', outcome: 'failed' }, 1);
+  await untilValue(ends, { agent: 'custom', outcome: 'succeeded' }, 1);
+  await untilValue(ends, { agent: 'writer', outcome: 'cancelled' }, 1);
+  await untilValue('aos_model_call_duration_seconds_count', { outcome: 'cancelled' }, 1);
+  const { value, text } = await page();
+  expect(value('aos_run_failures_total', { cause: 'model_refused_request' })).toBe(1);
+  expect(value('aos_run_wait_seconds_count', { agent: 'assistant', conversation: 'no' })).toBe(2);
+  expect(value('aos_model_call_duration_seconds_count', { outcome: 'succeeded' })).toBe(2);
+  expect(value('aos_model_call_duration_seconds_count', { outcome: 'model_refused_request' })).toBe(1);
+  expect(value('aos_model_tokens_total', { model: 'offline', agent: 'custom' })).toBeGreaterThan(0);
+  expect(value('aos_model_cost_usd_total', { model: 'offline', agent: 'assistant' })).toBeGreaterThan(0);
+  expect(text).not.toMatch(/measured|"own"/);
+});
+
+// Guards: a project is counted when it ends, and not again when its end is asked for again.
+test('projects are counted as they end', async () => {
+  await makeTemplate(tenant, 'short', [phaseSpec('only', [agentStep('write')])]);
+  const id = await startProject(tenant, 'short');
+  await untilProject(tenant, id, 'completed');
+  await untilValue('aos_project_duration_seconds_count', { template: 'custom', outcome: 'completed' }, 1);
+  await service.services.engine.completeProject({ projectId: id });
+  const other = await startProject(tenant, 'short');
+  await command(tenant, other, 'abandon');
+  await untilValue('aos_project_duration_seconds_count', { template: 'custom', outcome: 'abandoned' }, 1);
+  await untilValue('aos_project_duration_seconds_count', { outcome: 'completed' }, 1);
+});
+
+// Guards: calls of tools are counted by their kind and how they ended, a refusal apart from a failure.
+test('calls of tools are counted', async () => {
+  const tool = (args: unknown) => `[[tool:calculator ${JSON.stringify(args)}]]`;
+  const override = { allowed_tools: ['calculator'] };
+  await tenant.run({ agent: 'assistant', prompt: tool({ expression: '6*7' }), override });
+  await tenant.run({ agent: 'assistant', prompt: tool({ expression: '6*' }), override });
+  await untilValue('aos_tool_call_duration_seconds_count', { kind: 'builtin', outcome: 'succeeded' }, 1);
+  await untilValue('aos_tool_call_duration_seconds_count', { kind: 'builtin', outcome: 'refused' }, 1);
+});
+
+// Guards: each attempt of a delivery is counted with what came of it.
+test('attempts to deliver are counted', async () => {
+  await tenant.api('POST', '/v1/webhooks', { url: receiver.url });
+  await tenant.run({ agent: 'assistant', prompt: 'Hello' });
+  await untilValue('aos_delivery_attempts_total', { kind: 'webhook', outcome: 'to_be_repeated' }, 1);
+  await untilValue('aos_delivery_attempts_total', { kind: 'webhook', outcome: 'delivered' }, 1);
+});
+
+// Guards: whoever tries keys and codes is seen.
+test('refused credentials and codes are counted', async () => {
+  await call(`${service.baseUrl}/v1/runs/any`, 'GET', { authorization: 'Bearer svc_pk_guessed' });
+  await call(`${service.baseUrl}/api/v1/cp/v1/runs`, 'GET', { cookie: 'service_session=guessed' });
+  await call(`${service.baseUrl}/login/verify`, 'POST', {}, { challenge_id: 'guessed', code: '000000' });
+  const path = '/v1/integrations/openai-compatible/secrets/models.default';
+  const asked = await tenant.cp('PUT', path, { value: 'llama' });
+  await tenant.cp('PUT', path, { value: 'llama' }, otpHeaders(demandIn(asked).challenge_id, '000000'));
+  const { value } = await page();
+  expect(value('aos_auth_refusals_total', { credential: 'api-key', reason: 'invalid_api_key' })).toBe(1);
+  expect(value('aos_auth_refusals_total', { credential: 'session', reason: 'auth_required' })).toBe(1);
+  expect(value('aos_sign_ins_total', { method: 'code', outcome: 'invalid_code' })).toBe(1);
+  expect(value('aos_otp_checks_total', { outcome: 'asked' })).toBe(1);
+  expect(value('aos_otp_checks_total', { outcome: 'refused' })).toBe(1);
+});
+
+// Guards: a gate that waits is in the backlog, and what a schedule starts tells how late it came.
+test('gates that wait and ticks of schedules are told of', async () => {
+  await makeTemplate(tenant, 'gated', [phaseSpec('only', [gateStep('approve')])]);
+  const id = await startProject(tenant, 'gated');
+  await untilValue('aos_backlog', { kind: 'gate', status: 'human' }, 1);
+  await command(tenant, id, 'abandon');
+  await untilValue('aos_backlog', { kind: 'gate' }, undefined as never);
+  const { client } = service.runtime.temporal;
+  await client.schedule.getHandle(`${service.runtime.config.TASK_QUEUE_PREFIX}housekeeping`).trigger();
+  await eventually(async () => {
+    const { value } = await page();
+    expect(value('aos_schedule_lag_seconds_count', { workflow: 'housekeeping' })).toBeGreaterThanOrEqual(1);
+    expect(value('aos_task_queue_wait_seconds_count', { queue: 'orchestration' })).toBeGreaterThanOrEqual(1);
+  });
+});
+
+// Guards: what the process depends on is asked at each scrape, the pool's use is told, and the SDK's figures stand beside.
+test('what the process depends on is told', async () => {
+  const { value, names } = await page();
+  expect([value('aos_database_up'), value('aos_temporal_up')]).toEqual([1, 1]);
+  expect(value('aos_database_connections', { state: 'used' })).toBeGreaterThanOrEqual(0);
+  expect(names).toContain('temporal_workflow_task_schedule_to_start_latency_seconds');
+});
+
+// Guards: probes: not ready while the process starts, not alive when a part of it has ended by itself.
+test('probes tell how the process is', async () => {
+  const parts: { check?(): void }[] = [];
+  const starting = (await openMetrics(service.runtime, service.services, parts))!;
+  const status = async (path: string) => (await fetch(starting.url + path)).status;
+  expect([await status('/healthz'), await status('/readyz')]).toEqual([200, 503]);
+  parts.push({});
+  expect([await status('/healthz'), await status('/readyz')]).toEqual([200, 200]);
+  parts[0]!.check = () => {
+    throw new Error('it ended');
+  };
+  expect(await status('/healthz')).toBe(503);
+  await starting.close(0);
+});
+
+// Guards: without tracing nothing of it is in a request's answer or in a history.
+test('without an endpoint for traces there are none', async () => {
+  const { headers, body } = await tenant.api('POST', '/v1/runs', { agent: 'assistant', prompt: 'Hello' });
+  expect(headers.get('traceresponse')).toBeNull();
+  await tenant.waitForRun(body.run_id);
+  const { events } = await service.runtime.temporal.client.workflow.getHandle(`run-${body.run_id}`).fetchHistory();
+  expect(JSON.stringify(events)).not.toContain('_tracer-data');
+});
+
+describe('dashboard and alerts', () => {
+  const fileAt = (path: string) => fileURLToPath(new URL(`../../deploy/observability/${path}`, import.meta.url));
+  const dashboard = JSON.parse(readFileSync(fileAt('grafana/dashboards/service.json'), 'utf8')) as {
+    panels: { id: number; title: string; targets?: { expr: string }[] }[];
+  };
+  const rules = parse(readFileSync(fileAt('alerts.yml'), 'utf8')) as {
+    groups: { rules: { alert: string; expr: string; annotations: { summary: string; runbook_url: string } }[] }[];
+  };
+  const alerts = rules.groups.flatMap((group) => group.rules);
+  const panelExpressions = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+  const named = (expression: string): string[] =>
+    [...expression.matchAll(/\b(?:aos|temporal|nodejs|process)_\w+/g)]
+      .map(([name]) => name)
+      // A value of a label is none.
+      .filter((name) => !new RegExp(`"[^"]*${name}[^"]*"`).test(expression));
+  const family = (name: string): string => name.replace(/_(bucket|sum|count)$/, '');
+  /** Of the SDK, there from its first failure on. */
+  const AFTER_A_FAILURE = ['temporal_workflow_task_execution_failed_total', 'temporal_request_failure_total'];
+
+  // Guards: a metric that was renamed takes its panels and alerts along.
+  test('name metrics that a process shows', async () => {
+    const { names } = await page();
+    const known = new Set([...names, ...AFTER_A_FAILURE]);
+    const used = [...panelExpressions, ...alerts.map(({ expr }) => expr)].flatMap(named);
+    expect(used.length).toBeGreaterThan(50);
+    expect(used.filter((name) => !known.has(name) && !known.has(family(name)))).toEqual([]);
+  });
+
+  // Guards: what is counted is looked at.
+  test('show every metric of ours', async () => {
+    const { names } = await page();
+    const shown = new Set(panelExpressions.flatMap(named).map(family));
+    expect(names.filter((name) => name.startsWith('aos_') && !shown.has(name))).toEqual([]);
+  });
+
+  // Guards: whoever is woken by an alert finds what to do.
+  test('each alert has its section in the runbook, and each section its alert', () => {
+    const handbook = readFileSync(fileURLToPath(new URL('../../docs/operations.md', import.meta.url)), 'utf8');
+    const sections = [...handbook.matchAll(/^### (Aos\w+)$/gm)].map(([, name]) => name);
+    expect(sections).toEqual(alerts.map(({ alert }) => alert));
+    for (const { alert, annotations } of alerts) {
+      expect(annotations.runbook_url).toBe(`docs/operations.md#${alert.toLowerCase()}`);
+      expect(annotations.summary).not.toBe('');
+    }
+  });
+
+  // Guards: Grafana takes panels by their ids, and finds the data source that was provisioned.
+  test('the dashboard has panels of its own ids', () => {
+    const ids = dashboard.panels.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  const promtool = process.env.PROMTOOL ?? 'promtool';
+  const isThere = spawnSync(promtool, ['--version']).status === 0;
+  if (!isThere) console.warn('SKIPPED: the alerts were not tested, as there is no promtool (PROMTOOL=path names one)');
+  // Guards: each alert fires when it should, and alone. `alerts.test.yml` says when.
+  (isThere ? test : test.skip)('alerts fire when they should', () => {
+    const { status, stdout, stderr } = spawnSync(promtool, ['test', 'rules', fileAt('alerts.test.yml')]);
+    expect({ status, said: `${stdout}${stderr}` }).toEqual({ status: 0, said: expect.stringContaining('SUCCESS') });
+  });
+
+  // Guards: an alert without a test of its own.
+  test('each alert has a test', () => {
+    const { tests } = parse(readFileSync(fileAt('alerts.test.yml'), 'utf8')) as {
+      tests: { promql_expr_test: { exp_samples: { labels: string }[] }[] }[];
+    };
+    const fired = JSON.stringify(tests.flatMap((each) => each.promql_expr_test.flatMap((one) => one.exp_samples)));
+    expect(alerts.filter(({ alert }) => !fired.includes(alert)).map(({ alert }) => alert)).toEqual([]);
+  });
+});
