@@ -1,0 +1,237 @@
+/**
+ * R5: whatever is sent, with valid credentials, to every endpoint of both surfaces: no status 5xx that its document does
+ * not name, no reply that is not as documented, no request that hangs and no process that ends. The requests are those
+ * that schemathesis makes of the OpenAPI documents, and a corpus of our own made of the declarations.
+ */
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { sql } from 'drizzle-orm';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makeBelongings, type Belongings } from '../support/belongings.ts';
+import { startCountingGateway } from '../support/counting-gateway.ts';
+import { deploy, type Deployment } from '../support/deployment.ts';
+import { createReplyCheck, type Documents } from '../support/documented-replies.ts';
+import { endpoints } from '../support/endpoints.ts';
+import { EXAMPLES } from '../support/examples.ts';
+import { hostileElsewhere } from '../support/hostile-elsewhere.ts';
+import { hostileRequests, lastDeletes, type HostileRequest } from '../support/hostile-requests.ts';
+import { faultOfWire, floods, wireAttacks } from '../support/hostile-wire.ts';
+import { claimsFor, startIdentityProvider } from '../support/identity-provider.ts';
+import { mailbox } from '../support/otp.ts';
+import { findSchemathesis, runSchemathesis } from '../support/schemathesis.ts';
+import { createBytesSender } from '../support/send-bytes.ts';
+import { credentialsOf, INTERNAL_CALLER } from '../support/send.ts';
+import { eventually, tenantOf, TEST_SECRETS, type Tenant, type TestService } from '../support/service.ts';
+import { startWebhookReceiver } from '../support/webhook-receiver.ts';
+import { prove, type Violation } from './report.ts';
+
+const SIZES = {
+  // Values at each place of each request, and random requests for each operation.
+  full: { valuesAPlace: Infinity, maxExamples: 40, phases: ['coverage', 'fuzzing', 'stateful'] },
+  small: { valuesAPlace: 2, maxExamples: 2, phases: ['fuzzing'] },
+} as const;
+const A_DAY_S = 24 * 3_600;
+
+await prove(
+  { name: 'fuzz', claim: 'R5', title: 'nothing that is sent makes the service fail, hang or break its contract' },
+  async ({ seed, small, say, repeat }) => {
+    const { maxExamples, phases, valuesAPlace } = small ? SIZES.small : SIZES.full;
+    const schemathesis = await findSchemathesis();
+    if (typeof schemathesis === 'string') throw new Error(schemathesis);
+    const identity = await startIdentityProvider();
+    const receiver = await startWebhookReceiver();
+    say('starting 2 API and 2 worker processes');
+    const deployment = await deploy({
+      settings: {
+        ...identity.settings,
+        ...{ WEBHOOK_ALLOW_HTTP: 'true', EGRESS_ALLOWLIST: receiver.hostAndPort, HOUSEKEEPING_INTERVAL: '2s' },
+        ...{ TURN_SECRET: 'turn-secret-of-the-tests', TURN_URLS: 'turn:turn.example.com' },
+      },
+    });
+    readMailOf(deployment);
+    const apis = deployment.replicas.flatMap(({ url }) => url ?? []);
+    const gateway = await startCountingGateway(apis);
+    const tenant = tenantOf(gateway.url, INTERNAL_CALLER, deployment.apiKey, deployment.session);
+    const violations: Violation[] = [];
+    const violated = (what: string) => violations.push({ what, repeat });
+
+    const documents = await readDocuments(gateway.url);
+    for (const [surface, document] of Object.entries(documents)) {
+      const { valid, errors } = await new Validator().validate({ ...structuredClone(document) });
+      if (!valid) violated(`the document of ${surface} is no OpenAPI 3.1: ${JSON.stringify(errors).slice(0, 500)}`);
+    }
+
+    say('making one of each thing that can be named');
+    const belongings = await makeBelongings(serviceAt(gateway.url, deployment), tenant, receiver, 'fuzz');
+
+    say('hostile values at every place of every request');
+    const hostile = await sendHostileRequests(apis, tenant, belongings, documents, { valuesAPlace, seed }, violated);
+    say(`${countOf(hostile)} requests; now what is no HTTP`);
+    const wire = await attackTheWire(apis, deployment.apiKey, belongings, tenant, violated);
+
+    say('what schemathesis makes of the documents');
+    const session = {
+      cookie: `service_session=${deployment.session}`,
+      'x-operator-token': TEST_SECRETS.OPERATOR_TOKEN,
+    };
+    const token = await identity.token(claimsFor(tenant), { expiresAt: Math.floor(Date.now() / 1_000) + A_DAY_S });
+    const identityOperations = endpoints.flatMap(({ id, credential }) => (credential === 'identity' ? id : []));
+    const passes = [
+      { name: 'public', baseUrl: gateway.url, headers: { authorization: `Bearer ${deployment.apiKey}` } },
+      { name: 'control-plane', baseUrl: `${gateway.url}/api/v1/cp`, headers: session },
+      {
+        ...{ name: 'identity', baseUrl: deployment.replicas[0]!.controlPlaneUrl!, operationIds: identityOperations },
+        headers: { authorization: `Bearer ${token}` },
+      },
+    ];
+    let generated = 0;
+    for (const { name, ...pass } of passes) {
+      const documentUrl = `${gateway.url}/openapi/${name === 'public' ? 'public' : 'control-plane'}.json`;
+      const folder = join(deployment.folder, `schemathesis-${name}`);
+      const { requests, operations, findings } = await runSchemathesis(schemathesis.python, {
+        ...{ ...pass, seed, maxExamples, phases, documentUrl, folder },
+      });
+      say(`${name}: ${requests} requests to ${operations} operations`);
+      generated += requests;
+      findings.forEach(violated);
+    }
+    gateway.unanswered.forEach((request) => violated(`no process answered ${request}`));
+
+    say('what is left of the service');
+    await checkWhatIsLeft(deployment, tenant, violated);
+    const runs = await deployment.db.rows<{ count: number }>(sql`select count(*)::int as count from runs`);
+    await gateway.close();
+    await deployment.close();
+    await receiver.close();
+    await identity.close();
+    return {
+      did: {
+        operations: endpoints.length,
+        'requests of schemathesis': generated,
+        'hostile requests': countOf(hostile),
+        'attacks below HTTP': wire,
+        'runs that were accepted': runs[0]!.count,
+        'answers to hostile requests': inOrder(hostile),
+        'answers to schemathesis': inOrder(gateway.answered),
+      },
+      violations,
+    };
+  },
+);
+
+/** Codes of the OTP gate are mailed, which is to say logged, by whichever API process asked for them. */
+function readMailOf({ replicas }: Deployment): void {
+  for (const { running } of replicas) {
+    let rest = '';
+    running?.child.stdout?.on('data', (chunk: Buffer) => {
+      const lines = (rest + chunk.toString()).split('\n');
+      rest = lines.pop()!;
+      lines.forEach((line) => mailbox.write(line));
+    });
+  }
+}
+
+/** What belongings are made with. Their output deliveries are started by housekeeping, as after a crash. */
+function serviceAt(baseUrl: string, { db }: Deployment): TestService {
+  const services = { destinations: { startRecorded: async () => {} } };
+  return { baseUrl, runtime: { db }, services } as unknown as TestService;
+}
+
+async function readDocuments(url: string): Promise<Documents> {
+  const read = async (name: string) => (await fetch(`${url}/openapi/${name}.json`)).json();
+  return { public: await read('public'), 'control-plane': await read('control-plane') } as Documents;
+}
+
+async function sendHostileRequests(
+  apis: readonly string[],
+  tenant: Tenant,
+  belongings: Belongings,
+  documents: Documents,
+  options: { valuesAPlace: number; seed: number },
+  violated: (what: string) => void,
+): Promise<Map<number, number>> {
+  const faultOfReply = createReplyCheck(documents);
+  const sender = createBytesSender(8);
+  const answered = new Map<number, number>();
+  const told = new Set<string>();
+  let sent = 0;
+  const sendAll = (requests: readonly HostileRequest[], faultOfAnswer = faultOfReply) =>
+    Promise.all(
+      requests.map(async ({ endpoint, what, method, path, headers, body }) => {
+        const url = apis[sent++ % apis.length]!;
+        const prefix = endpoint.surface === 'public' ? '' : '/api/v1/cp';
+        const all = { ...headers, ...credentialsOf(tenant, endpoint) };
+        const fault = await sender.send({ url, method, path: prefix + path, headers: all, ...(body && { body }) }).then(
+          (reply) => {
+            answered.set(reply.status, (answered.get(reply.status) ?? 0) + 1);
+            return reply.headers['x-injected'] ? 'a header of the caller is in it' : faultOfAnswer(endpoint, reply);
+          },
+          (error: Error) => error.message,
+        );
+        // Once for each endpoint: one fault shows with many values.
+        if (!fault || told.has(`${endpoint.id} ${fault}`)) return;
+        told.add(`${endpoint.id} ${fault}`);
+        violated(`${method} ${path.slice(0, 200)} with ${what}: ${fault}`);
+      }),
+    );
+  for (const endpoint of lastDeletes(endpoints)) {
+    await sendAll(hostileRequests(endpoint, (await EXAMPLES[endpoint.id]?.(belongings)) ?? {}, options));
+  }
+  // No document tells of these.
+  await sendAll(hostileElsewhere(options), (_endpoint, { status }) => (status < 500 ? undefined : `it is ${status}`));
+  sender.close();
+  return answered;
+}
+
+function countOf(answered: ReadonlyMap<number, number>): number {
+  return [...answered.values()].reduce((sum, count) => sum + count, 0);
+}
+
+function inOrder(answered: ReadonlyMap<number, number>): string {
+  const statuses = [...answered].sort(([a], [b]) => a - b);
+  return statuses.map(([status, count]) => `${status}: ${count}`).join(', ');
+}
+
+async function attackTheWire(
+  apis: readonly string[],
+  apiKey: string,
+  { projectId }: Belongings,
+  { session }: Tenant,
+  violated: (what: string) => void,
+): Promise<number> {
+  const attacks = wireAttacks(`authorization: Bearer ${apiKey}\r\n`);
+  const endless = floods({ apiKey, session, projectId });
+  for (const url of apis) {
+    for (const attack of [...attacks, ...endless]) {
+      const fault = await faultOfWire(url, attack);
+      if (fault) violated(`${attack.name}: ${fault}`);
+    }
+  }
+  return apis.length * (attacks.length + endless.length);
+}
+
+async function checkWhatIsLeft(deployment: Deployment, tenant: Tenant, violated: (what: string) => void) {
+  for (const { name, running } of deployment.replicas) {
+    const { exitCode, signalCode } = running!.child;
+    if (exitCode !== null || signalCode !== null) violated(`${name} ended with ${exitCode ?? signalCode}`);
+    const log = await readFile(join(deployment.folder, `${name}.log`), 'utf8');
+    const errors = new Map(
+      log
+        .split('\n')
+        .filter((line) => /"level":"?(?:50|60|error|fatal)/.test(line))
+        .map((line) => [(JSON.parse(line) as { msg: string }).msg, line]),
+    );
+    for (const line of errors.values()) violated(`${name} logged ${line.slice(0, 600)}`);
+  }
+  // The key that schemathesis had may be one that it revoked.
+  const { body: fresh } = await tenant.cp('POST', '/v1/api-keys', { name: 'after' });
+  const after = tenantOf(deployment.replicas[0]!.url!, tenant.caller, fresh.key as string, tenant.session);
+  const { status } = await after.run({ agent: 'assistant', prompt: 'Say something.' });
+  if (status !== 'succeeded') violated(`a run afterwards ${status}`);
+  await eventually(async () => {
+    const rows = await deployment.db.rows<{ error: string; count: number }>(
+      sql`select error, count(*)::int as count from runs where error like 'internal_error%' group by error`,
+    );
+    for (const { error, count } of rows) violated(`${count} runs ended with ${error.slice(0, 400)}`);
+  });
+}

@@ -1,0 +1,114 @@
+/**
+ * What no client of good will sends, to every endpoint: an endpoint is in by being declared. Each request is right but
+ * for one place, and must get what the OpenAPI document promises, soon, and leave the service as it was.
+ */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { documents } from '../../src/openapi.ts';
+import type { Endpoint } from '../../src/platform/http/endpoint.ts';
+import { makeBelongings, type Belongings } from '../support/belongings.ts';
+import { createReplyCheck } from '../support/documented-replies.ts';
+import { byId, endpoints } from '../support/endpoints.ts';
+import { EXAMPLES } from '../support/examples.ts';
+import { hostileElsewhere } from '../support/hostile-elsewhere.ts';
+import { hostileRequests, lastDeletes, type HostileRequest } from '../support/hostile-requests.ts';
+import { faultOfWire, floods, wireAttacks } from '../support/hostile-wire.ts';
+import { createBytesSender } from '../support/send-bytes.ts';
+import { credentialsOf } from '../support/send.ts';
+import { startTestService, type Tenant, type TestService } from '../support/service.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+
+/** Other ones at each place; `npm run proof:fuzz` tries all of them everywhere. */
+const VALUES_A_PLACE = 3;
+/** One of each thing is made before, which takes its time on a busy machine. */
+const SET_UP_MS = 300_000;
+
+let service: TestService;
+let receiver: WebhookReceiver;
+let tenant: Tenant;
+let belongings: Belongings;
+let faultOfReply: ReturnType<typeof createReplyCheck>;
+const sender = createBytesSender(4);
+
+beforeAll(async () => {
+  receiver = await startWebhookReceiver();
+  service = await startTestService({ env: { WEBHOOK_ALLOW_HTTP: 'true', EGRESS_ALLOWLIST: receiver.hostAndPort } });
+  tenant = await service.tenant('acc_hostile');
+  belongings = await makeBelongings(service, tenant, receiver, 'hostile');
+  const { public: ofPublic, controlPlane } = documents(service.routes, service.runtime.config);
+  faultOfReply = createReplyCheck({ public: ofPublic(), 'control-plane': controlPlane() });
+}, SET_UP_MS);
+afterAll(async () => {
+  sender.close();
+  await service.close();
+  await receiver.close();
+});
+
+async function faultOf(
+  { endpoint, method, path, headers, body }: HostileRequest,
+  faultOfAnswer = faultOfReply,
+): Promise<string | undefined> {
+  const prefix = endpoint.surface === 'public' ? '' : '/api/v1/cp';
+  const all = { ...headers, ...credentialsOf(tenant, endpoint) };
+  const asked = { url: service.baseUrl, method, path: prefix + path, headers: all, ...(body && { body }) };
+  return sender.send(asked).then(
+    (reply) => (reply.headers['x-injected'] ? 'a header of the caller is in it' : faultOfAnswer(endpoint, reply)),
+    (error: Error) => error.message,
+  );
+}
+
+/** Nothing to be wrong in: what is sent beside it is all that there is. */
+const takesNothing = ({ params, query, body, upload, uploads }: Endpoint) =>
+  !(params ?? query ?? body ?? upload ?? uploads);
+
+describe.each(byId(lastDeletes(endpoints)))('%s', (id, endpoint) => {
+  // Guards: nothing that a caller sends is an internal error, a hanging request or an answer that clients cannot expect.
+  test('answers hostile input as documented', async () => {
+    const parts = (await EXAMPLES[id]?.(belongings)) ?? {};
+    const options = { valuesAPlace: VALUES_A_PLACE, seed: endpoints.indexOf(endpoint) };
+    const requests = hostileRequests(endpoint, parts, options);
+    const faults = await Promise.all(
+      requests.map(async (request) => {
+        const fault = await faultOf(request);
+        return fault ? [`${request.method} ${request.path.slice(0, 200)} with ${request.what}: ${fault}`] : [];
+      }),
+    );
+    expect(faults.flat()).toEqual([]);
+    expect(requests.length).toBeGreaterThanOrEqual(takesNothing(endpoint) ? 2 : 3);
+  });
+});
+
+// Guards: what is served beside the endpoints takes hostile input no worse than they do.
+test('so do the addresses that are no endpoints', async () => {
+  const requests = hostileElsewhere({ valuesAPlace: VALUES_A_PLACE });
+  const faults: string[] = [];
+  for (const request of requests) {
+    const fault = await faultOf(request, (_endpoint, { status }) => (status < 500 ? undefined : `it is ${status}`));
+    if (fault) faults.push(`${request.method} ${request.path.slice(0, 200)} with ${request.what}: ${fault}`);
+  }
+  expect(faults).toEqual([]);
+});
+
+// Guards: what is not quite HTTP, more than one request or without end is answered or cut off, and is nobody's failure.
+test('connections are used as they must not be', async () => {
+  const faults: string[] = [];
+  const attacks = [
+    ...wireAttacks(`authorization: Bearer ${tenant.apiKey}\r\n`),
+    ...floods({ ...tenant, ...belongings }),
+  ];
+  for (const attack of attacks) {
+    const fault = await faultOfWire(service.baseUrl, attack);
+    if (fault) faults.push(`${attack.name}: ${fault}`);
+  }
+  expect(faults).toEqual([]);
+});
+
+// Guards: texts of callers have not become properties of every object in this process.
+test('the prototype is as it was', () => {
+  expect(Object.keys(Object.prototype)).toEqual([]);
+  expect({}).not.toHaveProperty('polluted');
+});
+
+// Guards: after all of it the service does what it is for.
+test('a run succeeds', async () => {
+  expect(await tenant.run({ prompt: 'Say something.' })).toMatchObject({ status: 'succeeded' });
+});

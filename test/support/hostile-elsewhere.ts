@@ -1,0 +1,60 @@
+/** What takes input beside the declared endpoints, as if it were declared; no document says how it answers. */
+import { z } from 'zod';
+import { BINARY, endpoint, type Endpoint } from '../../src/platform/http/endpoint.ts';
+import { hostileRequests, type HostileOptions, type HostileRequest } from './hostile-requests.ts';
+import type { RequestParts } from './send.ts';
+
+const common = { surface: 'public', credential: 'api-key', summary: 'Beside', status: 200, reply: BINARY } as const;
+const text = z.string();
+
+const ADDRESSES: readonly [Pick<Endpoint, 'id' | 'method' | 'path' | 'query' | 'body'>, RequestParts][] = [
+  [{ id: 'login.page', method: 'get', path: '/login', query: z.object({ next: text }) }, { query: { next: '/docs' } }],
+  [
+    { id: 'login.code', method: 'post', path: '/login/code', body: z.object({ email: text, next: text }) },
+    { body: { email: 'nobody@example.com', next: '/docs' } },
+  ],
+  [
+    {
+      ...{ id: 'login.verify', method: 'post', path: '/login/verify' },
+      body: z.object({ challenge_id: text, code: text, workspace: text, next: text }),
+    },
+    { body: { challenge_id: 'x'.repeat(16), code: '000000' } },
+  ],
+  [
+    { id: 'login.workspace', method: 'post', path: '/login/workspace', body: z.object({ workspace: text }) },
+    { body: { workspace: 'acc_nobodys' } },
+  ],
+  [
+    { id: 'login.callback', method: 'get', path: '/login/callback', query: z.object({ code: text, state: text }) },
+    { query: { code: 'x', state: 'x' } },
+  ],
+  [
+    { id: 'logout.post', method: 'post', path: '/logout', body: z.object({ all: z.boolean() }) },
+    { body: { all: true } },
+  ],
+  [{ id: 'miniapps.page', method: 'get', path: '/miniapps/{token}' }, { params: { token: 'x'.repeat(43) } }],
+  [
+    { id: 'miniapps.submit', method: 'post', path: '/miniapps/{token}', body: z.object({ answer: z.unknown() }) },
+    { params: { token: 'x'.repeat(43) }, body: { answer: 'yes' } },
+  ],
+  [
+    {
+      ...{ id: 'mcp.call', method: 'post', path: '/mcp' },
+      body: z.object({
+        ...{ jsonrpc: text, id: z.int(), method: text },
+        params: z.object({ name: text, arguments: z.object({ prompt: text, agent: text, run_id: text }) }),
+      }),
+    },
+    { body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'get_run', arguments: { run_id: 'x' } } } },
+  ],
+  [{ id: 'docs.asset', method: 'get', path: '/docs/assets/{name}' }, { params: { name: 'swagger-ui.css' } }],
+];
+
+export const hostileElsewhere = (options: HostileOptions): HostileRequest[] =>
+  ADDRESSES.flatMap(([address, parts]) =>
+    hostileRequests(endpoint({ ...common, ...address }) as unknown as Endpoint, parts, options).map((request) => ({
+      ...request,
+      // The MCP server wants both.
+      headers: { accept: 'application/json, text/event-stream', ...request.headers },
+    })),
+  );
