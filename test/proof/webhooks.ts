@@ -3,6 +3,7 @@
  * receiver saw, attempt by attempt, has to be what the log of deliveries says, and neither may break a promise.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'drizzle-orm';
 import type { DeliveryRow } from '../../src/resources/webhook-subscriptions/contract.ts';
 import { MAX_ATTEMPTS } from '../../src/resources/webhook-subscriptions/model.ts';
 import { verifyWebhook } from '../../src/resources/webhook-subscriptions/signature.ts';
@@ -77,7 +78,6 @@ await prove(
 
     const failing = new Set<string>();
     const runs: string[] = [];
-    let calls = 0;
     let deletedAtS = Infinity;
     await inPortions(events, async (n) => {
       const fails = random() < FAILING_RUNS;
@@ -85,7 +85,6 @@ await prove(
         ...{ agent: 'writer', prompt: fails ? '[[fail-status:400]]' : 'Hello' },
       });
       if (status !== 201) throw new Error(`run ${n} was not accepted: ${status} ${JSON.stringify(body)}`);
-      calls += 1;
       runs.push(body.run_id);
       if (fails) failing.add(body.run_id);
       // In the middle of everything, with deliveries that wait for their next attempt.
@@ -99,16 +98,20 @@ await prove(
     });
     say(`${runs.length} runs accepted, ${failing.size} of them to fail; waiting for the last attempts`);
     const logs = await endedLogs(deployment, endpoints, { runs: runs.length, failing: failing.size });
+    const runOf = await runsByDelivery(deployment);
     await deployment.close();
     await receiver.close();
 
     const violations: Violation[] = [];
+    const slow = { answeredLate: 0, neverArrived: 0 };
     const violated = (what: string) => violations.push({ what, repeat });
     for (const name of NAMES) {
-      judge(name, {
-        ...{ log: logs.get(name)!, seen: seen.get(name)!, violated, deletedAtS },
-        expected: SUBSCRIBERS[name].events.includes('*') ? runs : [...failing],
+      const { answeredLate, neverArrived } = judge(name, {
+        ...{ log: logs.get(name)!, seen: seen.get(name)!, runOf, violated, deletedAtS },
+        expected: (SUBSCRIBERS[name].events as string[]).includes('*') ? runs : [...failing],
       });
+      slow.answeredLate += answeredLate;
+      slow.neverArrived += neverArrived;
     }
     const all = [...logs.values()].flat();
     const countOf = (status: string) => all.filter((delivery) => delivery.status === status).length;
@@ -124,7 +127,8 @@ await prove(
         'failed at once (404)': countOf('failed'),
         'dropped (endpoint deleted)': countOf('dropped'),
         'most attempts for a delivery': Math.max(...all.map(({ attempt_count }) => attempt_count)),
-        'runs accepted': calls,
+        'answered too late (busy machine)': slow.answeredLate,
+        'never arrived (busy machine)': slow.neverArrived,
       },
       violations,
     };
@@ -172,7 +176,8 @@ async function endedLogs(
     return [...logs].every(
       ([name, rows]) =>
         // Of a deleted one: events after the deletion have no delivery at all.
-        (name === 'deleted' || rows.length >= (SUBSCRIBERS[name].events.includes('*') ? runs : failing)) &&
+        (name === 'deleted' ||
+          rows.length >= ((SUBSCRIBERS[name].events as string[]).includes('*') ? runs : failing)) &&
         rows.every(({ status }) => status !== 'pending'),
     );
   }, PATIENCE_MS);
@@ -191,59 +196,85 @@ async function logOf(deployment: Deployment, endpointId: number): Promise<Delive
   return rows;
 }
 
+/** Which run a delivery tells of, which its log does not say. */
+async function runsByDelivery({ db }: Deployment): Promise<Map<string, string>> {
+  const rows = await db.rows<{ id: string; event_key: string }>(sql`select id, event_key from webhook_deliveries`);
+  return new Map(rows.map(({ id, event_key: key }) => [id, key.replace(/^run:/, '')]));
+}
+
 interface Evidence {
   log: readonly DeliveryRow[];
   seen: readonly Seen[];
   /** Runs whose event this subscriber wants. */
   expected: readonly string[];
+  runOf: ReadonlyMap<string, string>;
   deletedAtS: number;
   violated: (what: string) => void;
 }
 
-function codeOf(reaction: Reaction): number | null {
-  return typeof reaction === 'number' ? reaction : null;
+/** Attempts that a busy machine was too slow for: the answer came after the time that a receiver has, or never got there. */
+interface Slow {
+  answeredLate: number;
+  neverArrived: number;
 }
 
-function judge(name: Name, { log, seen, expected, deletedAtS, violated }: Evidence): void {
+function judge(name: Name, { log, seen, expected, runOf, deletedAtS, violated }: Evidence): Slow {
+  const slow = { answeredLate: 0, neverArrived: 0 };
   const byRun = Map.groupBy(seen, ({ runId }) => runId);
   for (const [runId, requests] of byRun) {
     const times = requests.map(({ t }) => t);
     if (new Set(times).size !== times.length) violated(`${name}: run ${runId}: attempts share a t: ${times.join()}`);
     if (requests.length > MAX_ATTEMPTS) violated(`${name}: run ${runId}: ${requests.length} attempts`);
     if (requests.some(({ isSigned }) => !isSigned)) violated(`${name}: run ${runId}: a signature is wrong`);
-    const takenAt = requests.findIndex(({ reaction }) => reaction === 200);
-    if (takenAt >= 0 && takenAt < requests.length - 1) violated(`${name}: run ${runId}: sent again after a 200`);
-    if (name === 'gone' && requests.length > 1) violated(`gone: run ${runId}: ${requests.length} attempts after a 404`);
     // One that was on its way may arrive; one that was begun afterwards may not.
-    const late = requests.filter(({ t }) => t > deletedAtS);
-    if (name === 'deleted' && late.length > 0) violated(`deleted: run ${runId}: an attempt after the deletion`);
+    const isLate = name === 'deleted' && requests.some(({ t }) => t > deletedAtS);
+    if (isLate) violated(`deleted: run ${runId}: an attempt after the deletion`);
   }
-  if (name !== 'deleted') {
-    const missing = expected.filter((runId) => !byRun.has(runId));
-    if (missing.length > 0) violated(`${name}: no attempt was seen for ${missing.length} events: ${missing[0]}, ...`);
-    if (log.length !== expected.length) violated(`${name}: ${log.length} deliveries for ${expected.length} events`);
-  }
+
   for (const { id, status, attempts } of log) {
+    const about = `${name}: delivery ${id} of run ${runOf.get(id)}`;
+    const codes = attempts.map(({ status_code: code }) => code);
     const isRight: Record<DeliveryRow['status'], boolean> = {
       pending: false,
-      delivered: attempts.at(-1)?.status_code === 200,
-      failed: name === 'gone' && attempts.length === 1 && attempts[0]!.status_code === 404,
-      exhausted: attempts.length === MAX_ATTEMPTS && attempts.every(({ status_code: code }) => code !== 200),
+      delivered: codes.at(-1) === 200,
+      failed: name === 'gone' && codes.at(-1) === 404,
+      exhausted: attempts.length === MAX_ATTEMPTS,
       dropped: name === 'deleted',
     };
-    if (!isRight[status]) violated(`${name}: delivery ${id} is ${status} after ${attempts.length} attempts`);
+    if (!isRight[status]) violated(`${about} is ${status} after ${codes.join()}`);
+    if (codes.slice(0, -1).some((code) => code === 200 || code === 404))
+      violated(`${about} went on after ${codes.join()}`);
+
+    // The time of a signature is that of its attempt, so that each finds its other half.
+    const requests = new Map((byRun.get(runOf.get(id)!) ?? []).map((request) => [request.t, request]));
+    for (const { ts, status_code: code, error, attempt } of attempts) {
+      const t = Math.floor(Date.parse(String(ts)) / 1_000);
+      const request = requests.get(t);
+      requests.delete(t);
+      const isTooSlow = code === null && /no answer within/.test(error ?? '');
+      if (!request && isTooSlow) slow.neverArrived += 1;
+      else if (!request) violated(`${about}: attempt ${attempt} is in the log as ${code ?? error} and was not seen`);
+      else if (code === null && codeOf(request.reaction) !== null && isTooSlow) slow.answeredLate += 1;
+      else if (code !== codeOf(request.reaction)) {
+        violated(
+          `${about}: attempt ${attempt} is in the log as ${code ?? error}, and the answer was ${request.reaction}`,
+        );
+      }
+    }
+    // One that was in flight at the deletion was cut off.
+    if (requests.size > 0 && status !== 'dropped') violated(`${about}: ${requests.size} attempts are not in the log`);
   }
-  // A delivery does not tell its run: compared are the sequences of answers, as often as each was seen.
-  const told = log.map(({ attempts }) => attempts.map(({ status_code: code }) => code).join()).filter(Boolean);
-  const found = [...byRun.values()].map((requests) => requests.map(({ reaction }) => codeOf(reaction)).join());
-  // What was in flight at the deletion was cut off, and may be in the log or not.
-  if (name !== 'deleted' && told.sort().join(';') !== found.sort().join(';')) {
-    violated(`${name}: the log tells other answers than were given (${differenceOf(told, found)})`);
+
+  if (name !== 'deleted') {
+    const told = new Set(log.map(({ id }) => runOf.get(id)));
+    const missing = expected.filter((runId) => !told.has(runId));
+    if (missing.length > 0) violated(`${name}: ${missing.length} events have no delivery: ${missing[0]}, ...`);
+    if (log.length !== expected.length) violated(`${name}: ${log.length} deliveries for ${expected.length} events`);
   }
+  return slow;
 }
 
-/** Of two sorted lists, the first that is in one only. */
-function differenceOf(told: readonly string[], found: readonly string[]): string {
-  const at = told.findIndex((text, i) => text !== found[i]);
-  return `${told.length} told, ${found.length} seen, first difference: ${told[at] ?? 'none'} told, ${found[at] ?? 'none'} seen`;
+/** As a log has it; null where no answer came. */
+function codeOf(reaction: Reaction): number | null {
+  return typeof reaction === 'number' ? reaction : null;
 }

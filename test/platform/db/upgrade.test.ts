@@ -1,24 +1,11 @@
 /** Migrations go forward on a database that an earlier release has been working on. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { drizzle } from 'drizzle-orm/node-postgres';
-import { migrate as applyMigrations } from 'drizzle-orm/node-postgres/migrator';
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import pg from 'pg';
 import { startPostgres, type EmbeddedPostgres } from '../../../src/embedded/postgres.ts';
-
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const MIGRATIONS = join(ROOT, 'migrations');
-
-interface Journal {
-  entries: { tag: string }[];
-}
-const journalOf = async (folder: string): Promise<Journal> =>
-  JSON.parse(await readFile(join(folder, 'meta', '_journal.json'), 'utf8'));
+import { migrateUpTo, migrationTags, upgrade } from '../../support/upgrade.ts';
 
 let folder: string;
 let postgres: EmbeddedPostgres;
@@ -40,35 +27,9 @@ async function query<Row>(text: string): Promise<Row[]> {
     .finally(() => client.end());
 }
 
-/** The schema of the release that had this migration last. */
-async function migrateUpTo(tag: string): Promise<void> {
-  const earlier = join(folder, 'migrations');
-  await cp(MIGRATIONS, earlier, { recursive: true });
-  const journal = await journalOf(earlier);
-  journal.entries.splice(journal.entries.findIndex((entry) => entry.tag === tag) + 1);
-  await writeFile(join(earlier, 'meta', '_journal.json'), JSON.stringify(journal));
-  const client = new pg.Client({ connectionString: postgres.url });
-  await client.connect();
-  await applyMigrations(drizzle(client), { migrationsFolder: earlier }).finally(() => client.end());
-}
-
-/** As an operator has it done; each is a process of its own. */
-const upgrade = () =>
-  promisify(execFile)(
-    process.execPath,
-    [
-      '--disable-warning=ExperimentalWarning',
-      '--input-type=module',
-      '--eval',
-      `import { migrate } from ${JSON.stringify(join(ROOT, 'src/platform/db/migrate.ts'))};
-       await migrate(process.env.DATABASE_URL);`,
-    ],
-    { env: { PATH: process.env.PATH, DATABASE_URL: postgres.url } },
-  );
-
 // Guards: an upgrade keeps what is there, gives old rows what new columns need, and can be begun twice at once and again.
 test('an upgrade keeps what is there', async () => {
-  await migrateUpTo('0004_scheduled_jobs');
+  await migrateUpTo(postgres.url, '0004_scheduled_jobs');
   await query(`
     insert into workspaces (identity_workspace_id, customer_id, plan, status, ready_at)
       values ('acc_old', 'old', 'pro_byo', 'ready', now());
@@ -80,11 +41,11 @@ test('an upgrade keeps what is there', async () => {
     insert into agents (customer_id, slug, prompt, model) values ('old', 'mine', 'Work.', 'claude-haiku-4-5');
     insert into memory_entries (customer_id, type, slug, name, content) values ('old', 'note', 'n', 'Note', 'A note.');
   `);
-  await Promise.all([upgrade(), upgrade()]);
-  await upgrade();
+  await Promise.all([upgrade(postgres.url), upgrade(postgres.url)]);
+  await upgrade(postgres.url);
 
   const applied = await query('select id from drizzle.__drizzle_migrations');
-  expect(applied).toHaveLength((await journalOf(MIGRATIONS)).entries.length);
+  expect(applied).toHaveLength((await migrationTags()).length);
   expect(await query(`select plan, status from workspaces where customer_id = 'old'`)).toEqual([
     { plan: 'pro_byo', status: 'ready' },
   ]);
@@ -97,6 +58,14 @@ test('an upgrade keeps what is there', async () => {
       1,
     );
   }
+  // Lists count what was there before they counted.
+  expect(
+    await query(`select list, rows::int, dims from tallies where customer_id = 'old' and level = 5 order by list`),
+  ).toEqual([
+    { list: 'memory_entries', rows: 1, dims: [null, 'note', 'shared'] },
+    { list: 'projects', rows: 1, dims: ['planning', 'content'] },
+    { list: 'runs', rows: 1, dims: ['writer', 'rest'] },
+  ]);
   for (const table of ['api_keys', 'agents', 'memory_entries']) {
     expect(await query(`select 1 as n from ${table} where customer_id = 'old'`)).toHaveLength(1);
   }

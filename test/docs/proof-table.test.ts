@@ -1,0 +1,57 @@
+import { expect, test } from '@jest/globals';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { CLAIMS } from '../proof/claims.ts';
+import { isProved, type ProofResult } from '../proof/report.ts';
+import { proofPage, proofTable } from '../proof/table.ts';
+
+const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
+const scripts = (JSON.parse(readFileSync(path('../../package.json'), 'utf8')) as { scripts: Record<string, string> })
+  .scripts;
+
+// Guards: the page tells the results that were kept, and nothing older.
+test('docs/proof.md has the current table', async () => {
+  const { current, wanted } = await proofPage();
+  if (current !== wanted) throw new Error('docs/proof.md is out of date: npm run docs:proof');
+});
+
+// Guards: each thing that must hold has its row and its command, and each command its row.
+test('every claim has its proof', () => {
+  const ids = [...['R1', 'R2', 'R3', 'R4', 'R5', 'R6'], ...['S1', 'S2', 'S3', 'S4', 'S5', 'S6', 'S7']];
+  expect(CLAIMS.map(({ id }) => id)).toEqual(ids);
+  const commands = Object.keys(scripts).filter((name) => name.startsWith('proof:'));
+  expect(commands.sort()).toEqual(CLAIMS.map(({ proof }) => `proof:${proof}`).sort());
+  for (const { id, proof } of CLAIMS) {
+    expect(scripts[`proof:${proof}`]).toContain(`test/proof/${proof}.ts`);
+    const text = readFileSync(path(`../proof/${proof}.ts`), 'utf8');
+    expect([proof, text.includes(`name: '${proof}'`), text.includes(`claim: '${id}'`)]).toEqual([proof, true, true]);
+  }
+});
+
+// Guards: what is kept is a full run that passed, of a claim that there is.
+test('what is kept was proved', () => {
+  const folder = path('../../docs/proof/');
+  for (const file of existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.json')) : []) {
+    const result = JSON.parse(readFileSync(folder + file, 'utf8')) as ProofResult;
+    const claim = CLAIMS.find(({ proof }) => `${proof}.json` === file);
+    expect({ file, claim: result.claim, isProved: isProved(result), small: result.small }).toEqual({
+      ...{ file, claim: claim?.id, isProved: true, small: false },
+    });
+  }
+});
+
+// Guards: a row has what was done, and one that is missing says so.
+test('a row of the table', () => {
+  const table = proofTable(({ id }) =>
+    id === 'R1'
+      ? {
+          ...{ name: 'crash', claim: 'R1', title: 'Title', date: '2026-01-02', tookS: 125, seed: 7, small: false },
+          ...{ machine: '2 cores', did: { kills: 112, runs: 'a|b' }, successRate: 0.987, violations: [] },
+        }
+      : undefined,
+  ).split('\n');
+  expect(table[2]).toContain(
+    '| `npm run proof:crash` | kills: 112, runs: a\\|b | 98.7% ok | 0 | 7 | 2 min 5 s | 2026-01-02 | 2 cores |',
+  );
+  expect(table.slice(3).every((row) => row.includes('| not run yet |'))).toBe(true);
+});

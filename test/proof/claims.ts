@@ -1,0 +1,34 @@
+/** What must hold, in the order of the table in `docs/proof.md`. A proof names one of these; none goes without a proof. */
+export interface Claim {
+  /** R: it works whatever breaks. S: nobody gets what is not theirs. */
+  id: string;
+  /** Of `npm run proof:<name>`. */
+  proof: string;
+  holds: string;
+}
+
+export const CLAIMS: readonly Claim[] = [
+  {
+    ...{ id: 'R1', proof: 'crash' },
+    holds: 'Killed at any moment, every part of it, each accepted run and project still ends, once',
+  },
+  { id: 'R2', proof: 'network', holds: 'The same with slow, cut and dead connections between the parts' },
+  { id: 'R3', proof: 'replay', holds: 'Every workflow replays, from its record and without a cache' },
+  {
+    ...{ id: 'R4', proof: 'webhooks' },
+    holds: 'Each event is delivered within eight attempts or recorded as exhausted, and the log tells what was seen',
+  },
+  { id: 'R5', proof: 'fuzz', holds: 'No request breaks it: no undocumented 5xx, no process that ends' },
+  {
+    id: 'R6',
+    proof: 'upgrade',
+    holds: 'A database of any earlier version is brought forward whole, also by many at once',
+  },
+  { id: 'S1', proof: 'auth', holds: 'Every route refuses every wrong credential' },
+  { id: 'S2', proof: 'tenancy', holds: "Another workspace's things are unknown, and show nowhere" },
+  { id: 'S3', proof: 'egress', holds: 'Nothing that a tenant names leads inside, in no spelling and by no detour' },
+  { id: 'S4', proof: 'otp', holds: 'A code confirms one request, once, and guessing is stopped' },
+  { id: 'S5', proof: 'secrets', holds: 'No secret is in histories, logs, traces, dumps or replies' },
+  { id: 'S6', proof: 'sandbox', holds: 'Code that a tenant brings gets nothing, and ends in time' },
+  { id: 'S7', proof: 'limits', holds: 'Caps, credit and gates hold when many come at once' },
+];
