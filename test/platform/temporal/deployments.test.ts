@@ -101,6 +101,25 @@ test('a rollout', async () => {
   await expect(aos('set-current', 'v3')).rejects.toThrow(/v3/);
 }, 120_000);
 
+// Guards: what plain workers began goes along with the first version, so that they can be stopped.
+test('from workers without a version', async () => {
+  for (const worker of running.splice(0)) await worker.close();
+  const { temporal } = service.runtime;
+  const clear = { ...{ namespace: temporal.namespace, deploymentName: deployment }, ignoreMissingTaskQueues: true };
+  await temporal.connection.workflowService.setWorkerDeploymentCurrentVersion({ ...clear, buildId: '' });
+  const plain = await service.startWorker();
+  const projectId = await startProject(acme, 'gated');
+  const gate = await untilGate(acme, projectId, 'text', 'gate');
+  expect(await buildIdOf(`project-${projectId}`)).toBeUndefined();
+
+  await startVersion('v4');
+  await eventually(() => makeCurrent(temporal, { deployment, buildId: 'v4' }));
+  await plain.close();
+  expect(await gate.approve()).toMatchObject({ status: 200 });
+  await untilProject(acme, projectId, 'completed');
+  expect(await buildIdOf(`project-${projectId}`)).toBe('v4');
+}, 120_000);
+
 // Guards: half of a version is a mistake that stops the worker, and not a worker without one.
 test.each([{ WORKER_DEPLOYMENT: 'aos' }, { WORKER_BUILD_ID: 'v1' }])('%j alone is refused', (settings) => {
   expect(() => ownVersion({ WORKER_DEPLOYMENT: undefined, WORKER_BUILD_ID: undefined, ...settings })).toThrow(
