@@ -1,11 +1,13 @@
 /**
- * Activities while Postgres is away. How often one is tried is said of the model or the tool that it asks
- * (`workflows/shared/activities.ts`), and a database that restarts would use that up within seconds. So an attempt that
+ * Activities while Postgres is away, which they outlast. How often one is tried is said of the model or the tool that it
+ * asks (`workflows/shared/activities.ts`), and a database that restarts would use that up within seconds. So an attempt that
  * the database failed ends when the database answers again: an outage costs one attempt, however long it is.
  */
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Context } from '@temporalio/activity';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { isDatabaseAway } from '../src/platform/db/away.ts';
+import { heartbeating } from './failures.ts';
 
 const LOOK_EVERY_MS = 1_000;
 
@@ -42,7 +44,7 @@ async function untilBack(
   try {
     while (!context.cancellationSignal.aborted) {
       if (await isBack(ping)) return;
-      await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+      await wait(lookEveryMs);
     }
   } finally {
     clearInterval(beating);
@@ -54,3 +56,20 @@ const isBack = (ping: () => Promise<unknown>): Promise<boolean> =>
     () => true,
     () => false,
   );
+
+/**
+ * Records what has happened: a tool's effect, a reply that is paid for. Whoever gave up here would have it happen again,
+ * or leave nobody knowing whether it did.
+ * @param write does nothing where it has been carried out before
+ */
+export const untilRecorded = <T>(write: () => Promise<T>, retryEveryMs = LOOK_EVERY_MS): Promise<T> =>
+  heartbeating(async (signal) => {
+    for (;;) {
+      try {
+        return await write();
+      } catch (error) {
+        if (!isDatabaseAway(error) || signal.aborted) throw error;
+        await wait(retryEveryMs);
+      }
+    }
+  });

@@ -1,7 +1,9 @@
 /** Tool calls of a run: each is one activity whose one result is recorded under the call's id. */
 import { ApplicationFailure } from '@temporalio/common';
+import { DrizzleQueryError } from 'drizzle-orm/errors';
 import { createHash } from 'node:crypto';
 import { newUuid } from '../src/platform/core/ids.ts';
+import { isDatabaseAway } from '../src/platform/db/away.ts';
 import type { GuardedFetch } from '../src/platform/egress/egress.ts';
 import type { FileStore } from '../src/platform/files/files.ts';
 import { answerOf, type Submission } from '../src/resources/miniapps/model.ts';
@@ -12,6 +14,7 @@ import type { ToolCallInRun } from '../src/resources/runs/store/tool-calls.ts';
 import { ToolError, type HumanWait, type ToolContext } from '../src/resources/tools/model.ts';
 import type { ToolRegistry } from '../src/resources/tools/registry.ts';
 import { presentable } from './context.ts';
+import { untilRecorded } from './database-away.ts';
 import { heartbeating } from './failures.ts';
 
 export interface ToolDependencies {
@@ -95,29 +98,35 @@ export const createToolActivities = ({ runs, tools, fetch, files, credential, pa
       if (!call || call.status !== 'pending' || isTerminal(call.runStatus)) return;
       const startedAt = performance.now();
       const record = (status: 'succeeded' | 'failed', result: unknown) =>
-        runs.recordToolResult({
-          runId,
-          callId,
-          tool: call.tool,
-          status,
-          result,
-          durationMs: Math.round(performance.now() - startedAt),
-        });
+        untilRecorded(() =>
+          runs.recordToolResult({
+            runId,
+            callId,
+            tool: call.tool,
+            status,
+            result,
+            durationMs: Math.round(performance.now() - startedAt),
+          }),
+        );
 
       const tool = await tools.get(call.customerId, call.tool);
       if (!tool) return record('failed', { error: `the tool "${call.tool}" does not exist any more` });
+      let result: unknown;
       try {
         const value = await heartbeating((signal) => tool.execute(call.arguments as never, contextOf(call, signal)));
         if (tool.dispatch === 'human') return await beginWait(call, value as HumanWait);
-        await record('succeeded', presentable(value));
+        result = presentable(value);
       } catch (error) {
         if (error instanceof ToolError) return record('failed', { error: error.message });
         if (!(error instanceof Error) || error.name === 'CancelledFailure' || error.name === 'AbortError') throw error;
+        // Its words are of a query: neither for the model nor for a history.
+        if (isDatabaseAway(error) || error instanceof DrizzleQueryError) throw error;
         throw ApplicationFailure.create({
           type: TOOL_FAILED,
           message: `${error.name}: ${error.message}`.slice(0, 300),
         });
       }
+      await record('succeeded', result);
     },
 
     /** The result of a call that waited for a person: what was sent, or that nothing was in time. */

@@ -30,6 +30,7 @@ import type { Tool } from '../src/resources/tools/model.ts';
 import type { ToolRegistry } from '../src/resources/tools/registry.ts';
 import { createClassifier, type Classification } from './classify.ts';
 import { systemPrompt, transcript } from './context.ts';
+import { untilRecorded } from './database-away.ts';
 import { asApplicationFailure, fail, heartbeating } from './failures.ts';
 import { createSpending, type Spending, type SpendingDependencies } from './spending.ts';
 import { callEvents, failedRequest, iteration, requestedCalls, toolsOutcome } from './turn-record.ts';
@@ -258,26 +259,29 @@ export const createTurnActivities = (deps: TurnDependencies) => {
     const costUsd = spending.costOf(reply.usage);
     const calls = requestedCalls(turn, reply, offered);
     const runEnd: RunEnd | undefined = calls.length === 0 ? { status: 'succeeded', output: reply.text } : undefined;
-    const after = await runs.recordTurn({
-      run,
-      turn,
-      model: resolved.model,
-      usage: reply.usage,
-      costUsd,
-      wallet: spending.wallet(costUsd),
-      reply: [
-        ...(reply.text === '' ? [] : [{ type: 'text', text: reply.text }]),
-        ...calls.map((call) => ({
-          type: 'tool-call',
-          toolCallId: call.callId,
-          toolName: call.tool,
-          input: call.arguments,
-        })),
-      ],
-      toolCalls: calls,
-      events: [iteration(turn, reply, costUsd, durationMs, resolved), ...calls.flatMap(callEvents)],
-      end: runEnd,
-    });
+    // Not lost with the database: whoever asked again would pay for it again.
+    const after = await untilRecorded(() =>
+      runs.recordTurn({
+        run,
+        turn,
+        model: resolved.model,
+        usage: reply.usage,
+        costUsd,
+        wallet: spending.wallet(costUsd),
+        reply: [
+          ...(reply.text === '' ? [] : [{ type: 'text', text: reply.text }]),
+          ...calls.map((call) => ({
+            type: 'tool-call',
+            toolCallId: call.callId,
+            toolName: call.tool,
+            input: call.arguments,
+          })),
+        ],
+        toolCalls: calls,
+        events: [iteration(turn, reply, costUsd, durationMs, resolved), ...calls.flatMap(callEvents)],
+        end: runEnd,
+      }),
+    );
     if (!after) return recorded((await runs.loadRunInTurn(run.id))!, turn);
     if (run.attemptId !== null && (run.isLimited || !runEnd)) {
       await noteTurn({ attemptId: run.attemptId, turn, isLast: runEnd !== undefined });
