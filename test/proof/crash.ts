@@ -24,8 +24,6 @@ import { startSink } from './sink.ts';
 import { startWire, type Wire } from './wire.ts';
 import { prepareWorkload, workloadSettings } from './workload.ts';
 
-const APIS = 2;
-const WORKERS = 2;
 const ACCEPTS = /insert into (runs|projects) /;
 const BEGINS_RUN = /update runs set status = 'running'/;
 const RECORDS_TURN = /update runs set turn_count = /;
@@ -82,14 +80,12 @@ await prove(
     const random = seeded(seed);
     const sink = await startSink();
     const wires = new Map<string, Wire>();
-    for (let n = 1; n <= APIS; n++) wires.set(`api-${n}`, await startWire());
-    for (let n = 1; n <= WORKERS; n++) wires.set(`worker-${n}`, await startWire());
     const deployment = await deploy({
-      ...{ apis: APIS, workers: WORKERS, settings: workloadSettings(sink) },
-      through({ from, to, address }) {
+      settings: workloadSettings(sink),
+      async through({ from, to, address }) {
         if (to === 'temporal') return address;
-        const wire = wires.get(from.name)!;
-        wire.target = address;
+        const wire = await startWire(address);
+        wires.set(from.name, wire);
         return wire.address;
       },
     });

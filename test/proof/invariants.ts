@@ -194,7 +194,14 @@ const CHECKS: readonly Check[] = [
     );
   },
 
-  /** The wallet has what its ledger says, and each paid turn is in it once. */
+  /** The wallet has what its ledger says, and each payment and each paid turn is in it once. */
+  none(
+    ({ workload: { customerId, paid } }) => sql`
+    select 'payment ' || session || ' was heard and credited ' || count(l.id) || ' times' as what
+    from unnest(${sql.param([...paid])}::text[]) session
+    left join wallet_ledger l on l.customer_id = ${customerId} and l.key = 'session:' || session
+    group by session having count(l.id) <> 1`,
+  ),
   none(
     ({ workload: { customerId } }) => sql`
     select 'wallet ' || b.id || ' has ' || b.limit_usd || ' and its ledger ' || sum(l.delta_usd_micros) / 1000000.0 as what
@@ -265,6 +272,7 @@ async function summaryOf({
     'unrepeatable calls': sink.posts.size,
     'webhooks delivered': delivered!,
     'wallet charges': charges!,
+    'payments credited': workload.paid.size,
     'gates answered': `${person.did.gatesByApi} by the API, ${person.did.gatesBySignal} by a signal`,
     'steps retried by a person': person.did.retried,
     'calls outside faults': `${outsideFaults.good} of ${outsideFaults.made} good`,

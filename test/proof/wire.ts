@@ -17,17 +17,16 @@ export interface Trap {
 export interface Wire {
   /** host:port; for the process. */
   address: string;
-  /** host:port; of the server. */
-  target: string;
   /** Springs once. */
   trap: Trap | undefined;
   close(): Promise<void>;
 }
 
-export async function startWire(): Promise<Wire> {
+/** @param target host:port of the server */
+export async function startWire(target: string): Promise<Wire> {
+  const [host, port] = target.split(':');
   const open = new Set<Socket>();
   const server = createServer((client) => {
-    const [host, port] = wire.target.split(':');
     const upstream = connect(Number(port), host);
     for (const socket of [client, upstream]) {
       open.add(socket);
@@ -43,7 +42,7 @@ export async function startWire(): Promise<Wire> {
   await once(server, 'listening');
   const wire: Wire = {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    ...{ target: '', trap: undefined },
+    trap: undefined,
     async close() {
       for (const socket of open) socket.destroy();
       server.close();

@@ -1,4 +1,6 @@
 /** The pieces of work that a workload is made of. Each says what it asks for with directives of the offline model. */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { BillingStore } from '../../src/resources/billing/store.ts';
 import type { PhaseSpec } from '../../src/resources/templates/model.ts';
 import { agentStep, gateStep, phaseSpec, reviewStep } from '../support/projects.ts';
 import { between, pick } from './random.ts';
@@ -15,6 +17,9 @@ export interface Work {
   call(request: Request): Promise<Reply>;
   accepted: Accepted;
   refused: Set<string>;
+  paid: Set<string>;
+  billing: Pick<BillingStore, 'addTopup'>;
+  customerId: string;
 }
 
 export type Kind = (work: Work) => Promise<void>;
@@ -87,7 +92,24 @@ const project: Kind = async (work) => {
   if (status === 201) accepted.projects.set(answer.project_id ?? answer.id, 'project');
 };
 
-const reading: Kind = async ({ random, call, accepted }) => {
+/** A provider tells of a payment until it is heard, and then once more, as providers do. */
+const paying: Kind = async ({ name, customerId, call, paid, billing }) => {
+  const sessionId = `cs_${name}`;
+  const bought = { currency: 'USD', chargedCents: 500, creditUsdMicros: 5_000_000, fxUsdIdr: '1' } as const;
+  await billing.addTopup({ sessionId, customerId, ...bought });
+  const object = { id: sessionId, object: 'checkout.session', payment_status: 'paid' };
+  const event = { id: `evt_${name}`, object: 'event', type: 'checkout.session.completed', data: { object } };
+  const tell = () => call({ surface: 'provider', method: 'POST', path: '/v1/billing/webhooks', body: event });
+  for (let left = PROVIDER_PATIENCE; (await tell()).status !== 200; left--) {
+    if (left === 0) return;
+    await wait(1_000);
+  }
+  paid.add(sessionId);
+  await tell();
+};
+const PROVIDER_PATIENCE = 100;
+
+export const reading: Kind = async ({ random, call, accepted }) => {
   const runs = [...accepted.runs.keys()];
   const projects = [...accepted.projects.keys()];
   const path = pick(random, [
@@ -120,5 +142,6 @@ export const KINDS: readonly (readonly [Kind, number])[] = [
   ],
   [cancelled, 1],
   [project, 2],
+  [paying, 1],
   [reading, 6],
 ];

@@ -4,24 +4,29 @@
  * heartbeat, webhooks, reads. It keeps what was answered, and counts calls by whether a fault was under way.
  */
 import { setTimeout as wait } from 'node:timers/promises';
+import { sql } from 'drizzle-orm';
 import { createLog } from '../../src/platform/core/log.ts';
 import { connectTemporal, type Temporal } from '../../src/platform/temporal/client.ts';
 import { createApiKeyService } from '../../src/resources/api-keys/service.ts';
 import { createApiKeyStore } from '../../src/resources/api-keys/store.ts';
 import { createWalletStore } from '../../src/resources/billing/wallet/store.ts';
 import { createWorkspaceStore } from '../../src/resources/workspaces/store.ts';
+import { createBillingStore } from '../../src/resources/billing/store.ts';
 import { sessionFor } from '../support/service.ts';
+import { signatureOf } from '../support/stripe-server.ts';
 import type { Deployment, Replica } from '../support/deployment.ts';
 import { makeWorkspace } from '../support/workspaces.ts';
 import { createPerson, type Person } from './person.ts';
 import { pick, pickWeighted } from './random.ts';
 import type { Sink } from './sink.ts';
-import { KINDS, PUT, POST, type Kind } from './workload-kinds.ts';
+import { KINDS, PUT, POST, reading, type Kind } from './workload-kinds.ts';
+
+const WEBHOOK_SECRET = 'whsec_of_the_proofs';
 
 /** What every process of the deployment needs for this work. */
 export const workloadSettings = (sink: Pick<Sink, 'hostAndPort'>): Record<string, string> => ({
-  // Credit is posted to the ledger at the start; Stripe is never asked.
-  ...{ BILLING_MODE: 'live', STRIPE_SECRET_KEY: 'sk_test_1', STRIPE_WEBHOOK_SECRET: 'whsec_of_the_proofs' },
+  // Stripe tells of payments, and is never asked.
+  ...{ BILLING_MODE: 'live', STRIPE_SECRET_KEY: 'sk_test_1', STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET },
   ...{ EGRESS_ALLOWLIST: sink.hostAndPort, WEBHOOK_ALLOW_HTTP: 'true' },
   // Eight attempts take an hour with the setting's default, and 64 s with this.
   ...{ WEBHOOK_RETRY_INITIAL: '500ms', WEBHOOK_TIMEOUT: '3s' },
@@ -39,7 +44,8 @@ export interface Reply {
 
 /** One call: what it is, and with which answers it has worked. */
 export interface Request {
-  surface: 'api' | 'cp';
+  /** With the API key; with the session, through the browser proxy; or signed, as the billing provider. */
+  surface: 'api' | 'cp' | 'provider';
   method: string;
   path: string;
   body?: unknown;
@@ -70,6 +76,8 @@ export interface Accepted {
 export interface Workload {
   customerId: string;
   accepted: Accepted;
+  /** Credit that was paid for and whose payment the service has heard of, by its session. */
+  paid: Set<string>;
   /** Names of the runs and projects that were answered 502: they must not exist. Each name is in its prompt or brief. */
   refused: Set<string>;
   calls: Calls;
@@ -93,6 +101,8 @@ export interface WorkloadOptions {
   random: () => number;
   /** Pieces of work, reads included. */
   perSecond?: number;
+  /** Runs under way from which on nothing new is begun, and what is there is only read: a slow machine takes longer. */
+  maxOpen?: number;
   /** In the place of `KINDS`, or with more of them. */
   kinds?: readonly (readonly [Kind, number])[];
 }
@@ -103,6 +113,7 @@ export async function prepareWorkload({
   sink,
   random,
   perSecond = 2,
+  maxOpen = 40,
   kinds = KINDS,
 }: WorkloadOptions): Promise<Workload> {
   const { db } = deployment;
@@ -130,11 +141,12 @@ export async function prepareWorkload({
     return pick(random, up.length > 0 ? up : apis);
   }
 
-  async function call({ surface, method, path, body, isGood = isOk }: Request): Promise<Reply> {
+  async function call(request: Request): Promise<Reply> {
+    const { method, path, isGood = isOk } = request;
     const faultsBefore = faultsEver;
     const wasFaulty = faults > 0;
     const startedAt = performance.now();
-    const reply = await send(someApi(), surface, method, path, body);
+    const reply = await send(someApi(), request);
     calls.longestMs = Math.max(calls.longestMs, performance.now() - startedAt);
     const count = wasFaulty || faultsEver > faultsBefore ? calls.duringFaults : calls.outsideFaults;
     count.made += 1;
@@ -146,14 +158,31 @@ export async function prepareWorkload({
     return reply;
   }
 
-  async function send({ url }: Replica, surface: Request['surface'], method: string, path: string, body: unknown) {
-    const credential: Record<string, string> =
-      surface === 'api' ? { authorization: `Bearer ${apiKey}` } : { cookie: `service_session=${session}` };
+  function addressed({ url, controlPlaneUrl }: Replica, surface: Request['surface'], text: string) {
+    switch (surface) {
+      case 'api':
+        return { base: url, credential: { authorization: `Bearer ${apiKey}` } };
+      case 'cp':
+        return { base: `${url}/api/v1/cp`, credential: { cookie: `service_session=${session}` } };
+      case 'provider':
+        return {
+          base: controlPlaneUrl,
+          credential: { 'stripe-signature': signatureOf(text, { secret: WEBHOOK_SECRET }) },
+        };
+    }
+  }
+
+  async function send(replica: Replica, { surface, method, path, body }: Request): Promise<Reply> {
+    const text = JSON.stringify(body) ?? '';
+    const { base, credential } = addressed(replica, surface, text);
     try {
-      const response = await fetch(`${url}${surface === 'api' ? '' : '/api/v1/cp'}${path}`, {
+      const response = await fetch(`${base}${path}`, {
         method,
-        headers: { ...credential, ...(body !== undefined && { 'content-type': 'application/json' }) },
-        body: body === undefined ? null : JSON.stringify(body),
+        headers: { ...credential, ...(text !== '' && { 'content-type': 'application/json' }) } as Record<
+          string,
+          string
+        >,
+        body: text === '' ? null : text,
         signal: AbortSignal.timeout(PATIENCE_MS),
       });
       const answer = await response.text();
@@ -196,32 +225,42 @@ export async function prepareWorkload({
 
   const accepted: Accepted = { runs: new Map(), projects: new Map() };
   const refused = new Set<string>();
+  const paid = new Set<string>();
+  const billing = createBillingStore(db);
   const person = createPerson({ ...{ db, customerId, sink, random, temporal, call } });
   const underWay = new Set<Promise<unknown>>();
   let isOver = false;
   let count = 0;
+  let open = 0;
+  const countOpen = async (): Promise<number> => {
+    const [row] = await db.rows<{ open: number }>(sql`
+      select count(*)::int as open from runs where customer_id = ${customerId} and status in ('queued', 'running')`);
+    return row!.open;
+  };
   const keep = (work: Promise<unknown>): void => {
     underWay.add(work);
     void work.finally(() => underWay.delete(work));
   };
 
-  /** Work begins by the clock, and does not wait for the work before it: a slow service is not asked for less. */
+  /** By the clock: work does not wait for the work before it. */
   async function keepStarting(): Promise<void> {
     while (!isOver) {
-      const kind = pickWeighted(random, kinds);
-      keep(kind({ name: `w${++count}`, random, call, accepted, refused }));
+      const picked = pickWeighted(random, kinds);
+      const kind = open < maxOpen ? picked : reading;
+      keep(kind({ name: `w${++count}`, customerId, random, call, accepted, refused, paid, billing }));
       await wait((1_000 / perSecond) * (0.5 + random()));
     }
   }
   async function keepAnswering(): Promise<void> {
     while (!isOver) {
       await person.look();
+      open = await countOpen().catch(() => open);
       await wait(500);
     }
   }
 
   return {
-    ...{ customerId, accepted, refused, calls, temporal, person, call },
+    ...{ customerId, accepted, paid, refused, calls, temporal, person, call },
     begin() {
       keep(keepStarting());
       keep(keepAnswering());
