@@ -63,9 +63,9 @@ test('command and environment', () => {
   expect(names.filter((name) => name !== 'NODE_ENV' && !(name in settings.shape))).toEqual([]);
 });
 
-// Guards: the bundle that workers are told to load is the one that the build makes.
+// Guards: the bundle that workers are told to load is the one that the build makes, with the one for sealed payloads.
 test('workflow bundle', () => {
-  const [, source] = /^node (\S+)$/.exec(manifest.scripts.build ?? '') ?? [];
+  const [, source] = /^node (\S+) --sealed$/.exec(manifest.scripts.build ?? '') ?? [];
   expect(read(source!)).toContain('dist/workflow-bundle.js');
   const bundle = dockerfile
     .getENVs()
