@@ -1,10 +1,13 @@
 /** Traces, as a collector receives them: one from a request to the call of a model, and nothing in it that is a tenant's. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Worker } from '@temporalio/worker';
 import { Writable } from 'node:stream';
 import { openTracing, type Tracing } from '../../src/platform/observability/tracing.ts';
 import { createLog } from '../../src/platform/core/log.ts';
 import { startOtlpReceiver, type OtlpReceiver, type ReceivedSpan } from '../support/otlp-receiver.ts';
 import { call, eventually, startTestService, type Tenant, type TestService } from '../support/service.ts';
+import { agentStep, gateStep, makeTemplate, phaseSpec, stepOf, untilProject, untilStep } from '../support/projects.ts';
+import { bundleWorkflows } from '../support/workflow-bundle.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
 
 const CANARY = 'canary-7f3a9c';
@@ -93,6 +96,31 @@ test('go from a request to the call of a model', async () => {
   );
   expect(runs.size).toBe(2);
   expect(spans.some(({ name }) => name.startsWith('postgres '))).toBe(true);
+});
+
+// Guards: what carries the trace through a workflow is in the way of nothing: updates are answered, the steps of a
+// project are in the trace that it was started in, and what was recorded with it replays.
+test('go through a project whose gate a person decides, and replay', async () => {
+  await makeTemplate(tenant, 'gated', [phaseSpec('only', [agentStep('write'), gateStep('approve')])]);
+  const brief = { workflow_slug: 'gated', title: 'Traced', brief: CANARY };
+  const begun = await tenant.cp('POST', '/v1/projects', brief);
+  const id = begun.body.id as string;
+  await untilStep(tenant, id, 'only', 'approve', 'blocked');
+  const { id: gate } = await stepOf(tenant, id, 'only', 'approve');
+  const decided = await tenant.cp('POST', `/v1/projects/${id}/subtasks/${gate}/resolve-gate`, { decision: 'approved' });
+  expect(decided.status).toBe(200);
+  await untilProject(tenant, id, 'completed');
+  await eventually(() => {
+    expect(named(inTrace(traceOf(decided)), 'update resolveGate')).toBeDefined();
+    const types = inTrace(traceOf(begun)).map(({ attributes }) => attributes['temporal.workflow.type']);
+    expect(types).toEqual(expect.arrayContaining(['project', 'phase', 'agentRun']));
+  });
+  const { client } = service.runtime.temporal;
+  const workflowBundle = await bundleWorkflows();
+  const workflowId = `project-${id}`;
+  const history = await client.workflow.getHandle(workflowId).fetchHistory();
+  expect(JSON.stringify(history)).toContain('_tracer-data');
+  await Worker.runReplayHistory({ workflowBundle }, history, workflowId);
 });
 
 // Guards: a trace that an operator's call names goes on; one that a stranger names is linked, and decides nothing here.
