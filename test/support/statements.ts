@@ -32,7 +32,6 @@ export interface Explained {
 export async function recordStatements(work: () => Promise<unknown>): Promise<Statement[]> {
   const recorded: Statement[] = [];
   // Called with its client as `this`, below.
-  // eslint-disable-next-line @typescript-eslint/unbound-method
   const { query } = pg.Client.prototype;
   pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
     const [config, values] = args as [string | { text?: string; values?: unknown[] }, unknown[] | undefined];

@@ -61,7 +61,7 @@ export async function countRows<L extends CountedList>(db: Database, counted: Co
 }
 
 /** Pages before this one are as quick to walk to as to look up. */
-const FAR = 1_000;
+const FAR = 250;
 
 export interface PageStart {
   /** Only rows below this place of the list's order; unset: all of them. */
