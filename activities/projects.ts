@@ -23,6 +23,7 @@ import type {
   ResolvedGate,
   Settlement,
 } from '../src/resources/projects/store/engine/index.ts';
+import { untilRecorded } from './database-away.ts';
 import { heartbeating } from './failures.ts';
 
 export interface ProjectDependencies {
@@ -160,7 +161,7 @@ export const createProjectActivities = ({ projects, fetch, startDeliveries, star
             fetch,
           }),
         );
-        await projects.saveActionOutput(attemptId, output);
+        await untilRecorded(() => projects.saveActionOutput(attemptId, output));
       } catch (error) {
         throw error instanceof ActionError ? refusal(error.message) : error;
       }
