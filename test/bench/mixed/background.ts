@@ -11,6 +11,7 @@ export async function inBackground(
   from: Date,
 ): Promise<Pick<Traffic, 'webhooks' | 'scheduled'>> {
   const [webhooks] = await db.rows<{ due: number }>(sql`select count(*)::int as due from webhook_deliveries`);
+  await receiver.untilCount(webhooks!.due);
   const [scheduled] = await db.rows<{ succeeded: number; other: number }>(sql`
     select count(*) filter (where status = 'succeeded')::int as succeeded,
       count(*) filter (where status in ('failed', 'cancelled'))::int as other

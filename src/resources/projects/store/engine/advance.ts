@@ -14,8 +14,9 @@ import {
   type StepRef,
 } from '../../model.ts';
 import type { EffectOf } from '../commands/crashes.ts';
-import { beginAttempt } from './begin.ts';
-import { closePhase, openPhase } from './open.ts';
+import { lockProject, type LockedProject } from '../record.ts';
+import { beginLocked } from './begin.ts';
+import { closeLocked, openPhase } from './open.ts';
 import { settleAttempt } from './settle.ts';
 
 interface Next {
@@ -32,6 +33,7 @@ export interface Begun {
 
 async function beginAll(
   db: Database,
+  project: LockedProject,
   ref: PhaseRef,
   next: readonly Next[],
   granted: string | null,
@@ -40,7 +42,7 @@ async function beginAll(
   const begun: Begun[] = [];
   for (const { subtaskId, key } of next) {
     const dispatch = { ...ref, subtaskId, key, granted: subtaskId === granted };
-    const beginning = await beginAttempt(db, dispatch, effectOf);
+    const beginning = await beginLocked(db, project, dispatch, effectOf);
     if (beginning.kind !== 'paused' && beginning.kind !== 'superseded') begun.push({ subtaskId, beginning });
   }
   return begun;
@@ -57,13 +59,14 @@ export const openAndBegin = (
   effectOf: EffectOf,
 ): Promise<PhaseOpening & { begun: Begun[] }> =>
   db.transaction(async () => {
-    const opening = await openPhase(db, ref, granted !== null);
+    const project = await lockProject(db, ref.projectId);
+    const opening = await openPhase(db, project, ref, granted !== null);
     if (opening.kind !== 'opened') return { ...opening, begun: [] };
     // A running one may have begun in this very activity, whose worker died before it could say so: its key tells.
     const next = opening.steps
       .filter((step) => ['pending', 'running'].includes(step.status) && canStart(step, opening.steps))
       .map(({ subtaskId }) => ({ subtaskId, key: `${key}:${subtaskId}` }));
-    return { ...opening, begun: await beginAll(db, ref, next, granted, effectOf) };
+    return { ...opening, begun: await beginAll(db, project, ref, next, granted, effectOf) };
   });
 
 const canStart = (step: StepRef, steps: readonly StepRef[]): boolean =>
@@ -86,8 +89,9 @@ export const settleAndGoOn = (
   effectOf: EffectOf,
 ): Promise<{ outcome: AttemptOutcome; begun: Begun[]; ending?: PhaseEnding }> =>
   db.transaction(async () => {
-    const outcome = await settleAttempt(db, ref, attemptId, fault, effectOf);
+    const project = await lockProject(db, ref.projectId);
+    const outcome = await settleAttempt(db, project, ref, attemptId, fault, effectOf);
     if (outcome.kind !== 'succeeded') return { outcome, begun: [] };
-    if (isLast) return { outcome, begun: [], ending: await closePhase(db, ref) };
-    return { outcome, begun: await beginAll(db, ref, next, null, effectOf) };
+    if (isLast) return { outcome, begun: [], ending: await closeLocked(db, project, ref) };
+    return { outcome, begun: await beginAll(db, project, ref, next, null, effectOf) };
   });

@@ -69,21 +69,27 @@ const IMPROVES: readonly AttemptReason[] = ['review_failure', 'manual_rework', '
 const IS_FREE: readonly AttemptReason[] = ['crash_recovery'];
 
 /** @throws Problem not_found when the project is gone */
-export async function beginAttempt(db: Database, dispatch: Dispatch, effectOf: EffectOf): Promise<AttemptBeginning> {
-  return db.transaction(async () => {
-    const project = await lockProject(db, dispatch.projectId);
-    const step = await loadStep(db, dispatch);
-    if (!step || isOvertaken(project, { iteration: step.iteration, status: step.taskStatus }, dispatch)) {
-      return { kind: 'superseded' };
-    }
-    if (step.begun) return beginning(step, step.begun, effectOf);
-    if (step.kind === 'gate' && step.status === 'blocked') return openGate(db, project, step);
-    if (step.status !== 'pending') return { kind: 'superseded' };
-    if (project.status === 'paused' && !dispatch.granted) return { kind: 'paused' };
-    return step.kind === 'gate'
-      ? openGate(db, project, step)
-      : beginning(step, await insertAttempt(db, project, step, dispatch.key), effectOf);
-  });
+export const beginAttempt = (db: Database, dispatch: Dispatch, effectOf: EffectOf): Promise<AttemptBeginning> =>
+  db.transaction(async () => beginLocked(db, await lockProject(db, dispatch.projectId), dispatch, effectOf));
+
+/** The same in a transaction that holds the project already. */
+export async function beginLocked(
+  db: Database,
+  project: LockedProject,
+  dispatch: Dispatch,
+  effectOf: EffectOf,
+): Promise<AttemptBeginning> {
+  const step = await loadStep(db, dispatch);
+  if (!step || isOvertaken(project, { iteration: step.iteration, status: step.taskStatus }, dispatch)) {
+    return { kind: 'superseded' };
+  }
+  if (step.begun) return beginning(step, step.begun, effectOf);
+  if (step.kind === 'gate' && step.status === 'blocked') return openGate(db, project, step);
+  if (step.status !== 'pending') return { kind: 'superseded' };
+  if (project.status === 'paused' && !dispatch.granted) return { kind: 'paused' };
+  return step.kind === 'gate'
+    ? openGate(db, project, step)
+    : beginning(step, await insertAttempt(db, project, step, dispatch.key), effectOf);
 }
 
 function beginning(

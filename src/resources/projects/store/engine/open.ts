@@ -12,7 +12,7 @@ import {
   type TaskStatus,
 } from '../../model.ts';
 import { startAnew } from '../commands/backtrack.ts';
-import { lockProject, noteProjectEvents, type LockedProject } from '../record.ts';
+import { insertEvents, lockProject, noteProjectEvents, type LockedProject, type ProjectEvent } from '../record.ts';
 import { promoteArtifact } from './promote.ts';
 
 export interface LockedTask {
@@ -22,11 +22,16 @@ export interface LockedTask {
   status: TaskStatus;
   iteration: number;
   onEnd: 'stale' | 'rerun' | null;
+  /** Of its next attempts. */
+  nextReason: string;
+  /** What the project has spent, US dollars. */
+  projectCostUsd: string;
 }
 
 async function loadTask(db: Database, { projectId, taskId }: PhaseRef): Promise<LockedTask | undefined> {
   const [task] = await db.rows<LockedTask>(sql`
-    select id, phase_slug as "phaseSlug", title, status, iteration, on_end as "onEnd"
+    select id, phase_slug as "phaseSlug", title, status, iteration, on_end as "onEnd", next_reason as "nextReason",
+      coalesce((select b.spent_usd from budgets b where b.id = ${`project:${projectId}`}), 0)::text as "projectCostUsd"
     from tasks where id = ${taskId}::uuid and project_id = ${projectId}`);
   return task;
 }
@@ -39,31 +44,34 @@ export const isOvertaken = (
 ): boolean => status === 'abandoned' || task === undefined || task.iteration !== iteration || !isInFlight(task.status);
 
 /** @param granted one step may run although the project is paused */
-export async function openPhase(db: Database, ref: PhaseRef, granted: boolean): Promise<PhaseOpening> {
-  return db.transaction(async () => {
-    const project = await lockProject(db, ref.projectId);
-    const task = await loadTask(db, ref);
-    if (!task || task.iteration > ref.iteration || project.status === 'abandoned' || project.status === 'completed') {
-      return { kind: 'superseded' };
-    }
-    // A repeat, or the same start after it continued as new.
-    if (task.iteration === ref.iteration) {
-      return isInFlight(task.status) ? { kind: 'opened', steps: await listSteps(db, task.id) } : { kind: 'superseded' };
-    }
-    if (task.status !== 'pending') return { kind: 'superseded' };
-    if (project.status === 'paused' && !granted) return { kind: 'paused' };
-    const [opened] = await db.rows<{ nextReason: string }>(sql`
-      with allowance as (
-        -- A phase budget is for one start of the phase: what earlier ones spent does not count.
-        update budgets b set limit_usd = b.spent_usd + t.cost_budget_usd
-        from tasks t where t.id = ${task.id}::uuid and t.cost_budget_usd is not null and b.id = 'task:' || t.id
-      )
+export async function openPhase(
+  db: Database,
+  project: LockedProject,
+  ref: PhaseRef,
+  granted: boolean,
+): Promise<PhaseOpening> {
+  const task = await loadTask(db, ref);
+  if (!task || task.iteration > ref.iteration || project.status === 'abandoned' || project.status === 'completed') {
+    return { kind: 'superseded' };
+  }
+  // A repeat, or the same start after it continued as new.
+  if (task.iteration === ref.iteration) {
+    return isInFlight(task.status) ? { kind: 'opened', steps: await listSteps(db, task.id) } : { kind: 'superseded' };
+  }
+  if (task.status !== 'pending') return { kind: 'superseded' };
+  if (project.status === 'paused' && !granted) return { kind: 'paused' };
+  const payload = { phase_slug: task.phaseSlug, title: task.title, start: ref.iteration, reason: task.nextReason };
+  await db.rows(sql`
+    with allowance as (
+      -- A phase budget is for one start of the phase: what earlier ones spent does not count.
+      update budgets b set limit_usd = b.spent_usd + t.cost_budget_usd
+      from tasks t where t.id = ${task.id}::uuid and t.cost_budget_usd is not null and b.id = 'task:' || t.id
+    ), opened as (
       update tasks set status = 'running', iteration = ${ref.iteration}, started_at = now(), completed_at = null
-      where id = ${task.id}::uuid returning next_reason as "nextReason"`);
-    const payload = { phase_slug: task.phaseSlug, title: task.title, start: ref.iteration, reason: opened!.nextReason };
-    await noteProjectEvents(db, project, [{ topic: 'task_started', taskId: task.id, payload }]);
-    return { kind: 'opened', steps: await listSteps(db, task.id) };
-  });
+      where id = ${task.id}::uuid
+    )
+    ${insertEvents(project, [{ topic: 'task_started', taskId: task.id, payload }])}`);
+  return { kind: 'opened', steps: await listSteps(db, task.id) };
 }
 
 export async function listSteps(db: Database, taskId: string): Promise<StepRef[]> {
@@ -98,26 +106,27 @@ export const setTaskStatus = (taskId: string, moving?: { subtaskId: string; to: 
 };
 
 /** Called when no step of the phase is under way any more. */
-export async function closePhase(db: Database, ref: PhaseRef): Promise<PhaseEnding> {
-  return db.transaction(async () => {
-    const project = await lockProject(db, ref.projectId);
-    const task = await loadTask(db, ref);
-    const costUsd = await projectCost(db, ref.projectId);
-    if (task && task.iteration === ref.iteration && !isInFlight(task.status) && project.status !== 'abandoned') {
-      return { kind: 'ended', status: task.status, changes: [], costUsd }; // a repeat
-    }
-    if (isOvertaken(project, task, ref)) return { kind: 'superseded' };
-    const steps = await listSteps(db, task!.id);
-    const isFailed = steps.some(({ status }) => status === 'failed');
-    if (!isFailed && !steps.every(({ status }) => isDone(status))) return { kind: 'more', steps };
-    if (isFailed) {
-      // Nothing starts beside it. What is pending runs when the phase starts again.
-      await endTask(db, task!.id, 'failed');
-      return { kind: 'ended', status: 'failed', changes: [], costUsd };
-    }
-    const status = await succeed(db, project, task!, steps);
-    return { kind: 'ended', status, changes: [], costUsd };
-  });
+export const closePhase = (db: Database, ref: PhaseRef): Promise<PhaseEnding> =>
+  db.transaction(async () => closeLocked(db, await lockProject(db, ref.projectId), ref));
+
+/** The same in the transaction that settled its last step. */
+export async function closeLocked(db: Database, project: LockedProject, ref: PhaseRef): Promise<PhaseEnding> {
+  const task = await loadTask(db, ref);
+  const costUsd = task?.projectCostUsd ?? '0';
+  if (task && task.iteration === ref.iteration && !isInFlight(task.status) && project.status !== 'abandoned') {
+    return { kind: 'ended', status: task.status, changes: [], costUsd }; // a repeat
+  }
+  if (isOvertaken(project, task, ref)) return { kind: 'superseded' };
+  const steps = await listSteps(db, task!.id);
+  const isFailed = steps.some(({ status }) => status === 'failed');
+  if (!isFailed && !steps.every(({ status }) => isDone(status))) return { kind: 'more', steps };
+  if (isFailed) {
+    // Nothing starts beside it. What is pending runs when the phase starts again.
+    await endTask(db, task!.id, 'failed');
+    return { kind: 'ended', status: 'failed', changes: [], costUsd };
+  }
+  const status = await succeed(db, project, task!, steps);
+  return { kind: 'ended', status, changes: [], costUsd };
 }
 
 async function succeed(
@@ -143,20 +152,15 @@ async function succeed(
     return 'pending';
   }
   const status = task.onEnd === 'stale' ? 'stale' : 'succeeded';
-  await endTask(db, task.id, status);
-  await noteProjectEvents(db, project, [
+  const events: ProjectEvent[] = [
     { topic: 'task_succeeded', ...about, payload: { phase_slug: task.phaseSlug, ...promoted } },
     ...(status === 'stale' ? [{ topic: 'task_stale' as const, ...about }] : []),
-  ]);
+  ];
+  await db.rows(sql`with ended as (${setTaskEnd(task.id, status)}) ${insertEvents(project, events)}`);
   return status;
 }
 
-const endTask = (db: Database, taskId: string, status: TaskStatus) =>
-  db.rows(sql`update tasks set status = ${status}::task_status, completed_at = now(), on_end = null
-    where id = ${taskId}::uuid`);
+const endTask = (db: Database, taskId: string, status: TaskStatus) => db.rows(setTaskEnd(taskId, status));
 
-async function projectCost(db: Database, projectId: string): Promise<string> {
-  const [row] = await db.rows<{ spent: string }>(sql`
-    select spent_usd::text as spent from budgets where id = ${`project:${projectId}`}`);
-  return row?.spent ?? '0';
-}
+const setTaskEnd = (taskId: string, status: TaskStatus): SQL => sql`
+  update tasks set status = ${status}::task_status, completed_at = now(), on_end = null where id = ${taskId}::uuid`;

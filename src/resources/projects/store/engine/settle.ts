@@ -7,7 +7,7 @@ import type { Database } from '../../../../platform/db/client.ts';
 import { endRun } from '../../../runs/store/turns.ts';
 import type { AttemptFault, AttemptOutcome, AttemptReason, PhaseRef } from '../../model.ts';
 import { judgeCrash, recordCrash, type EffectOf } from '../commands/crashes.ts';
-import { insertEvents, lockProject, noteProjectEvents, pauseLocked, type LockedProject } from '../record.ts';
+import { insertEvents, noteProjectEvents, pauseLocked, type LockedProject } from '../record.ts';
 import { loadAttempt, type OpenAttempt } from './attempt.ts';
 import { findingOf, objection, type Finding } from './finding.ts';
 import { isOvertaken, listSteps, setTaskStatus, updateTaskStatus } from './open.ts';
@@ -15,28 +15,26 @@ import { sendBack } from './send-back.ts';
 
 export async function settleAttempt(
   db: Database,
+  project: LockedProject,
   ref: PhaseRef,
   attemptId: string,
   fault: AttemptFault | undefined,
   effectOf: EffectOf,
 ): Promise<AttemptOutcome> {
-  return db.transaction(async () => {
-    const project = await lockProject(db, ref.projectId);
-    const attempt = await loadAttempt(db, attemptId);
-    if (!attempt || isOvertaken(project, { iteration: attempt.iteration, status: attempt.taskStatus }, ref)) {
-      return { kind: 'superseded' };
-    }
-    // A repeat: what was decided stands in the rows.
-    if (attempt.status !== 'running') return outcomeOf(db, attempt);
-    const finding = findingOf(attempt, fault);
-    if (finding.kind === 'output' && attempt.subtaskStatus === 'running') {
-      const rejection = objection(attempt.role, finding.output);
-      if (rejection === undefined) return succeed(db, project, attempt, finding);
-    }
-    await follow(db, project, attempt, finding, effectOf);
-    await updateTaskStatus(db, attempt.taskId);
-    return outcomeOf(db, (await loadAttempt(db, attemptId))!);
-  });
+  const attempt = await loadAttempt(db, attemptId);
+  if (!attempt || isOvertaken(project, { iteration: attempt.iteration, status: attempt.taskStatus }, ref)) {
+    return { kind: 'superseded' };
+  }
+  // A repeat: what was decided stands in the rows.
+  if (attempt.status !== 'running') return outcomeOf(db, attempt);
+  const finding = findingOf(attempt, fault);
+  if (finding.kind === 'output' && attempt.subtaskStatus === 'running') {
+    const rejection = objection(attempt.role, finding.output);
+    if (rejection === undefined) return succeed(db, project, attempt, finding);
+  }
+  await follow(db, project, attempt, finding, effectOf);
+  await updateTaskStatus(db, attempt.taskId);
+  return outcomeOf(db, (await loadAttempt(db, attemptId))!);
 }
 
 async function outcomeOf(db: Database, { subtaskStatus, taskId }: OpenAttempt): Promise<AttemptOutcome> {
