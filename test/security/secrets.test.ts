@@ -1,10 +1,11 @@
 /**
  * Secrets stay where they belong. Every secret field holds a text that is nowhere else; after a scenario that uses all
- * of them none is in Temporal's histories, the log, the database or a reply, except the reply that made it.
+ * of them none is in Temporal's histories, the log, the traces, the database or a reply, except the reply that made it.
  */
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { createLog } from '../../src/platform/core/log.ts';
+import { openTracing } from '../../src/platform/observability/tracing.ts';
 import { makeBelongings } from '../support/belongings.ts';
 import { dumpTables } from '../support/dump-tables.ts';
 import { endpoints } from '../support/endpoints.ts';
@@ -12,6 +13,7 @@ import { EXAMPLES } from '../support/examples.ts';
 import { readHistories } from '../support/histories.ts';
 import { answer, failInStream, startOpenAiServer, type OpenAiServer, type Reply } from '../support/openai-server.ts';
 import { mailbox } from '../support/otp.ts';
+import { startOtlpReceiver, type OtlpReceiver } from '../support/otlp-receiver.ts';
 import { send } from '../support/send.ts';
 import {
   call,
@@ -21,6 +23,7 @@ import {
   type FinishedRun,
   type TestService,
 } from '../support/service.ts';
+import { tried } from '../support/sizes.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
 
 /** The replies that show a secret, once: to whoever just made it. */
@@ -58,6 +61,7 @@ const error =
 let service: TestService;
 let provider: OpenAiServer;
 let receiver: WebhookReceiver;
+let collector: OtlpReceiver;
 const failed: Record<string, FinishedRun> = {};
 /** Secret by name, and what was seen by place. */
 const secrets: Record<string, string> = {
@@ -81,8 +85,13 @@ beforeAll(async () => {
       log += line;
     },
   };
+  const tracedLog = createLog({ level: 'trace', pretty: false, destination });
+  collector = await startOtlpReceiver();
+  // The exporter looks for its address there itself.
+  process.env.OTEL_EXPORTER_OTLP_ENDPOINT = collector.url;
+  const tracing = await openTracing(process.env, tracedLog);
   service = await startTestService({
-    log: createLog({ level: 'trace', pretty: false, destination }),
+    log: tracedLog,
     env: {
       ...{ ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENAI_COMPATIBLE_API_KEY },
       ANTHROPIC_BASE_URL: provider.baseUrl,
@@ -93,6 +102,8 @@ beforeAll(async () => {
     },
   });
   const replies = await carryOut();
+  await tracing?.close();
+  places['traces'] = collector.bytes().toString('latin1');
   places['the log'] = log;
   places['the console'] = printed
     .flatMap(({ mock }) => mock.calls.map((line) => line.map(String).join(' ')))
@@ -113,7 +124,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => {
   await service.close();
-  await Promise.all([provider.close(), receiver.close()]);
+  await Promise.all([provider.close(), receiver.close(), collector.close()]);
   jest.restoreAllMocks();
 });
 
@@ -203,19 +214,26 @@ const spellings = (secret: string): string[] => [
   Buffer.from(secret).toString('hex'),
 ];
 
-describe.each(['histories', 'the log', 'the console', 'the database', 'the audit log', 'replies', 'webhooks'])(
-  '%s',
-  (place) => {
-    // Guards: no reader of this place can act as the service or as a tenant.
-    test('has no secret', () => {
-      expect(Object.keys(secrets)).toHaveLength(13);
-      const found = Object.entries(secrets).filter(([, secret]) =>
-        spellings(secret).some((text) => places[place]!.includes(text)),
-      );
-      expect(found.map(([name]) => name)).toEqual([]);
-    });
-  },
-);
+describe.each([
+  'histories',
+  'the log',
+  'traces',
+  'the console',
+  'the database',
+  'the audit log',
+  'replies',
+  'webhooks',
+])('%s', (place) => {
+  // Guards: no reader of this place can act as the service or as a tenant.
+  test('has no secret', () => {
+    expect(Object.keys(secrets)).toHaveLength(13);
+    const found = Object.entries(secrets).filter(([, secret]) =>
+      spellings(secret).some((text) => places[place]!.includes(text)),
+    );
+    expect(found.map(([name]) => name)).toEqual([]);
+    tried('secrets looked for', Object.keys(secrets).length);
+  });
+});
 
 // Guards: the tests above could fail: each place holds what it is to hold, and the providers were sent their keys.
 test('the places are not empty', () => {
@@ -227,6 +245,8 @@ test('the places are not empty', () => {
     ['the audit log', '"action":"api-keys.create"'],
     ['the audit log', '"action":"integrations.setCredential"'],
     ['the log', 'Activity failed'],
+    ['traces', 'POST /v1/runs'],
+    ['traces', 'chat offline'],
     ['the database', `${receiver.url}/canary`],
     ['webhooks', 'x-service-signature'],
   ];
