@@ -87,9 +87,13 @@ process.stdout.write(options.json ? `${JSON.stringify(report, null, 2)}\n` : mar
 if (options.out) await writeFile(options.out, markdown);
 if (options.profile) say(`Profiles: ${profiles}`);
 if (options.record) await mkdir(dirname(FIGURES), { recursive: true });
-if (options.record) await writeFile(FIGURES, `${JSON.stringify(figuresOf(report), null, 2)}\n`);
+if (options.record) await writeFile(FIGURES, `${JSON.stringify(figuresOf(report), rounded, 2)}\n`);
 // What still runs ends with this process.
 process.exit();
+
+function rounded(_key: string, value: unknown): unknown {
+  return typeof value === 'number' ? Number(value.toFixed(2)) : value;
+}
 
 async function measure(): Promise<Pick<LoadReport, 'traffic' | 'units' | 'bare'>> {
   const report: Pick<LoadReport, 'traffic' | 'units' | 'bare'> = {};

@@ -38,6 +38,8 @@ export interface UnitCosts {
 }
 
 const CALLERS = 4;
+/** One in so many as are measured, before: a process that has just started compiles what it runs. */
+const WARM_UP = 3;
 /** Of each kind, whose histories are read. */
 const SAMPLE = 10;
 
@@ -90,6 +92,9 @@ export async function unitCosts(
     };
     return cost;
   };
+  say('Warming up');
+  await times(Math.ceil(runs / WARM_UP), () => oneRun(client, { withTool: true }));
+  await times(Math.ceil(projects / WARM_UP), () => oneProject(client));
   const run = await measure('a run', runs, () => oneRun(client));
   const runWithTool = await measure('a run with a tool call', runs, () => oneRun(client, { withTool: true }));
   const project = await measure('a project', projects, () => oneProject(client));
