@@ -44,6 +44,8 @@ function isUnreachable(error: unknown): boolean {
     const { code } = cause as { code?: number };
     if (code !== undefined && UNREACHABLE_STATUS.has(code)) return true;
     if (/transport error|connection refused|timeout expired|deadline/i.test(cause.message)) return true;
+    // The workflow's task has failed or timed out on its workers again and again: nobody is there to take an update.
+    if (cause.message.includes('Workflow Task in failed state')) return true;
   }
   return false;
 }
