@@ -26,7 +26,7 @@ export function wireAttacks(credentials: string): readonly WireAttack[] {
     { name: 'zeros', bytes: Buffer.alloc(1_000), statuses: [400] },
     { name: 'HTTP/2', bytes: 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', statuses: [400] },
     { name: 'an unknown method', bytes: head('FOO /v1/agents'), statuses: [400] },
-    { name: 'no version', bytes: 'GET /v1/agents\r\n\r\n', statuses: [400] },
+    { name: 'no version', bytes: 'GET /v1/agents\r\n\r\n' },
     { name: 'a version to come', bytes: 'GET /v1/agents HTTP/9.9\r\nhost: a\r\n\r\n' },
     { name: 'no host', bytes: `GET /v1/agents HTTP/1.1\r\n${credentials}${close}\r\n`, statuses: [400] },
     { name: 'two hosts', bytes: get('host: b\r\n') },

@@ -22,30 +22,29 @@ export interface BytesSender {
 /** @param connections requests that are open at once, at most */
 export function createBytesSender(connections: number): BytesSender {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
-  return {
-    send: ({ url, method, path, headers, body = Buffer.alloc(0) }) =>
-      new Promise((resolve, reject) => {
-        const sized = body.length > 0 || method !== 'GET' ? { 'content-length': String(body.length) } : {};
-        const { hostname, port } = new URL(url);
-        const asked = request(
-          { agent, hostname, port, method, path, headers: { ...sized, ...headers } },
-          (response) => {
-            const chunks: Buffer[] = [];
-            response.on('data', (chunk: Buffer) => chunks.push(chunk));
-            response.on('error', reject);
-            response.on('end', () => {
-              const [contentType] = (response.headers['content-type'] ?? '').split(';');
-              const text = Buffer.concat(chunks).toString();
-              resolve({ status: response.statusCode!, contentType: contentType!, text, headers: response.headers });
-            });
-          },
-        );
-        asked.setTimeout(HANGS_AFTER_MS, () => asked.destroy(new Error(`hangs for ${HANGS_AFTER_MS / 1_000} s`)));
-        asked.on('error', reject);
-        asked.end(body);
-      }),
-    close: () => agent.destroy(),
-  };
+  const send: BytesSender['send'] = ({ url, method, path, headers, body = Buffer.alloc(0) }) =>
+    new Promise((resolve, reject) => {
+      const sized = body.length > 0 || method !== 'GET' ? { 'content-length': String(body.length) } : {};
+      const { hostname, port } = new URL(url);
+      const asked = request({ agent, hostname, port, method, path, headers: { ...sized, ...headers } }, (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () => {
+          const [contentType] = (response.headers['content-type'] ?? '').split(';');
+          const text = Buffer.concat(chunks).toString();
+          resolve({ status: response.statusCode!, contentType: contentType!, text, headers: response.headers });
+        });
+      });
+      asked.setTimeout(HANGS_AFTER_MS, () => asked.destroy(new Error(`hangs for ${HANGS_AFTER_MS / 1_000} s`)));
+      asked.on('error', (error: NodeJS.ErrnoException) => {
+        // The service closed an idle connection while it was taken for this request: no answer to it.
+        if (asked.reusedSocket && error.code === 'ECONNRESET') resolve(send({ url, method, path, headers, body }));
+        else reject(error);
+      });
+      asked.end(body);
+    });
+  return { send, close: () => agent.destroy() };
 }
 
 /**
