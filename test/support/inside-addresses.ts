@@ -1,7 +1,7 @@
 /** Addresses inside, in every spelling that a URL, a resolver or a router may turn into one. */
 
 /** The name of a test says what the spelling is. The port of a server on loopback follows. */
-export const LOCAL_SPELLINGS = [
+const LOCAL_SPELLINGS = [
   ...['127.0.0.1', '127.0.0.1.', '127.255.255.254', '0.0.0.0', '0'],
   // Short, decimal, octal, hexadecimal, and mixed.
   ...['127.1', '127.0.1', '2130706433', '0177.0.0.1', '017700000001', '0x7f000001', '0x7f.0.0.1', '0x7f.1', '0177.0x1'],
@@ -16,7 +16,7 @@ export const LOCAL_SPELLINGS = [
 ];
 
 /** Private, link-local, metadata, multicast, documentation, reserved; and names that are for inside. */
-export const OTHER_INSIDE = [
+const OTHER_INSIDE = [
   ...['10.0.0.1', '172.16.0.1', '192.168.0.1', '100.64.0.1', '169.254.169.254', '[::ffff:169.254.169.254]'],
   ...['168.63.129.16', '100.100.100.200', '192.0.0.192', '198.18.0.1', '203.0.113.1'],
   ...['224.0.0.1', '240.0.0.1', '255.255.255.255'],
