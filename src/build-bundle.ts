@@ -1,5 +1,5 @@
 /** Builds the workflow bundle that workers load: `npm run build`. A worker that bundles at start takes a second more. */
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflows, sealedBundle } from './platform/temporal/workflow-bundle.ts';
@@ -7,8 +7,9 @@ import { bundleWorkflows, sealedBundle } from './platform/temporal/workflow-bund
 const BUNDLE = fileURLToPath(new URL('../dist/workflow-bundle.js', import.meta.url));
 
 await build(BUNDLE, { isSealed: false });
-// For deployments with a payload codec; a worker that finds none bundles at start.
+// For deployments with a payload codec. A worker that finds none bundles at start, and must not find one of before.
 if (process.argv.includes('--sealed')) await build(sealedBundle(BUNDLE), { isSealed: true });
+else await rm(sealedBundle(BUNDLE), { force: true });
 
 async function build(path: string, options: { isSealed: boolean }): Promise<void> {
   const { code } = await bundleWorkflows(options);

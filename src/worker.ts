@@ -53,7 +53,10 @@ export async function startWorker(runtime: Runtime, services: Services): Promise
 
   if (served.includes('orchestration')) await keepSchedules(runtime, services);
   const stopSweeping = services.sandboxes.container.startSweeping(log);
-  log.info({ queues: served.map((queue) => queueName(config, queue)) }, 'worker started');
+  log.info(
+    { queues: served.map((queue) => queueName(config, queue)), version: config.WORKER_BUILD_ID },
+    'worker started',
+  );
   return {
     check() {
       if (workers.some((worker) => worker.getState() === 'FAILED')) throw new Error('a worker ended');

@@ -12,7 +12,9 @@ const SystemHealth = z
     checked_at: Timestamp,
     parts: z.array(
       z.object({
-        name: z.string().describe('postgres, temporal, workers.<queue>, files, mail, models or billing'),
+        name: z
+          .string()
+          .describe('postgres, temporal, workers.<queue>, workers.version, files, mail, models or billing'),
         status: z.enum(HEALTH),
         latency_ms: z.int(),
         detail: z.string().optional(),

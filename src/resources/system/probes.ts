@@ -8,6 +8,7 @@ import type { Config } from '../../platform/core/config.ts';
 import { newUuid } from '../../platform/core/ids.ts';
 import type { FileStore } from '../../platform/files/files.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
+import { describeDeployment } from '../../platform/temporal/deployments.ts';
 import { areQueuesSplit, queueName, QUEUES, type Queue } from '../../platform/temporal/task-queues.ts';
 import type { Health } from './model.ts';
 import type { SystemStore } from './store.ts';
@@ -26,7 +27,13 @@ interface ProbeDependencies {
   files: FileStore;
   config: Pick<
     Config,
-    'TASK_QUEUE_PREFIX' | 'WORKER_QUEUES' | 'SMTP_URL' | 'FILES_S3_BUCKET' | 'BILLING_MODE' | 'STRIPE_SECRET_KEY'
+    | 'TASK_QUEUE_PREFIX'
+    | 'WORKER_QUEUES'
+    | 'WORKER_DEPLOYMENT'
+    | 'SMTP_URL'
+    | 'FILES_S3_BUCKET'
+    | 'BILLING_MODE'
+    | 'STRIPE_SECRET_KEY'
   >;
   /** With a credential of the deployment. */
   providers: readonly string[];
@@ -53,6 +60,8 @@ export function createProbes({ store, temporal, files, config, providers }: Prob
     },
 
     ...Object.fromEntries(served.map((queue) => [`workers.${queue}`, workersOf(temporal, config, queue)])),
+
+    ...(config.WORKER_DEPLOYMENT && { 'workers.version': versionOf(temporal, config.WORKER_DEPLOYMENT) }),
 
     async files() {
       const key = `health/${newUuid()}`;
@@ -99,6 +108,18 @@ function workersOf({ connection, namespace }: Temporal, config: ProbeDependencie
     return found.every((count) => count > 0) ? { status: 'ok' } : { status: 'down', detail: 'no worker' };
   };
 }
+/** Workers with a version get nothing while none is current, however many there are. */
+const versionOf =
+  (temporal: Temporal, deployment: string): Probe =>
+  async () => {
+    const { current } = await temporal.connection.withDeadline(Date.now() + PATIENCE_MS, () =>
+      describeDeployment(temporal, deployment),
+    );
+    return current === null
+      ? { status: 'degraded', detail: 'no version is current: aos deployments set-current <build id>' }
+      : { status: 'ok', detail: current };
+  };
+
 /** Of the server's task queue types. */
 const WORKFLOWS = 1;
 const ACTIVITIES = 2;

@@ -10,6 +10,8 @@ import {
   ownVersion,
   ramp,
 } from '../../../src/platform/temporal/deployments.ts';
+import { createFileStore } from '../../../src/platform/files/files.ts';
+import { createProbes } from '../../../src/resources/system/probes.ts';
 import { startWorker, type RunningWorker } from '../../../src/worker.ts';
 import { gateStep, makeTemplate, phaseSpec, startProject, untilGate, untilProject } from '../../support/projects.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
@@ -59,9 +61,19 @@ const runOn = async (): Promise<string | undefined> =>
 test('a rollout', async () => {
   const { temporal } = service.runtime;
   const use = (buildId: string) => eventually(() => makeCurrent(temporal, { deployment, buildId }));
+  const versions = createProbes({
+    ...{ temporal, store: { ping: async () => {} }, files: createFileStore(service.runtime.config), providers: [] },
+    config: { ...service.runtime.config, WORKER_DEPLOYMENT: deployment },
+  })['workers.version']!;
   await startVersion('v1');
+  // Whoever forgets the step is told, as nothing would begin.
+  await eventually(async () => expect(await versions()).toMatchObject({ status: 'degraded' }));
   await use('v1');
+  await eventually(async () => expect(await versions()).toEqual({ status: 'ok', detail: 'v1' }));
   expect(await runOn()).toBe('v1');
+  // Workers with a version are workers to whoever asks how the deployment is.
+  const { body: health } = await acme.cp('GET', '/v1/system/health');
+  expect(health.parts).toContainEqual(expect.objectContaining({ name: 'workers.orchestration', status: 'ok' }));
   const waiting = await asks(acme, { question: 'Which size?' });
   const page = await askedOn(service, acme, waiting);
   const projectId = await startProject(acme, 'gated');
@@ -99,7 +111,14 @@ test('a rollout', async () => {
   expect(await aos('set-current', 'v1', '--json')).toMatchObject([{ deployment, current: 'v1' }]);
   await eventually(async () => expect(await runOn()).toBe('v1'));
   await expect(aos('set-current', 'v3')).rejects.toThrow(/v3/);
-}, 120_000);
+  const ramping = expect.objectContaining({ build_id: 'v2', percent: 20 });
+  expect(await aos('ramp', 'v2', '--percent', '20', '--json')).toMatchObject([
+    { versions: expect.arrayContaining([ramping]) },
+  ]);
+  expect(await aos('ramp', 'v2', '--percent', '0', '--json')).toMatchObject([
+    { versions: expect.not.arrayContaining([ramping]) },
+  ]);
+}, 240_000);
 
 // Guards: what plain workers began goes along with the first version, so that they can be stopped.
 test('from workers without a version', async () => {
@@ -118,7 +137,7 @@ test('from workers without a version', async () => {
   expect(await gate.approve()).toMatchObject({ status: 200 });
   await untilProject(acme, projectId, 'completed');
   expect(await buildIdOf(`project-${projectId}`)).toBe('v4');
-}, 120_000);
+}, 240_000);
 
 // Guards: half of a version is a mistake that stops the worker, and not a worker without one.
 test.each([{ WORKER_DEPLOYMENT: 'aos' }, { WORKER_BUILD_ID: 'v1' }])('%j alone is refused', (settings) => {
