@@ -115,7 +115,7 @@ export const killAtStatement =
 export const killInRequest =
   (kinds: readonly SinkRequest['kind'][]): Kill =>
   async (context) => {
-    const { deployment, sink } = context;
+    const { sink } = context;
     const met = Promise.withResolvers<Replica>();
     const isOver = Promise.withResolvers<void>();
     sink.beforeAnswer = async ({ kind, socket }) => {
@@ -135,7 +135,7 @@ export const killInRequest =
     const victim = await orNothing(met.promise);
     sink.beforeAnswer = undefined;
     isOver.resolve();
-    return victim && deployment ? killReplicas(context, [victim]) : 0;
+    return victim ? killReplicas(context, [victim]) : 0;
   };
 
 async function orNothing<T>(work: Promise<T>): Promise<T | undefined> {

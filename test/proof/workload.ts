@@ -35,6 +35,11 @@ export const workloadSettings = (sink: Pick<Sink, 'hostAndPort'>): Record<string
 /** No answer for so long is a failure, whatever comes later. */
 const PATIENCE_MS = 30_000;
 
+interface Addressed {
+  base: string | undefined;
+  credential: Record<string, string>;
+}
+
 export interface Reply {
   /** 0: no answer came. */
   status: number;
@@ -158,7 +163,7 @@ export async function prepareWorkload({
     return reply;
   }
 
-  function addressed({ url, controlPlaneUrl }: Replica, surface: Request['surface'], text: string) {
+  function addressed({ url, controlPlaneUrl }: Replica, surface: Request['surface'], text: string): Addressed {
     switch (surface) {
       case 'api':
         return { base: url, credential: { authorization: `Bearer ${apiKey}` } };
@@ -178,10 +183,7 @@ export async function prepareWorkload({
     try {
       const response = await fetch(`${base}${path}`, {
         method,
-        headers: { ...credential, ...(text !== '' && { 'content-type': 'application/json' }) } as Record<
-          string,
-          string
-        >,
+        headers: { ...credential, ...(text !== '' && { 'content-type': 'application/json' }) },
         body: text === '' ? null : text,
         signal: AbortSignal.timeout(PATIENCE_MS),
       });
