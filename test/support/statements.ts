@@ -20,7 +20,7 @@ export interface PlanNode {
   Plans?: PlanNode[];
 }
 
-export interface Explained {
+interface Explained {
   root: PlanNode;
   /** Pages looked at, in memory or not. */
   blocks: number;

@@ -23,7 +23,7 @@ const DIMS = {
   chat_threads: [],
   memory_entries: ['agent', 'type', 'scope'],
 } as const satisfies Record<string, readonly string[]>;
-export type CountedList = keyof typeof DIMS;
+type CountedList = keyof typeof DIMS;
 
 /** Of one workspace, and of what its list is filtered by. */
 export interface Counted<L extends CountedList = CountedList> {
@@ -63,7 +63,7 @@ export async function countRows<L extends CountedList>(db: Database, counted: Co
 /** Pages before this one are as quick to walk to as to look up. */
 const FAR = 250;
 
-export interface PageStart {
+interface PageStart {
   /** Only rows below this place of the list's order; unset: all of them. */
   below: number | undefined;
   /** Rows to leave out there. */
@@ -94,7 +94,7 @@ const FOLDING = sql.raw('4711002');
  * Adds up the oldest deltas. One at a time does: a second one finds the lock taken and nothing to do.
  * @returns how many it folded
  */
-export async function foldTallies(db: Database, most: number): Promise<number> {
+async function foldTallies(db: Database, most: number): Promise<number> {
   const [row] = await db.rows<{ folded: number }>(sql`
     with turn as materialized (select pg_try_advisory_xact_lock(${FOLDING}) as is_ours),
     gone as (
