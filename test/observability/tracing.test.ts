@@ -115,6 +115,9 @@ test('go through a project whose gate a person decides, and replay', async () =>
     const types = inTrace(traceOf(begun)).map(({ attributes }) => attributes['temporal.workflow.type']);
     expect(types).toEqual(expect.arrayContaining(['project', 'phase', 'agentRun']));
   });
+  const { body } = await tenant.cp('GET', `/v1/projects/${id}/events`);
+  const traces = new Set(body.data.map((event: { trace_id: string | null }) => event.trace_id?.replaceAll('-', '')));
+  expect([...traces]).toContain(traceOf(begun));
   const { client } = service.runtime.temporal;
   const workflowBundle = await bundleWorkflows();
   const workflowId = `project-${id}`;

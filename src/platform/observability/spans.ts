@@ -59,3 +59,12 @@ export function traceFields(): { trace_id: string; span_id: string } | undefined
   if (!span || !isSpanContextValid(span)) return undefined;
   return { trace_id: span.traceId, span_id: span.spanId };
 }
+
+const UUID = /^[0-9a-f]{12}[1-8][0-9a-f]{3}[89ab][0-9a-f]{15}$/;
+
+/** For records: the trace as a UUID. One that a caller named may be none, and is then left out. */
+export function traceUuid(): string | null {
+  const id = traceFields()?.trace_id;
+  if (id === undefined || !UUID.test(id)) return null;
+  return id.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}

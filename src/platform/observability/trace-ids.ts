@@ -1,4 +1,8 @@
-/** Ids of traces: random, except where something that has no trace to join has a lasting id of its own to name one. */
+/**
+ * Ids of traces: UUIDs without their dashes, as records of the product take nothing else; random, except where something
+ * that has no trace to join has a lasting id of its own to name one.
+ */
+import { randomUUID } from 'node:crypto';
 import type { IdGenerator } from '@opentelemetry/sdk-trace-node';
 
 // Set for the moment in which a span begins, and for nothing else.
@@ -15,6 +19,6 @@ export function inTraceOf<T>(traceId: string, begin: () => T): T {
 }
 
 export const traceIds = (random: IdGenerator): IdGenerator => ({
-  generateTraceId: () => wanted ?? random.generateTraceId(),
+  generateTraceId: () => wanted ?? randomUUID().replaceAll('-', ''),
   generateSpanId: () => random.generateSpanId(),
 });

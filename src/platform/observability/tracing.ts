@@ -14,7 +14,7 @@ type Env = Record<string, string | undefined>;
 
 const SERVICE_NAME = 'agent-orchestration-service';
 
-export const isTracingWanted = (env: Env): boolean =>
+const isTracingWanted = (env: Env): boolean =>
   Boolean(env.OTEL_EXPORTER_OTLP_ENDPOINT || env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) &&
   env.OTEL_SDK_DISABLED !== 'true' &&
   env.OTEL_TRACES_EXPORTER !== 'none';

@@ -1,6 +1,7 @@
 /** What every write on a project begins with and leaves behind: the lock on its row, and events in the feed. */
 import { sql, type SQL } from 'drizzle-orm';
 import { found, type Database } from '../../../platform/db/client.ts';
+import { traceUuid } from '../../../platform/observability/spans.ts';
 import {
   SYSTEM,
   TOPICS,
@@ -61,9 +62,10 @@ export function insertEvents({ id, customerId }: ProjectRef, events: readonly Pr
   }));
   return sql`
     insert into project_events (project_id, customer_id, task_id, subtask_id, attempt_number, level, category, topic,
-      actor_kind, actor_id, payload)
+      actor_kind, actor_id, payload, trace_id)
     select ${id}, ${customerId}, e."taskId", e."subtaskId", e."attemptNumber", e.level::event_level,
-      e.category::event_category, e.topic, e."actorKind", e."actorId", e.payload
+      e.category::event_category, e.topic, e."actorKind", e."actorId", e.payload,
+      ${traceUuid()}::uuid
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as e("taskId" uuid, "subtaskId" uuid, "attemptNumber" int,
       level text, category text, topic text, "actorKind" text, "actorId" text, payload jsonb)`;
 }
