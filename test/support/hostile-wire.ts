@@ -7,10 +7,11 @@ import { exchange, HANGS_AFTER_MS } from './send-bytes.ts';
 export interface WireAttack {
   name: string;
   bytes: Buffer | string;
-  /** The answers that it may get, one after another; undefined: any that are not the service's own fault. */
+  /**
+   * The answers that it must get, one after another, while our side stays open. Without any, ours ends with these bytes,
+   * and it may be cut off or get whatever is not the service's own fault.
+   */
   statuses?: readonly number[];
-  /** The connection stays open on our side, as if more were to come. */
-  isOpen?: boolean;
 }
 
 /** @param credentials header lines of a caller who may do this: `authorization: ...` */
@@ -84,8 +85,6 @@ export function wireAttacks(credentials: string): readonly WireAttack[] {
     {
       name: 'a body that says 2 GB',
       bytes: post('content-length: 2147483648\r\n', '{"prompt":'),
-      statuses: [413],
-      isOpen: true,
     },
     { name: '100 requests at once', bytes: get('', '').repeat(99) + get(), statuses: Array<number>(100).fill(200) },
     { name: 'a request and noise', bytes: `${get('', '')}\x01\x02\x03\r\n\r\n` },
@@ -149,7 +148,8 @@ export function floods({ apiKey, session, projectId }: Reached): readonly Flood[
 /** @returns what is wrong with the answers to it, undefined where nothing is */
 export async function faultOfWire(url: string, attack: WireAttack | Flood): Promise<string | undefined> {
   try {
-    const answer = 'chunk' in attack ? await flood(url, attack) : await exchange(url, attack.bytes, attack.isOpen);
+    const answer =
+      'chunk' in attack ? await flood(url, attack) : await exchange(url, attack.bytes, attack.statuses !== undefined);
     const statuses = statusesIn(answer);
     if (statuses.some((status) => status >= 500)) return `it is answered ${statuses.join()}`;
     if (attack.statuses && statuses.join() !== attack.statuses.join() && !isOneOf(statuses, attack))
@@ -166,7 +166,7 @@ const isOneOf = ([status, ...more]: number[], attack: WireAttack | Flood): boole
 
 /** The status of each answer in what came back. */
 const statusesIn = (answer: string): number[] =>
-  [...answer.matchAll(/^HTTP\/1\.1 (\d{3}) .*\r$/gm)]
+  [...answer.matchAll(/HTTP\/1\.1 (\d{3}) [^\r\n]*\r\n/g)]
     .map(([, status]) => Number(status))
     .filter((status) => status >= 200);
 
