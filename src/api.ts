@@ -8,7 +8,7 @@ import { docsRouter } from './platform/http/docs.ts';
 import { createBrowserProxy, forwardTo } from './platform/http/proxy.ts';
 import { listen, type Listener } from './platform/http/server.ts';
 import { traceRequests } from './platform/http/tracing.ts';
-import { withinDeadline } from './platform/temporal/problems.ts';
+import { orAfter, withinDeadline } from './platform/temporal/problems.ts';
 import { mcpRouter } from './mcp-server/router.ts';
 import { metricsOf } from './observability.ts';
 import { documents } from './openapi.ts';
@@ -18,6 +18,9 @@ import { miniappRouter } from './resources/miniapps/routes.ts';
 import { signInRouter } from './resources/sign-in/routes.ts';
 import { runUntilSignalled, type Runtime } from './runtime.ts';
 import { withServices, type Services } from './services.ts';
+
+/** Whoever asks whether this is ready wants to know soon that a silent database keeps it from being so. */
+const READY_MS = 4_000;
 
 export interface Api {
   gatewayUrl?: string;
@@ -46,7 +49,9 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
   const audit = services.audit.trail;
   const controlPlane = createSurface({ routes: routesOf('control-plane', routes), authenticate, audit });
   const ready = async () => {
-    await db.rows(sql`select 1`);
+    await orAfter(READY_MS, db.rows(sql`select 1`), () => {
+      throw new Error(`the database does not answer within ${READY_MS} ms`);
+    });
     await withinDeadline(temporal, () => temporal.connection.workflowService.getSystemInfo({}));
   };
 

@@ -14,7 +14,7 @@ const DATABASE_MS = 30_000;
 /** A busy machine's own delay, which is not the service's. */
 const LEEWAY_MS = 500;
 
-export interface UnderFault {
+interface UnderFault {
   link: Link;
   fault: Fault;
   affected: readonly Replica[];

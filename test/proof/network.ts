@@ -18,7 +18,7 @@ import { prove } from './report.ts';
 import { startSink } from './sink.ts';
 import { prepareWorkload, workloadSettings, type Workload } from './workload.ts';
 
-export const LINKS = ['api-temporal', 'api-postgres', 'worker-temporal', 'worker-postgres', 'worker-model'] as const;
+const LINKS = ['api-temporal', 'api-postgres', 'worker-temporal', 'worker-postgres', 'worker-model'] as const;
 export type Link = (typeof LINKS)[number];
 const FAULT_KINDS: readonly Fault['kind'][] = ['latency', 'reset', 'silence', 'trickle', 'down'];
 

@@ -38,7 +38,7 @@ export interface Wire {
   mend(): Promise<void>;
 }
 
-export interface FaultProxy {
+interface FaultProxy {
   wire(name: string, to: string): Promise<Wire>;
   close(): Promise<void>;
 }

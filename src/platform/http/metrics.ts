@@ -7,6 +7,7 @@ import type { RequestHandler } from 'express';
 import { Gauge, Registry } from 'prom-client';
 import type { PoolUse } from '../db/pool.ts';
 import type { Meters } from '../observability/meters.ts';
+import { orAfter } from '../temporal/problems.ts';
 import { notFound } from './app.ts';
 
 /** So many of a kind that are in a state, and for how long the oldest has been there. */
@@ -62,9 +63,9 @@ export function metricsPage({ meters, ...outside }: PageOptions): RequestHandler
 
   async function lookOutside(): Promise<void> {
     const [database, temporal, rows] = await Promise.allSettled([
-      outside.askDatabase(),
-      outside.askTemporal(),
-      readBacklog?.() ?? [],
+      inTime(outside.askDatabase()),
+      inTime(outside.askTemporal()),
+      inTime(readBacklog?.() ?? Promise.resolve([])),
     ]);
     isDatabaseUp.set(database.status === 'fulfilled' ? 1 : 0);
     isTemporalUp.set(temporal.status === 'fulfilled' ? 1 : 0);
@@ -88,6 +89,13 @@ export function metricsPage({ meters, ...outside }: PageOptions): RequestHandler
     response.type(registry.contentType).send([own, found, sdk].filter(Boolean).join('\n'));
   };
 }
+
+/** A scrape has ten seconds, and what says that the database is silent must not wait for it as long as the rest does. */
+const LOOK_MS = 4_000;
+const inTime = <T>(look: Promise<T>): Promise<T> =>
+  orAfter(LOOK_MS, look, () => {
+    throw new Error(`no answer within ${LOOK_MS} ms`);
+  });
 
 /** Its page is on this machine's loopback address. One that does not answer is not worth the rest. */
 const readSdk = (url: string): Promise<string> =>
