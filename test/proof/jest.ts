@@ -35,20 +35,23 @@ interface TestsOptions {
   tests: readonly string[];
   /** Settings for the tests. */
   env?: Record<string, string>;
+  /** One file after another, where a claim is about time. */
+  inTurn?: boolean;
 }
 
 /** The whole of a proof that is nothing but tests. */
 export const proveByTests = ({
-  tests,
-  env,
-  ...claim
+  name,
+  claim,
+  title,
+  ...tests
 }: Pick<ProofResult, 'name' | 'claim' | 'title'> & TestsOptions): Promise<never> =>
-  prove(claim, (run) => runTests(run, { tests, ...(env && { env }) }));
+  prove({ name, claim, title }, (run) => runTests(run, tests));
 
 /** Part of a proof that consists of tests. */
 export async function runTests(
   { seed, small, say, repeat }: ProofRun,
-  { tests, env = {} }: TestsOptions,
+  { tests, env = {}, inTurn = false }: TestsOptions,
 ): Promise<Outcome> {
   const folder = await mkdtemp(join(tmpdir(), 'aos-proof-'));
   removeWithUs(folder);
@@ -62,6 +65,7 @@ export async function runTests(
     [
       ...['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js'],
       ...['--json', `--outputFile=${reportFile}`, `--seed=${seed}`, `--testTimeout=${small ? 120_000 : 600_000}`],
+      ...(inTurn ? ['--runInBand'] : []),
       ...tests,
     ],
     {
@@ -115,7 +119,6 @@ function outcomeOf({ testResults }: JestReport, triedText: string, skips: string
 
 /** Without colours, and without the stack. */
 const firstLines = (message: string): string =>
-  // eslint-disable-next-line no-control-regex -- that is what colours are
   message
     .replace(/\u001b\[\d+m/g, '')
     .split(/\n\s+at /)[0]!

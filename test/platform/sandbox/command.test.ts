@@ -12,7 +12,7 @@ import { syscallFilter } from '../../../src/platform/sandbox/seccomp.ts';
 import { eventually } from '../../support/service.ts';
 import { sized, tried } from '../../support/sizes.ts';
 
-jest.setTimeout(30_000);
+jest.setTimeout(180_000);
 
 const MB = 1_024 * 1_024;
 const MEMORY_MB = 256;
