@@ -48,8 +48,7 @@ export const proveByTests = ({
 }: Pick<ProofResult, 'name' | 'claim' | 'title'> & TestsOptions): Promise<never> =>
   prove({ name, claim, title }, (run) => runTests(run, tests));
 
-/** Part of a proof that consists of tests. */
-export async function runTests(
+async function runTests(
   { seed, small, say, repeat }: ProofRun,
   { tests, env = {}, inTurn = false }: TestsOptions,
 ): Promise<Outcome> {
