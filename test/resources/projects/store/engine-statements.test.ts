@@ -1,5 +1,6 @@
 /** What a phase going on asks of the database: each trip is one that everything else of the project waits for. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { SQL } from 'drizzle-orm';
 import { PgDialect } from 'drizzle-orm/pg-core';
 import type { Database } from '../../../../src/platform/db/client.ts';
 import { createProjectEngine, type ProjectEngine } from '../../../../src/resources/projects/store/engine/index.ts';
@@ -14,17 +15,15 @@ beforeAll(async () => {
   database = await openTestDatabase();
   const { db } = database;
   const dialect = new PgDialect();
-  const listening: Database = {
-    get orm() {
-      return db.orm;
+  // Everything else as it is, getters too.
+  const listening = Object.create(db, {
+    rows: {
+      value: (statement: SQL) => {
+        asked.push(dialect.sqlToQuery(statement).sql);
+        return db.rows(statement);
+      },
     },
-    rows(statement) {
-      asked.push(dialect.sqlToQuery(statement).sql);
-      return db.rows(statement);
-    },
-    transaction: (work) => db.transaction(work),
-    close: () => db.close(),
-  };
+  }) as Database;
   engine = createProjectEngine(listening);
   await makeWorkspace(db, 'acc_acme');
 });
