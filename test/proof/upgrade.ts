@@ -67,7 +67,8 @@ await prove(
     }
     await admin.end();
     await postgres.stop();
-    const filled = empty.size === 0 ? {} : { 'tables that took no made-up row': [...empty].join(' ') };
+    const filled: Record<string, string> =
+      empty.size === 0 ? {} : { 'tables that took no made-up row': [...empty].join(' ') };
     return { did: { ...did, ...filled }, violations };
   },
 );

@@ -147,7 +147,7 @@ interface JsonSchema {
 }
 
 /** The way to every field that a body can have, those inside of fields included. */
-export function placesIn(body: z.ZodType): Place[] {
+function placesIn(body: z.ZodType): Place[] {
   const root = z.toJSONSchema(body, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
   const places = new Map<string, Place>();
   const visit = (schema: JsonSchema | boolean | undefined, place: Place, within: readonly JsonSchema[]) => {

@@ -44,7 +44,7 @@ export interface StepResult {
 /** Executions whose histories are read after a step. */
 const SAMPLE = 60;
 
-export const timesOf = (values: readonly number[]): Times => ({
+const timesOf = (values: readonly number[]): Times => ({
   count: values.length,
   p50: percentile(values, 50),
   p99: percentile(values, 99),
@@ -57,7 +57,7 @@ export const byKind = <T>(items: readonly T[], kindOf: (item: T) => string, msOf
       .map(([kind, of]) => [kind, timesOf(of!.map(msOf))]),
   );
 
-export const isError = ({ status }: Sample): boolean => status < 200 || status >= 300;
+const isError = ({ status }: Sample): boolean => status < 200 || status >= 300;
 
 export async function trafficStep(
   deployment: Deployment,

@@ -93,7 +93,8 @@ describe('what Temporal keeps', () => {
     const { connection, client, namespace } = service.runtime.temporal;
     const scheduleId = await eventually(async () => {
       const prefix = jobPrefix(service.runtime.config) + acme.caller.customerId;
-      for await (const found of client.schedule.list()) if (found.scheduleId.startsWith(prefix)) return found.scheduleId;
+      for await (const found of client.schedule.list())
+        if (found.scheduleId.startsWith(prefix)) return found.scheduleId;
       throw new Error('no schedule yet');
     });
     const kept = await connection.workflowService.describeSchedule({ namespace, scheduleId });
