@@ -18,6 +18,7 @@ import { hostileRequests, lastDeletes, type HostileRequest } from '../support/ho
 import { faultOfWire, floods, wireAttacks } from '../support/hostile-wire.ts';
 import { claimsFor, startIdentityProvider } from '../support/identity-provider.ts';
 import { mailbox } from '../support/otp.ts';
+import { startProject } from '../support/projects.ts';
 import { findSchemathesis, runSchemathesis } from '../support/schemathesis.ts';
 import { createBytesSender } from '../support/send-bytes.ts';
 import { credentialsOf, INTERNAL_CALLER } from '../support/send.ts';
@@ -67,7 +68,7 @@ await prove(
     say('hostile values at every place of every request');
     const hostile = await sendHostileRequests(apis, tenant, belongings, documents, { valuesAPlace, seed }, violated);
     say(`${countOf(hostile)} requests; now what is no HTTP`);
-    const wire = await attackTheWire(apis, deployment.apiKey, belongings, tenant, violated);
+    const wire = await attackTheWire(apis, deployment.apiKey, tenant, violated);
 
     say('what schemathesis makes of the documents');
     const session = {
@@ -195,10 +196,12 @@ function inOrder(answered: ReadonlyMap<number, number>): string {
 async function attackTheWire(
   apis: readonly string[],
   apiKey: string,
-  { projectId }: Belongings,
-  { session }: Tenant,
+  tenant: Tenant,
   violated: (what: string) => void,
 ): Promise<number> {
+  const { session } = tenant;
+  // The one before was ended by what was sent to it.
+  const projectId = await startProject(tenant, 'blog-post');
   const attacks = wireAttacks(`authorization: Bearer ${apiKey}\r\n`);
   const endless = floods({ apiKey, session, projectId });
   for (const url of apis) {

@@ -85,6 +85,7 @@ export function wireAttacks(credentials: string): readonly WireAttack[] {
     {
       name: 'a body that says 2 GB',
       bytes: post('content-length: 2147483648\r\n', '{"prompt":'),
+      statuses: [413],
     },
     { name: '100 requests at once', bytes: get('', '').repeat(99) + get(), statuses: Array<number>(100).fill(200) },
     { name: 'a request and noise', bytes: `${get('', '')}\x01\x02\x03\r\n\r\n` },

@@ -14,6 +14,7 @@ import { Problem } from '../core/problem.ts';
 import { isDatabaseAway } from '../db/away.ts';
 import { urgently } from '../db/client.ts';
 import { withAudit, type AuditTrail } from './audit.ts';
+import { bounded } from './bounded.ts';
 import {
   BINARY,
   NO_CONTENT,
@@ -30,7 +31,7 @@ import { inTraceOf } from './tracing.ts';
 import { filesOf, storableName, uploadProblem } from './uploads.ts';
 import { parseRequest } from './validate.ts';
 
-const MAX_JSON_BYTES = '1mb';
+const MAX_JSON_BYTES = 2 ** 20;
 
 /** @throws Problem 401 or 403 when the request does not show the credential */
 export type Authenticate = (credential: Credential, request: Request) => Promise<Caller>;
@@ -72,12 +73,16 @@ const authenticated =
   };
 
 // Any content type is read as JSON: what is not JSON is then a clear 400 rather than a silently missing body.
-const readJson = express.json({ limit: MAX_JSON_BYTES, strict: false, type: (request) => !isMultipart(request) });
+const readJson = bounded(
+  MAX_JSON_BYTES,
+  express.json({ limit: MAX_JSON_BYTES, strict: false, type: (request) => !isMultipart(request) }),
+);
+const readRaw = bounded(MAX_JSON_BYTES, express.raw({ limit: MAX_JSON_BYTES, type: () => true }));
 const isMultipart = (request: { headers: { 'content-type'?: string } }) =>
   request.headers['content-type']?.startsWith('multipart/') ?? false;
 
 function bodyReader(endpoint: Endpoint): RequestHandler[] {
-  if (endpoint.rawBody) return [express.raw({ limit: MAX_JSON_BYTES, type: () => true })];
+  if (endpoint.rawBody) return [readRaw];
   if (endpoint.upload) return [fileReader(endpoint.upload.maxBytes)];
   return endpoint.body ? [readJson] : [];
 }
@@ -85,7 +90,9 @@ function bodyReader(endpoint: Endpoint): RequestHandler[] {
 function fileReader(maxBytes: number): RequestHandler {
   const limits = { fileSize: maxBytes, files: 1, fields: 10 };
   const read = multer({ storage: multer.memoryStorage(), limits, defParamCharset: 'utf8' }).single('file');
-  return (request, response, next) => read(request, response, (error) => next(error && uploadProblem(error)));
+  return bounded(maxBytes, (request, response, next) =>
+    read(request, response, (error) => next(error && uploadProblem(error))),
+  );
 }
 
 const answer =

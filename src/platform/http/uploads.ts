@@ -8,6 +8,7 @@ import multer, { type StorageEngine } from 'multer';
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { Problem } from '../core/problem.ts';
+import { watchBody } from './bounded.ts';
 import type { ReceivedFile, ReceiveFiles, UploadLimits } from './endpoint.ts';
 
 /** Other fields of the form are read past; these bound what they can cost. */
@@ -57,9 +58,11 @@ export const filesOf =
     const receive = async (): Promise<ReceivedFile[]> => {
       // The parser would wait for ever for a request that broke off before it was asked.
       if (request.destroyed && !request.readableEnded) throw new Problem('invalid_upload', 'Request aborted');
-      await new Promise<void>((resolve, reject) =>
-        read(request, response, (error: unknown) => (error ? reject(error as Error) : resolve())),
-      ).catch(async (error: Error) => {
+      await new Promise<void>((resolve, reject) => {
+        watchBody(request, response, limits.maxBytes, reject);
+        read(request, response, (error: unknown) => (error ? reject(error as Error) : resolve()));
+      }).catch(async (error: Error) => {
+        if (error instanceof Problem) throw error;
         await settled();
         throw failure ?? uploadProblem(error, ['LIMIT_FILE_COUNT']);
       });
