@@ -209,28 +209,37 @@ describe('the embedded service', () => {
   }, 30_000);
 });
 
-const dumpTool = (name: string): string | undefined => {
+/** Those of the server first: older ones refuse to dump it. */
+const dumpTool = (name: string, binaries: string | undefined): string | undefined => {
   const versions = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql').sort().reverse() : [];
-  const folders = [...versions.map((version) => `/usr/lib/postgresql/${version}/bin`), ...process.env.PATH!.split(':')];
+  const folders = [
+    ...(binaries ? [binaries] : []),
+    ...versions.map((version) => `/usr/lib/postgresql/${version}/bin`),
+    ...process.env.PATH!.split(':'),
+  ];
   return folders.map((each) => join(each, name)).find((each) => existsSync(each));
 };
 
 // Guards: a dump taken while it works, the files and the secrets are enough for a new machine and a new Temporal.
 test('a service with a database of its own goes on from a dump', async () => {
-  const [dump, restoreDump] = [dumpTool('pg_dump'), dumpTool('pg_restore')];
-  const server = dump && restoreDump ? await openNativePostgres() : 'there is no pg_dump';
+  const server = await openNativePostgres();
   if (typeof server === 'string') return console.warn(`SKIPPED: pg_dump and pg_restore are not tried: ${server}`);
+  const [dump, restoreDump] = [dumpTool('pg_dump', server.binaries), dumpTool('pg_restore', server.binaries)];
+  if (!dump || !restoreDump) {
+    await server.close();
+    return console.warn('SKIPPED: pg_dump and pg_restore are not tried: they are not installed');
+  }
   const restored = `aos_restored_${process.pid}`;
   const admin = new pg.Client({ connectionString: withDatabase(server.url, 'postgres') });
   await admin.connect();
   try {
     const [from, to, file] = [join(folder, 'from'), join(folder, 'to'), join(folder, 'aos.dump')];
     const work = await beginWork(await start(from, { DATABASE_URL: server.url }));
-    await execute(dump!, ['--format=custom', `--file=${file}`, server.url]);
+    await execute(dump, ['--format=custom', `--file=${file}`, server.url]);
     await stop('SIGTERM');
     await admin.query(`create database ${restored} template template0`);
     const url = withDatabase(server.url, restored);
-    await execute(restoreDump!, ['--exit-on-error', '--no-owner', `--dbname=${url}`, file]);
+    await execute(restoreDump, ['--exit-on-error', '--no-owner', `--dbname=${url}`, file]);
     await mkdir(to, { mode: 0o700 });
     for (const name of ['secrets.json', 'credentials.json', 'files']) {
       await cp(join(from, name), join(to, name), { recursive: true });

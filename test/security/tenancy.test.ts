@@ -73,9 +73,11 @@ async function readAll(tenant: Tenant, of: Belongings): Promise<Record<string, s
   return read;
 }
 
-/** Every row there is, but for who asked what: of that the asker's own log tells, also where it was refused. */
+/** Who asked what, of which the asker's own log tells, also where it was refused; and totals, which follow other rows. */
+const ELSEWHERE = /^public\.(audit_log|tallies|tally_deltas) /;
+/** Every row there is. */
 const recorded = async (): Promise<string[]> =>
-  (await dumpTables(service.runtime.db, ['last_used_at'])).filter((row) => !row.startsWith('public.audit_log '));
+  (await dumpTables(service.runtime.db, ['last_used_at'])).filter((row) => !ELSEWHERE.test(row));
 
 /** A query that can be left out filters a list; one that cannot names a thing. */
 const isOptional = (query: Endpoint['query']): boolean => query?.safeParse({}).success ?? true;

