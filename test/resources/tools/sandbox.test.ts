@@ -149,7 +149,7 @@ inBubblewrap.each([
   ['all the memory', 'tail /dev/zero'],
   ['endless output', 'cat /dev/zero'],
   ['an endless loop', 'while :; do :; done'],
-  ['an orphan', '(setsid sleep 3141592 > /dev/null 2>&1 &); sleep 100'],
+  ['an orphan', '(setsid sleep 1414213 > /dev/null 2>&1 &); sleep 100'],
 ])('%s ends, and the worker goes on', async (_, script) => {
   await make('command', 'command', { argv: ['bash', '-c', script], timeout_s: 1 });
   expect(await call('command')).toMatchObject({ status: 'failed' });
