@@ -78,11 +78,11 @@ await prove(
     const token = await identity.token(claimsFor(tenant), { expiresAt: Math.floor(Date.now() / 1_000) + A_DAY_S });
     const identityOperations = endpoints.flatMap(({ id, credential }) => (credential === 'identity' ? id : []));
     const passes = [
-      { name: 'public', baseUrl: gateway.url, headers: { authorization: `Bearer ${deployment.apiKey}` } },
+      { name: 'public', baseUrl: gateway.url, headers: { Authorization: `Bearer ${deployment.apiKey}` } },
       { name: 'control-plane', baseUrl: `${gateway.url}/api/v1/cp`, headers: session },
       {
         ...{ name: 'identity', baseUrl: deployment.replicas[0]!.controlPlaneUrl!, operationIds: identityOperations },
-        headers: { authorization: `Bearer ${token}` },
+        headers: { Authorization: `Bearer ${token}` },
       },
     ];
     let generated = 0;

@@ -38,6 +38,7 @@ export interface SchemathesisOptions {
   documentUrl: string;
   /** What the paths of the document are relative to. */
   baseUrl: string;
+  /** Credentials under the names that documents have them, `Authorization`: it takes others for made-up ones. */
   headers: Record<string, string>;
   seed: number;
   /** Of the random requests for each operation; those at the bounds of each field come on top. */
