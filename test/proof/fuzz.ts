@@ -82,7 +82,7 @@ await prove(
       { name: 'control-plane', baseUrl: `${gateway.url}/api/v1/cp`, headers: session },
       {
         ...{ name: 'identity', baseUrl: deployment.replicas[0]!.controlPlaneUrl!, operationIds: identityOperations },
-        headers: { Authorization: `Bearer ${token}` },
+        ...{ headers: { Authorization: `Bearer ${token}` }, takesEither: true },
       },
     ];
     let generated = 0;
