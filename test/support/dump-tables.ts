@@ -17,3 +17,10 @@ export async function dumpTables(db: Database, ignored: readonly string[] = []):
   }
   return dump;
 }
+
+/** Totals follow other rows, at a time of housekeeping's own. */
+const FOLLOWING = /^public\.(tallies|tally_deltas) /;
+
+/** What has been recorded, to be compared before and after something that is to change nothing. */
+export const dumpRecords = async (db: Database): Promise<string[]> =>
+  (await dumpTables(db, ['last_used_at'])).filter((row) => !FOLLOWING.test(row));

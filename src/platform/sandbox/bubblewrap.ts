@@ -32,11 +32,12 @@ const NOT_SYSTEM = ['/usr/src', '/usr/local/src'].filter((path) => existsSync(pa
  * are the kernel's settings too, and no limit on processes counts for root.
  * @param seconds of processor time for one process
  * @param filterFd where the filter of system calls is read from
+ * @param infoFd where it says, as JSON with `child-pid`, which is the first process inside, before that one does anything
  */
 export const bubblewrapped = (
   argv: readonly string[],
   { memoryBytes, processes }: CommandLimits,
-  { seconds, filterFd }: { seconds: number; filterFd?: number },
+  { seconds, filterFd, infoFd }: { seconds: number; filterFd?: number; infoFd?: number },
 ): [string, ...string[]] => [
   // When the machine is short of anything, it is the command that waits or ends, not the service.
   ...(['nice', '-n', '10', 'choom', '-n', '1000', '--'] as const),
@@ -51,6 +52,7 @@ export const bubblewrapped = (
   ...['--size', `${FILES_BYTES}`, '--tmpfs', '/tmp', '--size', `${FILES_BYTES}`, '--tmpfs', HOME],
   ...['--chdir', HOME, '--remount-ro', '/'],
   ...(filterFd === undefined ? [] : ['--seccomp', String(filterFd)]),
+  ...(infoFd === undefined ? [] : ['--info-fd', String(infoFd)]),
   // Inside: there the limit on processes counts those of this sandbox only.
   ...['--', 'prlimit', `--nproc=${processes}`, `--data=${memoryBytes}`, `--as=${Math.max(SPACE_BYTES, memoryBytes)}`],
   ...[`--cpu=${seconds}`, `--fsize=${FILES_BYTES}`, `--nofile=${OPEN_FILES}`],

@@ -2,9 +2,11 @@
  * Commands of strangers in bubblewrap. Nothing of a command outlives it: with the first process of its namespace the kernel
  * ends all others, and that one ends with its command, at its time limit, and when this process does.
  */
-import { spawn, spawnSync, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
-import type { Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { bubblewrapped, launchEnvironment, type CommandLimits } from './bubblewrap.ts';
 import { memoryOf } from './memory-of.ts';
 import { createOutput, tooLarge, tooLong, tooMuchOutput, type ProgramRequest, type ProgramResult } from './program.ts';
@@ -25,6 +27,9 @@ interface Settings extends CommandLimits {
 }
 
 const FILTER_FD = 3;
+const INFO_FD = 4;
+/** For bubblewrap to make its namespaces on a machine that has other things to do. */
+const MAKING_MS = 5_000;
 const WATCH_MS = 100;
 const PROBE_TIMEOUT_MS = 5_000;
 const NOBODY = 65_534;
@@ -71,14 +76,17 @@ async function execute(
   const filter = syscallFilter();
   const [file, ...args] = bubblewrapped(argv, limits, {
     seconds: Math.ceil(timeoutMs / 1_000) + 1,
+    infoFd: INFO_FD,
     ...(filter && { filterFd: FILTER_FD }),
   });
   const child = start(file, args);
 
+  const firstInside = readFirstInside(child.stdio[INFO_FD] as Readable);
   let ended: string | undefined;
   const end = (reason: string) => {
-    ended ??= reason;
-    child.kill('SIGKILL');
+    if (ended !== undefined) return;
+    ended = reason;
+    void kill(child, firstInside);
   };
   const output = createOutput(() => end(tooMuchOutput));
   child.stdout.on('data', (chunk: Buffer) => output.add('stdout', chunk));
@@ -109,11 +117,35 @@ async function execute(
 function start(file: string, args: readonly string[]): ChildProcessWithoutNullStreams {
   if (args.some((arg) => arg.includes('\0'))) throw new SandboxError('an argument has a NUL character in it');
   try {
-    const stdio: 'pipe'[] = ['pipe', 'pipe', 'pipe', 'pipe'];
+    const stdio: 'pipe'[] = ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'];
     return spawn(file, args, { ...startOptions(), detached: true, stdio }) as ChildProcessWithoutNullStreams;
   } catch (error) {
     throw notStarted(error);
   }
+}
+
+/** @returns undefined where it ended before there was one */
+async function readFirstInside(info: Readable): Promise<number | undefined> {
+  const said = await text(info).catch(() => '');
+  const [, pid] = /"child-pid":\s*(\d+)/.exec(said) ?? [];
+  return pid === undefined ? undefined : Number(pid);
+}
+
+/**
+ * Ends the first process inside, and with it the kernel ends all others. bubblewrap alone would not do: the kernel forgets
+ * that a process is to end with its parent whenever that process gives up rights, and asks to be told again.
+ */
+async function kill(child: ChildProcess, firstInside: Promise<number | undefined>): Promise<void> {
+  const pid = await Promise.race([firstInside, sleep(MAKING_MS, undefined, { ref: false })]);
+  // While bubblewrap is there the number is still that of its child.
+  if (pid !== undefined && child.exitCode === null && child.signalCode === null) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // Gone meanwhile.
+    }
+  }
+  child.kill('SIGKILL');
 }
 
 const notStarted = (error: unknown): SandboxError => {

@@ -144,6 +144,13 @@ inBubblewrap('what takes everything gets little of it', async () => {
   for (const time of [31415, 31416, 31417, 31418, 271828]) expect(await isRunning(`sleep ${time}`)).toBe(false);
 });
 
+// Guards: nothing is left of what is ended while its sandbox is still being made.
+inBubblewrap('what is ended early is ended whole', async () => {
+  const early = (timeoutMs: number) => expect(bash('sleep 1732050', { timeoutMs })).rejects.toThrow(/not done within/);
+  for (let ms = 1; ms < 60; ms += 8) await Promise.all(Array.from({ length: 4 }, (_, i) => early(ms + 2 * i)));
+  expect(await isRunning('sleep 1732050')).toBe(false);
+});
+
 // Guards: a cancelled run's command is ended at once.
 inBubblewrap('a signal ends it', async () => {
   const controller = new AbortController();

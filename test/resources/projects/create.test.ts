@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { projectIdOf } from '../../../src/resources/projects/store/create.ts';
-import { dumpTables } from '../../support/dump-tables.ts';
+import { dumpRecords } from '../../support/dump-tables.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
 import { phase, spec, step } from '../templates/specs.ts';
 import { makeProject, makeTemplate, pipeline, request, subtasksOf, tasksOf } from './pipeline.ts';
@@ -264,14 +264,14 @@ describe('is refused', () => {
 
   // Guards: bad input is a 400 that names what is wrong, on both surfaces, and leaves nothing behind.
   test.each(REFUSED)('%s', async (_what, change, detail) => {
-    const before = await dumpTables(service.runtime.db, ['last_used_at']);
+    const before = await dumpRecords(service.runtime.db);
     for (const post of [acme.cp, acme.api]) {
       const { status, body } = await post('POST', '/v1/projects', { ...request, ...change });
       expect(status).toBe(400);
       if (typeof detail === 'string') expect(body).toEqual({ detail });
       else expect(body.detail).toMatch(detail);
     }
-    expect(await dumpTables(service.runtime.db, ['last_used_at'])).toEqual(before);
+    expect(await dumpRecords(service.runtime.db)).toEqual(before);
   });
 
   // Guards: the control plane asks for a title, the public API makes one.

@@ -1,6 +1,6 @@
 /** Projects while Temporal is away. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { dumpTables } from '../../support/dump-tables.ts';
+import { dumpRecords } from '../../support/dump-tables.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 import { makeProject, makeTemplate, request } from './pipeline.ts';
@@ -27,7 +27,7 @@ const DEADLINE_MS = 5_000;
 
 /** All there is, but for what was said with commands that came to nothing. */
 const record = async () =>
-  (await dumpTables(service.runtime.db, ['last_used_at'])).filter((row) => !row.startsWith('public.project_commands'));
+  (await dumpRecords(service.runtime.db)).filter((row) => !row.startsWith('public.project_commands'));
 
 describe.each(['refuse', 'hang'] as const)('when Temporal is away (connections %s)', (how) => {
   // Guards: what needs Temporal answers 502 in time and has changed nothing: no project, task, step or budget is left.
