@@ -3,13 +3,12 @@
  * fixtures. It keeps nothing: what needs memory is tested against `stripe-server.ts`. Built once with `go` into the
  * project's cache; where that cannot be done, the tests that want it say so loudly and are skipped.
  */
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { buildGoProgram } from './go-program.ts';
 
 const VERSION = 'v0.203.0';
 const CACHE = fileURLToPath(new URL('../../.cache', import.meta.url));
@@ -25,34 +24,12 @@ export interface StripeMock {
 export async function hasStripeMock(): Promise<boolean> {
   if (existsSync(PROGRAM)) return true;
   try {
-    await build();
+    await buildGoProgram(`github.com/stripe/stripe-mock@${VERSION}`, PROGRAM, BUILD_MS);
     return true;
   } catch (error) {
     const [reason] = String((error as Error).message).split('\n');
     process.stderr.write(`\nSKIPPED: everything that needs stripe-mock, which cannot be built here (${reason})\n`);
     return false;
-  }
-}
-
-/** Of two at once both build, and either one is whole. */
-async function build(): Promise<void> {
-  await mkdir(join(CACHE, 'bin'), { recursive: true });
-  const folder = await mkdtemp(join(CACHE, 'stripe-mock-'));
-  process.stderr.write(`Building stripe-mock ${VERSION} for the tests, once ...\n`);
-  try {
-    await promisify(execFile)('go', ['install', '-trimpath', `github.com/stripe/stripe-mock@${VERSION}`], {
-      cwd: folder,
-      timeout: BUILD_MS,
-      // Everything inside the folder, and deletable: Go's module cache is read-only otherwise.
-      env: {
-        ...process.env,
-        ...{ GOBIN: folder, GOPATH: join(folder, 'go'), GOCACHE: join(folder, 'build') },
-        ...{ GOFLAGS: '-modcacherw', GOTELEMETRY: 'off' },
-      },
-    });
-    await rename(join(folder, 'stripe-mock'), PROGRAM);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
   }
 }
 

@@ -2,16 +2,15 @@
  * Toxiproxy, the fault proxy of the network proofs: a wire for each link between two parts, which can be slowed, cut into
  * bits, reset, silenced or taken down. The server is found on PATH, or built once with `go` into the project's cache.
  */
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { Toxiproxy, type ICreateToxicBody, type Proxy } from 'toxiproxy-node-client';
 import { freePort } from '../../src/embedded/temporal.ts';
 import { endWithUs } from '../bench/processes.ts';
+import { buildGoProgram } from './go-program.ts';
 
 const VERSION = 'v2.12.0';
 const MODULE = 'github.com/Shopify/toxiproxy/v2/cmd/server';
@@ -121,32 +120,10 @@ async function findServer(): Promise<{ path?: string; reason: string }> {
   const path = [...onPath, BUILT].find(existsSync);
   if (path) return { path, reason: '' };
   try {
-    await build();
+    await buildGoProgram(`${MODULE}@${VERSION}`, BUILT, BUILD_MS);
     return { path: BUILT, reason: '' };
   } catch (error) {
     const [reason] = String((error as Error).message).split('\n');
     return { reason: `toxiproxy-server is neither on PATH nor can it be built with go (${reason})` };
-  }
-}
-
-/** Of two at once both build, and either one is whole. */
-async function build(): Promise<void> {
-  await mkdir(join(CACHE, 'bin'), { recursive: true });
-  const folder = await mkdtemp(join(CACHE, 'toxiproxy-'));
-  process.stderr.write(`Building toxiproxy ${VERSION}, once ...\n`);
-  try {
-    await promisify(execFile)('go', ['install', '-trimpath', `${MODULE}@${VERSION}`], {
-      cwd: folder,
-      timeout: BUILD_MS,
-      // Everything inside the folder, and deletable: Go's module cache is read-only otherwise.
-      env: {
-        ...process.env,
-        ...{ GOBIN: folder, GOPATH: join(folder, 'go'), GOCACHE: join(folder, 'build') },
-        ...{ GOFLAGS: '-modcacherw', GOTELEMETRY: 'off' },
-      },
-    });
-    await rename(join(folder, 'server'), BUILT);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
   }
 }
