@@ -1,7 +1,7 @@
 /** deploy/kubernetes: overlays that build, objects that the cluster takes, and pods with the settings that they read. */
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, globSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +10,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { loadConfig, settings } from '../../src/platform/core/config.ts';
 import { ownVersion } from '../../src/platform/temporal/deployments.ts';
 import { QUEUES } from '../../src/platform/temporal/task-queues.ts';
+import { installPythonPackage } from '../support/python-package.ts';
 import { TEST_SECRETS } from '../support/service.ts';
 
 // What Kubernetes objects are is the schemas' business; the assertions say which parts matter.
@@ -47,13 +48,9 @@ describe('schemas of Kubernetes', () => {
     const python = join(VALIDATOR.home, 'bin/python');
     return spawnSync(python, ['-m', 'kubernetes_validate', '--strict', file], { encoding: 'utf8' });
   };
-  beforeAll(() => {
+  beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'kubernetes-'));
-    if (!hasPython || existsSync(VALIDATOR.home)) return;
-    const unfinished = `${VALIDATOR.home}.${process.pid}`;
-    execFileSync('python3', ['-m', 'venv', unfinished]);
-    execFileSync(join(unfinished, 'bin/python'), ['-m', 'pip', 'install', '--quiet', VALIDATOR.package]);
-    renameSync(unfinished, VALIDATOR.home);
+    if (hasPython) await installPythonPackage(VALIDATOR.package, VALIDATOR.home);
   }, 120_000);
 
   const tested = hasPython ? test : test.skip;

