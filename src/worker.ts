@@ -164,7 +164,9 @@ function optionsOf(
       ],
     },
     maxCachedWorkflows: config.WORKER_MAX_CACHED_WORKFLOWS,
-    maxConcurrentWorkflowTaskExecutions: config.WORKER_MAX_WORKFLOW_TASKS,
+    // Without a cache there is room for one workflow: a second one's task would push it out while it waits for a local
+    // activity, and its own task would be lost until it times out.
+    maxConcurrentWorkflowTaskExecutions: config.WORKER_MAX_CACHED_WORKFLOWS ? config.WORKER_MAX_WORKFLOW_TASKS : 1,
     shutdownGraceTime: config.SHUTDOWN_GRACE,
     // A cancelled model call is to stop within a second, and it learns of that with a heartbeat.
     maxHeartbeatThrottleInterval: '1s',

@@ -122,7 +122,7 @@ export const settings = z.object({
     'Workflow tasks this worker runs at once. Fewer (2 a core) let commands go before busy pipelines, and cost throughput',
   ),
   WORKER_MAX_CACHED_WORKFLOWS: integer(1_000, 0, 100_000).describe(
-    'Workflows this worker keeps in memory between their tasks; the others replay from their history when they go on',
+    'Workflows this worker keeps in memory between their tasks; the others replay from their history when they go on. 0: none, and one workflow task at a time',
   ),
   WORKER_DEPLOYMENT: z
     .string()

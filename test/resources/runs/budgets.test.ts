@@ -140,3 +140,20 @@ test('a repeated call holds once', async () => {
   expect(run).toMatchObject({ status: 'succeeded', output: 'Now.' });
   expect(await budgetOf(run.run_id)).toEqual({ limit: 1, spent: 0.03, reserved: 0 });
 });
+
+// Guards: what a call held whose worker died after its run was cancelled is given back, and not while a call may still last.
+test.each([
+  [16, 1],
+  [25, 0],
+])('%s minutes after the end of a run a hold that nobody ended is %s USD', async (minutes, reserved) => {
+  provider.script(answer('Done.'));
+  const { run_id: id } = await acme.run(limited('5'));
+  const { db } = service.runtime;
+  await db.rows(sql`update runs set completed_at = now() - make_interval(mins => ${minutes}) where id = ${id}`);
+  await db.rows(
+    sql`insert into cost_reservations (run_id, turn, budget_id, amount_usd) values (${id}, 2, ${`run:${id}`}, 1)`,
+  );
+  await db.rows(sql`update budgets set reserved_usd = 1 where id = ${`run:${id}`}`);
+  await service.services.stores.runs.releaseForgotten();
+  expect(await budgetOf(id)).toMatchObject({ reserved });
+});

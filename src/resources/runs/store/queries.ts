@@ -160,12 +160,15 @@ export async function listUnstarted(db: Database, olderThanMs: number, limit: nu
     order by r.created_at limit ${limit}`);
 }
 
-/** Gives back what runs that ended long ago still hold; their calls died with their worker. */
+/**
+ * Gives back what runs still hold longer after their end than an attempt at a turn may last (15 minutes): their calls died
+ * with their worker.
+ */
 export async function releaseForgotten(db: Database): Promise<void> {
   await db.rows(sql`
     with released as (
       delete from cost_reservations c using runs r
-      where r.id = c.run_id and r.completed_at < now() - interval '1 hour' returning c.budget_id, c.amount_usd
+      where r.id = c.run_id and r.completed_at < now() - interval '20 minutes' returning c.budget_id, c.amount_usd
     )
     ${giveBack(sql`released`)}`);
 }
