@@ -500,6 +500,7 @@ export function createServices({ config, log, db, temporal }: Runtime) {
     identityCaller: createIdentityCaller({ settings: config, members: memberStore }),
     async close() {
       await mcp.close();
+      await models.close();
       await egress.close();
     },
   };

@@ -28,7 +28,7 @@ async function run({ json }: { json?: boolean }): Promise<void> {
     import('../resources/memory/re-embed.ts'),
   ]);
   const config = checkSettings(process.env);
-  const { model, dimensions, embed } = createEmbedder(config, deploymentCredentials(config));
+  const { model, dimensions, embed, close } = createEmbedder(config, deploymentCredentials(config));
   let entries = 0;
   const isChanged = await withDatabase(process.env, (db) =>
     reEmbed(db, {
@@ -38,7 +38,7 @@ async function run({ json }: { json?: boolean }): Promise<void> {
         showProgress(done, total);
       },
     }),
-  );
+  ).finally(close);
   if (json) return printJson({ model, dimensions, entries, changed: isChanged });
   console.log(
     isChanged

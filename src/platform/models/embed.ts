@@ -16,6 +16,7 @@ export interface Embedder {
   dimensions: number;
   /** One vector a text, of unit length. @throws ModelFailure */
   embed(texts: readonly string[], signal?: AbortSignal): Promise<number[][]>;
+  close(): Promise<void>;
 }
 
 type Options = NonNullable<Parameters<typeof embed>[0]['providerOptions']>;
@@ -45,6 +46,7 @@ function packaged(): Embedder {
   const sdk = createPackagedModel();
   return {
     ...PACKAGED,
+    close: () => sdk.close(),
     async embed(texts, signal) {
       const { embeddings } = await sdk.doEmbed({ values: [...texts], abortSignal: signal });
       return embeddings;
@@ -80,6 +82,7 @@ function provided(
   return {
     model: `${name}:${model}`,
     dimensions,
+    close: async () => {},
     async embed(texts, signal) {
       const deadline = AbortSignal.timeout(TIMEOUT_MS);
       const { embeddings } = await embedMany({

@@ -71,5 +71,6 @@ export function createModels(config: Config, { log, guardedFetch }: ModelsDeps):
     }),
     embedding: { model: embedder.model, dimensions: embedder.dimensions },
     embed: embedder.embed,
+    close: embedder.close,
   };
 }

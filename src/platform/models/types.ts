@@ -119,4 +119,5 @@ export interface Models {
   embedding: { model: string; dimensions: number };
   /** One vector a text, unit length. Loads the packaged model at first use. @throws ModelFailure of a provider */
   embed(texts: readonly string[], signal?: AbortSignal): Promise<number[][]>;
+  close(): Promise<void>;
 }

@@ -1,7 +1,9 @@
-import { expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
+import { setImmediate } from 'node:timers/promises';
 import { createPackagedModel, PACKAGED } from '../../../src/platform/models/embed-packaged.ts';
 
 const embedder = createPackagedModel();
+afterAll(() => embedder.close());
 const embed = async (...values: string[]) => (await embedder.doEmbed({ values })).embeddings;
 const cosine = (a: readonly number[], b: readonly number[]) =>
   a.reduce((sum, value, index) => sum + value * b[index]!, 0);
@@ -49,4 +51,15 @@ test('embeds a long text as a whole', async () => {
     `${filler}\n${'The refund window is 30 days from delivery. '.repeat(4)}`,
   )) as [number[], number[], number[]];
   expect(cosine(question, withFact)).toBeGreaterThan(cosine(question, without) + 0.1);
+});
+
+// Guards: long texts do not keep requests and workflow tasks waiting: the loop of the service turns meanwhile, and not once
+// for each pass of the model.
+test('computes beside the loop of the service', async () => {
+  let isDone = false;
+  const embedding = embed(...Array.from({ length: 4 }, () => 'long text '.repeat(2_000))).then(() => (isDone = true));
+  let turns = 0;
+  for (; !isDone; turns++) await setImmediate();
+  await embedding;
+  expect(turns).toBeGreaterThan(1_000);
 });
