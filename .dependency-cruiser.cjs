@@ -10,7 +10,7 @@ module.exports = {
       severity: 'error',
       from: { path: '^workflows/' },
       to: {
-        pathNot: ['^workflows/', '/model\\.ts$', '^src/platform/core/problem\\.ts$', '@temporalio/(workflow|common)'],
+        pathNot: ['^workflows/', '/model\\.ts$', '^src/platform/core/(priority|problem)\\.ts$', '@temporalio/(workflow|common)'],
         ...types,
       },
     },

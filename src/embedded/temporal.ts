@@ -42,8 +42,10 @@ const DYNAMIC_CONFIG = [
   'system.enableEagerWorkflowStart=true',
   'matching.numTaskqueueReadPartitions=1',
   'matching.numTaskqueueWritePartitions=1',
-  // Tasks in the order of their priority: a command of a project goes before the steps of others.
+  // Tasks in the order of their priority: a command of a project goes before the steps of others, and those before
+  // webhooks; among equals each workspace in its turn.
   'matching.useNewMatcher=true',
+  'matching.enableFairness=true',
 ];
 
 const START_TIMEOUT_MS = 60_000;

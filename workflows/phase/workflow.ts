@@ -23,8 +23,8 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ACTION_FAILED } from '../../activities/projects.ts';
+import { PRIORITY } from '../../src/platform/core/priority.ts';
 import {
-  PRIORITY,
   projectWorkflowId,
   SYSTEM,
   type AttemptBeginning,

@@ -25,10 +25,10 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { PRIORITY } from '../../src/platform/core/priority.ts';
 import type { ProblemCode } from '../../src/platform/core/problem.ts';
 import {
   phaseWorkflowId,
-  PRIORITY,
   projectWorkflowId,
   type BoardPhase,
   type GateDecision,

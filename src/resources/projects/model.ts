@@ -135,9 +135,6 @@ export const SYSTEM: Actor = { kind: 'system', id: null };
 /** An idempotent step that dies this often in one life of its phase is left to a person. */
 export const MAX_CRASHES = 2;
 
-/** Of workflow tasks and activities, 1 first; those of runs that stand alone have 3, Temporal's middle. */
-export const PRIORITY = { commands: 1, steps: 4 } as const;
-
 export const projectWorkflowId = (projectId: string): string => `project-${projectId}`;
 export const phaseWorkflowId = (projectId: string, phaseSlug: string, iteration: number): string =>
   `project-${projectId}/${phaseSlug}/${iteration}`;

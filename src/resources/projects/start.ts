@@ -3,12 +3,13 @@ import { WithStartWorkflowOperation } from '@temporalio/client';
 import { PROJECT, type ProjectInput } from '../../../workflows/project/messages.ts';
 import type { project } from '../../../workflows/project/workflow.ts';
 import type { Config } from '../../platform/core/config.ts';
+import { PRIORITY, priorityOf } from '../../platform/core/priority.ts';
 import { found } from '../../platform/db/client.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
 import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
 import { startOnce } from '../../platform/temporal/starting.ts';
 import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.ts';
-import { PRIORITY, projectWorkflowId } from './model.ts';
+import { projectWorkflowId } from './model.ts';
 import type { Board } from './store/queries.ts';
 import type { ProjectStore } from './store/index.ts';
 
@@ -35,7 +36,7 @@ export const createProjectStarter = ({ temporal, store, config }: ProjectStarter
     typedSearchAttributes: searchAttributes(board),
     staticSummary: board.title,
     staticDetails: `Project \`${board.projectId}\` of workspace \`${board.workspaceId}\``,
-    priority: { priorityKey: PRIORITY.commands, fairnessKey: board.customerId.slice(0, 64) },
+    priority: priorityOf(board.customerId, PRIORITY.commands),
   });
 
   const load = async (projectId: string) => found(await store.loadBoard(projectId));

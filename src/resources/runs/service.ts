@@ -4,6 +4,7 @@ import type { agentRun } from '../../../workflows/run/workflow.ts';
 import type { Config } from '../../platform/core/config.ts';
 import { newRunId } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
+import { priorityOf } from '../../platform/core/priority.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { found } from '../../platform/db/client.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
@@ -72,7 +73,7 @@ export const createRunService = (deps: RunServiceDependencies) => {
         typedSearchAttributes: searchAttributes({ workspaceId, agent }),
         staticSummary: agent ?? 'picks an agent',
         staticDetails: `Run \`${id}\` of workspace \`${workspaceId}\``,
-        priority: { fairnessKey: customerId.slice(0, 64) },
+        priority: priorityOf(customerId),
       }),
     );
   }

@@ -9,6 +9,7 @@ import type { destroyWorkspace, provisionWorkspace } from '../../../workflows/wo
 import type { Config } from '../../platform/core/config.ts';
 import { customerIdOf, INTERNAL_WORKSPACE } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
+import { priorityOf } from '../../platform/core/priority.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { found } from '../../platform/db/client.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
@@ -82,7 +83,7 @@ export const createWorkspaceService = (deps: WorkspaceServiceDependencies) => {
     typedSearchAttributes: searchAttributes({ workspaceId: identityWorkspaceId }),
     staticSummary: identityWorkspaceId,
     staticDetails: `Workspace \`${identityWorkspaceId}\`, generation ${ref.generation}`,
-    priority: { fairnessKey: customerId.slice(0, 64) },
+    priority: priorityOf(customerId),
   });
 
   /**

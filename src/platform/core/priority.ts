@@ -1,0 +1,16 @@
+/** Whose task a worker takes next: by urgency, and among equals each workspace in its turn. */
+
+/**
+ * Of workflow tasks and activities, 1 first; those of runs that stand alone have 3, Temporal's middle. Deliveries are last:
+ * thousands of them may wait for receivers that do not answer.
+ */
+export const PRIORITY = { commands: 1, steps: 4, deliveries: 5 } as const;
+
+/** Temporal takes keys of 64 bytes. */
+const MAX_KEY_LENGTH = 64;
+
+/** @param priorityKey one of {@link PRIORITY}; the middle unless said otherwise */
+export const priorityOf = (customerId: string, priorityKey?: number) => ({
+  ...(priorityKey !== undefined && { priorityKey }),
+  fairnessKey: customerId.slice(0, MAX_KEY_LENGTH),
+});
