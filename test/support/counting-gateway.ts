@@ -13,12 +13,15 @@ export interface CountingGateway {
   close(): Promise<void>;
 }
 
+/** Far over what a process takes: whose headers are too large is for that to say. */
+const MAX_HEADERS = 1_048_576;
+
 export async function startCountingGateway(targets: readonly string[]): Promise<CountingGateway> {
   const proxy = createProxyServer({});
   const answered = new Map<number, number>();
   const unanswered: string[] = [];
   let turn = 0;
-  const server = createServer((request, response) => {
+  const server = createServer({ maxHeaderSize: MAX_HEADERS }, (request, response) => {
     const target = targets[turn++ % targets.length]!;
     response.once('close', () => {
       if (response.headersSent) answered.set(response.statusCode, (answered.get(response.statusCode) ?? 0) + 1);
