@@ -78,8 +78,40 @@ export async function findSchemathesis(): Promise<{ python: string } | string> {
   }
 }
 
-/** @throws Error when it did not come to an end */
+/**
+ * What its interpreter could not try (`SystemError`: before Python 3.12 threads that parse at once disturb each other) is
+ * tried once more, alone and in one thread.
+ * @throws Error when it did not come to an end
+ */
 export async function runSchemathesis(python: string, options: SchemathesisOptions): Promise<SchemathesisResult> {
+  const { untried, ...result } = await runOnce(python, options, { workers: 4 });
+  if (untried.length === 0) return result;
+  const again = await runOnce(
+    python,
+    { ...options, folder: join(options.folder, 'again') },
+    { workers: 1, names: untried },
+  );
+  return {
+    requests: result.requests + again.requests,
+    operations: result.operations,
+    findings: [
+      ...result.findings,
+      ...again.findings,
+      ...again.untried.map((label) => `${label} could not be tried: its interpreter failed twice`),
+    ],
+  };
+}
+
+interface Once extends SchemathesisResult {
+  /** Operations at which the interpreter failed. */
+  untried: string[];
+}
+
+async function runOnce(
+  python: string,
+  options: SchemathesisOptions,
+  { workers, names = [] }: { workers: number; names?: readonly string[] },
+): Promise<Once> {
   const { documentUrl, baseUrl, headers, seed, maxExamples, phases, operationIds = [], folder, takesEither } = options;
   const checks = CHECKS.filter((check) => !takesEither || check !== 'ignored_auth');
   await mkdir(folder, { recursive: true });
@@ -89,8 +121,19 @@ export async function runSchemathesis(python: string, options: SchemathesisOptio
     // Its scripts name the interpreter by the place where it was made, so they are not what is started.
     ...['-m', 'schemathesis.cli', '--config-file', file('schemathesis.toml'), 'run', documentUrl, '--url', baseUrl],
     ...Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]),
-    ...operationIds.flatMap((id) => ['--include-operation-id', id]),
-    ...['--phases', phases.join(), '--max-examples', String(maxExamples), '--seed', String(seed), '--workers', '4'],
+    ...(names.length > 0
+      ? names.flatMap((name) => ['--include-name', name])
+      : operationIds.flatMap((id) => ['--include-operation-id', id])),
+    ...[
+      '--phases',
+      phases.join(),
+      '--max-examples',
+      String(maxExamples),
+      '--seed',
+      String(seed),
+      '--workers',
+      String(workers),
+    ],
     // One failure does not end it; it does not look for the smallest request, and keeps nothing for the next time.
     ...['--continue-on-failure', '--no-shrink', '--generation-database', 'none', '--request-timeout', '60'],
     ...['--suppress-health-check', 'all', '--warnings', 'off', '--no-color', '--checks', checks.join()],
@@ -108,7 +151,7 @@ export async function runSchemathesis(python: string, options: SchemathesisOptio
   return {
     requests: report.test_cases.generated,
     operations: report.operations.tested,
-    findings: await findingsIn(file('events.ndjson')),
+    ...(await findingsIn(file('events.ndjson'))),
   };
 }
 
@@ -129,12 +172,14 @@ interface NonFatalError {
 }
 
 /** A line is an event, and the last of them are long: one is held at a time. */
-async function findingsIn(events: string): Promise<string[]> {
+async function findingsIn(events: string): Promise<Pick<Once, 'findings' | 'untried'>> {
+  const untried = new Set<string>();
   const found = new Map<string, string>();
   for await (const line of createInterface({ input: createReadStream(events), crlfDelay: Infinity })) {
     if (line.startsWith('{"NonFatalError"')) {
       const { label, value } = (JSON.parse(line) as { NonFatalError: NonFatalError }).NonFatalError;
-      found.set(`${label} ${value.type}`, `${label} could not be tried (${value.type}): ${value.message}`);
+      if (value.type === 'SystemError') untried.add(label);
+      else found.set(`${label} ${value.type}`, `${label} could not be tried (${value.type}): ${value.message}`);
     } else if (line.startsWith('{"ScenarioFinished"') && line.includes('"failure_info"')) {
       const { recorder } = (JSON.parse(line) as { ScenarioFinished: Scenario }).ScenarioFinished;
       for (const [id, checks] of Object.entries(recorder.checks)) {
@@ -149,5 +194,5 @@ async function findingsIn(events: string): Promise<string[]> {
       }
     }
   }
-  return [...found.values()];
+  return { findings: [...found.values()], untried: [...untried] };
 }
