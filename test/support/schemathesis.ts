@@ -79,8 +79,13 @@ export async function findSchemathesis(): Promise<{ python: string } | string> {
 }
 
 /**
- * What its interpreter could not try (`SystemError`: before Python 3.12 threads that parse at once disturb each other) is
- * tried once more, alone and in one thread.
+ * Its own noise, told apart from what it saw of the service, which it records when it sees it. `SystemError`: before Python
+ * 3.12 threads that parse at once disturb each other; `FlakyFailure`: it could not generate the same request again.
+ */
+const NOISE = new Set(['SystemError', 'FlakyFailure']);
+
+/**
+ * Where there was noise an operation is tried once more, alone and in one thread.
  * @throws Error when it did not come to an end
  */
 export async function runSchemathesis(python: string, options: SchemathesisOptions): Promise<SchemathesisResult> {
@@ -97,13 +102,13 @@ export async function runSchemathesis(python: string, options: SchemathesisOptio
     findings: [
       ...result.findings,
       ...again.findings,
-      ...again.untried.map((label) => `${label} could not be tried: its interpreter failed twice`),
+      ...again.untried.map((label) => `${label} could not be tried, not alone either`),
     ],
   };
 }
 
 interface Once extends SchemathesisResult {
-  /** Operations at which the interpreter failed. */
+  /** Operations that noise was in. */
   untried: string[];
 }
 
@@ -178,7 +183,7 @@ async function findingsIn(events: string): Promise<Pick<Once, 'findings' | 'untr
   for await (const line of createInterface({ input: createReadStream(events), crlfDelay: Infinity })) {
     if (line.startsWith('{"NonFatalError"')) {
       const { label, value } = (JSON.parse(line) as { NonFatalError: NonFatalError }).NonFatalError;
-      if (value.type === 'SystemError') untried.add(label);
+      if (NOISE.has(value.type)) untried.add(label);
       else found.set(`${label} ${value.type}`, `${label} could not be tried (${value.type}): ${value.message}`);
     } else if (line.startsWith('{"ScenarioFinished"') && line.includes('"failure_info"')) {
       const { recorder } = (JSON.parse(line) as { ScenarioFinished: Scenario }).ScenarioFinished;
