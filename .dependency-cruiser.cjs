@@ -10,7 +10,12 @@ module.exports = {
       severity: 'error',
       from: { path: '^workflows/' },
       to: {
-        pathNot: ['^workflows/', '/model\\.ts$', '^src/platform/core/(priority|problem)\\.ts$', '@temporalio/(workflow|common)'],
+        pathNot: [
+          '^workflows/',
+          '/model\\.ts$',
+          '^src/platform/core/(priority|problem)\\.ts$',
+          '@temporalio/(workflow|common)',
+        ],
         ...types,
       },
     },
