@@ -91,11 +91,8 @@ const NOISE = new Set(['SystemError', 'FlakyFailure']);
 export async function runSchemathesis(python: string, options: SchemathesisOptions): Promise<SchemathesisResult> {
   const { untried, ...result } = await runOnce(python, options, { workers: 4 });
   if (untried.length === 0) return result;
-  const again = await runOnce(
-    python,
-    { ...options, folder: join(options.folder, 'again') },
-    { workers: 1, names: untried },
-  );
+  const alone = { ...options, folder: join(options.folder, 'again') };
+  const again = await runOnce(python, alone, { workers: 1, names: untried });
   return {
     requests: result.requests + again.requests,
     operations: result.operations,
@@ -118,6 +115,7 @@ async function runOnce(
   { workers, names = [] }: { workers: number; names?: readonly string[] },
 ): Promise<Once> {
   const { documentUrl, baseUrl, headers, seed, maxExamples, phases, operationIds = [], folder, takesEither } = options;
+  const [by, included] = names.length > 0 ? ['name', names] : ['operation-id', operationIds];
   const checks = CHECKS.filter((check) => !takesEither || check !== 'ignored_auth');
   await mkdir(folder, { recursive: true });
   const file = (name: string) => join(folder, name);
@@ -126,19 +124,9 @@ async function runOnce(
     // Its scripts name the interpreter by the place where it was made, so they are not what is started.
     ...['-m', 'schemathesis.cli', '--config-file', file('schemathesis.toml'), 'run', documentUrl, '--url', baseUrl],
     ...Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]),
-    ...(names.length > 0
-      ? names.flatMap((name) => ['--include-name', name])
-      : operationIds.flatMap((id) => ['--include-operation-id', id])),
-    ...[
-      '--phases',
-      phases.join(),
-      '--max-examples',
-      String(maxExamples),
-      '--seed',
-      String(seed),
-      '--workers',
-      String(workers),
-    ],
+    ...included.flatMap((value) => [`--include-${by}`, value]),
+    ...['--phases', phases.join(), '--max-examples', String(maxExamples)],
+    ...['--seed', String(seed), '--workers', String(workers)],
     // One failure does not end it; it does not look for the smallest request, and keeps nothing for the next time.
     ...['--continue-on-failure', '--no-shrink', '--generation-database', 'none', '--request-timeout', '60'],
     ...['--suppress-health-check', 'all', '--warnings', 'off', '--no-color', '--checks', checks.join()],

@@ -9,8 +9,8 @@ export const PRIORITY = { commands: 1, steps: 4, deliveries: 5 } as const;
 /** Temporal takes keys of 64 bytes. */
 const MAX_KEY_LENGTH = 64;
 
-/** @param priorityKey one of {@link PRIORITY}; the middle unless said otherwise */
-export const priorityOf = (customerId: string, priorityKey?: number) => ({
-  ...(priorityKey !== undefined && { priorityKey }),
+/** @param kind without one: the middle */
+export const priorityOf = (customerId: string, kind?: keyof typeof PRIORITY) => ({
+  ...(kind && { priorityKey: PRIORITY[kind] }),
   fairnessKey: customerId.slice(0, MAX_KEY_LENGTH),
 });

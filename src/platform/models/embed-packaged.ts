@@ -5,7 +5,6 @@
  */
 import { fileURLToPath } from 'node:url';
 import type { EmbeddingModel } from 'ai';
-import { Piscina } from 'piscina';
 
 export type SdkEmbeddingModel = Extract<EmbeddingModel, { specificationVersion: 'v3' }>;
 
@@ -50,25 +49,31 @@ function mean(vectors: readonly number[][], weights: readonly number[]): number[
   return normalized(total);
 }
 
-/**
- * The model computes in a thread of its own, which starts with the first text: on the service's thread a few long texts at
- * once would keep every request, heartbeat and workflow task waiting for seconds.
- */
-export function createPackagedModel(): SdkEmbeddingModel & { close(): Promise<void> } {
-  const thread = new Piscina<string[], number[][]>({
+async function makeThread() {
+  const { Piscina } = await import('piscina');
+  return new Piscina<string[], number[][]>({
     filename: fileURLToPath(new URL('./embed-thread.ts', import.meta.url)),
     ...{ minThreads: 0, maxThreads: 1, idleTimeout: IDLE_MS },
     // It needs no setting of the service.
     ...{ env: {}, argv: [], execArgv: [] },
   });
+}
+
+/**
+ * The model computes in a thread of its own: on the service's thread a few long texts at once would keep every request,
+ * heartbeat and workflow task waiting for seconds. Loads nothing until the first text.
+ */
+export function createPackagedModel(): SdkEmbeddingModel & { close(): Promise<void> } {
+  let making: ReturnType<typeof makeThread> | undefined;
   return {
-    close: () => thread.destroy(),
+    close: async () => (await making)?.destroy(),
     specificationVersion: 'v3',
     provider: 'packaged',
     modelId: PACKAGED.model,
     maxEmbeddingsPerCall: undefined,
     supportsParallelCalls: false,
     async doEmbed({ values, abortSignal }) {
+      const thread = await (making ??= makeThread());
       const texts = values.map((text) => [...piecesOf(text)]);
       const pieces = texts.flat();
       const vectors: number[][] = [];

@@ -11,7 +11,7 @@ import type { Config } from '../../platform/core/config.ts';
 import type { SecretBox } from '../../platform/core/crypto.ts';
 import { newUuid } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
-import { PRIORITY, priorityOf } from '../../platform/core/priority.ts';
+import { priorityOf } from '../../platform/core/priority.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { found } from '../../platform/db/client.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
@@ -187,7 +187,7 @@ function startDelivery(temporal: Temporal, settings: Settings, delivery: Startab
         typedSearchAttributes: searchAttributes({ workspaceId, projectId }),
         staticSummary: kind,
         staticDetails: `Output of project \`${projectId}\``,
-        priority: priorityOf(customerId, PRIORITY.deliveries),
+        priority: priorityOf(customerId, 'deliveries'),
       }),
     ),
   );

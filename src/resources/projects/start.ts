@@ -3,7 +3,7 @@ import { WithStartWorkflowOperation } from '@temporalio/client';
 import { PROJECT, type ProjectInput } from '../../../workflows/project/messages.ts';
 import type { project } from '../../../workflows/project/workflow.ts';
 import type { Config } from '../../platform/core/config.ts';
-import { PRIORITY, priorityOf } from '../../platform/core/priority.ts';
+import { priorityOf } from '../../platform/core/priority.ts';
 import { found } from '../../platform/db/client.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
 import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
@@ -36,7 +36,7 @@ export const createProjectStarter = ({ temporal, store, config }: ProjectStarter
     typedSearchAttributes: searchAttributes(board),
     staticSummary: board.title,
     staticDetails: `Project \`${board.projectId}\` of workspace \`${board.workspaceId}\``,
-    priority: priorityOf(board.customerId, PRIORITY.commands),
+    priority: priorityOf(board.customerId, 'commands'),
   });
 
   const load = async (projectId: string) => found(await store.loadBoard(projectId));

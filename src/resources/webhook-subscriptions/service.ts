@@ -10,7 +10,7 @@ import type { Config } from '../../platform/core/config.ts';
 import type { SecretBox } from '../../platform/core/crypto.ts';
 import { newSecret } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
-import { PRIORITY, priorityOf } from '../../platform/core/priority.ts';
+import { priorityOf } from '../../platform/core/priority.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { addressProblem, type Egress } from '../../platform/egress/egress.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
@@ -147,7 +147,7 @@ function startDelivery(
         typedSearchAttributes: searchAttributes({ workspaceId }),
         staticSummary: eventType,
         staticDetails: `Delivery \`${deliveryId}\`${redelivery > 0 ? `, redelivery ${redelivery}` : ''}`,
-        priority: priorityOf(customerId, PRIORITY.deliveries),
+        priority: priorityOf(customerId, 'deliveries'),
       }),
     ),
   );
