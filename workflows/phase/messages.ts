@@ -16,6 +16,8 @@ export interface PhaseInput {
   granted?: string;
   /** Where it continued as new: its project learns of its end by signal. */
   detached?: boolean;
+  /** The project takes a gate that it answers off its board by itself. Unset by earlier releases, which are told. */
+  answersKnown?: boolean;
   /** Continue as new after this many events, or sooner where the server suggests it. */
   continueAfterEvents?: number;
 }

@@ -89,10 +89,12 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
 
   const project = () => getExternalWorkflowHandle(projectWorkflowId(projectId));
   /** The project's board; it does without what does not arrive. */
-  const tell = (status: 'running' | 'blocked', waitsFor: string | null): Promise<void> =>
-    project()
-      .signal(phaseStatusSignal, { slug, iteration, status, waitsFor })
+  const tell = (gate: string, waitsFor: string | null): Promise<void> => {
+    const told = { slug, iteration, status: waitsFor ? ('blocked' as const) : ('running' as const), waitsFor };
+    return project()
+      .signal(phaseStatusSignal, input.answersKnown ? { ...told, gate } : told)
       .catch(() => {});
+  };
 
   /**
    * Asks again each time the project goes on, for as long as the answer is that it is paused.
@@ -267,17 +269,18 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
   async function atTheGate(step: StepRef, { gateKind, waitMs }: Begun<'gate'>): Promise<void> {
     const { subtaskId } = step;
     atGate.add(subtaskId);
-    await tell('blocked', `gate \`${step.slug}\` (${gateKind}, subtask \`${subtaskId}\`)`);
+    await tell(subtaskId, `gate \`${step.slug}\` (${gateKind}, subtask \`${subtaskId}\`)`);
     const isOver = () => answers.has(subtaskId) || recalled.has(subtaskId);
     const inTime = waitMs === null ? condition(isOver).then(() => true) : condition(isOver, waitMs);
-    if (!(await inTime)) await answerForTime(subtaskId, gateKind);
+    const isTimesAnswer = !(await inTime) && (await answerForTime(subtaskId, gateKind));
     await condition(isOver);
     atGate.delete(subtaskId);
     // What was answered before it was called back no longer counts.
     const answer = recalled.delete(subtaskId) ? undefined : answers.get(subtaskId);
     answers.delete(subtaskId);
     // Its place on the board, before what follows may take it.
-    if (atGate.size === 0) await tell('running', null);
+    const isKnown = input.answersKnown ? answer !== undefined && !isTimesAnswer : atGate.size > 0;
+    if (!isKnown) await tell(subtaskId, null);
     switch (answer?.effect) {
       case 'pass':
         return graph.set(subtaskId, 'succeeded');
@@ -293,8 +296,11 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
     }
   }
 
-  /** The time of a schedule has come, or that of an answer is over. Somebody may have been faster. */
-  async function answerForTime(subtaskId: string, gateKind: string): Promise<void> {
+  /**
+   * The time of a schedule has come, or that of an answer is over.
+   * @returns false where somebody was faster
+   */
+  async function answerForTime(subtaskId: string, gateKind: string): Promise<boolean> {
     const answer = {
       subtask_id: subtaskId,
       decision: gateKind === 'schedule' ? ('approved' as const) : ('rejected' as const),
@@ -304,6 +310,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
     const gate = { projectId, answer, actor: SYSTEM, gateKind: null, commandId: uuid4(), isLenient: true };
     const outcome = await records.resolveGate(gate);
     if (outcome.resolved) answers.set(subtaskId, outcome.resolved.gate);
+    return outcome.resolved !== null;
   }
 
   const mayContinue = (): boolean =>

@@ -7,6 +7,7 @@ import {
   type TaskStatus,
 } from '../../src/resources/projects/model.ts';
 import type { PhaseResult } from '../phase/messages.ts';
+import type { PhaseInFlight, PhaseStatus } from './messages.ts';
 
 const MARKS: Record<TaskStatus, string> = {
   pending: '·',
@@ -22,18 +23,40 @@ const MARKS: Record<TaskStatus, string> = {
 export function createBoard(
   given: readonly BoardPhase[],
   /** Phases that another run of this workflow started. */
-  started: readonly { slug: string; iteration: number }[],
+  started: readonly PhaseInFlight[],
 ) {
   const phases = given.map((phase) => ({ ...phase }));
   const bySlug = new Map(phases.map((phase) => [phase.slug, phase]));
   const inFlight = new Map(started.map(({ slug, iteration }) => [slug, iteration]));
   /** What a command made of a phase whose end in the record is not known here yet. */
   const overtaken = new Map<string, TaskStatus>();
-  const waits = new Map<string, string>();
+  /** What phases wait for: by phase, by gate. */
+  const waits = new Map(
+    started.flatMap(({ slug, waits }) => (waits ? [[slug, new Map(Object.entries(waits))] as const] : [])),
+  );
+  /** Gates that were answered before their phase's word that they had opened arrived here. */
+  const answeredEarly = new Set<string>();
+  const goOn = (slug: string): void => {
+    waits.delete(slug);
+    bySlug.get(slug)!.status = 'running';
+  };
+  /** @returns false where it was not known to wait */
+  const leave = (slug: string, gate: string): boolean => {
+    const gates = waits.get(slug);
+    const wasWaiting = gates?.delete(gate) ?? false;
+    if (gates?.size === 0) goOn(slug);
+    return wasWaiting;
+  };
 
   return {
     phases,
     inFlight,
+    /** For the run of this workflow that follows. */
+    listInFlight: (): PhaseInFlight[] =>
+      [...inFlight].map(([slug, iteration]) => ({
+        ...{ slug, iteration },
+        ...(waits.has(slug) && { waits: Object.fromEntries(waits.get(slug)!) }),
+      })),
     find: (slug: string): BoardPhase | undefined => bySlug.get(slug),
 
     /** Pending, nothing under way for it, and everything before it done. */
@@ -94,26 +117,25 @@ export function createBoard(
       }
     },
 
-    note({
-      slug,
-      iteration,
-      status,
-      waitsFor,
-    }: {
-      slug: string;
-      iteration: number;
-      status: TaskStatus;
-      waitsFor: string | null;
-    }) {
+    /** A phase tells of one of its gates; before `gate` was told, of the one that it waited for last. */
+    note({ slug, iteration, waitsFor, gate = '' }: PhaseStatus): void {
       if (inFlight.get(slug) !== iteration) return;
-      bySlug.get(slug)!.status = status;
-      if (waitsFor === null) waits.delete(slug);
-      else waits.set(slug, waitsFor);
+      if (waitsFor === null) return void (gate ? leave(slug, gate) : goOn(slug));
+      if (answeredEarly.delete(gate)) return;
+      waits.set(slug, (waits.get(slug) ?? new Map<string, string>()).set(gate, waitsFor));
+      bySlug.get(slug)!.status = 'blocked';
+    },
+
+    /** The project itself has answered a gate. */
+    answer(slug: string, gate: string): void {
+      if (!leave(slug, gate)) answeredEarly.add(gate);
     },
 
     /** Markdown, for the Temporal Web UI. */
     render({ title, status, costUsd }: { title: string; status: ProjectStatus; costUsd: string }): string {
-      const waiting = [...waits].map(([slug, what]) => `- \`${slug}\` waits for ${what}`);
+      const waiting = [...waits].flatMap(([slug, gates]) =>
+        [...gates.values()].map((what) => `- \`${slug}\` waits for ${what}`),
+      );
       return [
         `### ${title}: ${status}`,
         `Cost so far: $${Number(costUsd).toFixed(4)}`,

@@ -13,6 +13,15 @@ import type { RunLimits } from '../../src/resources/runs/model.ts';
 /** The workflow's type, as the server knows it. */
 export const PROJECT = 'project';
 
+/** A phase that goes on while its project continues as new. */
+export interface PhaseInFlight {
+  slug: string;
+  /** What its workflow is known by, with its slug. */
+  iteration: number;
+  /** What it waits for, by gate. */
+  waits?: Record<string, string>;
+}
+
 export interface ProjectInput {
   projectId: string;
   customerId: string;
@@ -25,9 +34,11 @@ export interface ProjectInput {
   /** In pipeline order; of the record at the time of the start. */
   phases: BoardPhase[];
   status: ProjectStatus;
-  /** Set where it continued as new: phases that go on, and what their workflows are known by. */
-  inFlight?: { slug: string; iteration: number }[];
+  /** Set where it continued as new. */
+  inFlight?: PhaseInFlight[];
   costUsd?: string;
+  /** A command is answered before the phases that it concerns have heard of it. Unset by earlier releases, which wait. */
+  answersFirst?: boolean;
   /** It and its phases: continue as new after this many events, or sooner where the server suggests it. */
   continueAfterEvents?: number;
 }
@@ -122,11 +133,18 @@ export const resolvePlanUpdate = defineUpdate<
 
 // ---- What its phases tell it -------------------------------------------------------------------------------------------
 
-/** A phase began or ceased to wait for something outside. */
-export const phaseStatusSignal =
-  defineSignal<[{ slug: string; iteration: number; status: 'running' | 'blocked'; waitsFor: string | null }]>(
-    'phaseStatus',
-  );
+export interface PhaseStatus {
+  slug: string;
+  iteration: number;
+  /** For projects of earlier releases; `waitsFor` says it too. */
+  status: 'running' | 'blocked';
+  /** null: for nothing any more. */
+  waitsFor: string | null;
+  /** Its subtask; phases of earlier releases do not say. */
+  gate?: string;
+}
+/** A phase began to wait for something outside, or ceased to, where that was not the project's own doing. */
+export const phaseStatusSignal = defineSignal<[PhaseStatus]>('phaseStatus');
 
 /** The workflow of a phase is gone and will not report: its record says what becomes of it. */
 export const phaseLostSignal = defineSignal<[{ slug: string; taskId: string; iteration: number }]>('phaseLost');

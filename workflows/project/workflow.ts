@@ -88,17 +88,27 @@ export async function project(input: ProjectInput): Promise<void> {
   let isUncertain = false;
   const detached = new Set<string>(input.inFlight?.map(({ slug, iteration }) => `${slug}/${iteration}`));
   const granted = new Set<string>();
+  /** Words to phases that are on their way. */
+  let underWay = 0;
 
   const stir = (): void => void (isStirred = true);
   const phaseHandle = (slug: string, iteration: number) =>
     getExternalWorkflowHandle(phaseWorkflowId(projectId, slug, iteration));
-  /**
-   * To phases under way; one that has just ended has nothing to hear. Awaited before an answer: what has not been
-   * delivered when this workflow continues as new is lost.
-   */
+  /** To phases under way; one that has just ended has nothing to hear. */
   const tellPhases = (tell: (handle: ReturnType<typeof phaseHandle>) => Promise<void>): Promise<unknown> =>
     Promise.all([...board.inFlight].map(([slug, iteration]) => tell(phaseHandle(slug, iteration)).catch(() => {})));
   const goOn = (): Promise<unknown> => tellPhases((handle) => handle.signal(goOnSignal));
+  /**
+   * What follows from a command that is recorded. Whoever sent it has the answer without a further workflow task; this
+   * workflow neither ends nor continues as new before it is delivered, as it would be lost.
+   * @param telling never fails
+   */
+  async function meanwhile(telling: Promise<unknown>): Promise<void> {
+    if (!input.answersFirst) return void (await telling);
+    underWay++;
+    void telling.finally(() => underWay--);
+  }
+  const isSettled = (): boolean => allHandlersFinished() && underWay === 0;
   function apply(changes: readonly PhaseChange[]): void {
     board.apply(changes);
     stir();
@@ -158,7 +168,7 @@ export async function project(input: ProjectInput): Promise<void> {
         const { summary, changes } = await records.resumeProject({ projectId, actor, commandId, inFlightTaskIds });
         status = 'active';
         apply(changes);
-        await goOn();
+        await meanwhile(goOn());
         return summary;
       }),
     { validator: unlessEnded() },
@@ -171,7 +181,7 @@ export async function project(input: ProjectInput): Promise<void> {
         const { changes, waiters } = await records.abandonProject({ projectId, actor, commandId });
         status = 'abandoned';
         apply(changes);
-        await Promise.all([tellPhases((handle) => handle.cancel()), answerWaiters(waiters, 'rejected')]);
+        await meanwhile(Promise.all([tellPhases((handle) => handle.cancel()), answerWaiters(waiters, 'rejected')]));
         return { status };
       }),
     { validator: unlessEnded() },
@@ -217,9 +227,8 @@ export async function project(input: ProjectInput): Promise<void> {
         const iteration = board.inFlight.get(phaseSlug);
         if (change) apply([change]);
         else if (inFlight && iteration !== undefined) {
-          await phaseHandle(phaseSlug, iteration)
-            .signal(stepRetriedSignal, { subtaskId })
-            .catch(() => {});
+          const telling = phaseHandle(phaseSlug, iteration).signal(stepRetriedSignal, { subtaskId });
+          await meanwhile(telling.catch(() => {}));
         }
       }),
     { validator: unlessEnded('subtaskId') },
@@ -286,11 +295,11 @@ export async function project(input: ProjectInput): Promise<void> {
     if (gate.effect === 'fail') status = 'paused';
     if (reactivated) status = 'active';
     if (iteration !== undefined) {
-      await phaseHandle(phaseSlug, iteration)
-        .signal(gateResolvedSignal, gate)
-        .catch(() => {});
+      board.answer(phaseSlug, gate.subtaskId);
+      const telling = phaseHandle(phaseSlug, iteration).signal(gateResolvedSignal, gate);
+      await meanwhile(telling.catch(() => {}));
     }
-    if (reactivated) await goOn();
+    if (reactivated) await meanwhile(goOn());
     stir();
   }
 
@@ -378,7 +387,7 @@ export async function project(input: ProjectInput): Promise<void> {
   async function follow({ slug, taskId }: BoardPhase, iteration: number, grantedStep?: string): Promise<void> {
     const { customerId, workspaceId, limits, split, continueAfterEvents } = input;
     const args: PhaseInput = {
-      ...{ projectId, customerId, workspaceId, taskId, slug, iteration, limits, split },
+      ...{ projectId, customerId, workspaceId, taskId, slug, iteration, limits, split, answersKnown: true },
       ...(grantedStep !== undefined && { granted: grantedStep }),
       ...(continueAfterEvents !== undefined && { continueAfterEvents }),
     };
@@ -433,7 +442,7 @@ export async function project(input: ProjectInput): Promise<void> {
 
   async function continueElsewhere(): Promise<void> {
     for (;;) {
-      await condition(allHandlersFinished);
+      await condition(isSettled);
       const [next] = [...board.inFlight].filter(([slug, iteration]) => !detached.has(`${slug}/${iteration}`));
       if (!next) break;
       const [slug, iteration] = next;
@@ -449,7 +458,7 @@ export async function project(input: ProjectInput): Promise<void> {
     await continueAsNew<typeof project>({
       ...input,
       ...{ phases: board.phases, status, costUsd },
-      inFlight: [...board.inFlight].map(([slug, iteration]) => ({ slug, iteration })),
+      inFlight: board.listInFlight(),
     });
   }
 
@@ -497,7 +506,7 @@ export async function project(input: ProjectInput): Promise<void> {
     await goAsFarAsPossible();
     setCurrentDetails(board.render({ title: input.title, status, costUsd }));
     if (status === 'completed' || status === 'abandoned') {
-      await condition(allHandlersFinished);
+      await condition(isSettled);
       if (status === 'completed' || status === 'abandoned') return;
       continue;
     }

@@ -1,0 +1,69 @@
+/** What an operator reads of the gates that a project waits at. */
+import { expect, test } from '@jest/globals';
+import { createBoard } from '../../../workflows/project/board.ts';
+import type { PhaseInFlight } from '../../../workflows/project/messages.ts';
+
+const DRAFT = { slug: 'draft', taskId: 'task', status: 'pending' as const, dependsOn: [], iteration: 0 };
+
+function boardOf(inFlight: PhaseInFlight[] = []) {
+  const board = createBoard([DRAFT], inFlight);
+  const about = { slug: 'draft', iteration: 1 };
+  return {
+    ...board,
+    opens: (gate: string) => board.note({ ...about, status: 'blocked', waitsFor: `gate ${gate}`, gate }),
+    leaves: (gate: string) => board.note({ ...about, status: 'running', waitsFor: null, gate }),
+    waitsFor: () =>
+      [...board.render({ title: 'T', status: 'active', costUsd: '0' }).matchAll(/waits for gate (\w+)/g)].map(
+        ([, gate]) => gate,
+      ),
+    status: () => board.find('draft')!.status,
+  };
+}
+function underWay() {
+  const board = boardOf();
+  board.begin(board.ready()[0]!);
+  return board;
+}
+
+// Guards: of two gates that wait side by side both are seen, each until it is over.
+test('each gate is there for as long as it waits', () => {
+  const board = underWay();
+  board.opens('a');
+  board.opens('b');
+  expect([board.waitsFor(), board.status()]).toEqual([['a', 'b'], 'blocked']);
+  board.answer('draft', 'a');
+  expect([board.waitsFor(), board.status()]).toEqual([['b'], 'blocked']);
+  board.leaves('b');
+  expect([board.waitsFor(), board.status()]).toEqual([[], 'running']);
+});
+
+// Guards: an answer can be here before the phase's word that the gate has opened; it does not wait for ever on the board.
+test('one that was answered before it was heard of is not waited for, the next time it is', () => {
+  const board = underWay();
+  board.answer('draft', 'a');
+  board.opens('a');
+  expect([board.waitsFor(), board.status()]).toEqual([[], 'running']);
+  board.opens('a');
+  expect(board.waitsFor()).toEqual(['a']);
+});
+
+// Guards: a project that continues as new does not forget what it waits for, and an answer ends that as before.
+test('it is carried over', () => {
+  const before = underWay();
+  before.opens('a');
+  const after = boardOf(before.listInFlight());
+  expect(after.waitsFor()).toEqual(['a']);
+  after.answer('draft', 'a');
+  expect([after.waitsFor(), after.status()]).toEqual([[], 'running']);
+});
+
+// Guards: phases that an earlier release started name no gate.
+test('a phase that does not say which gate waits is believed', () => {
+  const board = underWay();
+  const about = { slug: 'draft', iteration: 1 };
+  board.note({ ...about, status: 'blocked', waitsFor: 'gate a' });
+  board.answer('draft', 'a');
+  expect(board.waitsFor()).toEqual(['a']);
+  board.note({ ...about, status: 'running', waitsFor: null });
+  expect([board.waitsFor(), board.status()]).toEqual([[], 'running']);
+});
