@@ -3,6 +3,7 @@
  * root is named to `endWithUs` and is killed with all below it when this process ends, however it ends.
  */
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { sum } from './report.ts';
 
 export const PARTS = ['service', 'postgres', 'temporal'] as const;
 type Part = (typeof PARTS)[number];
@@ -10,7 +11,7 @@ type Part = (typeof PARTS)[number];
 interface ProcessInfo {
   pid: number;
   parent: number;
-  /** User and system time of all its threads. */
+  /** User and system time of all its threads, and of its children that have ended. */
   cpuMs: number;
 }
 
@@ -30,12 +31,13 @@ function treeOf(roots: readonly number[]): ProcessInfo[] {
 
 function readStat(pid: number): ProcessInfo[] {
   try {
-    // The name in parentheses may hold spaces; after it come state, parent, ... and as 12th and 13th the times.
+    // The name in parentheses may hold spaces; after it come state, parent, ... and from the 12th on the times, its own
+    // and those of children that have ended: a backend of Postgres takes nothing back when it goes.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ');
     if (fields[0] === 'Z') return [];
-    return [{ pid, parent: Number(fields[1]), cpuMs: (Number(fields[11]) + Number(fields[12])) * TICK_MS }];
+    return [{ pid, parent: Number(fields[1]), cpuMs: sum(fields.slice(11, 15).map(Number)) * TICK_MS }];
   } catch {
     return []; // ended meanwhile
   }
