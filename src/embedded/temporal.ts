@@ -107,7 +107,7 @@ async function accepting(port: number, isOver: () => boolean): Promise<void> {
   throw new Error(`Temporal did not open port ${port} in time`);
 }
 
-export async function freePort(): Promise<number> {
+async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -6,7 +6,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { freePort } from '../../src/embedded/temporal.ts';
+import { quietPort } from '../support/ports.ts';
 import { fillRuns } from './fill.ts';
 import { underLoad } from './load.ts';
 import { memory } from './memory.ts';
@@ -83,7 +83,7 @@ async function measure(): Promise<Row[]> {
   if (!wants(...OF_PRODUCT)) return rows;
 
   say('Starting');
-  const place = { dataDir: join(folder, 'product'), port: await freePort() };
+  const place = { dataDir: join(folder, 'product'), port: await quietPort() };
   const product = await startProduct(place);
   rows.push(alone('First start, with the database made', 's', product.readyMs / 1_000));
 

@@ -13,9 +13,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
 import type { Credentials } from '../../src/embedded/credentials.ts';
-import { findTemporalCli, freePort, startTemporal } from '../../src/embedded/temporal.ts';
+import { findTemporalCli, startTemporal } from '../../src/embedded/temporal.ts';
 import { projectWorkflowId } from '../../src/resources/projects/model.ts';
 import { runWorkflowId } from '../../src/resources/runs/model.ts';
+import { quietPort } from '../support/ports.ts';
 import { endWithUs, stopGroup } from './processes.ts';
 
 export interface System {
@@ -185,7 +186,7 @@ async function settings(dataDir: string, port: number): Promise<NodeJS.ProcessEn
   return {
     ...Object.fromEntries(names.map((name) => [name, ''])),
     ...{ PATH, HOME, TEMPORAL_CLI_PATH, NODE_COMPILE_CACHE },
-    ...{ DATA_DIR: dataDir, PORT: String(port), CONTROL_PLANE_PORT: String(await freePort()) },
+    ...{ DATA_DIR: dataDir, PORT: String(port), CONTROL_PLANE_PORT: String(await quietPort()) },
   };
 }
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { makeSession } from '../../src/embedded/credentials.ts';
-import { findTemporalCli, freePort, startTemporal, type EmbeddedTemporal } from '../../src/embedded/temporal.ts';
+import { findTemporalCli, startTemporal, type EmbeddedTemporal } from '../../src/embedded/temporal.ts';
 import { loadConfig } from '../../src/platform/core/config.ts';
 import { createLog } from '../../src/platform/core/log.ts';
 import { createDatabase, type Database } from '../../src/platform/db/client.ts';
@@ -20,6 +20,7 @@ import { createWorkspaceStore } from '../../src/resources/workspaces/store.ts';
 import { endWithUs, removeWithUs } from '../bench/processes.ts';
 import { withDatabase } from './database-template.ts';
 import { startNativePostgres, type PostgresServer } from './native-postgres.ts';
+import { quietPort } from './ports.ts';
 import { COMMANDS, startProcess, type RunningProcess } from './service-process.ts';
 import { call, TEST_SECRETS, type Answer } from './service.ts';
 import { bundleWorkflows } from './workflow-bundle.ts';
@@ -95,7 +96,7 @@ export async function deploy({
   const databaseUrl = withDatabase(postgres.url, 'aos');
   await migrate(databaseUrl);
 
-  const temporalPort = await freePort();
+  const temporalPort = await quietPort();
   const openTemporal = async () => {
     const server = await startTemporal({ cliPath, dbFile: join(folder, 'temporal.db'), port: temporalPort });
     endWithUs(server.pid);
@@ -121,9 +122,9 @@ export async function deploy({
 
   const environments = new Map<Replica, Record<string, string>>();
   const make = async (part: Replica['part'], n: number): Promise<Replica> => {
-    const port = part === 'api' ? await freePort() : undefined;
+    const port = part === 'api' ? await quietPort() : undefined;
     const url = port === undefined ? undefined : `http://127.0.0.1:${port}`;
-    const controlPlanePort = part === 'api' ? await freePort() : undefined;
+    const controlPlanePort = part === 'api' ? await quietPort() : undefined;
     const controlPlaneUrl = controlPlanePort === undefined ? undefined : `http://127.0.0.1:${controlPlanePort}`;
     const replica: Replica = { name: `${part}-${n}`, part, url, controlPlaneUrl, running: undefined };
     const databaseLink = new URL(databaseUrl);

@@ -11,10 +11,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { freePort } from '../../src/embedded/temporal.ts';
 import { migrate } from '../../src/platform/db/migrate.ts';
 import { endWithUs, removeWithUs } from '../bench/processes.ts';
 import { withDatabase } from './database-template.ts';
+import { quietPort } from './ports.ts';
 import { installPythonPackage } from './python-package.ts';
 
 const run = promisify(execFile);
@@ -92,7 +92,7 @@ export async function startNativePostgres(settings: readonly string[] = []): Pro
   const data = join(folder, 'data');
   const options = { ...user, cwd: folder };
   await run(join(binaries, 'initdb'), ['-D', data, '-A', 'trust', '-U', 'postgres', '-E', 'UTF8'], options);
-  const port = await freePort();
+  const port = await quietPort();
   const all = [...settings, `unix_socket_directories=${folder}`, 'listen_addresses=127.0.0.1'];
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   let child: ChildProcess;

@@ -7,7 +7,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeSession } from '../../src/embedded/credentials.ts';
-import { findTemporalCli, freePort, startTemporal, type EmbeddedTemporal } from '../../src/embedded/temporal.ts';
+import { findTemporalCli, startTemporal, type EmbeddedTemporal } from '../../src/embedded/temporal.ts';
 import { loadConfig } from '../../src/platform/core/config.ts';
 import { createLog } from '../../src/platform/core/log.ts';
 import { createDatabase, type Database } from '../../src/platform/db/client.ts';
@@ -17,6 +17,7 @@ import { createApiKeyService } from '../../src/resources/api-keys/service.ts';
 import { createApiKeyStore } from '../../src/resources/api-keys/store.ts';
 import { createWorkspaceStore } from '../../src/resources/workspaces/store.ts';
 import { openTestDatabase } from './database.ts';
+import { quietPort } from './ports.ts';
 import { call, TEST_SECRETS, type Answer } from './service.ts';
 import { COMMANDS, startProcess, type Part, type RunningProcess } from './service-process.ts';
 import { bundleWorkflows } from './workflow-bundle.ts';
@@ -53,7 +54,7 @@ export async function prepareProcesses(settings: Record<string, string>): Promis
     bundleWorkflows(),
     findTemporalCli(process.env),
   ]);
-  const ports = { gateway: await freePort(), controlPlane: await freePort(), temporal: await freePort() };
+  const ports = { gateway: await quietPort(), controlPlane: await quietPort(), temporal: await quietPort() };
   const openTemporal = () =>
     startTemporal({ cliPath: cliPath!, dbFile: join(dataDir, 'temporal.db'), port: ports.temporal });
   let temporal: EmbeddedTemporal = await openTemporal();

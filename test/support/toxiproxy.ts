@@ -8,9 +8,9 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Toxiproxy, type ICreateToxicBody, type Proxy } from 'toxiproxy-node-client';
-import { freePort } from '../../src/embedded/temporal.ts';
 import { endWithUs } from '../bench/processes.ts';
 import { buildGoProgram } from './go-program.ts';
+import { quietPort } from './ports.ts';
 
 const VERSION = 'v2.12.0';
 const MODULE = 'github.com/Shopify/toxiproxy/v2/cmd/server';
@@ -46,7 +46,7 @@ interface FaultProxy {
 export async function startToxiproxy(): Promise<FaultProxy | string> {
   const program = await findServer();
   if (!program.path) return program.reason;
-  const port = await freePort();
+  const port = await quietPort();
   const child = spawn(program.path, ['-host', '127.0.0.1', '-port', String(port)], {
     stdio: ['ignore', 'pipe', 'ignore'],
     env: { ...process.env, LOG_LEVEL: 'info' },

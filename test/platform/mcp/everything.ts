@@ -2,7 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../../src/embedded/temporal.ts';
+import { quietPort } from '../../support/ports.ts';
 import type { McpCommand } from '../../../src/platform/mcp/servers.ts';
 
 const SCRIPT = fileURLToPath(
@@ -25,7 +25,7 @@ export interface HttpServer {
 
 /** Over streamable HTTP, at an address that outlives the process. */
 export async function startEverything(): Promise<HttpServer> {
-  const port = await freePort();
+  const port = await quietPort();
   let child: ChildProcess | undefined;
   const server: HttpServer = {
     url: `http://127.0.0.1:${port}/mcp`,
