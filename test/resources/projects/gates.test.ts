@@ -72,6 +72,23 @@ describe('a human gate', () => {
     expect((await gateEvents(id)).map(({ topic }) => topic)).toEqual(['gate_awaiting', 'gate_resolved']);
   });
 
+  // Guards: where all cores are taken each workflow task is a wait. One records the answer and gives it; the phase hears of
+  // it meanwhile, and has nothing to say to a project that knows.
+  test('is answered within one workflow task', async () => {
+    const id = await startProject(acme, 'human');
+    await (await untilGate(acme, id, 'text', 'gate')).approve();
+    await untilProject(acme, id, 'completed');
+    const handle = service.runtime.temporal.client.workflow.getHandle(`project-${id}`);
+    const told = (await handle.fetchHistory()).events!.flatMap((event) => {
+      if (event.workflowExecutionUpdateAcceptedEventAttributes) return ['accepted'];
+      if (event.workflowExecutionUpdateCompletedEventAttributes) return ['answered'];
+      if (event.externalWorkflowExecutionSignaledEventAttributes) return ['delivered'];
+      const { signalName } = event.workflowExecutionSignaledEventAttributes ?? {};
+      return signalName ? [signalName] : [];
+    });
+    expect(told).toEqual(['phaseStatus', 'accepted', 'answered', 'delivered']);
+  });
+
   // Guards: a rejection stops the project; the retry of the gate asks again, and the project goes on from there.
   test('stops the project when it is rejected', async () => {
     const id = await startProject(acme, 'human');
