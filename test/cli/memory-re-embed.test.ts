@@ -1,5 +1,5 @@
 /** `aos memory re-embed` on the data directory of a service that is stopped: a real process on a real database. */
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -7,7 +7,7 @@ import { sql } from 'drizzle-orm';
 import { startPostgres } from '../../src/embedded/postgres.ts';
 import { createDatabase } from '../../src/platform/db/client.ts';
 import { startCli } from '../embedded/service-process.ts';
-import { describeTemplate } from '../support/database-template.ts';
+import { copyTemplate } from '../support/database-template.ts';
 import { embeddings, refuse, startOpenAiServer, type OpenAiServer } from '../support/openai-server.ts';
 import { makeWorkspace } from '../support/workspaces.ts';
 
@@ -16,7 +16,7 @@ let dataDir: string;
 beforeAll(async () => {
   server = await startOpenAiServer();
   dataDir = await mkdtemp(join(tmpdir(), 'aos-re-embed-'));
-  await cp((await describeTemplate()).directory, join(dataDir, 'postgres'), { recursive: true });
+  await copyTemplate(join(dataDir, 'postgres'));
 });
 afterAll(async () => {
   await server?.close();

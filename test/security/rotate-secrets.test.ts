@@ -1,7 +1,7 @@
 /** A new key for what is stored sealed: all of it, without losing any, however often and whenever it is asked for. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSecretBox } from '../../src/platform/core/crypto.ts';
@@ -19,7 +19,7 @@ import { startPostgres } from '../../src/embedded/postgres.ts';
 import { createDatabase, type Database } from '../../src/platform/db/client.ts';
 import { startCli } from '../embedded/service-process.ts';
 import { openTestDatabase, type TestDatabase } from '../support/database.ts';
-import { describeTemplate } from '../support/database-template.ts';
+import { copyTemplate } from '../support/database-template.ts';
 import { dumpTables } from '../support/dump-tables.ts';
 import { makeWorkspace } from '../support/workspaces.ts';
 
@@ -144,8 +144,7 @@ describe('aos secrets rotate', () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'aos-secrets-'));
-    const { directory } = await describeTemplate();
-    await cp(directory, join(folder, 'postgres'), { recursive: true });
+    await copyTemplate(join(folder, 'postgres'));
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, rename, rm } from 'node:fs/promises';
+import { cp, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
@@ -38,6 +38,13 @@ export async function makeTemplate(): Promise<void> {
   await (process.env.TEST_DATABASE_URL
     ? makeDatabase(template, process.env.TEST_DATABASE_URL)
     : makeDirectory(template));
+}
+
+/** A data directory of its own for an embedded Postgres, also where the other tests have a server. */
+export async function copyTemplate(into: string): Promise<void> {
+  const template = await describeTemplate();
+  await makeDirectory(template);
+  await cp(template.directory, into, { recursive: true });
 }
 
 async function makeDirectory({ directory }: Template): Promise<void> {

@@ -1,12 +1,12 @@
 /** A database of its own for each test file, cloned from the template. */
 import { randomBytes } from 'node:crypto';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { startPostgres } from '../../src/embedded/postgres.ts';
 import { createDatabase, type Database } from '../../src/platform/db/client.ts';
-import { describeTemplate, withDatabase } from './database-template.ts';
+import { copyTemplate, describeTemplate, withDatabase } from './database-template.ts';
 
 export interface TestDatabase {
   db: Database;
@@ -33,9 +33,8 @@ export async function openTestDatabase(): Promise<TestDatabase> {
 }
 
 async function cloneDirectory() {
-  const { directory } = await describeTemplate();
   const dataDir = await mkdtemp(join(tmpdir(), 'aos-test-'));
-  await cp(directory, dataDir, { recursive: true });
+  await copyTemplate(dataDir);
   const postgres = await startPostgres({ dataDir });
   return {
     url: postgres.url,

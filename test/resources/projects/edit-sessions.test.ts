@@ -21,6 +21,7 @@ import {
   triesOf,
   untilGate,
   untilProject,
+  untilStep,
 } from '../../support/projects.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
 
@@ -204,6 +205,7 @@ test('a session beside a running phase', async () => {
   expect([first.slug, second.slug]).toEqual(['edit-session-1', 'edit-session-2']);
   await first.decide('approved');
   await second.decide('approved');
+  for (const { slug } of [first, second]) await untilStep(acme, id, slug, 'enact', 'succeeded');
   await gate.approve();
   expect(await untilProject(acme, id, 'completed')).toMatchObject({ has_stale_phases: true });
   const [enacted] = await attemptsAt(acme, id, first.slug, 'enact');
