@@ -153,7 +153,14 @@ export const settings = z.object({
   OIDC_CLIENT_ID: z.string().min(1).optional().describe('This service as it is known there'),
   OIDC_CLIENT_SECRET: z.string().min(1).optional().describe('Its secret there'),
   SECRETS_KEY: secret.describe('Encrypts stored secrets; older keys after a comma still open what they sealed'),
-  OPERATOR_TOKEN: z.string().default('').describe('Credential of the operator routes; empty disables them'),
+  OPERATOR_TOKEN: z
+    .string()
+    .refine(
+      (text) => text === '' || text.trim().length >= 32,
+      'expects at least 32 characters, or nothing; try: openssl rand -base64 32',
+    )
+    .default('')
+    .describe('Credential of the operator routes, of at least 32 characters; empty disables them'),
 
   DATA_DIR: z.string().default('.data').describe('Embedded data and local files'),
   FILES_S3_BUCKET: z.string().optional().describe('Keep files in this S3-compatible bucket instead of DATA_DIR/files'),
@@ -177,6 +184,9 @@ export const settings = z.object({
     .describe('JSON file {model: {input_usd_per_mtok, output_usd_per_mtok}} that overrides or adds prices'),
   MODEL_TIMEOUT: duration('5m').describe('Longest single model call'),
   MODEL_MAX_OUTPUT_TOKENS: integer(4_096, 1, 1_000_000).describe('Most tokens one reply may have'),
+  MODEL_MAX_REPLY_MB: integer(64, 1, 1_024).describe(
+    'Most megabytes that are read of one reply, decompressed; less where fewer tokens were asked for',
+  ),
 
   EMBEDDING_PROVIDER: z
     .enum(['packaged', 'openai', 'openai-compatible'], 'expects packaged, openai or openai-compatible')
@@ -195,7 +205,7 @@ export const settings = z.object({
   RUN_MAX_TURNS: integer(50, 1, 10_000).describe('Model calls one run may make'),
   RUN_MAX_TOKENS: integer(1_000_000, 1).describe('Tokens one run may use, input and output'),
   RUN_DETAIL_TTL: duration('7d').describe('How long the detail of a run can be read after it ended'),
-  HOUSEKEEPING_INTERVAL: duration('30s').describe('How often lost starts are looked for'),
+  HOUSEKEEPING_INTERVAL: duration('15s').describe('How often lost starts are looked for'),
   LOST_WORK_INTERVAL: duration('5m').describe(
     'How long a run or project may be under way before Temporal is asked whether it still has it, and then again',
   ),
@@ -204,6 +214,10 @@ export const settings = z.object({
     .enum(['off', 'bwrap'], 'expects off or bwrap')
     .default('off')
     .describe('bwrap: run command tools in bubblewrap, which must be on the workers and the API'),
+  TOOLS_BUBBLEWRAP: z
+    .string()
+    .default('bwrap')
+    .describe('The program of bubblewrap, where it is not on the usual path'),
   TOOLS_CONTAINER: z
     .enum(['off', 'docker'], 'expects off or docker')
     .default('off')
@@ -223,10 +237,25 @@ export const settings = z.object({
   WEBHOOK_ALLOW_HTTP: flag.describe('Accept http:// webhook addresses'),
   WEBHOOK_TIMEOUT: duration('10s').describe('How long a receiver may take'),
   WEBHOOK_RETRY_INITIAL: duration('30s').describe('Wait before the second attempt; doubles from there, up to an hour'),
+  WEBHOOK_PAUSE_AFTER: duration('3d').describe(
+    'How long an endpoint or output destination may take nothing, in spite of attempts, until it is paused and its owners are told',
+  ),
+  DELIVERIES_PER_HOST: integer(20, 1, 1_000).describe(
+    'Deliveries to one host at once, of all workers together; half of them at most of one workspace',
+  ),
   TURN_SECRET: secret.optional().describe('Shared with the TURN servers of calls; without one there are none'),
   TURN_URLS: list.describe('Their addresses, such as turn:turn.example.com:3478?transport=udp'),
   TURN_TTL: duration('1h').describe('How long credentials of a call are good for'),
   OUTPUT_TIMEOUT: duration('30s').describe('How long an output destination may take for one artifact'),
+  RESPONSE_MAX_MB: integer(8, 1, 1_024).describe(
+    'Most megabytes that are read of one answer from outside, decompressed: MCP servers, identity provider, provisioner, Stripe, model router; a message of an MCP server',
+  ),
+  RESPONSE_TIMEOUT: duration('10s').describe(
+    'How long one answer from outside may take to its last byte, where no other setting says so',
+  ),
+  OUTPUT_MAILS_PER_DAY: integer(200).describe(
+    'Mails of output destinations that a workspace may have sent in a day (UTC), each recipient counted; 0: none',
+  ),
   EGRESS_ALLOWLIST: list.describe('host:port pairs that outgoing requests may reach although they are private'),
 
   SMTP_URL: z
@@ -242,6 +271,9 @@ export const settings = z.object({
     .email('expects an e-mail address')
     .optional()
     .describe('Inbox that confirmation codes go to; without one they go to who asks for them'),
+  OTP_MAILS_PER_HOUR: integer(30, 1, 1_000_000).describe(
+    'Confirmation codes that a workspace may have mailed to one inbox within an hour, where there is a mail server; all workspaces together five times as many',
+  ),
 
   MCP_SERVERS: z
     .string()

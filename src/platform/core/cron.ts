@@ -1,11 +1,12 @@
 /**
  * Cron expressions: five fields of numbers, UTC. A restricted day of month and a restricted day of week mean either of
- * them, as cron has always had it.
+ * them, as cron has always had it; one that begins with a star, also with a step, restricts nothing by itself, and both
+ * have to be met.
  */
 import { Cron } from 'croner';
 
 const FIELDS = /^[\d*,/-]+(?: [\d*,/-]+){4}$/;
-const OPTIONS = { mode: '5-part', timezone: 'UTC', legacyMode: true } as const;
+const OPTIONS = { mode: '5-part', timezone: 'UTC', domAndDow: true } as const;
 
 const fieldsOf = (cron: string): string[] => cron.trim().split(/\s+/);
 
@@ -22,16 +23,19 @@ export function cronProblem(cron: string): string | undefined {
   }
 }
 
-export const nextRun = (cron: string, after = new Date()): Date | null =>
-  new Cron(fieldsOf(cron).join(' '), OPTIONS).nextRun(after);
+/** The time at which Temporal fires next: of the same expressions that it is given. */
+export function nextRun(cron: string, after = new Date()): Date | null {
+  const times = cronUnion(cron).flatMap((each) => new Cron(each, OPTIONS).nextRun(after) ?? []);
+  return times.toSorted((a, b) => a.getTime() - b.getTime())[0] ?? null;
+}
 
 /**
- * The same times for Temporal, which joins the fields of one expression with "and": where both days are restricted, two
- * expressions.
+ * For what joins the fields of one expression with "and", as Temporal does: where both days are restricted, two expressions.
  */
 export function cronUnion(cron: string): string[] {
-  const [minute, hour, day, month, weekday] = fieldsOf(cron);
+  const [minute, hour, day, month, weekday, more] = fieldsOf(cron);
+  if (weekday === undefined || more !== undefined) throw new RangeError('must be five fields');
   const isAny = (field: string): boolean => field.startsWith('*');
-  if (isAny(day!) || isAny(weekday!)) return [fieldsOf(cron).join(' ')];
+  if (isAny(day!) || isAny(weekday)) return [fieldsOf(cron).join(' ')];
   return [`${minute} ${hour} ${day} ${month} *`, `${minute} ${hour} * ${month} ${weekday}`];
 }

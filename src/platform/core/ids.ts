@@ -36,7 +36,7 @@ export const customerIdOf = (workspaceId: string): string =>
     .replace(/^acc_/, '')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-+|-+$/g, '');
+    .replace(/^-|-$/g, '');
 
 /** The tenant that operates the deployment. */
 export const INTERNAL_WORKSPACE = 'acc_internal';

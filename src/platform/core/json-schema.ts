@@ -3,10 +3,12 @@
  *
  * Compiling and checking must stay cheap whatever such a schema says, so it is bounded in size and depth, refers only
  * within itself and never in a circle (a chain of doubled references would take for ever), and has patterns in linear
- * time. A schema that breaks a rule is refused, not trimmed.
+ * time. A schema that breaks a rule is refused, not trimmed. Large ones still take their time: outside of this folder,
+ * `schema-checks.ts` is what to call.
  */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { RE2JS } from 're2js';
+import { isTooDeep, TOO_DEEP } from './json.ts';
 
 const MAX_SCHEMA_BYTES = 64 * 1_024;
 const MAX_DEPTH = 40;
@@ -20,7 +22,7 @@ const MAX_CACHED = 500;
 const MAX_ERRORS_TOLD = 5;
 const MAX_MESSAGE = 1_000;
 
-type Schema = Record<string, unknown>;
+export type Schema = Record<string, unknown>;
 interface Usable {
   nodes: number;
   isValid: ValidateFunction;
@@ -121,6 +123,7 @@ const compile = (given: Schema, text: string): Compiled => {
 const cache = new Map<string, Compiled>();
 
 const compiled = (schema: Schema): Compiled => {
+  if (isTooDeep(schema)) return { problem: `the schema is ${TOO_DEEP}` };
   const text = JSON.stringify(schema);
   const known = cache.get(text) ?? compile(schema, text);
   cache.delete(text);
@@ -143,6 +146,7 @@ export function schemaProblem(schema: Schema, { objectOnly = false } = {}): stri
 export function checkValue(schema: Schema, value: unknown, name: string): string | undefined {
   const result = compiled(schema);
   if ('problem' in result) return `${name} cannot be checked: ${result.problem}`.slice(0, MAX_MESSAGE);
+  if (isTooDeep(value)) return `${name} is ${TOO_DEEP}`;
   const work = result.nodes * countNodes(value, MAX_WORK / result.nodes);
   if (work > MAX_WORK) return `${name} is too large to be checked against its schema`;
   if (result.isValid(value)) return undefined;

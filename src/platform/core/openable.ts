@@ -1,4 +1,5 @@
 /** JSON values as files: what agents and actions make, with the extension with which it opens. */
+import { parseJson } from './json.ts';
 
 export interface Openable {
   text: string;
@@ -38,7 +39,7 @@ function extensionOf(text: string): Openable['extension'] {
 
 function isJson(text: string): boolean {
   try {
-    JSON.parse(text);
+    parseJson(text);
     return true;
   } catch {
     return false;

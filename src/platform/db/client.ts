@@ -25,6 +25,8 @@ export interface Database {
   rows<Row>(statement: SQL): Promise<Row[]>;
   /** Commits when `work` resolves, rolls back when it throws. Nested calls join the outer one. */
   transaction<T>(work: () => Promise<T>): Promise<T>;
+  /** For what must not be undone by what goes wrong around it. @throws Error inside of another transaction */
+  outermostTransaction<T>(work: () => Promise<T>): Promise<T>;
   /** Of its connections, at this moment. */
   use(): PoolUse;
   close(): Promise<void>;
@@ -102,6 +104,10 @@ export function createDatabase({
     },
     async transaction(work) {
       if (current.getStore()) return work();
+      return spanned('transaction', () => inTransaction(work));
+    },
+    async outermostTransaction(work) {
+      if (current.getStore()) throw new Error('this transaction would be undone with the one around it');
       return spanned('transaction', () => inTransaction(work));
     },
     use: () => pool.use,

@@ -1,4 +1,5 @@
 /** Columns that several tables share, so that one kind of value has one type everywhere. */
+import { sql } from 'drizzle-orm';
 import { numeric, timestamp } from 'drizzle-orm/pg-core';
 
 /** UTC instant; read as a Date, sent as ISO 8601. */
@@ -8,3 +9,9 @@ export const instant = (name: string) => timestamp(name, { withTimezone: true })
 export const usd = (name: string) => numeric(name, { precision: 20, scale: 8 });
 
 export const createdAt = () => instant('created_at').notNull().defaultNow();
+
+/**
+ * When housekeeping is to look whether what was accepted has been started: whoever accepted it is starting it right now,
+ * which may take that long.
+ */
+export const startDue = (name: string) => instant(name).default(sql`now() + interval '15 seconds'`);

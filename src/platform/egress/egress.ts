@@ -9,11 +9,12 @@ import type { LookupFunction } from 'node:net';
 // The major version is that of the undici inside Node: `fetch` refuses an agent of another one.
 import { Agent, buildConnector } from 'undici';
 import { ForbiddenAddressError, forbiddenHost, guardLookup } from './addresses.ts';
+import { limited, type BodyLimits, type LimitedFetch } from './limits.ts';
 
 export { ForbiddenAddressError } from './addresses.ts';
 
-/** `fetch` that reaches public addresses only. */
-export type GuardedFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+/** `fetch` that reaches public addresses only, and whose answers have an end. */
+export type GuardedFetch = LimitedFetch;
 
 export interface Egress {
   /** @throws ForbiddenAddressError for an address that must not be reached; otherwise as `fetch` does */
@@ -67,15 +68,18 @@ const follow = (init: RequestInit, status: number, from: URL, to: URL): RequestI
 
 /**
  * @param allowlist `host:port` pairs that may be reached although they are private
+ * @param limits of an answer, where who asks does not say others
  * @param lookup replaces the system's resolver
  */
 export const createEgress = ({
   allowlist,
   allowHttp = false,
+  limits,
   lookup = systemLookup as LookupFunction,
 }: {
   allowlist: readonly string[];
   allowHttp?: boolean;
+  limits: BodyLimits;
   lookup?: LookupFunction;
 }): Egress => {
   const allowed = parseAllowlist(allowlist);
@@ -112,29 +116,31 @@ export const createEgress = ({
     }
   };
 
-  return {
-    async fetch(input, init = {}) {
-      let url = new URL(input);
-      let request = init;
-      // The caller may name an allow-listed address. A redirect leads there only from another allow-listed one:
-      // a public server must not choose what is reached inside.
-      let trusted = allowed.has(hostAndPort(url));
-      for (let hops = 0; ; hops += 1) {
-        const response = await send(url, request, trusted);
-        const location = response.headers.get('location');
-        if (!REDIRECTS.has(response.status) || location === null || init.redirect === 'manual') return response;
+  const reach = async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
+    let url = new URL(input);
+    let request = init;
+    // The caller may name an allow-listed address. A redirect leads there only from another allow-listed one:
+    // a public server must not choose what is reached inside.
+    let trusted = allowed.has(hostAndPort(url));
+    for (let hops = 0; ; hops += 1) {
+      const response = await send(url, request, trusted);
+      const location = response.headers.get('location');
+      if (!REDIRECTS.has(response.status) || location === null || init.redirect === 'manual') return response;
 
-        await response.body?.cancel();
-        if (init.redirect === 'error') throw new TypeError('the address answers with a redirect');
-        if (hops === MAX_REDIRECTS) throw new TypeError(`more than ${MAX_REDIRECTS} redirects`);
-        if (!URL.canParse(location, url.href))
-          throw new TypeError('the address redirects to something that is no address');
-        const next = new URL(location, url);
-        request = follow(request, response.status, url, next);
-        trusted &&= allowed.has(hostAndPort(next));
-        url = next;
-      }
-    },
+      await response.body?.cancel();
+      if (init.redirect === 'error') throw new TypeError('the address answers with a redirect');
+      if (hops === MAX_REDIRECTS) throw new TypeError(`more than ${MAX_REDIRECTS} redirects`);
+      if (!URL.canParse(location, url.href))
+        throw new TypeError('the address redirects to something that is no address');
+      const next = new URL(location, url);
+      request = follow(request, response.status, url, next);
+      trusted &&= allowed.has(hostAndPort(next));
+      url = next;
+    }
+  };
+
+  return {
+    fetch: limited(reach, limits),
     isForbiddenUrl(text) {
       if (!URL.canParse(text)) return 'not a valid address';
       const url = new URL(text);

@@ -11,6 +11,7 @@ import { z } from 'zod';
 import { sha256 } from '../core/crypto.ts';
 import type { Log } from '../core/log.ts';
 import { Problem } from '../core/problem.ts';
+import { demand } from '../core/rights.ts';
 import { isDatabaseAway } from '../db/away.ts';
 import { urgently } from '../db/client.ts';
 import { withAudit, type AuditTrail } from './audit.ts';
@@ -42,25 +43,31 @@ export interface SurfaceOptions {
   audit?: AuditTrail;
 }
 
-export function createSurface({ routes, authenticate, audit }: SurfaceOptions): express.Router {
+export const createSurface = ({ routes, authenticate, audit }: SurfaceOptions): express.Router =>
+  routerOf(routes, (route) => [
+    authenticated(route.endpoint, authenticate),
+    ...bodyReader(route.endpoint),
+    answer(route, audit),
+  ]);
+
+/** Whatever is asked for by method and address is found in one way, here and at a gateway in another process. */
+export function routerOf<R extends Pick<Route, 'endpoint'>>(
+  routes: readonly R[],
+  handlersOf: (route: R) => RequestHandler[],
+): express.Router {
   const router = express.Router({ caseSensitive: true, strict: false });
   // Express would answer these itself: OPTIONS with the methods a path has, HEAD like GET. Neither is declared.
   router.options('/{*path}', notFound);
   router.head('/{*path}', notFound);
   for (const route of inMatchingOrder(routes)) {
-    const { endpoint } = route;
-    router[endpoint.method](
-      endpoint.path.replace(/\{(\w+)\}/g, ':$1'),
-      authenticated(endpoint, authenticate),
-      ...bodyReader(endpoint),
-      answer(route, audit),
-    );
+    const { method, path } = route.endpoint;
+    router[method](path.replace(/\{(\w+)\}/g, ':$1'), ...handlersOf(route));
   }
   return router;
 }
 
 /** `/v1/runs/costs` before `/v1/runs/{id}`: a literal wins over a parameter, whatever the order of declaration. */
-const inMatchingOrder = (routes: readonly Route[]): Route[] =>
+const inMatchingOrder = <R extends Pick<Route, 'endpoint'>>(routes: readonly R[]): R[] =>
   [...routes].sort((a, b) => (matchKey(a.endpoint.path) < matchKey(b.endpoint.path) ? -1 : 1));
 const matchKey = (path: string): string => path.replace(/\{\w+\}/g, '~');
 
@@ -68,7 +75,9 @@ const authenticated =
   (endpoint: Endpoint, authenticate: Authenticate): RequestHandler =>
   async (request, response, next) => {
     response.locals.route = endpoint.path;
-    response.locals.caller = await urgently(() => authenticate(endpoint.credential, request));
+    const caller = await urgently(() => authenticate(endpoint.credential, request));
+    if (endpoint.right) demand(caller, endpoint.right);
+    response.locals.caller = caller;
     next();
   };
 
@@ -87,6 +96,10 @@ function bodyReader(endpoint: Endpoint): RequestHandler[] {
   return endpoint.body ? [readJson] : [];
 }
 
+/** Of a body that it takes. */
+export const maxBytesOf = ({ upload, uploads }: Endpoint): number =>
+  upload?.maxBytes ?? uploads?.maxBytes ?? MAX_JSON_BYTES;
+
 function fileReader(maxBytes: number): RequestHandler {
   const limits = { fileSize: maxBytes, files: 1, fields: 10 };
   const read = multer({ storage: multer.memoryStorage(), limits, defParamCharset: 'utf8' }).single('file');
@@ -96,8 +109,9 @@ function fileReader(maxBytes: number): RequestHandler {
 }
 
 const answer =
-  ({ endpoint, handler }: Route, audit: AuditTrail | undefined): RequestHandler =>
+  (route: Route, audit: AuditTrail | undefined): RequestHandler =>
   async (request, response) => {
+    const { endpoint, handler } = route;
     const { params, query, body } = parseRequest(endpoint, {
       params: request.params,
       query: request.query,
@@ -121,7 +135,7 @@ const answer =
       receiveFiles: filesOf(request, response, endpoint.uploads),
     };
     const result = await inTraceOf(response, () =>
-      urgently(() => withAudit(audit, endpoint, asked, () => handler(asked))),
+      urgently(() => withAudit(audit, route, asked, () => handler(asked))),
     );
     await send(endpoint, response, result);
   };
@@ -144,6 +158,8 @@ async function send(endpoint: Endpoint, response: Response, result: unknown): Pr
     // After the name, which would choose a type by its extension.
     response.set({ 'content-type': contentType, 'x-content-type-options': 'nosniff' });
     if (sizeBytes !== undefined) response.set('content-length', String(sizeBytes));
+    // Traces, counts, the log, compression and the pipe itself wait for its end: more than the ten that look like a leak.
+    response.setMaxListeners(20);
     await pipeline(body, response);
     return;
   }

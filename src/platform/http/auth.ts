@@ -8,10 +8,20 @@
 import { z } from 'zod';
 import { hmacSha256, safeEqual, secretsIn } from '../core/crypto.ts';
 import { INTERNAL_WORKSPACE } from '../core/ids.ts';
+import { parseJson } from '../core/json.ts';
 import { Problem } from '../core/problem.ts';
+import {
+  demand,
+  NO_STANDING,
+  OPERATOR_STANDING,
+  ROLES,
+  standingIn,
+  type Right,
+  type Standing,
+} from '../core/rights.ts';
 import type { Meters } from '../observability/meters.ts';
 import type { Authenticate } from './app.ts';
-import type { Caller } from './endpoint.ts';
+import type { Caller, Credential } from './endpoint.ts';
 
 export const SESSION_COOKIE = 'service_session';
 export const SESSION_HEADER = 'x-service-session';
@@ -24,7 +34,7 @@ const Claims = z.object({
   email: z.string(),
   workspace: z.string().min(1),
   customer_id: z.string().min(1),
-  role: z.enum(['owner', 'admin', 'member']),
+  role: z.enum(ROLES),
   iat: z.number(),
   /** Unix seconds. A session without an end is refused. */
   exp: z.number(),
@@ -45,7 +55,7 @@ export function readSession(text: string | undefined, secret: string, nowS = Dat
   if (!payload || !signature || rest !== undefined) return undefined;
   if (!isSigned(signature, secret, payload, 'base64url')) return undefined;
   try {
-    const claims = Claims.parse(JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')));
+    const claims = Claims.parse(parseJson(Buffer.from(payload, 'base64url').toString('utf8')));
     return claims.exp > nowS ? claims : undefined;
   } catch {
     return undefined;
@@ -79,23 +89,22 @@ export function isAdminStamp(
   return isSigned(digest, secret, `${t}.${sub}.${method.toUpperCase()}.${path}`, 'hex');
 }
 
-export const sessionCaller = (claims: SessionClaims, isAdmin: boolean): Caller => ({
+export const sessionCaller = (claims: SessionClaims, stamp = { isStamped: false }): Caller => ({
   workspaceId: claims.workspace,
   customerId: claims.customer_id,
   actor: claims.email || claims.sub,
-  isAdmin,
-  isInternal: claims.workspace === INTERNAL_WORKSPACE,
-  role: claims.role,
+  standing: standingIn(claims.workspace, claims.role, stamp),
 });
 
 /** Answers that are nobody's in particular are the deployment's. */
-const deploymentCaller = (actor: string): Caller => ({
+const deploymentCaller = (actor: string, standing: Standing): Caller => ({
   workspaceId: INTERNAL_WORKSPACE,
   customerId: 'internal',
-  actor,
-  isAdmin: false,
-  isInternal: true,
+  ...{ actor, standing },
 });
+
+/** What a session must be good for where the credential asks for more than one. */
+const RIGHT_OF: Partial<Record<Credential, Right>> = { admin: 'admin.routes', internal: 'deployment.routes' };
 
 export interface AuthenticateOptions {
   sessionSecret: string;
@@ -128,19 +137,20 @@ export const createAuthenticate =
       if (!bearer) throw new Problem('invalid_api_key');
       return callers.apiKeyCaller(bearer);
     }
-    if (credential === 'provider') return deploymentCaller('billing-provider');
+    if (credential === 'provider') return deploymentCaller('billing-provider', NO_STANDING);
     if (credential === 'operator') {
       if (!operatorToken) throw new Problem('operator_disabled');
       if (!safeEqual(request.get(OPERATOR_HEADER) ?? '', operatorToken)) throw new Problem('invalid_operator_token');
-      return deploymentCaller('operator');
+      return deploymentCaller('operator', OPERATOR_STANDING);
     }
     const session = request.get(SESSION_HEADER);
     if (credential === 'identity' && bearer && session === undefined) return callers.identityCaller(bearer);
     const claims = readSession(session, sessionSecret);
     if (!claims || (await isEnded(session!, claims))) throw new Problem('auth_required');
     const stamped = { sub: claims.sub, method: request.method, path: request.path };
-    const isAdmin = isAdminStamp(request.get(ADMIN_HEADER), stamped, adminSecret);
-    if (credential === 'admin' && !isAdmin) throw new Problem('admin_required');
-    if (credential === 'internal' && claims.workspace !== INTERNAL_WORKSPACE) throw new Problem('internal_only');
-    return sessionCaller(claims, isAdmin);
+    const isStamped = isAdminStamp(request.get(ADMIN_HEADER), stamped, adminSecret);
+    const caller = sessionCaller(claims, { isStamped });
+    const right = RIGHT_OF[credential];
+    if (right) demand(caller, right);
+    return caller;
   };

@@ -8,9 +8,9 @@ import { parseCookie } from 'cookie';
 import express, { type Request, type RequestHandler } from 'express';
 import { z } from 'zod';
 import { safeEqual } from '../core/crypto.ts';
-import { INTERNAL_WORKSPACE } from '../core/ids.ts';
 import { Problem } from '../core/problem.ts';
-import { OPERATOR_HEADER, readSession, SESSION_COOKIE, type SessionClaims } from './auth.ts';
+import { demand } from '../core/rights.ts';
+import { OPERATOR_HEADER, readSession, SESSION_COOKIE, sessionCaller, type SessionClaims } from './auth.ts';
 
 const MAX_BYTES = '20mb';
 const Base64 = z.base64();
@@ -89,8 +89,9 @@ const authorized =
       from === undefined || from === origin ? parseCookie(request.headers.cookie ?? '')[SESSION_COOKIE] : undefined;
     const claims = readSession(session, sessionSecret);
     if (!claims || (await isEnded(session!, claims))) throw new Problem('auth_required');
-    if (claims.workspace !== INTERNAL_WORKSPACE) throw new Problem('internal_only');
-    if (claims.role === 'member') throw new Problem('admin_required');
+    const caller = sessionCaller(claims);
+    demand(caller, 'deployment.routes');
+    demand(caller, 'payloads.decode');
     next();
   };
 

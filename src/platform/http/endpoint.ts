@@ -5,6 +5,7 @@
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { ProblemCode } from '../core/problem.ts';
+import type { Right, Standing } from '../core/rights.ts';
 import type { FileStore } from '../files/files.ts';
 
 /**
@@ -26,12 +27,8 @@ export interface Caller {
   customerId: string;
   /** For records of who did it: an e-mail address, or `api-key:<id>`. */
   actor: string;
-  /** Carries a valid admin stamp, or is an API key (which has full access to its workspace). */
-  isAdmin: boolean;
-  /** Of the workspace that operates the deployment. */
-  isInternal: boolean;
-  /** Of a session. */
-  role?: 'owner' | 'admin' | 'member';
+  /** What it may do beyond what everybody of its workspace may: for `can`, which alone looks into it. */
+  standing: Standing;
 }
 
 /** A reply without a body. */
@@ -98,6 +95,8 @@ export interface Endpoint<
   /** With parameters as `{name}`. */
   path: string;
   credential: Credential;
+  /** What the caller must have, once the credential is shown: without it nothing else of a request is looked at. */
+  right?: Right;
   summary: string;
   description?: string;
   /** Still served, for those who know it; the documents say so. */
@@ -165,15 +164,33 @@ export interface EndpointRequest<Params = unknown, Query = unknown, Body = unkno
 
 type HandlerReply<Reply> = Reply extends Schema ? z.input<Reply> : Reply extends typeof BINARY ? FileReply : void;
 
+/** A workspace that a request is about, though it is not the caller's own. */
+export type Concern = ({ workspaceId: string } | { customerId: string }) & {
+  /** It is to be made by this request: its log begins here. */
+  isNew?: boolean;
+  /** What that workspace is told in the place of the body, which may be about others too. */
+  change?: Record<string, unknown>;
+};
+
 /** An endpoint bound to what answers it. */
 export interface Route {
   endpoint: Endpoint;
   handler: (request: EndpointRequest) => Promise<unknown>;
+  /** Which other workspaces it is about: what the operator's people do to a tenant is in the tenant's audit log too. */
+  concerned?: (asked: Pick<EndpointRequest, 'params' | 'query' | 'body'>) => Concerned;
 }
+type Concerned = readonly Concern[] | Promise<readonly Concern[]>;
 
 export const handle = <Params extends Schema, Query extends Schema, Body extends Schema, Reply extends ReplySchema>(
   declaration: Endpoint<Params, Query, Body, Reply>,
   handler: (
     request: EndpointRequest<z.output<Params>, z.output<Query>, z.output<Body>>,
   ) => Promise<HandlerReply<Reply>>,
-): Route => ({ endpoint: declaration as unknown as Endpoint, handler: handler as Route['handler'] });
+  concerned?: (
+    asked: Pick<EndpointRequest<z.output<Params>, z.output<Query>, z.output<Body>>, 'params' | 'query' | 'body'>,
+  ) => Concerned,
+): Route => ({
+  endpoint: declaration as unknown as Endpoint,
+  handler: handler as Route['handler'],
+  ...(concerned && { concerned: concerned as NonNullable<Route['concerned']> }),
+});

@@ -7,6 +7,7 @@ import type { RequestHandler } from 'express';
 import { Gauge, Registry } from 'prom-client';
 import type { PoolUse } from '../db/pool.ts';
 import type { Meters } from '../observability/meters.ts';
+import type { Stalls } from '../observability/stalls.ts';
 import { orAfter } from '../temporal/problems.ts';
 import { notFound } from './app.ts';
 
@@ -18,16 +19,30 @@ export interface Backlog {
   oldestS: number;
 }
 
-/** Times the requests of a listener. */
+/** How far behind a chore of housekeeping is. */
+export interface ChoreBehind {
+  chore: string;
+  due: number;
+  overdueS: number;
+}
+
+interface Recorders {
+  meters: Pick<Meters, 'requests'>;
+  stalls: Pick<Stalls, 'begin'>;
+}
+
+/** Times the requests of a listener, and knows which are under way. */
 export const recordRequests =
-  ({ requests }: Pick<Meters, 'requests'>, listener: string): RequestHandler =>
+  ({ meters: { requests }, stalls }: Recorders, listener: string): RequestHandler =>
   (request, response, next) => {
     const end = requests.startTimer({ listener, method: request.method });
     // The pattern of an address, not the address: ids in labels would be a series each.
-    response.once('finish', () => {
-      const { route = 'other' } = response.locals as { route?: string };
-      end({ route, status: response.statusCode });
-    });
+    const route = (): string => (response.locals as { route?: string }).route ?? 'other';
+    response.once('finish', () => end({ route: route(), status: response.statusCode }));
+    response.once(
+      'close',
+      stalls.begin(() => `${request.method} ${route()}`),
+    );
     next();
   };
 
@@ -40,6 +55,7 @@ export interface PageOptions {
   askDatabase: () => Promise<unknown>;
   /** What is not done in the whole deployment; of a process that tells of it. */
   readBacklog?: (() => Promise<readonly Backlog[]>) | undefined;
+  readChores?: (() => Promise<readonly ChoreBehind[]>) | undefined;
   /** Where the Temporal SDK shows what it counts. */
   sdkUrl?: string | undefined;
 }
@@ -56,16 +72,22 @@ export function metricsPage({ meters, ...outside }: PageOptions): RequestHandler
     'Connections of this process to the database by use, and queries that wait for one',
     ['state'],
   );
-  const { readBacklog } = outside;
+  const { readBacklog, readChores } = outside;
   const backlog =
     readBacklog && gauge('aos_backlog', 'Runs, projects, gates and deliveries that are not done', ['kind', 'status']);
   const oldest = readBacklog && gauge('aos_backlog_oldest_seconds', 'Age of the oldest of them', ['kind', 'status']);
 
+  const choreDue =
+    readChores && gauge('aos_chore_due', 'What a chore of housekeeping is to look after and has not yet', ['chore']);
+  const choreOverdue =
+    readChores && gauge('aos_chore_overdue_seconds', 'For how long the oldest of that has been due', ['chore']);
+
   async function lookOutside(): Promise<void> {
-    const [database, temporal, rows] = await Promise.allSettled([
+    const [database, temporal, rows, chores] = await Promise.allSettled([
       inTime(outside.askDatabase()),
       inTime(outside.askTemporal()),
       inTime(readBacklog?.() ?? Promise.resolve([])),
+      inTime(readChores?.() ?? Promise.resolve([])),
     ]);
     isDatabaseUp.set(database.status === 'fulfilled' ? 1 : 0);
     isTemporalUp.set(temporal.status === 'fulfilled' ? 1 : 0);
@@ -75,6 +97,12 @@ export function metricsPage({ meters, ...outside }: PageOptions): RequestHandler
     for (const { kind, status, count, oldestS } of rows.status === 'fulfilled' ? rows.value : []) {
       backlog?.set({ kind, status }, count);
       oldest?.set({ kind, status }, oldestS);
+    }
+    choreDue?.reset();
+    choreOverdue?.reset();
+    for (const { chore, due, overdueS } of chores.status === 'fulfilled' ? chores.value : []) {
+      choreDue?.set({ chore }, due);
+      choreOverdue?.set({ chore }, overdueS);
     }
   }
 

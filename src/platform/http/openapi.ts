@@ -156,7 +156,7 @@ function problemsOf({
   problems = [],
 }: Endpoint) {
   const codes: ProblemCode[] = [...SECURITY[credential].problems, ...problems];
-  if (otp) codes.push('otp_required', 'otp_locked', 'mail_failed');
+  if (otp) codes.push('otp_required', 'otp_locked', 'otp_mail_limit', 'mail_failed');
   if (params || query || body) codes.push(badInput === 400 ? 'bad_request' : 'validation');
   // An address whose percent-encoding is broken fails before validation.
   if (params) codes.push('bad_request');

@@ -1,5 +1,6 @@
 /** zod pieces that many contracts share. */
 import { z } from 'zod';
+import { withoutTrailingZeros } from '../core/text.ts';
 
 /** A Date or ISO text, sent as ISO 8601 UTC. */
 export const Timestamp = z
@@ -10,7 +11,7 @@ export const Timestamp = z
 /** US dollars as a decimal string without exponent and without trailing zeros: `0.0042`. */
 export const Usd = z
   .string()
-  .transform((text) => (text.includes('.') ? text.replace(/0+$/, '').replace(/\.$/, '') : text))
+  .transform(withoutTrailingZeros)
   .pipe(z.string().regex(/^-?\d+(\.\d+)?$/));
 
 /** A row id in an address. A number too large for any row is simply unknown, so it stays a valid one. */

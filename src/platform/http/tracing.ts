@@ -19,7 +19,7 @@ export const traceRequests =
     const attributes = { 'http.request.method': request.method, 'aos.listener': listener };
     const links = caller && !isJoined ? [{ context: caller }] : [];
     const parent = isJoined ? callers : ROOT_CONTEXT;
-    const span = tracer.startSpan(request.method, { kind: SpanKind.SERVER, attributes, links }, parent);
+    const span = tracer().startSpan(request.method, { kind: SpanKind.SERVER, attributes, links }, parent);
     const { traceId, spanId, traceFlags } = span.spanContext();
     const active = trace.setSpan(parent, span);
     if (trace.isSpanContextValid(span.spanContext())) {

@@ -4,6 +4,7 @@
  * Express 5 makes `req.query` a getter, so parsed values are passed on and never written back.
  */
 import type { z } from 'zod';
+import { MAX_JSON_DEPTH, TOO_DEEP } from '../core/json.ts';
 import { Problem } from '../core/problem.ts';
 import type { Endpoint } from './endpoint.ts';
 
@@ -14,8 +15,6 @@ interface Fault {
   type: string;
 }
 
-/** Deeper JSON than this has no use here and is how a parser is made to overflow its stack. */
-const MAX_DEPTH = 64;
 /** More mistakes than this help nobody, and a body of nothing else would make a reply many times its size. */
 const MAX_FAULTS = 50;
 
@@ -63,7 +62,7 @@ export function findUnstorable(root: unknown): { path: string[]; reason: string 
       const reason = unstorableText(value);
       if (reason) return { path, reason };
     } else if (value !== null && typeof value === 'object') {
-      if (path.length >= MAX_DEPTH) return { path: path.slice(0, 3), reason: `nested deeper than ${MAX_DEPTH} levels` };
+      if (path.length >= MAX_JSON_DEPTH) return { path: path.slice(0, 3), reason: TOO_DEEP };
       for (const [key, child] of Object.entries(value)) {
         const reason = unstorableText(key);
         if (reason) return { path, reason };

@@ -3,7 +3,7 @@
  * Whoever asks waits a few seconds at most; a server that is down is told to be down, and costs nobody anything.
  */
 import type { Log } from '../core/log.ts';
-import { schemaProblem } from '../core/json-schema.ts';
+import { findSchemaProblem } from '../core/schema-checks.ts';
 import { McpConnectionError, McpTimeoutError, McpUnavailableError, namedFailure } from './errors.ts';
 import type { CallLimits, McpResult, McpSession, McpTool } from './session.ts';
 
@@ -54,9 +54,9 @@ export function createMcpConnection({ name, open, log }: ConnectionOptions): Mcp
   let retry: NodeJS.Timeout | undefined;
   let refresh: NodeJS.Timeout | undefined;
 
-  const isUsable = ({ name: tool, inputSchema }: McpTool): boolean => {
+  const isUsable = async ({ name: tool, inputSchema }: McpTool): Promise<boolean> => {
     const problem = /^[\w.-]{1,128}$/.test(tool)
-      ? schemaProblem(inputSchema, { objectOnly: true })
+      ? await findSchemaProblem(inputSchema, { objectOnly: true })
       : 'its name has characters that a tool of an agent cannot have';
     if (problem && !reported.has(tool)) {
       reported.add(tool);
@@ -64,14 +64,18 @@ export function createMcpConnection({ name, open, log }: ConnectionOptions): Mcp
     }
     return !problem;
   };
+  async function usableOf(listed: readonly McpTool[]): Promise<McpTool[]> {
+    const usable = await Promise.all(listed.map(isUsable));
+    return listed.filter((_, index) => usable[index]);
+  }
 
   async function attempt(): Promise<void> {
     let session: McpSession | undefined;
     try {
       session = await open({ signal: closing.signal, onDoubt });
-      const listed = await session.listTools();
+      const listed = await usableOf(await session.listTools());
       closing.signal.throwIfAborted();
-      tools = listed.filter(isUsable);
+      tools = listed;
       held = { session, openedAt: performance.now(), listedAt: performance.now() };
       void session.ended.then(() => lose(session!, 'its connection closed'));
       log.info({ tools: tools.length }, 'connected to an MCP server');
@@ -120,10 +124,10 @@ export function createMcpConnection({ name, open, log }: ConnectionOptions): Mcp
     if (!held) return;
     const { session } = held;
     try {
-      const listed = await session.listTools();
+      const listed = await usableOf(await session.listTools());
       if (held?.session !== session) return;
       held.listedAt = performance.now();
-      tools = listed.filter(isUsable);
+      tools = listed;
     } catch (error) {
       lose(session, namedFailure(error).message);
     }

@@ -2,6 +2,7 @@
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ForbiddenAddressError } from '../egress/egress.ts';
+import { bodyLimitIn } from '../egress/limits.ts';
 
 /** Nothing was asked of the server: it cannot be reached at the moment. */
 export class McpUnavailableError extends Error {
@@ -43,7 +44,8 @@ const codeOf = (error: unknown): string => {
 
 /** Whatever the SDK or a transport throws, as one of the above. */
 export function namedFailure(error: unknown): Error {
-  if (error instanceof McpConnectionError || error instanceof McpTimeoutError) return error;
+  if (error instanceof McpConnectionError || error instanceof McpTimeoutError || error instanceof McpRefusalError)
+    return error;
   if (error instanceof StreamableHTTPError) {
     const status = error.code ?? 0;
     const isRefused = status >= 400 && status < 500;
@@ -52,6 +54,8 @@ export function namedFailure(error: unknown): Error {
   }
   if (error instanceof McpError && error.code !== ErrorCode.ConnectionClosed) return new McpRefusalError(error.message);
   if (error instanceof ForbiddenAddressError) return new McpConnectionError('its address is not allowed', true);
+  const limit = bodyLimitIn(error);
+  if (limit) return new McpRefusalError(limit.message);
   const code = codeOf(error);
   return new McpConnectionError(`it cannot be reached${code && ` (${code})`}`, NOT_SENT.test(code));
 }

@@ -4,11 +4,13 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Log } from '../core/log.ts';
+import type { Config } from '../core/config.ts';
 import { sha256 } from '../core/crypto.ts';
+import { answerLimits, plainFetch, type LimitedFetch } from '../egress/limits.ts';
 import { createMcpConnection, type McpConnection } from './connection.ts';
 import type { McpServer } from './servers.ts';
 import { openSession } from './session.ts';
-import { openTransport, type Fetch } from './transport.ts';
+import { openTransport } from './transport.ts';
 
 /** One that a workspace named. Its address is its secret: no message and no log line has it. */
 export interface WorkspaceMcpServer {
@@ -31,7 +33,8 @@ export interface McpPool {
 export interface McpPoolOptions {
   servers: ReadonlyMap<string, McpServer>;
   /** For what a workspace names. */
-  guardedFetch: Fetch;
+  guardedFetch: LimitedFetch;
+  settings: Pick<Config, 'MCP_TIMEOUT' | 'RESPONSE_MAX_MB' | 'RESPONSE_TIMEOUT'>;
   log: Log;
 }
 
@@ -39,6 +42,8 @@ export interface McpPoolOptions {
 const COMMAND_TIMEOUT_MS = 60_000;
 const ADDRESS_TIMEOUT_MS = 15_000;
 const IDLE_MS = 600_000;
+/** A call that is late says so itself; its answer is cut off after that. */
+const GRACE_MS = 5_000;
 /** Beyond it the one that was used longest ago is closed. */
 const MAX_OF_WORKSPACES = 500;
 
@@ -49,14 +54,19 @@ interface Kept {
   usedAt: number;
 }
 
-export function createMcpPool({ servers, guardedFetch, log }: McpPoolOptions): McpPool {
-  const connect = (name: string, server: McpServer, fetch: Fetch, serverLog: Log): McpConnection =>
+export function createMcpPool({ servers, guardedFetch, settings, log }: McpPoolOptions): McpPool {
+  const plain = plainFetch(settings);
+  const limits = {
+    ...answerLimits(settings),
+    totalMs: Math.max(settings.MCP_TIMEOUT, ADDRESS_TIMEOUT_MS) + GRACE_MS,
+  };
+  const connect = (name: string, server: McpServer, fetch: LimitedFetch, serverLog: Log): McpConnection =>
     createMcpConnection({
       name,
       log: serverLog,
       open: ({ signal, onDoubt }) =>
         openSession({
-          transport: openTransport(server, { fetch, onStderr: (line) => serverLog.debug({ line }, 'stderr') }),
+          transport: openTransport(server, { fetch, limits, onStderr: (line) => serverLog.debug({ line }, 'stderr') }),
           timeoutMs: 'command' in server ? COMMAND_TIMEOUT_MS : ADDRESS_TIMEOUT_MS,
           signal,
           onDoubt,
@@ -64,7 +74,7 @@ export function createMcpPool({ servers, guardedFetch, log }: McpPoolOptions): M
     });
 
   const ofOperator = (name: string, server: McpServer): McpConnection =>
-    connect(name, server, fetch, log.child({ mcp_server: name }));
+    connect(name, server, plain, log.child({ mcp_server: name }));
   const operators = new Map([...servers].map(([name, server]) => [name, ofOperator(name, server)]));
   let known = servers;
   /** The first is the one unused for longest. */

@@ -1,6 +1,7 @@
 /** The MCP servers that the operator named. A workspace's own come from its integrations and are addresses only. */
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { parseJson } from '../core/json.ts';
 
 /** A command that speaks MCP on its standard input and output. */
 const Command = z.strictObject({
@@ -34,7 +35,7 @@ export type McpServer = McpCommand | McpAddress;
 export function readMcpServers(setting: string | undefined): ReadonlyMap<string, McpServer> {
   if (setting === undefined) return new Map();
   const isInline = setting.trimStart().startsWith('{');
-  const parsed = McpServers.safeParse(parseJson(isInline ? setting : readSettingFile(setting)));
+  const parsed = McpServers.safeParse(settingIn(isInline ? setting : readSettingFile(setting)));
   if (parsed.success) return new Map(Object.entries(parsed.data));
   throw new Error(`MCP_SERVERS: ${z.prettifyError(parsed.error)}`);
 }
@@ -47,9 +48,9 @@ function readSettingFile(path: string): string {
   }
 }
 
-function parseJson(text: string): unknown {
+function settingIn(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     // Not with its cause: the parser quotes what it met.
     throw new Error('MCP_SERVERS: is not valid JSON');

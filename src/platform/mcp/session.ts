@@ -2,7 +2,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { McpError, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { ErrorCode, McpError, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { McpConnectionError, McpRefusalError, McpTimeoutError, namedFailure } from './errors.ts';
@@ -54,6 +54,8 @@ const MAX_TOOLS = 500;
 const MAX_PAGES = 50;
 /** The SDK has a time limit for each request, and ours comes before it. */
 const NEVER_MS = 2 ** 31 - 1;
+/** Of the SDK, before it ends a command that writes without a line break. */
+const OVERLONG = /exceeded maximum size/;
 
 const ignore = (): void => {};
 
@@ -102,7 +104,11 @@ export async function openSession({ transport, timeoutMs, signal, onDoubt }: Ses
   client.setNotificationHandler(ToolListChangedNotificationSchema, onDoubt);
   // A command's end is told; that of what is behind an address shows only here.
   const isRemote = transport instanceof StreamableHTTPClientTransport;
-  if (isRemote) client.onerror = onDoubt;
+  let broken = 'the connection broke';
+  client.onerror = ({ message }) => {
+    if (isRemote) onDoubt();
+    else if (OVERLONG.test(message)) broken = 'it sent a message that is longer than RESPONSE_MAX_MB allows';
+  };
 
   async function limited<T>(
     ask: (signal: AbortSignal) => Promise<T>,
@@ -124,7 +130,8 @@ export async function openSession({ transport, timeoutMs, signal, onDoubt }: Ses
       signal?.throwIfAborted();
       if (isLate) throw new McpTimeoutError(`no answer within ${timeoutMs / 1_000} seconds`);
       if (error instanceof z.ZodError) throw new McpRefusalError('its answer cannot be understood');
-      if (isOver && error instanceof McpError) throw new McpConnectionError('the connection broke', false);
+      if (isOver && error instanceof McpError && error.code === Number(ErrorCode.ConnectionClosed))
+        throw new McpConnectionError(broken, false);
       throw namedFailure(error);
     } finally {
       clearTimeout(timer);

@@ -2,31 +2,32 @@
 import { DEFAULT_INHERITED_ENV_VARS, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { ErrorCode } from '@modelcontextprotocol/sdk/types.js';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseJson } from '../core/json.ts';
+import type { BodyLimits, Fetch, LimitedFetch } from '../egress/limits.ts';
 import type { McpAddress, McpCommand, McpServer } from './servers.ts';
 
-export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
-
-/** Of one message over standard output, and of one HTTP response. */
-const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 /** A server may close the stream of its notifications at once, and say that it wants it opened anew without delay. */
 const STREAM_PACE_MS = 5_000;
 
 export interface TransportOptions {
-  fetch: Fetch;
+  fetch: LimitedFetch;
+  /** Of one message over standard output and of one HTTP response, which for a tool is all that it may take. */
+  limits: BodyLimits;
   /** Gets each line that a command writes to its standard error. */
   onStderr: (line: string) => void;
 }
 
-export const openTransport = (server: McpServer, { fetch, onStderr }: TransportOptions): Transport =>
-  'command' in server ? ofCommand(server, onStderr) : ofAddress(server, fetch);
+export const openTransport = (server: McpServer, options: TransportOptions): Transport =>
+  'command' in server ? ofCommand(server, options) : ofAddress(server, options);
 
 /** Nothing of the service's own environment, which holds its secrets, but where commands are found. */
 const NOT_INHERITED: Record<string, string | undefined> = Object.fromEntries(
   DEFAULT_INHERITED_ENV_VARS.filter((name) => name !== 'PATH').map((name) => [name, undefined]),
 );
 
-function ofCommand({ command, args, env, cwd }: McpCommand, onStderr: (line: string) => void): Transport {
+function ofCommand({ command, args, env, cwd }: McpCommand, { limits, onStderr }: TransportOptions): Transport {
   const transport = new StdioClientTransport({
     command,
     args,
@@ -34,7 +35,7 @@ function ofCommand({ command, args, env, cwd }: McpCommand, onStderr: (line: str
     env: { ...NOT_INHERITED, ...env } as Record<string, string>,
     ...(cwd === undefined ? {} : { cwd }),
     stderr: 'pipe',
-    maxBufferSize: MAX_MESSAGE_BYTES,
+    maxBufferSize: limits.maxBytes,
   });
   transport.stderr?.on('data', (chunk: Buffer) => {
     for (const line of chunk.toString('utf8').split('\n')) if (line.trim()) onStderr(line.slice(0, 1_000));
@@ -42,30 +43,28 @@ function ofCommand({ command, args, env, cwd }: McpCommand, onStderr: (line: str
   return transport;
 }
 
-function ofAddress({ url, headers }: McpAddress, fetch: Fetch): Transport {
-  return new StreamableHTTPClientTransport(new URL(url), {
-    fetch: paced(bounded(fetch)) as typeof globalThis.fetch,
+function ofAddress({ url, headers }: McpAddress, { fetch, limits }: TransportOptions): Transport {
+  const ask: Fetch = (url, init) => {
+    // The stream of notifications, which stays open.
+    if (init?.method === 'GET') return fetch(url, init, { ...limits, totalMs: Infinity });
+    // A stream that is cut off tells the SDK nothing of whose answer it was: it is answered in the server's place.
+    const onExceeded = ({ message }: Error) => {
+      for (const id of requestsIn(init?.body)) {
+        transport.onmessage?.({ jsonrpc: '2.0', id, error: { code: ErrorCode.InternalError, message } });
+      }
+    };
+    return fetch(url, init, { ...limits, onExceeded });
+  };
+  const transport = new StreamableHTTPClientTransport(new URL(url), {
+    fetch: paced(ask) as typeof globalThis.fetch,
     requestInit: { headers },
   }) as Transport;
+  return transport;
 }
 
-/** Fails a response, while it is read, that is longer than anything a tool may say. */
-const bounded =
-  (fetch: Fetch): Fetch =>
-  async (url, init) => {
-    const response = await fetch(url, init);
-    if (!response.body) return response;
-    let bytes = 0;
-    const limit = new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
-        bytes += chunk.byteLength;
-        if (bytes > MAX_MESSAGE_BYTES) controller.error(new Error(`more than ${MAX_MESSAGE_BYTES} bytes`));
-        else controller.enqueue(chunk);
-      },
-    });
-    const { status, statusText, headers } = response;
-    return new Response(response.body.pipeThrough(limit), { status, statusText, headers });
-  };
+/** The ids of what was asked in a message that the SDK sent. */
+const requestsIn = (body: unknown): (string | number)[] =>
+  typeof body === 'string' ? [parseJson(body) as { id?: string | number }].flat().flatMap(({ id }) => id ?? []) : [];
 
 /** GET opens a stream. */
 const paced = (fetch: Fetch): Fetch => {

@@ -13,18 +13,22 @@ import {
   type ModelMessage,
   type ToolSet,
 } from 'ai';
+import { isTooDeep, parseJson, TOO_DEEP } from '../core/json.ts';
 import { storable, storableText } from '../core/storable.ts';
 import { malformed, timedOut, toModelFailure } from './failures.ts';
 import type { CallOptions, Prompt } from './offline.ts';
 import type { SdkModel } from './providers.ts';
-import { countTokens } from './tokens.ts';
+import { countInput, createMeter, type Meter } from './meter.ts';
+import { createReplyCounter } from './reply-limits.ts';
+import { countTokensOf } from './token-counts.ts';
 import { toWire, wireName } from './tool-names.ts';
 import type { ModelCall, ModelReply } from './types.ts';
 
 type ResponseFormat = CallOptions['responseFormat'];
 
 /** Runs `work` under the caller's signal and a deadline; whichever fires is what is thrown, and ends the connection. */
-async function withDeadline<T>(call: ModelCall, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+async function withDeadline<T>(call: ModelCall, work: (signal: AbortSignal, meter: Meter) => Promise<T>): Promise<T> {
+  const meter = createMeter(call);
   const { signal, timeoutMs, resolved } = call;
   signal.throwIfAborted();
   const controller = new AbortController();
@@ -32,13 +36,15 @@ async function withDeadline<T>(call: ModelCall, work: (signal: AbortSignal) => P
   signal.addEventListener('abort', onAbort, { once: true });
   const timer = setTimeout(() => controller.abort(timedOut(resolved, timeoutMs)), timeoutMs);
   try {
-    const result = await work(controller.signal);
+    const result = await work(controller.signal, meter);
     controller.signal.throwIfAborted();
     return result;
   } catch (error) {
-    if (controller.signal.aborted) throw controller.signal.reason;
-    controller.abort(error);
-    throw toModelFailure(error, call);
+    const hungUp = controller.signal.aborted;
+    if (!hungUp) controller.abort(error);
+    const usage = await meter.billed(hungUp);
+    if (usage) call.onAborted?.(usage);
+    throw hungUp ? controller.signal.reason : toModelFailure(error, call);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', onAbort);
@@ -74,7 +80,7 @@ const systemOf = ({ system, outputSchema }: ModelCall): string =>
 
 /** A call through a provider. Streamed: a long reply sends bytes all along, so that no idle connection is cut. */
 export const callProvider = (call: ModelCall, model: SdkModel): Promise<ModelReply> =>
-  withDeadline(call, async (abortSignal) => {
+  withDeadline(call, async (abortSignal, meter) => {
     const names = new Map(call.tools.map(({ name }) => [wireName(name), name]));
     const tools: ToolSet = Object.fromEntries(
       call.tools.map(({ name, description, parameters }) => [
@@ -101,12 +107,16 @@ export const callProvider = (call: ModelCall, model: SdkModel): Promise<ModelRep
       usage: { inputTokens: 0, outputTokens: 0 },
       finishReason: 'unknown',
     };
+    const count = createReplyCounter(call);
     for await (const part of fullStream) {
+      meter.hear(part);
+      count(part);
       if (part.type === 'error') throw part.error;
       else if (part.type === 'text-delta') reply.text += part.text;
       else if (part.type === 'tool-call') {
         // A tool that is not there is for the run to answer; arguments that are no JSON make the reply unusable.
         if ('invalid' in part && part.invalid && !NoSuchToolError.isInstance(part.error)) throw part.error;
+        if (isTooDeep(part.input)) throw malformed(call.resolved, `the arguments of a tool call are ${TOO_DEEP}`);
         reply.toolCalls.push({
           callId: part.toolCallId,
           tool: names.get(part.toolName) ?? part.toolName,
@@ -116,12 +126,9 @@ export const callProvider = (call: ModelCall, model: SdkModel): Promise<ModelRep
         if (part.finishReason === 'other' && part.rawFinishReason === undefined)
           throw malformed(call.resolved, 'it ends before its end');
         reply.finishReason = part.finishReason;
-        // A server that reports no usage would otherwise be free.
         reply.usage = {
-          inputTokens:
-            part.usage.inputTokens ??
-            countTokens(call.system + JSON.stringify(call.messages) + JSON.stringify(call.tools)),
-          outputTokens: part.usage.outputTokens ?? countTokens(reply.text + JSON.stringify(reply.toolCalls)),
+          inputTokens: part.usage.inputTokens ?? (await countInput(call)),
+          outputTokens: part.usage.outputTokens ?? (await countTokensOf(reply.text + JSON.stringify(reply.toolCalls))),
         };
       }
     }
@@ -162,7 +169,7 @@ export const callOffline = (call: ModelCall, model: SdkModel): Promise<ModelRepl
     for (const part of content) {
       if (part.type === 'text') reply.text += part.text;
       else if (part.type === 'tool-call')
-        reply.toolCalls.push({ callId: part.toolCallId, tool: part.toolName, arguments: JSON.parse(part.input) });
+        reply.toolCalls.push({ callId: part.toolCallId, tool: part.toolName, arguments: parseJson(part.input) });
     }
     return checked(reply, call);
   });

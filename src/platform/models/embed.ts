@@ -6,6 +6,7 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { embedMany, type embed } from 'ai';
 import { ConfigError, type Config } from '../core/config.ts';
+import { plainFetch } from '../egress/limits.ts';
 import { createPackagedModel, normalized, PACKAGED, type SdkEmbeddingModel } from './embed-packaged.ts';
 import { malformed, timedOut, toModelFailure } from './failures.ts';
 import type { ModelCredentials, ResolvedModel } from './types.ts';
@@ -23,13 +24,16 @@ type Options = NonNullable<Parameters<typeof embed>[0]['providerOptions']>;
 
 interface Provider {
   name: Extract<ResolvedModel['provider'], 'openai' | 'openai-compatible'>;
-  sdk: SdkEmbeddingModel;
+  sdk: (fetch: typeof globalThis.fetch) => SdkEmbeddingModel;
   options?: Options;
 }
 
 /** Characters of a text that a provider is sent. Their models take 8,000 tokens, and refuse more than they take. */
 const MAX_CHARACTERS = 16_000;
 const TIMEOUT_MS = 60_000;
+/** What one number of a vector takes in an answer, and what is around the vectors. */
+const NUMBER_BYTES = 32;
+const AROUND_BYTES = 1_024 * 1_024;
 
 /** @throws ConfigError when a provider is asked for and a setting of it is missing */
 export function createEmbedder(config: Config, credentials: ModelCredentials): Embedder {
@@ -37,7 +41,7 @@ export function createEmbedder(config: Config, credentials: ModelCredentials): E
   const { EMBEDDING_MODEL: model, EMBEDDING_DIMENSIONS: dimensions } = config;
   if (!model) throw needs('EMBEDDING_MODEL');
   if (!dimensions) throw needs('EMBEDDING_DIMENSIONS');
-  return provided(providerOf(config, { model, dimensions }), { model, dimensions, credentials });
+  return provided(providerOf(config, { model, dimensions }), { model, dimensions, credentials, config });
 }
 
 const needs = (setting: string) => new ConfigError(`${setting}: is not set; EMBEDDING_PROVIDER needs it`);
@@ -57,42 +61,54 @@ function packaged(): Embedder {
 function providerOf(config: Config, { model, dimensions }: { model: string; dimensions: number }): Provider {
   if (config.EMBEDDING_PROVIDER === 'openai') {
     if (!config.OPENAI_API_KEY) throw needs('OPENAI_API_KEY');
-    const sdk = createOpenAI({ apiKey: config.OPENAI_API_KEY, baseURL: config.OPENAI_BASE_URL }).embeddingModel(model);
+    const settings = { apiKey: config.OPENAI_API_KEY, baseURL: config.OPENAI_BASE_URL };
     // Those before the third family have one size and refuse to be asked for another.
     return {
       name: 'openai',
-      sdk,
+      sdk: (fetch) => createOpenAI({ ...settings, fetch }).embeddingModel(model),
       ...(model.startsWith('text-embedding-3') && { options: { openai: { dimensions } } }),
     };
   }
   if (!config.OPENAI_COMPATIBLE_BASE_URL) throw needs('OPENAI_COMPATIBLE_BASE_URL');
-  const sdk = createOpenAICompatible({
+  const settings = {
     name: 'openai-compatible',
     baseURL: config.OPENAI_COMPATIBLE_BASE_URL,
     apiKey: config.OPENAI_COMPATIBLE_API_KEY,
-  }).embeddingModel(model);
-  return { name: 'openai-compatible', sdk };
+  };
+  return {
+    name: 'openai-compatible',
+    sdk: (fetch) => createOpenAICompatible({ ...settings, fetch }).embeddingModel(model),
+  };
 }
 
 function provided(
   { name, sdk, options }: Provider,
-  { model, dimensions, credentials }: { model: string; dimensions: number; credentials: ModelCredentials },
+  {
+    model,
+    dimensions,
+    credentials,
+    config,
+  }: { model: string; dimensions: number; credentials: ModelCredentials; config: Config },
 ): Embedder {
   const subject = { model, provider: name };
+  const plain = plainFetch(config);
+  const timeoutMs = Math.min(config.MODEL_TIMEOUT, TIMEOUT_MS);
   return {
     model: `${name}:${model}`,
     dimensions,
     close: async () => {},
     async embed(texts, signal) {
-      const deadline = AbortSignal.timeout(TIMEOUT_MS);
+      const deadline = AbortSignal.timeout(timeoutMs);
+      const limits = { maxBytes: AROUND_BYTES + texts.length * dimensions * NUMBER_BYTES, totalMs: timeoutMs };
+      const fetch = ((url: string | URL, init?: RequestInit) => plain(url, init, limits)) as typeof globalThis.fetch;
       const { embeddings } = await embedMany({
-        model: sdk,
+        model: sdk(fetch),
         // A provider refuses a text without anything in it.
         values: texts.map((text) => text.trim().slice(0, MAX_CHARACTERS).toWellFormed() || '.'),
         abortSignal: signal ? AbortSignal.any([signal, deadline]) : deadline,
         ...(options && { providerOptions: options }),
       }).catch((error: unknown) => {
-        if (deadline.aborted) throw timedOut(subject, TIMEOUT_MS);
+        if (deadline.aborted) throw timedOut(subject, timeoutMs);
         throw toModelFailure(lastOf(error), { resolved: subject, credentials });
       });
       const odd = embeddings.find((vector) => vector.length !== dimensions);

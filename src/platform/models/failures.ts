@@ -5,6 +5,7 @@
  * everything that is or looks like a key was taken out, and of a refused key nothing is quoted at all.
  */
 import { APICallError, AISDKError } from 'ai';
+import { bodyLimitIn } from '../egress/limits.ts';
 import { PROVIDERS } from './catalogue.ts';
 import { ModelFailure, type ModelCredentials, type ResolvedModel } from './types.ts';
 
@@ -117,6 +118,13 @@ export const malformed = (resolved: Subject['resolved'], why: string): ModelFail
     },
   );
 
+/** Another attempt would cost as much, and most likely end the same. */
+export const tooLong = (resolved: Subject['resolved'], why: string): ModelFailure =>
+  new ModelFailure(
+    'model_reply_too_long',
+    `${labelOf(resolved)} (model ${resolved.model}) sent more than a reply may have: ${why}.`,
+  );
+
 /** Errors inside a stream that had begun come as the provider's own words: a string, or an object with a type or code. */
 function ofStreamError(error: unknown, subject: Subject): ModelFailure {
   const said = typeof error === 'string' ? error : JSON.stringify(error);
@@ -134,6 +142,8 @@ function ofStreamError(error: unknown, subject: Subject): ModelFailure {
 /** A `ModelFailure` for whatever a provider did; an error that is not a provider's doing is given back as it is. */
 export function toModelFailure(error: unknown, subject: Subject): unknown {
   if (error instanceof ModelFailure) return error;
+  const limit = bodyLimitIn(error);
+  if (limit) return limit.limit === 'time' ? timedOut(subject.resolved) : tooLong(subject.resolved, limit.message);
   // A connection lost in the middle of a reply is an APICallError too, with the 200 that the reply began with.
   if (APICallError.isInstance(error) && (error.statusCode ?? 0) >= 400) return ofStatus(error, subject);
   if (codeOf(error, TIMEOUT_CODE)) return timedOut(subject.resolved);
@@ -162,7 +172,7 @@ export function toModelFailure(error: unknown, subject: Subject): unknown {
     }
     // What follows is the validator's own listing.
     const [why = ''] = error.message.split('\nError message:');
-    return malformed(subject.resolved, quote(why, subject.credentials).replace(/[.:\s]+$/, ''));
+    return malformed(subject.resolved, quote(why, subject.credentials).replace(/(?<![.:\s])[.:\s]+$/, ''));
   }
   return error instanceof Error ? error : ofStreamError(error, subject);
 }

@@ -11,8 +11,9 @@ import { createEmbedder } from './embed.ts';
 import { createOfflineModel } from './offline.ts';
 import { createPrices } from './prices.ts';
 import { createProviders } from './providers.ts';
+import { replyWish } from './reply-limits.ts';
 import { resolveModel } from './resolve.ts';
-import { countTokens } from './tokens.ts';
+import { countTokensOf } from './token-counts.ts';
 import type { ModelCredentials, Models } from './types.ts';
 
 export const deploymentCredentials = (config: Config): ModelCredentials => ({
@@ -29,7 +30,7 @@ export const deploymentCredentials = (config: Config): ModelCredentials => ({
 
 export interface ModelsDeps {
   log: Log;
-  /** For model servers that a workspace names; without it they are refused. The operator's own takes plain fetch. */
+  /** For model servers that a workspace names; without it they are refused. The operator's own may be private. */
   guardedFetch?: GuardedFetch;
 }
 
@@ -37,7 +38,7 @@ export interface ModelsDeps {
 export function createModels(config: Config, { log, guardedFetch }: ModelsDeps): Models {
   const ofDeployment = deploymentCredentials(config);
   const providerModel = createProviders(config, guardedFetch);
-  const offline = createOfflineModel(countTokens);
+  const offline = createOfflineModel(countTokensOf);
   const embedder = createEmbedder(config, ofDeployment);
   let price = createPrices(config.MODEL_PRICES);
 
@@ -57,12 +58,12 @@ export function createModels(config: Config, { log, guardedFetch }: ModelsDeps):
     call: async (call) =>
       call.resolved.provider === 'offline'
         ? callOffline(call, offline)
-        : callProvider(call, providerModel(call.resolved, call.credentials)),
+        : callProvider(call, providerModel(call.resolved, call.credentials, replyWish(call, config))),
     price: (resolved, usage, isRouter) => price(resolved, usage, isRouter),
     reloadPrices() {
       price = createPrices(config.MODEL_PRICES);
     },
-    countTokens,
+    countTokens: countTokensOf,
     credentials: (own = {}) => ({
       anthropicApiKey: own.anthropicApiKey || ofDeployment.anthropicApiKey,
       openaiApiKey: own.openaiApiKey || ofDeployment.openaiApiKey,

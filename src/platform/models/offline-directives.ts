@@ -9,6 +9,7 @@
  * Whatever is quoted from a prompt goes through `withoutDirectives` first: a reply that repeated one would have the
  * next step, whose prompt it becomes part of, carry it out again.
  */
+import { parseJson } from '../core/json.ts';
 
 export interface ToolDirective {
   tool: string;
@@ -68,10 +69,11 @@ function spansOf(text: string): Span[] {
 }
 
 function parseTool(body: string): ToolDirective | undefined {
-  const [, tool, json] = /^([\w.-]+)\s*([^]*)$/.exec(body) ?? [];
+  const [tool] = /^[\w.-]+/.exec(body) ?? [];
   if (!tool) return undefined;
+  const json = body.slice(tool.length).trimStart();
   try {
-    return { tool, input: json ? JSON.parse(json) : {} };
+    return { tool, input: json ? parseJson(json) : {} };
   } catch {
     return undefined;
   }

@@ -10,8 +10,9 @@ const OFFLINE_NOTICE =
 
 /** Sections of a prompt that hold knowledge, by their Markdown heading or tag. */
 const KNOWLEDGE = /memor|context|upstream|artifact|knowledge|feedback|attachment|skill/i;
-const HEADING = /^\s*(?:#{1,6}\s+(?<title>.+?)\s*$|<(?<tag>[a-z][\w-]*)[^>]*>\s*$)/i;
-const CLOSING_TAG = /^\s*<\/[\w-]+>\s*$/;
+/** Of a line without spaces around it. Of two neighbours in it, none takes a character that the other could take. */
+const HEADING = /^(?:#{1,6}\s+(?<title>\S.*)|<(?<tag>[a-z][\w-]*)(?:[^\w>-][^>]*)?>)$/i;
+const CLOSING_TAG = /^<\/[\w-]+>$/;
 
 /** Never ends within a character. */
 export const clip = (text: string, max: number): string =>

@@ -13,6 +13,7 @@ import { composeAnswer, composeText, subjectOf, titleOf } from './offline-reply.
 import { readTranscript, type Transcript } from './offline-transcript.ts';
 import type { SdkModel } from './providers.ts';
 import { OFFLINE } from './resolve.ts';
+import type { CountTokens } from './token-counts.ts';
 
 export type CallOptions = Parameters<SdkModel['doGenerate']>[0];
 export type Prompt = CallOptions['prompt'];
@@ -32,8 +33,25 @@ const canonical = (value: unknown): string =>
   );
 const keyOf = ({ tool, input }: ToolDirective): string => `${tool} ${canonical(input)}`;
 
-/** What is remembered is material, whoever wrote it: nothing in it is carried out. */
-const withoutMemories = (system: string): string => system.replaceAll(/<memory\b[^]*?<\/memory>/g, '');
+const MEMORY = /<memory\b/g;
+const MEMORY_END = '</memory>';
+
+/**
+ * What is remembered is material, whoever wrote it: nothing in it is carried out. Not one pattern from tag to tag: for
+ * each tag that stays open it would read all that follows.
+ */
+function withoutMemories(system: string): string {
+  let rest = '';
+  let at = 0;
+  for (const { index } of system.matchAll(MEMORY)) {
+    if (index < at) continue;
+    const end = system.indexOf(MEMORY_END, index);
+    if (end < 0) break;
+    rest += system.slice(at, index);
+    at = end + MEMORY_END.length;
+  }
+  return rest + system.slice(at);
+}
 
 /** Directives of the system text count once where the request repeats them. */
 function directivesOf({ system, request }: Transcript): Directives {
@@ -68,7 +86,7 @@ function pendingCalls(turns: readonly ToolDirective[][], { outcomes }: Transcrip
 }
 
 /** @param countTokens of a text */
-export function createOfflineModel(countTokens: (text: string) => number): SdkModel {
+export function createOfflineModel(countTokens: CountTokens): SdkModel {
   const failedCalls = new Map<string, number>();
 
   function failIfTold({ fail }: Directives, transcript: Transcript): void {
@@ -89,21 +107,24 @@ export function createOfflineModel(countTokens: (text: string) => number): SdkMo
   }
 
   /** Cut at the limit like any model's reply, so that a call never costs more than was reserved for it. */
-  function limited(text: string, maxTokens = Infinity): { text: string; tokens: number; isCut: boolean } {
+  async function limited(
+    text: string,
+    maxTokens = Infinity,
+  ): Promise<{ text: string; tokens: number; isCut: boolean }> {
     let kept = text;
-    let tokens = countTokens(kept);
+    let tokens = await countTokens(kept);
     while (tokens > maxTokens && kept.length > 0) {
       kept = kept.slice(0, Math.floor((kept.length * maxTokens) / tokens) - 1).toWellFormed();
-      tokens = countTokens(kept);
+      tokens = await countTokens(kept);
     }
     return { text: kept, tokens, isCut: kept.length < text.length };
   }
 
-  function answer(
+  async function answer(
     options: CallOptions,
     transcript: Transcript,
     directives: Directives,
-  ): { content: Content; output: number; finish: Result['finishReason'] } {
+  ): Promise<{ content: Content; output: number; finish: Result['finishReason'] }> {
     const offered = new Set(options.tools?.map(({ name }) => name));
     const turns = directives.turns.map((turn) => turn.filter(({ tool }) => offered.has(tool)));
     const pending = pendingCalls(turns, transcript);
@@ -114,7 +135,7 @@ export function createOfflineModel(countTokens: (text: string) => number): SdkMo
         toolName: tool,
         input: JSON.stringify(input),
       }));
-      const output = countTokens(content.map((call) => `${call.toolName} ${call.input}`).join('\n'));
+      const output = await countTokens(content.map((call) => `${call.toolName} ${call.input}`).join('\n'));
       return { content, output, finish: { unified: 'tool-calls', raw: 'tool_calls' } };
     }
     const { rejection } = directives;
@@ -141,7 +162,7 @@ export function createOfflineModel(countTokens: (text: string) => number): SdkMo
       return JSON.stringify(fillSchema(schema, facts));
     };
     const whole = options.responseFormat?.type === 'json' ? json() : composeText(transcript, { rejection, notes });
-    const { text, tokens, isCut } = limited(whole, options.maxOutputTokens);
+    const { text, tokens, isCut } = await limited(whole, options.maxOutputTokens);
     return {
       content: [{ type: 'text', text }],
       output: tokens,
@@ -156,9 +177,10 @@ export function createOfflineModel(countTokens: (text: string) => number): SdkMo
     if (directives.sleepMs > 0) await wait(directives.sleepMs, undefined, { signal: options.abortSignal });
     failIfTold(directives, transcript);
 
-    const { content, output, finish } = answer(options, transcript, directives);
+    const { content, output, finish } = await answer(options, transcript, directives);
     const input =
-      countTokens(transcript.text) + (options.tools?.length ? countTokens(JSON.stringify(options.tools)) : 0);
+      (await countTokens(transcript.text)) +
+      (options.tools?.length ? await countTokens(JSON.stringify(options.tools)) : 0);
     return {
       content,
       finishReason: finish,

@@ -6,6 +6,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type * as GenaiPrices from '@pydantic/genai-prices';
 import { z } from 'zod';
+import { parseJson } from '../core/json.ts';
+import { withoutTrailingZeros } from '../core/text.ts';
 import type { ResolvedModel, TokenUsage } from './types.ts';
 
 const usdPerMillionTokens = z.number('expects US dollars for a million tokens').min(0);
@@ -21,7 +23,7 @@ const OFFLINE_PRICE: Price = { input_usd_per_mtok: 0.1, output_usd_per_mtok: 0.4
 /** @throws Error that names the file and the entry */
 function readPriceFile(path: string): z.infer<typeof PriceFile> {
   try {
-    return PriceFile.parse(JSON.parse(readFileSync(path, 'utf8')));
+    return PriceFile.parse(parseJson(readFileSync(path, 'utf8')));
   } catch (error) {
     const why = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
     throw new Error(`MODEL_PRICES: ${path} is not a usable price file: ${why}`, { cause: error });
@@ -29,7 +31,7 @@ function readPriceFile(path: string): z.infer<typeof PriceFile> {
 }
 
 /** Eight decimals, no exponent, no trailing zeros. */
-const decimal = (usd: number): string => usd.toFixed(8).replace(/\.?0+$/, '');
+const decimal = (usd: number): string => withoutTrailingZeros(usd.toFixed(8));
 
 const costOf = (price: Price, { inputTokens, outputTokens }: TokenUsage): number =>
   (inputTokens * price.input_usd_per_mtok + outputTokens * price.output_usd_per_mtok) / 1_000_000;

@@ -8,6 +8,8 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModel } from 'ai';
 import type { Config } from '../core/config.ts';
 import type { GuardedFetch } from '../egress/egress.ts';
+import { plainFetch } from '../egress/limits.ts';
+import { replyFetch, type ReplyWish } from './reply-limits.ts';
 import { ModelFailure, type ModelCredentials, type ResolvedModel } from './types.ts';
 
 /** A model object of the AI SDK, as opposed to the id of one at its gateway. */
@@ -17,19 +19,21 @@ const missing = (setting: string) =>
   new ModelFailure('model_not_configured', `${setting} is not set and the workspace has no credential of its own.`);
 
 /** @param guardedFetch reaches public addresses only; used for an address that a workspace chose, not the operator */
-export const createProviders =
-  (config: Config, guardedFetch?: GuardedFetch) =>
-  (
+export const createProviders = (config: Config, guardedFetch?: GuardedFetch) => {
+  const plain = plainFetch(config);
+  return (
     { provider, model }: ResolvedModel,
     { anthropicApiKey, openaiApiKey, openaiCompatible }: ModelCredentials,
+    wish: ReplyWish,
   ): SdkModel => {
+    const fetch = replyFetch(plain, wish);
     switch (provider) {
       case 'anthropic':
         if (!anthropicApiKey) throw missing('ANTHROPIC_API_KEY');
-        return createAnthropic({ apiKey: anthropicApiKey, baseURL: config.ANTHROPIC_BASE_URL })(model);
+        return createAnthropic({ apiKey: anthropicApiKey, baseURL: config.ANTHROPIC_BASE_URL, fetch })(model);
       case 'openai':
         if (!openaiApiKey) throw missing('OPENAI_API_KEY');
-        return createOpenAI({ apiKey: openaiApiKey, baseURL: config.OPENAI_BASE_URL })(model);
+        return createOpenAI({ apiKey: openaiApiKey, baseURL: config.OPENAI_BASE_URL, fetch })(model);
       case 'openai-compatible': {
         if (!openaiCompatible) throw missing('OPENAI_COMPATIBLE_BASE_URL');
         const { baseUrl, apiKey } = openaiCompatible;
@@ -46,10 +50,11 @@ export const createProviders =
           baseURL: baseUrl,
           apiKey,
           includeUsage: true,
-          fetch: isOperators ? undefined : (guardedFetch as typeof fetch),
+          fetch: isOperators ? fetch : replyFetch(guardedFetch!, wish),
         })(model);
       }
       case 'offline':
         throw new Error('the offline model is not a provider');
     }
   };
+};

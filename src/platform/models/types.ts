@@ -68,6 +68,11 @@ export interface ModelCall {
   maxOutputTokens: number;
   timeoutMs: number;
   signal: AbortSignal;
+  /**
+   * Told, before the call fails, of what a provider bills for it all the same: its reply had begun, or we hung up. Not
+   * told of what is certainly free: a connection refused, an error for an answer, the offline model.
+   */
+  onAborted?: (usage: TokenUsage) => void;
 }
 
 export interface TokenUsage {
@@ -112,7 +117,7 @@ export interface Models {
   price(resolved: ResolvedModel, usage: TokenUsage, isRouter?: boolean): string | null;
   /** Reads the operator's price file anew. @throws Error that names the file and the entry; the old prices stay */
   reloadPrices(): void;
-  countTokens(text: string): number;
+  countTokens(text: string): Promise<number>;
   /** The workspace's own credentials over those of the deployment. */
   credentials(own?: ModelCredentials): ModelCredentials;
   /** What `embed` gives: vectors of another model cannot be compared with its own. */

@@ -2,7 +2,7 @@
  * What a process counts of its own doings. Each process counts for itself, so that the sum over processes is the
  * deployment's figure. Labels have few values: no workspace, no id, and of names that tenants choose only `custom`.
  */
-import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 export type Meters = ReturnType<typeof createMeters>;
 
@@ -10,6 +10,8 @@ export type Meters = ReturnType<typeof createMeters>;
 const ANSWER_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const CALL_S = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 const WORK_S = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600, 14_400];
+/** A tick is 20 ms; 250 ms is what `AosProcessBlocked` and the proofs count as a standstill. */
+const DELAY_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const PROJECT_S = [60, 300, 900, 3_600, 14_400, 86_400, 259_200, 604_800, 2_592_000];
 
 export function createMeters() {
@@ -26,6 +28,24 @@ export function createMeters() {
 
   return {
     registry,
+
+    loopDelay: histogram('aos_event_loop_delay_seconds', 'How late a tick of the event loop came', [], DELAY_S),
+    loopOwnDelay: histogram(
+      'aos_event_loop_own_delay_seconds',
+      "How much of that the process's main thread was computing, by its CPU time; the rest it waited for a core",
+      [],
+      DELAY_S,
+    ),
+    longestDelay: longest(
+      registry,
+      'aos_event_loop_longest_delay_seconds',
+      'The longest that the event loop stood still since the last scrape',
+    ),
+    longestOwnDelay: longest(
+      registry,
+      'aos_event_loop_longest_own_delay_seconds',
+      'The longest that it stood still by computing since the last scrape',
+    ),
 
     requests: histogram(
       'aos_http_request_duration_seconds',
@@ -54,6 +74,13 @@ export function createMeters() {
       'Time from the planned moment of a tick to its work, by the workflow that it starts',
       ['workflow'],
       WORK_S,
+    ),
+
+    chores: histogram(
+      'aos_chore_duration_seconds',
+      'Time that a chore of housekeeping took, by what came of it',
+      ['chore', 'outcome'],
+      CALL_S,
     ),
 
     runWait: histogram(
@@ -105,4 +132,17 @@ export function createMeters() {
       'kind',
     ]),
   };
+}
+
+/** A gauge of the largest value since it was last read: an average over a scrape would not show a single one. */
+function longest(registry: Registry, name: string, help: string) {
+  let most = 0;
+  new Gauge({
+    ...{ name, help, registers: [registry] },
+    collect() {
+      this.set(most);
+      most = 0;
+    },
+  });
+  return { note: (value: number) => void (most = Math.max(most, value)) };
 }

@@ -12,7 +12,8 @@ import {
   type Span,
 } from '@opentelemetry/api';
 
-export const tracer = trace.getTracer('agent-orchestration-service');
+/** Asked for each time: one that is kept stays with the tracing that was open when it was first used. */
+export const tracer = () => trace.getTracer('agent-orchestration-service');
 
 export interface SpanOptions {
   kind?: SpanKind;
@@ -25,7 +26,7 @@ export function inSpan<T>(
   { kind = SpanKind.INTERNAL, attributes = {} }: SpanOptions,
   work: (span: Span) => Promise<T>,
 ): Promise<T> {
-  return tracer.startActiveSpan(name, { kind, attributes }, async (span) => {
+  return tracer().startActiveSpan(name, { kind, attributes }, async (span) => {
     try {
       return await work(span);
     } catch (error) {

@@ -6,7 +6,7 @@ import type { Log } from '../core/log.ts';
 import { traceIds } from './trace-ids.ts';
 
 export interface Tracing {
-  /** Sends what is left. */
+  /** Sends what is left; then nothing is traced. */
   close(): Promise<void>;
 }
 
@@ -19,10 +19,10 @@ const isTracingWanted = (env: Env): boolean =>
   env.OTEL_SDK_DISABLED !== 'true' &&
   env.OTEL_TRACES_EXPORTER !== 'none';
 
-/** Once a process. */
+/** One at a time. */
 export async function openTracing(env: Env, log: Log): Promise<Tracing | undefined> {
   if (!isTracingWanted(env)) return undefined;
-  const [{ diag, DiagLogLevel }, sdk, exporter, resources] = await Promise.all([
+  const [{ context, diag, DiagLogLevel, propagation, trace }, sdk, exporter, resources] = await Promise.all([
     import('@opentelemetry/api'),
     import('@opentelemetry/sdk-trace-node'),
     import('@opentelemetry/exporter-trace-otlp-proto'),
@@ -45,6 +45,9 @@ export async function openTracing(env: Env, log: Log): Promise<Tracing | undefin
   provider.register();
   log.info('traces are sent');
   return {
-    close: () => provider.shutdown().catch((error: unknown) => warn(error instanceof Error ? error.message : 'lost')),
+    async close() {
+      await provider.shutdown().catch((error: unknown) => warn(error instanceof Error ? error.message : 'lost'));
+      for (const part of [trace, context, propagation]) part.disable();
+    },
   };
 }

@@ -5,6 +5,8 @@
 import { existsSync } from 'node:fs';
 
 export interface CommandLimits {
+  /** The program `bwrap`: its path, or a name that is looked for in `launchEnvironment`. */
+  bubblewrap: string;
   /** Of one process, and of all together. */
   memoryBytes: number;
   processes: number;
@@ -36,12 +38,12 @@ const NOT_SYSTEM = ['/usr/src', '/usr/local/src'].filter((path) => existsSync(pa
  */
 export const bubblewrapped = (
   argv: readonly string[],
-  { memoryBytes, processes }: CommandLimits,
+  { bubblewrap, memoryBytes, processes }: CommandLimits,
   { seconds, filterFd, infoFd }: { seconds: number; filterFd?: number; infoFd?: number },
 ): [string, ...string[]] => [
   // When the machine is short of anything, it is the command that waits or ends, not the service.
   ...(['nice', '-n', '10', 'choom', '-n', '1000', '--'] as const),
-  ...['bwrap', '--unshare-all', '--unshare-user', '--disable-userns', '--die-with-parent', '--new-session'],
+  ...[bubblewrap, '--unshare-all', '--unshare-user', '--disable-userns', '--die-with-parent', '--new-session'],
   ...['--clearenv', '--setenv', 'PATH', PATH, '--setenv', 'HOME', HOME, '--setenv', 'LANG', 'C.UTF-8'],
   ...['--cap-drop', 'ALL', '--uid', '65534', '--gid', '65534', '--hostname', 'sandbox'],
   ...['--ro-bind', '/usr', '/usr', ...NOT_SYSTEM.flatMap((path) => ['--tmpfs', path, '--remount-ro', path])],

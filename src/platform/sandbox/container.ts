@@ -8,6 +8,8 @@ import type Docker from 'dockerode';
 import { finished, Writable } from 'node:stream';
 import { newUuid } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
+import { limitedAgent } from '../egress/limited-agent.ts';
+import type { BodyLimits } from '../egress/limits.ts';
 import { confined, DEADLINE_LABEL, type ContainerLimits } from './confined.ts';
 import { createOutput, tooLong, tooMuchOutput, type ProgramRequest, type ProgramResult } from './program.ts';
 import { SandboxError } from './sandbox-error.ts';
@@ -47,10 +49,13 @@ const IMAGE =
 const SWEEP_MS = 60_000;
 /** What a removal may take while somebody waits; it goes on beyond that. */
 const REMOVAL_MS = 1_500;
+/** Of one answer of the engine. What a container writes is one, and may come a byte to a frame. */
+const MAX_ANSWER_BYTES = 16 * 1_024 * 1_024;
 
 export const createContainerSandbox = ({ isOn, dockerHost, images, slots, ...limits }: Settings): ContainerSandbox => {
-  let client: Promise<Docker> | undefined;
-  const docker = () => (client ??= connect(dockerHost));
+  /** Whose every answer comes to an end. */
+  const docker = (totalMs: number, onExceeded?: BodyLimits['onExceeded']) =>
+    connect(dockerHost, { maxBytes: MAX_ANSWER_BYTES, totalMs, raisedBy: {}, ...(onExceeded && { onExceeded }) });
 
   const problem = () => {
     if (!isOn) return 'container tools are off here: TOOLS_CONTAINER';
@@ -67,14 +72,13 @@ export const createContainerSandbox = ({ isOn, dockerHost, images, slots, ...lim
     async run(container, request) {
       const reason = problem() ?? imageProblem(container.image);
       if (reason) throw new SandboxError(reason);
-      const engine = await docker();
-      return slots.run(request.owner, request.signal, () => execute(engine, container, limits, request));
+      return slots.run(request.owner, request.signal, () => execute(docker, container, limits, request));
     },
     startSweeping(log) {
       if (!isOn) return () => {};
       const look = async () => {
         try {
-          await sweep(await docker());
+          await sweep(await docker(SWEEP_MS));
         } catch (error) {
           log.warn({ reason: (error as Error).message }, 'containers left behind cannot be looked for');
         }
@@ -94,14 +98,17 @@ function addressOf(dockerHost: string): Docker.DockerOptions | undefined {
   return { protocol, host: address.hostname, port: address.port || (protocol === 'https' ? 2_376 : 2_375) };
 }
 
-const connect = async (dockerHost: string): Promise<Docker> => {
+const connect = async (dockerHost: string, limits: BodyLimits): Promise<Docker> => {
   // Only where it is wanted: it takes long to load.
   const { default: Engine } = await import('dockerode');
-  return new Engine(addressOf(dockerHost));
+  const address = addressOf(dockerHost);
+  const agent = limitedAgent({ ...limits, isSecure: address?.protocol === 'https' });
+  // Known to the client, not to its types.
+  return new Engine({ ...address, agent } as Docker.DockerOptions);
 };
 
 async function execute(
-  docker: Docker,
+  engine: (totalMs: number, onExceeded?: BodyLimits['onExceeded']) => Promise<Docker>,
   order: ContainerOrder,
   limits: ContainerLimits,
   { stdin, timeoutMs, signal }: ProgramRequest,
@@ -111,6 +118,11 @@ async function execute(
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(new SandboxError(tooLong(timeoutMs))), timeoutMs);
   const output = createOutput(() => stop.abort(new SandboxError(tooMuchOutput)));
+  // The client is silent about a connection that ends within an answer.
+  const docker = await engine(timeoutMs + REMOVAL_MS, ({ message }) =>
+    stop.abort(new SandboxError(`the Docker host does not run it: ${message}`)),
+  );
+  const removing = await engine(SWEEP_MS);
   const stopped = AbortSignal.any([signal, stop.signal]);
 
   const work = async (): Promise<number> => {
@@ -144,8 +156,8 @@ async function execute(
   } finally {
     clearTimeout(timer);
     // It may still be in the making, and be there only after this.
-    if (stopped.aborted) void working.catch(() => {}).then(() => remove(docker, name));
-    await Promise.race([remove(docker, name), new Promise((resolve) => setTimeout(resolve, REMOVAL_MS).unref())]);
+    if (stopped.aborted) void working.catch(() => {}).then(() => remove(removing, name));
+    await Promise.race([remove(removing, name), new Promise((resolve) => setTimeout(resolve, REMOVAL_MS).unref())]);
   }
 }
 

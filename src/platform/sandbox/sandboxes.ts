@@ -12,7 +12,11 @@ export const createSandboxes = (config: Config) => {
   const limits = { slots, memoryBytes: config.TOOLS_MEMORY_MB * MB, processes: config.TOOLS_PROCESSES };
   return {
     script: createScriptSandbox({ slots, memoryBytes: config.TOOLS_SCRIPT_MEMORY_MB * MB }),
-    command: createCommandSandbox({ ...limits, isOn: config.TOOLS_COMMAND === 'bwrap' }),
+    command: createCommandSandbox({
+      ...limits,
+      bubblewrap: config.TOOLS_BUBBLEWRAP,
+      isOn: config.TOOLS_COMMAND === 'bwrap',
+    }),
     container: createContainerSandbox({
       ...limits,
       isOn: config.TOOLS_CONTAINER === 'docker',

@@ -5,6 +5,7 @@
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { JsonDepthError, parseJson, TOO_DEEP } from '../core/json.ts';
 import { storable, storableText } from '../core/storable.ts';
 import { SandboxError } from './sandbox-error.ts';
 import type { ScriptJob, ScriptOutcome } from './script-worker.ts';
@@ -14,8 +15,6 @@ import type { Slots } from './slots.ts';
 const GRACE_MS = 1_500;
 const MAX_RESULT = 256 * 1_024;
 const MAX_CONSOLE = 8 * 1_024;
-/** Deeper values than anybody reads are hard on everything that walks them. */
-const MAX_DEPTH = 100;
 
 export interface ScriptSandbox {
   /** @throws SandboxError with what the script threw, or why it was ended */
@@ -65,9 +64,7 @@ export const createScriptSandbox = ({ memoryBytes, slots }: { memoryBytes: numbe
       const job = { script, args: JSON.stringify(args), timeoutMs };
       const outcome = await slots.run(owner, signal, () => execute(job, signal));
       if ('result' in outcome) {
-        const result: unknown = JSON.parse(outcome.result);
-        if (isDeeperThan(result, MAX_DEPTH)) throw new SandboxError(`its result is nested more than ${MAX_DEPTH} deep`);
-        return storable(result);
+        return storable(resultOf(outcome.result));
       }
       const reason = 'error' in outcome ? outcome.error : `it was not done within ${timeoutMs / 1_000} seconds`;
       const message = outcome.console ? `${reason}\nIts console:\n${outcome.console}` : reason;
@@ -76,7 +73,10 @@ export const createScriptSandbox = ({ memoryBytes, slots }: { memoryBytes: numbe
   };
 };
 
-const isDeeperThan = (value: unknown, levels: number): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
-  (levels === 0 || Object.values(value).some((part) => isDeeperThan(part, levels - 1)));
+function resultOf(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    throw error instanceof JsonDepthError ? new SandboxError(`its result is ${TOO_DEEP}`) : error;
+  }
+}

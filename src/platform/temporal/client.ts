@@ -41,7 +41,8 @@ export async function connectTemporal(
   const { connectionOptions, namespace = 'default' } = loadClientConnectConfig({
     overrideEnvVars: env as Record<string, string>,
   });
-  metricsUrl ??= await install(log, withMetrics);
+  sdkLog = log;
+  const { metricsUrl } = await (installed ??= install(withMetrics));
   const dataConverter = dataConverterOf(codecKeys);
   const deadline = Date.now() + giveUpAfterMs;
   for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 5_000)) {
@@ -62,18 +63,14 @@ export async function connectTemporal(
   }
 }
 
-let isInstalled = false;
-let metricsUrl: string | undefined;
-/**
- * The SDK logs through ours. It allows this once a process, before its first connection.
- * @returns where it shows what it counts
- */
-async function install(log: Log, withMetrics: boolean): Promise<string | undefined> {
-  if (isInstalled) return undefined;
-  isInstalled = true;
+/** That of the last connection. */
+let sdkLog: Log;
+let installed: Promise<{ metricsUrl: string | undefined }> | undefined;
+/** The SDK logs through ours, and may show what it counts. It allows this once a process, before its first connection. */
+async function install(withMetrics: boolean) {
   const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
   const logger = new DefaultLogger('WARN', ({ level, message, meta }: LogEntry) =>
-    log[levels[level]]({ sdk: { ...meta, error: undefined }, err: meta?.error as unknown }, message),
+    sdkLog[levels[level]]({ sdk: { ...meta, error: undefined }, err: meta?.error as unknown }, message),
   );
   // Signals are the process roots' business, which stop everything in order.
   // Without forwarding the SDK's native part prints lines of its own among our JSON.
@@ -81,5 +78,5 @@ async function install(log: Log, withMetrics: boolean): Promise<string | undefin
   const metrics = withMetrics ? await sdkMetrics() : undefined;
   const telemetryOptions = { logging, ...(metrics && { metrics: metrics.telemetry }) };
   Runtime.install({ logger, shutdownSignals: [], telemetryOptions });
-  return metrics?.url;
+  return { metricsUrl: metrics?.url };
 }

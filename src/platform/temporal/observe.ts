@@ -11,6 +11,7 @@ import type { WorkflowClientInterceptor } from '@temporalio/client';
 import { CancelledFailure, defaultPayloadConverter, type Payload } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import type { Meters } from '../observability/meters.ts';
+import type { Stalls } from '../observability/stalls.ts';
 import { failSpan, inSpan, tracer, type SpanOptions } from '../observability/spans.ts';
 import { inTraceOf } from '../observability/trace-ids.ts';
 
@@ -59,19 +60,25 @@ export const tracingClient: WorkflowClientInterceptor = {
   },
 };
 
+interface Recorders {
+  meters: Pick<Meters, 'taskQueueWait' | 'scheduleLag'>;
+  stalls: Pick<Stalls, 'begin'>;
+}
+
 /** @param queuePrefix stands before the name of each task queue */
 export const observeActivities =
-  (meters: Pick<Meters, 'taskQueueWait' | 'scheduleLag'>, queuePrefix: string): ActivityInterceptorsFactory =>
+  ({ meters, stalls }: Recorders, queuePrefix: string): ActivityInterceptorsFactory =>
   ({ info }: ActivityContext) => ({
     inbound: {
       execute(input, next) {
         count(meters, info, queuePrefix);
         const parent = parentIn(input.headers);
-        const begin = () => tracer.startSpan(`run ${info.activityType}`, optionsOf(info), parent ?? ROOT_CONTEXT);
+        const begin = () => tracer().startSpan(`run ${info.activityType}`, optionsOf(info), parent ?? ROOT_CONTEXT);
         // What a schedule started has no trace to be in; all of its activities then share one.
         const traceId = info.workflowExecution?.runId.replaceAll('-', '');
         const span = parent || !traceId ? begin() : inTraceOf(traceId, begin);
         return context.with(trace.setSpan(parent ?? ROOT_CONTEXT, span), async () => {
+          const end = stalls.begin(() => info.activityType);
           try {
             return await next(input);
           } catch (error) {
@@ -80,6 +87,7 @@ export const observeActivities =
             throw error;
           } finally {
             span.end();
+            end();
           }
         });
       },
@@ -106,14 +114,10 @@ const optionsOf = ({ workflowExecution, workflowType, attempt, isLocal, taskQueu
 });
 
 /** The first activity of what a schedule starts; the moment that was planned is the end of the workflow's id. */
-const FIRST_OF_TICK = new Set(['nameRun', 'keepHouse', 'enforceRetention', 'checkCredentials', 'chargeInfrastructure']);
+const FIRST_OF_TICK = new Set(['nameRun', 'startRuns', 'enforceRetention', 'checkCredentials', 'chargeInfrastructure']);
 const PLANNED = /-(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)$/;
 
-function count(
-  { taskQueueWait, scheduleLag }: Pick<Meters, 'taskQueueWait' | 'scheduleLag'>,
-  info: Info,
-  prefix: string,
-) {
+function count({ taskQueueWait, scheduleLag }: Recorders['meters'], info: Info, prefix: string) {
   const now = Date.now();
   if (!info.isLocal) {
     const queue = info.taskQueue.slice(prefix.length);

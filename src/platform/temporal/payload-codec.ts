@@ -10,6 +10,7 @@ import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { namedKeysIn } from '../core/crypto.ts';
+import { parseJson } from '../core/json.ts';
 
 /** As Temporal's own samples name them, which its tools show. */
 const ENCODING = 'binary/encrypted';
@@ -32,7 +33,7 @@ function toBytes({ metadata, data }: Payload): Buffer {
 
 function fromBytes(bytes: Buffer): Payload {
   const end = 4 + bytes.readUInt32BE();
-  const head = JSON.parse(bytes.toString('utf8', 4, end)) as Record<string, string>;
+  const head = parseJson(bytes.toString('utf8', 4, end)) as Record<string, string>;
   const metadata = Object.fromEntries(
     Object.entries(head).map(([name, value]) => [name, Buffer.from(value, 'base64')]),
   );

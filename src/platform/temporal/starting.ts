@@ -1,5 +1,8 @@
 /** Workflows of rows: the row is accepted first and its workflow started after, by an id that keeps it from running twice. */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import type { Log } from '../core/log.ts';
+import type { Taken, Turn } from '../db/in-turn.ts';
+import { createRounds } from './rounds.ts';
 
 /** @returns false when the workflow has ended already */
 export async function startOnce(start: () => Promise<unknown>): Promise<boolean> {
@@ -12,44 +15,88 @@ export async function startOnce(start: () => Promise<unknown>): Promise<boolean>
   }
 }
 
-export interface PendingPage {
-  olderThanS: number;
-  after: string | undefined;
-  limit: number;
+/** A start that nobody has heard of is tried again after that. */
+export const START_AGAIN_MS = 30_000;
+
+/** How long what was started is gathered, so that the record is told of many at once. */
+const GATHER_MS = 500;
+
+/**
+ * Tells the record what Temporal has. What is not told, as the process died or the database was away, is started once
+ * more, which changes nothing.
+ */
+function createStartNotes(note: (ids: readonly string[]) => Promise<unknown>) {
+  let gathered: string[] = [];
+  return (id: string): void => {
+    gathered.push(id);
+    if (gathered.length > 1) return;
+    const tell = () => {
+      const ids = gathered;
+      gathered = [];
+      note(ids).catch(() => {});
+    };
+    setTimeout(tell, GATHER_MS).unref();
+  };
+}
+
+export interface LostStarts<Row extends { id: string }> {
+  take: (turn: Turn) => Promise<Taken>;
+  load: (ids: readonly string[]) => Promise<Row[]>;
+  start: (row: Row) => Promise<unknown>;
+  noteStarted: (ids: readonly string[]) => Promise<unknown>;
+  /** For the log, such as `run`. */
+  what: string;
+  log: Log;
+}
+
+/** A chore: starts what was accepted and, it seems, never started. Each start is idempotent. */
+export function createLostStarts<Row extends { id: string }>({
+  take,
+  load,
+  start,
+  noteStarted,
+  what,
+  log,
+}: LostStarts<Row>) {
+  const note = createStartNotes(noteStarted);
+  const failed = (err: unknown, { id }: Row) =>
+    log.error({ err, [`${what}_id`]: id }, `a ${what} could not be started`);
+  const handle = (row: Row) => start(row).then(() => note(row.id));
+  const round = createRounds({ take, load, handle, failed });
+  return async (signal: AbortSignal): Promise<void> => {
+    const started = await round(signal);
+    if (started > 0) log.info({ what, started }, 'repeated the start of what was accepted');
+  };
 }
 
 export interface RowsToStart<Row extends { deliveryId: string }> {
   listStartable: (ids: readonly string[]) => Promise<Row[]>;
-  /** Those that are recorded and not done, over all workspaces, by their id. */
-  listPending: (page: PendingPage) => Promise<Row[]>;
+  takeDue: (turn: Turn) => Promise<Taken>;
+  /** Temporal has them; whether it still has, is looked at much later. */
+  noteStarted: (ids: readonly string[]) => Promise<unknown>;
   recordExhausted: (row: Row) => Promise<void>;
   /** @returns as `startOnce` does. @throws Problem runtime_unreachable */
   start: (row: Row) => Promise<boolean>;
+  log: Log;
 }
 
-/** A start may be on its way for that long. */
-const LOST_AFTER_S = 15;
-const BATCH = 50;
-
 /** The workflows of recorded deliveries. */
-export const createDeliveryStarter = <Row extends { deliveryId: string }>(rows: RowsToStart<Row>) => ({
-  /** @throws Problem runtime_unreachable */
-  async startRecorded(ids: readonly string[]): Promise<void> {
-    await Promise.all((await rows.listStartable(ids)).map(rows.start));
-  },
+export function createDeliveryStarter<Row extends { deliveryId: string }>(rows: RowsToStart<Row>) {
+  return {
+    /** @throws Problem runtime_unreachable */
+    async startRecorded(ids: readonly string[]): Promise<void> {
+      await Promise.all((await rows.listStartable(ids)).map(rows.start));
+    },
 
-  /** Housekeeping: starts what is pending and not under way, in every workspace. */
-  async startPending(): Promise<void> {
-    for (let after: string | undefined; ;) {
-      const batch = await rows.listPending({ olderThanS: LOST_AFTER_S, after, limit: BATCH });
-      await Promise.all(
-        batch.map(async (row) => {
-          // Its workflow has ended without a record (terminated by hand): nothing will send it any more.
-          if (!(await rows.start(row))) await rows.recordExhausted(row);
-        }),
-      );
-      after = batch.at(-1)?.deliveryId;
-      if (batch.length < BATCH) return;
-    }
-  },
-});
+    /** A chore: starts what is pending and not under way, in every workspace. */
+    startDue: createLostStarts({
+      take: rows.takeDue,
+      load: async (ids) => (await rows.listStartable(ids)).map((row) => ({ id: row.deliveryId, row })),
+      async start({ row }) {
+        // Its workflow has ended without a record (terminated by hand): nothing will send it any more.
+        if (!(await rows.start(row))) await rows.recordExhausted(row);
+      },
+      ...{ noteStarted: rows.noteStarted, what: 'delivery', log: rows.log },
+    }),
+  };
+}

@@ -1,0 +1,56 @@
+/**
+ * JSON of somebody else. Reading it is no danger at any depth, but what walks it afterwards (checks, copies, the way into
+ * the database) calls itself for each level and would run out of stack in the middle of something. So each door refuses
+ * what is deeper than anybody needs, here and nowhere else.
+ */
+
+/** Objects and lists within one another. */
+export const MAX_JSON_DEPTH = 64;
+export const TOO_DEEP = `nested deeper than ${MAX_JSON_DEPTH} levels`;
+
+export class JsonDepthError extends Error {
+  override name = 'JsonDepthError';
+  override message = `the JSON is ${TOO_DEEP}`;
+}
+
+const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/** Level by level, so that it has no depth itself. */
+export function isTooDeep(root: unknown): boolean {
+  let level = [root].filter(isContainer);
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth === MAX_JSON_DEPTH) return true;
+    const next: object[] = [];
+    for (const container of level)
+      for (const child of Object.values(container)) if (isContainer(child)) next.push(child);
+    level = next;
+  }
+  return false;
+}
+
+/** @throws SyntaxError, JsonDepthError */
+export function parseJson(text: string): unknown {
+  // eslint-disable-next-line no-restricted-syntax -- the one place
+  const value: unknown = JSON.parse(text);
+  if (isTooDeep(value)) throw new JsonDepthError();
+  return value;
+}
+
+/** Whether it has more than so many characters, names of fields and a few for each value counted. Looks no further. */
+export function isLargerThan(characters: number, root: unknown): boolean {
+  let left = characters;
+  const open: unknown[] = [root];
+  while (open.length > 0 && left >= 0) {
+    const value = open.pop();
+    left -= typeof value === 'string' ? value.length : 4;
+    if (!isContainer(value)) continue;
+    const entries = Object.entries(value);
+    left -= entries.length;
+    if (left < 0) break;
+    for (const [name, child] of entries) {
+      left -= name.length;
+      open.push(child);
+    }
+  }
+  return left < 0;
+}

@@ -1,0 +1,92 @@
+/**
+ * What is due of all workspaces, each in its turn: however much waits of one of them, the others' are found at once.
+ *
+ * A row waits with a time at which somebody is to look at it. Whoever takes it puts that time off in the same statement,
+ * so that two who take at once take different rows, and what was taken by somebody who died is due again.
+ */
+import { sql, type SQL } from 'drizzle-orm';
+import type { Database } from './client.ts';
+
+export interface Queue {
+  /** Has the columns `id` and `customer_id`. */
+  table: string;
+  /** The column that says when a row is looked at. */
+  at: string;
+  /** Which rows wait at all. An index on `customer_id` and that column of these rows has to serve it. */
+  open: SQL;
+  /** How long past that time a row is due; 0 unless said. */
+  lateMs?: number;
+}
+
+/** A few workspaces, and a few rows of each. */
+export interface Turn {
+  /** The workspace before the first one; '' for the first of all. */
+  after: string;
+  workspaces: number;
+  each: number;
+}
+
+export interface Taken {
+  ids: string[];
+  /** Whose turn was the last one; undefined when there is no workspace after it. */
+  last: string | undefined;
+}
+
+/** How far behind it is. */
+export interface Behind {
+  due: number;
+  /** For how long the oldest has been due; 0 when nothing is. */
+  overdueS: number;
+}
+
+const dueBefore = ({ lateMs = 0 }: Queue): SQL => sql`now() - ${lateMs} * interval '1 ms'`;
+
+/** Steps from workspace to workspace by the index, however many rows each has. @param most of them */
+const workspacesAfter = ({ table, open }: Queue, after: string, most: SQL): SQL => {
+  const next = (than: SQL): SQL => sql`
+    select q.customer_id from ${sql.identifier(table)} q
+    where ${open} and q.customer_id > ${than} order by q.customer_id limit 1`;
+  return sql`recursive turn(customer_id, n) as (
+    (select customer_id, 1 from (${next(sql`${after}::text`)}) first)
+    union all
+    select following.customer_id, n + 1 from turn cross join lateral (${next(sql`turn.customer_id`)}) following
+    where n < ${most}
+  )`;
+};
+
+/** @param againMs when what is taken is due again, should nobody say otherwise */
+export async function takeDue(db: Database, queue: Queue, { after, workspaces, each }: Turn, againMs: number) {
+  const table = sql.identifier(queue.table);
+  const at = sql.identifier(queue.at);
+  const [row] = await db.rows<{ ids: string[]; last: string | null; turns: number }>(sql`
+    with ${workspacesAfter(queue, after, sql`${workspaces}::int`)}, due as materialized (
+      select d.id from turn cross join lateral (
+        select q.id from ${table} q
+        where ${queue.open} and q.customer_id = turn.customer_id and q.${at} <= ${dueBefore(queue)}
+        order by q.${at} limit ${each} for update skip locked) d
+    ), taken as (
+      update ${table} t set ${at} = now() + ${againMs} * interval '1 ms' where t.id in (select id from due) returning t.id
+    )
+    select (select coalesce(jsonb_agg(id::text), '[]') from taken) as ids, max(customer_id) as last,
+      count(*)::int as turns from turn`);
+  const { ids, last, turns } = row!;
+  return { ids, last: turns < workspaces ? undefined : (last ?? undefined) } satisfies Taken;
+}
+
+/** Counted to this in each workspace: what is more is much too much as well. */
+const COUNTED = 1_000;
+const MANY = 100_000;
+
+export const behindOf = (queue: Queue): SQL => {
+  const at = sql.identifier(queue.at);
+  return sql`(
+    with ${workspacesAfter(queue, '', sql`${MANY}::int`)}
+    select coalesce(sum(d.due), 0)::int as due,
+      coalesce(greatest(0, extract(epoch from ${dueBefore(queue)} - min(d.oldest))), 0)::float8 as "overdueS"
+    from turn cross join lateral (
+      select count(*) as due, min(at) as oldest from (
+        select q.${at} as at from ${sql.identifier(queue.table)} q
+        where ${queue.open} and q.customer_id = turn.customer_id and q.${at} <= ${dueBefore(queue)}
+        order by q.${at} limit ${COUNTED}) counted
+    ) d)`;
+};

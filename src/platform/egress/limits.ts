@@ -1,0 +1,213 @@
+/**
+ * Every body that comes in from outside has an end: so many bytes after decompression, so long from the request to its
+ * last byte and, of a stream of events, so many lines of such a length. What sends more is cut off, its connection closed.
+ *
+ * All `fetch` that the product does goes through here (test/architecture/bodies.test.ts), SDKs included, which take
+ * theirs from whoever makes them.
+ */
+import type { Config } from '../core/config.ts';
+
+export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+/** @param limits what is other than the limits it was made with */
+export type LimitedFetch = (url: string | URL, init?: RequestInit, limits?: Partial<BodyLimits>) => Promise<Response>;
+
+export interface BodyLimits {
+  /** After decompression. */
+  maxBytes: number;
+  /** From the request to the last byte of the answer; Infinity for a stream that is meant to stay open. */
+  totalMs: number;
+  /** What a stream of events is read by: a parser holds a line until it ends, and makes an object of each event. */
+  lines?: { maxCount: number; maxBytes: number };
+  /** The settings that raise them, for the message; without one nothing does. */
+  raisedBy: { size?: string | undefined; time?: string | undefined };
+  /** For readers that keep to themselves why a body ended. */
+  onExceeded?: (error: BodyLimitError) => void;
+}
+
+export type BodyLimit = 'size' | 'time' | 'line' | 'lines' | 'encoding';
+
+/** The message says which limit was met and what raises it, in words that a tenant or a model may read. */
+export class BodyLimitError extends Error {
+  override readonly name = 'BodyLimitError';
+  readonly code = 'BODY_LIMIT';
+  readonly limit: BodyLimit;
+
+  constructor(limit: BodyLimit, message: string) {
+    super(message);
+    this.limit = limit;
+  }
+}
+
+const MB = 1_024 * 1_024;
+/** A timer takes no more. */
+const LONGEST_MS = 2 ** 31 - 1;
+/** One read in a row is not a reason to keep others waiting; so much is. */
+const TURN_BYTES = MB / 4;
+const [LF, CR] = [10, 13];
+
+type AnswerSettings = Pick<Config, 'RESPONSE_MAX_MB' | 'RESPONSE_TIMEOUT'>;
+
+/** Of an answer that no setting of its own limits. */
+export const answerLimits = ({ RESPONSE_MAX_MB, RESPONSE_TIMEOUT }: AnswerSettings): BodyLimits => ({
+  maxBytes: RESPONSE_MAX_MB * MB,
+  totalMs: RESPONSE_TIMEOUT,
+  raisedBy: { size: 'RESPONSE_MAX_MB', time: 'RESPONSE_TIMEOUT' },
+});
+
+/** For addresses that the operator set: they may be private. What a tenant names goes through the egress. */
+export const plainFetch = (settings: AnswerSettings): LimitedFetch =>
+  limited((url, init) => fetch(url, init), answerLimits(settings));
+
+/** @returns `fetch` whose answers end within their limits, or fail with a BodyLimitError while they are read */
+export const limited =
+  (fetch: Fetch, defaults: BodyLimits): LimitedFetch =>
+  async (url, init = {}, own = {}) => {
+    // A limit of its own is raised by a setting of its own, or by none.
+    const raisedBy = {
+      size: own.maxBytes === undefined ? defaults.raisedBy.size : own.raisedBy?.size,
+      time: own.totalMs === undefined ? defaults.raisedBy.time : own.raisedBy?.time,
+    };
+    const limits = { ...defaults, ...own, raisedBy };
+    const stop = new AbortController();
+    const { signal } = init;
+    const forward = () => stop.abort(signal?.reason);
+    if (signal?.aborted) forward();
+    signal?.addEventListener('abort', forward, { once: true });
+    const timer = setTimeout(() => stop.abort(exceeded('time', limits)), Math.min(limits.totalMs, LONGEST_MS));
+    // What holds a process is the connection, and that is gone when nobody reads any more.
+    timer.unref();
+    const release = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', forward);
+    };
+    try {
+      const response = await fetch(url, { ...init, signal: stop.signal });
+      if (isPacked(response)) throw exceeded('encoding', limits);
+      if (response.body) return withBody(response, counted(response.body, { limits, stop, release }));
+      release();
+      return response;
+    } catch (error) {
+      release();
+      stop.abort(error);
+      throw error;
+    }
+  };
+
+/** Of an error or what it was wrapped in by an SDK. */
+export function bodyLimitIn(error: unknown): BodyLimitError | undefined {
+  for (let at = error, depth = 0; typeof at === 'object' && at !== null && depth < 8; depth += 1) {
+    if (at instanceof BodyLimitError) return at;
+    const { cause, detail, exception, lastError } = at as Record<string, unknown>;
+    at = cause ?? detail ?? exception ?? lastError;
+  }
+  return undefined;
+}
+
+/** Compression of what is compressed: nobody needs it, and each layer multiplies what the one before it did. */
+const isPacked = ({ headers }: Response): boolean =>
+  (headers.get('content-encoding') ?? '').split(',').filter((coding) => !isPlain(coding.trim())).length > 1;
+const isPlain = (coding: string): boolean => coding === '' || coding.toLowerCase() === 'identity';
+
+/** What a response is but for its body: a Response cannot be given another one. */
+function withBody(response: Response, body: ReadableStream<Uint8Array>): Response {
+  const limited = new Response(body);
+  for (const name of ['status', 'statusText', 'ok', 'headers', 'url', 'redirected', 'type'] as const) {
+    Object.defineProperty(limited, name, { value: response[name], enumerable: true });
+  }
+  return limited;
+}
+
+interface Reading {
+  limits: BodyLimits;
+  stop: AbortController;
+  release: () => void;
+}
+
+function counted(body: ReadableStream<Uint8Array>, { limits, stop, release }: Reading): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  const count = createCounter(limits);
+  let sinceTurn = 0;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          if (done) {
+            release();
+            return controller.close();
+          }
+          count(value);
+          sinceTurn += Math.max(value.byteLength, 1_024);
+          if (sinceTurn > TURN_BYTES) {
+            sinceTurn = 0;
+            await new Promise(setImmediate);
+          }
+          controller.enqueue(value);
+        } catch (error) {
+          release();
+          if (error instanceof BodyLimitError) limits.onExceeded?.(error);
+          // Closes the connection.
+          stop.abort(error);
+          throw error;
+        }
+      },
+      async cancel(reason) {
+        release();
+        await reader.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** @returns what counts a chunk. It throws BodyLimitError */
+function createCounter(limits: BodyLimits): (chunk: Uint8Array) => void {
+  const { maxBytes, lines: { maxCount, maxBytes: maxLineBytes } = { maxCount: Infinity, maxBytes: Infinity } } = limits;
+  let bytes = 0;
+  let lines = 0;
+  let lineBytes = 0;
+  return (chunk) => {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) throw exceeded('size', limits);
+    if (!limits.lines) return;
+    for (let at = 0; at < chunk.byteLength; at += 1) {
+      const byte = chunk[at];
+      if (byte !== LF && byte !== CR) {
+        lineBytes += 1;
+        continue;
+      }
+      // Only a line with something in it costs the parser anything.
+      if (lineBytes > 0) lines += 1;
+      if (lines > maxCount) throw exceeded('lines', limits);
+      if (lineBytes > maxLineBytes) throw exceeded('line', limits);
+      lineBytes = 0;
+    }
+    if (lineBytes > maxLineBytes) throw exceeded('line', limits);
+  };
+}
+
+export function exceeded(
+  limit: BodyLimit,
+  { maxBytes, totalMs, lines, raisedBy: { size, time } }: BodyLimits,
+): BodyLimitError {
+  const raised = (setting: string | undefined, what: string) => (setting ? `; ${setting} sets ${what}` : '');
+  const howMuch = raised(size, 'how much is taken');
+  switch (limit) {
+    case 'time':
+      return new BodyLimitError(
+        limit,
+        `no complete answer within ${totalMs / 1_000} seconds${raised(time, 'how long it may take')}`,
+      );
+    case 'size':
+      return new BodyLimitError(limit, `the answer has more than ${amountOf(maxBytes)}${howMuch}`);
+    case 'line':
+      return new BodyLimitError(limit, `a line of the answer has more than ${amountOf(lines!.maxBytes)}${howMuch}`);
+    case 'lines':
+      return new BodyLimitError(limit, `the answer has more than ${lines!.maxCount} lines${howMuch}`);
+    case 'encoding':
+      return new BodyLimitError(limit, 'the answer is compressed more than once');
+  }
+}
+
+const amountOf = (bytes: number): string =>
+  bytes < MB ? `${Math.floor(bytes / 1_024)} KB` : `${Math.floor((10 * bytes) / MB) / 10} MB`;

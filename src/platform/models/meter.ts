@@ -1,0 +1,44 @@
+/** What a provider bills for a call that comes to no reply. It is counted here where the provider does not say. */
+import type { TextStreamPart, ToolSet } from 'ai';
+import { countTokensOf } from './token-counts.ts';
+import type { ModelCall, TokenUsage } from './types.ts';
+
+/** A server that reports no usage would otherwise be free. */
+export const countInput = ({
+  system,
+  messages,
+  tools,
+}: Pick<ModelCall, 'system' | 'messages' | 'tools'>): Promise<number> =>
+  countTokensOf(system + JSON.stringify(messages) + JSON.stringify(tools));
+
+/** Listens to the stream of a call. */
+export interface Meter {
+  hear(part: TextStreamPart<ToolSet>): void;
+  /**
+   * @param hungUp it was we who ended the call, so that the provider may have been at work without a word
+   * @returns undefined where nothing is billed: there was no connection, an error was the answer, or nobody bills
+   */
+  billed(hungUp: boolean): Promise<TokenUsage | undefined>;
+}
+
+export function createMeter(call: Pick<ModelCall, 'resolved' | 'system' | 'messages' | 'tools'>): Meter {
+  const pieces: string[] = [];
+  let hasBegun = false;
+  let reported: Partial<TokenUsage> = {};
+  return {
+    hear(part) {
+      if (part.type === 'text-delta' || part.type === 'reasoning-delta') pieces.push(part.text);
+      else if (part.type === 'tool-input-delta') pieces.push(part.delta);
+      else if (part.type === 'finish-step') {
+        const { inputTokens, outputTokens } = part.usage;
+        reported = { ...(inputTokens && { inputTokens }), ...(outputTokens && { outputTokens }) };
+      } else if (!/^(text|reasoning|tool-input)-start$/.test(part.type)) return;
+      hasBegun = true;
+    },
+    async billed(hungUp) {
+      if (call.resolved.provider === 'offline' || (!hasBegun && !hungUp)) return undefined;
+      const [inputTokens, outputTokens] = await Promise.all([countInput(call), countTokensOf(pieces.join(''))]);
+      return { inputTokens, outputTokens, ...reported };
+    },
+  };
+}

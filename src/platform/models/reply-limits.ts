@@ -1,0 +1,64 @@
+/**
+ * How much of a model's reply is read. A server that honours the number of tokens asked for stays far below; one that
+ * does not is cut off, as whatever it sends is held until the reply is whole.
+ */
+import type { Config } from '../core/config.ts';
+import type { BodyLimits, LimitedFetch } from '../egress/limits.ts';
+import { tooLong } from './failures.ts';
+import type { ModelCall } from './types.ts';
+
+const MB = 1_024 * 1_024;
+/** On the wire each token may be an event of its own, with the reply so far, padding and all its ids around it. */
+const WIRE_BYTES = 2_048;
+const LINES = 8;
+/** One event has all of a reply, or repeats all of the request. */
+const LINE_BYTES = 128;
+const REPEATED = 4;
+/** What comes whatever is asked for. */
+const ANYWAY = { bytes: MB, lineBytes: MB / 2, lines: 10_000, characters: 4_096 };
+/** Most a token stands for on average: some are long runs of spaces, but no reply is made of those. */
+const CHARACTERS = 32;
+
+export interface ReplyWish extends Pick<ModelCall, 'maxOutputTokens' | 'timeoutMs'> {
+  maxReplyBytes: number;
+}
+
+export const replyWish = (
+  { maxOutputTokens, timeoutMs }: Pick<ModelCall, 'maxOutputTokens' | 'timeoutMs'>,
+  { MODEL_MAX_REPLY_MB }: Pick<Config, 'MODEL_MAX_REPLY_MB'>,
+): ReplyWish => ({ maxOutputTokens, timeoutMs, maxReplyBytes: MODEL_MAX_REPLY_MB * MB });
+
+/** For a provider of the SDK: each answer, a refusal too, has the limits of what was asked for. */
+export const replyFetch = (fetch: LimitedFetch, wish: ReplyWish): typeof globalThis.fetch =>
+  ((url: string | URL, init?: RequestInit) =>
+    fetch(url, init, limitsOf(wish, typeof init?.body === 'string' ? init.body.length : 0))) as typeof globalThis.fetch;
+
+function limitsOf({ maxOutputTokens, timeoutMs, maxReplyBytes }: ReplyWish, requestBytes: number): BodyLimits {
+  const wanted = ANYWAY.bytes + maxOutputTokens * WIRE_BYTES + requestBytes * REPEATED;
+  const maxBytes = Math.min(wanted, maxReplyBytes);
+  return {
+    maxBytes,
+    totalMs: timeoutMs,
+    lines: {
+      maxBytes: Math.min(maxBytes, ANYWAY.lineBytes + maxOutputTokens * LINE_BYTES + requestBytes * REPEATED),
+      maxCount: ANYWAY.lines + maxOutputTokens * LINES,
+    },
+    raisedBy: {
+      size: wanted > maxReplyBytes ? 'MODEL_MAX_REPLY_MB' : 'MODEL_MAX_OUTPUT_TOKENS',
+      time: 'MODEL_TIMEOUT',
+    },
+  };
+}
+
+/** @returns what counts the words of a reply as they come. It throws ModelFailure model_reply_too_long */
+export function createReplyCounter({ maxOutputTokens, resolved }: Pick<ModelCall, 'maxOutputTokens' | 'resolved'>) {
+  const most = ANYWAY.characters + maxOutputTokens * CHARACTERS;
+  let characters = 0;
+  return (part: { type: string; text?: unknown; delta?: unknown }): void => {
+    const words = part.type === 'text-delta' ? part.text : part.type === 'tool-input-delta' ? part.delta : undefined;
+    if (typeof words !== 'string') return;
+    characters += words.length;
+    if (characters > most)
+      throw tooLong(resolved, `it has more than ${most} characters; MODEL_MAX_OUTPUT_TOKENS sets how much is taken`);
+  };
+}

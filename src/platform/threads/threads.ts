@@ -1,0 +1,122 @@
+/**
+ * The one pool of threads for work that grows with somebody's text: on the service's own thread it would keep every
+ * request, heartbeat and workflow task waiting. A job has a limit of size and one of time; past either it alone fails,
+ * and what comes next finds a thread as before.
+ *
+ * For activities, stores and services; workflow code has no threads and no such texts.
+ */
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import type { Piscina } from 'piscina';
+
+/** A core is left to the service's own thread, where there are more than two. */
+const MAX_THREADS = Math.max(2, Math.min(4, availableParallelism() - 1));
+/** Jobs that may take longer leave one thread to the others, for which a run or a request waits. */
+const LONG_MS = 10_000;
+/** A thread with what it has loaded takes some 50 MB, and a third of a second to have again. */
+const IDLE_MS = 60_000;
+/** Of a thread: a job that wants more ends with its thread. */
+const MEMORY = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 64 };
+/** Jobs that wait for a thread. Past them the service is swamped, and each would wait longer than anybody does for it. */
+const MAX_WAITING = 1_000;
+
+export interface Job<Input, Output> {
+  /** A module whose function of this name does the work, of values that can be copied from thread to thread. */
+  module: URL;
+  name: string;
+  /** How it is called where it fails: `rendering`. */
+  title: string;
+  timeoutMs: number;
+  /** Never there: it only ties the types to the job. */
+  readonly types?: (input: Input) => Output;
+}
+
+/** A job that took too long or wanted too much; the same one again would fail in the same way. */
+export class ThreadLimitError extends Error {
+  override name = 'ThreadLimitError';
+}
+
+let pool: Promise<Piscina> | undefined;
+const places = createPlaces(MAX_THREADS);
+const longPlaces = createPlaces(MAX_THREADS - 1);
+
+/** Loaded with the first job: a process that never has one pays nothing. */
+async function makePool(): Promise<Piscina> {
+  const { Piscina } = await import('piscina');
+  return new Piscina({
+    ...{ minThreads: 0, maxThreads: MAX_THREADS, idleTimeout: IDLE_MS, resourceLimits: MEMORY },
+    // It needs no setting of the service.
+    ...{ env: {}, argv: [], execArgv: [] },
+  });
+}
+
+/** In the order in which they asked. */
+function createPlaces(count: number) {
+  const waiting: (() => void)[] = [];
+  let taken = 0;
+  return {
+    async run<T>(work: () => Promise<T>): Promise<T> {
+      if (taken < count) taken += 1;
+      else {
+        if (waiting.length >= MAX_WAITING) throw new Error('too much work is waiting for a thread');
+        await new Promise<void>((resolve) => waiting.push(resolve));
+      }
+      try {
+        return await work();
+      } finally {
+        const next = waiting.shift();
+        if (next) next();
+        else taken -= 1;
+      }
+    },
+  };
+}
+
+/** @throws ThreadLimitError; whatever the job throws, as an error with the same message */
+export function runInThread<Input, Output>(
+  job: Job<Input, Output>,
+  input: Input,
+  signal?: AbortSignal,
+): Promise<Output> {
+  // The time of a job begins when it has its place: that others came first is no fault of its own.
+  const run = () => places.run(() => runNow(job, input, signal));
+  return job.timeoutMs > LONG_MS ? longPlaces.run(run) : run();
+}
+
+async function runNow<Input, Output>(
+  { module, name, title, timeoutMs }: Job<Input, Output>,
+  input: Input,
+  signal: AbortSignal | undefined,
+): Promise<Output> {
+  signal?.throwIfAborted();
+  const timeout = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    const threads = await (pool ??= makePool());
+    timer = setTimeout(() => timeout.abort(), timeoutMs);
+    return (await threads.run(input, {
+      ...{ filename: fileURLToPath(module), name },
+      signal: signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal,
+    })) as Output;
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (timeout.signal.aborted) {
+      throw new ThreadLimitError(
+        `${title} took longer than ${timeoutMs / 1_000} seconds: give it less or simpler text`,
+      );
+    }
+    if ((error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY') {
+      throw new ThreadLimitError(`${title} needs more memory than it may have: give it less text`);
+    }
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Ends the threads when they have done what they have begun. A later job starts new ones. */
+export async function closeThreads(): Promise<void> {
+  const open = pool;
+  pool = undefined;
+  await (await open)?.close();
+}
