@@ -4,8 +4,9 @@
  */
 import type { Log } from '../../platform/core/log.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
+import { createRounds } from '../../platform/temporal/rounds.ts';
 import { whereaboutsOf } from '../../platform/temporal/whereabouts.ts';
-import { phaseLostSignal } from '../../../workflows/project/messages.ts';
+import { phaseLostSignal, recheckSignal } from '../../../workflows/project/messages.ts';
 import { phaseWorkflowId, projectWorkflowId } from './model.ts';
 import type { ProjectStarter } from './start.ts';
 import type { ProjectStore } from './store/index.ts';
@@ -18,18 +19,26 @@ export interface LostProjectsDependencies {
   log: Log;
 }
 
-const BATCH = 50;
-
-/** @param olderThanMs how long a project is believed to be under way before it is asked about, and then again */
-export async function settleLostProjects(deps: LostProjectsDependencies, olderThanMs: number): Promise<void> {
+/** A chore. @param olderThanMs how long a project is believed to be under way before it is asked about, and then again */
+export function createLostProjects(deps: LostProjectsDependencies, olderThanMs: number) {
   const { temporal, store, startAgain, log } = deps;
 
-  async function settle({ id, phases }: CheckedProject): Promise<void> {
+  async function settle({ id, phases, isIdle }: CheckedProject): Promise<void> {
     const found = await whereaboutsOf(temporal, projectWorkflowId(id));
-    if (found === 'running') return settlePhases(id, phases);
+    if (found === 'running') {
+      await settlePhases(id, phases);
+      if (isIdle) await wake(id);
+      return;
+    }
     log.warn({ project_id: id, found }, 'a project was not where its record says');
     if (found === 'absent') return startAgain(id);
     await store.pauseEnded(id, found);
+  }
+
+  /** One that is active is at work, waits for somebody, or is about to end: otherwise it and its record have parted. */
+  async function wake(id: string): Promise<void> {
+    log.warn({ project_id: id }, 'an active project stood still: it is told to look at its record');
+    await temporal.client.workflow.getHandle(projectWorkflowId(id)).signal(recheckSignal);
   }
 
   /** A phase reports to its project, but one that was ended by hand after the project continued as new does not. */
@@ -42,9 +51,10 @@ export async function settleLostProjects(deps: LostProjectsDependencies, olderTh
     }
   }
 
-  for (const project of await store.claimUnchecked(olderThanMs, BATCH)) {
-    await settle(project).catch((err: unknown) =>
-      log.error({ err, project_id: project.id }, 'a lost project could not be settled'),
-    );
-  }
+  return createRounds({
+    take: (turn) => store.takeUnchecked(turn, olderThanMs),
+    load: store.loadChecked,
+    handle: settle,
+    failed: (err, { id }) => log.error({ err, project_id: id }, 'a lost project could not be settled'),
+  });
 }

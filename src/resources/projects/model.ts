@@ -59,6 +59,8 @@ export const PAUSE_REASONS = [
   'repeat_crash',
   'nonidempotent_crash',
   'nothing_dispatchable',
+  /** A gate was left unanswered too often in a row. */
+  'gate_expired',
 ] as const;
 export type PauseReason = (typeof PAUSE_REASONS)[number];
 
@@ -131,6 +133,9 @@ export interface Actor {
   id: string | null;
 }
 export const SYSTEM: Actor = { kind: 'system', id: null };
+
+/** A gate whose time ran out this often in a row, unanswered, is left to a person. */
+export const MAX_EXPIRIES = 3;
 
 /** An idempotent step that dies this often in one life of its phase is left to a person. */
 export const MAX_CRASHES = 2;
@@ -234,6 +239,9 @@ export type PhaseEnding =
   | { kind: 'more'; steps: StepRef[] }
   | { kind: 'superseded' };
 
+/** Which versions of the artifacts before it an attempt was given, and whether they were stale then; by phase. */
+export type Consumed = Record<string, { version: number; isStale: boolean }>;
+
 /** What a caller says in its own words. Workflows pass the id under which it is kept. */
 export interface CommandTexts {
   addendum?: string | null;
@@ -322,6 +330,8 @@ export interface CascadePlan {
   rerun: string[];
   /** Reached, but left as they are. */
   skipped: string[];
+  /** All phases whose artifact is going to be another one: the changed one, and those that run or ran after it. */
+  reached: string[];
 }
 
 /**
@@ -330,20 +340,22 @@ export interface CascadePlan {
  * @param phases in an order in which no phase stands before one it depends on
  */
 export function planCascade(phases: readonly CascadePhase[], changed: string, cascade: Cascade): CascadePlan {
-  const plan: CascadePlan = { affected: [], markStale: [], rerun: [], skipped: [] };
-  const reached = new Set([changed]);
+  const plan: CascadePlan = { affected: [], markStale: [], rerun: [], skipped: [], reached: [changed] };
   for (const { slug, dependsOn, status, mode } of phases) {
-    if (slug === changed || !dependsOn.some((each) => reached.has(each))) continue;
-    if (status === 'pending') continue;
+    if (slug === changed || !dependsOn.some((each) => plan.reached.includes(each))) continue;
     const wanted = cascade === 'default' ? mode : cascade;
+    const isToRun = status === 'pending' || (wanted === 'lazy' && (status === 'failed' || status === 'skipped'));
+    if (isToRun) {
+      // What it consumed is seen when it ends. What was made from its own artifact before is reached through it.
+      plan.reached.push(slug);
+      continue;
+    }
     if (wanted === 'none') {
       // Its own artifact stays, so what follows from it is not reached through it.
       plan.skipped.push(slug);
       continue;
     }
-    // It has no artifact of this run to become stale; whoever retries it consumes the new version.
-    if (wanted === 'lazy' && (status === 'failed' || status === 'skipped')) continue;
-    reached.add(slug);
+    plan.reached.push(slug);
     plan.affected.push(slug);
     (wanted === 'strict' ? plan.rerun : plan.markStale).push(slug);
   }

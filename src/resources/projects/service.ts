@@ -1,11 +1,12 @@
 /** What a caller can read of projects, and how they are made. A project is accepted in Postgres, then started. */
 import type { Log } from '../../platform/core/log.ts';
-import { checkValue } from '../../platform/core/json-schema.ts';
+import { findValueProblem } from '../../platform/core/schema-checks.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { found } from '../../platform/db/client.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
 import { withinDeadline } from '../../platform/temporal/problems.ts';
+import { createLostStarts } from '../../platform/temporal/starting.ts';
 import type { EventStore } from '../events/store.ts';
 import { orderPhases, type WorkflowSpec } from '../templates/model.ts';
 import type { ProjectPatch, ProjectRequest } from './contract.ts';
@@ -42,7 +43,7 @@ const OWNER_KIND = 'internal';
 const DERIVED_TITLE_LENGTH = 80;
 const MAX_TOLD = 20;
 
-/** The first line of a brief that says something; whole characters. */
+/** The beginning of a brief, in whole characters: the title of a project that was given none. */
 const titleOf = (brief: string): string =>
   [...brief.trim().split('\n', 1)[0]!.trim()].slice(0, DERIVED_TITLE_LENGTH).join('');
 
@@ -60,6 +61,16 @@ export const createProjectService = (deps: ProjectServiceDependencies) => {
   const findSubtask = async ({ customerId }: Caller, projectId: string, subtaskId: string) =>
     found(await store.findSubtask(customerId, projectId, uuid(subtaskId)));
 
+  /** @throws Problem not_found, bad_request */
+  async function requirePhases(caller: Caller, projectId: string, slugs: readonly string[]): Promise<void> {
+    await requireProject(caller, projectId);
+    const phases = await store.listPhaseSlugs(caller.customerId, projectId);
+    const unknown = slugs.find((slug) => !phases.includes(slug));
+    if (unknown !== undefined) {
+      throw new Problem('bad_request', `phase_cost_budgets: the project has no phase "${unknown}"`);
+    }
+  }
+
   /** Everything that can be refused is refused here, before there is any row. */
   async function plan(
     { customerId }: Caller,
@@ -73,7 +84,7 @@ export const createProjectService = (deps: ProjectServiceDependencies) => {
       throw new Problem('bad_request', `unknown or archived workflow: ${named}`);
     }
     const { spec } = template;
-    const wrong = spec.params && checkValue(spec.params, params ?? {}, 'params');
+    const wrong = spec.params && (await findValueProblem(spec.params, params ?? {}, 'params'));
     if (wrong) throw new Problem('bad_request', wrong);
     const unresolved = await templates.unresolvedBindings(customerId, spec);
     if (unresolved.length > 0) {
@@ -83,6 +94,7 @@ export const createProjectService = (deps: ProjectServiceDependencies) => {
     return {
       customerId,
       title: body.title ?? titleOf(body.brief),
+      isTitled: body.title !== undefined,
       workflowSlug: slug,
       workflowVersion: template.version,
       brief: body.brief,
@@ -108,8 +120,13 @@ export const createProjectService = (deps: ProjectServiceDependencies) => {
   }
 
   return {
-    /** Repeats the start of an accepted project. */
-    start: ({ id }: { id: string }) => starter.start(id),
+    /** A chore. */
+    startLost: createLostStarts({
+      take: store.takeUnstarted,
+      load: store.loadUnstarted,
+      start: ({ id }) => withinDeadline(temporal, () => starter.start(id)),
+      ...{ noteStarted: store.noteStarted, what: 'project', log },
+    }),
 
     create: (caller: Caller, body: ProjectRequest) => accept(caller, body, 'session'),
 
@@ -118,8 +135,11 @@ export const createProjectService = (deps: ProjectServiceDependencies) => {
       return { project_id: id, status };
     },
 
-    async update(caller: Caller, projectId: string, { title, cost_budget_usd: costBudgetUsd }: ProjectPatch) {
-      const isUpdated = await store.updateProject(caller.customerId, projectId, { title, costBudgetUsd });
+    async update(caller: Caller, projectId: string, patch: ProjectPatch) {
+      const { title, cost_budget_usd: costBudgetUsd, phase_cost_budgets: phaseBudgetsUsd } = patch;
+      if (phaseBudgetsUsd) await requirePhases(caller, projectId, Object.keys(phaseBudgetsUsd));
+      const changes = { title, costBudgetUsd, phaseBudgetsUsd };
+      const isUpdated = await store.updateProject(caller.customerId, projectId, changes);
       if (!isUpdated) throw new Problem('not_found');
       return findProject(caller, projectId);
     },

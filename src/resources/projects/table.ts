@@ -18,7 +18,7 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core';
-import { createdAt, instant, usd } from '../../platform/db/columns.ts';
+import { createdAt, instant, startDue, usd } from '../../platform/db/columns.ts';
 import { CASCADE_MODES, GATE_KINDS, ROLES, STEP_KINDS, type JsonSchema } from '../templates/model.ts';
 import { workspaces } from '../workspaces/table.ts';
 import {
@@ -33,6 +33,7 @@ import {
   type ActorKind,
   type Cascade,
   type CommandTexts,
+  type Consumed,
   type Topic,
 } from './model.ts';
 
@@ -52,7 +53,7 @@ export const eventCategory = pgEnum('event_category', EVENT_CATEGORIES);
 export const projects = pgTable(
   'projects',
   {
-    /** Title slug and six hex digits; the Temporal workflow id is `project-<id>`. */
+    /** Slug of the title that it was given, else of its workflow, and six hex digits; the Temporal workflow id is `project-<id>`. */
     id: text('id').primaryKey(),
     /** Order of acceptance. */
     seq: bigserial('seq', { mode: 'number' }).notNull(),
@@ -60,6 +61,8 @@ export const projects = pgTable(
       .notNull()
       .references(() => workspaces.customerId),
     title: text('title').notNull(),
+    /** Its owner named it; otherwise the title is the beginning of the brief, which is nobody's to read but the workspace's. */
+    isTitled: boolean('is_titled').notNull().default(true),
     workflowSlug: text('workflow_slug').notNull(),
     workflowVersion: integer('workflow_version').notNull(),
     status: projectStatus('status').notNull().default('planning'),
@@ -77,6 +80,8 @@ export const projects = pgTable(
     costBurstPerMinuteUsd: usd('cost_burst_per_minute_usd'),
     /** Times it was completed: a retriggered project completes again, with another webhook. */
     completions: integer('completions').notNull().default(0),
+    /** When housekeeping starts its workflow; null once Temporal has it. */
+    startDueAt: startDue('start_due_at'),
     /** When Temporal was last asked whether it still has it. */
     checkedAt: instant('checked_at').notNull().defaultNow(),
     createdAt: createdAt(),
@@ -89,13 +94,13 @@ export const projects = pgTable(
     index('projects_by_workspace').on(t.customerId, t.seq),
     index('projects_by_status').on(t.customerId, t.status, t.seq),
     index('projects_by_template').on(t.customerId, t.workflowSlug, t.seq),
-    // Housekeeping: accepted, never started.
-    index('projects_planning')
-      .on(t.createdAt)
-      .where(sql`${t.status} = 'planning'`),
-    // Housekeeping: under way, the longest unasked for first.
+    // Housekeeping, workspace by workspace: accepted, and not known to be started.
+    index('projects_unstarted')
+      .on(t.customerId, t.startDueAt)
+      .where(sql`${t.status} = 'planning' and ${t.startDueAt} is not null`),
+    // Housekeeping, workspace by workspace: under way, the longest unasked for first.
     index('projects_under_way')
-      .on(t.checkedAt)
+      .on(t.customerId, t.checkedAt)
       .where(sql`${t.status} in ('planning', 'active')`),
     check('projects_paused_for_a_reason', sql`(${t.pauseReason} is not null) = (${t.status} = 'paused')`),
     check('projects_abandoned_once', sql`(${t.abandonedAt} is not null) = (${t.status} = 'abandoned')`),
@@ -131,8 +136,10 @@ export const tasks = pgTable(
     nextReason: attemptReason('next_reason').notNull().default('initial'),
     /** Instructions that retriggers and edit sessions added, oldest first. */
     addenda: text('addenda').array().notNull().default([]),
-    /** What an upstream change while it ran makes of it when it ends: `stale`, or `rerun`. */
+    /** A strict change came while it ran: should it end on outdated versions, it runs again. `stale` is of old releases. */
     onEnd: text('on_end').$type<'stale' | 'rerun'>(),
+    /** Slugs of phases whose changes were to leave it as it is, since it began anew. */
+    spared: text('spared').array().notNull().default([]),
     costBudgetUsd: usd('cost_budget_usd'),
     /** Of an edit session: what was asked for, and how its changes cascade. */
     instruction: text('instruction'),
@@ -190,6 +197,8 @@ export const subtasks = pgTable(
     attemptsUsed: integer('attempts_used').notNull().default(0),
     /** Times it died without an outcome, since then. */
     crashes: integer('crashes').notNull().default(0),
+    /** Of a gate: times in a row that nobody answered it in its time. */
+    expiries: integer('expiries').notNull().default(0),
     /** An irreversible effect whose outcome nobody knows: only a person may go on. */
     isOutcomeUnknown: boolean('is_outcome_unknown').notNull().default(false),
     error: text('error'),
@@ -241,6 +250,8 @@ export const attempts = pgTable(
     /** Added to by each model call of its run and of the runs that one spawned. */
     costUsd: usd('cost_usd').notNull().default('0'),
     childRunId: text('child_run_id'),
+    /** The artifacts it was given, by phase; null of one from before they were kept. */
+    consumed: jsonb('consumed').$type<Consumed>(),
     createdAt: createdAt(),
     startedAt: instant('started_at'),
     completedAt: instant('completed_at'),

@@ -37,6 +37,7 @@ export const assembleMarkdown: Action = {
     'Joins the texts of earlier steps and phases into one Markdown document with title, contents and a section each. ' +
     'The instructions may name steps and phases in the order in which they should appear.',
   effect: 'read',
+  isPure: true,
   async run(context) {
     const sections = sourcesOf(context).flatMap(({ slug, value }) => {
       const { data } = MarkdownPart.safeParse(value);

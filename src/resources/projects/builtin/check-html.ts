@@ -128,6 +128,7 @@ export const checkHtml: Action = {
     'Tests the HTML of an earlier step: well-formed, one first-level heading and no gaps below it, links that lead ' +
     'somewhere, names for pictures and buttons, nothing loaded from elsewhere. Returns {passed, findings}.',
   effect: 'read',
+  isPure: true,
   async run(context) {
     const { content } = requirePart(context, 'HTML page to test', 'content', HtmlFile);
     const { faults, looked } = inspect(content);

@@ -29,14 +29,18 @@ export const httpPost: Action = {
       throw new ActionError('missing parts to send: the step waits for none and its phase depends on none');
     }
     const response = await context
-      .fetch(url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ project_id: id, title, parts }),
-        // It has been received: what a redirect leads to must not get it too.
-        redirect: 'manual',
-        signal: AbortSignal.any([context.signal, AbortSignal.timeout(TIMEOUT_MS)]),
-      })
+      .fetch(
+        url,
+        {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ project_id: id, title, parts }),
+          // It has been received: what a redirect leads to must not get it too.
+          redirect: 'manual',
+          signal: context.signal,
+        },
+        { totalMs: TIMEOUT_MS },
+      )
       .catch((error: unknown) => {
         if (error instanceof ForbiddenAddressError)
           throw new ActionError(`this address is not allowed: ${error.message}`);

@@ -58,6 +58,7 @@ export const packageProject: Action = {
     'Packs code files [{path, content}] of all earlier steps and their readme into one HTML file in which they can be read ' +
     'and downloaded one by one.',
   effect: 'read',
+  isPure: true,
   async run(context) {
     requirePart(context, 'code files', 'files', Files);
     const given = allParts(context, Files).flatMap(({ files: some }) => some);

@@ -174,6 +174,7 @@ export const renderAnimation: Action = {
     'that loops, can be paused, has a transcript and stands still where motion is not wanted. The parameter format ' +
     'chooses landscape, square or portrait.',
   effect: 'read',
+  isPure: true,
   async run(context) {
     const { scenes } = requirePart(context, 'storyboard', 'scenes', Storyboard);
     const { title, params } = context.project;

@@ -39,6 +39,7 @@ export const renderHtmlPage: Action = {
     'Renders Markdown as one self-contained, responsive and printable HTML page, with contents, and with the cover ' +
     '{svg, alt} and the listing {meta_title, meta_description} of earlier steps where there are any.',
   effect: 'read',
+  isPure: true,
   async run(context) {
     const text = requirePart(context, 'text of the page', 'content', MarkdownPart);
     const listing = findPart(context, Listing);

@@ -69,6 +69,7 @@ export const renderLandingPage: Action = {
     'Renders the copy of a landing page (hero, benefits, steps, questions, closing, meta_title, meta_description) as ' +
     'one self-contained HTML page in the palette of earlier steps. Its button leads to the parameter call_to_action_url.',
   effect: 'read',
+  isPure: true,
   async run(context) {
     const copy = requirePart(context, 'copy of the page', 'hero', Copy);
     const palette = paletteOf(context);

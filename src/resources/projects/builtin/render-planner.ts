@@ -82,6 +82,7 @@ export const renderPlanner: Action = {
     'weekly: [text]} and habits [text]: a page for the year, each month and each week, linked by tabs. The parameter ' +
     'week_start is monday or sunday.',
   effect: 'read',
+  isPure: true,
   async run(context) {
     const prompts = requirePart(context, 'prompts', 'monthly', Prompts);
     const habits = findPart(context, Trackers)?.habits ?? [];

@@ -53,6 +53,7 @@ export const renderSlides: Action = {
     'Renders slides [{title, points, takeaway}] as an HTML deck with a title slide, turned with the arrow keys and ' +
     'printable, in the palette of earlier steps and with the notes [{text}] of another step below each slide.',
   effect: 'read',
+  isPure: true,
   async run(context) {
     const { slides } = requirePart(context, 'slides to show', 'slides', Deck);
     const notes = findPart(context, Notes)?.notes ?? [];

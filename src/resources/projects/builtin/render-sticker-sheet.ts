@@ -40,6 +40,7 @@ export const renderStickerSheet: Action = {
     'Lays out stickers [{name, svg, alt}] on one A4 sheet in SVG, with cut lines. Each drawing is cleaned of all that ' +
     'is not a shape; one that is no SVG gets a badge drawn from its name.',
   effect: 'read',
+  isPure: true,
   async run(context) {
     const { stickers } = requirePart(context, 'stickers to lay out', 'stickers', Pack);
     const { columns, cell } = gridOf(stickers.length);

@@ -44,6 +44,7 @@ export const renderStorybook: Action = {
     'Renders a picture book from pages [{text}] and scenes [{svg, alt}] in the same order. A scene that is missing or ' +
     'is no SVG is drawn from the words of its page.',
   effect: 'read',
+  isPure: true,
   async run(context) {
     const story = requirePart(context, 'pages of the story', 'pages', Story);
     const scenes = findPart(context, Scenes)?.scenes ?? [];

@@ -67,6 +67,7 @@ export const renderWorksheet: Action = {
     'Renders exercises [{kind, question, options, points}] as a printable worksheet with a reading passage ' +
     '{title, text} where there is one, and answers [{answer, explanation}] of another step as a key on its own page.',
   effect: 'read',
+  isPure: true,
   async run(context) {
     const { exercises } = requirePart(context, 'exercises', 'exercises', Exercises);
     const { answers } = requirePart(context, 'answer key', 'answers', Key);

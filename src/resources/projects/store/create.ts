@@ -16,6 +16,8 @@ import {
 export interface NewProject {
   customerId: string;
   title: string;
+  /** Whether the title was given; otherwise it is made of the brief, which Temporal and addresses are not told. */
+  isTitled: boolean;
   workflowSlug: string;
   workflowVersion: number;
   brief: string;
@@ -31,8 +33,8 @@ const MAX_SLUG_LENGTH = 48;
 const MAX_TRIES = 5;
 
 /** `Ein Käse-Blog!` -> `ein-kase-blog-3fa9c1` */
-export function projectIdOf(title: string): string {
-  const slug = title
+export function projectIdOf(name: string): string {
+  const slug = name
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
     .toLowerCase()
@@ -49,7 +51,7 @@ export function projectIdOf(title: string): string {
  */
 export async function createProject(db: Database, project: NewProject): Promise<string> {
   for (let tries = 1; ; tries++) {
-    const id = projectIdOf(project.title);
+    const id = projectIdOf(project.isTitled ? project.title : project.workflowSlug);
     if (await db.transaction(() => insertProject(db, id, project))) return id;
     if (tries === MAX_TRIES) throw new Error('found no free project id');
   }
@@ -57,15 +59,16 @@ export async function createProject(db: Database, project: NewProject): Promise<
 
 /** @returns false when the id is taken */
 async function insertProject(db: Database, id: string, project: NewProject): Promise<boolean> {
-  const { customerId, title, workflowSlug, workflowVersion, brief, params, authMode, costBudgetUsd } = project;
+  const { customerId, title, isTitled, workflowSlug, workflowVersion, brief, params, authMode, costBudgetUsd } =
+    project;
   const [workspace] = await db.rows<{ status: string }>(
     sql`select ${openStatus} as status from workspaces where customer_id = ${customerId} for share`,
   );
   if (found(workspace).status === 'archived') throw new Problem('workspace_archived');
   const inserted = await db.rows(sql`
-    insert into projects (id, customer_id, title, workflow_slug, workflow_version, brief, params, auth_mode,
+    insert into projects (id, customer_id, title, is_titled, workflow_slug, workflow_version, brief, params, auth_mode,
       cost_budget_usd)
-    values (${id}, ${customerId}, ${title}, ${workflowSlug}, ${workflowVersion}, ${brief},
+    values (${id}, ${customerId}, ${title}, ${isTitled}, ${workflowSlug}, ${workflowVersion}, ${brief},
       ${params === null ? null : JSON.stringify(params)}::jsonb, ${authMode}, ${costBudgetUsd}::numeric)
     on conflict (id) do nothing returning id`);
   if (inserted.length === 0) return false;
@@ -162,20 +165,27 @@ export async function withdrawProject(db: Database, customerId: string, projectI
   return rows.length > 0;
 }
 
+export interface ProjectChanges {
+  title?: string | undefined;
+  costBudgetUsd?: string | null | undefined;
+  /** By phase slug. */
+  phaseBudgetsUsd?: Record<string, string | null> | undefined;
+}
+
 /**
- * Title and budget alone. A new budget is one that nobody was warned about yet.
+ * Title and budgets alone. A new budget is one that nobody was warned about yet.
  * @returns false when there is no such project
  */
 export async function updateProject(
   db: Database,
   customerId: string,
   projectId: string,
-  { title, costBudgetUsd }: { title?: string | undefined; costBudgetUsd?: string | null | undefined },
+  { title, costBudgetUsd, phaseBudgetsUsd }: ProjectChanges,
 ): Promise<boolean> {
   return db.transaction(async () => {
     const hasBudget = costBudgetUsd !== undefined;
     const changed = await db.rows(sql`
-      update projects set title = coalesce(${title ?? null}, title),
+      update projects set title = coalesce(${title ?? null}, title), is_titled = is_titled or ${title !== undefined},
         cost_budget_usd = case when ${hasBudget} then ${costBudgetUsd ?? null}::numeric else cost_budget_usd end,
         is_cost_warned = is_cost_warned and not ${hasBudget}
       where id = ${projectId} and customer_id = ${customerId} returning id`);
@@ -185,6 +195,27 @@ export async function updateProject(
         update budgets set limit_usd = ${costBudgetUsd}::numeric
         where id = ${`project:${projectId}`} and customer_id = ${customerId}`);
     }
+    if (phaseBudgetsUsd) await updatePhaseBudgets(db, customerId, projectId, phaseBudgetsUsd);
     return true;
   });
 }
+
+/** A phase budget is for one start of its phase: of one that has begun, what this start has spent counts. */
+const updatePhaseBudgets = (
+  db: Database,
+  customerId: string,
+  projectId: string,
+  budgetsUsd: Record<string, string | null>,
+) =>
+  db.rows(sql`
+    with wanted as (
+      select t.id, w.value::numeric as usd, coalesce((
+        select sum(a.cost_usd) from attempts a
+        where a.task_id = t.id and coalesce(a.started_at, a.created_at) >= t.started_at), 0) as spent
+      from jsonb_each_text(${JSON.stringify(budgetsUsd)}::jsonb) w join tasks t on t.phase_slug = w.key
+      where t.project_id = ${projectId} and t.customer_id = ${customerId}
+    ), planned as (
+      update tasks t set cost_budget_usd = w.usd from wanted w where t.id = w.id
+    )
+    update budgets b set limit_usd = greatest(b.spent_usd - w.spent, 0) + w.usd
+    from wanted w where b.id = 'task:' || w.id and b.customer_id = ${customerId}`);

@@ -3,7 +3,7 @@ import { bindQueries, type Bound } from '../../../platform/db/bind.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import { keepCommandTexts } from './command-texts.ts';
 import { createProject, updateProject, withdrawProject } from './create.ts';
-import { claimUnchecked, pauseEnded } from './lost.ts';
+import { loadChecked, loadUnstarted, noteStarted, pauseEnded, takeUnchecked, takeUnstarted } from './lost.ts';
 import * as queries from './queries.ts';
 
 const QUERIES = {
@@ -11,7 +11,11 @@ const QUERIES = {
   createProject,
   updateProject,
   withdrawProject,
-  claimUnchecked,
+  takeUnstarted,
+  loadUnstarted,
+  noteStarted,
+  takeUnchecked,
+  loadChecked,
   pauseEnded,
   ...queries,
 };

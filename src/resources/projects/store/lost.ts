@@ -1,6 +1,8 @@
 /** Projects under way by their rows, of which nobody knows whether anything still works on them. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
+import { behindOf, takeDue, type Queue, type Taken, type Turn } from '../../../platform/db/in-turn.ts';
+import { START_AGAIN_MS } from '../../../platform/temporal/starting.ts';
 import { pauseLocked } from './record.ts';
 import { runCommand } from './commands/command.ts';
 
@@ -8,22 +10,56 @@ export interface CheckedProject {
   id: string;
   /** In the hands of a workflow of their own. */
   phases: { slug: string; taskId: string; iteration: number }[];
+  /** It is active, and for a minute nothing has run, waited for an answer or ended. */
+  isIdle: boolean;
 }
 
+const UNSTARTED: Queue = {
+  ...{ table: 'projects', at: 'start_due_at' },
+  open: sql`status = 'planning' and start_due_at is not null`,
+};
+
+/** Projects that were accepted and that nobody knows to be started, over all workspaces. */
+export const takeUnstarted = (db: Database, turn: Turn): Promise<Taken> => takeDue(db, UNSTARTED, turn, START_AGAIN_MS);
+
+export const loadUnstarted = (db: Database, ids: readonly string[]) =>
+  db.rows<{ id: string }>(sql`
+    select id from projects where id = any(${sql.param([...ids])}::text[]) and status = 'planning' order by seq`);
+
+/** Temporal has these. */
+export const noteStarted = (db: Database, ids: readonly string[]) =>
+  db.rows(sql`
+    update projects set start_due_at = null
+    where id = any(${sql.param([...ids])}::text[]) and status = 'planning' and start_due_at is not null`);
+
+const underWay = (olderThanMs: number): Queue => ({
+  ...{ table: 'projects', at: 'checked_at', lateMs: olderThanMs },
+  open: sql`status in ('planning', 'active')`,
+});
+
 /** Takes the ones that were not asked about for that long, over all workspaces; they are then young again. */
-export const claimUnchecked = (db: Database, olderThanMs: number, limit: number) =>
+export const takeUnchecked = (db: Database, turn: Turn, olderThanMs: number): Promise<Taken> =>
+  takeDue(db, underWay(olderThanMs), turn, 0);
+
+export const loadChecked = (db: Database, ids: readonly string[]) =>
   db.rows<CheckedProject>(sql`
-    with claimed as (
-      update projects set checked_at = now() where id in (
-        select id from projects
-        where status in ('planning', 'active') and checked_at < now() - make_interval(secs => ${olderThanMs / 1_000})
-        order by checked_at limit ${limit} for update skip locked)
-      returning id
-    )
     select p.id, (
       select coalesce(jsonb_agg(jsonb_build_object('slug', t.phase_slug, 'taskId', t.id, 'iteration', t.iteration)), '[]')
-      from tasks t where t.project_id = p.id and t.status in ('running', 'blocked', 'review')) as phases
-    from claimed p`);
+      from tasks t where t.project_id = p.id and t.status in ('running', 'blocked', 'review')) as phases,
+      p.status = 'active' and not exists (
+        select 1 from attempts a where a.project_id = p.id and a.status = 'running'
+      ) and not exists (
+        select 1 from subtasks s where s.project_id = p.id and s.status = 'blocked'
+      ) and not exists (
+        select 1 from project_events e where e.project_id = p.id and e.ts > now() - interval '1 minute'
+      ) as "isIdle"
+    from projects p where p.id = any(${sql.param([...ids])}::text[])`);
+
+/** What housekeeping of projects is behind with, by its chores. */
+export const projectsBehind = (olderThanMs: number) => ({
+  startProjects: behindOf(UNSTARTED),
+  settleProjects: behindOf(underWay(olderThanMs)),
+});
 
 /** Somebody ended its workflow by hand. Whether it is to go on is for a person to say, who then has the reason. */
 export const pauseEnded = (db: Database, projectId: string, how: string): Promise<void> =>

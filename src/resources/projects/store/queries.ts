@@ -166,7 +166,7 @@ export async function sumCost(db: Database, customerId: string, projectId: strin
   return row;
 }
 
-/** What a project's workflow is started with, of the record as it is now. */
+/** What a project's workflow is started with, of the record as it is now. Temporal keeps it, so it has no words of the brief. */
 export type Board = Pick<
   ProjectInput,
   'projectId' | 'customerId' | 'workspaceId' | 'title' | 'workflowSlug' | 'phases' | 'status'
@@ -176,8 +176,8 @@ export type Board = Pick<
 export async function loadBoard(db: Database, projectId: string): Promise<Board | undefined> {
   type Phase = Omit<BoardPhase, 'dependsOn'> & { dependsOn: string[] };
   const [row] = await db.rows<Omit<Board, 'phases'> & { phases: Phase[] }>(sql`
-    select p.id as "projectId", p.customer_id as "customerId", w.identity_workspace_id as "workspaceId", p.title,
-      p.workflow_slug as "workflowSlug", p.status, ${spentOf(sql`'project:' || p.id`)} as "costUsd",
+    select p.id as "projectId", p.customer_id as "customerId", w.identity_workspace_id as "workspaceId",
+      case when p.is_titled then p.title else p.workflow_slug end as title, p.workflow_slug as "workflowSlug", p.status, ${spentOf(sql`'project:' || p.id`)} as "costUsd",
       (select coalesce(jsonb_agg(jsonb_build_object('slug', t.phase_slug, 'taskId', t.id, 'status', t.status,
           'dependsOn', t.depends_on, 'iteration', t.iteration) order by t.position), '[]')
         from tasks t where t.project_id = p.id) as phases
@@ -191,10 +191,3 @@ export async function loadBoard(db: Database, projectId: string): Promise<Board 
   }));
   return { ...row, phases };
 }
-
-/** Projects that were accepted but, it seems, never started: their start is repeated. Over all workspaces. */
-export const listUnstarted = (db: Database, olderThanMs: number, limit: number) =>
-  db.rows<{ id: string }>(sql`
-    select id from projects
-    where status = 'planning' and created_at < now() - make_interval(secs => ${olderThanMs / 1_000})
-    order by created_at limit ${limit}`);

@@ -2,6 +2,7 @@
 import { Marked } from 'marked';
 import sanitizeHtml from 'sanitize-html';
 import { z } from 'zod';
+import { ActionError } from '../action.ts';
 import { html, plain, raw, slugify, textOf, type Markup } from './markup.ts';
 import { Words } from './sources.ts';
 
@@ -46,8 +47,17 @@ export function splitTitle(markdown: string): { title: string | undefined; rest:
 const unescape = (text: string) =>
   text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
 
-/** @param idPrefix keeps the ids of several texts in one page apart */
+/** Some runs of `_` take the parser time by the square of their length. */
+const MAX_MARKDOWN = 500_000;
+
+/**
+ * @param idPrefix keeps the ids of several texts in one page apart
+ * @throws ActionError
+ */
 export function renderMarkdown(markdown: string, idPrefix = ''): { body: Markup; headings: Heading[] } {
+  if (markdown.length > MAX_MARKDOWN) {
+    throw new ActionError(`a text of ${markdown.length} characters is too long for a page: at most ${MAX_MARKDOWN}`);
+  }
   const headings: Heading[] = [];
   const marked = new Marked({ gfm: true, async: false });
   const taken = new Set<string>();

@@ -53,7 +53,7 @@ function safeAttributes(given: Record<string, string>, prefix: string): Record<s
     pairs.flatMap(([name, value]): [string, string][] => {
       if (!ALLOWED.has(name)) return [];
       if (name === 'id') return [[name, local(value)]];
-      const reference = /^\s*(?:url\(\s*["']?)?#([^"')\s]+)["']?\s*\)?\s*$/.exec(value);
+      const reference = /^\s*(?:url\(\s*["']?)?#([^"')\s]+)["']?\s*(?:\)\s*)?$/.exec(value);
       if (name === 'href') return reference ? [[name, `#${local(reference[1]!)}`]] : [];
       if (/url\s*\(|\\|expression|javascript:/i.test(value)) {
         return reference && /^\s*url\(/i.test(value) ? [[name, `url(#${local(reference[1]!)})`]] : [];

@@ -13,6 +13,7 @@ import {
   type PhaseChange,
 } from '../../model.ts';
 import { noteProjectEvents, type LockedProject, type ProjectEvent } from '../record.ts';
+import { skipSteps } from './steps.ts';
 
 export interface Phase extends CascadePhase {
   taskId: string;
@@ -68,11 +69,10 @@ export async function cascadeFrom(
   await db.rows(sql`
     update tasks set status = 'stale' where id = any(${sql.param(idsOf(stale))}::uuid[])`);
   await startAnew(db, project, idsOf(ended), { reason: 'cascade_retrigger', addendum: null, actor });
-  // Those under way finish with what they began with; their end will see to it.
-  const underWay = (slugs: readonly string[]) => idsOf(among(slugs).filter(({ status }) => isInFlight(status)));
-  await db.rows(sql`
-    update tasks set on_end = case when id = any(${sql.param(underWay(plan.rerun))}::uuid[]) then 'rerun' else 'stale' end
-    where id = any(${sql.param(underWay(plan.affected))}::uuid[]) and on_end is distinct from 'rerun'`);
+  // Those under way finish with what they began with; their end sees what that was.
+  const underWay = among(plan.rerun).filter(({ status }) => isInFlight(status));
+  await db.rows(sql`update tasks set on_end = 'rerun' where id = any(${sql.param(idsOf(underWay))}::uuid[])`);
+  await spare(db, among(plan.skipped), plan.reached);
   const events: ProjectEvent[] = stale.map(({ taskId, slug }) => ({
     ...{ topic: 'task_stale', taskId, actor },
     payload: { phase_slug: slug, changed },
@@ -90,6 +90,13 @@ export async function cascadeFrom(
   };
 }
 
+/** These stay as they are, whatever becomes of the phases before them that were reached. */
+const spare = (db: Database, phases: readonly Phase[], reached: readonly string[]) =>
+  db.rows(sql`
+    update tasks t set spared = array(
+      select unnest(t.spared) union select unnest(t.depends_on) intersect select unnest(${sql.param([...reached])}::text[]))
+    where t.id = any(${sql.param(idsOf(phases))}::uuid[])`);
+
 const idsOf = (phases: readonly Phase[]): string[] => phases.map(({ taskId }) => taskId);
 
 /** Every step of these phases is as it was before their first start; attempts and artifacts stay in history. */
@@ -104,12 +111,12 @@ export async function startAnew(
     with unknown as (
       select id, task_id from subtasks where task_id = any(${ids}) and is_outcome_unknown
     ), task as (
-      update tasks set status = 'pending', next_reason = ${reason}::attempt_reason, completed_at = null, on_end = null,
+      update tasks set status = 'pending', next_reason = ${reason}::attempt_reason, completed_at = null, on_end = null, spared = '{}',
         addenda = case when ${addendum}::text is null then addenda else addenda || ${addendum}::text end
       where id = any(${ids})
     ), step as (
       update subtasks set status = 'pending', attempts_used = 0, crashes = 0, feedback = '{}', addendum = null,
-        next_reason = null, gate_output = null, error = null, is_outcome_unknown = false, completed_at = null
+        next_reason = null, gate_output = null, expiries = 0, error = null, is_outcome_unknown = false, completed_at = null
       where task_id = any(${ids})
     )
     select task_id as "taskId", id as "subtaskId" from unknown`);
@@ -133,9 +140,21 @@ async function lastCost(db: Database, taskIds: readonly string[]): Promise<strin
   return row!.usd;
 }
 
-/** A phase whose artifact a person has chosen is up to date by that choice. */
-export async function refresh(db: Database, { taskId, slug, status }: Phase): Promise<PhaseChange[]> {
-  if (status !== 'stale') return [];
-  await db.rows(sql`update tasks set status = 'succeeded' where id = ${taskId}::uuid and status = 'stale'`);
+/** A phase whose artifact a person has chosen is up to date by that choice, and one that failed is done with it. */
+export async function settleByHand(
+  db: Database,
+  project: LockedProject,
+  { taskId, slug, status }: Phase,
+  actor: Actor,
+): Promise<PhaseChange[]> {
+  if (status !== 'stale' && status !== 'failed') return [];
+  await db.rows(sql`
+    update tasks set status = 'succeeded', completed_at = now(), on_end = null where id = ${taskId}::uuid`);
+  if (status === 'failed') {
+    await skipSteps(db, project, taskId, { actor, reason: 'its artifact was chosen by hand' });
+    await noteProjectEvents(db, project, [
+      { topic: 'task_succeeded', taskId, actor, payload: { phase_slug: slug, by_hand: true } },
+    ]);
+  }
   return [{ slug, status: 'succeeded' }];
 }

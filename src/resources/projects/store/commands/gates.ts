@@ -3,11 +3,18 @@ import { sql } from 'drizzle-orm';
 import { Problem } from '../../../../platform/core/problem.ts';
 import type { Database } from '../../../../platform/db/client.ts';
 import type { GateKind } from '../../../templates/model.ts';
-import type { Actor, Decision, GateDecision, ProjectStatus, TaskStatus } from '../../model.ts';
+import {
+  MAX_EXPIRIES,
+  type Actor,
+  type Decision,
+  type GateDecision,
+  type ProjectStatus,
+  type TaskStatus,
+} from '../../model.ts';
 import { updateTaskStatus } from '../engine/open.ts';
 import { noteProjectEvents, pauseLocked, type LockedProject } from '../record.ts';
 import { activate } from './command.ts';
-import { downstreamOf, listSteps, producerBefore, sendBack, type Step } from './steps.ts';
+import { downstreamOf, listSteps, producerBefore, sendBack, skipSteps, type Step } from './steps.ts';
 
 export interface Gate {
   id: string;
@@ -19,6 +26,8 @@ export interface Gate {
   phaseSlug: string;
   /** Of an edit session: turning the plan down is an end like another. */
   isPlanApproval: boolean;
+  /** Times in a row that nobody answered it. */
+  expiries: number;
 }
 
 /** By its own id, or by that of the edit session it belongs to. */
@@ -32,7 +41,7 @@ export async function findGate(
     : sql`t.id = ${sessionId!}::uuid and t.task_kind = 'edit_session'`;
   const [gate] = await db.rows<Gate>(sql`
     select s.id, s.step_slug as slug, s.status, s.gate_kind as "gateKind", s.gate_config as "gateConfig",
-      t.id as "taskId", t.phase_slug as "phaseSlug", t.task_kind = 'edit_session' as "isPlanApproval"
+      t.id as "taskId", t.phase_slug as "phaseSlug", t.task_kind = 'edit_session' as "isPlanApproval", s.expiries
     from subtasks s join tasks t on t.id = s.task_id
     where s.project_id = ${projectId} and s.kind = 'gate' and ${which}`);
   return gate;
@@ -44,6 +53,8 @@ export interface GateAnswered {
   actor: Actor;
   /** `rework` becomes `fail` where nobody before the gate could do the work again. */
   then: GateDecision['effect'];
+  /** Its time is over, and nobody has said anything. */
+  isExpired?: boolean;
 }
 
 export interface ResolvedGate {
@@ -61,7 +72,7 @@ export async function settleGate(
   db: Database,
   project: LockedProject,
   gate: Gate,
-  { output, actor, then }: GateAnswered,
+  { output, actor, then, isExpired = false }: GateAnswered,
 ): Promise<ResolvedGate> {
   if (gate.status !== 'blocked') throw new Problem('gate_not_waiting', `the gate is ${gate.status}`);
   const { decision, decided_by: decidedBy, comment } = output;
@@ -69,10 +80,13 @@ export async function settleGate(
   const producer = then === 'rework' ? producerBefore(steps, gate.slug) : undefined;
   const effect = then === 'rework' && !producer ? 'fail' : then;
 
+  const expiries = isExpired ? gate.expiries + 1 : 0;
+  const isGivenUp = effect === 'rework' && expiries >= MAX_EXPIRIES;
+
   const error = effect === 'fail' ? `rejected by ${decidedBy}${comment ? `: ${comment}` : ''}` : null;
   await db.rows(sql`
     update subtasks set status = ${effect === 'fail' ? 'failed' : 'succeeded'}::task_status, completed_at = now(),
-      error = ${error}, gate_output = ${JSON.stringify({ ...output, decided_at: new Date().toISOString() })}::jsonb
+      error = ${error}, expiries = ${isGivenUp ? 0 : expiries}, gate_output = ${JSON.stringify({ ...output, decided_at: new Date().toISOString() })}::jsonb
     where id = ${gate.id}::uuid and status = 'blocked'`);
   const about = { taskId: gate.taskId, subtaskId: gate.id, actor };
   const payload = { phase_slug: gate.phaseSlug, step_slug: gate.slug, gate_kind: gate.gateKind };
@@ -82,13 +96,15 @@ export async function settleGate(
 
   let reset: string[] = [];
   if (effect === 'rework')
-    reset = await sendToProducer(db, project, { gate, producer: producer!, steps, comment, actor });
-  if (effect === 'skip') await skip(db, project, gate, downstreamOf(steps, gate.slug), actor);
+    reset = await sendToProducer(db, project, { gate, producer: producer!, steps, comment, actor, isExpired });
+  // Nobody looks at what is made: each turn of it costs.
+  if (isGivenUp) await pauseLocked(db, project, 'gate_expired', { ...payload, subtask_id: gate.id, expiries });
+  if (effect === 'skip') await skipSteps(db, project, gate.taskId, { actor, reason: 'the plan was rejected' });
   if (effect === 'fail') await pauseLocked(db, project, 'gate_rejected', { actor, subtask_id: gate.id });
   await updateTaskStatus(db, gate.taskId);
 
   // What a webhook says is news from outside: the project goes on, unless a person stopped it.
-  const isNews = gate.gateKind === 'webhook' && effect !== 'fail';
+  const isNews = gate.gateKind === 'webhook' && effect !== 'fail' && !isExpired;
   const reactivated = isNews && project.status === 'paused' && project.pauseReason !== 'requested';
   if (reactivated) await activate(db, project, actor, { resumed: true, gate: gate.id });
   return {
@@ -104,13 +120,14 @@ interface Rework {
   steps: readonly Step[];
   comment: string | null;
   actor: Actor;
+  isExpired: boolean;
 }
 
 /** @returns the steps that are pending again, the gate among them */
 async function sendToProducer(
   db: Database,
   project: LockedProject,
-  { gate, producer, steps, comment, actor }: Rework,
+  { gate, producer, steps, comment, actor, isExpired }: Rework,
 ): Promise<string[]> {
   const feedback = comment ?? 'rejected without a comment';
   await db.rows(sql`
@@ -119,19 +136,5 @@ async function sendToProducer(
   await noteProjectEvents(db, project, [
     { topic: 'review_feedback_recorded', taskId: gate.taskId, subtaskId: producer.id, actor, payload },
   ]);
-  return sendBack(db, [producer, ...downstreamOf(steps, producer.slug)], 'manual_rework');
-}
-
-async function skip(db: Database, project: LockedProject, gate: Gate, steps: readonly Step[], actor: Actor) {
-  await db.rows(sql`
-    update subtasks set status = 'skipped', completed_at = now()
-    where id = any(${sql.param(steps.map(({ id }) => id))}::uuid[]) and status = 'pending'`);
-  await noteProjectEvents(
-    db,
-    project,
-    steps.map(({ id, slug }) => ({
-      ...{ topic: 'subtask_skipped', taskId: gate.taskId, subtaskId: id, actor },
-      payload: { phase_slug: gate.phaseSlug, step_slug: slug, reason: 'the plan was rejected' },
-    })),
-  );
+  return sendBack(db, [producer, ...downstreamOf(steps, producer.slug)], 'manual_rework', !isExpired);
 }

@@ -1,8 +1,12 @@
-/** A person decides on the plan of an edit session. */
+/** A person decides on the plan of an edit session; or, before it is enacted, that there is to be none. */
+import { sql } from 'drizzle-orm';
+import { Problem } from '../../../../platform/core/problem.ts';
 import { found, type Database } from '../../../../platform/db/client.ts';
-import type { Actor, EditPlan, GateDecision, PlanDecision } from '../../model.ts';
-import { runCommand } from './command.ts';
-import { findGate, settleGate, type ResolvedGate } from './gates.ts';
+import type { Actor, EditPlan, GateDecision, PhaseChange, PlanDecision } from '../../model.ts';
+import { noteProjectEvents, type LockedProject } from '../record.ts';
+import { activate, runCommand } from './command.ts';
+import { findGate, settleGate, type Gate, type ResolvedGate } from './gates.ts';
+import { skipSteps } from './steps.ts';
 
 export interface ResolveEditPlanArgs {
   projectId: string;
@@ -24,13 +28,24 @@ const EFFECTS = {
   request_changes: 'rework',
 } as const satisfies Record<PlanDecision, GateDecision['effect']>;
 
+/** An edit session that was given up before its plan waited for an answer, or before it was enacted. */
+export interface DiscardedSession {
+  outcome: 'discarded';
+  change: PhaseChange;
+  /** The project was paused, and nothing keeps it from going on any more. */
+  reactivated: boolean;
+}
+
 /** @throws Problem not_found, gate_not_waiting */
 export const resolveEditPlan = (
   db: Database,
   { projectId, taskId, decision, comment, revisedPlan, decidedBy, actor, commandId }: ResolveEditPlanArgs,
-): Promise<ResolvedGate> =>
+): Promise<ResolvedGate | DiscardedSession> =>
   runCommand(db, { projectId, commandId }, async (project) => {
     const gate = found(await findGate(db, projectId, { sessionId: taskId }));
+    if (decision === 'rejected' && gate.status !== 'blocked') {
+      return discard(db, project, gate, { comment, decidedBy, actor });
+    }
     const then = EFFECTS[decision];
     return settleGate(db, project, gate, {
       output: {
@@ -42,3 +57,42 @@ export const resolveEditPlan = (
       then,
     });
   });
+
+interface Discarding {
+  comment: string | null;
+  decidedBy: string;
+  actor: Actor;
+}
+
+async function discard(
+  db: Database,
+  project: LockedProject,
+  { id: gateId, taskId, phaseSlug }: Gate,
+  { comment, decidedBy, actor }: Discarding,
+): Promise<DiscardedSession> {
+  const [session] = await db.rows<{ isOver: boolean; isEnacted: boolean }>(sql`
+    select t.status in ('succeeded', 'skipped', 'stale') or (
+      gate.status = 'succeeded' and gate.gate_output ->> 'decision' = 'rejected') as "isOver", exists (
+      select 1 from subtasks s join project_commands c on c.project_id = s.project_id
+      where s.task_id = t.id and starts_with(c.command_id, 'enact:' || s.id || ':') and c.result is not null) as "isEnacted"
+    from tasks t join subtasks gate on gate.id = ${gateId}::uuid where t.id = ${taskId}::uuid`);
+  if (session!.isOver) throw new Problem('gate_not_waiting', 'the edit session is over');
+  if (session!.isEnacted) throw new Problem('gate_not_waiting', 'the plan of the edit session is enacted');
+
+  const output = { decision: 'rejected', plan_decision: 'rejected', decided_by: decidedBy, comment, payload: null };
+  await db.rows(sql`
+    update subtasks set gate_output = ${JSON.stringify({ ...output, decided_at: new Date().toISOString() })}::jsonb
+    where id = ${gateId}::uuid`);
+  await skipSteps(db, project, taskId, { actor, reason: 'the edit session was rejected' });
+  await db.rows(sql`
+    update tasks set status = 'skipped', completed_at = now(), on_end = null where id = ${taskId}::uuid`);
+  const payload = { phase_slug: phaseSlug, reason: 'rejected', decided_by: decidedBy, comment };
+  await noteProjectEvents(db, project, [{ topic: 'task_skipped', taskId, actor, payload }]);
+
+  // What stopped the project may have been this session: then nothing is left for a person to see to.
+  const failed = await db.rows(sql`
+    select 1 from subtasks where project_id = ${project.id} and status = 'failed' limit 1`);
+  const reactivated = project.status === 'paused' && project.pauseReason !== 'requested' && failed.length === 0;
+  if (reactivated) await activate(db, project, actor, { resumed: true, discarded: phaseSlug });
+  return { outcome: 'discarded', change: { slug: phaseSlug, status: 'skipped' }, reactivated };
+}

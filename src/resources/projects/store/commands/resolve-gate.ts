@@ -1,8 +1,10 @@
 /** The world answers a waiting gate. Whoever comes first decides; the lock on the project tells who that is. */
 import { z } from 'zod';
 import type { GateAnswer } from '../../../../../workflows/project/messages.ts';
+import { isTooDeep, TOO_DEEP } from '../../../../platform/core/json.ts';
 import { Problem } from '../../../../platform/core/problem.ts';
 import type { Database } from '../../../../platform/db/client.ts';
+import { findUnstorable } from '../../../../platform/http/validate.ts';
 import type { GateKind } from '../../../templates/model.ts';
 import { DECISIONS, type Actor } from '../../model.ts';
 import { noteProjectEvents, type LockedProject } from '../record.ts';
@@ -57,6 +59,7 @@ async function decide(
   return settleGate(db, project, gate, {
     output: { decision, decided_by: decidedBy, comment: comment ?? null, payload: payload ?? null },
     actor: actor.kind === 'external' && actor.id === null ? { ...actor, id: decidedBy } : actor,
+    isExpired: actor.kind === 'system' && decision === 'rejected',
     then: decision === 'approved' ? 'pass' : gate.isPlanApproval ? 'skip' : onReject(gate.gateConfig),
   });
 }
@@ -66,9 +69,6 @@ const onReject = (config: Record<string, unknown> | null) => (config?.['on_rejec
 const storable = (text: string): string => text.replaceAll('\u0000', '').slice(0, 200).toWellFormed();
 
 const MAX_ANSWER_CHARACTERS = 64 * 1_024;
-/** As JSON writes what Postgres cannot store: NUL and lone surrogates, whose backslash is not itself escaped. */
-const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
-
 const Answer = z.object({
   subtask_id: z.uuid(),
   decision: z.enum(DECISIONS),
@@ -85,8 +85,10 @@ function readAnswer(answer: unknown): Answer {
     const [issue] = parsed.error.issues;
     throw new Problem('bad_request', [issue!.path.join('.'), issue!.message].filter(Boolean).join(': '));
   }
-  const text = JSON.stringify(parsed.data);
-  if (text.length > MAX_ANSWER_CHARACTERS) throw new Problem('bad_request', 'the answer is too large');
-  if (UNSTORABLE.test(text)) throw new Problem('bad_request', 'the answer has characters that cannot be stored');
+  if (isTooDeep(parsed.data)) throw new Problem('bad_request', `the answer is ${TOO_DEEP}`);
+  if (JSON.stringify(parsed.data).length > MAX_ANSWER_CHARACTERS) {
+    throw new Problem('bad_request', 'the answer is too large');
+  }
+  if (findUnstorable(parsed.data)) throw new Problem('bad_request', 'the answer has characters that cannot be stored');
   return parsed.data;
 }

@@ -5,7 +5,7 @@ import { Problem } from '../../../../platform/core/problem.ts';
 import { found, type Database } from '../../../../platform/db/client.ts';
 import { isInFlight, type Actor, type Cascade, type PhaseChange } from '../../model.ts';
 import { noteProjectEvents } from '../record.ts';
-import { cascadeFrom, listPhases, refresh } from './backtrack.ts';
+import { cascadeFrom, listPhases, settleByHand } from './backtrack.ts';
 import { refuseAbandoned, reopen, runCommand } from './command.ts';
 
 export interface RevertArgs {
@@ -29,26 +29,37 @@ export const revertArtifact = (
     const target = found(await findVersion(db, phase.taskId, targetVersion));
     refuseAbandoned(project);
     if (isInFlight(phase.status)) throw new Problem('phase_in_flight', `the phase is ${phase.status}`);
-    if (!target.superseded) throw new Problem('already_current', `version ${targetVersion} is the current one`);
+    // Of a phase that failed it is chosen all the same: what failed was to make another one.
+    if (!target.superseded && phase.status !== 'failed') {
+      throw new Problem('already_current', `version ${targetVersion} is the current one`);
+    }
 
     await reopen(db, project, actor);
     // Two statements: the index that allows one current version looks at each row as it is written.
     const [before] = await db.rows<{ version: number }>(sql`
       update artifacts set superseded = true, superseded_by_artifact_id = ${target.id}::uuid
-      where task_id = ${phase.taskId}::uuid and not superseded returning version`);
+      where task_id = ${phase.taskId}::uuid and not superseded and id <> ${target.id}::uuid returning version`);
     await db.rows(sql`
       update artifacts set superseded = false, superseded_by_artifact_id = null where id = ${target.id}::uuid`);
-    const payload = { phase_slug: phaseSlug, from_version: before?.version, to_version: targetVersion, reason };
+    const payload = {
+      phase_slug: phaseSlug,
+      from_version: before?.version ?? targetVersion,
+      to_version: targetVersion,
+      reason,
+    };
     await noteProjectEvents(db, project, [{ topic: 'artifact_reverted', taskId: phase.taskId, actor, payload }]);
-    const refreshed = await refresh(db, phase);
-    const { plan, changes } = await cascadeFrom(db, project, { phases, changed: phaseSlug, cascade, actor });
+    const settled = await settleByHand(db, project, phase, actor);
+    // Whoever consumed the version that stays has nothing new to consume.
+    const { plan, changes } = before
+      ? await cascadeFrom(db, project, { phases, changed: phaseSlug, cascade, actor })
+      : { plan: { affected: [], markStale: [], rerun: [] }, changes: [] };
     return {
       artifactId: target.id,
       cascade,
       affected_phase_slugs: plan.affected,
       marked_stale: plan.markStale,
       auto_retriggered: plan.rerun,
-      changes: [...refreshed, ...changes],
+      changes: [...settled, ...changes],
     };
   });
 

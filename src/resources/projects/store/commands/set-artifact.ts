@@ -1,11 +1,11 @@
 /** Makes a content that a person approved the current artifact of a phase. Inside a command's transaction. */
 import { sql } from 'drizzle-orm';
-import { checkValue } from '../../../../platform/core/json-schema.ts';
+import { findValueProblem } from '../../../../platform/core/schema-checks.ts';
 import type { Database } from '../../../../platform/db/client.ts';
 import type { JsonSchema } from '../../../templates/model.ts';
 import { insertVersion } from '../engine/promote.ts';
 import { noteProjectEvents, type LockedProject } from '../record.ts';
-import { cascadeFrom, refresh, type Phase } from './backtrack.ts';
+import { cascadeFrom, settleByHand, type Phase } from './backtrack.ts';
 import type { Applied, Enactment } from './enact-plan.ts';
 
 export async function setArtifact(
@@ -21,7 +21,7 @@ export async function setArtifact(
   if (!form!.isArtifact) return 'the phase makes no artifact';
   if (phase.status === 'pending') return 'the phase is to run and will make its artifact itself';
   if (content === undefined || content === null) return 'it has no content';
-  const problem = form!.schema ? checkValue(form!.schema, content, 'content') : undefined;
+  const problem = form!.schema ? await findValueProblem(form!.schema, content, 'content') : undefined;
   if (problem) return problem;
 
   const { id, version } = await insertVersion(db, taskId, {
@@ -31,10 +31,10 @@ export async function setArtifact(
   const told = { artifact_id: id, version };
   const about = { taskId, subtaskId, actor, payload: { phase_slug: slug, ...told } };
   await noteProjectEvents(db, project, [{ topic: 'artifact_set_manually', ...about }]);
-  const refreshed = await refresh(db, phase);
+  const settled = await settleByHand(db, project, phase, actor);
   const { plan, changes } = await cascadeFrom(db, project, { phases, changed: slug, cascade, actor });
   return {
     told: { ...told, marked_stale: plan.markStale, auto_retriggered: plan.rerun },
-    changes: [...refreshed, ...changes],
+    changes: [...settled, ...changes],
   };
 }

@@ -2,7 +2,8 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../../platform/db/client.ts';
 import type { Role, StepKind } from '../../../templates/model.ts';
-import type { AttemptReason, TaskStatus } from '../../model.ts';
+import type { Actor, AttemptReason, TaskStatus } from '../../model.ts';
+import { noteProjectEvents, type LockedProject, type ProjectEvent } from '../record.ts';
 
 export interface Step {
   id: string;
@@ -46,13 +47,49 @@ export function producerBefore(steps: readonly Step[], slug: string): Step | und
 /**
  * These are to run again, also one that is under way: what that is about to say is of the old work. Left as they are:
  * what has not run, and what only a person may go on with.
+ * @param isAttended somebody asked for it, so that they have all their attempts again
  * @returns those that are pending again
  */
-export async function sendBack(db: Database, steps: readonly Step[], reason: AttemptReason): Promise<string[]> {
+export async function sendBack(
+  db: Database,
+  steps: readonly Step[],
+  reason: AttemptReason,
+  isAttended = true,
+): Promise<string[]> {
+  const used = isAttended ? sql`0` : sql`attempts_used`;
   const rows = await db.rows<{ id: string }>(sql`
-    update subtasks set status = 'pending', attempts_used = 0, crashes = 0, error = null, completed_at = null,
+    update subtasks set status = 'pending', attempts_used = ${used}, crashes = 0, error = null, completed_at = null,
       next_reason = case when kind = 'gate' then null else ${reason}::attempt_reason end
     where id = any(${sql.param(steps.map(({ id }) => id))}::uuid[]) and status <> 'pending' and not is_outcome_unknown
     returning id`);
   return rows.map(({ id }) => id);
+}
+
+/** What is left of a phase that is over by somebody's word. What was under way ends as failed, whatever it still says. */
+export async function skipSteps(
+  db: Database,
+  project: LockedProject,
+  taskId: string,
+  { actor, reason }: { actor: Actor; reason: string },
+): Promise<void> {
+  await db.rows(sql`
+    update attempts set status = 'failed', error = ${reason}, completed_at = now()
+    where task_id = ${taskId}::uuid and status in ('pending', 'running')`);
+  const skipped = await db.rows<{ id: string; slug: string; wasUnknown: boolean; phaseSlug: string }>(sql`
+    with left_over as (
+      select id, is_outcome_unknown from subtasks
+      where task_id = ${taskId}::uuid and status not in ('succeeded', 'skipped') for update
+    )
+    update subtasks s set status = 'skipped', completed_at = now(), is_outcome_unknown = false
+    from left_over l, tasks t where s.id = l.id and t.id = s.task_id
+    returning s.id, s.step_slug as slug, l.is_outcome_unknown as "wasUnknown", t.phase_slug as "phaseSlug"`);
+  await noteProjectEvents(
+    db,
+    project,
+    skipped.flatMap(({ id, slug, wasUnknown, phaseSlug }) => {
+      const about = { taskId, subtaskId: id, actor, payload: { phase_slug: phaseSlug, step_slug: slug, reason } };
+      const skip: ProjectEvent = { topic: 'subtask_skipped', ...about };
+      return wasUnknown ? [{ topic: 'nonidempotent_crash_resolved', ...about }, skip] : [skip];
+    }),
+  );
 }

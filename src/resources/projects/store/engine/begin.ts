@@ -8,7 +8,7 @@ import { newRunId, newUuid } from '../../../../platform/core/ids.ts';
 import type { Database } from '../../../../platform/db/client.ts';
 import { stepRunCtes } from '../../../runs/store/accept.ts';
 import type { GateKind, JsonSchema, Role, StepKind } from '../../../templates/model.ts';
-import type { AttemptBeginning, AttemptReason, PhaseRef, TaskStatus } from '../../model.ts';
+import type { AttemptBeginning, AttemptReason, Consumed, PhaseRef, TaskStatus } from '../../model.ts';
 import { stepPrompt, type StepContext } from '../../prompt.ts';
 import type { EffectOf } from '../commands/crashes.ts';
 import { insertEvents, lockProject, type LockedProject, type ProjectEvent } from '../record.ts';
@@ -58,7 +58,7 @@ export interface StepRow {
   queued: { attemptId: string; number: number; reason: AttemptReason } | null;
   lastNumber: number;
   previous: { output: unknown; error: string | null; status: string } | null;
-  artifacts: StepContext['artifacts'];
+  artifacts: (StepContext['artifacts'][number] & { isStale: boolean })[];
   inputs: StepContext['inputs'];
   attachments: StepContext['attachments'];
 }
@@ -138,18 +138,21 @@ async function insertAttempt(db: Database, project: LockedProject, step: StepRow
       where id = ${subtaskId}::uuid returning id
     ), attempt as (
       insert into attempts (id, project_id, task_id, subtask_id, customer_id, attempt_number, attempt_reason, status,
-        dispatch_key, child_run_id, started_at)
+        dispatch_key, child_run_id, consumed, started_at)
       select ${attemptId}::uuid, ${project.id}, ${taskId}::uuid, subtask.id, ${project.customerId}, ${attemptNumber},
-        ${reason}::attempt_reason, 'running', ${key}, ${runId}, now()
+        ${reason}::attempt_reason, 'running', ${key}, ${runId}, ${JSON.stringify(consumedBy(step))}::jsonb, now()
       from subtask
       on conflict (id) do update set status = 'running', dispatch_key = excluded.dispatch_key,
-        child_run_id = excluded.child_run_id, started_at = excluded.started_at
+        child_run_id = excluded.child_run_id, consumed = excluded.consumed, started_at = excluded.started_at
       returning id
     )${run ? sql`, ${stepRunCtes(sql`attempt`, run)}` : sql``},
     task as (${setTaskStatus(taskId, { subtaskId, to: 'running' })})
     ${insertEvents(project, events)}`);
   return { attemptId, runId };
 }
+
+const consumedBy = ({ artifacts }: StepRow): Consumed =>
+  Object.fromEntries(artifacts.map(({ phaseSlug, version, isStale }) => [phaseSlug, { version, isStale }]));
 
 const contextOf = (project: LockedProject, step: StepRow, reason: AttemptReason): StepContext => ({
   project: { title: project.title, brief: step.brief, params: step.params },
@@ -199,7 +202,8 @@ async function loadStep(db: Database, { projectId, taskId, subtaskId, key }: Dis
       (select jsonb_build_object('output', a.output, 'error', a.error, 'status', a.status) from attempts a
         where a.subtask_id = s.id and a.status in ('succeeded', 'failed') order by a.attempt_number desc limit 1
       ) as previous,
-      (select coalesce(jsonb_agg(jsonb_build_object('phaseSlug', a.phase_slug, 'version', a.version, 'content', a.content)
+      (select coalesce(jsonb_agg(jsonb_build_object('phaseSlug', a.phase_slug, 'version', a.version, 'isStale', u.status = 'stale',
+          'content', a.content)
           order by u.position), '[]')
         from tasks u join artifacts a on a.task_id = u.id and not a.superseded
         where u.project_id = p.id and u.phase_slug = any(t.depends_on)) as artifacts,

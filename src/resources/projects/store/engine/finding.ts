@@ -1,5 +1,6 @@
 /** What came of the work of an attempt, of what its run or action left behind. Pure. */
-import { checkValue } from '../../../../platform/core/json-schema.ts';
+import { JsonDepthError, parseJson, TOO_DEEP } from '../../../../platform/core/json.ts';
+import { findValueProblem } from '../../../../platform/core/schema-checks.ts';
 import { storable } from '../../../../platform/core/storable.ts';
 import { isJudge, type Role } from '../../../templates/model.ts';
 import type { AttemptFault } from '../../model.ts';
@@ -16,7 +17,7 @@ export type Finding =
   /** It died doing what must not be done twice. */
   | { kind: 'unknown' };
 
-export function findingOf(attempt: OpenAttempt, fault: AttemptFault | undefined): Finding {
+export async function findingOf(attempt: OpenAttempt, fault: AttemptFault | undefined): Promise<Finding> {
   if (fault?.kind === 'timeout') return { kind: 'error', error: fault.message };
   if (fault?.kind === 'cancelled') return { kind: 'stopped', error: fault.message };
   if (attempt.kind === 'action') {
@@ -45,20 +46,21 @@ export function findingOf(attempt: OpenAttempt, fault: AttemptFault | undefined)
 /** Models like to wrap what they were asked for. */
 const FENCED = /^\s*```[a-z]*\n([^]*?)\n```\s*$/i;
 
-function validated(attempt: OpenAttempt, raw: unknown): Finding {
+async function validated(attempt: OpenAttempt, raw: unknown): Promise<Finding> {
   const schemas = [attempt.outputSchema, attempt.artifactSchema].filter((schema) => schema !== null);
   if (schemas.length === 0) return { kind: 'output', output: raw, validated: null };
   let value = raw;
   if (attempt.kind === 'agent') {
     const text = raw as string;
     try {
-      value = storable(JSON.parse(FENCED.exec(text)?.[1] ?? text));
-    } catch {
-      return { kind: 'invalid', output: raw, error: 'the output is not JSON, which its schema asks for' };
+      value = storable(parseJson(FENCED.exec(text)?.[1] ?? text));
+    } catch (error) {
+      const what = error instanceof JsonDepthError ? TOO_DEEP : 'not JSON, which its schema asks for';
+      return { kind: 'invalid', output: raw, error: `the output is ${what}` };
     }
   }
   for (const schema of schemas) {
-    const fault = checkValue(schema, value, 'output');
+    const fault = await findValueProblem(schema, value, 'output');
     if (fault) return { kind: 'invalid', output: value, error: fault };
   }
   return { kind: 'output', output: value, validated: true };

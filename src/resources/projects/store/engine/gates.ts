@@ -1,7 +1,7 @@
 /** How a gate opens: what it waits for, for how long, and what it says of its configuration when that is wrong. */
-import { Cron } from 'croner';
 import { sql } from 'drizzle-orm';
 import { z } from 'zod';
+import { nextRun } from '../../../../platform/core/cron.ts';
 import type { Database } from '../../../../platform/db/client.ts';
 import type { GateKind } from '../../../templates/model.ts';
 import type { AttemptBeginning, ProjectStatus } from '../../model.ts';
@@ -61,7 +61,7 @@ function untilTime({ at, delay_s, cron }: { at?: string; delay_s?: number; cron?
   if (delay_s !== undefined) return { forMs: delay_s * 1_000 };
   if (at !== undefined) return { until: new Date(at) };
   try {
-    const next = new Cron(cron!, { mode: '5-part', timezone: 'UTC', paused: true }).nextRun();
+    const next = nextRun(cron!);
     return next ? { until: next } : { fault: `cron: "${cron}" never comes` };
   } catch {
     return { fault: `cron: "${cron}" is not a five-field expression` };

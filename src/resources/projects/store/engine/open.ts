@@ -21,6 +21,8 @@ export interface LockedTask {
   title: string;
   status: TaskStatus;
   iteration: number;
+  /** Slugs of the phases before it. */
+  dependsOn: string[];
   onEnd: 'stale' | 'rerun' | null;
   /** Of its next attempts. */
   nextReason: string;
@@ -30,7 +32,7 @@ export interface LockedTask {
 
 async function loadTask(db: Database, { projectId, taskId }: PhaseRef): Promise<LockedTask | undefined> {
   const [task] = await db.rows<LockedTask>(sql`
-    select id, phase_slug as "phaseSlug", title, status, iteration, on_end as "onEnd", next_reason as "nextReason",
+    select id, phase_slug as "phaseSlug", title, status, iteration, depends_on as "dependsOn", on_end as "onEnd", next_reason as "nextReason",
       coalesce((select b.spent_usd from budgets b where b.id = ${`project:${projectId}`}), 0)::text as "projectCostUsd"
     from tasks where id = ${taskId}::uuid and project_id = ${projectId}`);
   return task;
@@ -143,15 +145,15 @@ async function succeed(
     return 'skipped';
   }
   const promoted = await promoteArtifact(db, project, task);
-  if (task.onEnd === 'rerun') {
-    // What it consumed changed while it ran.
+  const isOutdated = task.dependsOn.length > 0 && (await hasConsumedOldVersions(db, task.id));
+  if (isOutdated && task.onEnd === 'rerun') {
     await startAnew(db, project, [task.id], { reason: 'cascade_retrigger', addendum: null, actor: SYSTEM });
     await noteProjectEvents(db, project, [
       { topic: 'phase_retriggered', ...about, payload: { phase_slug: task.phaseSlug, cascade: 'strict' } },
     ]);
     return 'pending';
   }
-  const status = task.onEnd === 'stale' ? 'stale' : 'succeeded';
+  const status = isOutdated || task.onEnd === 'stale' ? 'stale' : 'succeeded';
   const events: ProjectEvent[] = [
     { topic: 'task_succeeded', ...about, payload: { phase_slug: task.phaseSlug, ...promoted } },
     ...(status === 'stale' ? [{ topic: 'task_stale' as const, ...about }] : []),
@@ -160,7 +162,36 @@ async function succeed(
   return status;
 }
 
+/**
+ * Whether what a phase has made was made from something else than what its upstream phases have now, or are about to
+ * have: another version, one that became stale since, or one of a phase that runs again. Changes that were to spare it
+ * do not count. It is decided by what its attempts were given, whatever lay between.
+ */
+async function hasConsumedOldVersions(db: Database, taskId: string): Promise<boolean> {
+  const [row] = await db.rows<{ isOutdated: boolean }>(sql`
+    with given as (
+      select latest.consumed from subtasks s cross join lateral (
+        select a.consumed from attempts a where a.subtask_id = s.id and a.status = 'succeeded'
+        order by a.attempt_number desc limit 1) latest
+      where s.task_id = ${taskId}::uuid and s.status = 'succeeded' and latest.consumed is not null
+    ), upstream as (
+      select u.phase_slug as slug, u.status, (
+        select a.version from artifacts a where a.task_id = u.id and not a.superseded) as version
+      from tasks t join tasks u on u.project_id = t.project_id and u.phase_slug = any(t.depends_on)
+      where t.id = ${taskId}::uuid and not u.phase_slug = any(t.spared)
+    )
+    select exists (
+      select 1 from upstream u where u.status not in ('succeeded', 'skipped', 'stale') or exists (
+        select 1 from given g where (g.consumed -> u.slug ->> 'version')::int is distinct from u.version
+          or (u.status = 'stale' and not coalesce((g.consumed -> u.slug ->> 'isStale')::boolean, false)))
+    ) as "isOutdated"`);
+  return row!.isOutdated;
+}
+
 const endTask = (db: Database, taskId: string, status: TaskStatus) => db.rows(setTaskEnd(taskId, status));
 
 const setTaskEnd = (taskId: string, status: TaskStatus): SQL => sql`
-  update tasks set status = ${status}::task_status, completed_at = now(), on_end = null where id = ${taskId}::uuid`;
+  update tasks set status = ${status}::task_status, completed_at = now(),
+    -- What was promised of one that failed holds for it when it is retried.
+    on_end = case when ${status} = 'failed' then on_end end
+  where id = ${taskId}::uuid`;

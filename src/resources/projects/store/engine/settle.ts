@@ -27,7 +27,7 @@ export async function settleAttempt(
   }
   // A repeat: what was decided stands in the rows.
   if (attempt.status !== 'running') return outcomeOf(db, attempt);
-  const finding = findingOf(attempt, fault);
+  const finding = await findingOf(attempt, fault);
   if (finding.kind === 'output' && attempt.subtaskStatus === 'running') {
     const rejection = objection(attempt.role, finding.output);
     if (rejection === undefined) return succeed(db, project, attempt, finding);
