@@ -109,7 +109,7 @@ const memorySection = (entries: readonly Remembered[]): string =>
 
 const fenced = ({ id, type, name, content }: Remembered): string => {
   const labels = [`id="${id}"`, `type="${inTag(type)}"`, ...(name ? [`name="${inTag(name)}"`] : [])];
-  return `<memory ${labels.join(' ')}>\n${content.trim().replace(/<(?=\s*\/?\s*memory)/gi, '&lt;')}\n</memory>`;
+  return `<memory ${labels.join(' ')}>\n${content.trim().replace(/<(?=\s*(?:\/\s*)?memory)/gi, '&lt;')}\n</memory>`;
 };
 
 const inTag = (text: string): string =>

@@ -4,6 +4,7 @@
  */
 import { sha256 } from '../../platform/core/crypto.ts';
 import { Problem } from '../../platform/core/problem.ts';
+import { can } from '../../platform/core/rights.ts';
 import type { Caller, Confirmation } from '../../platform/http/endpoint.ts';
 import { embedText } from '../../platform/models/embed-text.ts';
 import type { Models } from '../../platform/models/types.ts';
@@ -33,9 +34,9 @@ export const createMemoryService = (dependencies: Dependencies) => {
   const { store, workspaces, otp, models, isBuiltinSkill, publicVisibility } = dependencies;
   /** The row, without its text where the caller may not read that. */
   const shownTo =
-    ({ isAdmin }: Caller) =>
+    (caller: Caller) =>
     <Row extends { type: string }>(row: Row): Row =>
-      publicVisibility && !isAdmin && row.type === SKILL
+      publicVisibility && row.type === SKILL && !can(caller, 'skills.read-bodies')
         ? { ...row, ...('preview' in row && { preview: '' }), ...('content' in row && { content: '' }) }
         : row;
 

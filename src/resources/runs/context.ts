@@ -76,15 +76,16 @@ function pieces({ messages, toolCalls, earlier }: Transcript): Piece[] {
 export async function contextOf({ models, toolDeclarations }: ContextDependencies, run: Transcript) {
   const tools = run.agent === null ? [] : await toolDeclarations(run, run.agent);
   const all = [...pieces(run), ...tools.map((text): Piece => ({ category: 'tools', text }))];
-  const sizeOf = (category: ContextCategory) => {
+  const sizeOf = async (category: ContextCategory) => {
     const texts = all.filter((piece) => piece.category === category).map(({ text }) => text);
+    const tokens = await Promise.all(texts.map((text) => models.countTokens(text)));
     return {
       category,
-      tokens: texts.reduce((sum, text) => sum + models.countTokens(text), 0),
+      tokens: tokens.reduce((sum, count) => sum + count, 0),
       bytes: texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0),
     };
   };
-  const categories = CONTEXT_CATEGORIES.map(sizeOf);
+  const categories = await Promise.all(CONTEXT_CATEGORIES.map(sizeOf));
   return {
     run_id: run.id,
     model: run.model,

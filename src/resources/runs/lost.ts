@@ -4,6 +4,7 @@
  */
 import type { Log } from '../../platform/core/log.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
+import { createRounds } from '../../platform/temporal/rounds.ts';
 import { whereaboutsOf, type Whereabouts } from '../../platform/temporal/whereabouts.ts';
 import { runWorkflowId } from './model.ts';
 import type { RunService } from './service.ts';
@@ -20,10 +21,8 @@ export interface LostRunsDependencies {
   log: Log;
 }
 
-const BATCH = 100;
-
-/** @param olderThanMs how long a run is believed to be under way before it is asked about, and then again */
-export async function settleLostRuns(deps: LostRunsDependencies, olderThanMs: number): Promise<void> {
+/** A chore. @param olderThanMs how long a run is believed to be under way before it is asked about, and then again */
+export function createLostRuns(deps: LostRunsDependencies, olderThanMs: number) {
   const { temporal, store, startAgain, startFollowing, log } = deps;
 
   async function end({ id }: CheckedRun, how: RunEnd): Promise<void> {
@@ -52,9 +51,12 @@ export async function settleLostRuns(deps: LostRunsDependencies, olderThanMs: nu
     }
   }
 
-  for (const run of await store.claimUnchecked(olderThanMs, BATCH)) {
-    await settle(run).catch((err: unknown) => log.error({ err, run_id: run.id }, 'a lost run could not be settled'));
-  }
+  return createRounds({
+    take: (turn) => store.takeUnchecked(turn, olderThanMs),
+    load: store.loadChecked,
+    handle: settle,
+    failed: (err, { id }) => log.error({ err, run_id: id }, 'a lost run could not be settled'),
+  });
 }
 
 type Verdict = 'leave' | 'cancel' | 'end as cancelled' | 'end as failed' | 'start again';

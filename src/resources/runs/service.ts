@@ -11,7 +11,7 @@ import type { Caller } from '../../platform/http/endpoint.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
 import { isWorkflowGone, orAfter, withinDeadline } from '../../platform/temporal/problems.ts';
 import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
-import { startOnce } from '../../platform/temporal/starting.ts';
+import { createLostStarts, startOnce } from '../../platform/temporal/starting.ts';
 import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.ts';
 import type { RunRequest } from './contract.ts';
 import { contextOf, contextPage, type ContextDependencies, type Transcript } from './context.ts';
@@ -117,6 +117,14 @@ export const createRunService = (deps: RunServiceDependencies) => {
   return {
     start,
     goAhead,
+
+    /** A chore. */
+    startLost: createLostStarts({
+      take: store.takeUnstarted,
+      load: store.loadUnstarted,
+      start: (run) => withinDeadline(temporal, () => start(run)),
+      ...{ noteStarted: store.noteStarted, what: 'run', log },
+    }),
 
     /** A run that Temporal has lost goes on with its latest recorded turn, whose calls have no results yet. */
     startAgain: (run: StartableRun & { turnCount: number }): Promise<void> =>

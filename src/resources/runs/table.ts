@@ -18,7 +18,7 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core';
-import { createdAt, instant, usd } from '../../platform/db/columns.ts';
+import { createdAt, instant, startDue, usd } from '../../platform/db/columns.ts';
 import { workspaces } from '../workspaces/table.ts';
 import { EFFECTS, RUN_EVENT_TYPES, RUN_STATUSES, TOOL_CALL_STATUSES, type StepOfRun } from './model.ts';
 
@@ -83,6 +83,8 @@ export const runs = pgTable(
     eventCount: integer('event_count').notNull().default(0),
     lastEventAt: instant('last_event_at').notNull().defaultNow(),
     lastEventType: runEventType('last_event_type').notNull().default('run_received'),
+    /** When housekeeping starts its workflow; null once Temporal has it, and where somebody else is to start it. */
+    startDueAt: startDue('start_due_at'),
     /** When Temporal was last asked whether it still has it. */
     checkedAt: instant('checked_at').notNull().defaultNow(),
 
@@ -100,17 +102,17 @@ export const runs = pgTable(
     index('runs_by_conversation')
       .on(t.customerId, t.conversation, t.seq)
       .where(sql`${t.conversation} is not null`),
-    // Housekeeping: accepted, never started.
-    index('runs_waiting')
-      .on(t.createdAt)
-      .where(sql`${t.status} = 'queued'`),
+    // Housekeeping, workspace by workspace: accepted, and not known to be started.
+    index('runs_unstarted')
+      .on(t.customerId, t.startDueAt)
+      .where(sql`${t.status} = 'queued' and ${t.startDueAt} is not null`),
     // What an agent is doing; and what stops when a workspace does.
     index('runs_in_flight_by_agent')
       .on(t.customerId, t.agent)
       .where(sql`${t.status} in ('queued', 'running')`),
-    // Housekeeping: in flight, the longest unasked for first.
+    // Housekeeping, workspace by workspace: in flight, the longest unasked for first.
     index('runs_in_flight')
-      .on(t.checkedAt)
+      .on(t.customerId, t.checkedAt)
       .where(sql`${t.status} in ('queued', 'running')`),
     uniqueIndex('runs_once_per_parent_call')
       .on(t.parentRunId, t.parentCallId)

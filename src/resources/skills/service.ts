@@ -5,6 +5,7 @@
  * admins alone.
  */
 import { Problem } from '../../platform/core/problem.ts';
+import { can } from '../../platform/core/rights.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import { embedText } from '../../platform/models/embed-text.ts';
 import type { Models } from '../../platform/models/types.ts';
@@ -42,10 +43,14 @@ export const createSkillService = (dependencies: SkillServiceDependencies) => {
     };
   }
 
-  async function get({ customerId, isAdmin }: Caller, slug: string) {
+  async function get(caller: Caller, slug: string) {
+    const { customerId } = caller;
     const skill = await store.find(customerId, slug);
     const usedBy = await store.countReferences(customerId);
-    return { ...wireRow(skill, usedBy(slug)), ...wireRest(skill, publicVisibility && !isAdmin) };
+    return {
+      ...wireRow(skill, usedBy(slug)),
+      ...wireRest(skill, publicVisibility && !can(caller, 'skills.read-bodies')),
+    };
   }
 
   return {

@@ -7,14 +7,13 @@ import type { McpConnection } from '../../platform/mcp/connection.ts';
 import { McpRefusalError, McpTimeoutError, McpUnavailableError } from '../../platform/mcp/errors.ts';
 import type { McpPool, WorkspaceMcpServer } from '../../platform/mcp/pool.ts';
 import type { McpResult, McpTool } from '../../platform/mcp/session.ts';
+import { isTooDeep, parseJson, TOO_DEEP } from '../../platform/core/json.ts';
 import { storable, storableText } from '../../platform/core/storable.ts';
 import type { Effect } from '../runs/model.ts';
 import { ToolError, type Tool, type ToolSource } from './model.ts';
 
 const MAX_ERROR_LENGTH = 4_000;
 const MAX_DESCRIPTION_LENGTH = 4_000;
-/** Of a value that can be kept. */
-const MAX_DEPTH = 64;
 
 export interface McpToolsDependencies {
   pool: McpPool;
@@ -107,7 +106,7 @@ function toolOf(
         });
       const text = textOf(result.content);
       if (result.isError) throw new ToolError(text.slice(0, MAX_ERROR_LENGTH) || 'the tool failed and did not say why');
-      if (isDeeperThan(MAX_DEPTH, result.structuredContent)) throw new ToolError('the answer is nested too deeply');
+      if (isTooDeep(result.structuredContent)) throw new ToolError(`the answer is ${TOO_DEEP}`);
       return storable(valueOf(result, text));
     },
   };
@@ -135,14 +134,9 @@ function valueOf({ structuredContent }: McpResult, text: string): unknown {
     : { text, structured_content: structuredContent };
 }
 
-const isDeeperThan = (levels: number, value: unknown): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
-  (levels === 0 || Object.values(value).some((part) => isDeeperThan(levels - 1, part)));
-
 const isSameJson = (text: string, value: unknown): boolean => {
   try {
-    return isDeepStrictEqual(JSON.parse(text), value);
+    return isDeepStrictEqual(parseJson(text), value);
   } catch {
     return false;
   }

@@ -38,11 +38,19 @@ export const createToolService = (dependencies: ToolServiceDependencies) => {
     (await shipped.get(customerId, slug)) !== undefined;
 
   /** @throws Problem bad_request */
+  async function checkSchema(schema: ToolDefinition['schema']): Promise<void> {
+    const fault = await schemaProblem(schema);
+    if (fault) throw new Problem('bad_request', fault);
+  }
+
+  /**
+   * All but its schema.
+   * @throws Problem bad_request
+   */
   function checkDefinition(tool: ToolDefinition): void {
     const { kind, schema, body, integration } = tool;
     const mask = maskIn(body, kinds[kind].secretFields);
     const fault =
-      schemaProblem(schema) ??
       kinds[kind].checkBody({ schema, body }) ??
       (mask && `body.${mask}: the mask stands for no secret here; send the value`) ??
       (integration !== null && !isIntegration(integration) ? `integration: there is no "${integration}"` : undefined);
@@ -120,6 +128,7 @@ export const createToolService = (dependencies: ToolServiceDependencies) => {
         ...given,
         schema: ofTypeObject(given.schema),
       };
+      await checkSchema(tool.schema);
       checkDefinition(tool);
       if (await isShipped(customerId, slug)) throw new Problem('slug_taken');
       await workspaces.underCap(
@@ -137,6 +146,7 @@ export const createToolService = (dependencies: ToolServiceDependencies) => {
         throw new Problem('bad_request', `nothing to change: send at least one of ${CHANGEABLE.join(', ')}`);
       }
       if (!(await store.find(customerId, slug))) await refuse(customerId, slug);
+      if (change.schema) await checkSchema(ofTypeObject(change.schema));
       await store.change(customerId, slug, (tool) => {
         const changed = changedBy(tool, change, kinds);
         checkDefinition(changed);

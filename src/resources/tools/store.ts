@@ -1,6 +1,7 @@
 /** Queries on custom tools and on what is known of the use of any tool. Every one takes the workspace. */
 import { and, asc, desc, eq, getTableColumns, inArray, ne, sql } from 'drizzle-orm';
 import type { SecretBox } from '../../platform/core/crypto.ts';
+import { parseJson } from '../../platform/core/json.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { found, type Database } from '../../platform/db/client.ts';
 import { SKILL } from '../memory/model.ts';
@@ -29,7 +30,7 @@ export const createToolStore = (db: Database, secretBox: SecretBox) => {
     secretBox.seal(JSON.stringify(body), secretOwner(customerId, slug));
   const opened = ({ sealedBody, ...row }: typeof tools.$inferSelect): CustomTool => ({
     ...row,
-    body: JSON.parse(secretBox.open(sealedBody, secretOwner(row.customerId, row.slug))) as CustomTool['body'],
+    body: parseJson(secretBox.open(sealedBody, secretOwner(row.customerId, row.slug))) as CustomTool['body'],
   });
 
   return {

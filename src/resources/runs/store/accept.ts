@@ -33,7 +33,7 @@ export async function acceptRun(db: Database, run: NewRun): Promise<void> {
   const budgetIds = [...(run.parent?.budgetIds ?? []), ...(ownBudget ? [ownBudget] : [])];
   const [outcome] = await db.rows<{ plan: Plan; status: string; cap: number | null; accepted: boolean }>(sql`
     with workspace as (
-      select plan, ${openStatus} as status, (${CAPS}::jsonb ->> plan::text)::int as cap
+      select plan_in_force as plan, ${openStatus} as status, (${CAPS}::jsonb ->> plan_in_force::text)::int as cap
       from workspaces where customer_id = ${run.customerId}
     ), counted as (
       insert into usage_counters as u (customer_id, resource, day, used)
@@ -62,7 +62,7 @@ export async function acceptRun(db: Database, run: NewRun): Promise<void> {
   throw planLimitExceeded(outcome.plan, 'runs_per_day', outcome.cap!, outcome.cap!);
 }
 
-/** The run of a project's step. It is no call of its own: no plan counts it, and no webhook hears of its end. */
+/** The run of a project's step. It is no call of its own: no plan counts it, no webhook hears of its end, its phase starts it. */
 export interface StepRun {
   id: string;
   customerId: string;
@@ -79,9 +79,9 @@ export const stepRunCtes = (
   { id, customerId, agent, prompt, attemptId, budgetIds, step }: StepRun,
 ): SQL => sql`
   run as (
-    insert into runs (id, customer_id, agent, transport, prompt, event_count, budget_ids, attempt_id, step)
+    insert into runs (id, customer_id, agent, transport, prompt, event_count, budget_ids, attempt_id, step, start_due_at)
     select ${id}, ${customerId}, ${agent}, 'rest', ${prompt}, 1, ${sql.param([...budgetIds])}::text[], ${attemptId}::uuid,
-      ${JSON.stringify(step)}::jsonb
+      ${JSON.stringify(step)}::jsonb, null::timestamptz
     from ${guard} guard returning id
   ), received as (
     insert into run_events (run_id, key, event_type, status, payload)

@@ -61,11 +61,12 @@ export interface WalletBooking {
 }
 
 /**
- * CTEs for the statement that records a turn: gives back what it held and books what it cost. A call that outlived its
- * cancelled run is booked too: the money is gone. The wallet is charged once for a turn: a second call of a turn whose
- * first answer came too late to be given up is the deployment's loss.
+ * CTEs for the statement that records a call: gives back what it held and books what it cost, if the CTE `moved` has a
+ * row. All of it hangs on that one row, which a statement that is repeated (its commit was carried out, and the answer
+ * was lost) does not find again.
  */
 export const bookCost = (
+  moved: SQL,
   { id, budgetIds, attemptId }: { id: string; budgetIds: readonly string[]; attemptId: string | null },
   turn: number,
   costUsd: string | null,
@@ -74,11 +75,12 @@ export const bookCost = (
   const walletId = wallet && walletBudgetId(wallet.customerId);
   const ids = sql`${sql.param([...budgetIds, ...(walletId ? [walletId] : [])])}::text[]`;
   const cost = sql`${costUsd ?? '0'}::numeric`;
+  const isMoved = sql`exists (select 1 from ${moved})`;
   return sql`
   released as (
-    delete from cost_reservations where run_id = ${id} and turn = ${turn} returning budget_id, amount_usd
+    delete from cost_reservations where run_id = ${id} and turn = ${turn} and ${isMoved} returning budget_id, amount_usd
   ), due as (
-    select id from budgets where id = any(${ids}) order by id for update
+    select id from budgets where id = any(${ids}) and ${isMoved} order by id for update
   ), booked as (
     update budgets b set spent_usd = b.spent_usd + ${wallet ? sql`case b.id when ${walletId} then 0 else ${cost} end` : cost},
       reserved_usd = b.reserved_usd - coalesce((select amount_usd from released r where r.budget_id = b.id), 0)
@@ -86,7 +88,7 @@ export const bookCost = (
   )${wallet?.charge ? sql`, charged as (${insertPosting(chargedAfter(walletId!), wallet.charge)})` : sql``}${
     attemptId === null
       ? sql``
-      : sql`, attempt as (update attempts set cost_usd = cost_usd + ${cost} where id = ${attemptId}::uuid)`
+      : sql`, attempt as (update attempts set cost_usd = cost_usd + ${cost} where id = ${attemptId}::uuid and ${isMoved})`
   }`;
 };
 

@@ -8,12 +8,11 @@ import {
   findRun,
   listEvents,
   listRuns,
-  listUnstarted,
   releaseForgotten,
   statsOfLastDay,
   summarizeAgent,
 } from './queries.ts';
-import { claimUnchecked, refuseUnknownCalls } from './lost.ts';
+import { loadChecked, loadUnstarted, noteStarted, refuseUnknownCalls, takeUnchecked, takeUnstarted } from './lost.ts';
 import { findChildRun, loadToolCall, recordArtifact, recordToolResult, refuseToolCall } from './tool-calls.ts';
 import {
   beginRun,
@@ -22,6 +21,7 @@ import {
   loadEarlierExchanges,
   loadRunInTurn,
   noteEvents,
+  recordAbortedCall,
   recordTurn,
 } from './turns.ts';
 
@@ -35,6 +35,7 @@ const QUERIES = {
   beginRun,
   noteEvents,
   recordTurn,
+  recordAbortedCall,
   endRun,
   loadAfterRun,
   loadToolCall,
@@ -48,9 +49,12 @@ const QUERIES = {
   statsOfLastDay,
   costRows,
   summarizeAgent,
-  listUnstarted,
   releaseForgotten,
-  claimUnchecked,
+  takeUnstarted,
+  loadUnstarted,
+  noteStarted,
+  takeUnchecked,
+  loadChecked,
   refuseUnknownCalls,
 };
 

@@ -1,6 +1,8 @@
 /** Runs in flight by their rows, of which nobody knows whether anything still works on them. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
+import { behindOf, takeDue, type Queue, type Taken, type Turn } from '../../../platform/db/in-turn.ts';
+import { START_AGAIN_MS } from '../../../platform/temporal/starting.ts';
 import { OUTCOME_UNKNOWN } from '../model.ts';
 import { refuseToolCall } from './tool-calls.ts';
 
@@ -14,16 +16,44 @@ export interface CheckedRun {
   owner: 'none' | 'there' | 'over';
 }
 
+const UNSTARTED: Queue = {
+  ...{ table: 'runs', at: 'start_due_at' },
+  open: sql`status = 'queued' and start_due_at is not null`,
+};
+
+/** Runs that were accepted and that nobody knows to be started, over all workspaces. */
+export const takeUnstarted = (db: Database, turn: Turn): Promise<Taken> => takeDue(db, UNSTARTED, turn, START_AGAIN_MS);
+
+/**
+ * Of these, what housekeeping is to start. A spawned run is its parent's to start, for as long as that one is in flight,
+ * and the run of a project's step its phase's.
+ */
+export const loadUnstarted = (db: Database, ids: readonly string[]) =>
+  db.rows<{ id: string; workspaceId: string; customerId: string; agent: string | null }>(sql`
+    select r.id, r.customer_id as "customerId", w.identity_workspace_id as "workspaceId", r.agent
+    from runs r join workspaces w on w.customer_id = r.customer_id
+    where r.id = any(${sql.param([...ids])}::text[]) and r.status = 'queued'
+      and (r.attempt_id is null or r.parent_run_id is not null)
+      and not exists (select 1 from runs p where p.id = r.parent_run_id and p.status in ('queued', 'running'))
+    order by r.seq`);
+
+/** Temporal has these. Most of them have begun by now, and nothing is written. */
+export const noteStarted = (db: Database, ids: readonly string[]) =>
+  db.rows(sql`
+    update runs set start_due_at = null
+    where id = any(${sql.param([...ids])}::text[]) and status = 'queued' and start_due_at is not null`);
+
+const inFlight = (olderThanMs: number): Queue => ({
+  ...{ table: 'runs', at: 'checked_at', lateMs: olderThanMs },
+  open: sql`status in ('queued', 'running')`,
+});
+
 /** Takes the ones that were not asked about for that long, over all workspaces; they are then young again. */
-export const claimUnchecked = (db: Database, olderThanMs: number, limit: number) =>
+export const takeUnchecked = (db: Database, turn: Turn, olderThanMs: number): Promise<Taken> =>
+  takeDue(db, inFlight(olderThanMs), turn, 0);
+
+export const loadChecked = (db: Database, ids: readonly string[]) =>
   db.rows<CheckedRun>(sql`
-    with claimed as (
-      update runs set checked_at = now() where id in (
-        select id from runs
-        where status in ('queued', 'running') and checked_at < now() - make_interval(secs => ${olderThanMs / 1_000})
-        order by checked_at limit ${limit} for update skip locked)
-      returning id, customer_id, agent, turn_count, parent_run_id, parent_call_id, attempt_id
-    )
     select r.id, r.customer_id as "customerId", w.identity_workspace_id as "workspaceId", r.agent,
       r.turn_count as "turnCount",
       case
@@ -33,10 +63,17 @@ export const claimUnchecked = (db: Database, olderThanMs: number, limit: number)
         when a.status in ('pending', 'running') then 'there'
         else 'over'
       end as owner
-    from claimed r join workspaces w on w.customer_id = r.customer_id
+    from runs r join workspaces w on w.customer_id = r.customer_id
     left join runs p on p.id = r.parent_run_id
     left join run_tool_calls c on c.run_id = r.parent_run_id and c.call_id = r.parent_call_id
-    left join attempts a on a.id = r.attempt_id`);
+    left join attempts a on a.id = r.attempt_id
+    where r.id = any(${sql.param([...ids])}::text[])`);
+
+/** What housekeeping of runs is behind with, by its chores. */
+export const runsBehind = (olderThanMs: number) => ({
+  startRuns: behindOf(UNSTARTED),
+  settleRuns: behindOf(inFlight(olderThanMs)),
+});
 
 /**
  * Of a run that is started again, and of those that it waits for: calls whose effect may have happened are not made a

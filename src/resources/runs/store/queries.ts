@@ -76,23 +76,26 @@ export async function findRun(db: Database, customerId: string, runId: string, t
 }
 
 export async function listEvents(db: Database, customerId: string, runId: string, limit: number) {
-  return db.orm
-    .select({
-      id: runEvents.id,
-      ts: runEvents.ts,
-      event_type: runEvents.eventType,
-      agent: runs.agent,
-      transport: runs.transport,
-      duration_ms: runEvents.durationMs,
-      cost_usd: runEvents.costUsd,
-      status: runEvents.status,
-      payload: runEvents.payload,
-    })
-    .from(runEvents)
-    .innerJoin(runs, eq(runs.id, runEvents.runId))
-    .where(and(eq(runEvents.runId, runId), eq(runs.customerId, customerId)))
-    .orderBy(asc(runEvents.id))
-    .limit(limit);
+  return (
+    db.orm
+      .select({
+        id: runEvents.id,
+        ts: runEvents.ts,
+        event_type: runEvents.eventType,
+        agent: runs.agent,
+        transport: runs.transport,
+        duration_ms: runEvents.durationMs,
+        cost_usd: runEvents.costUsd,
+        status: runEvents.status,
+        payload: runEvents.payload,
+      })
+      .from(runEvents)
+      .innerJoin(runs, eq(runs.id, runEvents.runId))
+      .where(and(eq(runEvents.runId, runId), eq(runs.customerId, customerId)))
+      // What a call cost that the end of its run cut off is known after the end, which is the last row all the same.
+      .orderBy(sql`${runEvents.key} = 'end'`, asc(runEvents.id))
+      .limit(limit)
+  );
 }
 
 export async function statsOfLastDay(db: Database, customerId: string) {
@@ -146,29 +149,25 @@ export async function summarizeAgent(db: Database, customerId: string, agent: st
   return { ...totals!, last };
 }
 
-/**
- * Runs that were accepted but, it seems, never started: their start is repeated. Over all workspaces. A spawned run is
- * its parent's to start, for as long as that one is in flight, and the run of a project's step its phase's.
- */
-export async function listUnstarted(db: Database, olderThanMs: number, limit: number) {
-  return db.rows<{ id: string; workspaceId: string; customerId: string; agent: string | null }>(sql`
-    select r.id, r.customer_id as "customerId", w.identity_workspace_id as "workspaceId", r.agent
-    from runs r join workspaces w on w.customer_id = r.customer_id
-    where r.status = 'queued' and (r.attempt_id is null or r.parent_run_id is not null)
-      and r.created_at < now() - make_interval(secs => ${olderThanMs / 1_000})
-      and not exists (select 1 from runs p where p.id = r.parent_run_id and p.status in ('queued', 'running'))
-    order by r.created_at limit ${limit}`);
-}
+/** Held by a run that ended so long ago. */
+const IS_FORGOTTEN = sql`r.id = c.run_id and r.completed_at < now() - interval '2 minutes'`;
+
+export const HOLDS_BEHIND = {
+  releaseForgotten: sql`(
+    select count(*)::int as due,
+      coalesce(extract(epoch from now() - interval '2 minutes' - min(r.completed_at)), 0)::float8 as "overdueS"
+    from cost_reservations c, runs r where ${IS_FORGOTTEN})`,
+};
 
 /**
- * Gives back what runs still hold longer after their end than an attempt at a turn may last (15 minutes): their calls died
- * with their worker.
+ * Gives back what runs still hold minutes after their end. A worker hears within seconds that a run was cancelled, so
+ * that their calls died with theirs; one that should return all the same is booked without a hold.
  */
 export async function releaseForgotten(db: Database): Promise<void> {
   await db.rows(sql`
     with released as (
       delete from cost_reservations c using runs r
-      where r.id = c.run_id and r.completed_at < now() - interval '20 minutes' returning c.budget_id, c.amount_usd
+      where ${IS_FORGOTTEN} returning c.budget_id, c.amount_usd
     )
     ${giveBack(sql`released`)}`);
 }

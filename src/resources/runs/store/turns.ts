@@ -8,7 +8,7 @@ import type { Database } from '../../../platform/db/client.ts';
 import type { ResolvedModel, TokenUsage } from '../../../platform/models/types.ts';
 import { MODEL_INTEGRATIONS } from '../../integrations/model.ts';
 import { countRecalled, type Recalled } from '../../memory/store/recall.ts';
-import { outboxCte } from '../../webhook-subscriptions/store.ts';
+import { outboxCtes } from '../../webhook-subscriptions/store.ts';
 import {
   announcesItsEnd,
   errorText,
@@ -210,15 +210,15 @@ const endColumns = ({ status, output, error }: RunEnd): SQL => sql`
 
 type EndingRun = Pick<RunInTurn, 'id' | 'customerId' | 'parentRunId' | 'attemptId' | 'agent' | 'conversation'>;
 
-/** CTE: an outbox row for each endpoint that wants to know, in the statement that ends the run. */
+/** CTEs: an outbox row for each endpoint that wants to know, in the statement that ends the run. */
 const announce = (guard: SQL, run: EndingRun, { status, output }: RunEnd): SQL =>
   announcesItsEnd({ parentRunId: run.parentRunId, attemptId: run.attemptId, status })
-    ? sql`, deliveries as (${outboxCte(guard, {
+    ? sql`, ${outboxCtes(guard, {
         customerId: run.customerId,
         eventType: status === 'succeeded' ? 'run.succeeded' : 'run.failed',
         eventKey: `run:${run.id}`,
         data: { run_id: run.id, agent: run.agent, status, output: output ?? null },
-      })})`
+      })}`
     : sql`, deliveries as (select null::uuid as id where false)`;
 
 const afterColumns = (run: EndingRun): SQL => sql`
@@ -249,32 +249,79 @@ export interface TurnRecord {
   end?: RunEnd | undefined;
 }
 
-/** Records a turn and, when it is the last one, the end of its run with everything that follows from it. */
+/**
+ * Records a turn and, when it is the last one, the end of its run with everything that follows from it. Where the run
+ * ended while the call was under way, its cost is recorded all the same, and its words are not: the money is gone.
+ * @returns undefined where nothing was recorded but the cost, by this call or an earlier one
+ */
 export async function recordTurn(db: Database, record: TurnRecord): Promise<AfterRun | undefined> {
-  const { run, turn, usage, costUsd, end, toolCalls, wallet } = record;
+  const { run, turn, costUsd, end, toolCalls, wallet } = record;
   const events = end ? [...record.events, endEvent(end)] : record.events;
   const [outcome] = await db.rows<AfterRun & { recorded: boolean }>(sql`
-    with recorded as (
-      update runs set turn_count = ${turn}, input_tokens = input_tokens + ${usage.inputTokens},
-        output_tokens = output_tokens + ${usage.outputTokens}, cost_usd = cost_usd + ${costUsd ?? '0'}::numeric,
-        is_priced = is_priced and ${costUsd !== null}, ${end ? endColumns(end) : sql``} ${countEvents(events)}
-      where id = ${run.id} and turn_count = ${turn - 1} and status = 'running' returning id
+    with before as (
+      select id, status from runs where id = ${run.id} and turn_count = ${turn - 1} and status <> 'queued' for update
+    ), recorded as (
+      update runs set turn_count = ${turn}, ${addUsage(record)}, ${end ? endColumns(end) : sql``} ${countEvents(events)}
+      where id in (select id from before where status = 'running') returning id
+    ), late as (
+      update runs set turn_count = ${turn}, ${addUsage(record)}
+      where id in (select id from before where status <> 'running') returning id
+    ), moved as (
+      select id from recorded union all select id from late
     ), events as (${insertEvents(sql`recorded`, events)}), said as (
       insert into run_messages (run_id, turn, role, content)
       select id, ${turn}, 'assistant', ${JSON.stringify(record.reply)}::jsonb from recorded
     )
     ${toolCalls.length > 0 ? sql`, calls as (${insertToolCalls(run.customerId, toolCalls)})` : sql``}
-    ${run.budgetIds.length > 0 || wallet ? sql`, ${bookCost(run, turn, costUsd, wallet)}` : sql``}
+    ${isBooked(record) ? sql`, ${bookCost(sql`moved`, run, turn, costUsd, wallet)}` : sql``}
     ${end ? announce(sql`recorded`, run, end) : sql`, deliveries as (select null::uuid as id where false)`}
     select exists (select 1 from recorded) as recorded, ${afterColumns(run)}`);
-  if (outcome!.recorded) return outcome;
-  // The run ended while the call was under way: its cost is booked all the same, its words are not.
-  await db.rows(sql`
-    update runs set cost_usd = cost_usd + ${costUsd ?? '0'}::numeric, input_tokens = input_tokens + ${usage.inputTokens},
-      output_tokens = output_tokens + ${usage.outputTokens}, turn_count = ${turn}
-    where id = ${run.id} and turn_count = ${turn - 1}`);
-  return undefined;
+  return outcome!.recorded ? outcome : undefined;
 }
+
+/** What a call cost, as assignments to its run. */
+const addUsage = ({ usage, costUsd }: Pick<TurnRecord, 'usage' | 'costUsd'>): SQL => sql`
+  input_tokens = input_tokens + ${usage.inputTokens}, output_tokens = output_tokens + ${usage.outputTokens},
+  cost_usd = cost_usd + ${costUsd ?? '0'}::numeric, is_priced = is_priced and ${costUsd !== null}`;
+
+const isBooked = ({ run, wallet }: Pick<TurnRecord, 'run' | 'wallet'>): boolean =>
+  run.budgetIds.length > 0 || run.attemptId !== null || wallet !== undefined;
+
+export interface AbortedCall extends Pick<TurnRecord, 'run' | 'turn' | 'usage' | 'costUsd' | 'wallet'> {
+  /** Of the activity that made the call. */
+  attempt: number;
+  /** Named for the attempt. */
+  event: NewEvent;
+}
+
+/**
+ * Records what a call cost whose reply nobody hears: it was cut off, it cannot be used, or another attempt's was
+ * recorded. Once for a run, turn and attempt: everything hangs on the event, whose key names them. What the turn held is
+ * given back with it, so that the next attempt is held anew from what is left. The summary of a run that has ended stays.
+ */
+export async function recordAbortedCall(db: Database, call: AbortedCall): Promise<void> {
+  const { run, turn, attempt, costUsd, wallet, event } = call;
+  await db.rows(sql`
+    with noted as (
+      insert into run_events (run_id, key, event_type, duration_ms, cost_usd, status, payload)
+      select r.id, ${event.key}, ${event.type}::run_event_type, ${event.durationMs ?? null}::int, ${costUsd}::numeric,
+        ${event.status}, ${JSON.stringify(event.payload)}::jsonb
+      from runs r where r.id = ${run.id} and not exists (
+        select 1 from run_events e
+        where e.run_id = r.id and e.key = ${turnKey(turn)} and e.payload -> 'attempt' = to_jsonb(${attempt}::int))
+      on conflict (run_id, key) do nothing returning run_id as id
+    ), counted as (
+      update runs set ${addUsage(call)}, event_count = event_count + 1,
+        last_event_at = case when completed_at is null then now() else last_event_at end,
+        last_event_type = case when completed_at is null then ${event.type}::run_event_type else last_event_type end
+      where id in (select id from noted)
+    )
+    ${isBooked(call) ? sql`, ${bookCost(sql`noted`, run, turn, costUsd, wallet)}` : sql``}
+    select 1`);
+}
+
+/** Of the event that tells of a turn's reply, whose payload names the attempt. */
+export const turnKey = (turn: number): string => `turn:${turn}`;
 
 const insertToolCalls = (customerId: string, calls: readonly RecordedToolCall[]): SQL => sql`
   insert into run_tool_calls

@@ -1,6 +1,7 @@
 /** One HTTP request to a public address, through the guarded way out. */
 import { z } from 'zod';
 import { ForbiddenAddressError } from '../../../platform/egress/egress.ts';
+import { bodyLimitIn } from '../../../platform/egress/limits.ts';
 import { readCapped } from '../../../platform/egress/read-capped.ts';
 import { checkedHeaders, codeOf, NOT_SENT, textOf } from '../http.ts';
 import { ToolError } from '../model.ts';
@@ -29,12 +30,11 @@ const request = z.strictObject({
   timeout_s: z.number().int().min(1).max(120).default(30).describe('Seconds until it gives up'),
 });
 
-const explain = (error: unknown, { method, url, timeout_s }: z.output<typeof request>): unknown => {
+const explain = (error: unknown, { method, url }: z.output<typeof request>): unknown => {
   if (error instanceof ForbiddenAddressError) return new ToolError(`this address is not allowed: ${error.message}`);
   if (NOT_SENT.test(codeOf(error))) return new ToolError(`${new URL(url).host} cannot be reached: ${codeOf(error)}`);
-  if (READING.has(method) && error instanceof DOMException && error.name === 'TimeoutError') {
-    return new ToolError(`no complete answer within ${timeout_s} seconds`);
-  }
+  const limit = READING.has(method) && bodyLimitIn(error);
+  if (limit) return new ToolError(limit.message);
   // Whether it was carried out is not known. That is not for the model to judge.
   return error;
 };
@@ -59,14 +59,14 @@ export const httpRequest = builtinTool({
       throw new ToolError(`${method} takes no body: put it in the address, or use POST`);
     const headers = checkedHeaders(args.headers ?? {});
     try {
-      const response = await fetch(url, {
-        method,
-        headers,
+      const sent: RequestInit = {
+        ...{ method, headers, signal },
         // An answered POST has happened: what its redirect leads to must not fail it.
         redirect: reading ? 'follow' : 'manual',
-        signal: AbortSignal.any([signal, AbortSignal.timeout(timeout_s * 1_000)]),
         ...(body === undefined ? {} : { body }),
-      });
+      };
+      const limits = { totalMs: timeout_s * 1_000, raisedBy: { time: 'timeout_s' } };
+      const response = await fetch(url, sent, limits);
       const { bytes, cut } = await readCapped(response, MAX_BODY_BYTES);
       return {
         status: response.status,

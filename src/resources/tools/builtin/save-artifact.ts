@@ -22,7 +22,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 const baseName = (filename: string): string => {
   const name = (filename.normalize('NFC').split(/[/\\]/).at(-1) ?? '')
     .replace(/[\p{C}<>:"|?*]/gu, '')
-    .replace(/^[\s.]+|[\s.]+$/g, '');
+    .replace(/^[\s.]+|(?<![\s.])[\s.]+$/g, '');
   if (!name) throw new ToolError(`${JSON.stringify(filename)} is not a file name: give one such as report.md`);
   if (name.length <= MAX_NAME) return name;
   const extension = /\.\w{1,10}$/.exec(name)?.[0] ?? '';

@@ -25,7 +25,7 @@ const toolOf = (row: CustomTool, kinds: CustomKinds): Tool => ({
   dispatch: kinds[row.kind].dispatch,
   async execute(args, context) {
     // Its schema may have changed since the model was shown it.
-    const fault = checkArguments({ slug: row.slug, parameters: row.schema }, args);
+    const fault = await checkArguments({ slug: row.slug, parameters: row.schema }, args);
     if (fault) throw new ToolError(fault);
     return kinds[row.kind].execute(row, args as Record<string, unknown>, context);
   },

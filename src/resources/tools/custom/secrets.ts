@@ -61,22 +61,16 @@ export const maskIn = (body: Body, fields: readonly string[]): string | undefine
   return undefined;
 };
 
-const MAX_DEPTH = 64;
-
 /**
  * The value, with every secret in it masked: what a receiver sends back may repeat what it was sent.
- * @throws RangeError for one that is nested too deep to be kept
+ * @param value as `parseJson` gives it: no deeper than this can go
  */
-export const redact = (value: unknown, secrets: readonly string[], depth = 0): unknown => {
-  if (depth > MAX_DEPTH) throw new RangeError(`nested deeper than ${MAX_DEPTH} levels`);
+export const redact = (value: unknown, secrets: readonly string[]): unknown => {
   if (typeof value === 'string') return secrets.reduce((text, secret) => text.replaceAll(secret, MASK), value);
-  if (Array.isArray(value)) return value.map((item) => redact(item, secrets, depth + 1));
+  if (Array.isArray(value)) return value.map((item) => redact(item, secrets));
   if (!isRecord(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, part]) => [
-      redact(name, secrets, depth) as string,
-      redact(part, secrets, depth + 1),
-    ]),
+    Object.entries(value).map(([name, part]) => [redact(name, secrets) as string, redact(part, secrets)]),
   );
 };
 

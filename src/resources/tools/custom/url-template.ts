@@ -8,7 +8,7 @@ import { ToolError } from '../model.ts';
 import { fill, missingIn, placeholdersIn } from './placeholders.ts';
 
 /** `\` is `/` to whoever parses addresses. */
-const PARTS = /^(https?:\/\/[^/?#\\]+)([^?#]*)(\?[^#]*)?(#.*)?$/i;
+const PARTS = /^(https?:\/\/[^/?#\\]+)([/\\][^?#]*)?(\?[^#]*)?(#[^]*)?$/i;
 const DOTS = /^(\.|%2e){1,2}$/i;
 
 const partsOf = (template: string) => {

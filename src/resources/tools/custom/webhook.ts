@@ -5,8 +5,10 @@
  * leave that place nor reach the host. What authorizes the request stays out of results, errors and logs.
  */
 import { z } from 'zod';
+import { parseJson } from '../../../platform/core/json.ts';
 import { storable, storableText } from '../../../platform/core/storable.ts';
 import { ForbiddenAddressError } from '../../../platform/egress/egress.ts';
+import { bodyLimitIn } from '../../../platform/egress/limits.ts';
 import { readCapped } from '../../../platform/egress/read-capped.ts';
 import type { Effect } from '../../runs/model.ts';
 import { checkedHeaders, codeOf, NOT_SENT, textOf } from '../http.ts';
@@ -88,9 +90,9 @@ async function authorize(
 const contentOf = (text: string, contentType: string | null, secrets: readonly string[]): unknown => {
   if (/[/+]json\b/i.test(contentType ?? '')) {
     try {
-      return storable(redact(JSON.parse(text), secrets));
+      return storable(redact(parseJson(text), secrets));
     } catch {
-      // Not JSON, or nested absurdly deep: the text says as much.
+      // Not JSON, or nested deeper than can be kept: the text says as much.
     }
   }
   return storableText(redact(text, secrets) as string);
@@ -117,12 +119,11 @@ const refusalOf = ({ status, body }: { status: number; body: unknown }, host: st
   return new ToolError(body === null || text === '' ? told : `${told}: ${excerpt}`);
 };
 
-const explain = (error: unknown, host: string, effect: Effect, timeoutS: number): unknown => {
+const explain = (error: unknown, host: string, effect: Effect): unknown => {
   if (error instanceof ForbiddenAddressError) return new ToolError(`this address is not allowed: ${error.message}`);
   if (NOT_SENT.test(codeOf(error))) return new ToolError(`${host} cannot be reached: ${codeOf(error)}`);
-  if (effect === 'read' && error instanceof DOMException && error.name === 'TimeoutError') {
-    return new ToolError(`${host} gave no complete answer within ${timeoutS} seconds`);
-  }
+  const limit = effect === 'read' && bodyLimitIn(error);
+  if (limit) return new ToolError(`${host}: ${limit.message}`);
   // Whether it was carried out is not known. That is not for the model to judge.
   return error;
 };
@@ -148,15 +149,12 @@ export const webhook = customKind({
     const host = hostOf(body.url);
     let answer: Awaited<ReturnType<typeof answerOf>>;
     try {
-      const response = await context.fetch(url, {
-        method,
-        headers,
-        signal: AbortSignal.any([context.signal, AbortSignal.timeout(timeout_s * 1_000)]),
-        ...(hasBody ? { body: JSON.stringify(args) } : {}),
-      });
+      const sent = { method, headers, signal: context.signal, ...(hasBody ? { body: JSON.stringify(args) } : {}) };
+      const limits = { totalMs: timeout_s * 1_000, raisedBy: { time: 'timeout_s' } };
+      const response = await context.fetch(url, sent, limits);
       answer = await answerOf(response, secrets);
     } catch (error) {
-      throw explain(error, host, effect, timeout_s);
+      throw explain(error, host, effect);
     }
     if (answer.status >= 400) throw refusalOf(answer, host, effect);
     return answer;
