@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
 import { limit, offset, Slug, Timestamp } from '../../platform/http/schemas.ts';
-import { DESTINATION_KINDS, MASK, OUTPUT_DELIVERY_STATUSES } from './model.ts';
+import { DESTINATION_KINDS, MASK, OUTPUT_DELIVERY_STATUSES, RECIPIENT_STATES } from './model.ts';
 
 const Path = z.object({ id: z.string() });
 const Address = z.string().min(1).max(2_048);
@@ -92,6 +92,13 @@ const Destination = z
     config: z.record(z.string(), z.unknown()).describe(`Secrets are \`${MASK}\``),
     workflow_slugs: z.array(z.string()).nullable(),
     enabled: z.boolean(),
+    recipients: z
+      .array(z.object({ email: z.string(), state: z.enum(RECIPIENT_STATES) }))
+      .describe(
+        'Of kind email: who is sent artifacts. Members are; others are mailed a link by which they confirm or refuse, and nothing else while they are waiting',
+      ),
+    failing_since: Timestamp.nullable().describe('The first failed attempt since it last took something'),
+    paused_at: Timestamp.nullable().describe('Set where it is not enabled because it took nothing for days'),
     created_at: Timestamp,
     updated_at: Timestamp,
   })
@@ -109,6 +116,11 @@ const Delivery = z
     attempts: z.int(),
     redeliveries: z.int(),
     last_error: z.string().nullable(),
+    withheld_from: z
+      .array(z.string())
+      .describe(
+        'Addresses that it has not gone to, as they have not confirmed; it goes to each that does within a week',
+      ),
     created_at: Timestamp,
     completed_at: Timestamp.nullable(),
   })
@@ -141,11 +153,12 @@ export const createDestination = endpoint({
   path: '/v1/output-destinations',
   credential: 'session',
   summary: 'Send the artifacts of completed projects to a webhook, to Slack, by e-mail or to S3',
-  description: 'When a project completes, each current artifact goes to each enabled destination, once.',
+  description:
+    'When a project completes, each current artifact goes to each enabled destination, once. Of the addresses of a destination by e-mail, those that are no members are asked by mail first.',
   body: NewDestination,
   status: 201,
   reply: Destination,
-  problems: ['invalid_url', 'name_taken', 'workspace_archived'],
+  problems: ['invalid_url', 'name_taken', 'workspace_archived', 'plan_limit_exceeded'],
 });
 
 export const listDeliveries = endpoint({

@@ -9,12 +9,15 @@ export const meteredDestinations = (
   { deliveryAttempts, deliveriesGivenUp }: Pick<Meters, 'deliveryAttempts' | 'deliveriesGivenUp'>,
 ): DestinationStore => ({
   ...store,
-  async recordDelivered(ref) {
-    await store.recordDelivered(ref);
+  async recordDelivered(ref, withheldFrom) {
+    await store.recordDelivered(ref, withheldFrom);
     deliveryAttempts.inc({ kind, outcome: 'delivered' });
   },
-  async recordError(ref, error, isFinal) {
-    await store.recordError(ref, error, isFinal);
+  async recordError(ref, error) {
+    await store.recordError(ref, error);
+    const { isFinal, withheldFrom } = error;
+    // It goes on when they confirm: nobody has given up.
+    if (withheldFrom.length > 0) return deliveryAttempts.inc({ kind, outcome: 'withheld' });
     deliveryAttempts.inc({ kind, outcome: isFinal ? 'failed' : 'to_be_repeated' });
     if (isFinal) deliveriesGivenUp.inc({ kind });
   },

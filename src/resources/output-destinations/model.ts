@@ -9,6 +9,34 @@ export type DestinationKind = (typeof DESTINATION_KINDS)[number];
  */
 export const OUTPUT_DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
 
+/** What an address said that was asked whether it wants the mails of a destination. */
+export const RECIPIENT_ANSWERS = ['confirmed', 'refused'] as const;
+
+/**
+ * - `member`: of the workspace; nobody has to confirm what its own workspace makes
+ * - `confirmed`, `refused`: as it answered
+ * - `waiting`: it has not answered, and is sent nothing but the question
+ */
+export type RecipientState = 'member' | (typeof RECIPIENT_ANSWERS)[number] | 'waiting';
+/** Who is sent artifacts. */
+export const IS_SENT_TO: Readonly<Record<RecipientState, boolean>> = {
+  member: true,
+  confirmed: true,
+  refused: false,
+  waiting: false,
+};
+export const RECIPIENT_STATES = Object.keys(IS_SENT_TO) as RecipientState[];
+
+/** How long the link in a question is good for. */
+export const QUESTION_TTL_MS = 7 * 24 * 60 * 60_000;
+
+/** Where that link leads, on the gateway. */
+export const QUESTION_PATH = '/outputs/confirm';
+
+/** Questions that an address is mailed in a day, by one workspace and by all. */
+export const MAX_QUESTIONS_A_WORKSPACE = 2;
+export const MAX_QUESTIONS = 5;
+
 /** Which fields of a configuration are secrets: sealed in the row, and shown as `MASK`. */
 export const SECRET_FIELDS: Readonly<Record<DestinationKind, readonly string[]>> = {
   webhook: ['secret'],

@@ -1,5 +1,6 @@
 /** Secrets of a configuration: out of it before it is stored, and back in when something is sent. */
 import type { SecretBox } from '../../platform/core/crypto.ts';
+import { parseJson } from '../../platform/core/json.ts';
 import type { DestinationTarget } from './contract.ts';
 import { MASK, SECRET_FIELDS, type DestinationKind } from './model.ts';
 import { secretOwner } from './store.ts';
@@ -34,5 +35,6 @@ export function openConfig(box: SecretBox, stored: StoredConfig): DestinationTar
 }
 
 function secretsOf(box: SecretBox, { id, customerId, sealed }: StoredConfig): Record<string, string> {
-  return sealed === null ? {} : JSON.parse(box.open(sealed, secretOwner(customerId, id)));
+  if (sealed === null) return {};
+  return parseJson(box.open(sealed, secretOwner(customerId, id))) as Record<string, string>;
 }

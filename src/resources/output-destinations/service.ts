@@ -13,6 +13,7 @@ import { newUuid } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
 import { priorityOf } from '../../platform/core/priority.ts';
 import { Problem } from '../../platform/core/problem.ts';
+import { CLOSED } from '../../platform/db/circuit.ts';
 import { found } from '../../platform/db/client.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
@@ -25,9 +26,11 @@ import type { WorkspaceStore } from '../workspaces/store.ts';
 import { changedConfig, configProblem } from './config.ts';
 import type { DeliveryQuery, DestinationChange, DestinationTarget, NewDestination } from './contract.ts';
 import { outputWorkflowId } from './model.ts';
+import type { RecipientStore } from './recipient-store.ts';
+import type { Recipients } from './recipients.ts';
 import { openConfig, sealConfig } from './secrets.ts';
+import type { Deliver } from './send/delivering.ts';
 import { OutputError, type Output } from './send/output.ts';
-import type { OutputSender } from './send/sender.ts';
 import type { DestinationRow, DestinationStore, StartableOutput } from './store.ts';
 
 export type DestinationService = ReturnType<typeof createDestinationService>;
@@ -39,18 +42,20 @@ type Settings = Pick<
 
 export interface DestinationServiceDependencies {
   store: DestinationStore;
-  workspaces: Pick<WorkspaceStore, 'whileOpen'>;
+  workspaces: Pick<WorkspaceStore, 'underCap'>;
   temporal: Temporal;
   secretBox: SecretBox;
   egress: Pick<Egress, 'isForbiddenUrl'>;
   /** For tests that a person waits for. */
-  send: OutputSender;
+  deliver: Deliver;
+  recipients: Recipients;
+  recipientStore: Pick<RecipientStore, 'list'>;
   settings: Settings;
   log: Log;
 }
 
 export const createDestinationService = (deps: DestinationServiceDependencies) => {
-  const { store, workspaces, temporal, secretBox, egress, send, settings, log } = deps;
+  const { store, workspaces, temporal, secretBox, egress, deliver, recipients, recipientStore, settings, log } = deps;
 
   const idOr404 = (id: string): string => found(isUuid(id) ? id : undefined);
   const find = async (customerId: string, id: string): Promise<DestinationRow> =>
@@ -62,27 +67,54 @@ export const createDestinationService = (deps: DestinationServiceDependencies) =
     if (problem) throw new Problem('invalid_url', problem);
   }
 
-  const { startRecorded, startPending } = createDeliveryStarter({
+  const { startRecorded, startDue } = createDeliveryStarter({
     ...store,
+    log,
     start: (delivery) => startDelivery(temporal, settings, delivery),
   });
+
+  async function shown(customerId: string, rows: readonly DestinationRow[]) {
+    const byMail = rows.filter(({ kind }) => kind === 'email').map(({ id }) => id);
+    const known = byMail.length === 0 ? [] : await recipientStore.list(customerId, byMail);
+    return rows.map((row) => ({
+      ...wire(row),
+      recipients: known
+        .filter(({ destinationId }) => destinationId === row.id)
+        .map(({ email, state }) => ({ email, state })),
+    }));
+  }
+
+  /** After it was written. Whoever is new on it is asked beside that: mail servers take their time. */
+  async function written(row: DestinationRow) {
+    const [destination] = await shown(row.customerId, [row]);
+    if (row.kind === 'email') void recipients.ask(row);
+    return destination!;
+  }
 
   return {
     async list({ customerId }: Caller) {
       const rows = await store.list(customerId);
-      return { data: rows.map(wire), meta: { total: rows.length } };
+      return { data: await shown(customerId, rows), meta: { total: rows.length } };
     },
 
-    get: async ({ customerId }: Caller, id: string) => wire(await find(customerId, id)),
+    async get({ customerId }: Caller, id: string) {
+      const [destination] = await shown(customerId, [await find(customerId, id)]);
+      return destination!;
+    },
 
-    /** @throws Problem invalid_url, name_taken, workspace_archived */
+    /** @throws Problem invalid_url, name_taken, workspace_archived, plan_limit_exceeded */
     async create({ customerId }: Caller, body: NewDestination) {
       checkAddress(body);
       const { name, kind, workflow_slugs: workflowSlugs, enabled } = body;
       const id = newUuid();
       const config = sealConfig(secretBox, { id, customerId, kind, config: body.config });
       const row = { id, customerId, name, kind, ...config, workflowSlugs, enabled };
-      return wire(await workspaces.whileOpen(customerId, () => store.insert(row)));
+      const inserted = await workspaces.underCap(
+        ...([customerId, 'output_destinations'] as const),
+        () => store.count(customerId),
+        () => store.insert(row),
+      );
+      return written(inserted);
     },
 
     /** @throws Problem bad_request, validation, invalid_url, name_taken, not_found */
@@ -93,13 +125,18 @@ export const createDestinationService = (deps: DestinationServiceDependencies) =
         throw new Problem('bad_request', 'provide at least one of name, config, workflow_slugs, enabled');
       }
       const after = await store.change(customerId, id, (row) => {
-        const own = { ...rest, ...(workflowSlugs !== undefined && { workflowSlugs }) };
+        const own = {
+          ...rest,
+          ...(workflowSlugs !== undefined && { workflowSlugs }),
+          // A person says what it is to be: the circuit begins anew.
+          ...(rest.enabled !== undefined && CLOSED),
+        };
         if (config === undefined) return own;
         const target = changedConfig(openConfig(secretBox, row), config);
         checkAddress(target);
         return { ...own, ...sealConfig(secretBox, { ...row, config: target.config }) };
       });
-      return wire(after);
+      return written(after);
     },
 
     /** @throws Problem not_found */
@@ -113,9 +150,9 @@ export const createDestinationService = (deps: DestinationServiceDependencies) =
 
     /** What happened is the answer, whatever it was. */
     async test({ customerId }: Caller, id: string) {
-      const target = openConfig(secretBox, await find(customerId, id));
+      const destination = await find(customerId, id);
       const startedAt = performance.now();
-      const error = await send(target, sample()).then(
+      const error = await deliver(destination, sample()).then(
         () => null,
         (reason: unknown) => {
           if (reason instanceof OutputError) return reason.message;
@@ -139,15 +176,42 @@ export const createDestinationService = (deps: DestinationServiceDependencies) =
       return store.getDelivery(customerId, id);
     },
 
+    /** What the link of a recipient leads to. */
+    readQuestion: recipients.read,
+
+    /** @returns false where the link is not good any more */
+    async answerQuestion(token: string, answer: 'confirmed' | 'refused'): Promise<boolean> {
+      const released = await recipients.answer(token, answer);
+      if (released === undefined) return false;
+      await startRecorded(released).catch((err: unknown) =>
+        log.warn({ err }, 'housekeeping will start what waited for a recipient'),
+      );
+      return true;
+    },
+
+    /** For whoever is named by destinations of an earlier release, and was never asked. */
+    askNeverAsked: recipients.askNeverAsked,
+
     /** Starts what the completion of a project recorded. */
     startRecorded,
 
-    startPending,
+    startDue,
   };
 };
 
-const wire = ({ id, name, kind, config, workflowSlugs, enabled, createdAt, updatedAt }: DestinationRow) => ({
+const wire = ({
+  id,
+  name,
+  kind,
+  config,
+  workflowSlugs,
+  enabled,
+  createdAt,
+  updatedAt,
+  ...circuit
+}: DestinationRow) => ({
   ...{ id, name, kind, config, workflow_slugs: workflowSlugs, enabled },
+  ...{ failing_since: circuit.failingSince, paused_at: circuit.pausedAt },
   ...{ created_at: createdAt, updated_at: updatedAt },
 });
 

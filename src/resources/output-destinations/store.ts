@@ -4,23 +4,31 @@
  * A delivery is written only while it is `pending` and only for its latest redelivery. So whatever comes late (a retried
  * activity, a workflow that was overtaken) changes nothing.
  */
-import { and, asc, desc, eq, gt, inArray, lt, ne, sql, type SQL } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, ne, sql, type SQL } from 'drizzle-orm';
+import type { PgUpdateSetSource } from 'drizzle-orm/pg-core';
 import { newUuid } from '../../platform/core/ids.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { found, type Database } from '../../platform/db/client.ts';
-import type { PendingPage } from '../../platform/temporal/starting.ts';
+import { createCircuits, type CLOSED, type Receivers } from '../../platform/db/circuit.ts';
+import { behindOf, takeDue, type Queue, type Turn } from '../../platform/db/in-turn.ts';
+import { START_AGAIN_MS } from '../../platform/temporal/starting.ts';
 import { unlessTaken } from '../../platform/db/taken.ts';
 import { artifacts, projects } from '../projects/table.ts';
 import { belowPlace, countRows, findPage, type Counted } from '../tallies/store.ts';
+import { PAUSE_AFTER_MS } from '../webhook-subscriptions/model.ts';
 import { workspaces } from '../workspaces/table.ts';
 import type { DeliveryQuery, DeliveryRow } from './contract.ts';
 import type { OutputDeliveryRef } from './model.ts';
+import { holdAnswers, releaseConfirmed, setRecipients } from './recipient-store.ts';
+import type { OutputError } from './send/output.ts';
 import { outputDeliveries, outputDestinations } from './table.ts';
 
 export type DestinationStore = ReturnType<typeof createDestinationStore>;
 export type DestinationRow = typeof outputDestinations.$inferSelect;
 type DestinationValues = Pick<DestinationRow, 'name' | 'config' | 'sealed' | 'workflowSlugs' | 'enabled'>;
-export type StartableOutput = Awaited<ReturnType<DestinationStore['listPending']>>[number];
+type DeliveryValues = PgUpdateSetSource<typeof outputDeliveries>;
+type DestinationChange = Partial<DestinationValues> & Partial<typeof CLOSED>;
+export type StartableOutput = Awaited<ReturnType<DestinationStore['listStartable']>>[number];
 
 /** What the secrets of a destination are sealed for. */
 export const secretOwner = (customerId: string, id: string): string => `${customerId}/output_destinations/${id}`;
@@ -55,6 +63,10 @@ export async function listPendingOutputs(db: Database, projectId: string): Promi
   return rows.map(({ id }) => id);
 }
 
+/** The addresses of a destination by mail. */
+const namedBy = ({ kind, config }: Pick<DestinationRow, 'kind' | 'config'>): string[] =>
+  kind === 'email' ? (config.to as string[]) : [];
+
 /** @throws Problem name_taken */
 const unlessNameTaken = <T>(write: () => Promise<T>): Promise<T> =>
   unlessTaken('output_destinations_by_name', 'a destination of this name exists', write);
@@ -80,6 +92,7 @@ const DELIVERY = {
   attempts: outputDeliveries.attempts,
   redeliveries: outputDeliveries.redeliveries,
   last_error: outputDeliveries.lastError,
+  withheld_from: outputDeliveries.withheldFrom,
   created_at: outputDeliveries.createdAt,
   completed_at: outputDeliveries.completedAt,
 };
@@ -94,7 +107,21 @@ const STARTABLE = {
   workspaceId: workspaces.identityWorkspaceId,
 };
 
-export const createDestinationStore = (db: Database) => {
+const PENDING: Queue = { table: 'output_deliveries', at: 'due_at', open: sql`status = 'pending'` };
+/** What housekeeping is behind with, by its chore. */
+export const OUTPUTS_BEHIND = { startOutputs: behindOf(PENDING) };
+
+const DESTINATIONS: Receivers = { table: 'output_destinations', on: 'enabled', name: 'name' };
+
+/**
+ * @param options.pauseAfterMs how long a destination may take nothing until it is paused
+ * @param options.lookAgainMs after which somebody looks whether Temporal still has a delivery
+ */
+export const createDestinationStore = (db: Database, { pauseAfterMs = PAUSE_AFTER_MS, lookAgainMs = 300_000 } = {}) => {
+  const { moveCircuit, ...pauses } = createCircuits(db, DESTINATIONS, pauseAfterMs);
+  const destinationOf = ({ deliveryId }: OutputDeliveryRef): SQL =>
+    sql`id = (select o.destination_id from output_deliveries o where o.id = ${deliveryId})`;
+
   const log = () =>
     db.orm.select(DELIVERY).from(outputDeliveries).innerJoin(outputDestinations, ofItsDestination).$dynamic();
 
@@ -103,6 +130,18 @@ export const createDestinationStore = (db: Database) => {
     const [row] = await log().where(and(eq(outputDeliveries.customerId, customerId), eq(outputDeliveries.id, id)));
     return found(row);
   }
+
+  /** Whoever confirms at this moment is not forgotten: housekeeping starts what is then pending again. */
+  const recordWaiting = (
+    ref: OutputDeliveryRef,
+    withheldFrom: readonly string[],
+    came: DeliveryValues,
+  ): Promise<void> =>
+    db.transaction(async () => {
+      if (withheldFrom.length > 0) await holdAnswers(db, ref.deliveryId, withheldFrom);
+      await db.orm.update(outputDeliveries).set(came).where(pending(ref));
+      if (withheldFrom.length > 0) await releaseConfirmed(db, eq(outputDeliveries.id, ref.deliveryId));
+    });
 
   const startable = (which: SQL | undefined) =>
     db.orm
@@ -122,6 +161,9 @@ export const createDestinationStore = (db: Database) => {
         .where(eq(outputDestinations.customerId, customerId))
         .orderBy(asc(outputDestinations.id)),
 
+    count: (customerId: string): Promise<number> =>
+      db.orm.$count(outputDestinations, eq(outputDestinations.customerId, customerId)),
+
     async find(customerId: string, id: string): Promise<DestinationRow | undefined> {
       const [row] = await db.orm.select().from(outputDestinations).where(destinationIs(customerId, id));
       return row;
@@ -129,10 +171,13 @@ export const createDestinationStore = (db: Database) => {
 
     /** @throws Problem name_taken */
     insert: (row: DestinationValues & Pick<DestinationRow, 'id' | 'customerId' | 'kind'>): Promise<DestinationRow> =>
-      unlessNameTaken(async () => {
-        const [inserted] = await db.orm.insert(outputDestinations).values(row).returning();
-        return inserted!;
-      }),
+      unlessNameTaken(() =>
+        db.transaction(async () => {
+          const [inserted] = await db.orm.insert(outputDestinations).values(row).returning();
+          await setRecipients(db, row.id, namedBy(inserted!));
+          return inserted!;
+        }),
+      ),
 
     /**
      * @param change of the row as it is, which nobody else changes meanwhile
@@ -141,7 +186,7 @@ export const createDestinationStore = (db: Database) => {
     change: (
       customerId: string,
       id: string,
-      change: (row: DestinationRow) => Partial<DestinationValues>,
+      change: (row: DestinationRow) => DestinationChange,
     ): Promise<DestinationRow> =>
       db.transaction(async () => {
         const [before] = await db.orm
@@ -156,6 +201,7 @@ export const createDestinationStore = (db: Database) => {
             .set({ ...values, updatedAt: sql`now()` })
             .where(destinationIs(customerId, id))
             .returning();
+          await setRecipients(db, id, namedBy(after!));
           return after!;
         });
       }),
@@ -220,7 +266,8 @@ export const createDestinationStore = (db: Database) => {
       const [again] = await db.orm
         .update(outputDeliveries)
         .set({
-          ...{ status: 'pending', completedAt: null, lastError: null },
+          ...{ status: 'pending', completedAt: null, lastError: null, withheldFrom: [] },
+          dueAt: sql`default`,
           redeliveries: sql`${outputDeliveries.redeliveries} + 1`,
         })
         .where(
@@ -248,7 +295,12 @@ export const createDestinationStore = (db: Database) => {
         .returning({ id: outputDeliveries.id });
       if (!counted) return undefined;
       const [attempt] = await db.orm
-        .select({ destination: outputDestinations, project: projects, artifact: artifacts })
+        .select({
+          destination: outputDestinations,
+          project: projects,
+          artifact: artifacts,
+          withheldFrom: outputDeliveries.withheldFrom,
+        })
         .from(outputDeliveries)
         .innerJoin(outputDestinations, ofItsDestination)
         .innerJoin(projects, eq(projects.id, outputDeliveries.projectId))
@@ -257,19 +309,24 @@ export const createDestinationStore = (db: Database) => {
       return attempt;
     },
 
-    async recordDelivered(ref: OutputDeliveryRef): Promise<void> {
-      await db.orm
-        .update(outputDeliveries)
-        .set({ status: 'delivered', lastError: null, completedAt: sql`now()` })
-        .where(pending(ref));
+    /** @param withheldFrom addresses that it goes to once they confirm */
+    async recordDelivered(ref: OutputDeliveryRef, withheldFrom: readonly string[]): Promise<void> {
+      await moveCircuit(destinationOf(ref), true);
+      await recordWaiting(ref, withheldFrom, {
+        ...{ status: 'delivered', lastError: null, withheldFrom: [...withheldFrom] },
+        completedAt: sql`now()`,
+      });
     },
 
-    /** @param isFinal no other attempt is to follow */
-    async recordError(ref: OutputDeliveryRef, lastError: string, isFinal: boolean): Promise<void> {
-      await db.orm
-        .update(outputDeliveries)
-        .set({ lastError, ...(isFinal && { status: 'failed' as const, completedAt: sql`now()` }) })
-        .where(pending(ref));
+    /** Where it is final, no other attempt is to follow. */
+    async recordError(ref: OutputDeliveryRef, { message, isFinal, withheldFrom }: OutputError): Promise<void> {
+      // People who have not answered are no receiver that fails.
+      if (withheldFrom.length === 0) await moveCircuit(destinationOf(ref), false);
+      await recordWaiting(ref, withheldFrom, {
+        lastError: message,
+        ...(isFinal && { status: 'failed', completedAt: sql`now()` }),
+        ...(withheldFrom.length > 0 && { withheldFrom: [...withheldFrom] }),
+      });
     },
 
     /** No attempt is left; the error of the last one stays, where it left one. */
@@ -286,13 +343,25 @@ export const createDestinationStore = (db: Database) => {
     /** Of these, what still waits to be sent; of any workspace, as whoever asks has just recorded them. */
     listStartable: (ids: readonly string[]) => startable(inArray(outputDeliveries.id, [...ids])),
 
-    /** Of all workspaces, for housekeeping: what waits for longer than that, in pages by id. */
-    listPending: ({ olderThanS, after, limit }: PendingPage) =>
-      startable(
-        and(
-          lt(outputDeliveries.createdAt, sql`now() - make_interval(secs => ${olderThanS})`),
-          after === undefined ? undefined : gt(outputDeliveries.id, after),
-        ),
-      ).limit(limit),
+    /** Of all workspaces, for housekeeping: what nobody knows to be under way, or has not looked at for long. */
+    takeDue: (turn: Turn) => takeDue(db, PENDING, turn, START_AGAIN_MS),
+
+    /** Temporal has these. */
+    noteStarted: (ids: readonly string[]) =>
+      db.rows(sql`
+        update output_deliveries set due_at = now() + ${lookAgainMs} * interval '1 ms'
+        where id = any(${sql.param([...ids])}::uuid[]) and status = 'pending'`),
+
+    ...pauses,
+
+    /** Where it is to be sent; undefined where there is nothing to send any more. */
+    async loadTarget(ref: OutputDeliveryRef): Promise<DestinationRow | undefined> {
+      const [row] = await db.orm
+        .select({ destination: outputDestinations })
+        .from(outputDeliveries)
+        .innerJoin(outputDestinations, ofItsDestination)
+        .where(pending(ref));
+      return row?.destination;
+    },
   };
 };

@@ -1,9 +1,22 @@
 /** Where finished artifacts are also sent, and what came of it. */
 import { sql } from 'drizzle-orm';
-import { boolean, index, integer, jsonb, pgEnum, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
-import { createdAt, instant } from '../../platform/db/columns.ts';
+import {
+  boolean,
+  date,
+  index,
+  integer,
+  jsonb,
+  pgEnum,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core';
+import { circuit } from '../../platform/db/circuit.ts';
+import { createdAt, instant, startDue } from '../../platform/db/columns.ts';
 import { workspaces } from '../workspaces/table.ts';
-import { DESTINATION_KINDS, OUTPUT_DELIVERY_STATUSES } from './model.ts';
+import { DESTINATION_KINDS, OUTPUT_DELIVERY_STATUSES, RECIPIENT_ANSWERS } from './model.ts';
 
 export const destinationKind = pgEnum('destination_kind', DESTINATION_KINDS);
 export const outputDeliveryStatus = pgEnum('output_delivery_status', OUTPUT_DELIVERY_STATUSES);
@@ -24,10 +37,50 @@ export const outputDestinations = pgTable(
     /** Only artifacts of these workflows; null for all. */
     workflowSlugs: text('workflow_slugs').array(),
     enabled: boolean('enabled').notNull().default(true),
+    ...circuit(),
     createdAt: createdAt(),
     updatedAt: instant('updated_at').notNull().defaultNow(),
   },
-  (t) => [uniqueIndex('output_destinations_by_name').on(t.customerId, t.name)],
+  (t) => [
+    uniqueIndex('output_destinations_by_name').on(t.customerId, t.name),
+    // Housekeeping: whose owners are to be told.
+    index('output_destinations_paused')
+      .on(t.pausedAt)
+      .where(sql`${t.pausedAt} is not null and ${t.pauseToldAt} is null`),
+  ],
+);
+
+export const recipientAnswer = pgEnum('output_recipient_answer', RECIPIENT_ANSWERS);
+
+/** What the addresses of a destination by mail said when they were asked. Whoever is a member need not answer. */
+export const outputRecipients = pgTable(
+  'output_recipients',
+  {
+    /** Named by the link that they are sent. */
+    id: uuid('id').primaryKey().defaultRandom(),
+    destinationId: uuid('destination_id')
+      .notNull()
+      .references(() => outputDestinations.id, { onDelete: 'cascade' }),
+    /** In lower case. */
+    email: text('email').notNull(),
+    answer: recipientAnswer('answer'),
+    answeredAt: instant('answered_at'),
+    /** When it was last mailed the link. */
+    askedAt: instant('asked_at'),
+    createdAt: createdAt(),
+  },
+  (t) => [uniqueIndex('output_recipients_once').on(t.destinationId, t.email)],
+);
+
+/** Mails of a day (UTC), counted under names such as `workspace:acme`. */
+export const outputMailCounts = pgTable(
+  'output_mail_counts',
+  {
+    day: date('day').notNull(),
+    counted: text('counted').notNull(),
+    mails: integer('mails').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.day, t.counted] })],
 );
 
 export const outputDeliveries = pgTable(
@@ -45,6 +98,13 @@ export const outputDeliveries = pgTable(
     /** How often somebody asked for it to be sent again; part of the workflow id. */
     redeliveries: integer('redeliveries').notNull().default(0),
     lastError: text('last_error'),
+    /** Addresses that it did not go to, as they had not confirmed; it goes to each that does. */
+    withheldFrom: text('withheld_from')
+      .array()
+      .notNull()
+      .default(sql`'{}'`),
+    /** When housekeeping starts its workflow, or looks whether it is still there. */
+    dueAt: startDue('due_at').notNull(),
     createdAt: createdAt(),
     completedAt: instant('completed_at'),
   },
@@ -57,7 +117,9 @@ export const outputDeliveries = pgTable(
     index('output_deliveries_undelivered')
       .on(t.customerId, t.status, t.id)
       .where(sql`${t.status} <> 'delivered'`),
-    // Housekeeping: recorded, never started.
-    index('output_deliveries_by_status').on(t.status, t.createdAt),
+    // Housekeeping, workspace by workspace.
+    index('output_deliveries_pending')
+      .on(t.customerId, t.dueAt)
+      .where(sql`${t.status} = 'pending'`),
   ],
 );

@@ -15,6 +15,11 @@ const Webhook = z
   })
   .meta({ id: 'Webhook' });
 
+const Endpoint = Webhook.extend({
+  failing_since: Timestamp.nullable().describe('The first failed attempt since it last took something'),
+  paused_at: Timestamp.nullable().describe('Set where it is not active because it took nothing for days'),
+}).meta({ id: 'WebhookEndpoint' });
+
 const Attempt = z.object({
   attempt: z.int().describe('Counts on over redeliveries; a number is missing where a crash left no record'),
   ts: Timestamp,
@@ -72,7 +77,7 @@ export const createWebhook = endpoint({
   body: NewWebhook,
   status: 201,
   reply: Webhook.extend({ secret: z.string() }).meta({ id: 'NewWebhook' }),
-  problems: ['unknown_event', 'invalid_url'],
+  problems: ['unknown_event', 'invalid_url', 'plan_limit_exceeded', 'workspace_archived'],
 });
 
 export const listWebhooks = endpoint({
@@ -126,6 +131,30 @@ export const redeliver = endpoint({
   status: 200,
   reply: Delivery,
   problems: ['not_found', 'delivery_in_flight'],
+});
+
+export const listEndpoints = endpoint({
+  id: 'webhook-deliveries.listEndpoints',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/webhook-deliveries/endpoints',
+  credential: 'session',
+  summary: 'Endpoints with what their deliveries come to: since when they fail, and which are paused for that',
+  status: 200,
+  reply: z.object({ data: z.array(Endpoint), meta: z.object({ total: z.int() }) }),
+});
+
+export const resumeEndpoint = endpoint({
+  id: 'webhook-deliveries.resumeEndpoint',
+  surface: 'control-plane',
+  method: 'post',
+  path: '/v1/webhook-deliveries/endpoints/{id}/resume',
+  credential: 'session',
+  summary: 'Switch on an endpoint that was paused; a delivery that is sent again and taken does so too',
+  params: z.object({ id: IntId }),
+  status: 200,
+  reply: Endpoint,
+  problems: ['not_found'],
 });
 
 export const rotateSecret = endpoint({

@@ -20,12 +20,15 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 export const MAX_ATTEMPTS = 8;
 const MAX_RETRY_INTERVAL_MS = 3_600_000;
 
-/** Doubles from `initialMs` up to an hour, eight attempts in all. The shape is Temporal's `RetryPolicy`. */
-export const deliveryRetry = (initialMs: number) => ({
-  initialInterval: Math.min(initialMs, MAX_RETRY_INTERVAL_MS),
+/**
+ * Doubles from `initialMs` up to an hour, eight attempts in all. The shape is Temporal's `RetryPolicy`.
+ * @param made attempts that were made before
+ */
+export const deliveryRetry = (initialMs: number, made = 0) => ({
+  initialInterval: Math.min(initialMs * 2 ** made, MAX_RETRY_INTERVAL_MS),
   backoffCoefficient: 2,
   maximumInterval: MAX_RETRY_INTERVAL_MS,
-  maximumAttempts: MAX_ATTEMPTS,
+  maximumAttempts: Math.max(1, MAX_ATTEMPTS - made),
 });
 
 /** @param statusCode what the receiver answered; null when no answer came */
@@ -33,6 +36,9 @@ export const statusAfter = (statusCode: number | null): Extract<DeliveryStatus, 
   if (statusCode === null || statusCode === 429 || statusCode >= 500) return 'pending';
   return statusCode >= 200 && statusCode < 300 ? 'delivered' : 'failed';
 };
+
+/** An endpoint that has taken nothing for that long is paused. */
+export const PAUSE_AFTER_MS = 3 * 24 * 3_600_000;
 
 /** How long the secret before a rotation signs along. */
 export const PREVIOUS_SECRET_TTL_MS = 24 * 3_600_000;

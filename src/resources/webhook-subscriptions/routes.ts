@@ -1,13 +1,15 @@
 /** Binds each contract to a use case, one line apiece. */
 import { handle, type Route } from '../../platform/http/endpoint.ts';
-import { createWebhook, deleteWebhook, listDeliveries, listWebhooks, redeliver, rotateSecret } from './contract.ts';
+import * as contract from './contract.ts';
 import type { WebhookService } from './service.ts';
 
 export const webhookRoutes = ({ webhooks }: { webhooks: WebhookService }): readonly Route[] => [
-  handle(createWebhook, ({ caller, body }) => webhooks.create(caller, body)),
-  handle(listWebhooks, ({ caller }) => webhooks.list(caller)),
-  handle(deleteWebhook, ({ caller, params }) => webhooks.remove(caller, params.id)),
-  handle(listDeliveries, ({ caller, query }) => webhooks.listDeliveries(caller, query)),
-  handle(redeliver, ({ caller, params }) => webhooks.redeliver(caller, params.id)),
-  handle(rotateSecret, ({ caller, params }) => webhooks.rotateSecret(caller, params.id)),
+  handle(contract.createWebhook, ({ caller, body }) => webhooks.create(caller, body)),
+  handle(contract.listWebhooks, ({ caller }) => webhooks.list(caller)),
+  handle(contract.deleteWebhook, ({ caller, params }) => webhooks.remove(caller, params.id)),
+  handle(contract.listDeliveries, ({ caller, query }) => webhooks.listDeliveries(caller, query)),
+  handle(contract.redeliver, ({ caller, params }) => webhooks.redeliver(caller, params.id)),
+  handle(contract.listEndpoints, ({ caller }) => webhooks.listEndpoints(caller)),
+  handle(contract.resumeEndpoint, ({ caller, params }) => webhooks.resume(caller, params.id)),
+  handle(contract.rotateSecret, ({ caller, params }) => webhooks.rotateSecret(caller, params.id)),
 ];

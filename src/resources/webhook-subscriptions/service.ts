@@ -20,8 +20,9 @@ import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
 import { createDeliveryStarter, startOnce } from '../../platform/temporal/starting.ts';
 import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.ts';
 import type { DeliveryQuery, NewWebhook } from './contract.ts';
+import type { WorkspaceStore } from '../workspaces/store.ts';
 import { deliveryWorkflowId, isSubscribable, PREVIOUS_SECRET_TTL_MS } from './model.ts';
-import { secretOwner, type StartableDelivery, type WebhookStore } from './store.ts';
+import { secretOwner, type SealedSecrets, type StartableDelivery, type WebhookStore } from './store.ts';
 
 export type WebhookService = ReturnType<typeof createWebhookService>;
 
@@ -32,6 +33,7 @@ type DeliverySettings = Pick<
 
 export interface WebhookServiceOptions {
   store: WebhookStore;
+  workspaces: Pick<WorkspaceStore, 'underCap'>;
   temporal: Temporal;
   secretBox: SecretBox;
   egress: Pick<Egress, 'isForbiddenUrl'>;
@@ -39,10 +41,13 @@ export interface WebhookServiceOptions {
   log: Log;
 }
 
+/** Rows that are read at a time. */
+const BATCH = 200;
+
 const newSigningSecret = (): string => `whsec_${newSecret()}`;
 
 export const createWebhookService = (options: WebhookServiceOptions) => {
-  const { store, temporal, secretBox, egress, settings, log } = options;
+  const { store, workspaces, temporal, secretBox, egress, settings, log } = options;
 
   /** @throws Problem invalid_url */
   function checkUrl(url: string): void {
@@ -50,25 +55,46 @@ export const createWebhookService = (options: WebhookServiceOptions) => {
     if (reason) throw new Problem('invalid_url', `url: ${reason}`);
   }
 
-  const { startRecorded, startPending } = createDeliveryStarter({
+  /** @throws Error when no key opens them */
+  function bound({ customerId, id, sealedSecret, sealedPreviousSecret, secretsBound }: SealedSecrets) {
+    const again = (sealed: string): string =>
+      secretsBound
+        ? sealed
+        : secretBox.seal(secretBox.open(sealed, secretOwner(customerId, id, false)), secretOwner(customerId, id));
+    return {
+      sealedSecret: again(sealedSecret),
+      sealedPreviousSecret: sealedPreviousSecret === null ? null : again(sealedPreviousSecret),
+    };
+  }
+
+  /** The secret that signs along after a rotation; none where no key opens it, as rotating is the way out of that. */
+  function kept(before: SealedSecrets): string | null {
+    try {
+      return bound({ ...before, sealedPreviousSecret: null }).sealedSecret;
+    } catch {
+      return null;
+    }
+  }
+
+  const { startRecorded, startDue } = createDeliveryStarter({
     ...store,
+    log,
     start: (delivery) => startDelivery(temporal, settings, delivery),
   });
 
   return {
-    /** @throws Problem unknown_event, invalid_url */
+    /** @throws Problem unknown_event, invalid_url, plan_limit_exceeded */
     async create({ customerId }: Caller, { url, events, description }: NewWebhook) {
       const unknown = events.find((name) => !isSubscribable(name));
       if (unknown !== undefined) throw new Problem('unknown_event', `unknown event type: ${unknown}`);
       checkUrl(url);
       const secret = newSigningSecret();
-      const webhook = await store.insertSubscription({
-        customerId,
-        url,
-        events: [...new Set(events)],
-        description,
-        sealedSecret: secretBox.seal(secret, secretOwner(customerId)),
-      });
+      const row = { customerId, url, events: [...new Set(events)], description };
+      const webhook = await workspaces.underCap(
+        ...([customerId, 'webhook_endpoints'] as const),
+        () => store.countSubscriptions(customerId),
+        () => store.insertSubscription(row, (id) => secretBox.seal(secret, secretOwner(customerId, id))),
+      );
       return { ...webhook, secret };
     },
 
@@ -100,18 +126,48 @@ export const createWebhookService = (options: WebhookServiceOptions) => {
       return store.getDelivery(customerId, id);
     },
 
+    async listEndpoints({ customerId }: Caller) {
+      const data = await store.listEndpoints(customerId);
+      return { data, meta: { total: data.length } };
+    },
+
+    /** Switches on what the circuit has paused. @throws Problem not_found */
+    resume: ({ customerId }: Caller, id: number) => store.resume(customerId, id),
+
     /** @throws Problem not_found */
     async rotateSecret({ customerId }: Caller, id: number) {
       const secret = newSigningSecret();
       const until = new Date(Date.now() + PREVIOUS_SECRET_TTL_MS);
-      await store.rotateSecret(customerId, id, secretBox.seal(secret, secretOwner(customerId)), until);
+      const sealedSecret = secretBox.seal(secret, secretOwner(customerId, id));
+      const change = (before: SealedSecrets) => ({ sealedSecret, sealedPreviousSecret: kept(before) });
+      await store.rotateSecret(customerId, id, change, until);
       return { id, secret, previous_secret_expires_at: until };
+    },
+
+    /**
+     * Seals for their rows what earlier releases sealed for the workspace alone. It can be broken off and repeated, also
+     * by several at once; what no key opens stays as it is.
+     */
+    async bindSecrets(): Promise<void> {
+      let after = 0;
+      for (;;) {
+        const page = await store.listUnbound(after, BATCH);
+        for (const before of page) {
+          try {
+            await store.bindSecrets(before, bound(before));
+          } catch (err) {
+            log.warn({ err, webhook_id: before.id }, 'a signing secret could not be sealed for its row');
+          }
+        }
+        if (page.length < BATCH) return;
+        after = page.at(-1)!.id;
+      }
     },
 
     /** Starts what the end of a run or project recorded. */
     startRecorded,
 
-    startPending,
+    startDue,
   };
 };
 

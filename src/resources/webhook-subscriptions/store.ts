@@ -4,22 +4,38 @@
  * A delivery is written only while it is `pending` and only for its latest redelivery. So whatever comes late (a
  * retried activity, a workflow that was overtaken) changes nothing.
  */
-import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, lt, ne, sql, type SQL } from 'drizzle-orm';
+import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, ne, sql, type SQL } from 'drizzle-orm';
+import { CLOSED, createCircuits, type Receivers } from '../../platform/db/circuit.ts';
 import { found, type Database } from '../../platform/db/client.ts';
-import type { PendingPage } from '../../platform/temporal/starting.ts';
+import { behindOf, takeDue, type Queue, type Turn } from '../../platform/db/in-turn.ts';
+import { START_AGAIN_MS } from '../../platform/temporal/starting.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { belowPlace, countRows, findPage, type Counted } from '../tallies/store.ts';
 import { workspaces } from '../workspaces/table.ts';
 import type { DeliveryQuery, DeliveryRow } from './contract.ts';
-import { ALL_EVENTS, type DeliveryRef, type DeliveryStatus, type WebhookEvent } from './model.ts';
-import { webhookDeliveries, webhookDeliveryAttempts, webhookSubscriptions } from './table.ts';
+import { ALL_EVENTS, PAUSE_AFTER_MS, type DeliveryRef, type DeliveryStatus, type WebhookEvent } from './model.ts';
+import { webhookDeliveries, webhookDeliveryAttempts, webhookEvents, webhookSubscriptions } from './table.ts';
 
 export type WebhookStore = ReturnType<typeof createWebhookStore>;
-export type StartableDelivery = Awaited<ReturnType<WebhookStore['listPending']>>[number];
+export type StartableDelivery = Awaited<ReturnType<WebhookStore['listStartable']>>[number];
 export type StartedAttempt = NonNullable<Awaited<ReturnType<WebhookStore['startAttempt']>>>;
 
-/** The row a signing secret is sealed for. */
-export const secretOwner = (customerId: string): string => `${customerId}/webhook_subscriptions`;
+/**
+ * The row a signing secret is sealed for.
+ * @param isBound false for the secrets of earlier releases, which were sealed for the workspace alone
+ */
+export const secretOwner = (customerId: string, id: number, isBound = true): string =>
+  isBound ? `${customerId}/webhook_subscriptions/${id}` : `${customerId}/webhook_subscriptions`;
+
+/** What is sealed in a row, and for what. */
+export interface SealedSecrets {
+  customerId: string;
+  id: number;
+  sealedSecret: string;
+  sealedPreviousSecret: string | null;
+  secretsBound: boolean;
+}
+type NewSecrets = Pick<SealedSecrets, 'sealedSecret' | 'sealedPreviousSecret'>;
 
 export interface WebhookMessage {
   customerId: string;
@@ -36,19 +52,26 @@ const UUID_V7 = sql`encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
   placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6), 52, 1), 53, 1), 'hex')::uuid`;
 
 /**
- * The outbox as part of the statement that makes an event true: `insert ... returning id` of one delivery for each
- * endpoint that wants it, if the CTE `guard` has a row.
+ * The outbox as part of the statement that makes an event true, if the CTE `guard` has a row: CTEs of what is told, once,
+ * and `deliveries`, the `id` of one for each endpoint that wants it.
  */
-export function outboxCte(guard: SQL, { customerId, eventType, eventKey, data, createdAtS }: WebhookMessage): SQL {
+export function outboxCtes(guard: SQL, { customerId, eventType, eventKey, data, createdAtS }: WebhookMessage): SQL {
   const body = JSON.stringify({ type: eventType, created_at: createdAtS ?? Math.floor(Date.now() / 1000), data });
   return sql`
-    insert into ${webhookDeliveries} (id, customer_id, subscription_id, event_type, event_key, body)
-    select ${UUID_V7}, ${customerId}::text, endpoint.id, ${eventType}::text, ${eventKey}::text, ${body}::text
-    from ${guard} guard, ${webhookSubscriptions} endpoint
-    where endpoint.customer_id = ${customerId} and endpoint.deleted_at is null and endpoint.active
-      and endpoint.events && array[${eventType}, ${ALL_EVENTS}]
-    on conflict (subscription_id, event_key) do nothing
-    returning id`;
+    hearing as (
+      select endpoint.id from ${guard} guard, ${webhookSubscriptions} endpoint
+      where endpoint.customer_id = ${customerId} and endpoint.deleted_at is null and endpoint.active
+        and endpoint.events && array[${eventType}, ${ALL_EVENTS}]
+    ), told as (
+      insert into ${webhookEvents} (customer_id, event_key, body)
+      select ${customerId}::text, ${eventKey}::text, ${body}::text where exists (select 1 from hearing)
+      on conflict do nothing
+    ), deliveries as (
+      insert into ${webhookDeliveries} (id, customer_id, subscription_id, event_type, event_key)
+      select ${UUID_V7}, ${customerId}::text, hearing.id, ${eventType}::text, ${eventKey}::text from hearing
+      on conflict (event_key, subscription_id) do nothing
+      returning id
+    )`;
 }
 
 /**
@@ -57,8 +80,8 @@ export function outboxCte(guard: SQL, { customerId, eventType, eventKey, data, c
  */
 export async function insertDeliveries(db: Database, message: WebhookMessage): Promise<string[]> {
   const rows = await db.rows<{ id: string }>(sql`
-    with always as (select 1), added as (${outboxCte(sql`always`, message)})
-    select id from added
+    with always as (select 1), ${outboxCtes(sql`always`, message)}
+    select id from deliveries
     union all
     select delivery.id from ${webhookDeliveries} delivery
     join ${webhookSubscriptions} endpoint on endpoint.id = delivery.subscription_id
@@ -66,6 +89,8 @@ export async function insertDeliveries(db: Database, message: WebhookMessage): P
       and delivery.event_key = ${message.eventKey} and delivery.status = 'pending'`);
   return rows.map(({ id }) => id);
 }
+
+type NewSubscription = Omit<typeof webhookSubscriptions.$inferInsert, 'id' | 'sealedSecret' | 'secretsBound'>;
 
 /** Ids in addresses may be larger than the column holds; compared as bigint they are simply unknown. */
 const subscriptionIs = (id: number): SQL => sql`${webhookSubscriptions.id} = ${id}::bigint`;
@@ -85,6 +110,12 @@ const WEBHOOK = {
   description: webhookSubscriptions.description,
   active: webhookSubscriptions.active,
   created_at: webhookSubscriptions.createdAt,
+};
+
+const ENDPOINT = {
+  ...WEBHOOK,
+  failing_since: webhookSubscriptions.failingSince,
+  paused_at: webhookSubscriptions.pausedAt,
 };
 
 const DELIVERY = {
@@ -118,14 +149,40 @@ const STARTED_ATTEMPT = {
   number: webhookDeliveries.attemptCount,
   customerId: webhookDeliveries.customerId,
   eventType: webhookDeliveries.eventType,
-  body: webhookDeliveries.body,
+  body: sql<string>`coalesce(${webhookDeliveries.body}, (
+    select event.body from ${webhookEvents} event
+    where event.customer_id = ${webhookDeliveries.customerId} and event.event_key = ${webhookDeliveries.eventKey}))`,
   url: webhookSubscriptions.url,
   sealedSecret: webhookSubscriptions.sealedSecret,
   sealedPreviousSecret: webhookSubscriptions.sealedPreviousSecret,
   previousSecretUntil: webhookSubscriptions.previousSecretUntil,
+  subscriptionId: webhookSubscriptions.id,
+  secretsBound: webhookSubscriptions.secretsBound,
 };
 
-export const createWebhookStore = (db: Database) => {
+const SEALED = {
+  customerId: webhookSubscriptions.customerId,
+  id: webhookSubscriptions.id,
+  sealedSecret: webhookSubscriptions.sealedSecret,
+  sealedPreviousSecret: webhookSubscriptions.sealedPreviousSecret,
+  secretsBound: webhookSubscriptions.secretsBound,
+};
+
+const PENDING: Queue = { table: 'webhook_deliveries', at: 'due_at', open: sql`status = 'pending'` };
+/** What housekeeping is behind with, by its chore. */
+export const WEBHOOKS_BEHIND = { startWebhooks: behindOf(PENDING) };
+
+const ENDPOINTS: Receivers = { table: 'webhook_subscriptions', on: 'active', name: 'url' };
+
+/**
+ * @param options.pauseAfterMs how long an endpoint may take nothing until it is paused
+ * @param options.lookAgainMs after which somebody looks whether Temporal still has a delivery
+ */
+export const createWebhookStore = (db: Database, { pauseAfterMs = PAUSE_AFTER_MS, lookAgainMs = 300_000 } = {}) => {
+  const { moveCircuit, ...pauses } = createCircuits(db, ENDPOINTS, pauseAfterMs);
+  const endpointOf = ({ deliveryId }: DeliveryRef): SQL => sql`deleted_at is null and id = (
+    select d.subscription_id from webhook_deliveries d where d.id = ${deliveryId})`;
+
   const log = () =>
     db.orm
       .select(DELIVERY)
@@ -149,10 +206,25 @@ export const createWebhookStore = (db: Database) => {
       .$dynamic();
 
   return {
-    async insertSubscription(row: Omit<typeof webhookSubscriptions.$inferInsert, 'id'>) {
-      const [webhook] = await db.orm.insert(webhookSubscriptions).values(row).returning(WEBHOOK);
+    /** @param seal its secret, for the row that it will be */
+    async insertSubscription(row: NewSubscription, seal: (id: number) => string) {
+      const [next] = await db.rows<{ id: number }>(
+        sql`select nextval(pg_get_serial_sequence('webhook_subscriptions', 'id'))::int as id`,
+      );
+      const { id } = next!;
+      const secrets = { sealedSecret: seal(id), secretsBound: true };
+      const [webhook] = await db.orm
+        .insert(webhookSubscriptions)
+        .values({ ...row, ...secrets, id })
+        .returning(WEBHOOK);
       return webhook!;
     },
+
+    countSubscriptions: (customerId: string): Promise<number> =>
+      db.orm.$count(
+        webhookSubscriptions,
+        and(eq(webhookSubscriptions.customerId, customerId), isNull(webhookSubscriptions.deletedAt)),
+      ),
 
     listSubscriptions: (customerId: string) =>
       db.orm
@@ -160,6 +232,26 @@ export const createWebhookStore = (db: Database) => {
         .from(webhookSubscriptions)
         .where(and(eq(webhookSubscriptions.customerId, customerId), isNull(webhookSubscriptions.deletedAt)))
         .orderBy(asc(webhookSubscriptions.id)),
+
+    /** The same with what the circuit says of them. */
+    listEndpoints: (customerId: string) =>
+      db.orm
+        .select(ENDPOINT)
+        .from(webhookSubscriptions)
+        .where(and(eq(webhookSubscriptions.customerId, customerId), isNull(webhookSubscriptions.deletedAt)))
+        .orderBy(asc(webhookSubscriptions.id)),
+
+    /** @throws Problem not_found */
+    async resume(customerId: string, id: number) {
+      const [endpoint] = await db.orm
+        .update(webhookSubscriptions)
+        .set({ ...CLOSED, active: true })
+        .where(owned(customerId, id))
+        .returning(ENDPOINT);
+      return found(endpoint);
+    },
+
+    ...pauses,
 
     /**
      * @returns the deliveries that were queued and now are dropped
@@ -179,14 +271,45 @@ export const createWebhookStore = (db: Database) => {
           .returning({ deliveryId: webhookDeliveries.id, redelivery: webhookDeliveries.redeliveries });
       }),
 
-    /** @throws Problem not_found */
-    async rotateSecret(customerId: string, id: number, sealedSecret: string, previousSecretUntil: Date): Promise<void> {
-      const [rotated] = await db.orm
+    /**
+     * @param change of the secrets as they are, which nobody else changes meanwhile
+     * @throws Problem not_found
+     */
+    rotateSecret: (
+      customerId: string,
+      id: number,
+      change: (before: SealedSecrets) => NewSecrets,
+      previousSecretUntil: Date,
+    ): Promise<void> =>
+      db.transaction(async () => {
+        const which = owned(customerId, id);
+        const [before] = await db.orm.select(SEALED).from(webhookSubscriptions).where(which).for('update');
+        await db.orm
+          .update(webhookSubscriptions)
+          .set({ ...change(found(before)), secretsBound: true, previousSecretUntil })
+          .where(which);
+      }),
+
+    /** Of all workspaces: what earlier releases sealed, in pages by id. */
+    listUnbound: (after: number, limit: number): Promise<SealedSecrets[]> =>
+      db.orm
+        .select(SEALED)
+        .from(webhookSubscriptions)
+        .where(and(eq(webhookSubscriptions.secretsBound, false), gt(webhookSubscriptions.id, after)))
+        .orderBy(asc(webhookSubscriptions.id))
+        .limit(limit),
+
+    /** Unless they were changed meanwhile. */
+    async bindSecrets({ id, sealedSecret }: SealedSecrets, bound: NewSecrets): Promise<void> {
+      const isAsRead = and(
+        eq(webhookSubscriptions.id, id),
+        eq(webhookSubscriptions.sealedSecret, sealedSecret),
+        eq(webhookSubscriptions.secretsBound, false),
+      );
+      await db.orm
         .update(webhookSubscriptions)
-        .set({ sealedPreviousSecret: webhookSubscriptions.sealedSecret, previousSecretUntil, sealedSecret })
-        .where(owned(customerId, id))
-        .returning({ id: webhookSubscriptions.id });
-      found(rotated);
+        .set({ ...bound, secretsBound: true })
+        .where(isAsRead);
     },
 
     async listDeliveries(customerId: string, { limit, offset, status, endpoint }: DeliveryQuery) {
@@ -226,7 +349,11 @@ export const createWebhookStore = (db: Database) => {
     async redeliver(customerId: string, id: string): Promise<void> {
       const [again] = await db.orm
         .update(webhookDeliveries)
-        .set({ status: 'pending', redeliveries: sql`${webhookDeliveries.redeliveries} + 1`, completedAt: null })
+        .set({
+          ...{ status: 'pending', completedAt: null },
+          redeliveries: sql`${webhookDeliveries.redeliveries} + 1`,
+          dueAt: sql`default`,
+        })
         .from(webhookSubscriptions)
         .where(
           and(
@@ -243,6 +370,16 @@ export const createWebhookStore = (db: Database) => {
       throw status === 'pending'
         ? new Problem('delivery_in_flight')
         : new Problem('not_found', 'its endpoint was deleted');
+    },
+
+    /** Where it is to be sent; undefined where there is nothing to send any more. */
+    async loadTarget(ref: DeliveryRef): Promise<{ url: string; customerId: string } | undefined> {
+      const [target] = await db.orm
+        .select({ url: webhookSubscriptions.url, customerId: webhookSubscriptions.customerId })
+        .from(webhookDeliveries)
+        .innerJoin(webhookSubscriptions, eq(webhookSubscriptions.id, webhookDeliveries.subscriptionId))
+        .where(pending(ref));
+      return target;
     },
 
     /**
@@ -267,13 +404,14 @@ export const createWebhookStore = (db: Database) => {
       return undefined;
     },
 
-    /** Adds the attempt to the log, and ends the delivery unless another attempt is to follow. */
+    /** Adds the attempt to the log, and ends the delivery unless another attempt is to follow. Its endpoint's row goes first. */
     recordAttempt: (
       ref: DeliveryRef,
       status: DeliveryStatus,
       attempt: Omit<typeof webhookDeliveryAttempts.$inferInsert, 'deliveryId'>,
     ): Promise<void> =>
       db.transaction(async () => {
+        await moveCircuit(endpointOf(ref), status === 'delivered');
         await db.orm
           .insert(webhookDeliveryAttempts)
           .values({ deliveryId: ref.deliveryId, ...attempt })
@@ -295,13 +433,13 @@ export const createWebhookStore = (db: Database) => {
     /** Of these, what still waits to be sent; of any workspace, as whoever asks has just recorded them. */
     listStartable: (ids: readonly string[]) => startable(inArray(webhookDeliveries.id, [...ids])),
 
-    /** Of all workspaces, for housekeeping: what waits for longer than that, in pages by id. */
-    listPending: ({ olderThanS, after, limit }: PendingPage) =>
-      startable(
-        and(
-          lt(webhookDeliveries.createdAt, sql`now() - make_interval(secs => ${olderThanS})`),
-          after === undefined ? undefined : gt(webhookDeliveries.id, after),
-        ),
-      ).limit(limit),
+    /** Of all workspaces, for housekeeping: what nobody knows to be under way, or has not looked at for long. */
+    takeDue: (turn: Turn) => takeDue(db, PENDING, turn, START_AGAIN_MS),
+
+    /** Temporal has these. */
+    noteStarted: (ids: readonly string[]) =>
+      db.rows(sql`
+        update webhook_deliveries set due_at = now() + ${lookAgainMs} * interval '1 ms'
+        where id = any(${sql.param([...ids])}::uuid[]) and status = 'pending'`),
   };
 };

@@ -12,7 +12,8 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core';
-import { createdAt, instant } from '../../platform/db/columns.ts';
+import { createdAt, instant, startDue } from '../../platform/db/columns.ts';
+import { circuit } from '../../platform/db/circuit.ts';
 import { workspaces } from '../workspaces/table.ts';
 import { DELIVERY_STATUSES } from './model.ts';
 
@@ -30,19 +31,44 @@ export const webhookSubscriptions = pgTable(
     events: text('events').array().notNull(),
     description: text('description'),
     active: boolean('active').notNull().default(true),
-    /** Sealed with the owner `<customer>/webhook_subscriptions`: signing needs the secret itself. */
+    /** Sealed with the owner `<customer>/webhook_subscriptions/<id>`: signing needs the secret itself. */
     sealedSecret: text('sealed_secret').notNull(),
     /** The secret before the last rotation signs along until then. */
     sealedPreviousSecret: text('sealed_previous_secret'),
     previousSecretUntil: instant('previous_secret_until'),
+    /** False where both secrets are still sealed without the id, as earlier releases did. */
+    secretsBound: boolean('secrets_bound').notNull().default(false),
+    ...circuit(),
     createdAt: createdAt(),
     deletedAt: instant('deleted_at'),
   },
   (t) => [
+    // Housekeeping: whose owners are to be told.
+    index('webhook_subscriptions_paused')
+      .on(t.pausedAt)
+      .where(sql`${t.pausedAt} is not null and ${t.pauseToldAt} is null`),
     // Matching endpoints of a workspace when a run ends, and the list.
     index('webhook_subscriptions_by_workspace')
       .on(t.customerId, t.id)
       .where(sql`${t.deletedAt} is null`),
+  ],
+);
+
+/** What is told of an event, once for all endpoints that hear of it. */
+export const webhookEvents = pgTable(
+  'webhook_events',
+  {
+    customerId: text('customer_id').notNull(),
+    /** What happened, for example `run:<id>`. */
+    eventKey: text('event_key').notNull(),
+    /** The exact bytes that are sent and signed. */
+    body: text('body').notNull(),
+    createdAt: createdAt(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.customerId, t.eventKey] }),
+    // Retention: of events that nothing is delivered of any more.
+    index('webhook_events_by_time').on(t.createdAt),
   ],
 );
 
@@ -57,17 +83,20 @@ export const webhookDeliveries = pgTable(
     eventType: text('event_type').notNull(),
     /** What happened, for example `run:<id>:succeeded`: one delivery an endpoint, however often the end is recorded. */
     eventKey: text('event_key').notNull(),
-    /** The exact bytes that are sent and signed. */
-    body: text('body').notNull(),
+    /** Of deliveries from before there were `webhook_events`, which have what is sent now. */
+    body: text('body'),
     status: deliveryStatus('status').notNull().default('pending'),
     attemptCount: integer('attempt_count').notNull().default(0),
     /** How often somebody asked for it to be sent again; part of the workflow id. */
     redeliveries: integer('redeliveries').notNull().default(0),
+    /** When housekeeping starts its workflow, or looks whether it is still there. */
+    dueAt: startDue('due_at').notNull(),
     createdAt: createdAt(),
     completedAt: instant('completed_at'),
   },
   (t) => [
-    uniqueIndex('webhook_deliveries_once').on(t.subscriptionId, t.eventKey),
+    // The event first: what is delivered of one is asked for, too.
+    uniqueIndex('webhook_deliveries_once').on(t.eventKey, t.subscriptionId),
     // The log of a workspace, newest first (uuid v7 sorts by time).
     index('webhook_deliveries_by_workspace').on(t.customerId, t.id),
     index('webhook_deliveries_by_endpoint').on(t.customerId, t.subscriptionId, t.id),
@@ -75,9 +104,9 @@ export const webhookDeliveries = pgTable(
     index('webhook_deliveries_undelivered')
       .on(t.customerId, t.status, t.id)
       .where(sql`${t.status} <> 'delivered'`),
-    // Housekeeping: recorded, never sent.
+    // Housekeeping, workspace by workspace.
     index('webhook_deliveries_pending')
-      .on(t.createdAt)
+      .on(t.customerId, t.dueAt)
       .where(sql`${t.status} = 'pending'`),
   ],
 );

@@ -14,10 +14,13 @@ export class OutputError extends Error {
   override readonly name = 'OutputError';
   /** Another attempt would not help. */
   readonly isFinal: boolean;
+  /** Addresses that it waits for; where there are any, it is sent once they confirm. */
+  readonly withheldFrom: readonly string[];
 
-  constructor(message: string, { isFinal }: { isFinal: boolean }) {
+  constructor(message: string, { isFinal, withheldFrom = [] }: { isFinal: boolean; withheldFrom?: readonly string[] }) {
     super(message);
     this.isFinal = isFinal;
+    this.withheldFrom = withheldFrom;
   }
 }
 

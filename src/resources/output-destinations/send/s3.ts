@@ -20,7 +20,7 @@ export async function sendS3(
   { fetch }: { fetch: GuardedFetch },
   { endpoint, region, bucket, prefix, access_key_id: accessKeyId, secret_access_key: secretAccessKey }: S3Config,
   output: Output,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<void> {
   const { text, extension, contentType } = fileOf(output);
   // The SDK is large, and most processes never need it.
@@ -67,7 +67,7 @@ interface SignedRequest {
   body: Buffer;
 }
 
-const guardedHandler = (fetch: GuardedFetch, signal: AbortSignal): S3ClientConfig['requestHandler'] => ({
+const guardedHandler = (fetch: GuardedFetch, signal?: AbortSignal): S3ClientConfig['requestHandler'] => ({
   async handle({ protocol, hostname, port, path, query, method, headers, body }: SignedRequest) {
     const url = new URL(`${protocol}//${hostname}${port === undefined ? '' : `:${port}`}${path}`);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));

@@ -3,6 +3,7 @@ import { ForbiddenAddressError, type GuardedFetch } from '../../../platform/egre
 import type { Mailer } from '../../../platform/mail/mailer.ts';
 import type { DestinationTarget } from '../contract.ts';
 import { SECRET_FIELDS } from '../model.ts';
+import { bodyLimitIn } from '../../../platform/egress/limits.ts';
 import { sendEmail } from './email.ts';
 import { OutputError, type Output } from './output.ts';
 import { sendS3 } from './s3.ts';
@@ -24,23 +25,23 @@ export type OutputSender = (target: DestinationTarget, output: Output, cancelled
 export const createOutputSender =
   (deps: SenderDependencies): OutputSender =>
   async (target, output, cancelled) => {
-    const deadline = AbortSignal.timeout(deps.timeoutMs);
-    const signal = cancelled ? AbortSignal.any([deadline, cancelled]) : deadline;
+    const limits = { totalMs: deps.timeoutMs, raisedBy: { time: 'OUTPUT_TIMEOUT' } };
+    const fetch: GuardedFetch = (url, init) => deps.fetch(url, init, limits);
     try {
-      await dispatch(deps, target, output, signal);
+      await dispatch({ ...deps, fetch }, target, output, cancelled);
     } catch (error) {
       if (error instanceof OutputError) throw error;
       const isFinal = error instanceof ForbiddenAddressError;
       const reason = cancelled?.aborted
         ? 'the worker stopped'
-        : deadline.aborted
+        : bodyLimitIn(error)?.limit === 'time'
           ? `no answer within ${deps.timeoutMs} ms`
           : describe(error);
       throw new OutputError(withoutSecrets(reason, target), { isFinal });
     }
   };
 
-function dispatch(deps: SenderDependencies, target: DestinationTarget, output: Output, signal: AbortSignal) {
+function dispatch(deps: SenderDependencies, target: DestinationTarget, output: Output, signal?: AbortSignal) {
   switch (target.kind) {
     case 'webhook':
       return sendWebhook(deps, target.config, output, signal);

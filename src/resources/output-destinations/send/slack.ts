@@ -1,5 +1,6 @@
 /** A message with the beginning of the artifact, and where to read the rest. */
 import type { GuardedFetch } from '../../../platform/egress/egress.ts';
+import { discard } from '../../../platform/egress/read-capped.ts';
 import type { DestinationTarget } from '../contract.ts';
 import { fileOf, refusedWith, type Output } from './output.ts';
 
@@ -16,7 +17,7 @@ export async function sendSlack(
   { fetch, linkTo }: { fetch: GuardedFetch; linkTo: (projectId: string) => string },
   { webhook_url: url }: SlackConfig,
   output: Output,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<void> {
   const { project, artifact } = output;
   const { text } = fileOf(output);
@@ -40,6 +41,6 @@ export async function sendSlack(
     redirect: 'manual',
     signal,
   });
-  await response.body?.cancel();
+  await discard(response);
   if (!response.ok) throw refusedWith(response.status, 'Slack');
 }

@@ -1,5 +1,6 @@
 /** A signed POST with the artifact in it, as for webhooks. */
 import type { GuardedFetch } from '../../../platform/egress/egress.ts';
+import { discard } from '../../../platform/egress/read-capped.ts';
 import type { DestinationTarget } from '../contract.ts';
 import { fileOf, refusedWith, type Output } from './output.ts';
 
@@ -13,7 +14,7 @@ export async function sendWebhook(
   { fetch, sign }: { fetch: GuardedFetch; sign: Sign },
   { url, secret }: WebhookConfig,
   output: Output,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<void> {
   const { deliveryId, project, artifact } = output;
   const { contentType } = fileOf(output);
@@ -48,6 +49,6 @@ export async function sendWebhook(
     redirect: 'manual',
     signal,
   });
-  await response.body?.cancel();
+  await discard(response);
   if (!response.ok) throw refusedWith(response.status, 'the receiver');
 }

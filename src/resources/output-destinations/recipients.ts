@@ -1,0 +1,158 @@
+/**
+ * Who is sent artifacts by mail: members of the workspace, and whoever has said by a link that it wants them. The others
+ * are mailed a question, which has nothing in it that a tenant wrote, and nothing else.
+ */
+import { validate as isUuid } from 'uuid';
+import { hmacSha256, safeEqual, secretsIn } from '../../platform/core/crypto.ts';
+import type { Log } from '../../platform/core/log.ts';
+import type { Mailer } from '../../platform/mail/mailer.ts';
+import { IS_SENT_TO, QUESTION_PATH, QUESTION_TTL_MS } from './model.ts';
+import type { Asked, RecipientStore } from './recipient-store.ts';
+import { OutputError } from './send/output.ts';
+
+export interface RecipientsOptions {
+  store: RecipientStore;
+  /** Undefined: there is no mail server, so nobody is asked and nothing is sent. */
+  mailer: Mailer | undefined;
+  /** Signs the links; may have older ones after commas. */
+  secret: string;
+  /** Public address of the gateway. */
+  baseUrl: string;
+  /** Mails, counted by recipient, that a workspace may have sent in a day. */
+  mailsPerDay: number;
+  log: Log;
+}
+
+export type Recipients = ReturnType<typeof createRecipients>;
+
+interface Listed {
+  id: string;
+  customerId: string;
+}
+
+/** Of those who are asked at start. */
+const BATCH = 100;
+
+export const createRecipients = (options: RecipientsOptions) => {
+  const { store, mailer, secret, baseUrl, mailsPerDay, log } = options;
+  const secrets = secretsIn(secret);
+  const signatureOf = (key: string, id: string, exp: string): string =>
+    hmacSha256(key, `output-recipient.${id}.${exp}`, 'base64url');
+
+  function linkTo(id: string): string {
+    const exp = String(Date.now() + QUESTION_TTL_MS);
+    return `${baseUrl}${QUESTION_PATH}?token=${id}.${exp}.${signatureOf(secrets[0], id, exp)}`;
+  }
+
+  /** The address that a link of ours was mailed to, while it is good. */
+  function recipientIn(token: string): string | undefined {
+    const [id, exp, signed, rest] = token.split('.');
+    if (!id || !exp || !signed || rest !== undefined || !isUuid(id)) return undefined;
+    if (!secrets.some((key) => safeEqual(signed, signatureOf(key, id, exp)))) return undefined;
+    return Number(exp) > Date.now() ? id : undefined;
+  }
+
+  async function askOne(asked: Asked, by: Mailer): Promise<void> {
+    if (!(await store.claimQuestion(asked, mailsPerDay))) return;
+    const mail = {
+      to: asked.email,
+      subject: 'Do you want to be sent artifacts by mail?',
+      text: [
+        `Somebody in the workspace ${asked.customerId} wants the artifacts of its projects to be mailed to this address.`,
+        `Say here whether you want that: ${linkTo(asked.id)}`,
+        'The link is good for seven days. If you do nothing, nothing is sent to you.',
+      ].join('\n\n'),
+    };
+    await by.send(mail).catch(async (error: unknown) => {
+      await store.withdrawQuestion(asked.id);
+      throw error;
+    });
+  }
+
+  async function askAll(all: readonly Asked[]): Promise<void> {
+    if (!mailer) return;
+    for (const asked of all) {
+      await askOne(asked, mailer).catch((err: unknown) => log.warn({ err }, 'a recipient could not be asked'));
+    }
+  }
+
+  /** Mails their question to those of a destination that have none to answer. Never throws. */
+  async function ask({ id, customerId }: Listed): Promise<void> {
+    if (!mailer) return;
+    await store
+      .listUnasked(customerId, id)
+      .then(askAll)
+      .catch((err: unknown) => log.warn({ err }, 'recipients could not be asked'));
+  }
+
+  return {
+    ask,
+
+    /** Asks, once, whoever is named by destinations of an earlier release. */
+    async askNeverAsked(): Promise<void> {
+      if (!mailer) return;
+      let after: string | undefined;
+      do {
+        const page = await store.listNeverAsked(after, BATCH);
+        await askAll(page);
+        after = page.length < BATCH ? undefined : page.at(-1)!.id;
+      } while (after !== undefined);
+    },
+
+    /** What a link leads to. */
+    async read(token: string): Promise<Asked | undefined> {
+      const id = recipientIn(token);
+      return id === undefined ? undefined : store.find(id);
+    },
+
+    /** @returns ids of deliveries that waited for it; undefined where the link is not good any more */
+    async answer(token: string, answer: 'confirmed' | 'refused'): Promise<string[] | undefined> {
+      const id = recipientIn(token);
+      return id === undefined ? undefined : store.answer(id, answer);
+    },
+
+    /**
+     * Sends to those of the addresses that may be sent to, within the mails of the day.
+     * @param only where some have had it already: the addresses that have not
+     * @returns those who have not confirmed yet, in lower case
+     * @throws OutputError with them where there is nobody else
+     */
+    async sendTo(
+      { id, customerId }: Listed,
+      { to, only }: { to: readonly string[]; only: readonly string[] },
+      send: (to: string[]) => Promise<void>,
+    ): Promise<string[]> {
+      const wanted = to.filter((email) => only.length === 0 || only.includes(email.toLowerCase()));
+      // Without a mail server it says so itself.
+      if (!mailer) {
+        await send([...wanted]);
+        return [];
+      }
+      const known = await store.list(customerId, [id]);
+      const states = new Map(known.map(({ email, state }) => [email, state]));
+      const stateOf = (email: string) => states.get(email.toLowerCase()) ?? 'waiting';
+      const allowed = wanted.filter((email) => IS_SENT_TO[stateOf(email)]);
+      const waiting = wanted.filter((email) => stateOf(email) === 'waiting').map((email) => email.toLowerCase());
+      if (waiting.length > 0) await ask({ id, customerId });
+      if (wanted.length === 0) throw new OutputError('nobody is left that it was to go to', { isFinal: true });
+      if (allowed.length === 0) throw nobody(waiting);
+      if (!(await store.takeMails(customerId, allowed.length, mailsPerDay))) {
+        throw new OutputError(
+          `the workspace may have ${mailsPerDay} mails sent in a day (UTC), and this would be more; it can be redelivered tomorrow`,
+          { isFinal: true },
+        );
+      }
+      await send(allowed).catch(async (error: unknown) => {
+        await store.giveBackMails(customerId, allowed.length);
+        throw error;
+      });
+      return waiting;
+    },
+  };
+};
+
+function nobody(waiting: readonly string[]): OutputError {
+  if (waiting.length === 0) return new OutputError('no recipient wants it: all have refused', { isFinal: true });
+  const reason = 'waits for recipients to confirm by the link that they were mailed';
+  return new OutputError(`${reason}: ${waiting.join(', ')}`, { isFinal: true, withheldFrom: waiting });
+}
