@@ -1,7 +1,8 @@
 /** What can be done with API keys: a session makes and revokes them, a request on the public surface shows one. */
 import { sha256 } from '../../platform/core/crypto.ts';
-import { API_KEY_PREFIX, INTERNAL_WORKSPACE, newApiKey } from '../../platform/core/ids.ts';
+import { API_KEY_PREFIX, newApiKey } from '../../platform/core/ids.ts';
 import { Problem } from '../../platform/core/problem.ts';
+import { NO_STANDING } from '../../platform/core/rights.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import type { WorkspaceStore } from '../workspaces/store.ts';
 import { prefixOf } from './model.ts';
@@ -50,13 +51,12 @@ export const createApiKeyService = ({ store, workspaces, now = () => new Date() 
     if (check.kind === 'unknown') throw new Problem('invalid_api_key');
     if (check.kind === 'revoked') throw new Problem('api_key_revoked');
     // Not awaited: when a key was last used is advisory and must neither delay nor fail a request.
-    store.touch(check.id, now()).catch(() => {});
+    store.touch(check, now()).catch(() => {});
     return {
       workspaceId: check.workspaceId,
       customerId: check.customerId,
       actor: `api-key:${check.id}`,
-      isAdmin: true,
-      isInternal: check.workspaceId === INTERNAL_WORKSPACE,
+      standing: NO_STANDING,
     };
   },
 });

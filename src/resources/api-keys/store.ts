@@ -71,7 +71,7 @@ export const createApiKeyStore = (db: Database) => {
     },
 
     /** Notes the minute in which a key was used, once for each process. Never moves it back. */
-    async touch(id: number, now: Date): Promise<void> {
+    async touch({ id, customerId }: Pick<ValidKey, 'id' | 'customerId'>, now: Date): Promise<void> {
       const minute = minuteOf(now);
       if (minute.getTime() !== touchedAt) {
         touchedAt = minute.getTime();
@@ -86,6 +86,7 @@ export const createApiKeyStore = (db: Database) => {
           .where(
             and(
               eq(apiKeys.id, id),
+              eq(apiKeys.customerId, customerId),
               sql`(${apiKeys.lastUsedAt} is null or ${apiKeys.lastUsedAt} < ${minute.toISOString()}::timestamptz)`,
             ),
           );

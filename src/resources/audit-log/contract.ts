@@ -19,7 +19,11 @@ const AuditEntry = z
   .object({
     id: z.int(),
     at: Timestamp,
-    actor: z.string().describe('An e-mail address, or `api-key:<id>`'),
+    actor: z
+      .string()
+      .describe(
+        'An e-mail address, `api-key:<id>`, or `operator` and `operator:<address>` for who operates the deployment',
+      ),
     action: z.string(),
     target: z.record(z.string(), z.unknown()).describe('Which one: parameters of the address, id of what was made'),
     change: z.record(z.string(), z.unknown()).describe('Fields of the body; secrets and contents are `***`'),

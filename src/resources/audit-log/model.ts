@@ -30,6 +30,10 @@ export const targetOf = (params: unknown, query: unknown): Record<string, unknow
       .map(([name, value]) => [name, typeof value === 'number' ? value : shortened(String(value))]),
   );
 
+const OPERATOR = 'operator';
+/** Who it was, to a workspace that is not theirs: an address alone would look like that of a member. */
+export const actorElsewhere = (actor: string): string => (actor === OPERATOR ? OPERATOR : `${OPERATOR}:${actor}`);
+
 /** What a reply calls the thing that was made. */
 export function madeIn(reply: unknown): { id?: string | number } {
   const { id } = (reply ?? {}) as { id?: unknown };

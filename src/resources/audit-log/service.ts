@@ -1,26 +1,39 @@
 /** The audit log: read by admins, written by the HTTP layer for every endpoint that changes configuration. */
 import type { Log } from '../../platform/core/log.ts';
 import type { AuditTrail } from '../../platform/http/audit.ts';
-import type { Caller } from '../../platform/http/endpoint.ts';
+import { customerIdOf } from '../../platform/core/ids.ts';
+import type { Caller, Concern } from '../../platform/http/endpoint.ts';
 import type { AuditQuery } from './contract.ts';
-import { madeIn, summaryOf, targetOf } from './model.ts';
-import type { AuditStore } from './store.ts';
+import { actorElsewhere, madeIn, summaryOf, targetOf } from './model.ts';
+import { refOf, type AuditStore } from './store.ts';
 
 export type AuditService = ReturnType<typeof createAuditService>;
 
 export const createAuditService = ({ store, log }: { store: AuditStore; log: Log }) => {
   const trail: AuditTrail = {
-    open: (action, { caller: { customerId, actor }, params, query, body }) =>
-      store.insert({ customerId, actor, action, target: targetOf(params, query), change: summaryOf(body) }),
+    async open(action, { caller: { customerId, actor }, params, query, body }, concerned = []) {
+      const target = targetOf(params, query);
+      const others = await store.resolve(concerned.filter((one) => !one.isNew));
+      const told = concerned.flatMap((one) => {
+        const other = one.isNew ? newCustomer(one) : others.get(refOf(one));
+        return other === undefined || other === customerId ? [] : [{ other, change: one.change ?? body }];
+      });
+      return store.insert([
+        { customerId, actor, action, target, change: summaryOf(body) },
+        ...told.map(({ other, change }) => ({
+          ...{ customerId: other, actor: actorElsewhere(actor), action, target, change: summaryOf(change) },
+        })),
+      ]);
+    },
     // What happened is not undone by a log that cannot be written: its row then says that the outcome is unknown.
-    close: (row, status, reply) =>
+    close: (rows, status, reply) =>
       store
-        .complete(row, status, madeIn(reply))
-        .catch((err: unknown) => log.error({ err, audit_id: row }, 'an outcome is missing in the audit log')),
-    withdraw: (row) =>
+        .complete(rows, status, madeIn(reply))
+        .catch((err: unknown) => log.error({ err, audit_ids: rows }, 'an outcome is missing in the audit log')),
+    withdraw: (rows) =>
       store
-        .delete(row)
-        .catch((err: unknown) => log.error({ err, audit_id: row }, 'a mere question stays in the audit log')),
+        .delete(rows)
+        .catch((err: unknown) => log.error({ err, audit_ids: rows }, 'a mere question stays in the audit log')),
   };
 
   return {
@@ -37,3 +50,5 @@ export const createAuditService = ({ store, log }: { store: AuditStore; log: Log
     },
   };
 };
+
+const newCustomer = (one: Concern): string => ('customerId' in one ? one.customerId : customerIdOf(one.workspaceId));

@@ -1,29 +1,49 @@
 /** Queries on the audit log. */
-import { and, count, desc, eq, gte, lt, sql, type SQL } from 'drizzle-orm';
+import { and, count, desc, eq, gte, inArray, lt, or, sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../platform/db/client.ts';
 import { countRows, findPage, type Counted } from '../tallies/store.ts';
+import type { Concern } from '../../platform/http/endpoint.ts';
+import { workspaces } from '../workspaces/table.ts';
 import type { AuditQuery } from './contract.ts';
 import { auditLog } from './table.ts';
 
 export type AuditStore = ReturnType<typeof createAuditStore>;
 type AuditRow = typeof auditLog.$inferSelect;
 
+/** An id of a workspace begins as no slug does, so the two are never mistaken for each other. */
+export const refOf = (one: Concern): string => ('customerId' in one ? one.customerId : one.workspaceId);
+
 export const createAuditStore = (db: Database) => ({
-  async insert(row: Pick<AuditRow, 'customerId' | 'actor' | 'action' | 'target' | 'change'>): Promise<number> {
-    const [inserted] = await db.orm.insert(auditLog).values(row).returning({ id: auditLog.id });
-    return inserted!.id;
+  /** All or none. */
+  async insert(rows: Pick<AuditRow, 'customerId' | 'actor' | 'action' | 'target' | 'change'>[]): Promise<number[]> {
+    const inserted = await db.orm.insert(auditLog).values(rows).returning({ id: auditLog.id });
+    return inserted.map(({ id }) => id);
+  },
+
+  /** @returns the customer of each workspace that there is, by `refOf` */
+  async resolve(concerned: readonly Concern[]): Promise<Map<string, string>> {
+    if (concerned.length === 0) return new Map();
+    const ids = concerned.flatMap((one) => ('workspaceId' in one ? [one.workspaceId] : []));
+    const slugs = concerned.flatMap((one) => ('customerId' in one ? [one.customerId] : []));
+    const rows = await db.orm
+      .select({ workspaceId: workspaces.identityWorkspaceId, customerId: workspaces.customerId })
+      .from(workspaces)
+      .where(or(inArray(workspaces.identityWorkspaceId, ids), inArray(workspaces.customerId, slugs)));
+    return new Map(
+      rows.flatMap(({ workspaceId, customerId }) => [workspaceId, customerId].map((ref) => [ref, customerId])),
+    );
   },
 
   /** @param made what is known of the target only now */
-  async complete(id: number, status: number, made: Record<string, unknown>): Promise<void> {
+  async complete(ids: readonly number[], status: number, made: Record<string, unknown>): Promise<void> {
     await db.orm
       .update(auditLog)
       .set({ status, target: sql`${auditLog.target} || ${JSON.stringify(made)}::jsonb` })
-      .where(eq(auditLog.id, id));
+      .where(inArray(auditLog.id, [...ids]));
   },
 
-  async delete(id: number): Promise<void> {
-    await db.orm.delete(auditLog).where(eq(auditLog.id, id));
+  async delete(ids: readonly number[]): Promise<void> {
+    await db.orm.delete(auditLog).where(inArray(auditLog.id, [...ids]));
   },
 
   /** Newest first. */

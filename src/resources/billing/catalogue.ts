@@ -11,7 +11,8 @@ export const MODIFIERS = {
   model_router: { managed_cost_markup: Number(ROUTER_MARKUP) },
 } as const;
 
-const PAID_TIERS = ['starter', 'pro'] as const;
+/** The lower one first. */
+export const PAID_TIERS = ['starter', 'pro'] as const;
 export type PaidTier = (typeof PAID_TIERS)[number];
 
 /** A month, in cents. */

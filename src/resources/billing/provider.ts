@@ -24,6 +24,8 @@ export interface ProviderPlan {
 export interface ProviderSubscription {
   id: string;
   status: string;
+  /** Whether its latest invoice is paid. */
+  isPaid: boolean;
   /** As the provider has it. */
   raw: Record<string, unknown>;
 }

@@ -1,4 +1,5 @@
 /** Whether an event is the provider's: a signature over the bytes as they came, no older than five minutes. */
+import { JsonDepthError, parseJson } from '../../platform/core/json.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { storable } from '../../platform/core/storable.ts';
 
@@ -39,9 +40,9 @@ export async function readEvent(
 function asEvent(text: string): BillingEvent {
   let payload: Record<string, unknown>;
   try {
-    payload = storable(JSON.parse(text)) as Record<string, unknown>;
-  } catch {
-    throw new Problem('invalid_json');
+    payload = storable(parseJson(text)) as Record<string, unknown>;
+  } catch (error) {
+    throw error instanceof JsonDepthError ? new Problem('bad_request', error.message) : new Problem('invalid_json');
   }
   const { id, type, created, data } = payload ?? {};
   const object = (data as { object?: unknown } | null | undefined)?.object;

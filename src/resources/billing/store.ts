@@ -6,12 +6,14 @@ import { workspaces } from '../workspaces/table.ts';
 import type { PaidTier } from './catalogue.ts';
 import type { Currency } from './model.ts';
 import type { BillingEvent } from './signature.ts';
+import { OVER, SUSPENDED, type SubscriptionChange } from './subscription.ts';
 import { billingEvents, topups } from './table.ts';
 
 export interface Deployment {
   workspaceId: string;
   status: 'pending' | 'provisioning' | 'ready' | 'failed' | 'archived';
   plan: Plan;
+  planInForce: Plan;
   payer: string | undefined;
   planId: string | undefined;
   subscriptionId: string | undefined;
@@ -27,25 +29,32 @@ export interface TopupRow {
   fxUsdIdr: string;
 }
 
-/** What a subscription at the provider comes to here. */
-export interface SubscriptionChange {
-  /** Undefined: it is over. */
-  planId: string | undefined;
-  /** Undefined: the plan says nothing of caps, which stay. */
-  tier: PaidTier | 'free' | undefined;
-}
-
 export type BillingStore = ReturnType<typeof createBillingStore>;
 
 const field = (name: string) => sql<string | null>`${workspaces.config} ->> ${name}`;
 
-/** Byo or hosted stays. A plan by agreement, and the operator's own, are not the provider's to change. */
+/** Byo or hosted stays. */
+const planFor = (tier: PaidTier | 'free') =>
+  tier === 'free'
+    ? sql`'free'::workspace_plan`
+    : sql`(${tier}::text || case when plan::text like '%hosted' then '_hosted' else '_byo' end)::workspace_plan`;
+
+/** What the operator gave stays the least that there is, and the operator's own is not the provider's to change. */
 const planOfTier = (tier: SubscriptionChange['tier']) =>
   tier === undefined
     ? sql`plan`
-    : sql`case when status = 'archived' or plan in ('internal', 'scale') then plan
-        when ${tier}::text = 'free' then 'free'
-        else (${tier}::text || case when plan::text like '%hosted' then '_hosted' else '_byo' end)::workspace_plan end`;
+    : sql`case when status = 'archived' or plan = 'internal' then plan else greatest(granted_plan, ${planFor(tier)}) end`;
+
+/**
+ * What a subscription was paid for follows it down at once, and up with a payment alone.
+ * @param before what it was paid for until now
+ */
+const paidPlanOf = ({ tier, isPaid }: SubscriptionChange, before = sql`paid_plan`) => {
+  if (tier === undefined) return before;
+  if (tier === 'free') return sql`null`;
+  // Without the case `least` would take what was never paid for the highest.
+  return isPaid ? planFor(tier) : sql`case when ${before} is not null then least(${before}, ${planFor(tier)}) end`;
+};
 
 export const createBillingStore = (db: Database) => ({
   async findDeployment(customerId: string): Promise<Deployment | undefined> {
@@ -54,6 +63,7 @@ export const createBillingStore = (db: Database) => ({
         workspaceId: workspaces.identityWorkspaceId,
         status: workspaces.status,
         plan: workspaces.plan,
+        planInForce: workspaces.planInForce,
         payer: field('billing_customer_id'),
         planId: field('billing_plan_id'),
         subscriptionId: field('billing_subscription_id'),
@@ -87,13 +97,16 @@ export const createBillingStore = (db: Database) => ({
     customerId: string,
     before: string | undefined,
     subscriptionId: string,
-    { planId, tier }: SubscriptionChange,
+    change: SubscriptionChange,
   ): Promise<boolean> {
+    const { planId, tier } = change;
+    const isSame = sql`config ->> 'billing_subscription_id' = ${subscriptionId}::text`;
     const rows = await db.rows(sql`
       update workspaces set
         config = coalesce(config, '{}') || jsonb_build_object(
           'billing_subscription_id', ${subscriptionId}::text, 'billing_plan_id', ${planId ?? null}::text),
-        plan = ${planOfTier(tier)}
+        plan = ${planOfTier(tier)},
+        paid_plan = ${paidPlanOf(change, sql`(case when ${isSame} then paid_plan end)`)}
       where customer_id = ${customerId}
         and config ->> 'billing_subscription_id' is not distinct from ${before ?? null}::text
       returning 1`);
@@ -101,14 +114,46 @@ export const createBillingStore = (db: Database) => ({
   },
 
   /** What the provider changed of a subscription that is on record. @returns whether one is */
-  async followSubscription(subscriptionId: string, { planId, tier }: SubscriptionChange): Promise<boolean> {
+  async followSubscription(subscriptionId: string, change: SubscriptionChange): Promise<boolean> {
+    const { planId, tier } = change;
     const config =
       planId === undefined
         ? sql`config - 'billing_subscription_id' - 'billing_plan_id'`
         : sql`config || jsonb_build_object('billing_plan_id', ${planId}::text)`;
     const rows = await db.rows(sql`
-      update workspaces set config = ${config}, plan = ${planOfTier(tier)}
+      update workspaces set config = ${config}, plan = ${planOfTier(tier)}, paid_plan = ${paidPlanOf(change)}
       where config ->> 'billing_subscription_id' = ${subscriptionId} returning 1`);
+    return rows.length > 0;
+  },
+
+  /**
+   * An invoice of a subscription that is on record was paid. It buys no more than what the subscription is for by now.
+   * @param mostOf the tier that an invoice buys of a subscription to a plan
+   */
+  recordPayment: (
+    subscriptionId: string,
+    mostOf: (planId: string | undefined) => PaidTier | undefined,
+  ): Promise<void> =>
+    db.transaction(async () => {
+      const [row] = await db.rows<{ planId: string | null }>(sql`
+        select config ->> 'billing_plan_id' as "planId" from workspaces
+        where config ->> 'billing_subscription_id' = ${subscriptionId} for update`);
+      const tier = row && mostOf(row.planId ?? undefined);
+      if (!tier) return;
+      await db.rows(sql`
+        update workspaces set paid_plan = greatest(paid_plan, ${planFor(tier)})
+        where config ->> 'billing_subscription_id' = ${subscriptionId}`);
+    }),
+
+  /** Whether it is known that a subscription was stopped after this moment, at which one of its invoices was paid. */
+  async isStoppedSince(subscriptionId: string, created: number): Promise<boolean> {
+    const rows = await db.rows(sql`
+      select 1 from billing_events
+      where payload #>> '{data,object,id}' = ${subscriptionId} and type like 'customer.subscription.%'
+        and (type = 'customer.subscription.deleted'
+          or payload #>> '{data,object,status}' = any(${sql.param([...OVER, ...SUSPENDED])}))
+        and case when jsonb_typeof(payload -> 'created') = 'number' then (payload ->> 'created')::numeric > ${created}::numeric end
+      limit 1`);
     return rows.length > 0;
   },
 
@@ -154,8 +199,13 @@ export const createBillingStore = (db: Database) => ({
       return true;
     }),
 
-  /** Whether something later is known about what an event is about: events do not arrive in order. */
+  /**
+   * Whether something later is known about what an event is about: events do not arrive in order. Until the transaction
+   * that it is called in ends nobody else is answered about the same, as two that come at once know nothing of each other.
+   */
   async isOvertaken({ id, created, object }: BillingEvent): Promise<boolean> {
+    // A statement of its own: the next one sees what was committed while this one waited.
+    await db.rows(sql`select pg_advisory_xact_lock(hashtextextended(${`billing/${String(object.id)}`}, 0))`);
     const rows = await db.rows(sql`
       select 1 from billing_events
       where payload #>> '{data,object,id}' = ${String(object.id)} and id <> ${id}

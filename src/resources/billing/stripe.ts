@@ -4,9 +4,11 @@
  */
 import type Stripe from 'stripe';
 import type { Config } from '../../platform/core/config.ts';
+import { parseJson } from '../../platform/core/json.ts';
 import { sha256 } from '../../platform/core/crypto.ts';
 import { newUuid } from '../../platform/core/ids.ts';
 import { Problem } from '../../platform/core/problem.ts';
+import { bodyLimitIn, plainFetch } from '../../platform/egress/limits.ts';
 import { CURRENCIES } from './model.ts';
 import type { BillingProvider, ProviderPlan, ProviderSubscription, SubscriptionWish } from './provider.ts';
 
@@ -17,7 +19,10 @@ const NETWORK_RETRIES = 2;
 const LIVING = ['active', 'trialing', 'past_due', 'unpaid', 'incomplete', 'paused'];
 
 type Client = InstanceType<typeof Stripe>;
-export type StripeSettings = Pick<Config, 'STRIPE_API_BASE' | 'STRIPE_TIMEOUT'>;
+export type StripeSettings = Pick<
+  Config,
+  'STRIPE_API_BASE' | 'STRIPE_TIMEOUT' | 'RESPONSE_MAX_MB' | 'RESPONSE_TIMEOUT'
+>;
 
 export function createStripeProvider(secretKey: string, settings: StripeSettings): BillingProvider {
   let loading: Promise<Client> | undefined;
@@ -60,6 +65,7 @@ export function createStripeProvider(secretKey: string, settings: StripeSettings
           return leaveCard(stripe, wish);
         const options = { idempotencyKey: `subscribe:${wish.attempt}` };
         const changed = {
+          expand: [INVOICE],
           metadata: { customer_id: wish.customer.customerId, plan_id: wish.planId },
           collection_method: 'send_invoice' as const,
           days_until_due: DAYS_UNTIL_DUE,
@@ -68,7 +74,11 @@ export function createStripeProvider(secretKey: string, settings: StripeSettings
           const subscription = current
             ? await stripe.subscriptions.update(
                 current.id,
-                { ...changed, items: [{ id: current.items.data[0]?.id ?? '', price: wish.price.id }] },
+                {
+                  ...changed,
+                  ...billingOf(current, wish.price.id),
+                  items: [{ id: current.items.data[0]?.id ?? '', price: wish.price.id }],
+                },
                 options,
               )
             : await stripe.subscriptions.create(
@@ -113,11 +123,15 @@ export function createStripeProvider(secretKey: string, settings: StripeSettings
 
 async function connect(secretKey: string, settings: StripeSettings): Promise<Client> {
   const { default: Stripe } = await import('stripe');
+  const plain = plainFetch(settings);
+  const limits = { totalMs: settings.STRIPE_TIMEOUT, raisedBy: { time: 'STRIPE_TIMEOUT' } };
+  const fetch = ((url: string, init?: RequestInit) => plain(url, init, limits)) as typeof globalThis.fetch;
   const base = settings.STRIPE_API_BASE && new URL(settings.STRIPE_API_BASE);
   return new Stripe(secretKey, {
     maxNetworkRetries: NETWORK_RETRIES,
     timeout: settings.STRIPE_TIMEOUT,
     telemetry: false,
+    httpClient: Stripe.createFetchHttpClient(fetch),
     ...(base && {
       host: base.hostname,
       port: base.port || (base.protocol === 'https:' ? 443 : 80),
@@ -143,10 +157,10 @@ async function findPlan(stripe: Client, planId: string): Promise<ProviderPlan | 
  */
 async function currentSubscription(stripe: Client, { current, payer, customer }: SubscriptionWish) {
   if (current) {
-    const recorded = await stripe.subscriptions.retrieve(current).catch(undefinedWhereMissing);
+    const recorded = await stripe.subscriptions.retrieve(current, { expand: [INVOICE] }).catch(undefinedWhereMissing);
     if (recorded && LIVING.includes(recorded.status)) return recorded;
   }
-  const { data } = await stripe.subscriptions.list({ customer: payer, limit: 100 });
+  const { data } = await stripe.subscriptions.list({ customer: payer, limit: 100, expand: [`data.${INVOICE}`] });
   return data.find(({ metadata, status }) => metadata.customer_id === customer.customerId && LIVING.includes(status));
 }
 
@@ -168,12 +182,30 @@ async function leaveCard(stripe: Client, { payer, price, returnUrl, attempt }: S
   return { checkoutUrl: session.url ?? '' };
 }
 
-const asSubscription = (subscription: Stripe.Subscription): ProviderSubscription => ({
-  id: subscription.id,
-  status: subscription.status,
-  // Without what the SDK adds to an answer.
-  raw: JSON.parse(JSON.stringify(subscription)) as Record<string, unknown>,
-});
+const INVOICE = 'latest_invoice';
+const isPaid = ({ latest_invoice: invoice }: Stripe.Subscription): boolean =>
+  typeof invoice === 'object' && invoice?.status === 'paid';
+
+/**
+ * How a switch is billed. What was paid for is set off against the new plan, and the rest is invoiced now, as the plan
+ * counts from its payment. What was not paid for is worth nothing: the provider would give credit for it all the same.
+ */
+function billingOf(
+  current: Stripe.Subscription,
+  priceId: string,
+): Pick<Stripe.SubscriptionUpdateParams, 'proration_behavior' | 'billing_cycle_anchor'> {
+  if (current.items.data[0]?.price.id === priceId) return {};
+  if (isPaid(current)) return { proration_behavior: 'always_invoice' };
+  return { proration_behavior: 'none', billing_cycle_anchor: { type: 'now' } };
+}
+
+function asSubscription(subscription: Stripe.Subscription): ProviderSubscription {
+  const { id, status, latest_invoice: invoice } = subscription;
+  // Without what the SDK adds to an answer, and with the invoice named as it is where nobody asks for it whole.
+  const raw = parseJson(JSON.stringify(subscription)) as Record<string, unknown>;
+  if (invoice !== undefined) raw.latest_invoice = typeof invoice === 'object' ? (invoice?.id ?? null) : invoice;
+  return { id, status, isPaid: isPaid(subscription), raw };
+}
 
 /** What the SDK throws, by its fields: its classes are not loaded here. */
 interface StripeFailure {
@@ -204,7 +236,7 @@ function providerProblem(error: unknown): unknown {
   const { type, rawType, code, statusCode, message } = error as StripeFailure;
   if (!type?.startsWith('Stripe')) return error;
   // It names the key, in part.
-  const said = statusCode === 401 ? 'the deployment is not let in' : message;
+  const said = statusCode === 401 ? 'the deployment is not let in' : (bodyLimitIn(error)?.message ?? message);
   const name = code ?? rawType ?? (statusCode === undefined ? 'api_connection_error' : 'api_error');
   return new Problem('billing_provider_failed', `provider ${statusCode ?? 0} ${name}: ${said}`);
 }

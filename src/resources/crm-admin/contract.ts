@@ -32,6 +32,9 @@ const CrmCustomer = z
   })
   .meta({ id: 'CrmCustomer' });
 
+/** The stamp only says that somebody is an admin of a workspace. */
+const OPERATOR = { credential: 'admin', right: 'customers.annotate' } as const;
+
 const page = { limit: limit(500, 50), offset };
 const pageMeta = z.object({ total: z.int(), limit: z.int(), offset: z.int() });
 
@@ -40,7 +43,7 @@ export const listCrmCustomers = endpoint({
   surface: 'control-plane',
   method: 'get',
   path: '/v1/crm-admin/customers',
-  credential: 'admin',
+  ...OPERATOR,
   summary: 'Customers with their status and last note, newest workspace first',
   query: z.object({ status: z.enum(CRM_STATUSES).optional(), q: z.string().max(200).optional(), ...page }),
   status: 200,
@@ -53,7 +56,7 @@ export const getCrmCustomer = endpoint({
   surface: 'control-plane',
   method: 'get',
   path: '/v1/crm-admin/customers/{customer_id}',
-  credential: 'admin',
+  ...OPERATOR,
   summary: 'One customer with its status and last note',
   params: CustomerPath,
   status: 200,
@@ -66,7 +69,7 @@ export const updateCrmCustomer = endpoint({
   surface: 'control-plane',
   method: 'patch',
   path: '/v1/crm-admin/customers/{customer_id}',
-  credential: 'admin',
+  ...OPERATOR,
   summary: 'Set the status of a customer',
   params: CustomerPath,
   body: z.strictObject({ status: z.enum(CRM_STATUSES) }).meta({ id: 'CrmCustomerChange' }),
@@ -80,7 +83,7 @@ export const listNotes = endpoint({
   surface: 'control-plane',
   method: 'get',
   path: '/v1/crm-admin/customers/{customer_id}/notes',
-  credential: 'admin',
+  ...OPERATOR,
   summary: 'Notes on a customer, newest first',
   params: CustomerPath,
   query: z.object(page),
@@ -94,7 +97,7 @@ export const createNote = endpoint({
   surface: 'control-plane',
   method: 'post',
   path: '/v1/crm-admin/customers/{customer_id}/notes',
-  credential: 'admin',
+  ...OPERATOR,
   summary: 'Note something about a customer',
   params: CustomerPath,
   body: z.object({ text: z.string().trim().min(1).max(10_000) }).meta({ id: 'NewCrmNote' }),
@@ -108,7 +111,7 @@ export const deleteNote = endpoint({
   surface: 'control-plane',
   method: 'delete',
   path: '/v1/crm-admin/customers/{customer_id}/notes/{note_id}',
-  credential: 'admin',
+  ...OPERATOR,
   summary: 'Delete a note',
   params: CustomerPath.extend({ note_id: z.string() }),
   status: 204,

@@ -8,45 +8,35 @@ import type { CrmFilter, CrmStore, Page } from './store.ts';
 
 export type CrmService = ReturnType<typeof createCrmService>;
 
-/** The stamp only says that somebody is an admin of a workspace. @throws Problem internal_only */
-function requireOperator({ isInternal }: Caller): void {
-  if (!isInternal) throw new Problem('internal_only');
-}
-
 export const createCrmService = ({ store }: { store: CrmStore }) => {
-  /** @throws Problem internal_only, not_found */
-  async function get(caller: Caller, customerId: string) {
-    requireOperator(caller);
-    return found(await store.find(customerId));
-  }
+  /** @throws Problem not_found */
+  const get = async (customerId: string) => found(await store.find(customerId));
 
   return {
     get,
 
-    async list(caller: Caller, { limit, offset, ...filter }: CrmFilter & Page) {
-      requireOperator(caller);
+    async list({ limit, offset, ...filter }: CrmFilter & Page) {
       const { rows, total } = await store.list(filter, { limit, offset });
       return { data: rows, meta: { total, limit, offset } };
     },
 
     async setStatus(caller: Caller, customerId: string, status: CrmStatus) {
-      await get(caller, customerId);
+      await get(customerId);
       await store.setStatus(customerId, status, caller.actor);
-      return get(caller, customerId);
+      return get(customerId);
     },
 
-    async notes(caller: Caller, customerId: string, { limit, offset }: Page) {
-      const { note_count: total } = await get(caller, customerId);
+    async notes(customerId: string, { limit, offset }: Page) {
+      const { note_count: total } = await get(customerId);
       return { data: await store.notes(customerId, { limit, offset }), meta: { total, limit, offset } };
     },
 
     async createNote(caller: Caller, customerId: string, text: string) {
-      await get(caller, customerId);
+      await get(customerId);
       return store.insertNote(customerId, text, caller.actor);
     },
 
-    async deleteNote(caller: Caller, customerId: string, noteId: string): Promise<void> {
-      requireOperator(caller);
+    async deleteNote(customerId: string, noteId: string): Promise<void> {
       if (!isUuid(noteId) || !(await store.deleteNote(customerId, noteId))) throw new Problem('not_found');
     },
   };

@@ -11,6 +11,7 @@ const Customer = z
     customer_id: z.string(),
     identity_workspace_id: z.string(),
     plan: z.enum(PLANS),
+    plan_in_force: z.enum(PLANS).describe('Whose caps count: a plan that costs counts from its payment'),
     tier: z.string(),
     status: z.enum(WORKSPACE_STATUSES),
     member_count: z.int(),

@@ -1,4 +1,5 @@
 /** What admins can learn of customers. */
+import { can } from '../../platform/core/rights.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import { capOf, tierOf, type CappedResource } from '../workspaces/model.ts';
 import type { CustomerFilter, CustomerRow, CustomerStore } from './store.ts';
@@ -7,17 +8,15 @@ export type CustomerService = ReturnType<typeof createCustomerService>;
 
 export const createCustomerService = ({ store }: { store: CustomerStore }) => ({
   /** An admin of a tenant sees that tenant alone, whatever is asked for. */
-  async list(
-    { customerId, isInternal }: Caller,
-    { limit, offset, ...filter }: CustomerFilter & { limit: number; offset: number },
-  ) {
-    const { rows, total } = await store.list(isInternal ? undefined : customerId, filter, { limit, offset });
+  async list(caller: Caller, { limit, offset, ...filter }: CustomerFilter & { limit: number; offset: number }) {
+    const only = can(caller, 'customers.list-all') ? undefined : caller.customerId;
+    const { rows, total } = await store.list(only, filter, { limit, offset });
     return { data: rows.map(wire), meta: { total, limit, offset } };
   },
 });
 
 function wire(row: CustomerRow) {
-  const usage = (current: number, resource: CappedResource) => ({ current, limit: capOf(row.plan, resource) });
+  const usage = (current: number, resource: CappedResource) => ({ current, limit: capOf(row.planInForce, resource) });
   const runsToday = usage(row.cappedRunsToday, 'runs_per_day');
   // Nothing counts the runs of a plan without a cap as they are accepted.
   if (runsToday.limit === null) runsToday.current = row.runsToday;
@@ -25,7 +24,8 @@ function wire(row: CustomerRow) {
     customer_id: row.customerId,
     identity_workspace_id: row.identityWorkspaceId,
     plan: row.plan,
-    tier: tierOf(row.plan),
+    plan_in_force: row.planInForce,
+    tier: tierOf(row.planInForce),
     status: row.status,
     member_count: row.members,
     usage: {

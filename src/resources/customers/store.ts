@@ -17,7 +17,7 @@ export interface CustomerFilter {
 }
 
 type Workspace = Pick<typeof workspaces.$inferSelect, 'customerId' | 'identityWorkspaceId' | 'plan' | 'status'> &
-  Pick<typeof workspaces.$inferSelect, 'createdAt' | 'readyAt' | 'archivedAt'>;
+  Pick<typeof workspaces.$inferSelect, 'planInForce' | 'createdAt' | 'readyAt' | 'archivedAt'>;
 
 export interface CustomerRow extends Workspace {
   members: number;
@@ -51,7 +51,7 @@ export const createCustomerStore = (db: Database) => ({
       with page as (
         select * from workspaces ${where} order by created_at desc, customer_id desc limit ${limit} offset ${offset}
       )
-      select w.customer_id as "customerId", w.identity_workspace_id as "identityWorkspaceId", w.plan, w.status,
+      select w.customer_id as "customerId", w.identity_workspace_id as "identityWorkspaceId", w.plan, w.plan_in_force as "planInForce", w.status,
         w.created_at as "createdAt", w.ready_at as "readyAt", w.archived_at as "archivedAt",
         (select count(*)::int from workspace_members m where m.customer_id = w.customer_id) as members,
         coalesce((select u.used from usage_counters u where u.customer_id = w.customer_id

@@ -5,6 +5,14 @@ import type { FlagService } from './service.ts';
 
 export const flagRoutes = ({ flags }: { flags: FlagService }): readonly Route[] => [
   handle(listFlags, ({ caller }) => flags.list(caller)),
-  handle(putFlag, ({ caller, params, body }) => flags.put(caller, params.name, body)),
-  handle(deleteFlag, ({ params }) => flags.delete(params.name)),
+  handle(
+    putFlag,
+    ({ caller, params, body }) => flags.put(caller, params.name, body),
+    ({ params, body }) => flags.concerned(params.name, body),
+  ),
+  handle(
+    deleteFlag,
+    ({ params }) => flags.delete(params.name),
+    ({ params }) => flags.concerned(params.name, { workspaces: {} }),
+  ),
 ];

@@ -1,6 +1,7 @@
 /** What can be done with feature flags. The exceptions of other workspaces are the operator's to see, nobody else's. */
 import { Problem } from '../../platform/core/problem.ts';
-import type { Caller } from '../../platform/http/endpoint.ts';
+import { can } from '../../platform/core/rights.ts';
+import type { Caller, Concern } from '../../platform/http/endpoint.ts';
 import type { FlagChange } from './contract.ts';
 import { isOnFor } from './model.ts';
 import type { FlagRow, FlagStore } from './store.ts';
@@ -21,16 +22,29 @@ export const createFlagService = ({ store }: { store: FlagStore }) => ({
     return wire(await store.put(name, { ...change, updatedBy: caller.actor }), caller);
   },
 
+  /** Workspaces whose exception comes, goes or changes. A switch for everybody is about nobody in particular. */
+  async concerned(name: string, { workspaces: after }: Pick<FlagChange, 'workspaces'>): Promise<Concern[]> {
+    if (after === undefined) return [];
+    const before = (await store.find(name))?.workspaces ?? {};
+    return [...new Set([...Object.keys(before), ...Object.keys(after)])]
+      .filter((customerId) => before[customerId] !== after[customerId])
+      .map((customerId) => ({ customerId, change: { exception: after[customerId] ?? null } }));
+  },
+
   /** @throws Problem not_found */
   async delete(name: string): Promise<void> {
     if (!(await store.delete(name))) throw new Problem('not_found');
   },
 });
 
-const wire = (row: FlagRow, { customerId, isInternal }: Caller) => ({
+const wire = (row: FlagRow, caller: Caller) => ({
   name: row.name,
   description: row.description,
-  enabled: isOnFor(row, customerId),
+  enabled: isOnFor(row, caller.customerId),
   updated_at: row.updatedAt,
-  ...(isInternal && { default_enabled: row.enabled, workspaces: row.workspaces, updated_by: row.updatedBy }),
+  ...(can(caller, 'deployment.inspect') && {
+    default_enabled: row.enabled,
+    workspaces: row.workspaces,
+    updated_by: row.updatedBy,
+  }),
 });

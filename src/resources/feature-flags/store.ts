@@ -18,6 +18,11 @@ interface FlagValues {
 export const createFlagStore = (db: Database) => ({
   list: (): Promise<FlagRow[]> => db.orm.select().from(featureFlags).orderBy(asc(featureFlags.name)),
 
+  async find(name: string): Promise<FlagRow | undefined> {
+    const [row] = await db.orm.select().from(featureFlags).where(eq(featureFlags.name, name));
+    return row;
+  },
+
   async unknownWorkspaces(customerIds: readonly string[]): Promise<string[]> {
     if (customerIds.length === 0) return [];
     const rows = await db.orm

@@ -1,5 +1,6 @@
 /** Where the APIs of integrations are: what the operator set goes before what the provider publishes. */
 import { ConfigError, type Config } from '../../platform/core/config.ts';
+import { withoutTrailingSlashes } from '../../platform/core/text.ts';
 import { integrations } from './catalogue.ts';
 
 export type BaseAddresses = ReturnType<typeof createBaseAddresses>;
@@ -18,7 +19,10 @@ export function createBaseAddresses(
     anthropic: settings.ANTHROPIC_BASE_URL,
     ...Object.fromEntries(set),
   };
-  const ofOperator = (slug: string) => operators[slug]?.replace(/\/+$/, '');
+  const ofOperator = (slug: string) => {
+    const url = operators[slug];
+    return url === undefined ? undefined : withoutTrailingSlashes(url);
+  };
   return {
     /** The operator's may be private, and plain requests go there. */
     isOperators: (slug: string): boolean => ofOperator(slug) !== undefined,

@@ -4,9 +4,11 @@
  *
  * What goes wrong is logged without its words: an address may have the token in it, an answer may repeat it.
  */
+import type { Config } from '../../platform/core/config.ts';
 import type { SecretBox } from '../../platform/core/crypto.ts';
 import type { Log } from '../../platform/core/log.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
+import { plainFetch } from '../../platform/egress/limits.ts';
 import type { BaseAddresses } from './addresses.ts';
 import { integrations } from './catalogue.ts';
 import { createProbe } from './probe.ts';
@@ -18,9 +20,8 @@ export interface HealthCheckOptions {
   secretBox: Pick<SecretBox, 'open'>;
   addresses: BaseAddresses;
   egress: Pick<Egress, 'fetch'>;
-  settings: { EGRESS_ALLOWLIST: readonly string[]; INTEGRATION_HEALTH_INTERVAL: number };
+  settings: Pick<Config, 'EGRESS_ALLOWLIST' | 'INTEGRATION_HEALTH_INTERVAL' | 'RESPONSE_MAX_MB' | 'RESPONSE_TIMEOUT'>;
   log: Log;
-  timeoutMs?: number;
 }
 
 /** After an answer that told nothing, or that it was asked too often; also of a worker that died. */
@@ -28,10 +29,10 @@ const SOON_MS = 5 * 60_000;
 const AT_ONCE = 10;
 /** A tick ends then; the next one goes on. */
 const TICK_MS = 60_000;
-const PATIENCE_MS = 10_000;
 
 export const createHealthChecks = (options: HealthCheckOptions) => {
-  const { store, secretBox, addresses, egress, settings, log, timeoutMs = PATIENCE_MS } = options;
+  const { store, secretBox, addresses, egress, settings, log } = options;
+  const plain = plainFetch(settings);
   const regularlyMs = settings.INTEGRATION_HEALTH_INTERVAL;
   const soonMs = Math.min(SOON_MS, regularlyMs);
 
@@ -56,9 +57,9 @@ export const createHealthChecks = (options: HealthCheckOptions) => {
     const isPlain = own === undefined && addresses.isOperators(token.slug);
     const probe = createProbe({
       base: own ?? addresses.baseOf(token.slug),
-      fetch: isPlain ? fetch : egress.fetch,
+      fetch: isPlain ? plain : egress.fetch,
       allowlist: settings.EGRESS_ALLOWLIST,
-      timeoutMs,
+      timeoutMs: settings.RESPONSE_TIMEOUT,
       signal,
     });
     return integration.check(probe, given);

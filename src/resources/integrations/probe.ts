@@ -2,7 +2,10 @@
  * How providers are asked. Addresses of the operator's take plain requests; whatever a workspace names goes through the
  * guard, like everything else that tenants choose.
  */
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { createTransport } from 'nodemailer';
+import { withoutTrailingSlashes } from '../../platform/core/text.ts';
 import type { GuardedFetch } from '../../platform/egress/egress.ts';
 import { readCapped } from '../../platform/egress/read-capped.ts';
 import { resolvePublic } from '../../platform/egress/resolve.ts';
@@ -27,33 +30,42 @@ const TLS_FROM_THE_START = 465;
 export const createProbe = ({ base, fetch, allowlist, timeoutMs, signal }: ProbeOptions): Probe => ({
   async http({ path, method, headers, body }: ProviderRequest): Promise<ProviderReply> {
     if (!base) throw new Error('the address of the server is not set');
-    const reply = await fetch(base.replace(/\/+$/, '') + path, {
-      method: method ?? 'GET',
-      headers: { 'user-agent': USER_AGENT, accept: 'application/json', ...headers },
-      ...(body !== undefined && { body }),
-      // A token is for the address that it was given for.
-      redirect: 'manual',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
-    });
+    const reply = await fetch(
+      withoutTrailingSlashes(base) + path,
+      {
+        method: method ?? 'GET',
+        headers: { 'user-agent': USER_AGENT, accept: 'application/json', ...headers },
+        ...(body !== undefined && { body }),
+        // A token is for the address that it was given for.
+        redirect: 'manual',
+        signal,
+      },
+      { totalMs: timeoutMs, raisedBy: { time: 'RESPONSE_TIMEOUT' } },
+    );
     const { bytes } = await readCapped(reply, MAX_REPLY_BYTES);
     return { status: reply.status, headers: reply.headers, text: bytes.toString('utf8') };
   },
 
   async smtp({ host, port, user, password }: SmtpLogin): Promise<HealthStatus | undefined> {
     const isTrusted = allowlist.includes(`${host}:${port}`);
+    const address = isTrusted ? host : await resolvePublic(host);
+    const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    // Its own connection, which ends when the time does: the library's own limits begin again with every byte.
+    const socket = connect({ host: address, port });
+    const end = () => socket.destroy(deadline.reason as Error);
+    deadline.addEventListener('abort', end, { once: true });
     const transport = createTransport({
-      host: isTrusted ? host : await resolvePublic(host),
+      host: address,
       port,
       secure: port === TLS_FROM_THE_START,
       // A password crosses the internet under TLS or not at all.
       requireTLS: !isTrusted,
       tls: { servername: host },
       auth: { user, pass: password },
-      ...{ connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, socketTimeout: timeoutMs },
+      getSocket: (_options, hand) => hand(null, { connection: socket }),
     });
-    const close = () => transport.close();
-    signal.addEventListener('abort', close, { once: true });
     try {
+      await once(socket, 'connect');
       await transport.verify();
       return 'ok';
     } catch (error) {
@@ -61,8 +73,9 @@ export const createProbe = ({ base, fetch, allowlist, timeoutMs, signal }: Probe
       if (code === 'EAUTH' && responseCode !== undefined && responseCode >= 500) return 'invalid';
       throw error;
     } finally {
-      signal.removeEventListener('abort', close);
-      close();
+      deadline.removeEventListener('abort', end);
+      transport.close();
+      socket.destroy();
     }
   },
 });

@@ -9,6 +9,7 @@ import type { SecretBox } from '../../platform/core/crypto.ts';
 import { newUuid } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
 import { Problem } from '../../platform/core/problem.ts';
+import { can } from '../../platform/core/rights.ts';
 import { found } from '../../platform/db/client.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Caller, Confirmation } from '../../platform/http/endpoint.ts';
@@ -64,8 +65,9 @@ export const createIntegrationService = (options: IntegrationServiceOptions) => 
   };
 
   /** The internal workspace acts for others; of anybody else what they name is ignored. @throws Problem not_found */
-  async function ownerOf({ customerId, isInternal }: Caller, named: string | undefined): Promise<string> {
-    if (!isInternal || named === undefined || named === customerId) return customerId;
+  async function ownerOf(caller: Caller, named: string | undefined): Promise<string> {
+    const { customerId } = caller;
+    if (named === undefined || named === customerId || !can(caller, 'integrations.write-any')) return customerId;
     if (!(await store.isWorkspace(named))) throw new Problem('not_found');
     return named;
   }

@@ -1,9 +1,9 @@
 /** The HTTP contract of the members of a workspace: who may sign in to it, and as what. */
 import { z } from 'zod';
+import { ROLES } from '../../platform/core/rights.ts';
 import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
 import { Timestamp } from '../../platform/http/schemas.ts';
 import { addressIn } from '../sign-in/model.ts';
-import { ROLES } from '../workspaces/model.ts';
 
 const Role = z.enum(ROLES).describe('Owners and admins may do what is for admins; an owner is made by another');
 

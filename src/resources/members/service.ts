@@ -1,18 +1,17 @@
 /** Who may sign in to a workspace. Its own admins decide, and those of the workspace that operates the deployment. */
-import { Problem } from '../../platform/core/problem.ts';
+import { can, demand, isOwner, type Role } from '../../platform/core/rights.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import { addressIn } from '../sign-in/model.ts';
-import type { Role } from '../workspaces/model.ts';
 import type { MemberStore } from './store.ts';
 
 export type MemberService = ReturnType<typeof createMemberService>;
 
-const isOwner = ({ role }: Caller): boolean => role === 'owner';
+const mayTouchOwners = (caller: Caller): boolean => can(caller, 'members.appoint-owners');
 
 export const createMemberService = ({ store }: { store: MemberStore }) => {
   /** @returns slug of the workspace. @throws Problem not_found, also for one that is not the caller's to see */
-  async function workspaceFor({ workspaceId, isInternal, isAdmin }: Caller, id: string): Promise<string> {
-    if (id !== workspaceId && !(isInternal && isAdmin)) throw new Problem('not_found');
+  async function workspaceFor(caller: Caller, id: string): Promise<string> {
+    if (id !== caller.workspaceId) demand(caller, 'members.reach-any');
     return store.customerOf(id);
   }
 
@@ -22,15 +21,15 @@ export const createMemberService = ({ store }: { store: MemberStore }) => {
     /** @throws Problem not_found, already_exists, owner_required, workspace_archived */
     async add(caller: Caller, id: string, { email, role }: { email: string; role: Role }) {
       const customerId = await workspaceFor(caller, id);
-      if (role === 'owner' && !isOwner(caller)) throw new Problem('owner_required');
+      if (isOwner(role)) demand(caller, 'members.appoint-owners');
       return store.add(customerId, { email: addressIn(email)!, role, invitedBy: caller.actor });
     },
 
     setRole: async (caller: Caller, id: string, memberId: string, role: Role) =>
-      store.setRole(await workspaceFor(caller, id), memberId, role, isOwner(caller)),
+      store.setRole(await workspaceFor(caller, id), memberId, role, mayTouchOwners(caller)),
 
     remove: async (caller: Caller, id: string, memberId: string) =>
-      store.remove(await workspaceFor(caller, id), memberId, isOwner(caller)),
+      store.remove(await workspaceFor(caller, id), memberId, mayTouchOwners(caller)),
 
     /** Of a new workspace, its maker. What names no inbox cannot sign in and is left out. */
     async seedOwner(customerId: string, email: string): Promise<void> {

@@ -7,11 +7,11 @@
 import { and, asc, count, eq, sql } from 'drizzle-orm';
 import { newUuid } from '../../platform/core/ids.ts';
 import { Problem } from '../../platform/core/problem.ts';
+import { isOwner, type Role } from '../../platform/core/rights.ts';
 import { found, type Database } from '../../platform/db/client.ts';
 import type { SignInStore } from '../sign-in/store.ts';
-import type { Role } from '../workspaces/model.ts';
 import { openStatus } from '../workspaces/store.ts';
-import { workspaceMembers, workspaces } from '../workspaces/table.ts';
+import { formerMembers, workspaceMembers, workspaces } from '../workspaces/table.ts';
 
 export type MemberStore = ReturnType<typeof createMemberStore>;
 
@@ -21,6 +21,13 @@ export interface Membership {
   customerId: string;
   role: Role;
 }
+
+type IdentityMembership = Omit<Membership, 'role'> & {
+  /** Null: no member. */
+  role: Role | null;
+  /** And not taken in again. */
+  wasRemoved: boolean;
+};
 
 const MEMBER = {
   id: workspaceMembers.id,
@@ -71,6 +78,15 @@ export const createMemberStore = (db: Database, { cutOff }: Pick<SignInStore, 'c
       return { data, meta: { total: data.length } };
     },
 
+    /** E-mail addresses. */
+    async listOwners(customerId: string): Promise<string[]> {
+      const rows = await db.orm
+        .select({ email: workspaceMembers.email })
+        .from(workspaceMembers)
+        .where(and(eq(workspaceMembers.customerId, customerId), eq(workspaceMembers.role, 'owner')));
+      return rows.map(({ email }) => email);
+    },
+
     /** @throws Problem already_exists, not_found, workspace_archived */
     add: (customerId: string, member: { email: string; role: Role; invitedBy: string }) =>
       alone(customerId, async (status) => {
@@ -81,6 +97,9 @@ export const createMemberStore = (db: Database, { cutOff }: Pick<SignInStore, 'c
           .onConflictDoNothing()
           .returning(MEMBER);
         if (!added) throw new Problem('already_exists');
+        await db.orm
+          .delete(formerMembers)
+          .where(and(eq(formerMembers.customerId, customerId), eq(formerMembers.email, member.email)));
         return added;
       }),
 
@@ -91,9 +110,9 @@ export const createMemberStore = (db: Database, { cutOff }: Pick<SignInStore, 'c
     setRole: (customerId: string, id: string, role: Role, mayTouchOwners: boolean) =>
       alone(customerId, async () => {
         const member = await one(customerId, id);
-        if (!mayTouchOwners && (member.role === 'owner' || role === 'owner')) throw new Problem('owner_required');
+        if (!mayTouchOwners && (isOwner(member.role) || isOwner(role))) throw new Problem('owner_required');
         if (member.role === role) return member;
-        if (member.role === 'owner') await requireAnotherOwner(customerId);
+        if (isOwner(member.role)) await requireAnotherOwner(customerId);
         const [changed] = await db.orm
           .update(workspaceMembers)
           .set({ role })
@@ -108,9 +127,10 @@ export const createMemberStore = (db: Database, { cutOff }: Pick<SignInStore, 'c
     remove: (customerId: string, id: string, mayTouchOwners: boolean): Promise<void> =>
       alone(customerId, async () => {
         const member = await one(customerId, id);
-        if (!mayTouchOwners && member.role === 'owner') throw new Problem('owner_required');
-        if (member.role === 'owner') await requireAnotherOwner(customerId);
+        if (!mayTouchOwners && isOwner(member.role)) throw new Problem('owner_required');
+        if (isOwner(member.role)) await requireAnotherOwner(customerId);
         await db.orm.delete(workspaceMembers).where(owned(customerId, id));
+        await db.orm.insert(formerMembers).values({ customerId, email: member.email }).onConflictDoNothing();
         await cutOff(customerId, member.email);
       }),
 
@@ -159,9 +179,11 @@ export const createMemberStore = (db: Database, { cutOff }: Pick<SignInStore, 'c
       workspaceId: string,
       slug: string,
       email: string | undefined,
-    ): Promise<(Omit<Membership, 'role'> & { role: Role | null }) | undefined> {
-      const [row] = await db.rows<Omit<Membership, 'role'> & { role: Role | null }>(sql`
-        select w.identity_workspace_id as "workspaceId", w.customer_id as "customerId", m.role
+    ): Promise<IdentityMembership | undefined> {
+      const [row] = await db.rows<IdentityMembership>(sql`
+        select w.identity_workspace_id as "workspaceId", w.customer_id as "customerId", m.role,
+          exists (select from ${formerMembers} f where f.customer_id = w.customer_id and f.email = ${email ?? null}::text)
+            as "wasRemoved"
         from ${workspaces} w
         left join ${workspaceMembers} m on m.customer_id = w.customer_id and m.email = ${email ?? null}::text
         where w.identity_workspace_id = ${workspaceId} or w.customer_id = ${slug}

@@ -3,6 +3,7 @@
  * answer its page, so no other credential is looked at.
  */
 import express, { type Request, type Router } from 'express';
+import { JsonDepthError, parseJson } from '../../platform/core/json.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { notFound } from '../../platform/http/app.ts';
 import { findUnstorable } from '../../platform/http/validate.ts';
@@ -58,9 +59,9 @@ export function miniappRouter({
 function jsonIn(body: unknown): unknown {
   let data: unknown;
   try {
-    data = JSON.parse(body as string);
-  } catch {
-    throw new Problem('invalid_json');
+    data = parseJson(body as string);
+  } catch (error) {
+    throw error instanceof JsonDepthError ? new Problem('bad_request', error.message) : new Problem('invalid_json');
   }
   const unstorable = findUnstorable(data);
   if (unstorable) throw new Problem('bad_request', [...unstorable.path, unstorable.reason].join(': '));

@@ -27,8 +27,6 @@ export interface MiniappOptions {
   baseUrl: string;
 }
 
-/** Of those who made a wait a moment ago somebody is telling them right now. */
-const OVERDUE_MS = 15_000;
 const BATCH = 200;
 
 export type MiniappService = ReturnType<typeof createMiniappService>;
@@ -68,8 +66,12 @@ export function createMiniappService({ store, temporal, log, secret, baseUrl }: 
       throw new Problem(page?.state === 'submitted' ? 'already_submitted' : 'not_found');
     },
 
-    async tellUntold(): Promise<void> {
-      for (const untold of await store.listUntold(OVERDUE_MS, BATCH)) await tell(untold).catch(tellLater);
+    /** A chore. */
+    async tellUntold(signal: AbortSignal): Promise<void> {
+      for (const untold of await store.listUntold(BATCH)) {
+        if (signal.aborted) return;
+        await tell(untold).catch(tellLater);
+      }
     },
   };
 }

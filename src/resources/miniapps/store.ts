@@ -32,7 +32,19 @@ export interface ServedPage {
   state: 'open' | 'submitted' | 'closed';
 }
 
-/** Submitted pages of which somebody has not heard. */
+/** Of those who made a wait a moment ago somebody is telling them right now. */
+const OVERDUE_S = 15;
+const IS_UNTOLD = sql.raw(`submitted_at < now() - interval '${OVERDUE_S} s' and waits <> '{}'`);
+const MOST_UNTOLD = 2_000;
+
+export const SUBMISSIONS_BEHIND = {
+  tellSubmissions: sql`(
+    select count(*)::int as due,
+      coalesce(extract(epoch from now() - min(submitted_at)) - ${OVERDUE_S}, 0)::float8 as "overdueS"
+    from (select submitted_at from miniapp_pages where ${IS_UNTOLD} order by submitted_at limit ${MOST_UNTOLD}) overdue)`,
+};
+
+/** A submitted page of which somebody has not heard. */
 export interface Untold {
   pageId: string;
   waits: string[];
@@ -103,11 +115,12 @@ export const createMiniappStore = (db: Database) => {
     endWait: (call: WaitingCall, pageId: string): Promise<PageWaitedFor | undefined> =>
       changeWaits(sql`array_remove(waits, ${waitOf(call)})`, call, pageId),
 
-    listUntold: (olderThanMs: number, limit: number): Promise<Untold[]> =>
+    /** In no order, so that those who cannot be told do not keep the others waiting. */
+    listUntold: (limit: number): Promise<Untold[]> =>
       db.rows<Untold>(sql`
-        select id as "pageId", waits from miniapp_pages
-        where submitted_at < now() - ${olderThanMs} * interval '1 ms' and waits <> '{}'
-        order by submitted_at limit ${limit}`),
+        select id as "pageId", waits from (
+          select id, waits from miniapp_pages where ${IS_UNTOLD} order by submitted_at limit ${MOST_UNTOLD}
+        ) overdue order by random() limit ${limit}`),
 
     async markTold(pageId: string, wait: string): Promise<void> {
       await db.rows(sql`update miniapp_pages set waits = array_remove(waits, ${wait}) where id = ${pageId}`);

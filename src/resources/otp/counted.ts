@@ -13,6 +13,7 @@ export const countedOtp = (otp: OtpService, { confirmations }: Pick<Meters, 'con
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       if (error.code === 'otp_locked') confirmations.inc({ outcome: 'locked' });
+      else if (error.code === 'otp_mail_limit') confirmations.inc({ outcome: 'unmailed' });
       else if (error.code === 'otp_required') confirmations.inc({ outcome: shown ? 'refused' : 'asked' });
       throw error;
     }

@@ -2,7 +2,7 @@
  * The OTP gate: what a person confirms with a code by mail. The first request is answered with a challenge; the same
  * request with the challenge and its code goes through, once.
  *
- * Mail is sent before its challenge is recorded: when that fails there is nothing to clean up.
+ * A challenge is recorded before its code is mailed, so that it counts; it is taken back where the mail fails.
  */
 import { randomBytes, randomInt } from 'node:crypto';
 import { hmacSha256, secretsIn } from '../../platform/core/crypto.ts';
@@ -10,7 +10,7 @@ import { Problem } from '../../platform/core/problem.ts';
 import type { Caller, Confirmation } from '../../platform/http/endpoint.ts';
 import type { Mailer } from '../../platform/mail/mailer.ts';
 import { CHALLENGE_TTL_MS, type OtpDemand } from './model.ts';
-import type { OtpStore } from './store.ts';
+import type { Opening, OtpStore } from './store.ts';
 
 export interface OtpOptions {
   store: OtpStore;
@@ -19,11 +19,13 @@ export interface OtpOptions {
   secret: string;
   /** The operator's inbox; without one a code goes to who asks for it. */
   inbox: string | undefined;
+  /** Codes that a workspace may have mailed to one recipient. */
+  mailsPerHour: number;
 }
 
 export type OtpService = ReturnType<typeof createOtpService>;
 
-export function createOtpService({ store, mailer, secret, inbox }: OtpOptions) {
+export function createOtpService({ store, mailer, secret, inbox, mailsPerHour }: OtpOptions) {
   const keys = secretsIn(secret);
   /** What is kept of a request, which may have a secret in it that a plain digest would let one guess. */
   const keptOfBody = (key: string, bodyHash: string): string => hmacSha256(key, `otp.body.${bodyHash}`);
@@ -39,20 +41,25 @@ export function createOtpService({ store, mailer, secret, inbox }: OtpOptions) {
   });
 
   async function challenge(caller: Caller, confirmation: Confirmation, scope: string): Promise<OtpDemand> {
+    const { customerId, actor } = caller;
+    const { operation } = confirmation;
     const id = randomBytes(12).toString('base64url');
     const code = String(randomInt(1_000_000)).padStart(6, '0');
+    const recipient = inbox ?? actor;
     const expiresAt = new Date(Date.now() + CHALLENGE_TTL_MS);
-    await mailer.send({
-      to: inbox ?? caller.actor,
-      subject: `Confirmation code for ${scope}`,
-      text: `${caller.actor} wants to do this in the workspace ${caller.customerId}: ${scope}\n\nCode: ${code}\n\nIt is valid for ten minutes and for this request only.`,
-      code: { challenge_id: id, code },
-    });
-    const { customerId } = caller;
-    const { operation } = confirmation;
     const bodyHash = keptOfBody(keys[0], confirmation.bodyHash);
     const row = { id, customerId, operation, scope, bodyHash, codeHmac: keptOf(keys[0], id, code), expiresAt };
-    await store.insertChallenge(row);
+    refuseUnlessOpened(await store.open({ ...row, recipient: recipient.toLowerCase() }, mailsPerHour));
+    const mail = {
+      to: recipient,
+      subject: `Confirmation code for ${scope}`,
+      text: `${actor} wants to do this in the workspace ${customerId}: ${scope}\n\nCode: ${code}\n\nIt is valid for ten minutes and for this request only.`,
+      code: { challenge_id: id, code },
+    };
+    await mailer.send(mail).catch(async (error: unknown) => {
+      await store.withdraw(customerId, id);
+      throw error;
+    });
     return demandOf(caller, id, scope, expiresAt);
   }
 
@@ -61,18 +68,10 @@ export function createOtpService({ store, mailer, secret, inbox }: OtpOptions) {
      * Runs `write` if the request shows a challenge of this caller, operation, scope and body with its code. What
      * `write` throws rolls back both it and the use of the challenge. Whatever else can be wrong with the request is
      * to be found before: nobody is to confirm what cannot be done.
-     * @throws Problem otp_required with the challenge to answer, otp_locked, mail_failed
+     * @throws Problem otp_required with the challenge to answer, otp_locked, otp_mail_limit, mail_failed
      */
     async gate<T>(caller: Caller, confirmation: Confirmation, scope: string, write: () => Promise<T>): Promise<T> {
       const { customerId } = caller;
-      const lockedUntil = await store.lockedUntil(customerId);
-      if (lockedUntil) {
-        const until = lockedUntil.toISOString();
-        throw new Problem(
-          'otp_locked',
-          `otp_locked: too many wrong codes; confirmations are possible again at ${until}`,
-        );
-      }
       const { challengeId: id, code, operation } = confirmation;
       if (id && code && isStorable(id)) {
         const kept = keys.map((key) => ({
@@ -82,11 +81,30 @@ export function createOtpService({ store, mailer, secret, inbox }: OtpOptions) {
         const answer = { customerId, id, operation, scope, kept };
         const verdict = await store.answer(answer, write);
         if (verdict.kind === 'right') return verdict.value;
+        if (verdict.kind === 'locked') throw lockedUntil(verdict.until);
         if (verdict.kind === 'wrong') throw new Problem('otp_required', demandOf(caller, id, scope, verdict.expiresAt));
       }
       throw new Problem('otp_required', await challenge(caller, confirmation, scope));
     },
   };
+}
+
+const lockedUntil = (until: Date): Problem =>
+  new Problem(
+    'otp_locked',
+    `otp_locked: too many wrong codes; confirmations are possible again at ${until.toISOString()}`,
+  );
+
+/** @throws Problem otp_locked, otp_mail_limit */
+function refuseUnlessOpened(opening: Opening): void {
+  if (opening.kind === 'locked') throw lockedUntil(opening.until);
+  if (opening.kind === 'full') {
+    const until = opening.until.toISOString();
+    throw new Problem(
+      'otp_mail_limit',
+      `otp_mail_limit: too many codes were asked for; the next is mailed at ${until}`,
+    );
+  }
 }
 
 /** Headers are Latin-1 at most; anything but the alphabet of a challenge names none. */

@@ -1,12 +1,25 @@
-/** Challenges and what came of them. A challenge is looked at, used up or counted under a lock on its row. */
-import { and, eq, sql } from 'drizzle-orm';
+/**
+ * Challenges and what came of them. Whatever is decided on those of a workspace is decided under a lock on its row among
+ * the locks: a guess is evaluated and counted in one transaction that no other guess overlaps, and the count of those
+ * that are open or were mailed holds until one more is added.
+ */
+import { and, desc, eq, gt, lt, sql, type SQL } from 'drizzle-orm';
 import { safeEqual } from '../../platform/core/crypto.ts';
 import type { Database } from '../../platform/db/client.ts';
-import { isOpen, LOCK_MS, MAX_WRONG_CODES, MAX_WRONG_IN_A_ROW } from './model.ts';
+import {
+  isOpen,
+  LOCK_MS,
+  MAILS_WINDOW_MS,
+  MAX_OPEN,
+  MAX_WRONG_CODES,
+  MAX_WRONG_IN_A_ROW,
+  mayMail,
+  type MailsSent,
+} from './model.ts';
 import { otpChallenges, otpLocks } from './table.ts';
 
 export type OtpStore = ReturnType<typeof createOtpStore>;
-export type Challenge = typeof otpChallenges.$inferInsert;
+export type Challenge = typeof otpChallenges.$inferInsert & { recipient: string };
 
 /** What a code is given for: a challenge counts for the request it was made for and for no other. */
 export interface Answer {
@@ -18,54 +31,123 @@ export interface Answer {
   kept: readonly { bodyHash: string; codeHmac: string }[];
 }
 
+/** Too many wrong codes: nothing of the workspace is confirmed until then, and no code is looked at. */
+type Locked = { kind: 'locked'; until: Date };
+
 export type Verdict<T> =
   | { kind: 'right'; value: T }
+  | Locked
   /** May be answered again. */
   | { kind: 'wrong'; expiresAt: Date }
   /** Unknown, foreign, for something else, used, expired or answered wrongly too often. */
   | { kind: 'void' };
 
+export type Opening = { kind: 'opened' } | Locked | { kind: 'full'; until: Date };
+
+/** So many milliseconds before now, by the clock of the database, which `created_at` is of too. */
+const lately = (window: number): SQL => sql`now() - ${window} * interval '1 ms'`;
+
 export const createOtpStore = (db: Database) => {
+  /** Nothing that is wrong here is to be undone by what goes wrong around it: hence a transaction of its own. */
+  const alone = <T>(customerId: string, work: () => Promise<T>): Promise<T | Locked> =>
+    db.outermostTransaction(async () => {
+      const [lock] = await db.orm
+        .insert(otpLocks)
+        .values({ customerId })
+        .onConflictDoUpdate({ target: otpLocks.customerId, set: { customerId } })
+        .returning({
+          until: otpLocks.lockedUntil,
+          isLocked: sql<boolean>`${otpLocks.lockedUntil} > clock_timestamp()`,
+        });
+      return lock!.until && lock!.isLocked ? { kind: 'locked', until: lock!.until } : work();
+    });
+
   async function countWrong(customerId: string, id: string): Promise<number> {
     const [challenge] = await db.orm
       .update(otpChallenges)
       .set({ wrongCodes: sql`${otpChallenges.wrongCodes} + 1` })
       .where(eq(otpChallenges.id, id))
       .returning({ wrongCodes: otpChallenges.wrongCodes });
-    await db.rows(sql`
-      insert into ${otpLocks} as lock (customer_id, wrong_in_a_row) values (${customerId}, 1)
-      on conflict (customer_id) do update set
-        wrong_in_a_row = lock.wrong_in_a_row + 1,
-        locked_until = case when lock.wrong_in_a_row + 1 >= ${MAX_WRONG_IN_A_ROW}
-          then now() + ${LOCK_MS} * interval '1 ms' else lock.locked_until end`);
+    await db.orm
+      .update(otpLocks)
+      .set({
+        wrongInARow: sql`${otpLocks.wrongInARow} + 1`,
+        lockedUntil: sql`case when ${otpLocks.wrongInARow} + 1 >= ${MAX_WRONG_IN_A_ROW}
+          then clock_timestamp() + ${LOCK_MS} * interval '1 ms' else ${otpLocks.lockedUntil} end`,
+      })
+      .where(eq(otpLocks.customerId, customerId));
     return challenge!.wrongCodes;
   }
 
-  return {
-    async insertChallenge(challenge: Challenge): Promise<void> {
-      await db.orm.insert(otpChallenges).values(challenge);
-    },
+  /** Of the workspace to this recipient, and of all workspaces to it. */
+  async function mailsTo(customerId: string, recipient: string): Promise<MailsSent & { oldest: Date | null }> {
+    // One workspace at a time for a recipient too, or N of them at once would all be the last one allowed.
+    await db.rows(sql`select pg_advisory_xact_lock(hashtextextended(${`otp:${recipient}`}, 0))`);
+    const isOwn = sql`${otpChallenges.customerId} = ${customerId}`;
+    const [sent] = await db.orm
+      .select({
+        ofWorkspace: sql<number>`(count(*) filter (where ${isOwn}))::int`,
+        ofAll: sql<number>`count(*)::int`,
+        oldest: sql<Date | null>`min(${otpChallenges.createdAt}) filter (where ${isOwn})`.mapWith(
+          otpChallenges.createdAt,
+        ),
+      })
+      .from(otpChallenges)
+      .where(and(eq(otpChallenges.recipient, recipient), gt(otpChallenges.createdAt, lately(MAILS_WINDOW_MS))));
+    return sent!;
+  }
 
-    /** @returns until when the workspace may not confirm anything */
-    async lockedUntil(customerId: string): Promise<Date | undefined> {
-      const [lock] = await db.orm
-        .select({ until: otpLocks.lockedUntil })
-        .from(otpLocks)
-        .where(and(eq(otpLocks.customerId, customerId), sql`${otpLocks.lockedUntil} > now()`));
-      return lock?.until ?? undefined;
+  /** All but the newest of those that could be answered. */
+  async function endOlder(customerId: string): Promise<void> {
+    const open = and(
+      eq(otpChallenges.customerId, customerId),
+      sql`${otpChallenges.usedAt} is null`,
+      lt(otpChallenges.wrongCodes, MAX_WRONG_CODES),
+      gt(otpChallenges.expiresAt, new Date()),
+    );
+    const older = db.orm
+      .select({ id: otpChallenges.id })
+      .from(otpChallenges)
+      .where(open)
+      .orderBy(desc(otpChallenges.createdAt), desc(otpChallenges.id))
+      .offset(MAX_OPEN);
+    await db.orm
+      .update(otpChallenges)
+      .set({ expiresAt: new Date() })
+      .where(sql`${otpChallenges.id} in ${older}`);
+  }
+
+  return {
+    /**
+     * Adds a challenge before its code is mailed, so that codes asked for at once are each counted.
+     * @param mailsPerHour that a workspace may have sent to one recipient
+     */
+    open: (challenge: Challenge, mailsPerHour: number): Promise<Opening> =>
+      alone<Opening>(challenge.customerId, async () => {
+        const { oldest, ...sent } = await mailsTo(challenge.customerId, challenge.recipient);
+        if (!mayMail(sent, mailsPerHour)) {
+          return { kind: 'full', until: new Date((oldest?.getTime() ?? Date.now()) + MAILS_WINDOW_MS) };
+        }
+        await db.orm.insert(otpChallenges).values({ ...challenge, createdAt: sql`clock_timestamp()` });
+        await endOlder(challenge.customerId);
+        return { kind: 'opened' };
+      }),
+
+    /** Of a code that was not mailed. */
+    async withdraw(customerId: string, id: string): Promise<void> {
+      await db.orm.delete(otpChallenges).where(and(eq(otpChallenges.id, id), eq(otpChallenges.customerId, customerId)));
     },
 
     /**
      * The right code uses its challenge up and runs `write`, in one transaction: what `write` throws undoes both. A
-     * wrong one is counted in a transaction that commits.
+     * wrong one is counted in a transaction that commits, and that is the only one which has looked at it.
      */
     answer: <T>(answer: Answer, write: () => Promise<T>): Promise<Verdict<T>> =>
-      db.transaction(async () => {
+      alone<Verdict<T>>(answer.customerId, async () => {
         const [challenge] = await db.orm
           .select()
           .from(otpChallenges)
-          .where(and(eq(otpChallenges.id, answer.id), eq(otpChallenges.customerId, answer.customerId)))
-          .for('update');
+          .where(and(eq(otpChallenges.id, answer.id), eq(otpChallenges.customerId, answer.customerId)));
         if (!challenge || !isOpen(challenge) || !isFor(challenge, answer)) return { kind: 'void' };
         if (!answer.kept.some(({ codeHmac }) => safeEqual(challenge.codeHmac, codeHmac))) {
           const wrongCodes = await countWrong(answer.customerId, answer.id);
@@ -75,7 +157,7 @@ export const createOtpStore = (db: Database) => {
         await db.orm
           .update(otpLocks)
           .set({ wrongInARow: 0, lockedUntil: null })
-          .where(and(eq(otpLocks.customerId, answer.customerId), sql`${otpLocks.wrongInARow} > 0`));
+          .where(eq(otpLocks.customerId, answer.customerId));
         return { kind: 'right', value: await write() };
       }),
   };

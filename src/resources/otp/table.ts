@@ -13,6 +13,8 @@ export const otpChallenges = pgTable(
     /** Id of the endpoint. */
     operation: text('operation').notNull(),
     scope: text('scope').notNull(),
+    /** Whom the code was mailed to; unknown of those from before it was counted. */
+    recipient: text('recipient'),
     /** HMAC of the digest of what was asked for. */
     bodyHash: text('body_hash').notNull(),
     /** HMAC of challenge and code; the code itself is nowhere. */
@@ -22,11 +24,16 @@ export const otpChallenges = pgTable(
     expiresAt: instant('expires_at').notNull(),
     createdAt: createdAt(),
   },
-  // Housekeeping deletes what has expired.
-  (t) => [index('otp_challenges_by_expiry').on(t.expiresAt)],
+  (t) => [
+    // Housekeeping deletes what has expired.
+    index('otp_challenges_by_expiry').on(t.expiresAt),
+    // Which of a workspace are open, and how many it and a recipient were mailed lately.
+    index('otp_challenges_by_workspace').on(t.customerId, t.createdAt),
+    index('otp_challenges_by_recipient').on(t.recipient, t.createdAt),
+  ],
 );
 
-/** Wrong codes in a row of a workspace, over all its challenges. */
+/** Wrong codes in a row of a workspace, over all its challenges. Its row is the lock under which they are looked at. */
 export const otpLocks = pgTable('otp_locks', {
   customerId: text('customer_id')
     .primaryKey()

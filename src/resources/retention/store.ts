@@ -37,11 +37,13 @@ const ofEndedRuns = (table: string, before: Date, limit: number, more = sql``): 
     sql`select d.ctid from ${sql.identifier(table)} d where d.run_id < ${firstRunId(before)} and ${runEnded(before)} ${more}
       order by d.run_id limit ${limit}`,
   );
-const expired = (table: string, before: Date, limit: number): SQL =>
+const expired = (table: string, before: Date, limit: number, more = sql``): SQL =>
   deleting(
     table,
-    sql`select d.ctid from ${sql.identifier(table)} d where d.expires_at < ${time(before)} order by d.expires_at limit ${limit}`,
+    sql`select d.ctid from ${sql.identifier(table)} d where d.expires_at < ${time(before)} ${more} order by d.expires_at limit ${limit}`,
   );
+/** By which mails of codes are counted, for an hour: never sooner, whatever the setting. */
+const uncounted = sql`and d.created_at < now() - interval '1 hour'`;
 const endedDeliveries = (table: string, before: Date, limit: number): SQL =>
   deleting(
     table,
@@ -87,12 +89,36 @@ export const STATEMENTS: Readonly<Record<RetainedKind, readonly Statement[]>> = 
   deliveries: [
     (before, limit) => counting(endedDeliveries('webhook_deliveries', before, limit)),
     (before, limit) => counting(endedDeliveries('output_deliveries', before, limit)),
+    // Counts are of a day.
+    (_before, limit) =>
+      counting(
+        deleting(
+          'output_mail_counts',
+          sql`select d.ctid from output_mail_counts d where d.day < (now() at time zone 'utc')::date - 1 order by d.day limit ${limit}`,
+        ),
+      ),
+    (before, limit) =>
+      counting(
+        deleting(
+          'webhook_events',
+          sql`select d.ctid from webhook_events d where d.created_at < ${time(before)}
+            and not exists (select 1 from webhook_deliveries w where w.event_key = d.event_key)
+            order by d.created_at limit ${limit}`,
+        ),
+      ),
+    (before, limit) =>
+      counting(
+        deleting(
+          'delivery_slots',
+          sql`select d.ctid from delivery_slots d where d.held_until < ${time(before)} order by d.held_until limit ${limit}`,
+        ),
+      ),
   ],
-  otp: ['otp_challenges', 'login_challenges', 'ended_sessions'].map(
-    (table): Statement =>
-      (before, limit) =>
-        counting(expired(table, before, limit)),
-  ),
+  otp: [
+    (before, limit) => counting(expired('otp_challenges', before, limit, uncounted)),
+    (before, limit) => counting(expired('login_challenges', before, limit, uncounted)),
+    (before, limit) => counting(expired('ended_sessions', before, limit)),
+  ],
   audit: [
     (before, limit) =>
       counting(

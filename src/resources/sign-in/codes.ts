@@ -1,9 +1,12 @@
 /**
- * Sign-in by mailed code. An address that nobody knows gets the answers that a known one gets, and as fast: its code is
- * made and kept too, and only never mailed.
+ * Sign-in by mail: a code for the browser that asked, and a link for whoever has the mail. An address that nobody knows
+ * gets the answers that a known one gets, and as fast: its code is made and kept too, and only never mailed.
+ *
+ * Anybody may ask for mails to an address, so asking must not be able to keep its owner out. Once an address has been
+ * sent what it may be, the links that it was sent are still good; and only who has asked can guess at the code.
  */
 import { randomBytes, randomInt } from 'node:crypto';
-import { hmacSha256, secretsIn } from '../../platform/core/crypto.ts';
+import { hmacSha256, safeEqual, secretsIn } from '../../platform/core/crypto.ts';
 import type { Log } from '../../platform/core/log.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import type { Mailer } from '../../platform/mail/mailer.ts';
@@ -11,40 +14,67 @@ import { CHALLENGE_TTL_MS } from './model.ts';
 import type { SignInStore } from './store.ts';
 
 export interface CodesOptions {
-  store: Pick<SignInStore, 'insertChallenge' | 'answer'>;
+  store: Pick<SignInStore, 'insertChallenge' | 'withdraw' | 'answer' | 'findByLink' | 'useLink'>;
   isMember: (email: string) => Promise<boolean>;
   mailer: Mailer;
-  /** Keys the HMACs of codes; may have older ones after commas. */
+  /** Keys the HMACs of codes and links; may have older ones after commas. */
   secret: string;
+  /** Public address of the gateway, by the settings: that of a request is what its sender says. */
+  baseUrl: string;
   log: Log;
 }
 
 export type Codes = ReturnType<typeof createCodes>;
 
-export function createCodes({ store, isMember, mailer, secret, log }: CodesOptions) {
+export function createCodes({ store, isMember, mailer, secret, baseUrl, log }: CodesOptions) {
   const secrets = secretsIn(secret);
   /** All that is kept of a code. */
   const keptOf = (key: string, id: string, code: string): string => hmacSha256(key, `sign-in.${id}.${code}`);
+  /** Nothing is kept of a link. */
+  const signatureOf = (key: string, id: string): string => hmacSha256(key, `sign-in.link.${id}`, 'base64url');
+
+  /** The challenge of a link that is ours. */
+  function challengeIn(token: string): string | undefined {
+    const [, id, signed] = /^([\w-]{16})\.([\w-]{43})$/.exec(token) ?? [];
+    if (!id || !signed) return undefined;
+    return secrets.some((key) => safeEqual(signed, signatureOf(key, id))) ? id : undefined;
+  }
 
   async function mail(email: string, id: string, code: string): Promise<void> {
     if (!(await isMember(email))) return;
+    const link = `${baseUrl}/login/link?token=${id}.${signatureOf(secrets[0], id)}`;
     await mailer.send({
       to: email,
       subject: 'Your sign-in code',
-      text: `Code: ${code}\n\nIt is valid for ten minutes and for one sign-in. If you did not ask for it, do nothing.`,
+      text: [
+        `Code: ${code}`,
+        'It is valid for ten minutes, for one sign-in, and where it was asked for.',
+        `Or sign in anywhere by this link, once within the hour: ${link}`,
+        'If you did not ask for it, do nothing.',
+      ].join('\n\n'),
       code: { challenge_id: id, code },
     });
   }
 
   return {
-    /** @returns the id of a challenge, whatever became of the mail */
-    async request(email: string): Promise<string> {
+    /**
+     * @param known the browser that asks is one that the address has signed in with
+     * @returns the id of a challenge, whatever became of the mail
+     */
+    async request(email: string, { known }: { known: boolean }): Promise<string> {
       const id = randomBytes(12).toString('base64url');
       const code = String(randomInt(1_000_000)).padStart(6, '0');
       const expiresAt = new Date(Date.now() + CHALLENGE_TTL_MS);
-      const isKept = await store.insertChallenge({ id, email, codeHmac: keptOf(secrets[0], id, code), expiresAt });
-      // Not awaited: how long it takes would tell whether the address is known.
-      if (isKept) mail(email, id, code).catch((err: unknown) => log.warn({ err }, 'a sign-in code was not mailed'));
+      const codeHmac = keptOf(secrets[0], id, code);
+      if (await store.insertChallenge({ id, email, codeHmac, expiresAt, known })) {
+        // Not awaited: how long it takes would tell whether the address is known.
+        mail(email, id, code)
+          .catch(async (err: unknown) => {
+            log.warn({ err }, 'a sign-in code was not mailed');
+            await store.withdraw(id);
+          })
+          .catch((err: unknown) => log.warn({ err }, 'a sign-in code that was not mailed counts for an hour'));
+      }
       return id;
     },
 
@@ -55,9 +85,25 @@ export function createCodes({ store, isMember, mailer, secret, log }: CodesOptio
     async verify(id: string, code: string): Promise<string> {
       const isWellFormed = /^[\w-]{16}$/.test(id) && /^\d{6}$/.test(code);
       const codeHmacs = secrets.map((key) => keptOf(key, id, code));
-      const email = isWellFormed ? await store.answer({ id, codeHmacs }) : undefined;
-      if (email === undefined) throw new Problem('invalid_code');
-      return email;
+      return valid(isWellFormed ? await store.answer({ id, codeHmacs }) : undefined);
+    },
+
+    /** The address that a link was sent to, which stays good. @throws Problem invalid_code */
+    async readLink(token: string): Promise<string> {
+      const id = challengeIn(token);
+      return valid(id && (await store.findByLink(id)));
+    },
+
+    /** The same, once. @throws Problem invalid_code */
+    async useLink(token: string): Promise<string> {
+      const id = challengeIn(token);
+      return valid(id && (await store.useLink(id)));
     },
   };
+}
+
+/** @throws Problem invalid_code */
+function valid(email: string | undefined): string {
+  if (email === undefined) throw new Problem('invalid_code');
+  return email;
 }

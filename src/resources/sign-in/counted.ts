@@ -7,12 +7,14 @@ import type { SignInService } from './service.ts';
 type Counting = Pick<Meters, 'signIns'>;
 
 export const countedCodes = (codes: Codes, { signIns }: Counting): Codes => ({
-  async request(email) {
-    const id = await codes.request(email);
+  ...codes,
+  async request(...asked) {
+    const id = await codes.request(...asked);
     signIns.inc({ method: 'code', outcome: 'asked' });
     return id;
   },
   verify: (id, code) => codes.verify(id, code).catch(refusal(signIns, 'code')),
+  useLink: (token) => codes.useLink(token).catch(refusal(signIns, 'code')),
 });
 
 export const countedSignIn = (signIn: SignInService, { signIns }: Counting): SignInService => {

@@ -5,6 +5,7 @@
 import {
   createLocalJWKSet,
   createRemoteJWKSet,
+  customFetch,
   errors,
   jwtVerify,
   type JSONWebKeySet,
@@ -13,8 +14,11 @@ import {
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { ConfigError, type Config } from '../../platform/core/config.ts';
-import { customerIdOf, INTERNAL_WORKSPACE } from '../../platform/core/ids.ts';
+import { customerIdOf } from '../../platform/core/ids.ts';
+import { parseJson } from '../../platform/core/json.ts';
 import { Problem } from '../../platform/core/problem.ts';
+import { standingIn } from '../../platform/core/rights.ts';
+import { plainFetch } from '../../platform/egress/limits.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import { findUnstorable } from '../../platform/http/validate.ts';
 import type { MemberStore } from '../members/store.ts';
@@ -34,7 +38,6 @@ const ALGORITHMS = [
   'Ed25519',
 ];
 const CLOCK_TOLERANCE_S = 30;
-const PATIENCE_MS = 5_000;
 /** How long keys are believed without another look, which is how long a dropped one still opens something. */
 const KEYS_MAX_AGE_MS = 10 * 60_000;
 
@@ -46,7 +49,10 @@ const Claims = z.object({
 });
 
 export interface IdentityOptions {
-  settings: Pick<Config, 'IDENTITY_JWKS_URL' | 'IDENTITY_ISSUER' | 'IDENTITY_AUDIENCE'>;
+  settings: Pick<
+    Config,
+    'IDENTITY_JWKS_URL' | 'IDENTITY_ISSUER' | 'IDENTITY_AUDIENCE' | 'RESPONSE_MAX_MB' | 'RESPONSE_TIMEOUT'
+  >;
   members: Pick<MemberStore, 'workspaceOfIdentity'>;
   /** Between two looks at the keys for the sake of one that is not among them. */
   cooldownMs?: number;
@@ -59,7 +65,11 @@ export function createIdentityCaller({ settings, members, cooldownMs = 30_000 }:
   if (!issuer || !audience) {
     throw new ConfigError('IDENTITY_ISSUER and IDENTITY_AUDIENCE: are needed with IDENTITY_JWKS_URL');
   }
-  const options = { cacheMaxAge: KEYS_MAX_AGE_MS, cooldownDuration: cooldownMs, timeoutDuration: PATIENCE_MS };
+  const fetch = plainFetch(settings);
+  const options = {
+    ...{ cacheMaxAge: KEYS_MAX_AGE_MS, cooldownDuration: cooldownMs, timeoutDuration: settings.RESPONSE_TIMEOUT },
+    [customFetch]: (url: string, init: RequestInit) => fetch(url, init),
+  };
   const url = new URL(address);
   const keys = url.protocol === 'file:' ? keysInFile(url) : createRemoteJWKSet(url, options);
 
@@ -69,24 +79,29 @@ export function createIdentityCaller({ settings, members, cooldownMs = 30_000 }:
     const { workspace_id: workspaceId, sub, email } = claims;
     const slug = customerIdOf(workspaceId);
     if (!slug || findUnstorable(claims)) throw new Problem('auth_required');
-    const address = claims.email_verified === false ? undefined : email?.toLowerCase();
-    const known = await members.workspaceOfIdentity(workspaceId, slug, address);
+    const known = await members.workspaceOfIdentity(workspaceId, slug, email?.toLowerCase());
     // Two ids may have one slug: the workspace is that of the first one, and the second may not enter it.
     if (known && known.workspaceId !== workspaceId) throw new Problem('auth_required');
-    const isAdmin = known?.role === 'owner' || known?.role === 'admin';
+    // The provider may not know yet what the workspace has decided.
+    if (known?.wasRemoved) throw new Problem('auth_required');
+    // An address that nobody has confirmed is anybody's: it gives no role and stands in no record.
+    const isConfirmed = Boolean(email) && claims.email_verified !== false;
     return {
-      ...{ workspaceId, customerId: known?.customerId ?? slug, actor: email || sub, isAdmin },
-      isInternal: workspaceId === INTERNAL_WORKSPACE,
-      ...(known?.role ? { role: known.role } : {}),
+      ...{ workspaceId, customerId: known?.customerId ?? slug },
+      actor: isConfirmed ? email! : subjectOf(sub),
+      standing: standingIn(workspaceId, (isConfirmed && known?.role) || undefined),
     };
   };
 }
+
+/** Never in the form of an address, by which people are members. */
+const subjectOf = (sub: string): string => (sub.includes('@') ? `subject:${sub.replaceAll('@', ' at ')}` : sub);
 
 /** Read each time: the file is this machine's own, and keys come and go in it. */
 const keysInFile =
   (url: URL): JWTVerifyGetKey =>
   async (header, token) =>
-    createLocalJWKSet(JSON.parse(await readFile(url, 'utf8')) as JSONWebKeySet)(header, token);
+    createLocalJWKSet(parseJson(await readFile(url, 'utf8')) as JSONWebKeySet)(header, token);
 
 async function verified(token: string, keys: JWTVerifyGetKey, expected: { issuer: string; audience: string }) {
   try {

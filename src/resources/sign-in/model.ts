@@ -3,9 +3,17 @@
 // An address is locked as the gate of a workspace is.
 export { CHALLENGE_TTL_MS, isOpen, MAX_WRONG_IN_A_ROW, LOCK_MS } from '../otp/model.ts';
 
-/** Codes that one address is sent within the window; who asks for more gets the same answer and no mail. */
-export const MAX_CODES = 5;
-export const CODES_WINDOW_MS = 15 * 60_000;
+/** The link in a mail signs in whoever has the mail, also where its code is used up by wrong guesses. */
+export const LINK_TTL_MS = 60 * 60_000;
+
+/**
+ * Mails that one address is sent while their links are good and nobody has used them; who asks for more gets the same
+ * answer and no mail. So there is always a way in: a new mail, or one that came within the hour.
+ */
+export const MAX_MAILS = 5;
+
+/** How long a browser that an address has signed in with is known to be one. */
+export const KNOWN_TTL_MS = 180 * 24 * 60 * 60_000;
 
 /** Between having shown who one is, or having left for the identity provider, and the end of sign-in. */
 export const SIGN_IN_TTL_MS = 10 * 60_000;

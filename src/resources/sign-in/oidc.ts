@@ -2,16 +2,20 @@
 import * as client from 'openid-client';
 import { ConfigError, type Config } from '../../platform/core/config.ts';
 import { Problem } from '../../platform/core/problem.ts';
+import { plainFetch } from '../../platform/egress/limits.ts';
 import { addressIn } from './model.ts';
 import type { Tickets } from './tickets.ts';
 
 type Departure = Omit<Tickets['departure'], 'next'>;
 export type Oidc = NonNullable<ReturnType<typeof createOidc>>;
 
-const PATIENCE_S = 10;
+type OidcSettings = Pick<
+  Config,
+  'OIDC_ISSUER' | 'OIDC_CLIENT_ID' | 'OIDC_CLIENT_SECRET' | 'RESPONSE_MAX_MB' | 'RESPONSE_TIMEOUT'
+>;
 
 /** Undefined where people sign in by mailed code. @throws ConfigError when the settings are incomplete */
-export function createOidc(settings: Pick<Config, 'OIDC_ISSUER' | 'OIDC_CLIENT_ID' | 'OIDC_CLIENT_SECRET'>) {
+export function createOidc(settings: OidcSettings) {
   const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: id, OIDC_CLIENT_SECRET: secret } = settings;
   if (issuer === undefined) return undefined;
   if (!id || !secret) throw new ConfigError('OIDC_CLIENT_ID and OIDC_CLIENT_SECRET: are needed with OIDC_ISSUER');
@@ -19,15 +23,19 @@ export function createOidc(settings: Pick<Config, 'OIDC_ISSUER' | 'OIDC_CLIENT_I
   const address = new URL(issuer);
   // A provider without TLS is one that whoever set it knows to be near.
   const execute = address.protocol === 'http:' ? [client.allowInsecureRequests] : [];
+  const fetch = plainFetch(settings);
+  const options = {
+    execute,
+    timeout: settings.RESPONSE_TIMEOUT / 1_000,
+    [client.customFetch]: (url: string, init: client.CustomFetchOptions) => fetch(url, init as RequestInit),
+  };
   let discovered: Promise<client.Configuration> | undefined;
   /** Once it has succeeded, no more. */
   const provider = (): Promise<client.Configuration> => {
-    discovered ??= client
-      .discovery(address, id, secret, undefined, { execute, timeout: PATIENCE_S })
-      .catch((error: unknown) => {
-        discovered = undefined;
-        throw Object.assign(new Problem('identity_unreachable'), { cause: error });
-      });
+    discovered ??= client.discovery(address, id, secret, undefined, options).catch((error: unknown) => {
+      discovered = undefined;
+      throw Object.assign(new Problem('identity_unreachable'), { cause: error });
+    });
     return discovered;
   };
 

@@ -8,9 +8,11 @@ import { z } from 'zod';
 import type { Log } from '../../platform/core/log.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { notFound } from '../../platform/http/app.ts';
-import { answering, browserOf, fromHere, privately, sendPage, sessionOf, ticketOf } from './browser.ts';
+import { answering, fromHere, privately, sendPage } from '../../platform/http/pages.ts';
+import { browserOf, knownOf, sessionOf, ticketOf } from './browser.ts';
+import { createKnown } from './known.ts';
 import { addressIn, ownPath } from './model.ts';
-import { codePage, emailPage, noticePage, signedInPage, signedOutPage, workspacePage } from './pages.ts';
+import { codePage, emailPage, linkPage, noticePage, signedInPage, signedOutPage, workspacePage } from './pages.ts';
 import type { SignInOutcome, SignInService } from './service.ts';
 import { createTickets } from './tickets.ts';
 
@@ -25,6 +27,7 @@ const Address = z.string().transform((text, ctx) => {
 const text = z.string().max(500);
 const Asked = z.object({ email: Address, next: text.optional() });
 const Shown = z.object({ challenge_id: text, code: text, workspace: text.optional(), next: text.optional() });
+const Linked = z.object({ token: text, workspace: text.optional() });
 const Chosen = z.object({ workspace: text });
 
 /** @throws Problem bad_request */
@@ -50,6 +53,7 @@ export interface SignInRouterOptions {
 export function signInRouter({ signIn, baseUrl, identityKeysUrl, log }: SignInRouterOptions): Router {
   const { codes, oidc, sessions } = signIn;
   const tickets = createTickets(signIn.secret);
+  const known = createKnown(signIn.secret);
 
   /** @param person who has shown the address to be theirs, and where to from here */
   function finish(
@@ -69,6 +73,7 @@ export function signInRouter({ signIn, baseUrl, identityKeysUrl, log }: SignInRo
     const { session, claims } = outcome;
     browser.clearTicket();
     browser.setSession(session, claims);
+    if (!oidc) browser.setKnown(known.issue(person.email));
     if (!isJson(request)) return response.redirect(303, person.next);
     const { workspace, role, exp } = claims;
     response.json({ workspace, role, expires_at: new Date(exp * 1_000).toISOString() });
@@ -103,7 +108,7 @@ export function signInRouter({ signIn, baseUrl, identityKeysUrl, log }: SignInRo
     answering(async (request, response) => {
       if (oidc) throw new Problem('not_found');
       const { email, next } = parsed(Asked, request.body);
-      const challengeId = await codes.request(email);
+      const challengeId = await codes.request(email, { known: known.isOf(knownOf(request), email) });
       if (isJson(request)) response.json({ challenge_id: challengeId });
       else sendPage(response, 200, (nonce) => codePage(nonce, { challengeId, next: ownPath(next) }));
     }),
@@ -122,6 +127,27 @@ export function signInRouter({ signIn, baseUrl, identityKeysUrl, log }: SignInRo
       });
       if (email === undefined) return;
       finish(request, response, await signIn.enter(email, shown.workspace), { email, next });
+    }),
+  );
+
+  // Whatever opens a mail before its reader does asks for this, so it uses nothing up.
+  router.get(
+    '/login/link',
+    answering(async (request, response) => {
+      if (oidc) throw new Problem('not_found');
+      const { token } = parsed(Linked, request.query);
+      const email = await codes.readLink(token);
+      sendPage(response, 200, (nonce) => linkPage(nonce, { token, email }));
+    }),
+  );
+
+  router.post(
+    '/login/link',
+    answering(async (request, response) => {
+      if (oidc) throw new Problem('not_found');
+      const { token, workspace } = parsed(Linked, request.body);
+      const email = await codes.useLink(token);
+      finish(request, response, await signIn.enter(email, workspace), { email, next: '/login' });
     }),
   );
 
@@ -183,7 +209,7 @@ export function signInRouter({ signIn, baseUrl, identityKeysUrl, log }: SignInRo
 const WORDS: Partial<Record<string, string>> = {
   bad_request: 'That is not an e-mail address, or something is missing. Please check it.',
   invalid_code:
-    'This code is wrong or no longer valid. Check it, or get a new one; after many wrong ones wait a while.',
+    'This is wrong or no longer valid. Check the code, or get a new one; or open the link in one of the mails of the last hour.',
   auth_required: 'Sign-in took too long, or was begun in another window.',
   no_membership: 'This address is a member of no workspace. Ask an admin of yours to add it.',
   foreign_origin: 'The form came from another site.',

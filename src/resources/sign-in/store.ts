@@ -2,14 +2,16 @@
  * Challenges of sign-in and what came of them, and sessions that ended before their time. What is here belongs to an
  * address, not to a workspace: which of them it opens is for its rows among the members to say.
  */
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, isNull, sql } from 'drizzle-orm';
 import { safeEqual } from '../../platform/core/crypto.ts';
 import type { Database } from '../../platform/db/client.ts';
 import { workspaceMembers } from '../workspaces/table.ts';
-import { CODES_WINDOW_MS, isOpen, LOCK_MS, MAX_CODES, MAX_WRONG_IN_A_ROW } from './model.ts';
+import { isOpen, LINK_TTL_MS, LOCK_MS, MAX_MAILS, MAX_WRONG_IN_A_ROW } from './model.ts';
 import { endedSessions, loginChallenges, loginLocks, sessionCutoffs } from './table.ts';
 
 export type SignInStore = ReturnType<typeof createSignInStore>;
+
+type NewChallenge = Omit<typeof loginChallenges.$inferInsert, 'known'> & { known: boolean };
 
 export interface Answer {
   id: string;
@@ -18,6 +20,10 @@ export interface Answer {
 }
 
 export const createSignInStore = (db: Database) => {
+  /** One at a time of what concerns an address, so that what was counted is still so when it is decided by. */
+  const alone = async (email: string): Promise<void> =>
+    void (await db.rows(sql`select pg_advisory_xact_lock(hashtextextended(${`sign-in:${email}`}, 0))`));
+
   /** Addresses that nobody is a member with are not counted: their rows would stay for ever. */
   async function countWrong(id: string, email: string): Promise<void> {
     await db.orm
@@ -30,39 +36,50 @@ export const createSignInStore = (db: Database) => {
       on conflict (email) do update set
         wrong_in_a_row = lock.wrong_in_a_row + 1,
         locked_until = case when lock.wrong_in_a_row + 1 >= ${MAX_WRONG_IN_A_ROW}
-          then now() + ${LOCK_MS} * interval '1 ms' else lock.locked_until end`);
+          then clock_timestamp() + ${LOCK_MS} * interval '1 ms' else lock.locked_until end`);
   }
 
   async function isLocked(email: string): Promise<boolean> {
-    const locked = and(eq(loginLocks.email, email), sql`${loginLocks.lockedUntil} > now()`);
+    const locked = and(eq(loginLocks.email, email), sql`${loginLocks.lockedUntil} > clock_timestamp()`);
     return (await db.orm.$count(loginLocks, locked)) > 0;
   }
 
+  const linkOpens = and(
+    isNull(loginChallenges.usedAt),
+    sql`${loginChallenges.createdAt} > now() - ${LINK_TTL_MS} * interval '1 ms'`,
+  );
+
   return {
     /** @returns false when the address was sent as many as it may be; then nothing is kept */
-    insertChallenge: (challenge: { id: string; email: string; codeHmac: string; expiresAt: Date }): Promise<boolean> =>
+    insertChallenge: (challenge: NewChallenge): Promise<boolean> =>
       db.transaction(async () => {
-        // One address at a time, or N at once would all be counted as the last one allowed.
-        await db.rows(sql`select pg_advisory_xact_lock(hashtextextended(${`sign-in:${challenge.email}`}, 0))`);
-        const recent = and(
-          eq(loginChallenges.email, challenge.email),
-          sql`${loginChallenges.createdAt} > now() - ${CODES_WINDOW_MS} * interval '1 ms'`,
-        );
-        if ((await db.orm.$count(loginChallenges, recent)) >= MAX_CODES) return false;
+        const { email, known } = challenge;
+        await alone(email);
+        // Those of known browsers have their own number, which nobody else can use up.
+        const unused = and(eq(loginChallenges.email, email), eq(loginChallenges.known, known), linkOpens);
+        if ((await db.orm.$count(loginChallenges, unused)) >= MAX_MAILS) return false;
         await db.orm.insert(loginChallenges).values(challenge);
         return true;
       }),
 
+    /** Of a mail that was not sent: its link is in nobody's mailbox, so it must not count. */
+    async withdraw(id: string): Promise<void> {
+      await db.orm.delete(loginChallenges).where(eq(loginChallenges.id, id));
+    },
+
     /**
      * The right code uses its challenge up; a wrong one is counted.
      * @returns the address that was sent the code; undefined for a wrong code and for a challenge that is unknown, used,
-     * expired, burnt, or of an address that is locked
+     * expired, burnt, or of an address whose codes are locked
      */
     answer: ({ id, codeHmacs }: Answer): Promise<string | undefined> =>
-      db.transaction(async () => {
+      db.outermostTransaction(async () => {
         const [challenge] = await db.orm.select().from(loginChallenges).where(eq(loginChallenges.id, id)).for('update');
-        if (!challenge || !isOpen(challenge) || (await isLocked(challenge.email))) return undefined;
+        if (!challenge || !isOpen(challenge)) return undefined;
         const { email } = challenge;
+        await alone(email);
+        // A guesser has no browser that the address has signed in with, and is not to keep its owner from using one.
+        if (!challenge.known && (await isLocked(email))) return undefined;
         if (!codeHmacs.some((hmac) => safeEqual(challenge.codeHmac, hmac))) {
           await countWrong(id, email);
           return undefined;
@@ -70,6 +87,27 @@ export const createSignInStore = (db: Database) => {
         await db.orm.update(loginChallenges).set({ usedAt: new Date() }).where(eq(loginChallenges.id, id));
         await db.orm.delete(loginLocks).where(eq(loginLocks.email, email));
         return email;
+      }),
+
+    /** @returns the address that was sent the link of this challenge, while it is good */
+    async findByLink(id: string): Promise<string | undefined> {
+      const [challenge] = await db.orm
+        .select({ email: loginChallenges.email })
+        .from(loginChallenges)
+        .where(and(eq(loginChallenges.id, id), linkOpens));
+      return challenge?.email;
+    },
+
+    /** The same, once. Neither wrong codes nor a lock by them keep out who has the mail. */
+    useLink: (id: string): Promise<string | undefined> =>
+      db.transaction(async () => {
+        const [used] = await db.orm
+          .update(loginChallenges)
+          .set({ usedAt: new Date() })
+          .where(and(eq(loginChallenges.id, id), linkOpens))
+          .returning({ email: loginChallenges.email });
+        if (used) await db.orm.delete(loginLocks).where(eq(loginLocks.email, used.email));
+        return used?.email;
       }),
 
     async endSession(sessionHash: string, expiresAt: Date): Promise<void> {

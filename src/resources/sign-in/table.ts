@@ -1,5 +1,5 @@
 /** Sign-in by mailed code, and sessions that ended before their time. */
-import { index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { boolean, index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { createdAt, instant } from '../../platform/db/columns.ts';
 
 export const loginChallenges = pgTable(
@@ -11,6 +11,8 @@ export const loginChallenges = pgTable(
     /** HMAC of challenge and code; the code itself is nowhere. */
     codeHmac: text('code_hmac').notNull(),
     wrongCodes: integer('wrong_codes').notNull().default(0),
+    /** Asked for by a browser that this address has signed in with before: those are counted apart. */
+    known: boolean('known').notNull().default(false),
     usedAt: instant('used_at'),
     expiresAt: instant('expires_at').notNull(),
     createdAt: createdAt(),

@@ -3,6 +3,7 @@
  * that it was made for.
  */
 import { hmacSha256, safeEqual, secretsIn } from '../../platform/core/crypto.ts';
+import { parseJson } from '../../platform/core/json.ts';
 import { SIGN_IN_TTL_MS } from './model.ts';
 
 /** What each step needs of the one before. */
@@ -29,7 +30,7 @@ export const createTickets = (secret: string) => ({
     const [payload, signed, rest] = text?.split('.') ?? [];
     if (!payload || !signed || rest !== undefined) return undefined;
     if (!secretsIn(secret).some((key) => safeEqual(signed, signature(key, step, payload)))) return undefined;
-    const { value, exp } = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as {
+    const { value, exp } = parseJson(Buffer.from(payload, 'base64url').toString('utf8')) as {
       value: Tickets[Step];
       exp: number;
     };

@@ -48,6 +48,7 @@ const SystemInfo = z
     embedding: z.object({ model: z.string(), dimensions: z.int() }),
     plan: z.object({
       plan: z.enum(PLANS),
+      in_force: z.enum(PLANS).describe('Whose caps count: a plan that costs counts from its payment'),
       tier: z.string(),
       caps: z.record(z.enum(CAPPED_RESOURCES), z.int().nullable()).describe('Null: unlimited'),
     }),

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import type { Config } from '../../platform/core/config.ts';
 import type { Log } from '../../platform/core/log.ts';
 import { Problem } from '../../platform/core/problem.ts';
+import { can } from '../../platform/core/rights.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import type { McpPool } from '../../platform/mcp/pool.ts';
 import { readMcpServers } from '../../platform/mcp/servers.ts';
@@ -53,11 +54,12 @@ export function createSystemService({ store, temporal, files, models, mcp, confi
 
     /** For metrics: what is not done yet, over all workspaces. */
     backlog: store.backlog,
+    choresBehind: store.choresBehind,
 
     /** @throws Problem not_found: the caller's workspace has no row */
-    async info({ customerId, isInternal }: Caller) {
-      const plan = await store.planOf(customerId);
-      const caps = CAPPED_RESOURCES.map((resource) => [resource, capOf(plan, resource)]);
+    async info(caller: Caller) {
+      const { plan, inForce } = await store.planOf(caller.customerId);
+      const caps = CAPPED_RESOURCES.map((resource) => [resource, capOf(inForce, resource)]);
       return {
         version,
         node: process.versions.node,
@@ -67,7 +69,8 @@ export function createSystemService({ store, temporal, files, models, mcp, confi
         embedding: models.embedding,
         plan: {
           plan,
-          tier: tierOf(plan),
+          in_force: inForce,
+          tier: tierOf(inForce),
           caps: Object.fromEntries(caps) as Record<(typeof CAPPED_RESOURCES)[number], number | null>,
         },
         limits: {
@@ -78,7 +81,7 @@ export function createSystemService({ store, temporal, files, models, mcp, confi
           run_tokens: config.RUN_MAX_TOKENS,
           run_detail_ttl_s: Math.floor(config.RUN_DETAIL_TTL / 1_000),
         },
-        ...(isInternal && { operations: operations() }),
+        ...(can(caller, 'deployment.inspect') && { operations: operations() }),
       };
     },
 

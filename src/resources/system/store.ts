@@ -1,17 +1,33 @@
 /** What is asked of the database about itself, and about who asks. */
 import { eq, sql } from 'drizzle-orm';
+import { pausesBehind } from '../../platform/db/circuit.ts';
 import { found, type Database } from '../../platform/db/client.ts';
-import type { Backlog } from '../../platform/http/metrics.ts';
+import type { Behind } from '../../platform/db/in-turn.ts';
+import type { Backlog, ChoreBehind } from '../../platform/http/metrics.ts';
+import { ROUTER_BEHIND } from '../billing/model-router/store.ts';
+import { SUBMISSIONS_BEHIND } from '../miniapps/store.ts';
 import { outputDeliveries } from '../output-destinations/table.ts';
+import { OUTPUTS_BEHIND } from '../output-destinations/store.ts';
+import { projectsBehind } from '../projects/store/lost.ts';
 import { projects, subtasks } from '../projects/table.ts';
+import { runsBehind } from '../runs/store/lost.ts';
+import { HOLDS_BEHIND } from '../runs/store/queries.ts';
 import { runs } from '../runs/table.ts';
+import { TALLIES_BEHIND } from '../tallies/store.ts';
+import { WEBHOOKS_BEHIND } from '../webhook-subscriptions/store.ts';
 import { webhookDeliveries } from '../webhook-subscriptions/table.ts';
 import type { Plan } from '../workspaces/model.ts';
 import { workspaces } from '../workspaces/table.ts';
 
 export type SystemStore = ReturnType<typeof createSystemStore>;
 
-export const createSystemStore = (db: Database) => ({
+/** Workspaces are few, each with one row: what is due of them is counted as it is. */
+const provisionings = (status: 'pending' | 'provisioning') => sql`(
+  select count(*)::int as due, coalesce(greatest(0, extract(epoch from now() - min(due_at))), 0)::float8 as "overdueS"
+  from ${workspaces} where status = ${sql.raw(`'${status}'`)} and due_at <= now())`;
+
+/** @param lostAfterMs how long work may be under way before Temporal is asked whether it still has it */
+export const createSystemStore = (db: Database, { lostAfterMs }: { lostAfterMs: number }) => ({
   async ping(): Promise<void> {
     await db.rows(sql`select 1`);
   },
@@ -39,12 +55,35 @@ export const createSystemStore = (db: Database) => ({
         extract(epoch from now() - min(created_at))::float8 as "oldestS"
       from open group by kind, status`),
 
+  /** What housekeeping is to do and has not done yet, of each chore that looks after rows. */
+  async choresBehind(): Promise<ChoreBehind[]> {
+    const chores = {
+      ...runsBehind(lostAfterMs),
+      ...projectsBehind(lostAfterMs),
+      ...WEBHOOKS_BEHIND,
+      ...OUTPUTS_BEHIND,
+      ...SUBMISSIONS_BEHIND,
+      ...ROUTER_BEHIND,
+      ...TALLIES_BEHIND,
+      ...HOLDS_BEHIND,
+      tellPauses: pausesBehind(['webhook_subscriptions', 'output_destinations']),
+      startWorkspaces: provisionings('pending'),
+      settleWorkspaces: provisionings('provisioning'),
+    };
+    return Promise.all(
+      Object.entries(chores).map(async ([chore, behind]) => {
+        const [row] = await db.rows<Behind>(sql`select due, "overdueS" from ${behind} behind`);
+        return { chore, ...row! };
+      }),
+    );
+  },
+
   /** @throws Problem not_found */
-  async planOf(customerId: string): Promise<Plan> {
+  async planOf(customerId: string): Promise<{ plan: Plan; inForce: Plan }> {
     const [row] = await db.orm
-      .select({ plan: workspaces.plan })
+      .select({ plan: workspaces.plan, inForce: workspaces.planInForce })
       .from(workspaces)
       .where(eq(workspaces.customerId, customerId));
-    return found(row).plan;
+    return found(row);
   },
 });

@@ -117,9 +117,16 @@ async function foldTallies(db: Database, most: number): Promise<number> {
 const BATCH = 10_000;
 const MAX_BATCHES = 20;
 
+/** Counted to as many as a tick folds; when they came is not kept. */
+export const TALLIES_BEHIND = {
+  foldTallies: sql`(
+    select count(*)::int as due, 0::float8 as "overdueS"
+    from (select from tally_deltas limit ${sql.raw(String(BATCH * MAX_BATCHES))}) deltas)`,
+};
+
 /** For housekeeping: in short transactions, what there is; what comes meanwhile is for the next time. */
-export async function foldAllTallies(db: Database): Promise<void> {
-  for (let batch = 0, folded = BATCH; batch < MAX_BATCHES && folded === BATCH; batch++) {
+export async function foldAllTallies(db: Database, signal?: AbortSignal): Promise<void> {
+  for (let batch = 0, folded = BATCH; batch < MAX_BATCHES && folded === BATCH && !signal?.aborted; batch++) {
     folded = await foldTallies(db, BATCH);
   }
 }

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { schemaProblem } from '../../platform/core/json-schema.ts';
+import { withoutTrailingZeros } from '../../platform/core/text.ts';
 import { endpoint, NO_CONTENT, type Endpoint } from '../../platform/http/endpoint.ts';
 import { IntId, Slug, Timestamp } from '../../platform/http/schemas.ts';
 import {
@@ -34,7 +35,7 @@ const BudgetUsd = z
   .union([z.string(), z.number()], 'must be an amount in US dollars')
   .transform((amount) => (typeof amount === 'number' ? amount.toFixed(8) : amount))
   .pipe(z.string().regex(/^(?=.*[1-9])\d{1,9}(\.\d{1,8})?$/, 'must be a positive amount in US dollars'))
-  .transform((amount) => amount.replace(/^0+(?=\d)/, '').replace(/\.0*$|(?<=\.\d*?)0+$/, ''));
+  .transform((amount) => withoutTrailingZeros(amount.replace(/^0+(?=\d)/, '')));
 
 const Step = z
   .strictObject({

@@ -84,7 +84,7 @@ export const createTemplateService = (dependencies: TemplateServiceDependencies)
   async function createNext(customerId: string, slug: string, given: object, metadata: TemplateMetadata) {
     // Before its spec is looked at, so that a foreign workflow answers as an unknown one whatever is sent.
     await requireVisible(customerId, slug);
-    const spec = parseSpec({ ...given, version: 1 });
+    const spec = await parseSpec({ ...given, version: 1 });
     if (spec.slug !== slug) {
       throw new Problem('bad_request', `invalid spec: slug: must be ${slug}, the workflow that it is a version of`);
     }
@@ -121,7 +121,7 @@ export const createTemplateService = (dependencies: TemplateServiceDependencies)
     },
 
     async create(customerId: string, { spec: given, ...body }: NewTemplate) {
-      const spec = parseSpec(given);
+      const spec = await parseSpec(given);
       await requireBindings(customerId, spec);
       return wireDetail(await store.create(customerId, spec, metadataOf(body)));
     },

@@ -6,6 +6,8 @@
  */
 import { z } from 'zod';
 import { Problem } from '../../platform/core/problem.ts';
+import { isQuick } from '../../platform/core/schema-checks.ts';
+import { runInThread, ThreadLimitError, type Job } from '../../platform/threads/threads.ts';
 import { WorkflowSpec as Shape } from './contract.ts';
 import {
   isJudge,
@@ -21,24 +23,39 @@ const MAX_FAULTS = 20;
 const MAX_FAULT_LENGTH = 1_000;
 const MAX_NAMES = 20;
 
+export type CheckedSpec = { spec: WorkflowSpec } | { faults: string[] };
+
+const job: Job<Record<string, unknown>, CheckedSpec> = {
+  module: new URL('./spec.ts', import.meta.url),
+  ...{ name: 'checkSpec', title: 'checking the spec', timeoutMs: 20_000 },
+};
+
 /** @throws Problem bad_request, beginning with `invalid spec: ` */
-export function parseSpec(given: Record<string, unknown>): WorkflowSpec {
-  if (Buffer.byteLength(JSON.stringify(given)) > MAX_SPEC_BYTES) throw invalid([`larger than ${MAX_SPEC_BYTES} bytes`]);
+export async function parseSpec(given: Record<string, unknown>): Promise<WorkflowSpec> {
+  const checked = isQuick(given) ? checkSpec(given) : await runInThread(job, given).catch(faultOf);
+  if ('faults' in checked) throw new Problem('bad_request', `invalid spec: ${checked.faults.join('; ')}`);
+  return checked.spec;
+}
+
+function faultOf(error: unknown): CheckedSpec {
+  if (error instanceof ThreadLimitError) return { faults: [error.message] };
+  throw error;
+}
+
+/** What `parseSpec` does, with as many faults and as much of each as somebody will read. */
+export function checkSpec(given: Record<string, unknown>): CheckedSpec {
+  if (Buffer.byteLength(JSON.stringify(given)) > MAX_SPEC_BYTES) {
+    return { faults: [`larger than ${MAX_SPEC_BYTES} bytes`] };
+  }
   const { success, data, error } = Shape.safeParse(given);
   const shapeFaults = (error?.issues ?? []).map(({ path, message }) => at(path, message));
   const faults = [...shapeFaults, ...graphFaults(given)];
-  if (!success || faults.length > 0) throw invalid(faults);
-  return data;
+  if (success && faults.length === 0) return { spec: data };
+  return { faults: faults.slice(0, MAX_FAULTS).map(shortened) };
 }
 
-const invalid = (faults: string[]): Problem =>
-  new Problem(
-    'bad_request',
-    `invalid spec: ${faults
-      .slice(0, MAX_FAULTS)
-      .map((fault) => (fault.length > MAX_FAULT_LENGTH ? `${fault.slice(0, MAX_FAULT_LENGTH)}...` : fault))
-      .join('; ')}`,
-  );
+const shortened = (fault: string): string =>
+  fault.length > MAX_FAULT_LENGTH ? `${fault.slice(0, MAX_FAULT_LENGTH)}...` : fault;
 
 /** `phases[2].steps[0].depends_on[1]: unknown step "x"` */
 function at(path: readonly PropertyKey[], message: string): string {

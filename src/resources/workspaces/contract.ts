@@ -10,6 +10,10 @@ const Workspace = z
     identity_workspace_id: z.string(),
     customer_id: z.string(),
     plan: z.enum(PLANS),
+    plan_in_force: z
+      .enum(PLANS)
+      .optional()
+      .describe('Whose caps count, where that is another one: a plan that costs counts from its payment'),
     status: z.enum(WORKSPACE_STATUSES),
     runtime_base_url: z.string().nullable().describe('Null until provisioning finishes'),
     error_code: z.string().nullable(),
@@ -79,6 +83,7 @@ export const createWorkspace = endpoint({
     'managed_model_vendor_not_offered',
     'insufficient_credit',
     'not_your_workspace',
+    'admin_required',
     'already_exists',
     'billing_provider_failed',
   ],
@@ -130,6 +135,7 @@ export const destroyWorkspace = endpoint({
   id: 'workspaces.destroy',
   method: 'delete',
   credential: 'identity',
+  right: 'workspace.destroy',
   summary: 'Take a workspace down for good',
   description:
     'Ends its runs and projects, removes its schedules, keys, files and infrastructure, and answers when it is archived. The billing subscription stays.',

@@ -1,10 +1,8 @@
 /** What a plan allows. Pure. */
+
+/** From `free` on in the order of what they allow: the database compares them. */
 export const PLANS = ['internal', 'free', 'starter_byo', 'starter_hosted', 'pro_byo', 'pro_hosted', 'scale'] as const;
 export type Plan = (typeof PLANS)[number];
-
-/** What a member may do; owners and admins get the admin stamp. */
-export const ROLES = ['owner', 'admin', 'member'] as const;
-export type Role = (typeof ROLES)[number];
 
 export const WORKSPACE_STATUSES = ['pending', 'provisioning', 'ready', 'failed', 'archived'] as const;
 
@@ -16,6 +14,8 @@ export const CAPPED_RESOURCES = [
   'custom_tools',
   'custom_skills',
   'cold_memory_entries',
+  'webhook_endpoints',
+  'output_destinations',
 ] as const;
 export type CappedResource = (typeof CAPPED_RESOURCES)[number];
 
@@ -23,11 +23,12 @@ export const tierOf = (plan: Plan): Tier => plan.replace(/_(byo|hosted)$/, '') a
 
 const UNLIMITED = null;
 const CAPS: Record<Tier, Record<CappedResource, number | null>> = {
-  internal: caps(UNLIMITED, UNLIMITED, UNLIMITED, UNLIMITED, UNLIMITED, UNLIMITED),
-  free: caps(100, 2, 3, 5, 10, 1_000),
-  starter: caps(5_000, 10, 25, 50, 100, 25_000),
-  pro: caps(UNLIMITED, 50, 200, 500, 1_000, 250_000),
-  scale: caps(UNLIMITED, UNLIMITED, UNLIMITED, UNLIMITED, UNLIMITED, UNLIMITED),
+  internal: caps(UNLIMITED, UNLIMITED, UNLIMITED, UNLIMITED, UNLIMITED, UNLIMITED, UNLIMITED),
+  free: caps(100, 2, 3, 5, 10, 1_000, 10),
+  starter: caps(5_000, 10, 25, 50, 100, 25_000, 20),
+  pro: caps(UNLIMITED, 50, 200, 500, 1_000, 250_000, 50),
+  // Each event is delivered to every receiver.
+  scale: caps(UNLIMITED, UNLIMITED, UNLIMITED, UNLIMITED, UNLIMITED, UNLIMITED, 100),
 };
 
 function caps(
@@ -37,8 +38,12 @@ function caps(
   custom_tools: number | null,
   custom_skills: number | null,
   cold_memory_entries: number | null,
+  receivers: number | null,
 ): Record<CappedResource, number | null> {
-  return { runs_per_day, api_keys, agents, custom_tools, custom_skills, cold_memory_entries };
+  return {
+    ...{ runs_per_day, api_keys, agents, custom_tools, custom_skills, cold_memory_entries },
+    ...{ webhook_endpoints: receivers, output_destinations: receivers },
+  };
 }
 
 /** How many of a resource a plan allows; null means without end. */

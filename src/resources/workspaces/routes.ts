@@ -3,11 +3,31 @@ import { handle, type Route } from '../../platform/http/endpoint.ts';
 import * as contract from './contract.ts';
 import type { WorkspaceService } from './service.ts';
 
+const named = ({ params }: { params: { identity_workspace_id: string } }) => [
+  { workspaceId: params.identity_workspace_id },
+];
+
 export const workspaceRoutes = ({ workspaces }: { workspaces: WorkspaceService }): readonly Route[] => [
   handle(contract.listWorkspaces, ({ caller }) => workspaces.list(caller)),
-  handle(contract.createWorkspace, ({ caller, body }) => workspaces.create(caller, body)),
+  handle(
+    contract.createWorkspace,
+    ({ caller, body }) => workspaces.create(caller, body),
+    ({ body }) => [{ workspaceId: body.identity_workspace_id, isNew: true }],
+  ),
   handle(contract.getWorkspace, ({ caller, params }) => workspaces.get(caller, params.identity_workspace_id)),
-  handle(contract.retryWorkspace, ({ caller, params }) => workspaces.retry(caller, params.identity_workspace_id)),
-  handle(contract.setWorkspaceState, ({ params, body }) => workspaces.setState(params.identity_workspace_id, body)),
-  handle(contract.destroyWorkspace, ({ caller, params }) => workspaces.destroy(caller, params.identity_workspace_id)),
+  handle(
+    contract.retryWorkspace,
+    ({ caller, params }) => workspaces.retry(caller, params.identity_workspace_id),
+    named,
+  ),
+  handle(
+    contract.setWorkspaceState,
+    ({ params, body }) => workspaces.setState(params.identity_workspace_id, body),
+    named,
+  ),
+  handle(
+    contract.destroyWorkspace,
+    ({ caller, params }) => workspaces.destroy(caller, params.identity_workspace_id),
+    named,
+  ),
 ];

@@ -11,13 +11,15 @@ import { customerIdOf, INTERNAL_WORKSPACE } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
 import { priorityOf } from '../../platform/core/priority.ts';
 import { Problem } from '../../platform/core/problem.ts';
+import { can, demand } from '../../platform/core/rights.ts';
 import { found } from '../../platform/db/client.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import { parseRequest } from '../../platform/http/validate.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
 import { namedIfUnreachable, orAfter, withinDeadline } from '../../platform/temporal/problems.ts';
 import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
-import { startOnce } from '../../platform/temporal/starting.ts';
+import { createRounds } from '../../platform/temporal/rounds.ts';
+import { createLostStarts, START_AGAIN_MS, startOnce } from '../../platform/temporal/starting.ts';
 import { queueName } from '../../platform/temporal/task-queues.ts';
 import { setWorkspaceState, WorkspaceState, type NewWorkspace, type WorkspaceReply } from './contract.ts';
 import { destroyWorkflowId, isHosted, masked, provisionWorkflowId, type WorkspaceRef } from './model.ts';
@@ -32,6 +34,7 @@ export interface WorkspaceServiceDependencies {
   provisioner: Pick<Provisioner, 'resources'>;
   settings: Pick<
     Config,
+    | 'BILLING_MODE'
     | 'BILLING_STRICT'
     | 'PROVISIONER_ATTEMPTS'
     | 'PROVISIONER_RETRY_INITIAL'
@@ -56,12 +59,9 @@ export interface WorkspaceServiceDependencies {
 }
 
 const PATIENCE_MS = 25_000;
-const BATCH = 200;
+/** How often a provisioning that is under way is looked at. */
+const LOOK_AGAIN_MS = 30_000;
 const MAX_ERROR = 500;
-
-/** Who may do what only owners and admins may; an access token of the identity provider names no role. */
-const mayManage = ({ role }: Caller): boolean => role !== 'member';
-const isOperatorsOwn = (caller: Caller): boolean => caller.isInternal && caller.role !== undefined && mayManage(caller);
 
 export const createWorkspaceService = (deps: WorkspaceServiceDependencies) => {
   const { temporal, store, provisioner, settings, hasMinimumTopup, mintBillingCustomer, seedOwner, log } = deps;
@@ -117,18 +117,18 @@ export const createWorkspaceService = (deps: WorkspaceServiceDependencies) => {
     }
   }
 
-  /** Starts what was accepted; what has lost its workflow has failed. */
-  async function settle(row: WorkspaceRow): Promise<void> {
-    const hasEnded = row.status === 'pending' ? !(await startProvisioning(row)) : await hasClosed(row);
-    if (!hasEnded) return;
-    const message = 'the provisioning ended without a result';
-    await store.recordProvisioningFailed(row, { code: 'provisioning_lost', message });
-  }
+  /** What has lost its workflow has failed. */
+  const recordLost = (row: WorkspaceRow): Promise<void> =>
+    store.recordProvisioningFailed(row, {
+      ...{ code: 'provisioning_lost', message: 'the provisioning ended without a result' },
+    });
+  const load = async (ids: readonly string[]) =>
+    (await store.loadMany(ids)).map((row) => ({ id: row.identityWorkspaceId, row }));
 
   /** A workspace as this caller may manage it. @throws Problem not_found */
   async function own(caller: Caller, workspaceId: string): Promise<WorkspaceRow> {
     const row = found(await store.find(workspaceId));
-    if (!caller.isInternal && row.identityWorkspaceId !== caller.workspaceId) throw new Problem('not_found');
+    if (row.identityWorkspaceId !== caller.workspaceId) demand(caller, 'workspaces.reach-any');
     return row;
   }
 
@@ -151,7 +151,7 @@ export const createWorkspaceService = (deps: WorkspaceServiceDependencies) => {
 
   return {
     async list(caller: Caller) {
-      const isScoped = settings.WORKSPACES_SCOPED && !caller.isInternal;
+      const isScoped = settings.WORKSPACES_SCOPED && !can(caller, 'workspaces.reach-any');
       const rows = await store.list(isScoped ? caller.customerId : undefined);
       return { data: rows.map(wire), meta: { total: rows.length } };
     },
@@ -165,7 +165,8 @@ export const createWorkspaceService = (deps: WorkspaceServiceDependencies) => {
       const { identity_workspace_id: workspaceId, plan, config, manage_model_vendor } = body;
       if (plan === 'internal') throw new Problem('invalid_plan');
       if (manage_model_vendor) throw new Problem('managed_model_vendor_not_offered');
-      if (!isOperatorsOwn(caller) && caller.workspaceId !== workspaceId) throw new Problem('not_your_workspace');
+      const isForOther = can(caller, 'workspaces.create-any');
+      if (caller.workspaceId !== workspaceId) demand(caller, 'workspaces.create-any');
       const customerId = customerIdOf(workspaceId);
       if (isHosted(plan) && !(await hasMinimumTopup(customerId, 'managed_infra'))) {
         throw new Problem('insufficient_credit');
@@ -173,12 +174,16 @@ export const createWorkspaceService = (deps: WorkspaceServiceDependencies) => {
       const there = await store.findByCustomer(customerId);
       const isTaken = there && (there.status !== 'archived' || there.identityWorkspaceId !== workspaceId);
       if (isTaken) throw new Problem('already_exists');
+      // Nobody has a role in a workspace that never was; one that was taken down has its members still.
+      if (there && !isForOther) demand(caller, 'workspace.create-again');
       // First, as the customer is the same one each time: whatever fails from here on leaves no half of a workspace.
       // One that was archived keeps its customer and its subscription at the provider, which its end did not cancel.
       const kept = onlyBilling(there?.config ?? {});
       const billing = kept.billing_customer_id ? kept : { ...kept, ...(await billingConfig(caller, workspaceId)) };
       const whole = { ...withoutBilling(config ?? {}), ...billing };
-      const row = await store.create({ workspaceId, plan, config: whole }, async () => {
+      // What a tenant asks for counts from its payment on, where something is billed.
+      const isGranted = settings.BILLING_MODE === 'internal_noop' || can(caller, 'plans.grant');
+      const row = await store.create({ workspaceId, plan, config: whole, isGranted }, async () => {
         // The operator makes it for somebody else, and says for whom by adding a member.
         if (caller.workspaceId === workspaceId) await seedOwner(customerId, caller.actor);
       });
@@ -228,8 +233,8 @@ export const createWorkspaceService = (deps: WorkspaceServiceDependencies) => {
     /** Answers when it is archived. A destruction that is under way is joined; one that failed is gone on with. */
     async destroy(caller: Caller, workspaceId: string) {
       const row = await own(caller, workspaceId);
+      // eslint-disable-next-line no-restricted-syntax -- about the workspace, whoever asks
       if (workspaceId === INTERNAL_WORKSPACE) throw new Problem('cannot_destroy_internal');
-      if (!mayManage(caller)) throw new Problem('admin_required');
       if (row.status === 'archived') return wire(row);
       if (row.status !== 'ready' && row.status !== 'failed') {
         throw new Problem('workspace_in_transition', `the workspace is ${row.status}`);
@@ -250,15 +255,26 @@ export const createWorkspaceService = (deps: WorkspaceServiceDependencies) => {
       return wire(found(await store.find(workspaceId)));
     },
 
-    /** Housekeeping: starts what was accepted, and settles what has lost its workflow. In every workspace. */
-    async startUnprovisioned(): Promise<void> {
-      for (const row of await store.listUnprovisioned(BATCH)) {
-        // One that cannot be started must not keep the others waiting.
-        await settle(row).catch((err: unknown) =>
-          log.error({ err, workspace_id: row.identityWorkspaceId }, 'a provisioning could not be started'),
-        );
-      }
-    },
+    /** A chore: starts provisionings that were accepted. */
+    startLost: createLostStarts({
+      take: () => store.takeDue('pending', START_AGAIN_MS),
+      load,
+      async start({ row }) {
+        if (!(await startProvisioning(row))) await recordLost(row);
+      },
+      noteStarted: (ids) => store.noteStarted(ids.map(customerIdOf)),
+      ...{ what: 'workspace', log },
+    }),
+
+    /** A chore: settles provisionings that have lost their workflow. */
+    settleLost: createRounds({
+      take: () => store.takeDue('provisioning', LOOK_AGAIN_MS),
+      load,
+      async handle({ row }) {
+        if (await hasClosed(row)) await recordLost(row);
+      },
+      failed: (err, { id }) => log.error({ err, workspace_id: id }, 'a provisioning could not be looked at'),
+    }),
   };
 };
 
@@ -285,6 +301,7 @@ const wire = (row: WorkspaceRow): WorkspaceReply => ({
   identity_workspace_id: row.identityWorkspaceId,
   customer_id: row.customerId,
   plan: row.plan,
+  ...(row.planInForce !== row.plan && { plan_in_force: row.planInForce }),
   status: row.status,
   runtime_base_url: row.runtimeBaseUrl,
   error_code: row.errorCode,

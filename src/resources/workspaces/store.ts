@@ -6,6 +6,7 @@
  */
 import { and, asc, eq, inArray, isNull, sql, type SQL } from 'drizzle-orm';
 import { found, type Database } from '../../platform/db/client.ts';
+import type { Taken } from '../../platform/db/in-turn.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { customerIdOf, INTERNAL_WORKSPACE } from '../../platform/core/ids.ts';
 import { capOf, tierOf, type CappedResource, type Plan, type WorkspaceRef } from './model.ts';
@@ -15,21 +16,37 @@ export type WorkspaceStore = ReturnType<typeof createWorkspaceStore>;
 export type WorkspaceRow = typeof workspaces.$inferSelect;
 type Status = WorkspaceRow['status'];
 
+interface NewWorkspaceRow {
+  workspaceId: string;
+  plan: Plan;
+  config: Record<string, unknown> | null;
+  /** Whether the plan counts although nobody pays for it. */
+  isGranted?: boolean;
+}
+
 /** The status for whoever wants to start something: a workspace that is being taken down counts as archived. */
 export const openStatus: SQL<string> = sql<string>`case when ${workspaces.destroyingSince} is null
   then ${workspaces.status}::text else 'archived' end`;
 
 const isRef = ({ customerId, generation }: WorkspaceRef): SQL | undefined =>
   and(eq(workspaces.customerId, customerId), eq(workspaces.generation, generation));
+/** Workspaces that are looked at together. */
+const DUE = 100;
+/** A provisioning that was started and has not begun is looked at again after that. */
+const START_LOOK_MS = 300_000;
+const SOON = { dueAt: sql`now() + interval '15 seconds'` };
 const NO_ERROR = { errorCode: null, errorMessage: null };
 const NEXT_GENERATION = { generation: sql`${workspaces.generation} + 1` };
 
 export const createWorkspaceStore = (db: Database) => {
-  const makeAgain = async (workspaceId: string, asked: Pick<WorkspaceRow, 'plan' | 'config'>) => {
+  const makeAgain = async (workspaceId: string, { isGranted, ...asked }: Omit<NewWorkspaceRow, 'workspaceId'>) => {
+    // What was given once is not taken away by asking again; a subscription outlives its workspace, and what it paid for.
+    const kept = sql`case when granted_plan is not null then least(granted_plan, ${asked.plan}::workspace_plan) end`;
     const [row] = await db.orm
       .update(workspaces)
       .set({
-        ...{ ...asked, status: 'pending', ...NO_ERROR, ...NEXT_GENERATION, provisioned: {} },
+        ...{ ...asked, grantedPlan: isGranted ? asked.plan : kept },
+        ...{ status: 'pending', ...SOON, ...NO_ERROR, ...NEXT_GENERATION, provisioned: {} },
         ...{ archivedAt: null, readyAt: null, runtimeBaseUrl: null, infraChargedUntil: null, createdAt: sql`now()` },
       })
       .where(and(eq(workspaces.identityWorkspaceId, workspaceId), eq(workspaces.status, 'archived')))
@@ -76,7 +93,7 @@ export const createWorkspaceStore = (db: Database) => {
      * @returns undefined when the id, or another one of the same slug, is taken by a workspace that is not archived
      */
     create: (
-      { workspaceId, plan, config }: { workspaceId: string; plan: Plan; config: Record<string, unknown> | null },
+      { workspaceId, plan, config, isGranted = false }: NewWorkspaceRow,
       complete: () => Promise<void> = async () => {},
     ): Promise<WorkspaceRow | undefined> =>
       db.transaction(async () => {
@@ -84,11 +101,12 @@ export const createWorkspaceStore = (db: Database) => {
           .insert(workspaces)
           .values({
             ...{ identityWorkspaceId: workspaceId, customerId: customerIdOf(workspaceId), plan, config },
+            grantedPlan: isGranted ? plan : null,
             ...{ status: 'pending', generation: 1 },
           })
           .onConflictDoNothing()
           .returning();
-        const row = made ?? (await makeAgain(workspaceId, { plan, config }));
+        const row = made ?? (await makeAgain(workspaceId, { plan, config, isGranted }));
         if (row) await complete();
         return row;
       }),
@@ -97,7 +115,7 @@ export const createWorkspaceStore = (db: Database) => {
     async retry(workspaceId: string): Promise<WorkspaceRow | undefined> {
       const [row] = await db.orm
         .update(workspaces)
-        .set({ status: 'pending', ...NO_ERROR, ...NEXT_GENERATION })
+        .set({ status: 'pending', ...SOON, ...NO_ERROR, ...NEXT_GENERATION })
         .where(
           and(
             eq(workspaces.identityWorkspaceId, workspaceId),
@@ -127,7 +145,7 @@ export const createWorkspaceStore = (db: Database) => {
       const [row] = await db.orm
         .update(workspaces)
         .set({
-          ...{ status, ...NEXT_GENERATION, destroyingSince: null },
+          ...{ status, ...SOON, ...NEXT_GENERATION, destroyingSince: null },
           ...(status === 'ready' && { readyAt: sql`now()` }),
           ...(runtimeBaseUrl !== undefined && { runtimeBaseUrl }),
           errorCode: isFailed ? (errorCode ?? 'set_by_operator') : null,
@@ -145,20 +163,39 @@ export const createWorkspaceStore = (db: Database) => {
       return row;
     },
 
-    /** Those whose provisioning is not through, in every workspace: for housekeeping. */
-    listUnprovisioned: (limit: number): Promise<WorkspaceRow[]> =>
+    /**
+     * Those whose provisioning is to begin, or is under way, and that somebody is to look at, the longest due first.
+     * They are due again after `againMs`.
+     */
+    async takeDue(status: 'pending' | 'provisioning', againMs: number): Promise<Taken> {
+      const rows = await db.rows<{ id: string }>(sql`
+        with due as materialized (
+          select customer_id from workspaces
+          -- Known when the statement is planned, so that the index of these serves it.
+          where status = ${sql.raw(`'${status}'`)} and due_at <= now() order by due_at limit ${DUE} for update skip locked
+        )
+        update workspaces set due_at = now() + ${againMs} * interval '1 ms'
+        where customer_id in (select customer_id from due) returning customer_id as id`);
+      return { ids: rows.map(({ id }) => id), last: undefined };
+    },
+
+    loadMany: (customerIds: readonly string[]): Promise<WorkspaceRow[]> =>
       db.orm
         .select()
         .from(workspaces)
-        .where(inArray(workspaces.status, ['pending', 'provisioning']))
-        .orderBy(asc(workspaces.createdAt))
-        .limit(limit),
+        .where(inArray(workspaces.customerId, [...customerIds])),
+
+    /** Temporal has the provisionings of these; whether it still has, is looked at later. */
+    noteStarted: (customerIds: readonly string[]) =>
+      db.rows(sql`
+        update workspaces set due_at = now() + ${START_LOOK_MS} * interval '1 ms'
+        where customer_id = any(${sql.param([...customerIds])}::text[]) and status = 'pending'`),
 
     /** @returns the workspace that is to be provisioned; undefined where it has moved on */
     async beginProvisioning(ref: WorkspaceRef): Promise<WorkspaceRow | undefined> {
       const [row] = await db.orm
         .update(workspaces)
-        .set({ status: 'provisioning' })
+        .set({ status: 'provisioning', ...SOON })
         .where(and(isRef(ref), inArray(workspaces.status, ['pending', 'provisioning'])))
         .returning();
       return row;
@@ -291,7 +328,7 @@ export const createWorkspaceStore = (db: Database) => {
     ): Promise<T> {
       return db.transaction(async () => {
         const [row] = await db.orm
-          .select({ plan: workspaces.plan, status: openStatus })
+          .select({ plan: workspaces.planInForce, status: openStatus })
           .from(workspaces)
           .where(eq(workspaces.customerId, customerId))
           .for('update');

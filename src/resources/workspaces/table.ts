@@ -1,7 +1,19 @@
 import { sql } from 'drizzle-orm';
-import { check, index, integer, jsonb, pgEnum, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
-import { createdAt, instant } from '../../platform/db/columns.ts';
-import { PLANS, ROLES, WORKSPACE_STATUSES, type Provisioned } from './model.ts';
+import {
+  check,
+  index,
+  integer,
+  jsonb,
+  pgEnum,
+  pgTable,
+  primaryKey,
+  text,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core';
+import { createdAt, instant, startDue } from '../../platform/db/columns.ts';
+import { ROLES } from '../../platform/core/rights.ts';
+import { PLANS, WORKSPACE_STATUSES, type Provisioned } from './model.ts';
 
 export const workspacePlan = pgEnum('workspace_plan', PLANS);
 export const workspaceStatus = pgEnum('workspace_status', WORKSPACE_STATUSES);
@@ -13,7 +25,18 @@ export const workspaces = pgTable(
     identityWorkspaceId: text('identity_workspace_id').primaryKey(),
     /** Slug of the id; what every other table refers to. */
     customerId: text('customer_id').notNull().unique(),
+    /** What it is on or, while that is not paid for, what it asked for. */
     plan: workspacePlan('plan').notNull(),
+    /** Given by the operator, or where nothing is billed: counts unpaid, and whatever becomes of a subscription. */
+    grantedPlan: workspacePlan('granted_plan'),
+    /** What the subscription on record was paid for. */
+    paidPlan: workspacePlan('paid_plan'),
+    /** Whose caps count. Plans are declared in the order of what they allow, but for the operator's own. */
+    planInForce: workspacePlan('plan_in_force')
+      .notNull()
+      .generatedAlwaysAs(
+        sql`case when plan = 'internal' then plan else greatest(granted_plan, paid_plan, 'free'::workspace_plan) end`,
+      ),
     status: workspaceStatus('status').notNull().default('pending'),
     runtimeBaseUrl: text('runtime_base_url'),
     errorCode: text('error_code'),
@@ -25,13 +48,24 @@ export const workspaces = pgTable(
     generation: integer('generation').notNull().default(0),
     /** It is being taken down since then: nothing new is accepted. Also set after a destruction that failed. */
     destroyingSince: instant('destroying_since'),
+    /** When housekeeping looks whether its provisioning has begun, and whether it is still going on. */
+    dueAt: startDue('due_at').notNull(),
     /** Managed infrastructure is paid for up to here. */
     infraChargedUntil: instant('infra_charged_until'),
     createdAt: createdAt(),
     readyAt: instant('ready_at'),
     archivedAt: instant('archived_at'),
   },
-  (t) => [check('workspaces_archived_once', sql`(${t.archivedAt} is not null) = (${t.status} = 'archived')`)],
+  (t) => [
+    // Housekeeping: provisionings that have not begun, and those that are under way.
+    index('workspaces_pending')
+      .on(t.dueAt)
+      .where(sql`${t.status} = 'pending'`),
+    index('workspaces_provisioning')
+      .on(t.dueAt)
+      .where(sql`${t.status} = 'provisioning'`),
+    check('workspaces_archived_once', sql`(${t.archivedAt} is not null) = (${t.status} = 'archived')`),
+  ],
 );
 
 export const memberRole = pgEnum('member_role', ROLES);
@@ -56,4 +90,18 @@ export const workspaceMembers = pgTable(
     // Sign-in: the workspaces of an address.
     index('workspace_members_by_email').on(t.email),
   ],
+);
+
+/** Whom a workspace took out. The identity provider may go on saying that they belong to it. */
+export const formerMembers = pgTable(
+  'former_members',
+  {
+    customerId: text('customer_id')
+      .notNull()
+      .references(() => workspaces.customerId),
+    /** In lower case. */
+    email: text('email').notNull(),
+    removedAt: instant('removed_at').notNull().defaultNow(),
+  },
+  (t) => [primaryKey({ columns: [t.customerId, t.email] })],
 );

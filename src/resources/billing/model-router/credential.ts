@@ -1,5 +1,6 @@
 /** What runs of a workspace call the managed model router with. */
 import type { SecretBox } from '../../../platform/core/crypto.ts';
+import { withoutTrailingSlashes } from '../../../platform/core/text.ts';
 import type { ModelCredentials } from '../../../platform/models/types.ts';
 import { routerKeyOwner, type RouterKeyStore } from './store.ts';
 
@@ -20,7 +21,7 @@ export const routerCredential =
     const row = url === undefined ? undefined : await routerKeys.find(customerId);
     if (!url || !row) return undefined;
     return {
-      baseUrl: url.replace(/\/+$/, ''),
+      baseUrl: withoutTrailingSlashes(url),
       apiKey: secretBox.open(row.sealed, routerKeyOwner(customerId)),
       model: ROUTER_MODEL,
       isOperators: true,

@@ -7,7 +7,11 @@ import { z } from 'zod';
 import { ConfigError, type Config } from '../../../platform/core/config.ts';
 import { sha256 } from '../../../platform/core/crypto.ts';
 import { newSecret } from '../../../platform/core/ids.ts';
+import { parseJson } from '../../../platform/core/json.ts';
 import { Problem } from '../../../platform/core/problem.ts';
+import { withoutTrailingSlashes } from '../../../platform/core/text.ts';
+import { bodyLimitIn, plainFetch } from '../../../platform/egress/limits.ts';
+import { readText } from '../../../platform/egress/read-capped.ts';
 
 interface RouterKey {
   key: string;
@@ -24,7 +28,6 @@ export interface ModelRouter {
   revokeKey(hash: string): Promise<void>;
 }
 
-const TIMEOUT_MS = 10_000;
 const Minted = z.object({ key: z.string().min(1), data: z.object({ hash: z.string().min(1) }) });
 
 const localRouter: ModelRouter = {
@@ -38,13 +41,14 @@ const localRouter: ModelRouter = {
 
 /** @throws ConfigError when only half of it is set */
 export function createModelRouter(
-  settings: Pick<Config, 'MODEL_ROUTER_URL' | 'MODEL_ROUTER_PROVISIONING_KEY'>,
+  settings: Pick<Config, 'MODEL_ROUTER_URL' | 'MODEL_ROUTER_PROVISIONING_KEY' | 'RESPONSE_MAX_MB' | 'RESPONSE_TIMEOUT'>,
 ): ModelRouter {
   const { MODEL_ROUTER_URL: url, MODEL_ROUTER_PROVISIONING_KEY: secret } = settings;
   if (!url && !secret) return localRouter;
   if (!url) throw new ConfigError('MODEL_ROUTER_URL: is not set; MODEL_ROUTER_PROVISIONING_KEY needs it');
   if (!secret) throw new ConfigError('MODEL_ROUTER_PROVISIONING_KEY: is not set; MODEL_ROUTER_URL needs it');
-  const base = url.replace(/\/+$/, '');
+  const base = withoutTrailingSlashes(url);
+  const fetch = plainFetch(settings);
 
   async function ask(method: string, path: string, body?: unknown): Promise<{ status: number; reply: unknown }> {
     let response: Response;
@@ -57,12 +61,12 @@ export function createModelRouter(
           ...(body !== undefined && { 'content-type': 'application/json' }),
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
-        signal: AbortSignal.timeout(TIMEOUT_MS),
         redirect: 'error',
       });
-      text = await response.text();
-    } catch {
-      throw new Problem('billing_provider_failed', 'provider 0 router_unreachable: the model router does not answer');
+      text = await readText(response);
+    } catch (error) {
+      const why = bodyLimitIn(error)?.message ?? 'the model router does not answer';
+      throw new Problem('billing_provider_failed', `provider 0 router_unreachable: ${why}`);
     }
     const reply = parsed(text);
     if (response.ok || response.status === 404) return { status: response.status, reply };
@@ -91,7 +95,7 @@ const failed = (status: number, message: string): Problem =>
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }

@@ -25,6 +25,13 @@ const ROW = {
   revision: routerKeys.revision,
 };
 
+const IS_UNTOLD = gt(routerKeys.revision, routerKeys.toldRevision);
+
+/** When a limit changed is not kept: it is told at once, and only what failed is left for housekeeping. */
+export const ROUTER_BEHIND = {
+  tellRouter: sql`(select count(*)::int as due, 0::float8 as "overdueS" from ${routerKeys} where ${IS_UNTOLD})`,
+};
+
 export type RouterKeyStore = ReturnType<typeof createRouterKeyStore>;
 
 export const createRouterKeyStore = (db: Database) => ({
@@ -58,9 +65,14 @@ export const createRouterKeyStore = (db: Database) => ({
       .where(eq(routerKeys.customerId, customerId));
   },
 
-  /** Limits that the router was not told of. */
+  /** Limits that the router was not told of; others each time, so that those which fail keep nobody waiting. */
   listUntold: (limit: number): Promise<RouterKeyRow[]> =>
-    db.orm.select(ROW).from(routerKeys).where(gt(routerKeys.revision, routerKeys.toldRevision)).limit(limit),
+    db.orm
+      .select(ROW)
+      .from(routerKeys)
+      .where(IS_UNTOLD)
+      .orderBy(sql`random()`)
+      .limit(limit),
 
   async recordTold({ customerId, keyHash, revision }: RouterKeyRow): Promise<void> {
     await db.orm

@@ -76,8 +76,9 @@ export const createAddons = (options: AddonOptions) => {
   }
 
   /** Tells the router of limits that grew; what fails is told with the next event, or by housekeeping. */
-  async function tellRouter(): Promise<void> {
+  async function tellRouter(signal?: AbortSignal): Promise<void> {
     for (const row of await routerKeys.listUntold(BATCH)) {
+      if (signal?.aborted) return;
       try {
         await router.setLimit(row.keyHash, row.limitUsd);
         await routerKeys.recordTold(row);

@@ -5,7 +5,7 @@ import { tierOf } from '../../workspaces/model.ts';
 import { CATALOG_VERSION, contactSales, MODIFIERS, tiersOnSale, withProviderPrices } from '../catalogue.ts';
 import { TOPUP } from '../model.ts';
 import type { Billing, ProviderPlan } from '../provider.ts';
-import type { BillingStore } from '../store.ts';
+import type { BillingStore, Deployment } from '../store.ts';
 import type { PlanIds } from './settings.ts';
 
 /** Anybody may ask often, and prices change seldom. */
@@ -58,11 +58,17 @@ export const createCatalog = ({ billing, planIds, store }: CatalogOptions) => {
         ...(deployment?.planId !== undefined && { current_plan_id: deployment.planId }),
         current_period: monthOf(new Date()),
         ...{ subscription_idr: 0, addons_idr: 0, managed_model_vendor_idr: 0, total_idr: 0, lines: [] },
-        note: isLive ? 'Amounts are on the invoices of the billing provider.' : 'Billing is off: nothing is charged.',
+        note: isLive ? liveNote(deployment) : 'Billing is off: nothing is charged.',
       };
     },
   };
 };
+
+function liveNote(deployment: Deployment | undefined): string {
+  const amounts = 'Amounts are on the invoices of the billing provider.';
+  if (!deployment || deployment.planInForce === deployment.plan) return amounts;
+  return `${amounts} Until ${deployment.plan} is paid for, the caps are those of ${deployment.planInForce}.`;
+}
 
 const monthOf = (now: Date) => ({
   start: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1)),

@@ -6,7 +6,8 @@ import type { Log } from '../../../platform/core/log.ts';
 import type { RouterKeyStore } from '../model-router/store.ts';
 import { readEvent, type BillingEvent, type SignedBytes } from '../signature.ts';
 import type { BillingStore } from '../store.ts';
-import { changeFor } from '../subscription.ts';
+import { boughtBy, changeFor } from '../subscription.ts';
+import { paidInvoice } from '../invoice.ts';
 import type { WalletStore } from '../wallet/store.ts';
 import type { PlanIds } from './settings.ts';
 import { fromMetadata } from './topup.ts';
@@ -52,7 +53,15 @@ export const createEvents = (options: EventOptions) => {
     const { object, type } = event;
     if (typeof object.id !== 'string' || (await store.isOvertaken(event))) return;
     const status = type === 'customer.subscription.deleted' ? 'canceled' : String(object.status);
-    await store.followSubscription(object.id, changeFor(planIds, planIdIn(object), status));
+    const change = changeFor(planIds, planIdIn(object), { status, isPaid: false });
+    await store.followSubscription(object.id, change);
+  }
+
+  /** A plan counts from the payment of its invoice. */
+  async function pay({ object, created }: BillingEvent): Promise<void> {
+    const invoice = paidInvoice(object);
+    if (!invoice || (await store.isStoppedSince(invoice.subscriptionId, created))) return;
+    await store.recordPayment(invoice.subscriptionId, (planId) => boughtBy(planIds, invoice.planIds, planId));
   }
 
   const HANDLERS: Record<string, (event: BillingEvent) => Promise<void>> = {
@@ -61,6 +70,7 @@ export const createEvents = (options: EventOptions) => {
     'customer.subscription.created': follow,
     'customer.subscription.updated': follow,
     'customer.subscription.deleted': follow,
+    'invoice.paid': pay,
   };
 
   return {

@@ -74,12 +74,7 @@ export const createSubscribe = ({ billing, planIds, returnBase, store, lease, lo
         }
         const { change, subscription } = outcome;
         const record = (before: string | undefined) =>
-          store.recordSubscription(
-            customerId,
-            before,
-            subscription.id,
-            changeFor(planIds, planId, subscription.status),
-          );
+          store.recordSubscription(customerId, before, subscription.id, changeFor(planIds, planId, subscription));
         // Events only ever take a subscription off the record; nobody else puts one there while this lease lasts.
         if (!(await record(current))) await record(undefined);
         return { ok: true as const, change, subscription: subscription.raw, plan_id: planId };

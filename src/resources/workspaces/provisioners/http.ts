@@ -6,7 +6,11 @@
  * lets a destruction find things whose making was never recorded.
  */
 import { z } from 'zod';
+import { parseJson } from '../../../platform/core/json.ts';
 import { storableText } from '../../../platform/core/storable.ts';
+import { withoutTrailingSlashes } from '../../../platform/core/text.ts';
+import { bodyLimitIn, type LimitedFetch } from '../../../platform/egress/limits.ts';
+import { readText } from '../../../platform/egress/read-capped.ts';
 import { ProvisionerError, unknownResource, type ProvisionedTenant, type Provisioner } from './provisioner.ts';
 
 export interface HttpProvisionerOptions {
@@ -14,6 +18,7 @@ export interface HttpProvisionerOptions {
   token: string | undefined;
   /** How long it may take to answer. */
   timeoutMs: number;
+  fetch: LimitedFetch;
 }
 
 const RESOURCES = ['storage', 'database', 'cache', 'server'] as const;
@@ -29,10 +34,9 @@ type Answer = z.output<typeof Answer>;
 
 /** Of what it says when it refuses; anything else is described by the status alone. */
 const Refusal = z.object({ code: z.string().min(1).max(100), message: z.string().max(500).optional() });
-const MAX_ANSWER_CHARS = 100_000;
 
-export const createHttpProvisioner = ({ url, token, timeoutMs }: HttpProvisionerOptions): Provisioner => {
-  const base = url.replace(/\/+$/, '');
+export const createHttpProvisioner = ({ url, token, timeoutMs, fetch }: HttpProvisionerOptions): Provisioner => {
+  const base = withoutTrailingSlashes(url);
 
   /** @returns undefined for a 404, or an answer without a body */
   async function ask(
@@ -54,7 +58,7 @@ export const createHttpProvisioner = ({ url, token, timeoutMs }: HttpProvisioner
       },
       ...(method === 'PUT' && { body: JSON.stringify({ workspace_id: workspaceId, plan }) }),
       redirect: 'manual',
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      signal,
     });
     if (status === 204 || (status === 404 && method !== 'PUT')) return undefined;
     const body = parsed(text);
@@ -70,12 +74,14 @@ export const createHttpProvisioner = ({ url, token, timeoutMs }: HttpProvisioner
 
   async function send(address: string, request: RequestInit): Promise<{ status: number; text: string }> {
     try {
-      const response = await fetch(address, request);
-      const text = await response.text();
-      return { status: response.status, text: text.slice(0, MAX_ANSWER_CHARS) };
-    } catch {
+      const limits = { totalMs: timeoutMs, raisedBy: { time: 'PROVISIONER_TIMEOUT' } };
+      const response = await fetch(address, request, limits);
+      return { status: response.status, text: await readText(response) };
+    } catch (error) {
       // What fetch says may name the address, which may carry credentials.
-      throw new ProvisionerError('provisioner_unreachable', 'the provisioner does not answer');
+      const limit = bodyLimitIn(error);
+      const said = limit ? `: ${limit.message}` : '';
+      throw new ProvisionerError('provisioner_unreachable', `the provisioner does not answer${said}`);
     }
   }
 
@@ -116,10 +122,7 @@ export const createHttpProvisioner = ({ url, token, timeoutMs }: HttpProvisioner
           isFinal: true,
         });
       }
-      const { status } = await send(address, {
-        redirect: 'manual',
-        signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
-      }).catch(() => ({ status: 599 }));
+      const { status } = await send(address, { redirect: 'manual', signal }).catch(() => ({ status: 599 }));
       if (status >= 500) throw new ProvisionerError('runtime_unreachable', 'the runtime does not answer');
       return address;
     },
@@ -140,7 +143,7 @@ const refused = (
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }
