@@ -1,7 +1,9 @@
 /**
- * Activities while Postgres is away, which they outlast. How often one is tried is said of the model or the tool that it
- * asks (`workflows/shared/activities.ts`), and a database that restarts would use that up within seconds. So an attempt that
- * the database failed ends when the database answers again: an outage costs one attempt, however long it is.
+ * Activities while Postgres is away. How often one is tried is said of the model or the tool that it asks
+ * (`workflows/shared/activities.ts`), and a database that restarts would use that up within seconds. So an attempt that the
+ * database failed ends when the database answers again, or when its own time is over: an outage costs one attempt for each
+ * 15 minutes (a model call) or 10 minutes (a tool) that it lasts. Model calls outlast more than an hour so; an irreversible
+ * tool has one attempt only, and is not done a second time because its outcome could not be recorded.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Context } from '@temporalio/activity';
@@ -57,18 +59,22 @@ const isBack = (ping: () => Promise<unknown>): Promise<boolean> =>
     () => false,
   );
 
+/** How long a record is tried for when nobody waits for the activity any more. */
+const LAST_TRIES_MS = 10_000;
+
 /**
  * Records what has happened: a tool's effect, a reply that is paid for. Whoever gave up here would have it happen again,
- * or leave nobody knowing whether it did.
+ * or leave nobody knowing whether it did. So a call that was cancelled is given seconds more to record what it cost.
  * @param write does nothing where it has been carried out before
  */
 export const untilRecorded = <T>(write: () => Promise<T>, retryEveryMs = LOOK_EVERY_MS): Promise<T> =>
   heartbeating(async (signal) => {
-    for (;;) {
+    for (let last = Infinity; ;) {
       try {
         return await write();
       } catch (error) {
-        if (!isDatabaseAway(error) || signal.aborted) throw error;
+        if (signal.aborted) last = Math.min(last, Date.now() + LAST_TRIES_MS);
+        if (!isDatabaseAway(error) || Date.now() >= last) throw error;
         await wait(retryEveryMs);
       }
     }

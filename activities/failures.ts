@@ -20,10 +20,13 @@ export const asApplicationFailure = ({ code, message, retryable, retryAfterMs }:
 /** Often enough that a cancelled call stops within a second; the first beat is spared for calls that are quick. */
 const BEAT_MS = 1_000;
 
-/** Runs work that may be long: heartbeats, and the signal that ends it when the run is cancelled or the worker stops. */
-export async function heartbeating<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+/**
+ * Runs work that may be long: heartbeats, and the signal that ends it when the run is cancelled or the worker stops.
+ * @param left what the attempt that follows is told where this one's worker dies
+ */
+export async function heartbeating<T>(work: (signal: AbortSignal) => Promise<T>, left?: unknown): Promise<T> {
   const context = Context.current();
-  const timer = setInterval(() => context.heartbeat(), BEAT_MS);
+  const timer = setInterval(() => context.heartbeat(left), BEAT_MS);
   try {
     return await work(context.cancellationSignal);
   } finally {

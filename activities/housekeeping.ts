@@ -1,99 +1,75 @@
-/** Repeats what was accepted but never started. Each start is idempotent, so an eager look costs nothing but itself. */
+/** The chores of housekeeping, each with an end that does not depend on what it asks. */
 import { ApplicationFailure } from '@temporalio/common';
 import type { Log } from '../src/platform/core/log.ts';
-import type { RunStore } from '../src/resources/runs/store/index.ts';
+import type { Meters } from '../src/platform/observability/meters.ts';
+import { orAfter } from '../src/platform/temporal/problems.ts';
+import type { Chore } from '../workflows/housekeeping/messages.ts';
 import { heartbeating } from './failures.ts';
 import { reconcile, type Reconciled } from './scheduled-jobs.ts';
 
+/** It stops soon after `signal` does; what is left is for the next time. */
+type Work = (signal: AbortSignal) => Promise<unknown>;
+
 export interface HousekeepingDependencies {
-  runs: RunStore;
-  startRun: (run: { id: string; workspaceId: string; customerId: string; agent: string | null }) => Promise<void>;
-  listUnstartedProjects: (olderThanMs: number, limit: number) => Promise<{ id: string }[]>;
-  startProject: (project: { id: string }) => Promise<void>;
-  /** Settles runs and projects that Temporal does not have although they are under way by their rows. */
-  settleLost: () => Promise<void>;
-  /** Starts recorded webhook deliveries that nobody started. */
-  startPendingDeliveries: () => Promise<void>;
-  /** Starts provisionings whose start was lost, and settles those that were lost themselves. */
-  startUnprovisioned: () => Promise<void>;
-  /** Adds up what lists counted since the last time. */
-  foldTallies: () => Promise<void>;
-  /** Repeats what the model router did not hear. */
-  tellRouter: () => Promise<void>;
+  chores: Record<Exclude<Chore, 'followRows'>, Work>;
   /** Rows that Temporal's schedules follow. */
   followedRows: readonly Reconciled[];
-  /** Tells runs that wait for a person what a signal should have told them. */
-  tellSubmissions: () => Promise<void>;
+  meters: Pick<Meters, 'chores'>;
   log: Log;
+  /** When a chore is given up. */
+  giveUpMs?: number;
 }
 
-/** Younger ones are being started right now by whoever accepted them. */
-const OVERDUE_MS = 15_000;
-const BATCH = 200;
+/** When a chore is asked to stop, and when it is given up: both before its activity's time is over. */
+const STOP_MS = 15_000;
+const GIVE_UP_MS = 25_000;
 
-export const createHousekeepingActivities = ({
-  runs,
-  startRun,
-  listUnstartedProjects,
-  startProject,
-  settleLost,
-  startPendingDeliveries,
-  startUnprovisioned,
-  foldTallies,
-  tellRouter,
-  followedRows,
-  tellSubmissions,
-  log,
-}: HousekeepingDependencies) => {
-  async function startOverdue(): Promise<void> {
-    const overdue = await runs.listUnstarted(OVERDUE_MS, BATCH);
-    // One run that cannot be started must not keep the others waiting.
-    for (const run of overdue) {
-      await startRun(run).catch((err: unknown) => log.error({ err, run_id: run.id }, 'a run could not be started'));
-    }
-    const projects = await listUnstartedProjects(OVERDUE_MS, BATCH);
-    for (const project of projects) {
-      await startProject(project).catch((err: unknown) =>
-        log.error({ err, project_id: project.id }, 'a project could not be started'),
+export const createHousekeepingActivities = (deps: HousekeepingDependencies) => {
+  const { chores, followedRows, meters, log, giveUpMs = GIVE_UP_MS } = deps;
+
+  async function followRows(signal: AbortSignal): Promise<void> {
+    const followed = await Promise.allSettled(
+      followedRows.map(async (rows) => {
+        const { applied, removed } = await reconcile(rows, signal);
+        if (applied + removed > 0) log.warn({ applied, removed }, 'schedules had drifted from their rows');
+      }),
+    );
+    const failures = followed.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+    if (failures.length > 0) throw new AggregateError(failures, 'not all schedules follow their rows');
+  }
+
+  async function keep(chore: Chore, work: Work): Promise<void> {
+    const startedAt = performance.now();
+    const end = (outcome: 'done' | 'failed') =>
+      meters.chores.observe({ chore, outcome }, (performance.now() - startedAt) / 1_000);
+    try {
+      await heartbeating((signal) =>
+        orAfter(giveUpMs, work(AbortSignal.any([signal, AbortSignal.timeout(STOP_MS)])), () => {
+          throw new Error(`it has not ended within ${giveUpMs} ms`);
+        }),
       );
-    }
-    if (overdue.length + projects.length > 0) {
-      log.info({ runs: overdue.length, projects: projects.length }, 'repeated the start of what was accepted');
-    }
-  }
-
-  async function followRows(): Promise<void> {
-    for (const rows of followedRows) {
-      const { applied, removed } = await reconcile(rows);
-      if (applied + removed > 0) log.warn({ applied, removed }, 'schedules had drifted from their rows');
+      end('done');
+    } catch (err) {
+      end('failed');
+      log.error({ err, chore }, 'a chore of housekeeping failed');
+      throw err;
     }
   }
 
-  const chores = {
-    startOverdue,
-    settleLost,
-    startPendingDeliveries,
-    startUnprovisioned,
-    followRows,
-    tellSubmissions,
-    tellRouter,
-    foldTallies,
-    releaseForgotten: runs.releaseForgotten,
-  };
+  const all: Record<Chore, Work> = { ...chores, followRows };
+  const activities = Object.fromEntries(
+    Object.entries(all).map(([chore, work]) => [chore, () => keep(chore as Chore, work)]),
+  ) as Record<Chore, () => Promise<void>>;
 
   return {
-    /** Each chore is tried, whatever became of those before it. */
-    keepHouse: (): Promise<void> =>
-      heartbeating(async () => {
-        const failed: string[] = [];
-        for (const [name, chore] of Object.entries(chores)) {
-          await chore().catch((err: unknown) => {
-            failed.push(name);
-            log.error({ err, chore: name }, 'a chore of housekeeping failed');
-          });
-        }
-        // Red in the Temporal Web UI; the next tick tries again.
-        if (failed.length > 0) throw ApplicationFailure.nonRetryable(`failed: ${failed.join(', ')}`, 'chores_failed');
-      }),
+    ...activities,
+
+    /** Of ticks that began before each chore was an activity. */
+    async keepHouse(): Promise<void> {
+      const done = await Promise.allSettled(Object.values(activities).map((chore) => chore()));
+      if (done.some(({ status }) => status === 'rejected')) {
+        throw ApplicationFailure.nonRetryable('some failed: the log says which', 'chores_failed');
+      }
+    },
   };
 };

@@ -5,43 +5,66 @@
  * Nothing of the tenant's (address, content, answer) goes into an error: those live in Temporal's history.
  */
 import { ApplicationFailure } from '@temporalio/common';
-import type { SecretBox } from '../src/platform/core/crypto.ts';
 import type { OutputDeliveryRef } from '../src/resources/output-destinations/model.ts';
+import type { SecretBox } from '../src/platform/core/crypto.ts';
+import type { Later, Patience } from '../src/resources/receivers/model.ts';
+import type { PlaceStore } from '../src/resources/receivers/store.ts';
+import { hostOf } from '../src/resources/output-destinations/host.ts';
 import { openConfig } from '../src/resources/output-destinations/secrets.ts';
+import type { Deliver } from '../src/resources/output-destinations/send/delivering.ts';
 import { OutputError } from '../src/resources/output-destinations/send/output.ts';
-import type { OutputSender } from '../src/resources/output-destinations/send/sender.ts';
 import type { DestinationStore } from '../src/resources/output-destinations/store.ts';
 import { heartbeating } from './failures.ts';
+import { inItsPlace } from './place.ts';
 
 export type OutputActivities = ReturnType<typeof createOutputActivities>;
 
 export interface OutputDependencies {
-  outputs: { store: DestinationStore; secretBox: SecretBox; send: OutputSender };
+  outputs: { store: DestinationStore; secretBox: SecretBox; deliver: Deliver; timeoutMs: number };
+  places: PlaceStore;
 }
 
-export const createOutputActivities = ({ outputs: { store, secretBox, send } }: OutputDependencies) => ({
-  /** @throws ApplicationFailure `output_not_taken`, not retryable where another attempt would not help */
-  async deliverOutput(ref: OutputDeliveryRef): Promise<void> {
+export const createOutputActivities = ({ outputs, places }: OutputDependencies) => {
+  const { store, secretBox, deliver, timeoutMs } = outputs;
+
+  async function send(ref: OutputDeliveryRef): Promise<void> {
     const attempt = await store.startAttempt(ref);
     // It has ended meanwhile: gone with its destination, or delivered by an attempt whose report was lost.
     if (!attempt) return;
-    const { destination, project, artifact } = attempt;
+    const { destination, project, artifact, withheldFrom } = attempt;
+    let withheld: string[];
     try {
-      if (!destination.enabled) throw new OutputError('the destination is disabled', { isFinal: true });
+      // One that was paused is tried where somebody asks for it: what it takes switches it on again.
+      if (!destination.enabled && !destination.pausedAt)
+        throw new OutputError('the destination is disabled', { isFinal: true });
       const output = { deliveryId: ref.deliveryId, project, artifact };
-      await heartbeating((signal) => send(openConfig(secretBox, destination), output, signal));
+      withheld = await heartbeating((cancelled) => deliver(destination, output, { only: withheldFrom, cancelled }));
     } catch (error) {
       if (!(error instanceof OutputError)) throw error;
-      const { message, isFinal } = error;
-      await store.recordError(ref, message, isFinal);
+      await store.recordError(ref, error);
       throw ApplicationFailure.create({
         type: 'output_not_taken',
         message: `the ${destination.kind} destination has not taken it; its log says why`,
-        nonRetryable: isFinal,
+        nonRetryable: error.isFinal,
       });
     }
-    await store.recordDelivered(ref);
-  },
+    await store.recordDelivered(ref, withheld);
+  }
 
-  recordOutputExhausted: (ref: OutputDeliveryRef): Promise<void> => store.recordExhausted(ref),
-});
+  return {
+    /**
+     * @returns when to come again, where its host has no place for it at the moment
+     * @throws ApplicationFailure `output_not_taken`, not retryable where another attempt would not help
+     */
+    async deliverOutput({ mayWait, ...ref }: OutputDeliveryRef & Patience): Promise<Later | undefined> {
+      const destination = await store.loadTarget(ref);
+      const wanted = {
+        host: destination && hostOf(openConfig(secretBox, destination)),
+        ...{ customerId: destination?.customerId ?? '', deliveryId: ref.deliveryId, timeoutMs, mayWait },
+      };
+      return inItsPlace(places, wanted, () => send(ref));
+    },
+
+    recordOutputExhausted: (ref: OutputDeliveryRef): Promise<void> => store.recordExhausted(ref),
+  };
+};

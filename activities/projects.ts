@@ -7,6 +7,7 @@ import { Problem } from '../src/platform/core/problem.ts';
 import type { GuardedFetch } from '../src/platform/egress/egress.ts';
 import { ActionError } from '../src/resources/projects/builtin/action.ts';
 import { findAction } from '../src/resources/projects/builtin/index.ts';
+import { runAction } from '../src/resources/projects/builtin/run-action.ts';
 import {
   type Actor,
   type Cascade,
@@ -16,6 +17,7 @@ import {
 } from '../src/resources/projects/model.ts';
 import type { GateAnswer } from '../workflows/project/messages.ts';
 import type { Effect } from '../src/resources/runs/model.ts';
+import type { DiscardedSession } from '../src/resources/projects/store/commands/resolve-edit-plan.ts';
 import type { GateKind } from '../src/resources/templates/model.ts';
 import type {
   Dispatch,
@@ -110,9 +112,12 @@ export const createProjectActivities = ({ projects, fetch, startDeliveries, star
       return resolution(await projects.resolveGate({ ...gate, answer: said, commandId, lenient: isLenient }));
     },
 
-    async resolveEditPlan(command: CommandRef & { taskId: string; decision: PlanDecision; decidedBy: string }) {
+    async resolveEditPlan(
+      command: CommandRef & { taskId: string; decision: PlanDecision; decidedBy: string },
+    ): Promise<PlanResolution> {
       const { comment = null, revisedPlan = null } = await textsOf(command);
-      return resolution(await projects.resolveEditPlan({ ...command, comment, revisedPlan }));
+      const stored = await projects.resolveEditPlan({ ...command, comment, revisedPlan });
+      return stored.outcome === 'discarded' ? { resolved: null, discarded: stored } : resolution(stored);
     },
 
     async recoverPhase(ref: PhaseRef) {
@@ -152,7 +157,7 @@ export const createProjectActivities = ({ projects, fetch, startDeliveries, star
       if (!action) throw refusal(`there is no action "${step.assignee}" any more`);
       try {
         const output = await heartbeating((signal) =>
-          action.run({
+          runAction(action, {
             project: { id: ref.projectId, title, brief: step.brief, params: step.params ?? {} },
             inputs: Object.fromEntries(step.inputs.map(({ stepSlug, output }) => [stepSlug, output])),
             artifacts: Object.fromEntries(step.artifacts.map(({ phaseSlug, content }) => [phaseSlug, content])),
@@ -177,6 +182,8 @@ const pick = <Name extends string, Texts extends { [Key in Name]?: unknown }>(te
 type StoredResolution = Awaited<ReturnType<ProjectEngine['resolveGate']>>;
 /** `resolved` null: a signal that nothing waited for. */
 type Resolution = { resolved: ResolvedGate | null };
+/** `discarded`: the session was given up before its plan was enacted, in whatever state it was. */
+type PlanResolution = Resolution & { discarded?: DiscardedSession };
 const resolution = (stored: StoredResolution): Resolution => ({
   resolved: stored.outcome === 'resolved' ? stored : null,
 });

@@ -99,23 +99,46 @@ export interface Reconciled {
 
 /**
  * Makes what is missing, changes what differs, removes what nobody wants. Rows are read after the list, so that
- * the schedule of one that has just been made is never taken for a stray.
+ * the schedule of one that has just been made is never taken for a stray. What there is no time for still differs the
+ * next time; others come first then, so that those which fail keep nobody waiting.
+ * @throws AggregateError of those that failed, after all others
  */
-export async function reconcile({
-  triggers,
-  prefix,
-  wanted,
-}: Reconciled): Promise<{ applied: number; removed: number }> {
+export async function reconcile(
+  { triggers, prefix, wanted }: Reconciled,
+  signal?: AbortSignal,
+): Promise<{ applied: number; removed: number }> {
   const known = new Map<string, KnownTrigger>();
-  for await (const each of triggers.list(prefix)) known.set(each.scheduleId, each);
+  for await (const each of triggers.list(prefix)) {
+    if (signal?.aborted) throw new Error('the schedules could not be listed in time');
+    known.set(each.scheduleId, each);
+  }
   const rows = await wanted();
   const stale = rows.filter(({ scheduleId, revision, enabled }) => {
     const there = known.get(scheduleId);
     return !there || there.revision !== revision || there.paused === enabled;
   });
-  for (const trigger of stale) await triggers.apply(trigger);
   const ids = new Set(rows.map(({ scheduleId }) => scheduleId));
   const strays = [...known.keys()].filter((id) => !ids.has(id));
-  for (const id of strays) await triggers.remove(id);
-  return { applied: stale.length, removed: strays.length };
+  const failures: unknown[] = [];
+  async function each<T>(all: readonly T[], change: (one: T) => Promise<void>): Promise<number> {
+    let done = 0;
+    for (const one of shuffled(all)) {
+      if (signal?.aborted) break;
+      await change(one).then(
+        () => done++,
+        (error: unknown) => failures.push(error),
+      );
+    }
+    return done;
+  }
+  const applied = await each(stale, (trigger) => triggers.apply(trigger));
+  const removed = await each(strays, (id) => triggers.remove(id));
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} schedules could not be changed`);
+  return { applied, removed };
 }
+
+const shuffled = <T>(all: readonly T[]): T[] =>
+  all
+    .map((one) => ({ one, place: Math.random() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ one }) => one);

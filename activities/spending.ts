@@ -23,12 +23,21 @@ export interface SpendingDependencies {
 
 /** The money of one call. */
 export interface Spending {
-  /** Something is held for the call. */
-  isHeld: boolean;
+  /**
+   * Holds what the call may cost at worst.
+   * @returns whether there was anything to hold it against
+   * @throws ModelFailure budget_exceeded, model_unpriced before anything is spent
+   */
+  hold(): Promise<boolean>;
+  /** Of what the model is told, counted by ourselves. */
+  inputTokens(): Promise<number>;
   /** US dollars as a decimal string; null where no price is known. */
   costOf(usage: TokenUsage): string | null;
-  /** What the record of the turn moves in the wallet, once the cost is known. */
-  wallet(costUsd: string | null): TurnRecord['wallet'];
+  /**
+   * What the record of the call moves in the wallet, once the cost is known.
+   * @param attempt of a call that is not its turn's reply
+   */
+  wallet(costUsd: string | null, attempt?: number): TurnRecord['wallet'];
 }
 
 interface Call {
@@ -45,11 +54,13 @@ const isOwn = (call: Call): boolean =>
   !isRouter(call) && (call.credentials.own ?? []).some((name) => name === call.resolved.provider);
 
 export const createSpending = ({ runs, models, settings, tariffOf }: SpendingDependencies) => {
+  const inputTokensOf = ({ request: { system, messages, tools } }: Call): Promise<number> =>
+    models.countTokens(JSON.stringify([system, messages, tools]));
+
   /** @throws ModelFailure model_unpriced */
-  function worstCase(call: Call, limit: string): string {
-    const { resolved, request } = call;
-    const inputTokens = models.countTokens(JSON.stringify([request.system, request.messages, request.tools]));
-    const usage = { inputTokens, outputTokens: settings.MODEL_MAX_OUTPUT_TOKENS };
+  async function worstCase(call: Call, limit: string): Promise<string> {
+    const { resolved } = call;
+    const usage = { inputTokens: await inputTokensOf(call), outputTokens: settings.MODEL_MAX_OUTPUT_TOKENS };
     const amountUsd = models.price(resolved, usage, isRouter(call));
     if (amountUsd !== null) return amountUsd;
     const text = `no price is known for ${resolved.model}, so its ${limit} cannot be kept; add it to MODEL_PRICES`;
@@ -57,35 +68,46 @@ export const createSpending = ({ runs, models, settings, tariffOf }: SpendingDep
   }
 
   return {
-    /** @throws ModelFailure budget_exceeded, model_unpriced before anything is spent */
-    async hold(call: Call): Promise<Spending> {
+    async spendingOf(call: Call): Promise<Spending> {
       const { run, turn, resolved } = call;
       const { customerId, budgetIds } = run;
       const tariff = await tariffOf(customerId);
       const charged = tariff && !isOwn(call) ? tariff : undefined;
-      const isHeld = run.isLimited || charged !== undefined;
-      if (isHeld) {
-        const amountUsd = worstCase(call, charged ? 'wallet' : 'budget');
-        const wallet = charged && { customerId, micros: chargeOf(amountUsd, charged.markup) };
-        const short = await runs.reserve({ runId: run.id, turn, budgetIds, amountUsd, wallet });
-        if (short) throw new ModelFailure('budget_exceeded', shortText(amountUsd, short, wallet?.micros));
-      }
       return {
-        isHeld,
+        async hold() {
+          if (!run.isLimited && charged === undefined) return false;
+          const amountUsd = await worstCase(call, charged ? 'wallet' : 'budget');
+          const wallet = charged && { customerId, micros: chargeOf(amountUsd, charged.markup) };
+          const short = await runs.reserve({ runId: run.id, turn, budgetIds, amountUsd, wallet });
+          if (short) throw new ModelFailure('budget_exceeded', shortText(amountUsd, short, wallet?.micros));
+          return true;
+        },
+        inputTokens: () => inputTokensOf(call),
         costOf: (usage) => models.price(resolved, usage, isRouter(call)),
-        wallet: (costUsd) => tariff && { customerId, charge: charged && chargeFor(call, charged, costUsd) },
+        wallet: (costUsd, attempt) =>
+          tariff && { customerId, charge: charged && chargeFor(call, charged, costUsd, attempt) },
       };
     },
   };
 };
 
 /** A cost that comes to less than half a millionth of a dollar is no charge. */
-function chargeFor({ run, turn, resolved }: Call, { kind, markup }: Tariff, costUsd: string | null) {
+function chargeFor(
+  { run, turn, resolved }: Call,
+  { kind, markup }: Tariff,
+  costUsd: string | null,
+  attempt: number | undefined,
+) {
   const micros = costUsd === null ? 0 : chargeOf(costUsd, markup);
   if (micros === 0) return undefined;
   const projectId = run.budgetIds.find((id) => id.startsWith('project:'))?.slice('project:'.length);
   return {
-    ...{ customerId: run.customerId, key: `run:${run.id}:${turn}`, kind, deltaUsdMicros: -micros },
+    ...{
+      customerId: run.customerId,
+      key: `run:${run.id}:${turn}${attempt === undefined ? '' : `:${attempt}`}`,
+      kind,
+      deltaUsdMicros: -micros,
+    },
     meta: { run_id: run.id, agent: run.agent, model: resolved.model, ...(projectId && { project_id: projectId }) },
   };
 }

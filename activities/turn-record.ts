@@ -1,9 +1,9 @@
 /** What a turn came to, as rows and events: pure, so that a repeated turn records the same. */
 import { wireName } from '../src/platform/models/tool-names.ts';
-import type { ModelFailure, ModelReply, ResolvedModel } from '../src/platform/models/types.ts';
+import type { ModelFailure, ModelReply, ResolvedModel, TokenUsage } from '../src/platform/models/types.ts';
 import type { TurnOutcome } from '../src/resources/runs/model.ts';
 import type { NewEvent } from '../src/resources/runs/store/events.ts';
-import type { RecordedToolCall } from '../src/resources/runs/store/turns.ts';
+import { turnKey, type RecordedToolCall } from '../src/resources/runs/store/turns.ts';
 import { checkArguments } from '../src/resources/tools/arguments.ts';
 import { effectOf, type Tool } from '../src/resources/tools/model.ts';
 
@@ -18,13 +18,20 @@ export const toolsOutcome = (calls: readonly RecordedToolCall[]): TurnOutcome =>
 });
 
 /** Calls that cannot be made have their result at once: the model is told why and can do better. */
-export const requestedCalls = (turn: number, reply: ModelReply, offered: readonly Tool[]): RecordedToolCall[] => {
+export const requestedCalls = (
+  turn: number,
+  reply: ModelReply,
+  offered: readonly Tool[],
+): Promise<RecordedToolCall[]> => {
   const available = offered.filter(({ unavailable }) => unavailable === undefined).map(({ slug }) => slug);
-  return reply.toolCalls.map(({ tool: slug, arguments: args }, position) => {
+  const requested = async (
+    { tool: slug, arguments: args }: ModelReply['toolCalls'][number],
+    position: number,
+  ): Promise<RecordedToolCall> => {
     // One that was offered in an earlier turn, and is not now, is called by the name that it had on the wire.
     const tool = offered.find((candidate) => candidate.slug === slug || wireName(candidate.slug) === slug);
     const fault = tool
-      ? (tool.unavailable ?? checkArguments(tool, args))
+      ? (tool.unavailable ?? (await checkArguments(tool, args)))
       : `there is no tool "${slug}"; yours are: ${available.join(', ') || 'none'}`;
     return {
       // Our own id: providers have been seen to use one twice.
@@ -39,23 +46,26 @@ export const requestedCalls = (turn: number, reply: ModelReply, offered: readonl
         ? { status: 'failed' as const, result: { error: fault } }
         : { status: 'pending' as const, result: null }),
     };
-  });
+  };
+  return Promise.all(reply.toolCalls.map(requested));
 };
 
 export const iteration = (
   turn: number,
+  attempt: number,
   reply: ModelReply,
   costUsd: string | null,
   durationMs: number,
   { model }: ResolvedModel,
 ): NewEvent => ({
-  key: `turn:${turn}`,
+  key: turnKey(turn),
   type: 'claude_iteration',
   durationMs,
   costUsd,
   status: 'succeeded',
   payload: {
     turn,
+    attempt,
     model,
     finish_reason: reply.finishReason,
     input_tokens: reply.usage.inputTokens,
@@ -85,19 +95,39 @@ export const callEvents = ({ callId, tool, arguments: args, status, result }: Re
     : []),
 ];
 
-export const failedRequest = (
-  turn: number,
-  attempt: number,
-  { code, message, retryAfterMs }: ModelFailure,
-): NewEvent => ({
-  key: `turn:${turn}:attempt:${attempt}`,
+const attemptKey = (turn: number, attempt: number): string => `${turnKey(turn)}:attempt:${attempt}`;
+
+/** What went wrong, as far as it is known: `cancelled`, `worker_lost` and `superseded` are nobody's failure. */
+const reasonOf = (why: ModelFailure | 'cancelled' | 'worker_lost' | 'superseded') =>
+  typeof why === 'string'
+    ? { code: why }
+    : {
+        ...{ code: why.code, error: preview(why.message) },
+        ...(why.retryAfterMs === undefined ? {} : { retry_after_ms: why.retryAfterMs }),
+      };
+
+/** An attempt that cost nothing. */
+export const failedRequest = (turn: number, attempt: number, failure: ModelFailure): NewEvent => ({
+  key: attemptKey(turn, attempt),
   type: 'claude_request',
   status: 'failed',
+  payload: { turn, attempt, ...reasonOf(failure) },
+});
+
+/** An attempt that is paid for although nobody hears its reply. */
+export const abortedRequest = (
+  { turn, attempt }: { turn: number; attempt: number },
+  { inputTokens, outputTokens }: TokenUsage,
+  costUsd: string | null,
+  { model }: ResolvedModel,
+  why: Parameters<typeof reasonOf>[0],
+): NewEvent => ({
+  key: attemptKey(turn, attempt),
+  type: 'claude_request',
+  costUsd,
+  status: 'aborted',
   payload: {
-    turn,
-    attempt,
-    code,
-    error: preview(message),
-    ...(retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }),
+    ...{ turn, attempt, model, ...reasonOf(why) },
+    ...{ input_tokens: inputTokens, output_tokens: outputTokens, priced: costUsd !== null },
   },
 });

@@ -10,6 +10,7 @@ import {
   type ModelReply,
   type Models,
   type ResolvedModel,
+  type TokenUsage,
 } from '../src/platform/models/types.ts';
 import type { Agent } from '../src/resources/agents/model.ts';
 import type { AgentStore } from '../src/resources/agents/store.ts';
@@ -33,7 +34,7 @@ import { systemPrompt, transcript } from './context.ts';
 import { untilRecorded } from './database-away.ts';
 import { asApplicationFailure, fail, heartbeating } from './failures.ts';
 import { createSpending, type Spending, type SpendingDependencies } from './spending.ts';
-import { callEvents, failedRequest, iteration, requestedCalls, toolsOutcome } from './turn-record.ts';
+import { abortedRequest, callEvents, failedRequest, iteration, requestedCalls, toolsOutcome } from './turn-record.ts';
 
 export interface TurnDependencies {
   runs: RunStore;
@@ -57,7 +58,7 @@ export interface TurnDependencies {
 export const createTurnActivities = (deps: TurnDependencies) => {
   const { runs, agents, tools, models, settings, modelCredentials, boot, startFollowing, noteTurn } = deps;
   const classify = createClassifier(models);
-  const { hold } = createSpending(deps);
+  const { spendingOf } = createSpending(deps);
   const credentialsOf = async ({ customerId, hasModelCredentials }: RunInTurn) =>
     models.credentials(hasModelCredentials ? await modelCredentials(customerId) : {});
 
@@ -211,8 +212,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
       const { agent, resolved } = run.status === 'queued' ? await begin(run) : await resume(run);
       const wanted = toolsOf(run, agent);
       const offered = wanted.length > 0 ? await tools.find(run.customerId, wanted) : [];
-      const { reply, durationMs, spending } = await call(run, turn, resolved, offered);
-      return await record(run, turn, resolved, offered, reply, durationMs, spending);
+      return await record(run, turn, resolved, offered, await call(run, turn, resolved, offered));
     } catch (error) {
       if (!(error instanceof ModelFailure)) throw error;
       // An attempt that will be repeated shows in the timeline; the last failure is the end of the run.
@@ -221,7 +221,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
     }
   }
 
-  async function call(run: RunInTurn, turn: number, resolved: ResolvedModel, offered: readonly Tool[]) {
+  async function call(run: RunInTurn, turn: number, resolved: ResolvedModel, offered: readonly Tool[]): Promise<Call> {
     const earlier = run.conversation === null ? [] : await runs.loadEarlierExchanges(run.id, HISTORY_LENGTH);
     const request = {
       resolved,
@@ -235,14 +235,33 @@ export const createTurnActivities = (deps: TurnDependencies) => {
       maxOutputTokens: settings.MODEL_MAX_OUTPUT_TOKENS,
       timeoutMs: settings.MODEL_TIMEOUT,
     };
-    const spending = await hold({ run, turn, resolved, credentials: request.credentials, request });
+    const spending = await spendingOf({ run, turn, resolved, credentials: request.credentials, request });
+    const { attempt, heartbeatDetails } = Context.current().info;
+    const book = (usage: TokenUsage, why: Parameters<typeof abortedRequest>[4], of = attempt): Promise<void> => {
+      const costUsd = spending.costOf(usage);
+      const event = abortedRequest({ turn, attempt: of }, usage, costUsd, resolved, why);
+      const wallet = spending.wallet(costUsd, of);
+      return untilRecorded(() => runs.recordAbortedCall({ run, turn, attempt: of, usage, costUsd, wallet, event }));
+    };
+    const lost = underWayBefore(heartbeatDetails, turn, attempt);
+    // How much of its reply there was died with its worker: what it had been asked is booked, and nothing else.
+    if (lost) await book({ inputTokens: await spending.inputTokens(), outputTokens: 0 }, 'worker_lost', lost.attempt);
+
+    const isHeld = await spending.hold();
     const startedAt = performance.now();
+    let spent: TokenUsage | undefined;
     try {
-      const reply = await heartbeating((signal) => models.call({ ...request, signal }));
-      return { reply, durationMs: Math.round(performance.now() - startedAt), spending };
+      const left: UnderWay | undefined = resolved.provider === 'offline' ? undefined : { turn, attempt };
+      const reply = await heartbeating(
+        (signal) => models.call({ ...request, signal, onAborted: (usage) => (spent = usage) }),
+        left,
+      );
+      return { reply, durationMs: Math.round(performance.now() - startedAt), spending, book };
     } catch (error) {
+      const failure = error instanceof ModelFailure ? error : undefined;
+      if (spent) await book(spent, failure ?? 'cancelled');
       // Cancelled: nothing will be booked for this call, so nothing is held for it either.
-      if (!(error instanceof ModelFailure) && spending.isHeld) await runs.release(run.id);
+      else if (!failure && isHeld) await runs.release(run.id);
       throw error;
     }
   }
@@ -252,13 +271,12 @@ export const createTurnActivities = (deps: TurnDependencies) => {
     turn: number,
     resolved: ResolvedModel,
     offered: readonly Tool[],
-    reply: ModelReply,
-    durationMs: number,
-    spending: Spending,
+    { reply, durationMs, spending, book }: Call,
   ): Promise<TurnOutcome> {
     const costUsd = spending.costOf(reply.usage);
-    const calls = requestedCalls(turn, reply, offered);
+    const calls = await requestedCalls(turn, reply, offered);
     const runEnd: RunEnd | undefined = calls.length === 0 ? { status: 'succeeded', output: reply.text } : undefined;
+    const { attempt } = Context.current().info;
     // Not lost with the database: whoever asked again would pay for it again.
     const after = await untilRecorded(() =>
       runs.recordTurn({
@@ -278,11 +296,16 @@ export const createTurnActivities = (deps: TurnDependencies) => {
           })),
         ],
         toolCalls: calls,
-        events: [iteration(turn, reply, costUsd, durationMs, resolved), ...calls.flatMap(callEvents)],
+        events: [iteration(turn, attempt, reply, costUsd, durationMs, resolved), ...calls.flatMap(callEvents)],
         end: runEnd,
       }),
     );
-    if (!after) return recorded((await runs.loadRunInTurn(run.id))!, turn);
+    if (!after) {
+      const current = (await runs.loadRunInTurn(run.id))!;
+      // Another attempt was quicker, unless it was this one, whose answer was lost. Both are paid for.
+      if (current.messages.some((message) => message.turn === turn)) await book(reply.usage, 'superseded');
+      return recorded(current, turn);
+    }
     if (run.attemptId !== null && (run.isLimited || !runEnd)) {
       await noteTurn({ attemptId: run.attemptId, turn, isLast: runEnd !== undefined });
     }
@@ -293,3 +316,24 @@ export const createTurnActivities = (deps: TurnDependencies) => {
 
   return { takeTurn };
 };
+
+/** A call that came to a reply. */
+interface Call {
+  reply: ModelReply;
+  durationMs: number;
+  spending: Spending;
+  /** Books a reply that nobody hears. */
+  book(usage: TokenUsage, why: 'superseded'): Promise<void>;
+}
+
+/** What an attempt leaves to the next one, with each heartbeat, for as long as its call lasts. */
+interface UnderWay {
+  turn: number;
+  attempt: number;
+}
+
+/** The call of an earlier attempt at this turn of which nothing more was heard. One that ended is known by its event. */
+function underWayBefore(details: unknown, turn: number, attempt: number): UnderWay | undefined {
+  const left = details as UnderWay | null | undefined;
+  return left?.turn === turn && left.attempt < attempt ? left : undefined;
+}

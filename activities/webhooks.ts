@@ -8,9 +8,14 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { SecretBox } from '../src/platform/core/crypto.ts';
 import { ForbiddenAddressError, type GuardedFetch } from '../src/platform/egress/egress.ts';
+import { bodyLimitIn } from '../src/platform/egress/limits.ts';
+import { readBeginning } from '../src/platform/egress/read-capped.ts';
+import type { Later, Patience } from '../src/resources/receivers/model.ts';
+import type { PlaceStore } from '../src/resources/receivers/store.ts';
 import { statusAfter, type DeliveryRef } from '../src/resources/webhook-subscriptions/model.ts';
 import { signWebhook } from '../src/resources/webhook-subscriptions/signature.ts';
 import { secretOwner, type StartedAttempt, type WebhookStore } from '../src/resources/webhook-subscriptions/store.ts';
+import { inItsPlace } from './place.ts';
 
 const EXCERPT_BYTES = 1_024;
 const ERROR_CHARS = 500;
@@ -21,6 +26,7 @@ export interface WebhookActivitiesOptions {
   store: WebhookStore;
   secretBox: SecretBox;
   fetch: GuardedFetch;
+  places: PlaceStore;
   /** How long a receiver may take. */
   timeoutMs: number;
   /** Unix milliseconds. */
@@ -31,40 +37,39 @@ export const createWebhookActivities = ({
   store,
   secretBox,
   fetch,
+  places,
   timeoutMs,
   now = Date.now,
 }: WebhookActivitiesOptions) => {
   /** All secrets that are in force at that time, the current one first. */
   function secretsOf(attempt: StartedAttempt, atMs: number): string[] {
-    const { customerId, sealedSecret, sealedPreviousSecret, previousSecretUntil } = attempt;
+    const { customerId, subscriptionId, secretsBound, sealedSecret, sealedPreviousSecret, previousSecretUntil } =
+      attempt;
+    const owner = secretOwner(customerId, subscriptionId, secretsBound);
     const previous = previousSecretUntil && previousSecretUntil.getTime() > atMs ? sealedPreviousSecret : null;
-    return [sealedSecret, previous]
-      .filter((sealed) => sealed !== null)
-      .map((sealed) => secretBox.open(sealed, secretOwner(customerId)));
+    return [sealedSecret, previous].filter((sealed) => sealed !== null).map((sealed) => secretBox.open(sealed, owner));
   }
 
   async function post(attempt: StartedAttempt, atMs: number): Promise<Answer> {
     const { url, eventType, body } = attempt;
     const signature = signWebhook(secretsOf(attempt, atMs), body, Math.floor(atMs / 1000));
     const { cancellationSignal } = Context.current();
-    const deadline = AbortSignal.timeout(timeoutMs);
     try {
-      const response = await fetch(url, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          'x-service-event': eventType,
-          'x-service-signature': signature,
-        },
-        body,
+      const headers = {
+        'content-type': 'application/json',
+        'x-service-event': eventType,
+        'x-service-signature': signature,
+      };
+      const response = await fetch(
+        url,
         // A redirect is an answer, and not 2xx: the tenant registered this address and no other.
-        redirect: 'manual',
-        signal: AbortSignal.any([deadline, cancellationSignal]),
-      });
+        { method: 'POST', headers, body, redirect: 'manual', signal: cancellationSignal },
+        { totalMs: timeoutMs, raisedBy: { time: 'WEBHOOK_TIMEOUT' } },
+      );
       return { statusCode: response.status, error: null, responseExcerpt: await excerptOf(response) };
     } catch (error) {
       let reason = describe(error);
-      if (deadline.aborted) reason = `no answer within ${timeoutMs} ms`;
+      if (bodyLimitIn(error)?.limit === 'time') reason = `no answer within ${timeoutMs} ms`;
       else if (cancellationSignal.aborted) reason = 'the worker stopped';
       return {
         statusCode: null,
@@ -75,28 +80,40 @@ export const createWebhookActivities = ({
     }
   }
 
-  return {
-    /** @throws ApplicationFailure `webhook_not_taken`, not retryable where another attempt would not help */
-    async deliverWebhook(ref: DeliveryRef): Promise<void> {
-      const attempt = await store.startAttempt(ref);
-      // It has ended meanwhile: dropped with its endpoint, or delivered by an attempt whose report was lost.
-      if (!attempt) return;
+  async function attempt(ref: DeliveryRef): Promise<void> {
+    const started = await store.startAttempt(ref);
+    // It has ended meanwhile: dropped with its endpoint, or delivered by an attempt whose report was lost.
+    if (!started) return;
 
-      const startedMs = now();
-      const { isForbidden, ...answer } = await post(attempt, startedMs);
-      const status = isForbidden ? 'failed' : statusAfter(answer.statusCode);
-      await store.recordAttempt(ref, status, {
-        attempt: attempt.number,
-        ts: new Date(startedMs),
-        durationMs: Math.round(now() - startedMs),
-        ...answer,
-      });
-      if (status === 'delivered') return;
-      throw ApplicationFailure.create({
-        type: 'webhook_not_taken',
-        message: answer.statusCode === null ? 'no answer' : `the receiver answered ${answer.statusCode}`,
-        nonRetryable: status === 'failed',
-      });
+    const startedMs = now();
+    const { isForbidden, ...answer } = await post(started, startedMs);
+    const status = isForbidden ? 'failed' : statusAfter(answer.statusCode);
+    await store.recordAttempt(ref, status, {
+      attempt: started.number,
+      ts: new Date(startedMs),
+      durationMs: Math.round(now() - startedMs),
+      ...answer,
+    });
+    if (status === 'delivered') return;
+    throw ApplicationFailure.create({
+      type: 'webhook_not_taken',
+      message: answer.statusCode === null ? 'no answer' : `the receiver answered ${answer.statusCode}`,
+      nonRetryable: status === 'failed',
+    });
+  }
+
+  return {
+    /**
+     * @returns when to come again, where its host has no place for it at the moment
+     * @throws ApplicationFailure `webhook_not_taken`, not retryable where another attempt would not help
+     */
+    async deliverWebhook({ mayWait, ...ref }: DeliveryRef & Patience): Promise<Later | undefined> {
+      const target = await store.loadTarget(ref);
+      const wanted = {
+        ...{ host: target && new URL(target.url).host, customerId: target?.customerId ?? '' },
+        ...{ deliveryId: ref.deliveryId, timeoutMs, mayWait },
+      };
+      return inItsPlace(places, wanted, () => attempt(ref));
     },
 
     recordExhausted: (ref: DeliveryRef): Promise<void> => store.recordExhausted(ref),
@@ -112,22 +129,10 @@ interface Answer {
 }
 
 /** What came before the limit, the deadline or a broken connection; never a reason to doubt the status. */
-async function excerptOf({ body }: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of body ?? []) {
-      chunks.push(chunk);
-      size += chunk.byteLength;
-      if (size >= EXCERPT_BYTES) break;
-    }
-  } catch {
-    // Keep what was read.
-  }
+async function excerptOf(response: Response): Promise<string> {
+  const { bytes } = await readBeginning(response, EXCERPT_BYTES);
   // As a stream, so that a character cut in two at the end is left out. Postgres text cannot hold NUL.
-  return new TextDecoder()
-    .decode(Buffer.concat(chunks).subarray(0, EXCERPT_BYTES), { stream: true })
-    .replaceAll('\0', '\uFFFD');
+  return new TextDecoder().decode(bytes, { stream: true }).replaceAll('\0', '\uFFFD');
 }
 
 /** `fetch failed` says nothing; the error underneath names the code. */

@@ -10,6 +10,8 @@ export interface OutputDeliveryInput extends OutputDeliveryRef {
   retry: { initialMs: number };
   /** How long one attempt may take. */
   timeoutMs: number;
+  /** Attempts of executions before this one. */
+  made?: number;
   /** Activities have a queue of their own. */
   split: boolean;
 }

@@ -44,6 +44,9 @@ export const stepRetriedSignal = defineSignal<[{ subtaskId: string }]>('stepRetr
 /** This step may run although the project is paused. */
 export const grantStepSignal = defineSignal<[{ subtaskId: string }]>('grantStep');
 
+/** The record has no place for this start any more: it ends without a further word. */
+export const discardSignal = defineSignal('discard');
+
 /** The project's workflow continues as new: from now on it learns of this phase's end by `phaseEnded`. */
 export const detachSignal = defineSignal('detach');
 

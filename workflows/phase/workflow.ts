@@ -42,6 +42,7 @@ import { activitiesOf, recordsInTurn } from '../shared/activities.ts';
 import { foundByAgent } from '../shared/search-attributes.ts';
 import {
   detachSignal,
+  discardSignal,
   gateResolvedSignal,
   goOnSignal,
   grantStepSignal,
@@ -85,6 +86,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
   setHandler(gateResolvedSignal, (decision) => void answers.set(decision.subtaskId, decision));
   setHandler(stepRetriedSignal, ({ subtaskId }) => graph.resetFrom(subtaskId));
   setHandler(grantStepSignal, ({ subtaskId }) => void granted.add(subtaskId));
+  setHandler(discardSignal, () => void (isSuperseded = true));
   setHandler(detachSignal, () => void (isDetached = true));
 
   const project = () => getExternalWorkflowHandle(projectWorkflowId(projectId));

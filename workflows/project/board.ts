@@ -128,7 +128,7 @@ export function createBoard(
 
     /** The project itself has answered a gate. */
     answer(slug: string, gate: string): void {
-      if (!leave(slug, gate)) answeredEarly.add(gate);
+      if (inFlight.has(slug) && !leave(slug, gate)) answeredEarly.add(gate);
     },
 
     /** Markdown, for the Temporal Web UI. */

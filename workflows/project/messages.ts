@@ -149,5 +149,8 @@ export const phaseStatusSignal = defineSignal<[PhaseStatus]>('phaseStatus');
 /** The workflow of a phase is gone and will not report: its record says what becomes of it. */
 export const phaseLostSignal = defineSignal<[{ slug: string; taskId: string; iteration: number }]>('phaseLost');
 
+/** Nothing moves although the record says that something should: it is read again, and everybody is told to go on. */
+export const recheckSignal = defineSignal('recheck');
+
 /** A step that was to run although the project is paused has ended, or a gate has opened. */
 export const stepEndedSignal = defineSignal<[{ subtaskId: string }]>('stepEnded');

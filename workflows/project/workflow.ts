@@ -9,7 +9,6 @@
  */
 import {
   ActivityFailure,
-  allHandlersFinished,
   ApplicationFailure,
   ChildWorkflowFailure,
   condition,
@@ -37,6 +36,7 @@ import {
 } from '../../src/resources/projects/model.ts';
 import {
   detachSignal,
+  discardSignal,
   gateResolvedSignal,
   goOnSignal,
   grantStepSignal,
@@ -55,6 +55,7 @@ import {
   pauseUpdate,
   phaseLostSignal,
   phaseStatusSignal,
+  recheckSignal,
   resolveGateSignal,
   resolveGateUpdate,
   resolvePlanUpdate,
@@ -67,6 +68,7 @@ import {
   type Command,
   type ProjectInput,
 } from './messages.ts';
+import { createTelling } from './telling.ts';
 
 /** The server takes 2,000 updates of one run; well before that it continues as new. */
 const MAX_UPDATES = 1_000;
@@ -88,27 +90,14 @@ export async function project(input: ProjectInput): Promise<void> {
   let isUncertain = false;
   const detached = new Set<string>(input.inFlight?.map(({ slug, iteration }) => `${slug}/${iteration}`));
   const granted = new Set<string>();
-  /** Words to phases that are on their way. */
-  let underWay = 0;
 
   const stir = (): void => void (isStirred = true);
-  const phaseHandle = (slug: string, iteration: number) =>
-    getExternalWorkflowHandle(phaseWorkflowId(projectId, slug, iteration));
-  /** To phases under way; one that has just ended has nothing to hear. */
-  const tellPhases = (tell: (handle: ReturnType<typeof phaseHandle>) => Promise<void>): Promise<unknown> =>
-    Promise.all([...board.inFlight].map(([slug, iteration]) => tell(phaseHandle(slug, iteration)).catch(() => {})));
-  const goOn = (): Promise<unknown> => tellPhases((handle) => handle.signal(goOnSignal));
-  /**
-   * What follows from a command that is recorded. Whoever sent it has the answer without a further workflow task; this
-   * workflow neither ends nor continues as new before it is delivered, as it would be lost.
-   * @param telling never fails
-   */
-  async function meanwhile(telling: Promise<unknown>): Promise<void> {
-    if (!input.answersFirst) return void (await telling);
-    underWay++;
-    void telling.finally(() => underWay--);
-  }
-  const isSettled = (): boolean => allHandlersFinished() && underWay === 0;
+  const { handleOf, tellPhase, tellPhases, meanwhile, isSettled } = createTelling({
+    projectId,
+    inFlight: board.inFlight,
+    answersFirst: input.answersFirst,
+  });
+  const goOn = (): Promise<unknown> => tellPhases((phase) => phase.signal(goOnSignal));
   function apply(changes: readonly PhaseChange[]): void {
     board.apply(changes);
     stir();
@@ -181,7 +170,7 @@ export async function project(input: ProjectInput): Promise<void> {
         const { changes, waiters } = await records.abandonProject({ projectId, actor, commandId });
         status = 'abandoned';
         apply(changes);
-        await meanwhile(Promise.all([tellPhases((handle) => handle.cancel()), answerWaiters(waiters, 'rejected')]));
+        await meanwhile(Promise.all([tellPhases((phase) => phase.cancel()), answerWaiters(waiters, 'rejected')]));
         return { status };
       }),
     { validator: unlessEnded() },
@@ -208,7 +197,7 @@ export async function project(input: ProjectInput): Promise<void> {
       const iteration = board.inFlight.get(phaseSlug);
       if (iteration === undefined) return start(board.find(phaseSlug)!, subtaskId);
       try {
-        await phaseHandle(phaseSlug, iteration).signal(grantStepSignal, { subtaskId });
+        await handleOf(phaseSlug, iteration).signal(grantStepSignal, { subtaskId });
         return iteration;
       } catch (error) {
         if (isCancellation(error)) throw error;
@@ -224,11 +213,9 @@ export async function project(input: ProjectInput): Promise<void> {
     ({ actor, subtaskId }) =>
       command(async (commandId) => {
         const { change, inFlight, phaseSlug } = await records.retrySubtask({ projectId, subtaskId, actor, commandId });
-        const iteration = board.inFlight.get(phaseSlug);
         if (change) apply([change]);
-        else if (inFlight && iteration !== undefined) {
-          const telling = phaseHandle(phaseSlug, iteration).signal(stepRetriedSignal, { subtaskId });
-          await meanwhile(telling.catch(() => {}));
+        else if (inFlight) {
+          await meanwhile(tellPhase(phaseSlug, (phase) => phase.signal(stepRetriedSignal, { subtaskId })));
         }
       }),
     { validator: unlessEnded('subtaskId') },
@@ -291,14 +278,10 @@ export async function project(input: ProjectInput): Promise<void> {
     projectStatus: ProjectStatus;
   }
   async function passOn({ gate, phaseSlug, reactivated }: ResolvedGate): Promise<void> {
-    const iteration = board.inFlight.get(phaseSlug);
     if (gate.effect === 'fail') status = 'paused';
     if (reactivated) status = 'active';
-    if (iteration !== undefined) {
-      board.answer(phaseSlug, gate.subtaskId);
-      const telling = phaseHandle(phaseSlug, iteration).signal(gateResolvedSignal, gate);
-      await meanwhile(telling.catch(() => {}));
-    }
+    board.answer(phaseSlug, gate.subtaskId);
+    await meanwhile(tellPhase(phaseSlug, (phase) => phase.signal(gateResolvedSignal, gate)));
     if (reactivated) await meanwhile(goOn());
     stir();
   }
@@ -330,8 +313,13 @@ export async function project(input: ProjectInput): Promise<void> {
     ({ actor, taskId, decision, decidedBy }) =>
       command(async (commandId) => {
         const plan = { projectId, taskId, decision, decidedBy, actor, commandId };
-        const { resolved } = await records.resolveEditPlan(plan);
-        await passOn(resolved!);
+        const { resolved, discarded } = await records.resolveEditPlan(plan);
+        if (!discarded) return passOn(resolved!);
+        const { change, reactivated } = discarded;
+        if (reactivated) status = 'active';
+        apply([change]);
+        await meanwhile(tellPhase(change.slug, (phase) => phase.signal(discardSignal)));
+        if (reactivated) await meanwhile(goOn());
       }),
     { validator: unlessEnded('taskId', 'decision', 'decidedBy') },
   );
@@ -361,6 +349,12 @@ export async function project(input: ProjectInput): Promise<void> {
   setHandler(phaseEndedSignal, (result) => phaseEnded(result));
   setHandler(phaseLostSignal, async (lost) => {
     if (board.inFlight.get(lost.slug) === lost.iteration) await recover(lost);
+  });
+
+  setHandler(recheckSignal, async () => {
+    await believe(records.pauseIdle({ projectId }));
+    await syncWithRecord();
+    await meanwhile(goOn());
   });
 
   function phaseEnded(result: PhaseResult): void {
@@ -424,7 +418,7 @@ export async function project(input: ProjectInput): Promise<void> {
 
   async function recover({ slug, taskId, iteration }: { slug: string; taskId: string; iteration: number }) {
     // Whatever is left of it: nobody would tell it anything any more.
-    await phaseHandle(slug, iteration)
+    await handleOf(slug, iteration)
       .cancel()
       .catch(() => {});
     const { changes, projectStatus } = await records.recoverPhase({ projectId, taskId, iteration });
@@ -447,7 +441,7 @@ export async function project(input: ProjectInput): Promise<void> {
       if (!next) break;
       const [slug, iteration] = next;
       try {
-        await phaseHandle(slug, iteration).signal(detachSignal);
+        await handleOf(slug, iteration).signal(detachSignal);
         detached.add(`${slug}/${iteration}`);
       } catch (error) {
         if (isCancellation(error)) throw error;

@@ -13,7 +13,7 @@ export interface AgentRunInput {
   split: boolean;
   /** Where a run that continued as new goes on. */
   turn?: number;
-  /** Continue as new after this many turns, or sooner where the server suggests it. */
+  /** Continue as new after this many turns, or looks at whose turn it is, or sooner where the server suggests it. */
   continueAfterTurns?: number;
 }
 

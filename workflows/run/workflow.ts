@@ -13,6 +13,7 @@ import {
   executeChild,
   isCancellation,
   ParentClosePolicy,
+  patched,
   setCurrentDetails,
   setHandler,
   setWorkflowOptions,
@@ -31,8 +32,15 @@ import {
 import { activitiesOf, records } from '../shared/activities.ts';
 import { goAheadSignal, submittedSignal, type AgentRunInput } from './messages.ts';
 
-/** A run that waits for another one looks for itself this often, should the signal have been lost. */
-const LOOK_AGAIN = '30s';
+/**
+ * A run that waits for another one goes on at a signal. Should that have been lost it looks for itself: soon at first,
+ * then ever more seldom, as the other may take days.
+ */
+const FIRST_LOOK_MS = 30_000;
+const LAST_LOOK_MS = 600_000;
+const lookAfterMs = (looks: number): number => Math.min(FIRST_LOOK_MS * 2 ** looks, LAST_LOOK_MS);
+/** Of a history: a look is about eleven events. */
+const CONTINUE_AFTER_LOOKS = 100;
 const CONTINUE_AFTER_TURNS = 200;
 /** The failure of a tool whose words the model may read. */
 const TOLD: typeof TOOL_FAILED = 'tool_failed';
@@ -48,7 +56,7 @@ export async function agentRun(input: AgentRunInput): Promise<void> {
   });
 
   const end = await takeTurns(input, {
-    turn: () => condition(() => mayGo, LOOK_AGAIN).then(() => (mayGo = false)),
+    turn: (timeoutMs) => condition(() => mayGo, timeoutMs).then(() => (mayGo = false)),
     submission: (pageId, timeoutMs) => condition(() => submitted.has(pageId), timeoutMs),
   });
   if (end.status === 'failed') {
@@ -72,7 +80,7 @@ interface End {
 /** What a run waits for in the world. */
 interface Until {
   /** Its turn in the conversation. */
-  turn(): Promise<unknown>;
+  turn(timeoutMs: number): Promise<unknown>;
   submission(pageId: string, timeoutMs: number): Promise<unknown>;
 }
 
@@ -81,14 +89,19 @@ async function takeTurns(input: AgentRunInput, until: Until): Promise<End> {
   const { models } = activitiesOf(input.split);
   const firstTurn = input.turn ?? 1;
   try {
-    for (let turn = firstTurn; ;) {
+    for (let turn = firstTurn, looks = 0; ;) {
       const outcome = await models.takeTurn.executeWithOptions({ summary: `turn ${turn}` }, [{ runId, turn, limits }]);
       switch (outcome.kind) {
         case 'ended':
           return outcome;
         case 'waiting':
           setCurrentDetails(`Waits for run \`${outcome.behind}\`, which goes first in the conversation.`);
-          await until.turn();
+          await until.turn(lookAfterMs(looks++));
+          // What comes next is a look either way. An execution of an earlier release goes on as it began until nothing of
+          // it is repeated any more; no other takes the patch along for longer than to its end.
+          if (looks >= (input.continueAfterTurns ?? CONTINUE_AFTER_LOOKS) && patched('begins-anew-while-it-waits')) {
+            await continueAsNew<typeof agentRun>({ ...input, turn });
+          }
           break;
         case 'tools':
           setCurrentDetails(`Turn ${turn}: ${outcome.calls.map(({ tool }) => `\`${tool}\``).join(', ')}`);

@@ -10,6 +10,8 @@ export interface WebhookDeliveryInput extends DeliveryRef {
   retry: { initialMs: number };
   /** How long the receiver may take. */
   timeoutMs: number;
+  /** Attempts of executions before this one. */
+  made?: number;
   /** Activities have a queue of their own. */
   split: boolean;
 }

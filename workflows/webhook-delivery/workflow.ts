@@ -5,10 +5,11 @@
  * when the worker died in the last one; hence it alone records that. A delivery that was not taken fails here too, so
  * that the Temporal Web UI says so.
  */
-import { CancellationScope, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { WebhookActivities } from '../../activities/webhooks.ts';
 import { deliveryRetry } from '../../src/resources/webhook-subscriptions/model.ts';
 import { records } from '../shared/activities.ts';
+import { untilThereIsAPlace } from '../shared/patience.ts';
 import type { WebhookDeliveryInput } from './messages.ts';
 
 /** Above the receiver's own limit: reading, signing and recording. */
@@ -17,17 +18,22 @@ const MARGIN_MS = 10_000;
 export async function webhookDelivery(input: WebhookDeliveryInput): Promise<void> {
   const { deliveryId, redelivery, eventType, retry, timeoutMs, split } = input;
   // Not in shared/activities.ts: the retry policy is part of the input.
-  const { deliverWebhook } = proxyActivities<WebhookActivities>({
-    ...(split && { taskQueue: workflowInfo().taskQueue.replace(/orchestration$/, 'webhooks') }),
-    startToCloseTimeout: timeoutMs + MARGIN_MS,
-    retry: deliveryRetry(retry.initialMs),
-    summary: `POST ${eventType}`,
-  });
+  const attemptsAfter = (made: number) =>
+    proxyActivities<WebhookActivities>({
+      ...(split && { taskQueue: workflowInfo().taskQueue.replace(/orchestration$/, 'webhooks') }),
+      startToCloseTimeout: timeoutMs + MARGIN_MS,
+      retry: deliveryRetry(retry.initialMs, made),
+      summary: `POST ${eventType}`,
+    });
+  let made: number | undefined;
   try {
-    await deliverWebhook({ deliveryId, redelivery });
+    made = await untilThereIsAPlace(input.made ?? 0, (made) =>
+      attemptsAfter(made).deliverWebhook({ deliveryId, redelivery, mayWait: true }),
+    );
   } catch (error) {
     // Changes nothing where the delivery has ended already.
     await CancellationScope.nonCancellable(() => records.recordExhausted({ deliveryId, redelivery }));
     throw error;
   }
+  if (made !== undefined) await continueAsNew<typeof webhookDelivery>({ ...input, made });
 }

@@ -1,0 +1,49 @@
+/** What a project says to its phases: to those under way, by signals that it does not lose when it continues as new. */
+import { allHandlersFinished, getExternalWorkflowHandle } from '@temporalio/workflow';
+import { phaseWorkflowId } from '../../src/resources/projects/model.ts';
+
+type PhaseHandle = ReturnType<typeof getExternalWorkflowHandle>;
+type Tell = (phase: PhaseHandle) => Promise<void>;
+
+export function createTelling({
+  projectId,
+  inFlight,
+  answersFirst = false,
+}: {
+  projectId: string;
+  /** Phases under way, with the number of their start. */
+  inFlight: ReadonlyMap<string, number>;
+  answersFirst?: boolean | undefined;
+}) {
+  /** Words that are on their way. */
+  let underWay = 0;
+  const handleOf = (slug: string, iteration: number): PhaseHandle =>
+    getExternalWorkflowHandle(phaseWorkflowId(projectId, slug, iteration));
+
+  /** One that is not under way, or has just ended, has nothing to hear. */
+  const tellPhase = async (slug: string, tell: Tell): Promise<void> => {
+    const iteration = inFlight.get(slug);
+    if (iteration !== undefined) await tell(handleOf(slug, iteration)).catch(() => {});
+  };
+
+  return {
+    handleOf,
+    tellPhase,
+    tellPhases: (tell: Tell): Promise<unknown> =>
+      Promise.all([...inFlight.keys()].map((slug) => tellPhase(slug, tell))),
+
+    /**
+     * What follows from a command that is recorded. Whoever sent it has the answer without a further workflow task; the
+     * workflow neither ends nor continues as new before this is delivered (`isSettled`), as it would be lost.
+     * @param telling never fails
+     */
+    async meanwhile(telling: Promise<unknown>): Promise<void> {
+      if (!answersFirst) return void (await telling);
+      underWay++;
+      void telling.finally(() => underWay--);
+    },
+
+    /** Nobody waits for an answer, and everything that was said has arrived. */
+    isSettled: (): boolean => allHandlersFinished() && underWay === 0,
+  };
+}
