@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { quickStart } from '../src/embedded/quick-start.mjs';
 
 const inRoot = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const args = process.argv.slice(2);
@@ -12,7 +13,8 @@ const isReady = existsSync(pinnedNode) && !['start', 'demo'].includes(args[0]);
 const command = isReady
   ? [pinnedNode, inRoot('src/cli.ts'), ...args]
   : [process.execPath, inRoot('src/embedded/setup.mjs'), '--', 'node', inRoot('src/cli.ts'), ...args];
-const child = spawn(command[0], command.slice(1), { stdio: 'inherit' });
+const env = { ...process.env, ...quickStart(process.env) };
+const child = spawn(command[0], command.slice(1), { stdio: 'inherit', env });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   // A terminal sends Ctrl-C to the command itself; a second one would mean "at once".
   process.on(signal, () => (signal === 'SIGINT' && process.stdin.isTTY) || child.kill(signal));

@@ -1,6 +1,6 @@
 /** Root of the API process: the gateway and the control plane. `node src/api.ts` */
 import { sql } from 'drizzle-orm';
-import { createSurface, errorHandler, notFound } from './platform/http/app.ts';
+import { createSurface } from './platform/http/app.ts';
 import { countingRefusals, createAuthenticate } from './platform/http/auth.ts';
 import { codecRouter } from './platform/http/codec.ts';
 import { recordRequests } from './platform/http/metrics.ts';
@@ -15,6 +15,8 @@ import { documents } from './openapi.ts';
 import { allRoutes, routesOf } from './resources/index.ts';
 import { requireVectorsOf } from './resources/memory/re-embed.ts';
 import { miniappRouter } from './resources/miniapps/routes.ts';
+import { QUESTION_PATH } from './resources/output-destinations/model.ts';
+import { recipientRouter } from './resources/output-destinations/page-routes.ts';
 import { signInRouter } from './resources/sign-in/routes.ts';
 import { runUntilSignalled, type Runtime } from './runtime.ts';
 import { withServices, type Services } from './services.ts';
@@ -45,9 +47,11 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
   const authenticate = countingRefusals(check, services.meters);
   await requireVectorsOf(db, services.models.embedding);
   await services.templates.seed();
+  await services.webhooks.bindSecrets();
   const routes = allRoutes(services);
   const audit = services.audit.trail;
-  const controlPlane = createSurface({ routes: routesOf('control-plane', routes), authenticate, audit });
+  const controlPlaneRoutes = routesOf('control-plane', routes);
+  const controlPlane = createSurface({ routes: controlPlaneRoutes, authenticate, audit });
   const ready = async () => {
     await orAfter(READY_MS, db.rows(sql`select 1`), () => {
       throw new Error(`the database does not answer within ${READY_MS} ms`);
@@ -56,7 +60,7 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
   };
 
   const watched = (listener: string, trust: { trustsCaller: boolean }) => [
-    recordRequests(services.meters, listener),
+    recordRequests(services, listener),
     traceRequests(listener, trust),
   ];
 
@@ -81,13 +85,14 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
     api.controlPlaneUrl = listener.url;
   }
   if (config.SURFACES !== 'control-plane') {
-    controlPlane.use(notFound, errorHandler(log));
     const forward = config.SURFACES === 'all' ? controlPlane : forwardTo(requireControlPlaneUrl(config));
     const proxy = createBrowserProxy({
       sessionSecret: config.SESSION_SECRET,
       adminSecret: config.ADMIN_SECRET,
       baseUrl: config.BASE_URL,
+      routes: controlPlaneRoutes,
       forward,
+      onRefused: () => services.meters.refusedCredentials.inc({ credential: 'session', reason: 'auth_required' }),
     });
     const publicSurface = createSurface({ routes: routesOf('public', routes), authenticate, audit });
     const listener = await listen({
@@ -98,6 +103,7 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
       routers: [
         ['/api/v1/cp', proxy],
         ['/mcp', mcpRouter({ routes, authenticate, baseUrl: config.BASE_URL, log })],
+        [QUESTION_PATH, recipientRouter({ destinations: services.destinations })],
         ['/miniapps', miniappRouter({ miniapps: services.miniapps, baseUrl: config.BASE_URL })],
         signInRouter({
           ...{ signIn: services.signIn, baseUrl: config.BASE_URL, log },
@@ -110,6 +116,8 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
     open.push(listener);
     api.gatewayUrl = listener.url;
   }
+  // Beside everything else: mail servers take their time.
+  services.destinations.askNeverAsked().catch((err: unknown) => log.warn({ err }, 'recipients could not be asked'));
   log.info({ gateway: api.gatewayUrl, control_plane: api.controlPlaneUrl }, 'listening');
   return api;
 }

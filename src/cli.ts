@@ -12,7 +12,7 @@ import { addJobCommands } from './cli/jobs.ts';
 import { addKeyCommands } from './cli/keys.ts';
 import { addLoginCommands } from './cli/login.ts';
 import { addMemoryCommands } from './cli/memory.ts';
-import { CliError, paint } from './cli/output.ts';
+import { CliError, paint, printAside } from './cli/output.ts';
 import { addProjectCommands } from './cli/project.ts';
 import { addRunCommands } from './cli/runs.ts';
 import { addSecretsCommands } from './cli/secrets.ts';
@@ -75,6 +75,6 @@ try {
   const isExpected = error instanceof CliError || error instanceof ConfigError;
   const message =
     error instanceof Error ? (isExpected ? error.message : (error.stack ?? error.message)) : String(error);
-  process.stderr.write(`${paint('red', 'error:')} ${message}\n`);
+  printAside(`${paint('red', 'error:')} ${message}`);
   process.exitCode = 1;
 }

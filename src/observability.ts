@@ -23,7 +23,7 @@ export const metricsOf = (runtime: Runtime, { meters, system }: Services) =>
     meters,
     ...outsideOf(runtime),
     poolUse: runtime.db.use,
-    readBacklog: runtime.config.SURFACES === 'gateway' ? undefined : system.backlog,
+    ...(runtime.config.SURFACES !== 'gateway' && { readBacklog: system.backlog, readChores: system.choresBehind }),
     sdkUrl: runtime.temporal.metricsUrl,
   });
 

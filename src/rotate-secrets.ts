@@ -18,6 +18,8 @@ interface SealedColumn {
   column: string;
   /** The columns of its primary key. */
   key: readonly string[];
+  /** What else of the row its owner is told by. */
+  more?: string;
   /** What it is sealed for. */
   owner(row: Row): string;
 }
@@ -28,7 +30,11 @@ const token = ({ customer_id: customerId, slug, kind, scope }: Row): TokenKey =>
   ({ customerId, slug, kind, scope }) as TokenKey;
 const secret = ({ customer_id: customerId, slug, dotted }: Row): SecretKey =>
   ({ customerId, slug, dotted }) as SecretKey;
-const webhook = { table: 'webhook_subscriptions', key: ['id'], owner: (row: Row) => webhookOwner(row.customer_id!) };
+const webhook = {
+  ...{ table: 'webhook_subscriptions', key: ['id'], more: 'secrets_bound' },
+  owner: ({ customer_id: customerId, id, secrets_bound: isBound }: Row) =>
+    webhookOwner(customerId!, Number(id), String(isBound) === 'true'),
+};
 
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   {
@@ -79,20 +85,21 @@ export async function rotateSecrets(
 }
 
 async function rotateColumn(db: Database, secretBox: SecretBox, sealed: SealedColumn): Promise<Rotation> {
-  const { table, column, key, owner } = sealed;
+  const { table, column, key, more, owner } = sealed;
   const name = sql.identifier(column);
   const isOld = sql`split_part(${name}, '.', 1) <> ${secretBox.keyId}`;
   const keys = sql.join(
     key.map((part) => sql.identifier(part)),
     sql`, `,
   );
+  const told = more === undefined ? sql`` : sql`${sql.identifier(more)}, `;
   const from = sql`from ${sql.identifier(table)} where ${isOld}`;
   let resealed = 0;
   let unreadable = 0;
   for (;;) {
     // What cannot be opened stays in front of what is still to come.
     const rows = await db.rows<Row>(
-      sql`select customer_id, ${keys}, ${name} as sealed ${from} order by ${keys} limit ${BATCH} offset ${unreadable}`,
+      sql`select customer_id, ${keys}, ${told}${name} as sealed ${from} order by ${keys} limit ${BATCH} offset ${unreadable}`,
     );
     for (const row of rows) {
       const again = reseal(secretBox, row.sealed, owner(row));

@@ -2,6 +2,7 @@
 import type { Caller } from './platform/http/endpoint.ts';
 import { createSecretBox, secretsIn } from './platform/core/crypto.ts';
 import { createEgress } from './platform/egress/egress.ts';
+import { answerLimits } from './platform/egress/limits.ts';
 import { createFileStore } from './platform/files/files.ts';
 import { createMailer } from './platform/mail/mailer.ts';
 import { createMcpPool } from './platform/mcp/pool.ts';
@@ -9,6 +10,9 @@ import { readMcpServers } from './platform/mcp/servers.ts';
 import { createModels } from './platform/models/models.ts';
 import { modelLabels, observedModels } from './platform/models/observed.ts';
 import { createMeters } from './platform/observability/meters.ts';
+import { closeThreads } from './platform/threads/threads.ts';
+import { watchStalls } from './platform/observability/stalls.ts';
+import { NO_STANDING } from './platform/core/rights.ts';
 import { withinDeadline } from './platform/temporal/problems.ts';
 import { createTriggers, followingRows } from './platform/temporal/triggers.ts';
 import { createSandboxes } from './platform/sandbox/sandboxes.ts';
@@ -59,6 +63,9 @@ import { countedOtp } from './resources/otp/counted.ts';
 import { createOtpService } from './resources/otp/service.ts';
 import { createOtpStore } from './resources/otp/store.ts';
 import { meteredDestinations } from './resources/output-destinations/metered.ts';
+import { createRecipientStore } from './resources/output-destinations/recipient-store.ts';
+import { createRecipients } from './resources/output-destinations/recipients.ts';
+import { createDeliver } from './resources/output-destinations/send/delivering.ts';
 import { createOutputSender } from './resources/output-destinations/send/sender.ts';
 import { createDestinationService } from './resources/output-destinations/service.ts';
 import { createDestinationStore } from './resources/output-destinations/store.ts';
@@ -66,17 +73,19 @@ import { ACTIONS } from './resources/projects/builtin/index.ts';
 import { createHeartbeatService, heartbeatPrefix, triggersOfHeartbeats } from './resources/heartbeats/service.ts';
 import { createHeartbeatStore } from './resources/heartbeats/store.ts';
 import { createProjectCommands } from './resources/projects/commands/service.ts';
-import { settleLostProjects } from './resources/projects/lost.ts';
+import { createLostProjects } from './resources/projects/lost.ts';
 import { meteredProjects } from './resources/projects/metered.ts';
 import { createProjectService } from './resources/projects/service.ts';
 import { createProjectStarter } from './resources/projects/start.ts';
 import { createProjectEngine } from './resources/projects/store/engine/index.ts';
 import { createProjectStore } from './resources/projects/store/index.ts';
 import { createProjectReader } from './resources/projects/store/for-tools.ts';
+import { createPauseTeller } from './resources/receivers/pauses.ts';
+import { createPlaceStore } from './resources/receivers/store.ts';
 import { createRunArtifactService } from './resources/run-artifacts/service.ts';
 import { createRunArtifactStore } from './resources/run-artifacts/store.ts';
 import { toolsOf } from './resources/runs/context.ts';
-import { settleLostRuns } from './resources/runs/lost.ts';
+import { createLostRuns } from './resources/runs/lost.ts';
 import type { AfterRun } from './resources/runs/store/turns.ts';
 import { createRetention } from './resources/retention/service.ts';
 import { createRetentionStore } from './resources/retention/store.ts';
@@ -170,20 +179,28 @@ export const withServices =
 
 export function createServices({ config, log, db, temporal }: Runtime) {
   // Plain http is for tools; a webhook address must be https, which its registration sees to.
-  const egress = createEgress({ allowlist: config.EGRESS_ALLOWLIST, allowHttp: true });
+  const egress = createEgress({
+    ...{ allowlist: config.EGRESS_ALLOWLIST, allowHttp: true, limits: answerLimits(config) },
+  });
   const files = createFileStore(config);
   const meters = createMeters();
+  const stalls = watchStalls({ meters, log });
   const modelLabel = modelLabels(config.OPENAI_COMPATIBLE_MODEL);
   const models = observedModels(createModels(config, { log, guardedFetch: egress.fetch }), meters, modelLabel);
   const secretBox = createSecretBox(config.SECRETS_KEY);
-  const mcp = createMcpPool({ servers: readMcpServers(config.MCP_SERVERS), guardedFetch: egress.fetch, log });
+  const mcp = createMcpPool({
+    ...{ servers: readMcpServers(config.MCP_SERVERS), guardedFetch: egress.fetch, settings: config, log },
+  });
 
+  const baseUrl = (config.BASE_URL ?? `http://localhost:${config.PORT}`).replace(/\/$/, '');
   const mailer = createMailer(config, log);
   const codeChecks = createOtpService({
     store: createOtpStore(db),
     mailer,
     secret: config.SESSION_SECRET,
     inbox: config.ADMIN_EMAIL,
+    // Without a mail server codes are lines of the operator's own log, which nobody's mailbox is flooded by.
+    mailsPerHour: config.SMTP_URL ? config.OTP_MAILS_PER_HOUR : Infinity,
   });
   const otp = countedOtp(codeChecks, meters);
 
@@ -191,7 +208,7 @@ export function createServices({ config, log, db, temporal }: Runtime) {
   const memberStore = createMemberStore(db, signInStore);
   const members = createMemberService({ store: memberStore });
   const codes = createCodes({
-    ...{ store: signInStore, isMember: memberStore.isMember, mailer, secret: config.SESSION_SECRET, log },
+    ...{ store: signInStore, isMember: memberStore.isMember, mailer, secret: config.SESSION_SECRET, baseUrl, log },
   });
   const signInSteps = createSignIn({
     codes: countedCodes(codes, meters),
@@ -223,7 +240,8 @@ export function createServices({ config, log, db, temporal }: Runtime) {
     agent: (slug) => shippedOrCustom(slug, slug !== null && builtinAgents.has(slug)),
     model: modelLabel,
   });
-  const webhookStore = meteredWebhooks(createWebhookStore(db), meters);
+  const delivering = { pauseAfterMs: config.WEBHOOK_PAUSE_AFTER, lookAgainMs: config.LOST_WORK_INTERVAL };
+  const webhookStore = meteredWebhooks(createWebhookStore(db, delivering), meters);
   const projectStore = createProjectStore(db);
   const eventStore = createEventStore(db);
   const attachmentStore = createAttachmentStore(db);
@@ -244,7 +262,6 @@ export function createServices({ config, log, db, temporal }: Runtime) {
 
   const skillSection = createSkillSection(skillStore);
 
-  const baseUrl = (config.BASE_URL ?? `http://localhost:${config.PORT}`).replace(/\/$/, '');
   const miniappStore = createMiniappStore(db);
   const miniapps = createMiniappService({
     ...{ store: miniappStore, temporal, log, secret: secretsIn(config.SESSION_SECRET)[0] },
@@ -296,10 +313,16 @@ export function createServices({ config, log, db, temporal }: Runtime) {
         .map(({ slug, description, parameters }) => JSON.stringify({ slug, description, parameters }));
     },
   });
-  const webhooks = createWebhookService({ store: webhookStore, temporal, secretBox, egress, settings: config, log });
-  const outputs = {
-    store: meteredDestinations(createDestinationStore(db), meters),
-    secretBox,
+  const webhooks = createWebhookService({
+    ...{ store: webhookStore, workspaces: workspaceStore, temporal, secretBox, egress, settings: config, log },
+  });
+  const recipientStore = createRecipientStore(db);
+  const recipients = createRecipients({
+    ...{ store: recipientStore, mailer: config.SMTP_URL ? mailer : undefined, secret: config.SESSION_SECRET },
+    ...{ baseUrl, mailsPerDay: config.OUTPUT_MAILS_PER_DAY, log },
+  });
+  const deliver = createDeliver({
+    ...{ secretBox, recipients },
     send: createOutputSender({
       fetch: egress.fetch,
       mailer: config.SMTP_URL ? mailer : undefined,
@@ -307,6 +330,10 @@ export function createServices({ config, log, db, temporal }: Runtime) {
       linkTo: (projectId) => `${baseUrl}/api/v1/cp/v1/projects/${projectId}/artifacts`,
       timeoutMs: config.OUTPUT_TIMEOUT,
     }),
+  });
+  const outputs = {
+    store: meteredDestinations(createDestinationStore(db, delivering), meters),
+    ...{ secretBox, deliver, timeoutMs: config.OUTPUT_TIMEOUT },
   };
   const templates = createTemplateService({
     store: createTemplateStore(db),
@@ -332,7 +359,7 @@ export function createServices({ config, log, db, temporal }: Runtime) {
   });
   /** Whoever takes a workspace down acts for it. */
   const destroyer = ({ workspaceId, customerId }: ProvisionedTenant): Caller => ({
-    ...{ workspaceId, customerId, actor: 'system', isAdmin: true, isInternal: false },
+    ...{ workspaceId, customerId, actor: 'system', standing: NO_STANDING },
   });
 
   return {
@@ -400,6 +427,7 @@ export function createServices({ config, log, db, temporal }: Runtime) {
     egress,
     files,
     meters,
+    stalls,
     models,
     secretBox,
     sandboxes,
@@ -455,13 +483,32 @@ export function createServices({ config, log, db, temporal }: Runtime) {
     metering: createMetering(db),
     tariffOf: config.BILLING_MODE === 'live' ? walletStore.tariffOf : async () => undefined,
     /** For housekeeping. @param startFollowing starts what the end of a run sets off */
-    settleLost: (startFollowing: (after: AfterRun) => Promise<void>) => async () => {
-      const { startAgain } = runs;
-      await settleLostProjects({ ...starter, temporal, store: projectStore, log }, config.LOST_WORK_INTERVAL);
-      await settleLostRuns({ temporal, store: runStore, startAgain, startFollowing, log }, config.LOST_WORK_INTERVAL);
-    },
+    settleRuns: (startFollowing: (after: AfterRun) => Promise<void>) =>
+      createLostRuns(
+        { temporal, store: runStore, startAgain: runs.startAgain, startFollowing, log },
+        config.LOST_WORK_INTERVAL,
+      ),
+    settleProjects: createLostProjects({ ...starter, temporal, store: projectStore, log }, config.LOST_WORK_INTERVAL),
+    tellPauses: createPauseTeller({
+      kinds: [
+        {
+          what: 'webhook endpoint',
+          pauses: webhookStore,
+          remedy: (id) =>
+            `POST /v1/webhook-deliveries/endpoints/${id}/resume on the control plane switches it on again.`,
+        },
+        {
+          what: 'output destination',
+          pauses: outputs.store,
+          remedy: (id) => `PATCH /v1/output-destinations/${id} with {"enabled": true} switches it on again.`,
+        },
+      ],
+      ...{ ownersOf: memberStore.listOwners, mailer, log },
+    }),
+    /** How many deliveries go to one host at once. */
+    places: createPlaceStore(db, { atOnce: config.DELIVERIES_PER_HOST }),
     builtinJobs: createBuiltinRunner({ overrides: overrideStore, facts: createFacts(db), log }),
-    foldTallies: () => foldAllTallies(db),
+    foldTallies: (signal: AbortSignal) => foldAllTallies(db, signal),
     retention: createRetention({ store: createRetentionStore(db), settings: config, log }),
     audit: createAuditService({ store: createAuditStore(db), log }),
     runs,
@@ -475,7 +522,15 @@ export function createServices({ config, log, db, temporal }: Runtime) {
     flags: createFlagService({ store: createFlagStore(db) }),
     customers: createCustomerService({ store: createCustomerStore(db) }),
     crm: createCrmService({ store: createCrmStore(db) }),
-    system: createSystemService({ store: createSystemStore(db), temporal, files, models, mcp, config, log }),
+    system: createSystemService({
+      store: createSystemStore(db, { lostAfterMs: config.LOST_WORK_INTERVAL }),
+      temporal,
+      files,
+      models,
+      mcp,
+      config,
+      log,
+    }),
     webhookGates: createWebhookGateService({ store: createWebhookGateStore(db) }),
     webhooks,
     chat: createChatService({
@@ -484,7 +539,8 @@ export function createServices({ config, log, db, temporal }: Runtime) {
     }),
     outputs,
     destinations: createDestinationService({
-      ...{ ...outputs, workspaces: workspaceStore, temporal, egress, settings: config, log },
+      ...{ ...outputs, recipients, recipientStore, secretBox, workspaces: workspaceStore },
+      ...{ temporal, egress, settings: config, log },
     }),
     apiKeys: createApiKeyService({ store: createApiKeyStore(db), workspaces: workspaceStore }),
     agents: createAgentService({
@@ -501,7 +557,9 @@ export function createServices({ config, log, db, temporal }: Runtime) {
     async close() {
       await mcp.close();
       await models.close();
+      await closeThreads();
       await egress.close();
+      stalls.stop();
     },
   };
 }

@@ -101,7 +101,6 @@ function activitiesOf({ config, log }: Runtime, services: Services): Activities 
   return createActivities({
     ...{ runs: stores.runs, agents: stores.agents, tools, models, log, files, settings: config, fetch: egress.fetch },
     startFollowing,
-    settleLost: services.settleLost(startFollowing),
     modelCredentials: services.modelCredentials,
     tariffOf: services.tariffOf,
     credential: services.integrationCredential,
@@ -116,22 +115,31 @@ function activitiesOf({ config, log }: Runtime, services: Services): Activities 
     followedRows: services.followedRows,
     noteTurn: engine.noteTurn,
     startDeliveries: webhooks.startRecorded,
-    startRun: runs.start,
-    startProject: projects.start,
-    listUnstartedProjects: stores.projects.listUnstarted,
     startOutputs: services.destinations.startRecorded,
     outputs: services.outputs,
-    async startPendingDeliveries() {
-      await webhooks.startPending();
-      await services.destinations.startPending();
-    },
+    places: services.places,
     pages: stores.miniapps,
-    startUnprovisioned: services.workspaces.startUnprovisioned,
-    tellRouter: services.billing.tellRouter,
-    foldTallies: services.foldTallies,
+    meters: services.meters,
+    chores: {
+      startRuns: runs.startLost,
+      startProjects: projects.startLost,
+      startWebhooks: webhooks.startDue,
+      startOutputs: services.destinations.startDue,
+      startWorkspaces: services.workspaces.startLost,
+      settleRuns: services.settleRuns(startFollowing),
+      settleProjects: services.settleProjects,
+      settleWorkspaces: services.workspaces.settleLost,
+      tellSubmissions: services.miniapps.tellUntold,
+      tellRouter: services.billing.tellRouter,
+      tellPauses: services.tellPauses,
+      foldTallies: services.foldTallies,
+      releaseForgotten: stores.runs.releaseForgotten,
+    },
     workspaces: { ...services.teardown, store: stores.workspaces, files },
-    tellSubmissions: services.miniapps.tellUntold,
-    webhooks: { store: stores.webhooks, secretBox, fetch: egress.fetch, timeoutMs: config.WEBHOOK_TIMEOUT },
+    webhooks: {
+      ...{ store: stores.webhooks, secretBox, fetch: egress.fetch, places: services.places },
+      timeoutMs: config.WEBHOOK_TIMEOUT,
+    },
   });
 }
 
@@ -144,7 +152,7 @@ async function workflowsOf({ WORKER_BUNDLE, TEMPORAL_CODEC_KEYS }: Runtime['conf
 
 function optionsOf(
   { config, db, temporal }: Runtime,
-  { meters }: Services,
+  services: Services,
   queue: Queue,
   activities: Activities,
 ): WorkerOptions {
@@ -158,7 +166,7 @@ function optionsOf(
     maxConcurrentActivityTaskExecutions: config.WORKER_MAX_CONCURRENT,
     interceptors: {
       activity: [
-        observeActivities(meters, config.TASK_QUEUE_PREFIX),
+        observeActivities(services, config.TASK_QUEUE_PREFIX),
         rethrowingSafely,
         outlastingDatabase({ ping: () => db.rows(sql`select 1`) }),
       ],

@@ -1,7 +1,7 @@
 /** `aos backup`, `aos restore`: all that `npm start` keeps in DATA_DIR, as one file. */
 import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { CliError, printJson } from './output.ts';
+import { CliError, print, printJson } from './output.ts';
 
 interface BackupOptions {
   dataDir?: string;
@@ -23,7 +23,7 @@ export function addBackupCommands(program: Command): void {
       await backUp(dataDir, file);
       const { size } = await stat(file);
       if (options.json) printJson({ file, data_dir: dataDir, size_bytes: size });
-      else console.log(`${dataDir} is in ${file} (${(size / 1e6).toFixed(1)} MB); it holds every secret, keep it safe`);
+      else print(`${dataDir} is in ${file} (${(size / 1e6).toFixed(1)} MB); it holds every secret, keep it safe`);
     });
   program
     .command('restore')
@@ -37,7 +37,7 @@ export function addBackupCommands(program: Command): void {
       const dataDir = dataDirOf(options);
       await restore(file, dataDir);
       if (options.json) printJson({ file, data_dir: dataDir });
-      else console.log(`${file} is restored to ${dataDir}; npm start goes on with it`);
+      else print(`${file} is restored to ${dataDir}; npm start goes on with it`);
     });
 }
 

@@ -3,7 +3,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { Decimal } from 'decimal.js';
 import { CURRENCIES, USD_MICROS } from '../resources/billing/model.ts';
 import { openService } from './client.ts';
-import { oneLine, paint, printJson, printTable, shortTime } from './output.ts';
+import { oneLine, paint, print, printJson, printTable, shortTime } from './output.ts';
 
 interface Tier {
   key: string;
@@ -109,14 +109,14 @@ async function catalog({ json }: Output): Promise<void> {
     ],
     'nothing is sold',
   );
-  if (reply.error) console.log(paint('yellow', `\nprices are not known: ${oneLine(reply.error)}`));
+  if (reply.error) print(paint('yellow', `\nprices are not known: ${oneLine(reply.error)}`));
 }
 
 async function summary({ json }: Output): Promise<void> {
   const reply = await ask<Record<string, unknown>>('GET', 'summary');
   if (json) return printJson(reply);
   const { mode, current_tier: tier, current_plan_id: plan, note } = reply as Record<string, string | undefined>;
-  console.log(`mode   ${mode}\ntier   ${tier}\nplan   ${plan ?? '-'}${note ? `\n${note}` : ''}`);
+  print(`mode   ${mode}\ntier   ${tier}\nplan   ${plan ?? '-'}${note ? `\n${note}` : ''}`);
 }
 
 async function wallet({ json, limit }: Output & { limit: string }): Promise<void> {
@@ -125,7 +125,7 @@ async function wallet({ json, limit }: Output & { limit: string }): Promise<void
     `wallet?limit=${encodeURIComponent(limit)}`,
   );
   if (json) return printJson(reply);
-  console.log(`balance ${paint('bold', dollars(reply.balance_usd_micros))}\n`);
+  print(`balance ${paint('bold', dollars(reply.balance_usd_micros))}\n`);
   printTable<LedgerRow>(
     reply.data,
     [
@@ -144,7 +144,7 @@ async function topup(cents: number, { json, currency }: Purchase): Promise<void>
     currency,
   });
   if (json) return printJson(reply);
-  console.log(reply.noop ? reply.message : `pay here; the credit lands afterwards:\n${reply.checkout_url}`);
+  print(reply.noop ? reply.message : `pay here; the credit lands afterwards:\n${reply.checkout_url}`);
 }
 
 async function subscribe(planId: string, { json, currency }: Purchase): Promise<void> {
@@ -154,9 +154,9 @@ async function subscribe(planId: string, { json, currency }: Purchase): Promise<
     | { noop?: undefined; ok: false; checkout_url: string }
   >('POST', 'subscribe', { billing_plan_id: planId, currency });
   if (json) return printJson(reply);
-  if (reply.noop) console.log(reply.message);
-  else if (reply.ok) console.log(`the subscription is ${reply.change}: ${reply.plan_id}`);
-  else console.log(`leave a payment method here, then run this again:\n${reply.checkout_url}`);
+  if (reply.noop) print(reply.message);
+  else if (reply.ok) print(`the subscription is ${reply.change}: ${reply.plan_id}`);
+  else print(`leave a payment method here, then run this again:\n${reply.checkout_url}`);
 }
 
 interface Addons {
@@ -171,7 +171,7 @@ async function addons({ json, modelRouter }: Output & { modelRouter?: 'on' | 'of
     : await ask<Addons>('GET', 'addons');
   if (json) return printJson(reply);
   const { managed, key_hash: hash, key_limit_usd: limit } = reply.model_router;
-  console.log(`workspace      ${reply.deployment_status ?? 'not created'}`);
-  console.log(`model router   ${managed ? `on, key ${hash?.slice(0, 12)} up to $${limit}` : 'off'}`);
-  console.log(`model vendor   ${reply.model_vendor.kind ?? 'none of its own'}`);
+  print(`workspace      ${reply.deployment_status ?? 'not created'}`);
+  print(`model router   ${managed ? `on, key ${hash?.slice(0, 12)} up to $${limit}` : 'off'}`);
+  print(`model vendor   ${reply.model_vendor.kind ?? 'none of its own'}`);
 }

@@ -3,6 +3,7 @@
  * `AOS_URL`, `AOS_API_KEY` and `AOS_SESSION`, else from what `aos login` and then `npm start` left in DATA_DIR.
  */
 import { readCredentials, readKeptSession } from '../embedded/credentials.ts';
+import { withoutTrailingSlashes } from '../platform/core/text.ts';
 import { CliError } from './output.ts';
 
 /** An answer that is none of what was asked for. */
@@ -42,7 +43,7 @@ const TIMEOUT_MS = 30_000;
 export async function findService(env: NodeJS.ProcessEnv): Promise<ServiceAddress> {
   const dataDir = env.DATA_DIR || '.data';
   const kept = await readCredentials(dataDir);
-  const baseUrl = (env.AOS_URL || kept?.base_url)?.replace(/\/+$/, '');
+  const baseUrl = withoutTrailingSlashes(env.AOS_URL || kept?.base_url || '');
   if (!baseUrl) {
     throw new CliError(
       'no service found: start one here with `npm start`, or set AOS_URL, AOS_API_KEY and AOS_SESSION',

@@ -1,7 +1,7 @@
 /** `aos costs`: what the runs of a window cost. */
 import { Option, type Command } from 'commander';
 import { openService } from './client.ts';
-import { printJson, printTable, type Column } from './output.ts';
+import { print, printJson, printTable, type Column } from './output.ts';
 
 interface CostOfKey {
   key: string | null;
@@ -47,5 +47,5 @@ async function show({ window, by, json }: { window: string; by: string; json?: b
     `no runs within ${window}`,
   );
   const { total_cost_usd, run_count } = rollup.meta;
-  if (run_count > 0) console.log(`\n${total_cost_usd} USD for ${run_count} runs within ${window}`);
+  if (run_count > 0) print(`\n${total_cost_usd} USD for ${run_count} runs within ${window}`);
 }

@@ -1,7 +1,7 @@
 /** The database of the service for commands that work on it themselves: of `DATABASE_URL`, else that of DATA_DIR. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { createDatabase, type Database } from '../platform/db/client.ts';
+import type { Database } from '../platform/db/client.ts';
 import { CliError } from './output.ts';
 
 /** Opens it for the time of `work`. The embedded one takes one connection, so its service must not run. */
@@ -29,6 +29,7 @@ export async function withDatabase<T>(env: NodeJS.ProcessEnv, work: (db: Databas
 }
 
 async function using<T>(url: string, work: (db: Database) => Promise<T>): Promise<T> {
+  const { createDatabase } = await import('../platform/db/client.ts');
   const db = createDatabase({ url, poolSize: 1 });
   try {
     return await work(db);

@@ -1,7 +1,7 @@
 /** The part of the demo in which the project runs: shown as it goes, its gates answered as a person would. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ServiceClient } from './client.ts';
-import { oneLine, paint, shorten } from './output.ts';
+import { forTerminal, oneLine, paint, shorten } from './output.ts';
 import { stepsOf, type Board, type PlacedStep, type Project } from './project-client.ts';
 import { formatProjectEvent } from './project-events.ts';
 import { helpWith, promptOf, resolveGate } from './project-gates.ts';
@@ -31,7 +31,7 @@ export async function followDemoProject(
   let last: Board | undefined;
   for await (last of followProject(service, projectId, { pollMs: POLL_MS, timeoutMs })) {
     if (isLive) shown.title = boardText(service, last);
-    else for (const event of await events()) shown.output = formatProjectEvent(event);
+    else for (const event of await events()) shown.output = forTerminal(formatProjectEvent(event));
     for (const gate of gates(last)) {
       if (isLive) await wait(READING_MS);
       await approve(service, projectId, gate, shown);
@@ -47,7 +47,7 @@ export async function followDemoProject(
 
 async function approve(service: ServiceClient, projectId: string, gate: PlacedStep, shown: Shown): Promise<void> {
   const prompt = promptOf(gate);
-  shown.output = `${paint('yellow', gate.place)} asked${prompt ? `: "${prompt}"` : ' for approval'}`;
+  shown.output = forTerminal(`${paint('yellow', gate.place)} asked${prompt ? `: "${prompt}"` : ' for approval'}`);
   await resolveGate(service, projectId, gate, { decision: 'approved', comment: 'Approved by the demo' });
   shown.output = `The demo approved it, as a person would with: ${helpWith(service, projectId, gate).command}`;
 }

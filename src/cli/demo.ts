@@ -9,7 +9,7 @@ import type { Embedded } from '../embedded/start.ts';
 import { createServiceClient, type ServiceClient } from './client.ts';
 import { followDemoProject } from './demo-project.ts';
 import { modelsIn } from './models.ts';
-import { CliError, paint } from './output.ts';
+import { CliError, paint, print } from './output.ts';
 import { readArtifacts, writeArtifacts, type WrittenArtifact } from './project-artifacts.ts';
 import type { Project } from './project-client.ts';
 import { formatUsd, workflowUrl } from './timeline.ts';
@@ -150,32 +150,32 @@ const seconds = ({ timings }: Embedded): string =>
     .join(', ');
 
 function report({ files, project }: Demo): void {
-  console.log(`\n${paint('bold', 'Artifacts')}`);
+  print(`\n${paint('bold', 'Artifacts')}`);
   const width = Math.max(...files.map(({ file }) => file.length));
   for (const { file, phase_slug, version, bytes } of files) {
-    console.log(`  ${file.padEnd(width)}  ${paint('gray', `phase ${phase_slug}, version ${version}, ${bytes} bytes`)}`);
+    print(`  ${file.padEnd(width)}  ${paint('gray', `phase ${phase_slug}, version ${version}, ${bytes} bytes`)}`);
   }
-  console.log(`${paint('bold', 'Cost')}  ${formatUsd(project.cost_total_usd)}\n`);
+  print(`${paint('bold', 'Cost')}  ${formatUsd(project.cost_total_usd)}\n`);
 }
 
 async function stayUntilSignalled({ service, client, projectId }: Demo): Promise<void> {
   const { base_url, api_key } = service.credentials;
-  console.log(`The service stays at ${base_url} (docs: ${base_url}/docs, API key: ${api_key}). Ctrl-C stops it.`);
-  console.log(`Temporal Web UI: ${client.uiUrl}`);
-  console.log(`Look at the project: DATA_DIR=${service.config.DATA_DIR} npx aos project show ${projectId}`);
+  print(`The service stays at ${base_url} (docs: ${base_url}/docs, API key: ${api_key}). Ctrl-C stops it.`);
+  print(`Temporal Web UI: ${client.uiUrl}`);
+  print(`Look at the project: DATA_DIR=${service.config.DATA_DIR} npx aos project show ${projectId}`);
   // The listener of `demo` stops everything and ends the process.
   await new Promise<never>(() => {});
 }
 
 function suggest({ files }: Demo): void {
   const page = files.find(({ file }) => file.endsWith('.html'))!.file;
-  console.log(paint('gray', 'Stopped. Only the files above were kept.\n'));
-  console.log(paint('bold', 'Next'));
+  print(paint('gray', 'Stopped. Only the files above were kept.\n'));
+  print(paint('bold', 'Next'));
   for (const [what, how] of [
     ['see the page it made', `open ${page} in a browser`],
     ['keep a service running', 'npm start'],
     ['then start your own', 'npx aos project start landing-page --brief "A bakery that delivers by bicycle" --watch'],
   ] as const) {
-    console.log(`  ${what.padEnd(24)}${how}`);
+    print(`  ${what.padEnd(24)}${how}`);
   }
 }

@@ -12,7 +12,7 @@ import { checkSettings } from '../embedded/settings.ts';
 import { findTemporalCli } from '../embedded/temporal.ts';
 import { ConfigError, type Config } from '../platform/core/config.ts';
 import { modelsIn } from './models.ts';
-import { paintStatus, printJson } from './output.ts';
+import { paintStatus, print, printJson } from './output.ts';
 
 export interface Finding {
   check: string;
@@ -30,14 +30,14 @@ export function addDoctorCommand(program: Command): void {
     .action(async ({ json }: { json?: boolean }) => {
       const findings = await examine(process.env);
       if (json) printJson(findings);
-      else findings.forEach(print);
+      else findings.forEach(printFinding);
       if (findings.some(({ status }) => status === 'failed')) process.exitCode = 1;
     });
 }
 
-function print({ check, status, detail, mend }: Finding): void {
-  console.log(`${paintStatus(status, 9)}${check.padEnd(18)}${detail}`);
-  if (mend) console.log(`${' '.repeat(27)}-> ${mend}`);
+function printFinding({ check, status, detail, mend }: Finding): void {
+  print(`${paintStatus(status, 9)}${check.padEnd(18)}${detail}`);
+  if (mend) print(`${' '.repeat(27)}-> ${mend}`);
 }
 
 const ok = (check: string, detail: string): Finding => ({ check, status: 'ok', detail });

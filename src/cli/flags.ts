@@ -1,7 +1,7 @@
 /** `aos flags`: feature flags, as they are for the workspace; the operator switches them. */
 import { InvalidArgumentError, type Command } from 'commander';
 import { openService } from './client.ts';
-import { paint, printJson, printTable, shorten, shortTime } from './output.ts';
+import { paint, print, printJson, printTable, shorten, shortTime } from './output.ts';
 
 interface Flag {
   name: string;
@@ -84,11 +84,11 @@ async function set(name: string, enabled: boolean, { description, on, off, json 
     workspaces: on || off ? Object.fromEntries(exceptions) : undefined,
   });
   if (json) printJson(flag);
-  else console.log(`${flag.name} is ${onOff(flag.default_enabled ?? enabled)}; exceptions: ${exceptionsOf(flag)}`);
+  else print(`${flag.name} is ${onOff(flag.default_enabled ?? enabled)}; exceptions: ${exceptionsOf(flag)}`);
 }
 
 async function remove(name: string): Promise<void> {
   const service = await openService(process.env);
   await service.controlPlane('DELETE', `/v1/feature-flags/${encodeURIComponent(name)}`);
-  console.log(`${name} is removed`);
+  print(`${name} is removed`);
 }

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { Option, type Command } from 'commander';
 import { openService, type ServiceClient } from './client.ts';
 import { confirmable, confirmed, type Confirming } from './otp.ts';
-import { CliError, paint, printJson, printTable, shortTime } from './output.ts';
+import { CliError, paint, print, printAside, printJson, printQuestion, printTable, shortTime } from './output.ts';
 
 interface Summary {
   slug: string;
@@ -102,7 +102,7 @@ async function show(slug: string, { json }: Output): Promise<void> {
   const integration = await read(await openService(process.env), slug);
   if (json) return printJson(integration);
   const { name, description, status, credentials, tokens } = integration;
-  console.log(`${paint('bold', name)}  ${paintHealth(status)}\n${description}\n`);
+  print(`${paint('bold', name)}  ${paintHealth(status)}\n${description}\n`);
   printTable<Slot>(
     credentials,
     [
@@ -114,7 +114,7 @@ async function show(slug: string, { json }: Output): Promise<void> {
     'nothing to set',
   );
   if (tokens.length === 0) return;
-  console.log('');
+  print('');
   printTable<Detail['tokens'][number]>(
     tokens,
     [
@@ -152,9 +152,7 @@ async function set(slug: string, name: string, { json, scope, customer, ...confi
   const reply = await confirmed(service, { method: 'PUT', path: pathOf(slug, slot), body }, confirming);
   if (json) printJson(reply);
   else
-    console.log(
-      `${slug} ${name} is set${slot.where === 'customer_token' ? '; the provider is being asked about it' : ''}`,
-    );
+    print(`${slug} ${name} is set${slot.where === 'customer_token' ? '; the provider is being asked about it' : ''}`);
 }
 
 async function unset(slug: string, name: string, { json, scope, customer, ...confirming }: Target): Promise<void> {
@@ -164,7 +162,7 @@ async function unset(slug: string, name: string, { json, scope, customer, ...con
   const path = `${pathOf(slug, slot)}${slot.where === 'secrets' ? '' : `?${query}`}`;
   await confirmed(service, { method: 'DELETE', path }, confirming);
   if (json) printJson({ slug, slot: name, deleted: true });
-  else console.log(`${slug} ${name} is deleted`);
+  else print(`${slug} ${name} is deleted`);
 }
 
 const pathOf = (slug: string, { where, kind, dotted }: Slot): string =>
@@ -179,7 +177,7 @@ async function readValue({ label }: Slot): Promise<string> {
 }
 
 async function askUnseen(question: string): Promise<string> {
-  process.stderr.write(question);
+  printQuestion(question);
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true });
   terminal.on('SIGINT', () => process.exit(130));
@@ -187,7 +185,7 @@ async function askUnseen(question: string): Promise<string> {
     return await terminal.question('');
   } finally {
     terminal.close();
-    process.stderr.write('\n');
+    printAside('');
   }
 }
 

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { Option, type Command } from 'commander';
 import { openService } from './client.ts';
 import { readText } from './input.ts';
-import { CliError, paint, printJson, printTable, shorten, shortTime } from './output.ts';
+import { CliError, paint, print, printJson, printTable, shorten, shortTime } from './output.ts';
 
 interface Job {
   id: string;
@@ -101,7 +101,7 @@ async function create(
   const body = { ...(await bodyOf(given)), name, cron, agent_slug: agent, enabled: !disabled };
   const made = await (await openService(process.env)).controlPlane<{ id: string }>('POST', JOBS, body);
   if (json) printJson(made);
-  else console.log(`${made.id}: ${agent} runs at ${cron} UTC${disabled ? ' once it is enabled' : ''}`);
+  else print(`${made.id}: ${agent} runs at ${cron} UTC${disabled ? ' once it is enabled' : ''}`);
 }
 
 async function edit(id: string, { json, ...given }: Fields): Promise<void> {
@@ -111,13 +111,13 @@ async function edit(id: string, { json, ...given }: Fields): Promise<void> {
 async function change(id: string, body: object, { json }: Output): Promise<void> {
   const job = await (await openService(process.env)).controlPlane<Job>('PATCH', pathOf(id), body);
   if (json) return printJson(job);
-  console.log(job.enabled ? `${job.id} runs next at ${shortTime(job.next_run_at)} UTC` : `${job.id} is disabled`);
+  print(job.enabled ? `${job.id} runs next at ${shortTime(job.next_run_at)} UTC` : `${job.id} is disabled`);
 }
 
 async function remove(id: string, { json }: Output): Promise<void> {
   await (await openService(process.env)).controlPlane('DELETE', pathOf(id));
   if (json) printJson({ id, deleted: true });
-  else console.log(`${id} is deleted`);
+  else print(`${id} is deleted`);
 }
 
 async function attach(id: string, files: string[], { json }: Output): Promise<void> {
@@ -132,7 +132,7 @@ async function attach(id: string, files: string[], { json }: Output): Promise<vo
     form,
   );
   if (json) printJson(reply);
-  else for (const { filename, size_bytes: size } of reply.data) console.log(`${filename}: ${size} bytes`);
+  else for (const { filename, size_bytes: size } of reply.data) print(`${filename}: ${size} bytes`);
 }
 
 async function blobOf(file: string): Promise<Blob> {

@@ -4,8 +4,9 @@ import ms, { type StringValue } from 'ms';
 import { makeSession, type SessionRequest } from '../embedded/credentials.ts';
 import { readPrivateJson } from '../embedded/private-file.ts';
 import { secretsFile, type Secrets } from '../embedded/secrets.ts';
+import { ROLES } from '../platform/core/rights.ts';
 import { openService } from './client.ts';
-import { CliError, paint, printJson, printTable, shortTime } from './output.ts';
+import { CliError, paint, print, printJson, printTable, shortTime } from './output.ts';
 
 interface ApiKey {
   id: number;
@@ -81,18 +82,18 @@ async function create(name: string, { json }: Output): Promise<void> {
   const service = await openService(process.env);
   const created = await service.controlPlane<ApiKey & { key: string }>('POST', '/v1/api-keys', { name });
   if (json) printJson(created);
-  else console.log(`${created.key}\n\nKey ${created.id} (${created.name}). It is not shown again.`);
+  else print(`${created.key}\n\nKey ${created.id} (${created.name}). It is not shown again.`);
 }
 
 async function revoke(id: string, { json }: Output): Promise<void> {
   const service = await openService(process.env);
   await service.controlPlane('DELETE', `/v1/api-keys/${encodeURIComponent(id)}`);
   if (json) printJson({ id: Number(id), revoked: true });
-  else console.log(`key ${id} is revoked`);
+  else print(`key ${id} is revoked`);
 }
 
 function parseRole(text: string): string {
-  if (['owner', 'admin', 'member'].includes(text)) return text;
+  if ((ROLES as readonly string[]).includes(text)) return text;
   throw new InvalidArgumentError('expects owner, admin or member');
 }
 
@@ -119,5 +120,5 @@ async function session({ workspace, email, role, ttl, json }: SessionOptions): P
     );
   const cookie = makeSession(secret, { workspaceId: workspace, email, role, ttlMs: ttl });
   if (json) printJson({ name: 'service_session', value: cookie, expires_at: new Date(Date.now() + ttl).toISOString() });
-  else console.log(cookie);
+  else print(cookie);
 }

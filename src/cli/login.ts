@@ -4,12 +4,13 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import ms, { type StringValue } from 'ms';
 import { dropKeptSession, keepSession, LOCAL_OWNER, readKeptSession } from '../embedded/credentials.ts';
 import { explainProblem, findService } from './client.ts';
-import { CliError, oneLine, printJson } from './output.ts';
+import { CliError, oneLine, print, printAside, printJson } from './output.ts';
 
 interface LoginOptions {
   workspace?: string;
   challenge?: string;
   code?: string;
+  link?: string;
   printJwt?: boolean;
   ttl: number;
   json?: boolean;
@@ -31,6 +32,7 @@ export function addLoginCommands(program: Command): void {
     .option('-w, --workspace <id>', 'workspace, for a member of several')
     .option('--challenge <id>', 'what the service called the sign-in, for a program that has been mailed its code')
     .option('--code <digits>', 'that code')
+    .option('--link <address>', 'the link in the mail, in the place of the code')
     .option('--print-jwt', 'print an access token of the local issuer instead, for the routes that take one')
     .addOption(
       new Option('--ttl <duration>', 'how long that token lasts, at most a day')
@@ -59,10 +61,9 @@ function parseTtl(text: string): number {
 
 async function login(email: string, options: LoginOptions): Promise<void> {
   if (options.printJwt) return printToken(email, options);
-  const { workspace, json } = options;
+  const { json } = options;
   const { baseUrl } = await findService(process.env);
-  const { challenge, code } = await shownCode(baseUrl, email, options);
-  let answer = await post(baseUrl, '/login/verify', { challenge_id: challenge, code, workspace });
+  let answer = await post(baseUrl, ...(await shown(baseUrl, email, options)));
   const choices = workspacesIn(answer);
   if (choices) {
     const chosen = await choose(choices);
@@ -74,10 +75,22 @@ async function login(email: string, options: LoginOptions): Promise<void> {
   await keepSession(dataDirOf(process.env), { base_url: baseUrl, session });
   const signedIn = JSON.parse(answer.text) as SignedIn;
   if (json) printJson(signedIn);
-  else console.log(`signed in to ${signedIn.workspace} as ${signedIn.role}, until ${signedIn.expires_at}`);
+  else print(`signed in to ${signedIn.workspace} as ${signedIn.role}, until ${signedIn.expires_at}`);
 }
 
-/** The code as it is given, or else as the person at the terminal reads it. @throws CliError */
+/** What shows who signs in, and where to: as it is given, or else as the person at the terminal reads it. @throws CliError */
+async function shown(baseUrl: string, email: string, options: LoginOptions): Promise<[path: string, body: unknown]> {
+  const { link, workspace } = options;
+  if (link === undefined) {
+    const { challenge, code } = await shownCode(baseUrl, email, options);
+    return ['/login/verify', { challenge_id: challenge, code, workspace }];
+  }
+  const token = URL.canParse(link) ? new URL(link).searchParams.get('token') : null;
+  if (token === null) throw new CliError('--link expects the whole address from the mail');
+  return ['/login/link', { token, workspace }];
+}
+
+/** @throws CliError */
 async function shownCode(baseUrl: string, email: string, { challenge, code }: LoginOptions) {
   if ((challenge === undefined) !== (code === undefined)) throw new CliError('give both --challenge and --code');
   if (challenge !== undefined && code !== undefined) return { challenge, code };
@@ -99,7 +112,7 @@ async function choose(workspaces: readonly string[]): Promise<string> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
     throw new CliError(`a member of several workspaces; name one with --workspace, and a new code:\n${list}`);
   }
-  process.stderr.write(`${list}\n`);
+  printAside(list);
   const number = await question('Number of the workspace: ', /^\d{1,4}$/);
   const chosen = workspaces[Number(number) - 1];
   if (chosen === undefined) throw new CliError('there is no such number');
@@ -152,7 +165,7 @@ async function printToken(email: string, { workspace = 'acc_internal', ttl, json
   const token = await signLocalToken(dataDir, { email, workspaceId: workspace, ttlMs: ttl });
   if (!token) throw new CliError(`no local issuer in ${dataDir}: start the service once with \`npm start\``);
   if (json) printJson({ access_token: token });
-  else console.log(token);
+  else print(token);
 }
 
 async function logout({ everywhere }: { everywhere?: boolean }): Promise<void> {
@@ -163,5 +176,5 @@ async function logout({ everywhere }: { everywhere?: boolean }): Promise<void> {
   const { status, text } = await post(kept.base_url, path, {}, { service_session: kept.session });
   if (status !== 204) throw new CliError(`not signed out: ${explainProblem(text)}`);
   await dropKeptSession(dataDir);
-  console.log('signed out');
+  print('signed out');
 }

@@ -1,8 +1,8 @@
 /** `aos members`: who may sign in to a workspace, and as what. */
 import { Argument, type Command } from 'commander';
-import { ROLES } from '../resources/workspaces/model.ts';
+import { ROLES } from '../platform/core/rights.ts';
 import { openService, type ServiceClient } from './client.ts';
-import { CliError, printJson, printTable, shortTime } from './output.ts';
+import { CliError, print, printJson, printTable, shortTime } from './output.ts';
 
 interface Member {
   id: string;
@@ -62,7 +62,7 @@ async function add(workspace: string, email: string, { role, json }: Output & { 
   const service = await openService(process.env);
   const member = await service.controlPlane<Member>('POST', pathOf(workspace), { email, role });
   if (json) return printJson(member);
-  console.log(`${member.email} may sign in as ${member.role}`);
+  print(`${member.email} may sign in as ${member.role}`);
 }
 
 /** The address of the member with this e-mail address. */
@@ -77,12 +77,12 @@ async function setRole(workspace: string, email: string, role: string, { json }:
   const service = await openService(process.env);
   const member = await service.controlPlane<Member>('PATCH', await find(service, workspace, email), { role });
   if (json) return printJson(member);
-  console.log(`${member.email} is ${member.role}`);
+  print(`${member.email} is ${member.role}`);
 }
 
 async function remove(workspace: string, email: string, { json }: Output): Promise<void> {
   const service = await openService(process.env);
   await service.controlPlane('DELETE', await find(service, workspace, email));
   if (json) return printJson({ removed: email });
-  console.log(`${email} is no member any more`);
+  print(`${email} is no member any more`);
 }

@@ -3,7 +3,7 @@ import { openService } from './client.ts';
 import { readText } from './input.ts';
 import { ENTRIES, entryPath, titleOf, type Entry, type Output } from './memory-reads.ts';
 import { confirmed, type Confirming } from './otp.ts';
-import { CliError, oneLine, printJson, shortTime } from './output.ts';
+import { CliError, oneLine, print, printJson, shortTime } from './output.ts';
 
 interface Written extends Output {
   file?: string;
@@ -29,8 +29,7 @@ async function requiredContent(given: string | undefined, file: string | undefin
   return content;
 }
 
-const tell = (reply: unknown, { json }: Output, line: string): void =>
-  json ? printJson(reply) : console.log(oneLine(line));
+const tell = (reply: unknown, { json }: Output, line: string): void => (json ? printJson(reply) : print(oneLine(line)));
 
 export async function add(
   given: string | undefined,

@@ -1,7 +1,7 @@
 /** `aos memory re-embed`: goes over to the embedding model of the settings. */
 import type { Command } from 'commander';
 import { withDatabase } from './database.ts';
-import { printJson } from './output.ts';
+import { print, printJson, printProgress } from './output.ts';
 
 export function addReEmbedCommand(memory: Command): void {
   memory
@@ -35,21 +35,14 @@ async function run({ json }: { json?: boolean }): Promise<void> {
       ...{ model, dimensions, embed },
       onProgress({ done, total }) {
         entries = total;
-        showProgress(done, total);
+        printProgress(`${done} of ${total} entries`, done === total);
       },
     }),
   ).finally(close);
   if (json) return printJson({ model, dimensions, entries, changed: isChanged });
-  console.log(
+  print(
     isChanged
       ? `${entries} entries are embedded with ${model} now: restart every process of the service with these settings`
       : `the entries are embedded with ${model} already`,
   );
-}
-
-/** Apart from the result, which goes to stdout. */
-function showProgress(done: number, total: number): void {
-  const text = `${done} of ${total} entries`;
-  if (process.stderr.isTTY) process.stderr.write(`\r${text}${done === total ? '\n' : ''}`);
-  else process.stderr.write(`${text}\n`);
 }

@@ -1,7 +1,7 @@
 /** What `aos memory` shows. */
 import type { EntryStatus } from '../resources/memory/model.ts';
 import { openService } from './client.ts';
-import { oneLine, paint, printable, printJson, printTable, shorten, shortTime, type Column } from './output.ts';
+import { oneLine, paint, print, printJson, printTable, shorten, shortTime, type Column } from './output.ts';
 
 export interface EntryRow {
   id: number;
@@ -101,10 +101,10 @@ export async function show(id: number, { json }: Output): Promise<void> {
   const entry = await service.controlPlane<Entry>('GET', entryPath(id));
   const links = await service.controlPlane<{ outgoing: Link[]; incoming: Link[] }>('GET', `${entryPath(id)}/links`);
   if (json) return printJson({ ...entry, links });
-  const line = (name: string, value: string | null) => value && console.log(`${name.padEnd(12)}${oneLine(value)}`);
-  console.log(paint('bold', oneLine(titleOf(entry))));
-  if (entry.description) console.log(oneLine(entry.description));
-  console.log();
+  const line = (name: string, value: string | null) => value && print(`${name.padEnd(12)}${oneLine(value)}`);
+  print(paint('bold', oneLine(titleOf(entry))));
+  if (entry.description) print(oneLine(entry.description));
+  print();
   line('type', `${entry.type}, ${entry.status}`);
   line('slug', entry.slug);
   line('for', `${entry.agent ?? 'every agent'}, ${entry.scope}`);
@@ -113,9 +113,9 @@ export async function show(id: number, { json }: Output): Promise<void> {
   line('recalled', `${entry.hit_count} of ${entry.impression_count} times, last ${shortTime(entry.last_hit_at)}`);
   line('made', shortTime(entry.created_at));
   line('verified', shortTime(entry.last_verified_at));
-  console.log(`\n${printable(entry.content)}`);
+  print(`\n${entry.content}`);
   const tell = (heading: string, edges: Link[]) => {
-    if (edges.length > 0) console.log(`\n${paint('bold', heading)}\n${edges.map(linkLine).join('\n')}`);
+    if (edges.length > 0) print(`\n${paint('bold', heading)}\n${edges.map(linkLine).join('\n')}`);
   };
   tell('links', links.outgoing);
   tell('linked by', links.incoming);
@@ -144,12 +144,12 @@ export async function graph({ json, type = [], agent, status, limit }: GraphFilt
   const names = new Map(nodes.map((node) => [node.id, oneLine(titleOf(node))]));
   const bySource = Map.groupBy(edges, ({ source }) => source);
   for (const { id, type } of nodes) {
-    console.log(`${paint('bold', names.get(id)!)} (${id}, ${oneLine(type)})`);
-    for (const edge of bySource.get(id) ?? []) console.log(`  ${edge.edge_type} ${names.get(edge.target)}`);
+    print(`${paint('bold', names.get(id)!)} (${id}, ${oneLine(type)})`);
+    for (const edge of bySource.get(id) ?? []) print(`  ${edge.edge_type} ${names.get(edge.target)}`);
   }
   const dangling = meta.dropped_dangling > 0 ? `, ${meta.dropped_dangling} links that lead elsewhere or nowhere` : '';
-  console.log(`${meta.node_count} entries, ${meta.edge_count} links between them${dangling}`);
-  if (meta.truncated) console.log('There is more: see --limit, --type and --agent.');
+  print(`${meta.node_count} entries, ${meta.edge_count} links between them${dangling}`);
+  if (meta.truncated) print('There is more: see --limit, --type and --agent.');
 }
 
 export async function stats({ json }: Output): Promise<void> {
@@ -159,10 +159,10 @@ export async function stats({ json }: Output): Promise<void> {
     '/v1/memory/stats',
   );
   if (json) return printJson(reply);
-  console.log(`${reply.total} entries`);
+  print(`${reply.total} entries`);
   const tell = (heading: string, counts: Counts, none: string) => {
-    if (counts.length > 0) console.log(`\n${paint('bold', heading)}`);
-    for (const { key, count } of counts) console.log(`  ${String(count).padStart(8)}  ${oneLine(key) || none}`);
+    if (counts.length > 0) print(`\n${paint('bold', heading)}`);
+    for (const { key, count } of counts) print(`  ${String(count).padStart(8)}  ${oneLine(key) || none}`);
   };
   tell('by agent', reply.by_agent, '(every agent)');
   tell('by type', reply.by_type, '-');

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline/promises';
 import { InvalidArgumentError, type Command } from 'commander';
 import type { OtpDemand } from '../resources/otp/model.ts';
 import { ServiceProblem, type ServiceClient } from './client.ts';
-import { CliError, oneLine } from './output.ts';
+import { CliError, oneLine, printAside } from './output.ts';
 
 export interface Confirming {
   challenge?: string;
@@ -38,7 +38,7 @@ export async function confirmed<T>(
       if (!demand) throw error;
       const isAsked = process.stdin.isTTY && process.stderr.isTTY && tries < MAX_TRIES;
       if (!isAsked) throw new CliError(howToConfirm(demand));
-      if (tries > 0) process.stderr.write('That is not the code.\n');
+      if (tries > 0) printAside('That is not the code.');
       headers = headersOf(demand.challenge_id, await ask(demand));
     }
   }

@@ -1,4 +1,9 @@
-/** What the command line prints: colours and tables for people, JSON for programs. */
+/**
+ * What the command line prints: colours and tables for people, JSON for programs. All of it goes through here, as names,
+ * titles, errors and outputs are texts of tenants and agents, and a terminal obeys what is in them: it moves the cursor,
+ * changes the title, fills the clipboard.
+ */
+import { randomUUID } from 'node:crypto';
 import { styleText } from 'node:util';
 
 /** A failure that the person at the terminal can act on: shown as one line, exit code 1. */
@@ -6,10 +11,38 @@ export class CliError extends Error {}
 
 type Style = Parameters<typeof styleText>[0];
 
-/** Plain where stdout is no terminal, and with NO_COLOR. */
-export const paint = (style: Style, text: string): string => styleText(style, text, { stream: process.stdout });
+const ESCAPE = '\u001b';
+/** Stands for the beginning of a colour of ours until it is printed; no text that comes from elsewhere can have it. */
+const OURS = randomUUID();
 
-export const printJson = (value: unknown): void => console.log(JSON.stringify(value, null, 2));
+/** Plain where stdout is no terminal, and with NO_COLOR. */
+export const paint = (style: Style, text: string): string =>
+  styleText(style, printable(text), { stream: process.stdout }).replaceAll(ESCAPE, OURS);
+
+/** As it may be written to a terminal: no control characters but lines, tabs and our own colours. */
+export const forTerminal = (text: string): string => printable(text).replaceAll(OURS, ESCAPE);
+
+export const print = (text = ''): void => void process.stdout.write(`${forTerminal(text)}\n`);
+/** Beside the result, which goes to stdout. */
+export const printAside = (text: string): void => void process.stderr.write(`${forTerminal(text)}\n`);
+
+/** On a terminal each takes the place of the one before; elsewhere it is a line. */
+export function printProgress(text: string, isLast: boolean): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r${forTerminal(text)}${isLast ? '\n' : ''}`);
+  else printAside(text);
+}
+
+/** What an answer is to be written behind. */
+export const printQuestion = (text: string): void => void process.stderr.write(forTerminal(text));
+
+/** The same value for programs, and nothing in it that a terminal would obey. @param indent spaces; a line when 0 */
+export const printJson = (value: unknown, indent = 2): void =>
+  print(
+    JSON.stringify(value, null, indent).replaceAll(
+      UNPRINTABLE,
+      (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    ),
+  );
 
 const STATUS_STYLES: Record<string, Style> = {
   succeeded: 'green',
@@ -44,7 +77,7 @@ export interface Column<Row> {
 
 export function printTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], empty: string): void {
   if (rows.length === 0) {
-    console.log(empty);
+    print(empty);
     return;
   }
   const texts = rows.map((row) => columns.map(({ value }) => oneLine(String(value(row) ?? '-'))));
@@ -55,7 +88,7 @@ export function printTable<Row>(rows: readonly Row[], columns: readonly Column<R
       : i === columns.length - 1
         ? text
         : text.padEnd(widths[i]!);
-  console.log(
+  print(
     paint(
       'bold',
       columns
@@ -65,15 +98,18 @@ export function printTable<Row>(rows: readonly Row[], columns: readonly Column<R
     ),
   );
   texts.forEach((line, r) =>
-    console.log(line.map((text, i) => columns[i]!.paint?.(cell(text, i), rows[r]!) ?? cell(text, i)).join('  ')),
+    print(line.map((text, i) => columns[i]!.paint?.(cell(text, i), rows[r]!) ?? cell(text, i)).join('  ')),
   );
 }
 
-/** Also without what would move the cursor or change colours: text of agents and tenants is shown on terminals. */
-export const oneLine = (text: string): string => text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim();
+/** Control characters, and those that have a text read in another direction than it is written. */
+const UNPRINTABLE = /(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
 
-/** The same, but with its lines and tabs. */
-export const printable = (text: string): string => text.replaceAll(/[^\P{Cc}\n\t]/gu, '');
+/** With its lines and tabs, and without what would move the cursor, change colours or show it in another order. */
+const printable = (text: string): string => text.replaceAll(UNPRINTABLE, '');
+
+/** The same on one line. */
+export const oneLine = (text: string): string => printable(text.replaceAll(/[\s\p{Cc}]+/gu, ' ')).trim();
 
 export const shorten = (text: string, length: number): string =>
   text.length > length ? `${text.slice(0, length - 1)}…` : text;

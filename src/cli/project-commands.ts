@@ -3,7 +3,7 @@ import { openAsBlob } from 'node:fs';
 import { basename } from 'node:path';
 import type { Cascade } from '../resources/projects/model.ts';
 import { openService } from './client.ts';
-import { CliError, printJson } from './output.ts';
+import { CliError, print, printJson } from './output.ts';
 import { orMissing, pickStep, projectPath, readBoard, stepsOf } from './project-client.ts';
 import { formatUsd } from './timeline.ts';
 
@@ -31,7 +31,7 @@ async function command<Reply>(
     .controlPlane<Reply>('POST', projectPath(projectId) + path, body)
     .catch(orMissing(`project ${projectId}${names ? `, or no ${names}` : ''}`));
   if (json) printJson(reply);
-  else console.log(tell(reply));
+  else print(tell(reply));
 }
 
 const goesOn = (projectId: string) => `aos project watch ${projectId}`;

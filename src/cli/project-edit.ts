@@ -1,7 +1,7 @@
 /** `aos project edit`: a planner proposes changes, and its plan is shown where it is decided on. */
 import type { Cascade } from '../resources/projects/model.ts';
 import { openService, type ServiceClient } from './client.ts';
-import { CliError, printJson } from './output.ts';
+import { CliError, print, printJson } from './output.ts';
 import { orMissing, projectPath, readBoard, type Board } from './project-client.ts';
 import { printGates } from './project-gate-commands.ts';
 import { waitingGates } from './project-gates.ts';
@@ -27,7 +27,7 @@ export async function edit(
     .catch(orMissing(`project ${projectId}`));
   if (json) printJson(session);
   if (!wait) {
-    if (!json) console.log(`a planner is at work; its plan will wait in: aos project gates ${projectId}`);
+    if (!json) print(`a planner is at work; its plan will wait in: aos project gates ${projectId}`);
     return;
   }
   const board = await untilPlanned(service, projectId, session);

@@ -1,7 +1,7 @@
 /** `aos project gates | approve | reject`: what waits for an answer, and the answer. */
 import type { EditPlan } from '../resources/projects/model.ts';
 import { openService, type ServiceClient } from './client.ts';
-import { CliError, oneLine, paint, printJson } from './output.ts';
+import { CliError, oneLine, paint, print, printJson } from './output.ts';
 import { gateLines } from './project-board.ts';
 import { mapAtOnce, pickStep, readBoard, type Board, type Project } from './project-client.ts';
 import { planBefore, promptOf, resolveGate, waitingGates, type Verdict } from './project-gates.ts';
@@ -15,7 +15,7 @@ export async function listGates(projectId: string | undefined, { json }: { json?
   const boards = await mapAtOnce(ids, READ_AT_ONCE, (id) => readBoard(service, id));
   if (json) return printJson({ data: boards.flatMap(gateRows) });
   const waiting = boards.filter((board) => waitingGates(board).length > 0);
-  if (waiting.length === 0) console.log('nothing waits');
+  if (waiting.length === 0) print('nothing waits');
   for (const board of waiting) await printGates(service, board);
 }
 
@@ -39,12 +39,12 @@ const gateRows = (board: Board) =>
 
 export async function printGates(service: ServiceClient, board: Board): Promise<void> {
   const { id, title } = board.project;
-  console.log(`${paint('bold', id)}  ${oneLine(title)}`);
+  print(`${paint('bold', id)}  ${oneLine(title)}`);
   for (const gate of waitingGates(board)) {
-    console.log(`  ${gate.place}  ${paint('gray', gate.id)}`);
+    print(`  ${gate.place}  ${paint('gray', gate.id)}`);
     const plan = await planBefore(service, id, gate);
-    if (plan) console.log(planLines(plan).join('\n'));
-    console.log(gateLines(service, id, gate).join('\n'));
+    if (plan) print(planLines(plan).join('\n'));
+    print(gateLines(service, id, gate).join('\n'));
   }
 }
 
@@ -75,5 +75,5 @@ export async function answerGate(
       ...{ decision: verdict.decision, project_status: project.status },
     });
   }
-  console.log(`${gate.place}: ${verdict.decision}; the project is ${project.status}`);
+  print(`${gate.place}: ${verdict.decision}; the project is ${project.status}`);
 }

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { projectWorkflowId } from '../resources/projects/model.ts';
 import { openService, type ServiceClient } from './client.ts';
-import { CliError, oneLine, paint, paintStatus, printJson, printTable, shortTime } from './output.ts';
+import { CliError, oneLine, paint, paintStatus, print, printJson, printTable, shortTime } from './output.ts';
 import { readArtifacts, writeArtifacts } from './project-artifacts.ts';
 import { boardLines, formatSpend, headline } from './project-board.ts';
 import { readBoard, readEvents, type Board, type Project } from './project-client.ts';
@@ -35,8 +35,8 @@ export async function start(workflow: string, options: StartOptions): Promise<vo
   });
   const id = accepted.project_id;
   if (json) printJson(accepted);
-  else if (options.watch) console.log(`${id} started`);
-  else console.log(`${id} started; watch it with: aos project watch ${id}`);
+  else if (options.watch) print(`${id} started`);
+  else print(`${id} started; watch it with: aos project watch ${id}`);
   if (options.watch) await watchProject(service, id, { fromStart: true });
 }
 
@@ -92,19 +92,16 @@ export async function show(projectId: string, { json }: Output): Promise<void> {
 
 async function printProject(service: ServiceClient, board: Board, url: string | undefined): Promise<void> {
   const { project } = board;
-  const line = (name: string, value: string | undefined) =>
-    value && console.log(`${paint('bold', name.padEnd(10))}${value}`);
+  const line = (name: string, value: string | undefined) => value && print(`${paint('bold', name.padEnd(10))}${value}`);
   line('project', project.id);
   line('title', oneLine(project.title));
   line('workflow', `${project.workflow_slug} v${project.workflow_version}`);
   line('status', headline(project));
   line('temporal', url);
-  console.log(`\n${boardLines(service, board).join('\n')}`);
-  if (project.status === 'paused') console.log(`\n${(await whyPaused(service, board)).join('\n')}`);
+  print(`\n${boardLines(service, board).join('\n')}`);
+  if (project.status === 'paused') print(`\n${(await whyPaused(service, board)).join('\n')}`);
   if (project.has_stale_phases) {
-    console.log(
-      `\nstale phases used what has changed since; redo one with: aos project retrigger ${project.id} <phase>`,
-    );
+    print(`\nstale phases used what has changed since; redo one with: aos project retrigger ${project.id} <phase>`);
   }
 }
 
@@ -115,7 +112,7 @@ export async function watch(projectId: string): Promise<void> {
 export async function events(projectId: string, { limit, json }: Output & { limit: string }): Promise<void> {
   const happened = await readEvents(await openService(process.env), projectId, Number(limit));
   if (json) printJson(happened);
-  else for (const event of happened) console.log(formatProjectEvent(event));
+  else for (const event of happened) print(formatProjectEvent(event));
 }
 
 interface ArtifactOptions extends Output {
@@ -127,10 +124,8 @@ export async function artifacts(projectId: string, { out, all = false, json }: A
   const made = await readArtifacts(await openService(process.env), projectId, all);
   const written = made.length > 0 ? await writeArtifacts(made, out ?? projectId) : [];
   if (json) return printJson({ data: written });
-  if (written.length === 0) console.log('nothing is made yet');
+  if (written.length === 0) print('nothing is made yet');
   for (const { file, phase_slug, version, superseded, bytes } of written) {
-    console.log(
-      `${file}  ${paint('gray', `${phase_slug} v${version}${superseded ? '' : ', current'}, ${bytes} bytes`)}`,
-    );
+    print(`${file}  ${paint('gray', `${phase_slug} v${version}${superseded ? '' : ', current'}, ${bytes} bytes`)}`);
   }
 }

@@ -1,7 +1,7 @@
 /** A project as it happens: a live board on a terminal, and elsewhere a line for each event and each gate that waits. */
 import { Listr } from 'listr2';
 import type { ServiceClient } from './client.ts';
-import { CliError, oneLine, paint } from './output.ts';
+import { CliError, forTerminal, oneLine, paint, print } from './output.ts';
 import { boardLines, formatSpend, gateLines, headline, pauseHelp } from './project-board.ts';
 import { readBoard, readEvents, type Board, type PlacedStep, type Project } from './project-client.ts';
 import { formatProjectEvent } from './project-events.ts';
@@ -43,15 +43,17 @@ export async function watchProject(
 ): Promise<void> {
   if (process.stdout.isTTY) await watchBoard(service, projectId);
   else await watchEvents(service, projectId, fromStart);
-  console.log(paint('gray', `what it made: aos project artifacts ${projectId}`));
+  print(paint('gray', `what it made: aos project artifacts ${projectId}`));
 }
 
-/** The board as one text: what happens, above what it came to. */
+/** The board as one text, for what draws it: what happens, above what it came to. */
 export const boardText = (service: ServiceClient, board: Board): string =>
-  [
-    `${paint('bold', oneLine(board.project.title))}  ${headline(board.project)}`,
-    ...boardLines(service, board).map((line) => `  ${line}`),
-  ].join('\n');
+  forTerminal(
+    [
+      `${paint('bold', oneLine(board.project.title))}  ${headline(board.project)}`,
+      ...boardLines(service, board).map((line) => `  ${line}`),
+    ].join('\n'),
+  );
 
 async function watchBoard(service: ServiceClient, projectId: string): Promise<void> {
   const board = new Listr(
@@ -75,11 +77,11 @@ async function watchEvents(service: ServiceClient, projectId: string, fromStart:
   const gates = newGates();
   let last: Board | undefined;
   for await (last of followProject(service, projectId)) {
-    for (const event of await next()) console.log(formatProjectEvent(event));
-    for (const gate of gates(last)) console.log(gateLines(service, projectId, gate).join('\n'));
+    for (const event of await next()) print(formatProjectEvent(event));
+    for (const gate of gates(last)) print(gateLines(service, projectId, gate).join('\n'));
   }
   await requireCompleted(service, last!);
-  console.log(`completed  ${formatSpend(last!.project)}`);
+  print(`completed  ${formatSpend(last!.project)}`);
 }
 
 /** @returns those that came since it was called last, in order; what nobody needs to read is left out */

@@ -1,7 +1,7 @@
 /** `aos run` and `aos runs`: dispatch, watch, look up, cancel and repeat runs. */
 import type { Command } from 'commander';
 import { openService, type ServiceClient } from './client.ts';
-import { CliError, paint, paintStatus, printJson, printTable, shortTime } from './output.ts';
+import { CliError, paint, paintStatus, print, printJson, printTable, shortTime } from './output.ts';
 import {
   executionUrl,
   followRun,
@@ -97,32 +97,32 @@ async function dispatch(
   });
   if (!follow) {
     if (json) printJson(accepted);
-    else console.log(`${accepted.run_id} ${accepted.status}; watch it with: aos runs show ${accepted.run_id}`);
+    else print(`${accepted.run_id} ${accepted.status}; watch it with: aos runs show ${accepted.run_id}`);
     return;
   }
   const seen: RunEvent[] = [];
   for await (const event of followRun(service, accepted.run_id)) {
     seen.push(event);
-    console.log(json ? JSON.stringify(event) : formatEvent(event));
+    if (json) printJson(event, 0);
+    else print(formatEvent(event));
   }
   const run = await service.api<Run>('GET', `/v1/runs/${accepted.run_id}`);
-  if (json) console.log(JSON.stringify({ ...run, total_cost_usd: sumUsd(seen.map(({ cost_usd }) => cost_usd)) }));
+  if (json) printJson({ ...run, total_cost_usd: sumUsd(seen.map(({ cost_usd }) => cost_usd)) }, 0);
   else printRun(service, run, seen);
   if (run.status !== 'succeeded')
     throw new CliError(`run ${run.run_id} ${run.status}${run.error ? `: ${run.error}` : ''}`);
 }
 
 function printRun(service: ServiceClient, run: Run, seen: readonly RunEvent[]): void {
-  const line = (name: string, text: string | undefined) =>
-    text && console.log(`${paint('bold', name.padEnd(9))}${text}`);
-  console.log();
+  const line = (name: string, text: string | undefined) => text && print(`${paint('bold', name.padEnd(9))}${text}`);
+  print();
   line('run', run.run_id);
   line('agent', run.agent ?? undefined);
   line('status', paintStatus(run.status));
   line('error', run.error ?? undefined);
   line('cost', formatUsd(sumUsd(seen.map(({ cost_usd }) => cost_usd))));
   line('temporal', executionUrl(service, run.run_id));
-  if (run.output !== null) console.log(`\n${run.output}`);
+  if (run.output !== null) print(`\n${run.output}`);
 }
 
 async function list({ agent, limit, json }: Output & { agent?: string; limit: string }): Promise<void> {
@@ -168,19 +168,19 @@ async function show(runId: string, { json }: Output): Promise<void> {
 async function events(runId: string, { json }: Output): Promise<void> {
   const seen = await listEvents(await openService(process.env), encodeURIComponent(runId), 2_000);
   if (json) printJson(seen);
-  else for (const event of seen) console.log(formatEvent(event));
+  else for (const event of seen) print(formatEvent(event));
 }
 
 async function cancel(runId: string, { json }: Output): Promise<void> {
   const service = await openService(process.env);
   const reply = await service.controlPlane<{ status: string }>('POST', `/v1/runs/${encodeURIComponent(runId)}/cancel`);
   if (json) printJson(reply);
-  else console.log(`${runId} ${paintStatus(reply.status)}`);
+  else print(`${runId} ${paintStatus(reply.status)}`);
 }
 
 async function retry(runId: string, { json }: Output): Promise<void> {
   const service = await openService(process.env);
   const reply = await service.controlPlane<{ run_id: string }>('POST', `/v1/runs/${encodeURIComponent(runId)}/retry`);
   if (json) printJson(reply);
-  else console.log(`${reply.run_id} repeats ${runId}; watch it with: aos runs show ${reply.run_id}`);
+  else print(`${reply.run_id} repeats ${runId}; watch it with: aos runs show ${reply.run_id}`);
 }

@@ -8,7 +8,7 @@ import { readPrivateJson, writePrivateJson } from '../embedded/private-file.ts';
 import { createSecretBox } from '../platform/core/crypto.ts';
 import { newSecret } from '../platform/core/ids.ts';
 import { withDatabase } from './database.ts';
-import { CliError, printJson, printTable } from './output.ts';
+import { CliError, print, printJson, printTable } from './output.ts';
 
 export function addSecretsCommands(program: Command): void {
   const secrets = program.command('secrets').description('the key that stored secrets are sealed with');
@@ -53,7 +53,7 @@ async function rotate({ json }: { json?: boolean }): Promise<void> {
       ],
       'nothing is sealed',
     );
-    if (isDone) console.log(`\nAll are sealed with key ${secretBox.keyId}: ${oldKeyAdvice(process.env)}`);
+    if (isDone) print(`\nAll are sealed with key ${secretBox.keyId}: ${oldKeyAdvice(process.env)}`);
   }
   if (sum('unreadable') > 0) {
     throw new CliError(

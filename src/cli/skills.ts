@@ -2,7 +2,7 @@
 import { Option, type Command } from 'commander';
 import { openService } from './client.ts';
 import { readText } from './input.ts';
-import { CliError, oneLine, paint, printable, printJson, printTable, shorten } from './output.ts';
+import { CliError, oneLine, paint, print, printJson, printTable, shorten } from './output.ts';
 
 interface SkillRow {
   slug: string;
@@ -88,37 +88,37 @@ async function list({ json }: Output): Promise<void> {
 async function show(slug: string, { json }: Output): Promise<void> {
   const skill = await (await openService(process.env)).controlPlane<Skill>('GET', pathOf(slug));
   if (json) return printJson(skill);
-  const line = (name: string, value: string) => console.log(`${name.padEnd(12)}${oneLine(value)}`);
-  console.log(paint('bold', oneLine(skill.title)));
-  if (skill.description) console.log(oneLine(skill.description));
-  console.log();
+  const line = (name: string, value: string) => print(`${name.padEnd(12)}${oneLine(value)}`);
+  print(paint('bold', oneLine(skill.title)));
+  if (skill.description) print(oneLine(skill.description));
+  print();
   line('slug', skill.slug);
   line('category', skill.category);
   line('kind', skill.is_builtin ? 'built-in' : `custom, ${skill.status}`);
   line('agents', skill.agents.join(', ') || 'all');
   line('read', skill.always_load ? 'in every run' : 'when an agent loads it');
   line('used by', `${skill.used_by} skills`);
-  console.log(`\n${skill.redacted ? '(the body is shown to admins only)' : printable(skill.body)}`);
+  print(`\n${skill.redacted ? '(the body is shown to admins only)' : skill.body}`);
 }
 
 async function add(slug: string, name: string, { json, ...given }: Fields): Promise<void> {
   const service = await openService(process.env);
   const made = await service.controlPlane<Skill>('POST', '/v1/skills', { ...(await bodyOf(given)), slug, name });
   if (json) printJson(made);
-  else console.log(`${made.slug}: ${who(made)} can load it now`);
+  else print(`${made.slug}: ${who(made)} can load it now`);
 }
 
 async function edit(slug: string, { json, ...given }: Fields): Promise<void> {
   const service = await openService(process.env);
   const changed = await service.controlPlane<Skill>('PATCH', pathOf(slug), await bodyOf(given));
   if (json) printJson(changed);
-  else console.log(`${changed.slug} is changed; ${who(changed)} can load it`);
+  else print(`${changed.slug} is changed; ${who(changed)} can load it`);
 }
 
 async function remove(slug: string, { json }: Output): Promise<void> {
   await (await openService(process.env)).controlPlane('DELETE', pathOf(slug));
   if (json) printJson({ slug, deleted: true });
-  else console.log(`${slug} is deleted`);
+  else print(`${slug} is deleted`);
 }
 
 const who = ({ agents }: Skill): string => agents.join(', ') || 'every agent';

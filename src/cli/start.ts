@@ -1,7 +1,7 @@
 /** `aos start`: the whole service in the foreground, until Ctrl-C. */
 import type { Command } from 'commander';
 import { modelsIn } from './models.ts';
-import { paint } from './output.ts';
+import { paint, print } from './output.ts';
 import type { Embedded } from '../embedded/start.ts';
 
 export function addStartCommand(program: Command): void {
@@ -17,7 +17,7 @@ export function addStartCommand(program: Command): void {
 }
 
 async function start({ dataDir = process.env.DATA_DIR || '.data' }: { dataDir?: string }): Promise<void> {
-  if (process.stdout.isTTY) console.log(paint('gray', `Starting in ${dataDir} ...`));
+  if (process.stdout.isTTY) print(paint('gray', `Starting in ${dataDir} ...`));
   const { startEmbedded } = await import('../embedded/start.ts');
   const starting = startEmbedded(process.env, { dataDir });
   stopOnSignal(starting);
@@ -77,8 +77,8 @@ function announce({ credentials, log, timings }: Embedded): void {
     );
     return;
   }
-  const line = (name: string, text: string | null) => text && console.log(`  ${paint('bold', name.padEnd(16))}${text}`);
-  console.log(
+  const line = (name: string, text: string | null) => text && print(`  ${paint('bold', name.padEnd(16))}${text}`);
+  print(
     `\n${paint('green', '●')} ${paint('bold', 'Agent Orchestration Service')} is ready (${(readyMs / 1_000).toFixed(1)} s)\n`,
   );
   line('API', base_url);
@@ -88,8 +88,8 @@ function announce({ credentials, log, timings }: Embedded): void {
   line('API key', api_key);
   line('Models', models.length > 0 ? models.join(', ') : 'offline: deterministic answers, no model key is set');
   if (curl)
-    console.log(
+    print(
       `\n  Dispatch a run:\n\n  ${curl}\n\n  or watch one:  npx aos run assistant "What is 17% of 2,340?" --follow`,
     );
-  console.log(paint('gray', '\n  Ctrl-C stops it. Data stays.\n'));
+  print(paint('gray', '\n  Ctrl-C stops it. Data stays.\n'));
 }

@@ -1,7 +1,7 @@
 /** `aos system`: how the deployment is, what it is, and reading its files anew. */
 import { Option, type Command } from 'commander';
 import { openService } from './client.ts';
-import { paintStatus, printJson } from './output.ts';
+import { paintStatus, print, printJson } from './output.ts';
 
 interface Health {
   status: string;
@@ -40,7 +40,7 @@ async function health({ json }: Output): Promise<void> {
   if (json) printJson(found);
   else {
     for (const { name, status, latency_ms, detail } of found.parts) {
-      console.log(
+      print(
         `${paintStatus(status, 10)}${name.padEnd(24)}${String(latency_ms).padStart(5)} ms  ${detail ?? ''}`.trimEnd(),
       );
     }

@@ -1,4 +1,5 @@
 /** The timeline of a run, as it happens: what `aos run --follow`, `aos runs events` and the demo show. */
+import { withoutTrailingZeros } from '../platform/core/text.ts';
 import { runWorkflowId, TERMINAL_EVENT } from '../resources/runs/model.ts';
 import type { ServiceClient } from './client.ts';
 import { CliError, oneLine, paint, paintStatus, shorten } from './output.ts';
@@ -105,7 +106,7 @@ export function sumUsd(amounts: readonly (string | null)[]): string {
 }
 
 /** `$0.00012`: exact, without needless zeros. */
-export const formatUsd = (amount: string): string => `$${amount.includes('.') ? amount.replace(/\.?0+$/, '') : amount}`;
+export const formatUsd = (amount: string): string => `$${withoutTrailingZeros(amount)}`;
 
 /** Undefined where the address of the Web UI is not known. */
 export const workflowUrl = (

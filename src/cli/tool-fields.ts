@@ -62,9 +62,9 @@ async function bodyOf({ url, method, script, html, timeout }: ToolFields): Promi
 function headersOf(headers: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     headers.map((header) => {
-      const [, name, value] = /^([^:]+):\s*(.*)$/s.exec(header) ?? [];
-      if (name === undefined || value === undefined) throw new CliError(`--header: ${header} is not "name: value"`);
-      return [name.trim(), value];
+      const colon = header.indexOf(':');
+      if (colon < 1) throw new CliError(`--header: ${header} is not "name: value"`);
+      return [header.slice(0, colon).trim(), header.slice(colon + 1).trimStart()];
     }),
   );
 }

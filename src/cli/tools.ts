@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander';
 import { EFFECTS } from '../resources/runs/model.ts';
 import { TOOL_ACCESS, TOOL_KINDS, type ToolKind } from '../resources/tools/model.ts';
 import { openService } from './client.ts';
-import { oneLine, paint, printJson, printTable, shorten, shortTime } from './output.ts';
+import { oneLine, paint, print, printJson, printTable, shorten, shortTime } from './output.ts';
 import { definitionOf, type ToolFields } from './tool-fields.ts';
 
 interface ToolRow {
@@ -96,8 +96,8 @@ async function show(slug: string, { json }: Output): Promise<void> {
   const tool = await (await openService(process.env)).controlPlane<Tool>('GET', pathOf(slug));
   if (json) return printJson(tool);
   const line = (name: string, value: string | null | undefined) =>
-    value && console.log(`${name.padEnd(12)}${oneLine(value)}`);
-  console.log(`${paint('bold', tool.slug)}\n${oneLine(tool.description)}\n`);
+    value && print(`${name.padEnd(12)}${oneLine(value)}`);
+  print(`${paint('bold', tool.slug)}\n${oneLine(tool.description)}\n`);
   line('category', tool.category);
   line('kind', tool.kind ? `${tool.kind}, version ${tool.version}` : 'built-in');
   line('access', tool.access);
@@ -105,9 +105,9 @@ async function show(slug: string, { json }: Output): Promise<void> {
   line('integration', tool.integration);
   line('sensitive', tool.sensitive ? 'yes' : 'no');
   line('used by', `${tool.used_by} skills`);
-  console.log(`\n${paint('bold', 'arguments')}\n${JSON.stringify(tool.params_schema, null, 2)}`);
-  if (tool.body) console.log(`\n${paint('bold', 'body')}\n${JSON.stringify(tool.body, null, 2)}`);
-  console.log(`\n${paint('bold', 'latest calls')}`);
+  print(`\n${paint('bold', 'arguments')}\n${JSON.stringify(tool.params_schema, null, 2)}`);
+  if (tool.body) print(`\n${paint('bold', 'body')}\n${JSON.stringify(tool.body, null, 2)}`);
+  print(`\n${paint('bold', 'latest calls')}`);
   printTable(
     tool.recent_invocations,
     [
@@ -129,7 +129,7 @@ async function add(slug: string | undefined, { json, ...fields }: ToolFields & O
     ...(slug === undefined ? {} : { slug }),
   });
   if (json) printJson(tool);
-  else console.log(`${tool.slug} is made; an agent with it in its allowed tools can use it now`);
+  else print(`${tool.slug} is made; an agent with it in its allowed tools can use it now`);
 }
 
 async function edit(slug: string, { json, ...fields }: ToolFields & Output): Promise<void> {
@@ -138,11 +138,11 @@ async function edit(slug: string, { json, ...fields }: ToolFields & Output): Pro
   const { body } = await service.controlPlane<Tool>('GET', pathOf(slug));
   const tool = await service.controlPlane<Tool>('PATCH', pathOf(slug), await definitionOf(fields, body));
   if (json) printJson(tool);
-  else console.log(`${tool.slug} is changed; it is version ${tool.version}`);
+  else print(`${tool.slug} is changed; it is version ${tool.version}`);
 }
 
 async function remove(slug: string, { json }: Output): Promise<void> {
   await (await openService(process.env)).controlPlane('DELETE', pathOf(slug));
   if (json) printJson({ slug, deleted: true });
-  else console.log(`${slug} is deleted`);
+  else print(`${slug} is deleted`);
 }

@@ -1,14 +1,16 @@
 /** `aos workspaces`: the tenants of the deployment. */
 import { Argument, type Command } from 'commander';
 import { readCredentials } from '../embedded/credentials.ts';
+import { withoutTrailingSlashes } from '../platform/core/text.ts';
 import { PLANS } from '../resources/workspaces/model.ts';
 import { explainProblem, openService, ServiceProblem } from './client.ts';
-import { CliError, oneLine, paint, printJson, printTable, shortTime } from './output.ts';
+import { CliError, oneLine, paint, print, printJson, printTable, shortTime } from './output.ts';
 
 interface Workspace {
   identity_workspace_id: string;
   customer_id: string;
   plan: string;
+  plan_in_force?: string;
   status: string;
   runtime_base_url: string | null;
   error_code: string | null;
@@ -70,6 +72,9 @@ export function addWorkspaceCommands(program: Command): void {
 }
 
 const pathOf = (id: string): string => `/v1/workspaces/${encodeURIComponent(id)}`;
+/** A plan that is not paid for has the caps of another one. */
+const planOf = ({ plan, plan_in_force: inForce }: Workspace): string =>
+  inForce ? `${plan} (${inForce} until it is paid)` : plan;
 const sayError = ({ error_code, error_message }: Workspace): string =>
   [error_code, error_message && oneLine(error_message)].filter(Boolean).join(': ');
 
@@ -80,7 +85,7 @@ async function list({ json }: Output): Promise<void> {
     reply.data,
     [
       { title: 'ID', value: (row) => row.identity_workspace_id },
-      { title: 'PLAN', value: (row) => row.plan },
+      { title: 'PLAN', value: planOf },
       { title: 'STATUS', value: (row) => row.status, paint: (text, row) => paint(styleOf(row.status), text) },
       { title: 'CREATED (UTC)', value: (row) => shortTime(row.created_at) },
       { title: 'ERROR', value: (row) => sayError(row) || '-' },
@@ -99,7 +104,7 @@ async function show(id: string, { json }: Output): Promise<void> {
   const lines: [string, string | null][] = [
     ['workspace', row.identity_workspace_id],
     ['customer', row.customer_id],
-    ['plan', row.plan],
+    ['plan', planOf(row)],
     ['status', paint(styleOf(row.status), row.status)],
     ['runtime', row.runtime_base_url],
     ['error', sayError(row) || null],
@@ -108,7 +113,7 @@ async function show(id: string, { json }: Output): Promise<void> {
     ['archived', row.archived_at && shortTime(row.archived_at)],
     ['config', row.config === null ? null : JSON.stringify(row.config)],
   ];
-  for (const [name, value] of lines) if (value !== null) console.log(`${name.padEnd(10)}${value}`);
+  for (const [name, value] of lines) if (value !== null) print(`${name.padEnd(10)}${value}`);
 }
 
 function parseConfig(text: string | undefined): unknown {
@@ -144,7 +149,7 @@ async function setState(id: string, state: string, { url, code, message, json }:
   if (!token) throw new CliError('no operator token: set OPERATOR_TOKEN');
   const body = { status: state, runtime_base_url: url, error_code: code, error_message: message };
   const path = `${pathOf(id)}/state`;
-  const response = await fetch(address.replace(/\/+$/, '') + path, {
+  const response = await fetch(withoutTrailingSlashes(address) + path, {
     method: 'PATCH',
     headers: { 'content-type': 'application/json', 'x-operator-token': token },
     body: JSON.stringify(body),
@@ -161,5 +166,5 @@ async function setState(id: string, state: string, { url, code, message, json }:
 function say(row: Workspace, json: boolean | undefined, next?: string): void {
   if (json) return printJson(row);
   const error = sayError(row);
-  console.log(`${row.identity_workspace_id} is ${row.status}${error ? ` (${error})` : ''}${next ? `; ${next}` : ''}`);
+  print(`${row.identity_workspace_id} is ${row.status}${error ? ` (${error})` : ''}${next ? `; ${next}` : ''}`);
 }

@@ -2,6 +2,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { customerIdOf, INTERNAL_WORKSPACE } from '../platform/core/ids.ts';
+import type { Role } from '../platform/core/rights.ts';
 import { signSession } from '../platform/http/auth.ts';
 import { readPrivateJson, writePrivateJson } from './private-file.ts';
 
@@ -33,7 +34,7 @@ export const LOCAL_OWNER = 'owner@localhost';
 export interface SessionRequest {
   workspaceId?: string;
   email?: string;
-  role?: 'owner' | 'admin' | 'member';
+  role?: Role;
   ttlMs: number;
 }
 
