@@ -1,18 +1,14 @@
-/** Jest runs TypeScript as ES modules, through swc; `npm test` sets NODE_OPTIONS=--experimental-vm-modules. */
+/** Jest runs the tests on plain Node, which strips the types itself: see `test/support/runner`. */
 export default {
   testMatch: ['<rootDir>/test/**/*.test.ts'],
-  extensionsToTreatAsEsm: ['.ts'],
-  transform: {
-    '^.+\\.ts$': [
-      '@swc/jest',
-      { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' } },
-    ],
-  },
+  testRunner: '<rootDir>/test/support/runner/runner.mjs',
+  testSequencer: '<rootDir>/test/support/runner/sequencer.mjs',
+  transform: {},
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   testTimeout: 60_000,
-  maxWorkers: 2,
-  // Modules of a file are not given back when the next one begins: after a hundred of them the heap would be full.
-  workerIdleMemoryLimit: '1GB',
+  // More than there are cores: many tests wait, for a time-out, a workflow or a process of their own.
+  maxWorkers: 3,
+  workerIdleMemoryLimit: '2GB',
   reporters: ['default', '<rootDir>/test/support/reporter.mjs'],
 };

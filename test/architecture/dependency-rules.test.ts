@@ -34,6 +34,7 @@ const FORBIDDEN: [rule: string, from: string, imported: string][] = [
   ['platform-knows-no-resource', 'src/platform/core/ids.ts', 'src/resources/runs/model.ts'],
   ['platform-knows-no-resource', 'src/platform/http/app.ts', 'workflows/run/messages.ts'],
   ['product-needs-no-test', 'src/services.ts', 'test/support/service.ts'],
+  ['schema-checks-off-the-loop', 'src/resources/tools/arguments.ts', 'src/platform/core/json-schema.ts'],
   ['no-circular', 'src/cli/a.ts', 'src/cli/b.ts'],
   ['no-unresolvable', 'src/cli.ts', 'src/nowhere.ts'],
 ];
@@ -56,6 +57,7 @@ const ALLOWED: [from: string, imported: string][] = [
   ['src/resources/projects/routes.ts', 'src/resources/projects/contract.ts'],
   ['src/resources/projects/routes.ts', 'src/resources/projects/service.ts'],
   ['activities/index.ts', 'src/resources/projects/store.ts'],
+  ['src/platform/core/schema-checks.ts', 'src/platform/core/json-schema.ts'],
   ['src/worker.ts', 'activities/index.ts'],
   ['test/support/service.ts', 'src/worker.ts'],
 ];

@@ -26,8 +26,8 @@ const SETTING_UP = `
     from (select (extract(epoch from pg_temp.at(n)) * 1000)::bigint as ms) t, generate_series(0, 9) i $$;
   create or replace function pg_temp.agent(n bigint) returns text language sql immutable as
     $$ select (array['assistant', 'writer', 'researcher', 'editor', 'reviewer', 'planner'])[(n / 2) % 6 + 1] $$;
-  insert into workspaces (identity_workspace_id, customer_id, plan, status, ready_at)
-    select 'acc_archive-' || n, 'archive-' || n, 'pro_byo', 'ready', now() from generate_series(0, ${OTHERS - 1}) n
+  insert into workspaces (identity_workspace_id, customer_id, plan, granted_plan, status, ready_at)
+    select 'acc_archive-' || n, 'archive-' || n, 'pro_byo', 'pro_byo', 'ready', now() from generate_series(0, ${OTHERS - 1}) n
     on conflict do nothing;
   insert into webhook_subscriptions (customer_id, url, events, active, sealed_secret)
     select customer_id, 'https://archive.example.com', '{*}', false, 'sealed' from workspaces w
@@ -56,9 +56,12 @@ const toolCalls = `
   insert into run_tool_calls (run_id, call_id, customer_id, turn, position, tool, arguments, effect, status, result, created_at, completed_at)
   select run_id, 'call', pg_temp.owner(n), 1, 0, (array['calculator', 'current_time'])[n / 2 % 2 + 1], '{}', 'read', 'succeeded', '1', pg_temp.at(n), pg_temp.at(n)
   from filling where n / 2 % 5 = 1`;
+const webhookEvents = `
+  insert into webhook_events (customer_id, event_key, body, created_at)
+  select pg_temp.owner(n), 'run:' || n, '{"type":"run.succeeded"}', pg_temp.at(n) from filling where n / 2 % 2 = 0`;
 const deliveries = `
-  insert into webhook_deliveries (id, customer_id, subscription_id, event_type, event_key, body, status, attempt_count, created_at, completed_at)
-  select pg_temp.uuid_of(2, n), pg_temp.owner(n), s.id, 'run.succeeded', 'run:' || n, '{"type":"run.succeeded"}',
+  insert into webhook_deliveries (id, customer_id, subscription_id, event_type, event_key, status, attempt_count, created_at, completed_at)
+  select pg_temp.uuid_of(2, n), pg_temp.owner(n), s.id, 'run.succeeded', 'run:' || n,
     case when n % 24 = 17 then 'exhausted' else 'delivered' end::webhook_delivery_status, 1, pg_temp.at(n), pg_temp.at(n)
   from filling join webhook_subscriptions s on s.customer_id = pg_temp.owner(n) and s.sealed_secret = 'sealed' where n / 2 % 2 = 0`;
 const deliveryAttempts = `
@@ -119,7 +122,19 @@ const outputs = `
   select pg_temp.uuid_of(4, n), pg_temp.owner(n), md5(pg_temp.owner(n))::uuid, 'archived-' || n, pg_temp.uuid_of(301, n), 'delivered', 1, pg_temp.at(n), pg_temp.at(n) from ${OF_PROJECTS}`;
 
 const STATEMENTS = [
-  ...[runs, events, runArtifacts, toolCalls, deliveries, deliveryAttempts, audit, ledger, memory, threads],
+  ...[
+    runs,
+    events,
+    runArtifacts,
+    toolCalls,
+    webhookEvents,
+    deliveries,
+    deliveryAttempts,
+    audit,
+    ledger,
+    memory,
+    threads,
+  ],
   ...[projects, budgets, tasks, subtasks, attempts, artifacts, projectEvents, outputs],
 ];
 

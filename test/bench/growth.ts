@@ -124,6 +124,8 @@ async function measureRead({ name, call }: Read): Promise<void> {
   note(isAnswered ? name : `${name} (refused)`, cost);
 }
 
+const TURN = { after: '', workspaces: 20, each: 5 };
+
 /** What ticks do; deletions are taken back. */
 function sweeps(): Read[] {
   const { stores, system } = reader.services;
@@ -134,16 +136,17 @@ function sweeps(): Read[] {
     })),
   );
   return [
-    { name: 'housekeeping: runs unstarted', call: () => stores.runs.listUnstarted(15_000, 200) },
-    { name: 'housekeeping: runs unchecked', call: () => stores.runs.claimUnchecked(60_000, 200) },
+    { name: 'housekeeping: runs unstarted', call: () => stores.runs.takeUnstarted(TURN) },
+    { name: 'housekeeping: runs unchecked', call: () => stores.runs.takeUnchecked(TURN, 60_000) },
     { name: 'housekeeping: reservations forgotten', call: () => stores.runs.releaseForgotten() },
-    { name: 'housekeeping: projects unstarted', call: () => stores.projects.listUnstarted(15_000, 200) },
+    { name: 'housekeeping: projects unstarted', call: () => stores.projects.takeUnstarted(TURN) },
     {
       name: 'housekeeping: deliveries pending',
-      call: () => stores.webhooks.listPending({ olderThanS: 15, limit: 200, after: undefined }),
+      call: () => stores.webhooks.takeDue(TURN),
     },
     { name: 'housekeeping: fold of counts', call: () => foldAllTallies(reader.db) },
     { name: 'metrics: backlog', call: () => system.backlog() },
+    { name: 'metrics: chores', call: () => system.choresBehind() },
     ...retained,
   ];
 }

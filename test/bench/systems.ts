@@ -16,6 +16,7 @@ import type { Credentials } from '../../src/embedded/credentials.ts';
 import { findTemporalCli, startTemporal } from '../../src/embedded/temporal.ts';
 import { projectWorkflowId } from '../../src/resources/projects/model.ts';
 import { runWorkflowId } from '../../src/resources/runs/model.ts';
+import { inherited } from '../support/inherited.ts';
 import { quietPort } from '../support/ports.ts';
 import { endWithUs, stopGroup } from './processes.ts';
 
@@ -182,10 +183,9 @@ function pipelinesOf(command: Product['command']) {
 /** As on a fresh clone: neither this machine's settings nor an .env file reach the service. */
 async function settings(dataDir: string, port: number): Promise<NodeJS.ProcessEnv> {
   const names = (await readFile(join(ROOT, '.env'), 'utf8').catch(() => '')).match(/^\w+(?==)/gm) ?? [];
-  const { PATH, HOME, TEMPORAL_CLI_PATH, NODE_COMPILE_CACHE } = process.env;
   return {
     ...Object.fromEntries(names.map((name) => [name, ''])),
-    ...{ PATH, HOME, TEMPORAL_CLI_PATH, NODE_COMPILE_CACHE },
+    ...inherited('HOME', 'TEMPORAL_CLI_PATH'),
     ...{ DATA_DIR: dataDir, PORT: String(port), CONTROL_PLANE_PORT: String(await quietPort()) },
   };
 }

@@ -1,6 +1,6 @@
 /** `aos billing` as a person uses it: real processes against the real service. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startCli } from '../embedded/service-process.ts';
+import { runCli } from '../embedded/service-process.ts';
 import { startTestService, type Tenant, type TestService } from '../support/service.ts';
 import { deliver, eventOf, LIVE_BILLING, startStripeServer, type StripeServer } from '../support/stripe-server.ts';
 
@@ -19,12 +19,11 @@ afterAll(async () => {
 });
 
 async function aos(...args: string[]) {
-  const { ended, stdout, stderr } = startCli(['billing', ...args], {
+  return runCli(['billing', ...args], {
     DATA_DIR: '/nonexistent',
     AOS_URL: service.baseUrl,
     AOS_SESSION: tenant.session,
   });
-  return { code: await ended, stdout: stdout(), stderr: stderr() };
 }
 const ok = (stdout: unknown) => ({ code: 0, stdout, stderr: '' });
 const failed = (stderr: string) => ({ code: 1, stdout: '', stderr: expect.stringContaining(stderr) });

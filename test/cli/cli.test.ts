@@ -9,7 +9,7 @@ import { explainProblem, findService } from '../../src/cli/client.ts';
 import type { Finding } from '../../src/cli/doctor.ts';
 import { executionUrl, formatUsd, sumUsd } from '../../src/cli/timeline.ts';
 import { readSession } from '../../src/platform/http/auth.ts';
-import { startCli } from '../embedded/service-process.ts';
+import { runCli } from '../embedded/service-process.ts';
 
 let dataDir: string;
 beforeAll(async () => {
@@ -18,8 +18,7 @@ beforeAll(async () => {
 afterAll(() => rm(dataDir, { recursive: true, force: true }));
 
 async function run(args: string[], env: NodeJS.ProcessEnv = {}) {
-  const cli = startCli(args, { DATA_DIR: dataDir, ...env });
-  return { code: await cli.ended, stdout: cli.stdout(), stderr: cli.stderr() };
+  return runCli(args, { DATA_DIR: dataDir, ...env });
 }
 
 describe('what goes wrong is one clear line and a failing exit code', () => {

@@ -1,16 +1,12 @@
 /** `aos integrations` as a person uses it: real processes against the real service. */
 import { mkdtemp, rm } from 'node:fs/promises';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { runCli } from '../embedded/service-process.ts';
 import { codeOf } from '../support/otp.ts';
 import { startProviderServer, type ProviderServer } from '../support/provider-server.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../support/service.ts';
-
-const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 
 let service: TestService;
 let provider: ProviderServer;
@@ -31,16 +27,8 @@ afterAll(async () => {
 
 /** Runs it to its end, with this on standard input. */
 async function aos(args: string[], input = '') {
-  const child = spawn(process.execPath, [CLI, 'integrations', ...args], {
-    env: { PATH: process.env.PATH, DATA_DIR: folder, AOS_URL: service.baseUrl, AOS_SESSION: tenant.session },
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-  child.stdin.on('error', () => {}).end(input);
-  const [code] = await once(child, 'close');
-  return { code, stdout, stderr };
+  const env = { DATA_DIR: folder, AOS_URL: service.baseUrl, AOS_SESSION: tenant.session };
+  return runCli(['integrations', ...args], env, input);
 }
 const ok = (stdout: unknown) => ({ code: 0, stdout, stderr: '' });
 

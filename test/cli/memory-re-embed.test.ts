@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { startPostgres } from '../../src/embedded/postgres.ts';
 import { createDatabase } from '../../src/platform/db/client.ts';
-import { startCli } from '../embedded/service-process.ts';
+import { runCli } from '../embedded/service-process.ts';
 import { copyTemplate } from '../support/database-template.ts';
 import { embeddings, refuse, startOpenAiServer, type OpenAiServer } from '../support/openai-server.ts';
 import { makeWorkspace } from '../support/workspaces.ts';
@@ -35,11 +35,10 @@ async function fill(count: number): Promise<void> {
 }
 
 async function reEmbed(...args: string[]) {
-  const { ended, stdout, stderr } = startCli(['memory', 're-embed', ...args], {
+  return runCli(['memory', 're-embed', ...args], {
     ...{ DATA_DIR: dataDir, OPENAI_COMPATIBLE_BASE_URL: server.baseUrl },
     ...{ EMBEDDING_PROVIDER: 'openai-compatible', EMBEDDING_MODEL: 'nomic', EMBEDDING_DIMENSIONS: '3' },
   });
-  return { code: await ended, stdout: stdout(), stderr: stderr() };
 }
 
 // Guards: the command goes over to the model of the settings, shows how far it is, and says what is to be done then;

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startCli } from '../embedded/service-process.ts';
+import { runCli } from '../embedded/service-process.ts';
 import { codeOf } from '../support/otp.ts';
 import { startTestService, type Tenant, type TestService } from '../support/service.ts';
 
@@ -24,8 +24,7 @@ afterAll(async () => {
 /** Runs it to its end. */
 async function aos(...args: string[]) {
   const env = { DATA_DIR: folder, AOS_URL: service.baseUrl, AOS_SESSION: tenant.session };
-  const { ended, stdout, stderr } = startCli(['memory', ...args], env);
-  return { code: await ended, stdout: stdout(), stderr: stderr() };
+  return runCli(['memory', ...args], env);
 }
 const ok = (stdout: unknown) => ({ code: 0, stdout, stderr: '' });
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startCli } from '../embedded/service-process.ts';
+import { runCli } from '../embedded/service-process.ts';
 import { startTestService, type Tenant, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -23,12 +23,11 @@ afterAll(async () => {
 });
 
 async function as({ session }: Tenant, ...args: string[]) {
-  const { ended, stdout, stderr } = startCli(args, {
+  return runCli(args, {
     DATA_DIR: folder,
     AOS_URL: service.baseUrl,
     AOS_SESSION: session,
   });
-  return { code: await ended, stdout: stdout(), stderr: stderr() };
 }
 const ok = (stdout: string | RegExp) => ({ code: 0, stdout: expect.stringMatching(stdout), stderr: '' });
 

@@ -75,7 +75,7 @@ afterAll(async () => {
 test('starts, is watched, is approved, and leaves files', async () => {
   const started = await aos('start', 'letter', '--brief', 'Bread\nand butter', '--budget', '5');
   expect(started).toEqual(
-    ok(expect.stringMatching(/^bread-[0-9a-f]{6} started; watch it with: aos project watch bread-/)),
+    ok(expect.stringMatching(/^letter-[0-9a-f]{6} started; watch it with: aos project watch letter-/)),
   );
   const id = started.stdout.split(' ')[0]!;
 

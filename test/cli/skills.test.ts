@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startCli } from '../embedded/service-process.ts';
+import { runCli } from '../embedded/service-process.ts';
 import { startTestService, type Tenant, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -21,8 +21,7 @@ afterAll(async () => {
 
 async function aos(...args: string[]) {
   const env = { DATA_DIR: folder, AOS_URL: service.baseUrl, AOS_SESSION: tenant.session };
-  const { ended, stdout, stderr } = startCli(['skills', ...args], env);
-  return { code: await ended, stdout: stdout(), stderr: stderr() };
+  return runCli(['skills', ...args], env);
 }
 const get = async (slug: string) => (await tenant.cp('GET', `/v1/skills/${slug}`)).body;
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startCli } from '../embedded/service-process.ts';
+import { runCli } from '../embedded/service-process.ts';
 import { tool as callOf } from '../support/runs.ts';
 import { startTestService, type Tenant, type TestService } from '../support/service.ts';
 
@@ -22,12 +22,11 @@ afterAll(async () => {
 });
 
 async function aos(...args: string[]) {
-  const { ended, stdout, stderr } = startCli(['tools', ...args], {
+  return runCli(['tools', ...args], {
     DATA_DIR: folder,
     AOS_URL: service.baseUrl,
     AOS_SESSION: tenant.session,
   });
-  return { code: await ended, stdout: stdout(), stderr: stderr() };
 }
 const ok = (stdout: unknown) => ({ code: 0, stdout, stderr: '' });
 const failed = (stderr: string) => ({ code: 1, stdout: '', stderr: expect.stringContaining(stderr) });

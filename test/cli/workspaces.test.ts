@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { INTERNAL_WORKSPACE } from '../../src/platform/core/ids.ts';
-import { startCli } from '../embedded/service-process.ts';
+import { runCli } from '../embedded/service-process.ts';
 import { eventually, sessionFor, startTestService, TEST_SECRETS, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -22,14 +22,12 @@ afterAll(async () => {
 async function run(args: string[], env: Record<string, string> = {}) {
   const session = sessionFor({
     ...{ workspaceId: INTERNAL_WORKSPACE, customerId: 'internal', actor: 'owner@localhost' },
-    ...{ isAdmin: true, isInternal: true },
   });
-  const { ended, stdout, stderr } = startCli(args, {
+  return runCli(args, {
     ...{ DATA_DIR: folder, AOS_URL: service.baseUrl, AOS_SESSION: session },
     ...{ AOS_CONTROL_PLANE_URL: service.controlPlaneUrl, OPERATOR_TOKEN: TEST_SECRETS.OPERATOR_TOKEN },
     ...env,
   });
-  return { code: await ended, stdout: stdout(), stderr: stderr() };
 }
 const aos = (...args: string[]) => run(['workspaces', ...args]);
 const ok = (stdout: string) => ({ code: 0, stdout: `${stdout}\n`, stderr: '' });

@@ -60,7 +60,13 @@ test('command and environment', () => {
   expect(command).toEqual(['node', 'src/api.ts']);
   expect(existsSync(fileAt(command[1]!))).toBe(true);
   const names = dockerfile.getENVs().flatMap((env) => env.getProperties().map((property) => property.getName()));
-  expect(names.filter((name) => name !== 'NODE_ENV' && !(name in settings.shape))).toEqual([]);
+  expect(names.filter((name) => !['NODE_ENV', 'NODE_OPTIONS'].includes(name) && !(name in settings.shape))).toEqual([]);
+  const preloaded = dockerfile
+    .getENVs()
+    .flatMap((env) => env.getProperties())
+    .find((property) => property.getName() === 'NODE_OPTIONS')!;
+  const [, file] = /^--import=\/app\/(\S+)$/.exec(preloaded.getValue()!)!;
+  expect(existsSync(fileAt(file!))).toBe(true);
 });
 
 // Guards: the bundle that workers are told to load is the one that the build makes, with the one for sealed payloads.

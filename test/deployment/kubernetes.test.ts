@@ -10,6 +10,9 @@ import { parse, parseAllDocuments } from 'yaml';
 import { loadConfig, settings } from '../../src/platform/core/config.ts';
 import { ownVersion } from '../../src/platform/temporal/deployments.ts';
 import { QUEUES } from '../../src/platform/temporal/task-queues.ts';
+import { buildGoProgram } from '../support/go-program.ts';
+import { inCache } from '../support/make-once.ts';
+import { isMissing, reasonOf } from '../support/missing.ts';
 import { installPythonPackage } from '../support/python-package.ts';
 import { TEST_SECRETS } from '../support/service.ts';
 
@@ -20,24 +23,23 @@ type Manifest = any;
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const HOME = join(ROOT, 'deploy/kubernetes');
 const OVERLAYS = ['one-queue', 'many-queues', 'rolling-upgrade'] as const;
-const VALIDATOR = { home: join(ROOT, '.cache/kubernetes-validate'), package: 'kubernetes-validate==1.31.0' };
+const VALIDATOR = { home: inCache('kubernetes-validate'), package: 'kubernetes-validate==1.31.0' };
+const KUSTOMIZE = { program: inCache('bin', 'kustomize-v5.7.1'), source: 'sigs.k8s.io/kustomize/kustomize/v5@v5.7.1' };
+const BUILD_MS = 240_000;
 
 const files = globSync('**/*.yaml', { cwd: HOME }).filter((file) => !file.endsWith('kustomization.yaml'));
 const objectsIn = (text: string): Manifest[] => parseAllDocuments(text).map((document) => document.toJS());
 const plain: Manifest[] = files.flatMap((file) => objectsIn(readFileSync(join(HOME, file), 'utf8')));
 
-const works = (command: string, args: string[]): boolean => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
-const builder = works('kustomize', ['version'])
-  ? ['kustomize', 'build']
-  : works('kubectl', ['kustomize', '--help'])
-    ? ['kubectl', 'kustomize']
-    : undefined;
+const findKustomize = async (): Promise<void> => {
+  if (!existsSync(KUSTOMIZE.program)) await buildGoProgram(KUSTOMIZE.source, KUSTOMIZE.program, BUILD_MS);
+};
+const isWithoutBuilder = isMissing('overlays of Kubernetes', await reasonOf(findKustomize()));
 const build = (overlay: string): string =>
-  execFileSync(builder![0]!, [...builder!.slice(1), join(HOME, 'overlays', overlay)], { encoding: 'utf8' });
+  execFileSync(KUSTOMIZE.program, ['build', join(HOME, 'overlays', overlay)], { encoding: 'utf8' });
 
-if (!builder) console.warn('SKIPPED: overlays are not built, for there is neither kustomize nor kubectl');
-const hasPython = works('python3', ['-c', 'import venv, ensurepip']);
-if (!hasPython) console.warn('SKIPPED: manifests are not held against the schemas, for there is no python3 with venv');
+const installed = reasonOf(installPythonPackage(VALIDATOR.package, VALIDATOR.home));
+const isWithoutValidator = isMissing('manifests against the schemas of Kubernetes', await installed);
 
 describe('schemas of Kubernetes', () => {
   let folder: string;
@@ -48,18 +50,17 @@ describe('schemas of Kubernetes', () => {
     const python = join(VALIDATOR.home, 'bin/python');
     return spawnSync(python, ['-m', 'kubernetes_validate', '--strict', file], { encoding: 'utf8' });
   };
-  beforeAll(async () => {
+  beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'kubernetes-'));
-    if (hasPython) await installPythonPackage(VALIDATOR.package, VALIDATOR.home);
-  }, 120_000);
+  });
 
-  const tested = hasPython ? test : test.skip;
+  const tested = isWithoutValidator ? test.skip : test;
   // Guards: every field is one that the cluster knows, in its place and form.
   tested.each(files)('%s', (file) => {
     const { status, stdout, stderr } = validate(readFileSync(join(HOME, file), 'utf8'));
     expect([status, stdout + stderr]).toEqual([0, expect.anything()]);
   });
-  (hasPython && builder ? test : test.skip).each(OVERLAYS)('overlay %s', (overlay) => {
+  (isWithoutValidator || isWithoutBuilder ? test.skip : test).each(OVERLAYS)('overlay %s', (overlay) => {
     const { status, stdout, stderr } = validate(build(overlay));
     expect([status, stdout + stderr]).toEqual([0, expect.anything()]);
   });
@@ -154,7 +155,7 @@ describe('settings', () => {
   });
 });
 
-(builder ? describe : describe.skip)('overlays', () => {
+(isWithoutBuilder ? describe.skip : describe)('overlays', () => {
   const built = (overlay: (typeof OVERLAYS)[number]): Manifest[] => objectsIn(build(overlay));
   const envOf = ({ spec }: { spec: Manifest }): Record<string, string> =>
     Object.fromEntries((spec.containers[0].env ?? []).map(({ name, value }: any) => [name, value]));

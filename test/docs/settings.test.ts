@@ -1,3 +1,4 @@
+import { expect, test } from '@jest/globals';
 import { settings } from '../../src/platform/core/config.ts';
 import { settingsTable } from './settings-table.ts';
 

@@ -12,7 +12,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { readCredentials } from '../../src/embedded/credentials.ts';
 import { createLog } from '../../src/platform/core/log.ts';
-import { connectTemporal } from '../../src/platform/temporal/client.ts';
+import { connectTo } from '../support/temporal.ts';
 import { openNativePostgres } from '../support/native-postgres.ts';
 import { readyLine, startCli, type CliProcess } from '../embedded/service-process.ts';
 import { withDatabase } from '../support/database-template.ts';
@@ -151,7 +151,7 @@ async function expectToGoOn({ api, cp, credentials }: Running, work: InFlight): 
   for (const id of [work.reading, work.posting, work.project]) await eventually(() => expect(told(id)).toHaveLength(1));
 
   const log = createLog({ level: 'silent', pretty: false });
-  const temporal = await connectTemporal({ TEMPORAL_ADDRESS: credentials.temporal_address! }, { log });
+  const temporal = await connectTo(credentials.temporal_address!, log);
   try {
     await eventually(async () => {
       const { action } = await temporal.client.schedule.getHandle('job/internal/custom-1').describe();

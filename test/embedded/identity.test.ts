@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { localIdentity, signLocalToken } from '../../src/embedded/identity.ts';
 import { createIdentityCaller } from '../../src/resources/sign-in/identity.ts';
+import { ANSWER_SETTINGS } from '../support/answer-limits.ts';
 
 const DAY_MS = 24 * 3_600_000;
 let dataDir: string;
@@ -15,7 +16,10 @@ afterEach(() => rm(dataDir, { recursive: true, force: true }));
 
 const callerOf = (settings: Record<string, string>) =>
   createIdentityCaller({
-    settings: { IDENTITY_JWKS_URL: undefined, IDENTITY_ISSUER: undefined, IDENTITY_AUDIENCE: undefined, ...settings },
+    settings: {
+      ...{ IDENTITY_JWKS_URL: undefined, IDENTITY_ISSUER: undefined, IDENTITY_AUDIENCE: undefined },
+      ...{ ...ANSWER_SETTINGS, ...settings },
+    },
     members: { workspaceOfIdentity: async () => undefined },
   });
 const request = { email: 'ana@example.com', workspaceId: 'acc_acme', ttlMs: 60_000 };

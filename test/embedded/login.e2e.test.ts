@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Credentials } from '../../src/embedded/credentials.ts';
 import { readSession } from '../../src/platform/http/auth.ts';
 import { eventually } from '../support/service.ts';
-import { readyLine, startCli, type CliProcess } from './service-process.ts';
+import { type CliProcess, readyLine, runCli, startCli } from './service-process.ts';
 
 const SESSION_SECRET = 'a session secret of this test';
 let dataDir: string;
@@ -26,8 +26,7 @@ afterAll(async () => {
 }, 60_000);
 
 async function aos(...args: string[]) {
-  const cli = startCli(args, { DATA_DIR: dataDir });
-  return { code: await cli.ended, stdout: cli.stdout(), stderr: cli.stderr() };
+  return runCli(args, { DATA_DIR: dataDir });
 }
 const sessionFile = () => join(dataDir, 'session.json');
 

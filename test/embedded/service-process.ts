@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { inherited } from '../support/inherited.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 
@@ -14,22 +15,30 @@ export interface CliProcess {
   ended: Promise<number | null>;
 }
 
-export function startCli(args: readonly string[], env: NodeJS.ProcessEnv = {}): CliProcess {
+/** @param input on its standard input; none when not given */
+export function startCli(args: readonly string[], env: NodeJS.ProcessEnv = {}, input?: string): CliProcess {
   const child = spawn(process.execPath, [CLI, ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    // Neither the settings of this machine nor jest's own options reach the service.
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, TEMPORAL_CLI_PATH: process.env.TEMPORAL_CLI_PATH, ...env },
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    env: { ...inherited('HOME', 'TEMPORAL_CLI_PATH'), ...env },
   });
   let stdout = '';
   let stderr = '';
-  child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+  child.stdout!.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+  child.stderr!.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+  // One that ends before it has read all of it is no failure of ours.
+  child.stdin?.on('error', () => {}).end(input);
   return {
     child,
     stdout: () => stdout,
     stderr: () => stderr,
     ended: once(child, 'close').then(([code]) => code as number | null),
   };
+}
+
+/** The same to its end. */
+export async function runCli(...given: Parameters<typeof startCli>) {
+  const { ended, stdout, stderr } = startCli(...given);
+  return { code: await ended, stdout: stdout(), stderr: stderr() };
 }
 
 export interface ReadyLine {

@@ -3,6 +3,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { expect, test } from '@jest/globals';
 import { embeddedPort, requireFreePorts, wantedPorts } from '../../src/embedded/ports.ts';
 import { checkSettings } from '../../src/embedded/settings.ts';
+import { loadConfig } from '../../src/platform/core/config.ts';
 import { supervise, type EmbeddedServer } from '../../src/embedded/supervise.ts';
 
 // Guards: nothing has to be set, and every bad setting is named at once with what it expects.
@@ -13,6 +14,20 @@ test('needs no setting and names each bad one', () => {
   );
   expect(() => embeddedPort({ TEMPORAL_PORT: '70000' }, 'TEMPORAL_PORT')).toThrow(/^TEMPORAL_PORT: expects/);
 });
+
+// Guards: an operator's token that can be guessed; the message says what it expects, and not what it was given.
+test('takes an operator token of 32 characters, or none', () => {
+  for (const token of ['x', ' '.repeat(40), 'canary-token-of-thirty-one-char']) {
+    const env = { OPERATOR_TOKEN: token };
+    expect(() => checkSettings(env)).toThrow(/^OPERATOR_TOKEN: expects at least 32 characters, or nothing.*$/);
+    expect(() => checkSettings(env)).not.toThrow(/canary/);
+    const all = { ...env, DATABASE_URL: 'postgres://x', SESSION_SECRET: S, ADMIN_SECRET: S, SECRETS_KEY: S };
+    expect(() => loadConfig(all)).toThrow(/^OPERATOR_TOKEN: expects at least 32 characters/);
+  }
+  expect(checkSettings({ OPERATOR_TOKEN: 'x'.repeat(32) })).toMatchObject({ OPERATOR_TOKEN: 'x'.repeat(32) });
+  expect(checkSettings({ OPERATOR_TOKEN: '' })).toMatchObject({ OPERATOR_TOKEN: '' });
+});
+const S = 'a secret of sixteen characters';
 
 // Guards: a busy port is a message that names the setting to change.
 test('names the setting of a busy port', async () => {

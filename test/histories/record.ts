@@ -1,6 +1,6 @@
 /**
  * Records a history of every workflow and branch with the real service: `npm run histories:record`, or, with
- * `-- runs`, `-- people`, `-- webhooks`, `-- jobs`, `-- integrations`, `-- outputs`, `-- metering`, `-- workspaces` or `-- projects`, of one kind. Run it after a change that is meant to change the commands of a
+ * `-- runs`, `-- waits`, `-- people`, `-- webhooks`, `-- jobs`, `-- integrations`, `-- outputs`, `-- metering`, `-- workspaces` or `-- projects`, of one kind. Run it after a change that is meant to change the commands of a
  * workflow, and keep an old history for as long as executions of its
  * kind may still be open: the replay of it is what shows that they survive the change.
  */
@@ -8,12 +8,12 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { newRunId } from '../../src/platform/core/ids.ts';
-import { runWorkflowId } from '../../src/resources/runs/model.ts';
+import { conversationOf, runWorkflowId } from '../../src/resources/runs/model.ts';
 import { checkWorkflowId } from '../../src/resources/integrations/model.ts';
 import { outputWorkflowId } from '../../src/resources/output-destinations/model.ts';
 import { deliveryWorkflowId } from '../../src/resources/webhook-subscriptions/model.ts';
 import { METERING } from '../../workflows/metering/messages.ts';
-import { AGENT_RUN } from '../../workflows/run/messages.ts';
+import { AGENT_RUN, goAheadSignal } from '../../workflows/run/messages.ts';
 import type { agentRun } from '../../workflows/run/workflow.ts';
 import globalSetup from '../support/global-setup.ts';
 import globalTeardown from '../support/global-teardown.ts';
@@ -43,7 +43,8 @@ interface Scene {
   keep(name: string, workflowId: string, firstExecution?: string): Promise<void>;
 }
 
-async function runs({ service, tenant, dispatch, keep }: Scene): Promise<void> {
+async function runs(scene: Scene): Promise<void> {
+  const { tenant, dispatch, keep } = scene;
   const ended = async (name: string, prompt: string) => {
     const runId = await dispatch(prompt);
     await tenant.waitForRun(runId);
@@ -89,7 +90,7 @@ async function runs({ service, tenant, dispatch, keep }: Scene): Promise<void> {
   await keep('run-first-of-conversation', runWorkflowId(first));
   await keep('run-waited-in-conversation', runWorkflowId(second));
 
-  await continuedAsNew({ service, tenant, keep });
+  await continuedAsNew(scene);
 }
 
 /** Runs that ask a person. */
@@ -124,38 +125,67 @@ async function people({ service, tenant, dispatch, keep }: Scene): Promise<void>
   await keep('run-cancelled-while-asking', cancelled.workflowId);
 }
 
-/** Its own input, since the setting that counts is no setting: only the number of turns until a new beginning. */
-async function continuedAsNew({ service, tenant, keep }: Pick<Scene, 'service' | 'tenant' | 'keep'>): Promise<void> {
+/** A run with an input of its own, since what it may set is no setting: only how soon a history begins anew. */
+async function startWith(
+  { service, tenant }: Pick<Scene, 'service' | 'tenant'>,
+  { prompt, conversation = null }: { prompt: string; conversation?: string | null },
+  continueAfterTurns: number,
+) {
   const { runtime, services } = service;
   const { workspaceId, customerId } = tenant.caller;
   const runId = newRunId();
-  const prompt = `${CANARY} ${[1, 2, 3].map((n) => add(n, n)).join('[[then]]')}`;
   await services.stores.runs.acceptRun({
-    ...{ id: runId, customerId, agent: 'assistant', transport: 'rest', prompt },
-    ...{ threadId: null, channelId: null, conversation: null, override: null },
+    ...{ id: runId, customerId, agent: 'assistant', transport: 'rest', prompt: `${CANARY} ${prompt}` },
+    ...{ threadId: null, channelId: null, conversation, override: null },
   });
   const limits = { maxTurns: 50, maxTokens: 1_000_000 };
-  const handle = await runtime.temporal.client.workflow.start<typeof agentRun>(AGENT_RUN, {
+  return runtime.temporal.client.workflow.start<typeof agentRun>(AGENT_RUN, {
     workflowId: runWorkflowId(runId),
     taskQueue: 'orchestration',
-    args: [{ runId, customerId, workspaceId, agent: 'assistant', limits, split: false, continueAfterTurns: 2 }],
+    args: [{ runId, customerId, workspaceId, agent: 'assistant', limits, split: false, continueAfterTurns }],
   });
-  await handle.result();
-  await keep('run-before-continuing-as-new', handle.workflowId, handle.firstExecutionRunId);
-  await keep('run-after-continuing-as-new', handle.workflowId);
 }
 
-async function deliveries({ tenant, receiver, dispatch, keep }: Scene): Promise<void> {
-  const deliver = async (name: string, path: string, status: string) => {
+async function continuedAsNew(scene: Scene): Promise<void> {
+  const handle = await startWith(scene, { prompt: [1, 2, 3].map((n) => add(n, n)).join('[[then]]') }, 2);
+  await handle.result();
+  await scene.keep('run-before-continuing-as-new', handle.workflowId, handle.firstExecutionRunId);
+  await scene.keep('run-after-continuing-as-new', handle.workflowId);
+}
+
+/** A run that waits in a conversation for as long as it takes: each signal has it look whether its turn has come. */
+async function waits(scene: Scene): Promise<void> {
+  const { tenant, dispatch, keep } = scene;
+  const first = await dispatch('[[sleep:60000]]', { thread_id: 'long' });
+  const handle = await startWith(scene, { prompt: 'Hello', conversation: conversationOf('long') }, 2);
+  const latest = scene.service.runtime.temporal.client.workflow.getHandle(handle.workflowId);
+  for (const times of [1, 2, 1]) {
+    await eventually(async () => {
+      const { events } = await latest.fetchHistory();
+      const waited = events!.filter((event) => event.timerStartedEventAttributes).length;
+      if (waited !== times) throw new Error(`it has waited ${waited} times`);
+    });
+    await latest.signal(goAheadSignal);
+  }
+  await tenant.cp('POST', `/v1/runs/${first}/cancel`);
+  await handle.result();
+  await keep('run-before-continuing-to-wait', handle.workflowId, handle.firstExecutionRunId);
+  await keep('run-after-continuing-to-wait', handle.workflowId);
+}
+
+async function deliveries({ service, tenant, receiver, dispatch, keep }: Scene): Promise<void> {
+  const deliver = async (name: string, path: string, status: string, meanwhile = async () => {}) => {
     const hook = await tenant.api('POST', '/v1/webhooks', {
       url: `http://${receiver.hostAndPort}/${path}`,
       events: ['*'],
     });
     await dispatch('Hello');
+    await meanwhile();
     const id = await eventually(async () => {
       const { body } = await tenant.cp('GET', `/v1/webhook-deliveries?status=${status}`);
-      if (body.data.length !== 1) throw new Error(`no delivery is ${status} yet`);
-      return body.data[0].id as string;
+      const ofHook = body.data.filter((row: { endpoint_id: number }) => row.endpoint_id === hook.body.id);
+      if (ofHook.length !== 1) throw new Error(`no delivery is ${status} yet`);
+      return ofHook[0].id as string;
     });
     await tenant.api('DELETE', `/v1/webhooks/${hook.body.id}`);
     await keep(name, deliveryWorkflowId(id));
@@ -163,11 +193,33 @@ async function deliveries({ tenant, receiver, dispatch, keep }: Scene): Promise<
   await deliver('webhook-delivered', '200', 'delivered');
   await deliver('webhook-failed', '404', 'failed');
   await deliver('webhook-exhausted', '500', 'exhausted');
+  const free = await fullHost(service, receiver);
+  await deliver('webhook-waited', '200', 'delivered', () => free('webhookDelivery'));
 }
 
-async function outputs({ tenant, receiver, keep }: Scene): Promise<void> {
+/** Takes all places that a host has. @returns what gives them back, once an execution of this type has waited for one */
+async function fullHost({ services, runtime }: TestService, { hostAndPort: host }: WebhookReceiver) {
+  const { places } = services;
+  const take = (n: number) =>
+    places.take({ host, customerId: `neighbour-${n}`, holder: `neighbour-${n}`, forMs: 60_000 });
+  let taken = 0;
+  while ((await take(taken)) === undefined) taken++;
+  return async (workflowType: string): Promise<void> => {
+    const query = `WorkflowType = "${workflowType}" AND ExecutionStatus = "Running"`;
+    await eventually(async () => {
+      for await (const { workflowId } of runtime.temporal.client.workflow.list({ query })) {
+        const { events } = await runtime.temporal.client.workflow.getHandle(workflowId).fetchHistory();
+        if (events?.some(({ timerFiredEventAttributes: fired }) => fired)) return;
+      }
+      throw new Error(`no ${workflowType} has waited yet`);
+    });
+    for (let n = 0; n < taken; n++) await places.giveBack({ host, holder: `neighbour-${n}` }, 10);
+  };
+}
+
+async function outputs({ service, tenant, receiver, keep }: Scene): Promise<void> {
   await makeTemplate(tenant, 'output', [phaseSpec('text', [agentStep('write')])]);
-  const deliver = async (name: string, path: string, status: string) => {
+  const deliver = async (name: string, path: string, status: string, meanwhile = async () => {}) => {
     const { body: destination } = await tenant.cp('POST', '/v1/output-destinations', {
       ...{
         name,
@@ -176,6 +228,7 @@ async function outputs({ tenant, receiver, keep }: Scene): Promise<void> {
       },
     });
     await startProject(tenant, 'output', { brief: `${CANARY} Tell the story of bread.` });
+    await meanwhile();
     const deliveryId = await eventually(async () => {
       const query = `status=${status}&destination_id=${destination.id}`;
       const { body } = await tenant.cp('GET', `/v1/output-destinations/deliveries?${query}`);
@@ -191,10 +244,12 @@ async function outputs({ tenant, receiver, keep }: Scene): Promise<void> {
   await deliver('output-refused', '404', 'failed');
   await deliver('output-exhausted', '500', 'failed');
   await deliver('output-dropped', 'reset', 'pending');
+  const free = await fullHost(service, receiver);
+  await deliver('output-waited', '200', 'delivered', () => free('outputDelivery'));
 }
 
 async function housekeeping({ service, keep }: Scene): Promise<void> {
-  await keep('housekeeping', await completed(service, 'housekeeping'));
+  await keep('housekeeping-chore-by-chore', await completed(service, 'housekeeping'));
 }
 
 async function jobs({ service, tenant, keep }: Scene): Promise<void> {
@@ -287,13 +342,24 @@ const BROKEN = 'http://broken';
 
 const [wanted] = process.argv.slice(2);
 const isWanted = (
-  kind: 'runs' | 'people' | 'webhooks' | 'jobs' | 'integrations' | 'outputs' | 'projects' | 'metering' | 'workspaces',
+  kind:
+    | 'runs'
+    | 'waits'
+    | 'people'
+    | 'webhooks'
+    | 'jobs'
+    | 'integrations'
+    | 'outputs'
+    | 'projects'
+    | 'metering'
+    | 'workspaces',
 ): boolean => wanted === undefined || wanted === kind;
 
 await mkdir(DIRECTORY, { recursive: true });
 await globalSetup();
 await record(async (scene) => {
   if (isWanted('runs')) await runs(scene);
+  if (isWanted('waits')) await waits(scene);
   if (isWanted('jobs')) await jobs(scene);
   if (isWanted('people')) await people(scene);
   if (isWanted('webhooks')) {

@@ -1,4 +1,5 @@
 /** Histories of workspaces: provisioned and destroyed by an external provisioner, which fails as a scene needs it. */
+import { standingIn } from '../../src/platform/core/rights.ts';
 import { destroyWorkflowId, provisionWorkflowId } from '../../src/resources/workspaces/model.ts';
 import { eventually, type TestService } from '../support/service.ts';
 import { startExternalProvisioner, type ExternalProvisioner } from '../resources/workspaces/provisioner.ts';
@@ -10,7 +11,7 @@ interface Scene {
 
 const OPERATOR = {
   ...{ workspaceId: 'acc_internal', customerId: 'internal', actor: 'owner@localhost' },
-  ...{ isAdmin: true, isInternal: true, role: 'owner' as const },
+  standing: standingIn('acc_internal', 'owner'),
 };
 
 /** With the settings of a service that the scenes are played on. */

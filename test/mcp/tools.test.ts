@@ -15,6 +15,7 @@ import { wireName } from '../../src/platform/models/tool-names.ts';
 import { answer, callTools, startOpenAiServer, type OpenAiServer } from '../support/openai-server.ts';
 import { confirmed } from '../support/otp.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../support/service.ts';
+import { ANSWER_SETTINGS } from '../support/answer-limits.ts';
 
 let everything: HttpServer;
 let service: TestService;
@@ -176,7 +177,8 @@ function toolsOver(own: Record<string, WorkspaceMcpServer[]>, { allowlist = [] a
   const { context, egress } = createToolContext({ allowlist });
   const logged: string[] = [];
   const log = createLog({ level: 'debug', pretty: false, destination: { write: (line) => logged.push(line) } });
-  const pool = createMcpPool({ servers: new Map(), guardedFetch: egress.fetch, log });
+  const settings = { ...ANSWER_SETTINGS, MCP_TIMEOUT: timeoutMs };
+  const pool = createMcpPool({ servers: new Map(), guardedFetch: egress.fetch, settings, log });
   pools.push(pool);
   const serversOf = async (customerId: string) => own[customerId] ?? [];
   return { tools: createMcpTools({ pool, serversOf, timeoutMs }), context, logged };
@@ -276,7 +278,7 @@ test('tells results and errors apart', async () => {
   );
   const { tools, context } = toolsOver(
     { acme: [{ name: 'own', url: server.url }] },
-    { allowlist: [server.address], timeoutMs: 300 },
+    { allowlist: [server.address], timeoutMs: 2_000 },
   );
   const call = async (name: string) => (await tools.find('acme', [`mcp.own.${name}`]))[0]!.execute({}, context);
 
@@ -288,8 +290,8 @@ test('tells results and errors apart', async () => {
   await expect(call('fails')).rejects.toEqual(new ToolError('no such page'));
   await expect(call('refuses')).rejects.toThrow(/^the MCP server "own" refused: .*not today/);
   await expect(call('malformed')).rejects.toThrow(ToolError);
-  await expect(call('deep')).rejects.toThrow(new ToolError('the answer is nested too deeply'));
-  await expect(call('reads')).rejects.toThrow('the MCP server "own" gave no answer within 0.3 seconds');
+  await expect(call('deep')).rejects.toThrow(new ToolError('the answer is nested deeper than 64 levels'));
+  await expect(call('reads')).rejects.toThrow('the MCP server "own" gave no answer within 2 seconds');
   const unknown = await call('hangs').catch((error: unknown) => error);
   expect(unknown).not.toBeInstanceOf(ToolError);
 });

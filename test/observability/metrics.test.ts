@@ -1,13 +1,11 @@
 /** What a process counts, read at its metrics listener after a little of everything was done. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { openMetrics } from '../../src/observability.ts';
-import { createLog } from '../../src/platform/core/log.ts';
 import type { Listener } from '../../src/platform/http/server.ts';
-import { connectTemporal } from '../../src/platform/temporal/client.ts';
 import {
   agentStep,
   command,
@@ -18,10 +16,16 @@ import {
   untilProject,
 } from '../support/projects.ts';
 import { demandIn, otpHeaders } from '../support/otp.ts';
+import { isMissing, reasonOf } from '../support/missing.ts';
+import { findPromtool } from '../support/promtool.ts';
+import { compute } from '../support/hold.ts';
 import { untilStatus } from '../support/runs.ts';
 import { scrape } from '../support/scrape.ts';
 import { call, eventually, startTestService, type Tenant, type TestService } from '../support/service.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+
+const promtool = findPromtool();
+const isWithoutPromtool = isMissing('alerts', await reasonOf(promtool));
 
 let service: TestService;
 let tenant: Tenant;
@@ -29,10 +33,6 @@ let receiver: WebhookReceiver;
 let listener: Listener;
 
 beforeAll(async () => {
-  // The first connection of a process decides whether the SDK counts.
-  const address = process.env.TEST_TEMPORAL_ADDRESS!;
-  const log = createLog({ level: 'error', pretty: false });
-  const first = await connectTemporal({ TEMPORAL_ADDRESS: address }, { log, withMetrics: true });
   receiver = await startWebhookReceiver(() => (receiver.received.length === 1 ? 500 : 200));
   service = await startTestService({
     env: {
@@ -42,7 +42,6 @@ beforeAll(async () => {
       WEBHOOK_RETRY_INITIAL: '100ms',
     },
   });
-  await first.close();
   tenant = await service.tenant('acc_measured');
   listener = (await openMetrics(service.runtime, service.services, [{}]))!;
 });
@@ -155,6 +154,34 @@ test('what the process depends on is told', async () => {
   expect(names).toContain('temporal_workflow_task_schedule_to_start_latency_seconds');
 });
 
+// Guards: whoever reads of a standstill learns which requests and activities it came with, and nothing of theirs.
+test('a process that stood still says what was under way', async () => {
+  const warn = jest.spyOn(service.runtime.log, 'warn');
+  const { body } = await tenant.api('POST', '/v1/runs', { agent: 'writer', prompt: '[[sleep:60000]]' });
+  await untilStatus(tenant, body.run_id, 'running');
+  const { detail } = service.services.runs;
+  jest.spyOn(service.services.runs, 'detail').mockImplementation((...asked) => {
+    compute(400);
+    return detail(...asked);
+  });
+  // Another one may have been told of just before, and then this one is only counted.
+  await eventually(async () => {
+    await tenant.api('GET', `/v1/runs/${body.run_id}`);
+    expect(warn).toHaveBeenCalledWith(
+      {
+        ...{ stood_still_ms: expect.any(Number), own_ms: expect.any(Number), untold_before: expect.any(Number) },
+        under_way: expect.arrayContaining(['GET /v1/runs/{run_id}', 'takeTurn']),
+      },
+      'the event loop stood still',
+    );
+  });
+  jest.restoreAllMocks();
+  const { value } = await page();
+  const name = 'aos_event_loop_own_delay_seconds';
+  expect(value(`${name}_count`)! - value(`${name}_bucket`, { le: '0.25' })!).toBeGreaterThanOrEqual(1);
+  await tenant.cp('POST', `/v1/runs/${body.run_id}/cancel`);
+});
+
 // Guards: probes: not ready while the process starts, not alive when a part of it has ended by itself.
 test('probes tell how the process is', async () => {
   const parts: { check?(): void }[] = [];
@@ -231,12 +258,9 @@ describe('dashboard and alerts', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  const promtool = process.env.PROMTOOL ?? 'promtool';
-  const isThere = spawnSync(promtool, ['--version']).status === 0;
-  if (!isThere) console.warn('SKIPPED: the alerts were not tested, as there is no promtool (PROMTOOL=path names one)');
   // Guards: each alert fires when it should, and alone. `alerts.test.yml` says when.
-  (isThere ? test : test.skip)('alerts fire when they should', () => {
-    const { status, stdout, stderr } = spawnSync(promtool, ['test', 'rules', fileAt('alerts.test.yml')]);
+  (isWithoutPromtool ? test.skip : test)('alerts fire when they should', async () => {
+    const { status, stdout, stderr } = spawnSync(await promtool, ['test', 'rules', fileAt('alerts.test.yml')]);
     expect({ status, said: `${stdout}${stderr}` }).toEqual({ status: 0, said: expect.stringContaining('SUCCESS') });
   });
 

@@ -150,7 +150,7 @@ test('begin with a schedule under the id of the execution', async () => {
   });
   await handle.result();
   const traceId = handle.firstExecutionRunId.replaceAll('-', '');
-  await eventually(() => expect(named(inTrace(traceId), 'run keepHouse')).toMatchObject({ parentId: '' }));
+  await eventually(() => expect(named(inTrace(traceId), 'run startRuns')).toMatchObject({ parentId: '' }));
 });
 
 // Guards: a line of the log leads to its trace.

@@ -18,11 +18,21 @@ export const CLAIMS: readonly Claim[] = [
     ...{ id: 'R4', proof: 'webhooks' },
     holds: 'Each event is delivered within eight attempts or recorded as exhausted, and the log tells what was seen',
   },
-  { id: 'R5', proof: 'fuzz', holds: 'No request breaks it: no undocumented 5xx, no process that ends' },
+  { id: 'R5', proof: 'fuzz', holds: 'No request breaks it: no undocumented 5xx, no process that ends or stands still' },
   {
     id: 'R6',
     proof: 'upgrade',
     holds: 'A database of any earlier version is brought forward whole, also by many at once',
+  },
+  { id: 'R7', proof: 'acks', holds: 'What was carried out once counts once, also where its answer is lost' },
+  {
+    ...{ id: 'R8', proof: 'long-waits' },
+    holds: 'Whatever a workflow waits for, sixty days of it fill no history, and then it goes on',
+  },
+  {
+    ...{ id: 'R9', proof: 'engine' },
+    holds:
+      'Whatever is done to a project, what is stale says so, nothing ready is left undone, and every pause has a way out',
   },
   { id: 'S1', proof: 'auth', holds: 'Every route refuses every wrong credential' },
   { id: 'S2', proof: 'tenancy', holds: "Another workspace's things are unknown, and show nowhere" },
@@ -30,5 +40,9 @@ export const CLAIMS: readonly Claim[] = [
   { id: 'S4', proof: 'otp', holds: 'A code confirms one request, once, and guessing is stopped' },
   { id: 'S5', proof: 'secrets', holds: 'No secret is in histories, logs, traces, dumps or replies' },
   { id: 'S6', proof: 'sandbox', holds: 'Code that a tenant brings gets nothing, and ends in time' },
-  { id: 'S7', proof: 'limits', holds: 'Caps, credit and gates hold when many come at once' },
+  {
+    ...{ id: 'S7', proof: 'limits' },
+    holds: 'Caps, credit and gates hold when many come at once, and nobody waits for the backlog of another',
+  },
+  { id: 'S8', proof: 'bodies', holds: 'Nothing that comes in from outside is read without end' },
 ];

@@ -1,12 +1,14 @@
 /**
  * R1: `kill -9` of every part while mixed work goes through all of them, at any moment and at the moments that matter:
  * before a commit, after it and before what it promised is begun, after an effect and before its record, in a delivery.
+ * And no piece of that work makes a process stand still.
  */
 import { cp, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as wait } from 'node:timers/promises';
-import { deploy } from '../support/deployment.ts';
+import { deploy, metricsUrls } from '../support/deployment.ts';
+import { findStalls, suspectsDuring, watchLoopsAt } from '../support/stall-oracle.ts';
 import { inspect, successRateOf } from './invariants.ts';
 import {
   killAll,
@@ -23,6 +25,7 @@ import { prove } from './report.ts';
 import { startSink } from './sink.ts';
 import { startWire, type Wire } from './wire.ts';
 import { prepareWorkload, workloadSettings } from './workload.ts';
+import { KINDS } from './workload-kinds.ts';
 
 const ACCEPTS = /insert into (runs|projects) /;
 const BEGINS_RUN = /update runs set status = 'running'/;
@@ -34,9 +37,12 @@ const COMMITS = /^commit$/i;
 interface Place {
   name: string;
   kill: Kill;
-  /** In the full and in the small run. */
+  /** In a round of the full run, and in the small run. */
   times: readonly [number, number];
 }
+
+/** Of the full run: more than 500 kills, in an hour. */
+const ROUNDS = 4;
 
 const PLACES: readonly Place[] = [
   { name: 'worker, any time', kill: killOne('worker'), times: [16, 1] },
@@ -81,6 +87,7 @@ await prove(
     const sink = await startSink();
     const wires = new Map<string, Wire>();
     const deployment = await deploy({
+      metrics: true,
       settings: workloadSettings(sink),
       async through({ from, to, address }) {
         if (to === 'temporal') return address;
@@ -94,19 +101,35 @@ await prove(
     workload.begin();
 
     const context: KillContext = { deployment, workload, sink, wires, random };
-    const places = PLACES.flatMap((place) => Array<Place>(place.times[small ? 1 : 0]).fill(place));
+    const places = PLACES.flatMap((place) =>
+      Array<Place>(small ? place.times[1] : place.times[0] * ROUNDS).fill(place),
+    );
     const killed = new Map<string, number>();
     const missed: string[] = [];
-    for (const [i, { name, kill }] of shuffled(random, places).entries()) {
-      await wait(between(random, 500, 5_000));
-      const count = await kill(context);
-      if (count === 0) missed.push(name);
-      else killed.set(name, (killed.get(name) ?? 0) + count);
-      say(`${i + 1} of ${places.length}: ${name}${count === 0 ? ': the moment did not come' : ''}`);
+    const killAllPlaces = async () => {
+      for (const [i, { name, kill }] of shuffled(random, places).entries()) {
+        await wait(between(random, 500, 5_000));
+        const count = await kill(context);
+        if (count === 0) missed.push(name);
+        else killed.set(name, (killed.get(name) ?? 0) + count);
+        say(`${i + 1} of ${places.length}: ${name}${count === 0 ? ': the moment did not come' : ''}`);
+      }
+      say('no more kills');
+      await workload.finish();
+    };
+    const loops = watchLoopsAt(() => metricsUrls(deployment));
+    const { suspects: standstills } = await suspectsDuring(loops, () => ['a look'], killAllPlaces());
+    // A process that has just started is slow for a while; what is not, is slow when it is alone as well.
+    say('each kind of work once more, alone');
+    const stalls: string[] = [];
+    for (const [kind] of KINDS) {
+      for (const { ms } of await findStalls(loops, [kind], () => workload.doAlone(kind))) {
+        stalls.push(`work of the kind "${kind.name}" makes a process stand still for ${ms} ms`);
+      }
     }
-    say('no more kills');
-    await workload.finish();
-    const { did, violations, settledMs } = await inspect({ deployment, workload, sink, say });
+    const inspected = await inspect({ deployment, workload, sink, say });
+    const { did, settledMs } = inspected;
+    const violations = [...inspected.violations, ...stalls];
     const bad = [...workload.calls.bad].map(([what, times]) => `${what} (${times})`);
     if (bad.length > 0) say(`bad calls outside of faults: ${bad.join(', ')}`);
     if (violations.length > 0) say(`logs are in ${await keepLogs(deployment.folder, `crash-${seed}`)}`);
@@ -116,6 +139,7 @@ await prove(
         ...Object.fromEntries([...killed].sort().map(([name, count]) => [`- ${name}`, count])),
         'moments that did not come': missed.length === 0 ? 0 : missed.join('; '),
         ...did,
+        'looks at processes that stood still by their own work': standstills.length,
         'settled after': `${(settledMs / 1_000).toFixed(1)} s`,
       },
       successRate: successRateOf(workload),

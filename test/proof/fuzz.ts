@@ -1,20 +1,24 @@
 /**
  * R5: whatever is sent, with valid credentials, to every endpoint of both surfaces: no status 5xx that its document does
- * not name, no reply that is not as documented, no request that hangs and no process that ends. The requests are those
- * that schemathesis makes of the OpenAPI documents, and a corpus of our own made of the declarations.
+ * not name, no reply that is not as documented, no request that hangs, no process that ends, and none that stands still
+ * for more than 250 ms. The requests are those that schemathesis makes of the OpenAPI documents, and a corpus of our own
+ * made of the declarations: hostile values, and long texts that are slow to read.
  */
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { sql } from 'drizzle-orm';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { makeBelongings, type Belongings } from '../support/belongings.ts';
-import { startCountingGateway } from '../support/counting-gateway.ts';
-import { deploy, type Deployment } from '../support/deployment.ts';
+import { startCountingGateway, type PassedRequest } from '../support/counting-gateway.ts';
+import { deploy, metricsUrls, type Deployment } from '../support/deployment.ts';
 import { createReplyCheck, type Documents } from '../support/documented-replies.ts';
+import type { Endpoint } from '../../src/platform/http/endpoint.ts';
 import { endpoints } from '../support/endpoints.ts';
 import { EXAMPLES } from '../support/examples.ts';
-import { hostileElsewhere } from '../support/hostile-elsewhere.ts';
-import { hostileRequests, lastDeletes, type HostileRequest } from '../support/hostile-requests.ts';
+import { hostileElsewhere, textsElsewhere } from '../support/hostile-elsewhere.ts';
+import { hostileRequests, lastDeletes, type HostileOptions, type HostileRequest } from '../support/hostile-requests.ts';
+import { textRequests, type TextOptions } from '../support/hostile-text-requests.ts';
 import { faultOfWire, floods, wireAttacks } from '../support/hostile-wire.ts';
 import { claimsFor, startIdentityProvider } from '../support/identity-provider.ts';
 import { mailbox } from '../support/otp.ts';
@@ -23,26 +27,42 @@ import { findSchemathesis, runSchemathesis } from '../support/schemathesis.ts';
 import { createBytesSender } from '../support/send-bytes.ts';
 import { credentialsOf, INTERNAL_CALLER } from '../support/send.ts';
 import { eventually, tenantOf, TEST_SECRETS, type Tenant, type TestService } from '../support/service.ts';
+import { findStalls, suspectsDuring, watchLoopsAt, type LoopProbe } from '../support/stall-oracle.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 import { prove, type Violation } from './report.ts';
 
 const SIZES = {
   // Values at each place of each request, and random requests for each operation.
-  full: { valuesAPlace: Infinity, maxExamples: 40, phases: ['coverage', 'fuzzing', 'stateful'] },
-  small: { valuesAPlace: 2, maxExamples: 2, phases: ['fuzzing'] },
+  full: {
+    valuesAPlace: Infinity,
+    maxExamples: 110,
+    phases: ['coverage', 'fuzzing', 'stateful'],
+    textsAPlace: 60,
+    toTheCap: true,
+  },
+  small: { valuesAPlace: 2, maxExamples: 2, phases: ['fuzzing'], textsAPlace: 1, toTheCap: false },
 } as const;
+/** By a full run. */
+const MUST_BE_SENT = 100_000;
+/** A reader in quadratic time is over the limit with it, and not yet at it for minutes. */
+const TEXT_LENGTH = 40_000;
+/** How long what a request has set off is waited for, in ms. */
+const SETTLING_MS = 5_000;
+/** How long a project that a request has made is left alone. */
+const BEGINNING_MS = 1_000;
 const A_DAY_S = 24 * 3_600;
 
 await prove(
   { name: 'fuzz', claim: 'R5', title: 'nothing that is sent makes the service fail, hang or break its contract' },
   async ({ seed, small, say, repeat }) => {
-    const { maxExamples, phases, valuesAPlace } = small ? SIZES.small : SIZES.full;
+    const { maxExamples, phases, ...corpus } = small ? SIZES.small : SIZES.full;
     const schemathesis = await findSchemathesis();
     if (typeof schemathesis === 'string') throw new Error(schemathesis);
     const identity = await startIdentityProvider();
     const receiver = await startWebhookReceiver();
     say('starting 2 API and 2 worker processes');
     const deployment = await deploy({
+      metrics: true,
       settings: {
         ...identity.settings,
         ...{ WEBHOOK_ALLOW_HTTP: 'true', EGRESS_ALLOWLIST: receiver.hostAndPort, HOUSEKEEPING_INTERVAL: '2s' },
@@ -65,10 +85,17 @@ await prove(
     say('making one of each thing that can be named');
     const belongings = await makeBelongings(serviceAt(gateway.url, deployment), tenant, receiver, 'fuzz');
 
-    say('hostile values at every place of every request');
-    const hostile = await sendHostileRequests(apis, tenant, belongings, documents, { valuesAPlace, seed }, violated);
+    const loops = watchLoopsAt(() => metricsUrls(deployment));
+    const settle = settlerOf(deployment, tenant);
+
+    say('hostile values and texts at every place of every request');
+    const options = { ...corpus, seed, length: TEXT_LENGTH };
+    const hostile = await sendHostileRequests(
+      { apis, tenant, belongings, documents, loops, settle, violated, say },
+      options,
+    );
     say(`${countOf(hostile)} requests; now what is no HTTP`);
-    const wire = await attackTheWire(apis, deployment.apiKey, tenant, violated);
+    const wire = await attackTheWire(apis, deployment.apiKey, tenant, loops, violated);
 
     say('what schemathesis makes of the documents');
     const session = {
@@ -89,13 +116,28 @@ await prove(
     for (const { name, ...pass } of passes) {
       const documentUrl = `${gateway.url}/openapi/${name === 'public' ? 'public' : 'control-plane'}.json`;
       const folder = join(deployment.folder, `schemathesis-${name}`);
-      const { requests, operations, findings } = await runSchemathesis(schemathesis.python, {
+      const asking = runSchemathesis(schemathesis.python, {
         ...{ ...pass, seed, maxExamples, phases, documentUrl, folder },
       });
-      say(`${name}: ${requests} requests to ${operations} operations`);
+      const { result, suspects } = await suspectsDuring(loops, gateway.passedSince, asking);
+      const { requests, operations, findings } = result;
+      say(
+        `${name}: ${requests} requests to ${operations} operations, ${suspects.length} of them to be sent again alone`,
+      );
       generated += requests;
       findings.forEach(violated);
+      const sender = createBytesSender(8);
+      const sendAgain = async (some: readonly PassedRequest[]) => {
+        await Promise.allSettled(some.map((request) => sender.send({ url: apis[0]!, ...request })));
+        await settle();
+      };
+      for (const { work, ms } of await findStalls(loops, suspects, sendAgain)) {
+        violated(`${work.method} ${work.path.slice(0, 200)} ${work.body.toString().slice(0, 200)}: ${stoodStill(ms)}`);
+      }
+      sender.close();
     }
+    if (!small && generated + countOf(hostile) < MUST_BE_SENT)
+      violated(`fewer than ${MUST_BE_SENT} requests were sent`);
     gateway.unanswered.forEach((request) => violated(`no process answered ${request}`));
 
     say('what is left of the service');
@@ -143,43 +185,97 @@ async function readDocuments(url: string): Promise<Documents> {
   return { public: await read('public'), 'control-plane': await read('control-plane') } as Documents;
 }
 
+/**
+ * Waits for the runs that requests have set off; for none that waits for something else. Projects that they have made are
+ * given up when they have begun: hundreds of pipelines at work would say nothing more, and keep everything else waiting.
+ */
+function settlerOf({ db }: Deployment, tenant: Tenant): () => Promise<void> {
+  const { rows } = db;
+  const begunAt = new Date();
+  const abandonProjects = async () => {
+    const made = await rows<{ id: string }>(sql`
+      select id from projects where status in ('planning', 'active', 'paused') and customer_id = ${tenant.caller.customerId}
+        and created_at > ${begunAt} and created_at < now() - ${BEGINNING_MS} * interval '1 ms'`);
+    await Promise.allSettled(made.map(({ id }) => tenant.cp('POST', `/v1/projects/${id}/abandon`, {})));
+  };
+  const countOpen = async () => {
+    const [counted] = await rows<{ open: number }>(
+      sql`select count(*)::int as open from runs where status in ('queued', 'running')`,
+    );
+    return counted!.open;
+  };
+  let before = 0;
+  return async () => {
+    await abandonProjects();
+    let open = await countOpen();
+    for (const deadline = Date.now() + SETTLING_MS; open > before && Date.now() < deadline; open = await countOpen()) {
+      await wait(50);
+    }
+    before = open;
+  };
+}
+
+const stoodStill = (ms: number): string => `a process stood still for ${ms} ms`;
+
+interface Attacked {
+  apis: readonly string[];
+  tenant: Tenant;
+  belongings: Belongings;
+  documents: Documents;
+  loops: LoopProbe;
+  settle: () => Promise<void>;
+  violated: (what: string) => void;
+  say: (text: string) => void;
+}
+
 async function sendHostileRequests(
-  apis: readonly string[],
-  tenant: Tenant,
-  belongings: Belongings,
-  documents: Documents,
-  options: { valuesAPlace: number; seed: number },
-  violated: (what: string) => void,
+  { apis, tenant, belongings, documents, loops, settle, violated, say }: Attacked,
+  options: Required<HostileOptions> & TextOptions,
 ): Promise<Map<number, number>> {
   const faultOfReply = createReplyCheck(documents);
   const sender = createBytesSender(8);
   const answered = new Map<number, number>();
   const told = new Set<string>();
   let sent = 0;
-  const sendAll = (requests: readonly HostileRequest[], faultOfAnswer = faultOfReply) =>
-    Promise.all(
-      requests.map(async ({ endpoint, what, method, path, headers, body }) => {
-        const url = apis[sent++ % apis.length]!;
-        const prefix = endpoint.surface === 'public' ? '' : '/api/v1/cp';
-        const all = { ...headers, ...credentialsOf(tenant, endpoint) };
-        const fault = await sender.send({ url, method, path: prefix + path, headers: all, ...(body && { body }) }).then(
-          (reply) => {
-            answered.set(reply.status, (answered.get(reply.status) ?? 0) + 1);
-            return reply.headers['x-injected'] ? 'a header of the caller is in it' : faultOfAnswer(endpoint, reply);
-          },
-          (error: Error) => error.message,
-        );
-        // Once for each endpoint: one fault shows with many values.
-        if (!fault || told.has(`${endpoint.id} ${fault}`)) return;
-        told.add(`${endpoint.id} ${fault}`);
-        violated(`${method} ${path.slice(0, 200)} with ${what}: ${fault}`);
-      }),
+  // Once for each endpoint: one fault shows with many values.
+  const tell = ({ endpoint, method, path, what }: HostileRequest, fault: string, kind = fault) => {
+    if (told.has(`${endpoint.id} ${kind}`)) return;
+    told.add(`${endpoint.id} ${kind}`);
+    violated(`${method} ${path.slice(0, 200)} with ${what}: ${fault}`);
+  };
+  const sendOne = async (request: HostileRequest, faultOfAnswer: typeof faultOfReply) => {
+    const { endpoint, method, path, headers, body } = request;
+    const url = apis[sent++ % apis.length]!;
+    const prefix = endpoint.surface === 'public' ? '' : '/api/v1/cp';
+    const all = { ...headers, ...credentialsOf(tenant, endpoint) };
+    const fault = await sender.send({ url, method, path: prefix + path, headers: all, ...(body && { body }) }).then(
+      (reply) => {
+        answered.set(reply.status, (answered.get(reply.status) ?? 0) + 1);
+        return reply.headers['x-injected'] ? 'a header of the caller is in it' : faultOfAnswer(endpoint, reply);
+      },
+      (error: Error) => error.message,
     );
-  for (const endpoint of lastDeletes(endpoints)) {
-    await sendAll(hostileRequests(endpoint, (await EXAMPLES[endpoint.id]?.(belongings)) ?? {}, options));
+    if (fault) tell(request, fault);
+  };
+  const sendAll = async (requests: readonly HostileRequest[], faultOfAnswer = faultOfReply) => {
+    const sendSome = async (some: readonly HostileRequest[]) => {
+      await Promise.all(some.map((request) => sendOne(request, faultOfAnswer)));
+      await settle();
+    };
+    for (const { work, ms } of await findStalls(loops, requests, sendSome)) tell(work, stoodStill(ms), 'stall');
+  };
+  const inTurn = lastDeletes(endpoints);
+  for (const [at, endpoint] of inTurn.entries()) {
+    if (at > 0 && at % 20 === 0) say(`${at} of ${inTurn.length} endpoints, ${sent} requests`);
+    const parts = (await EXAMPLES[endpoint.id]?.(belongings)) ?? {};
+    await sendAll(hostileRequests(endpoint, parts, options));
+    await sendAll(textRequests(endpoint, parts, { ...options, seed: options.seed + endpoints.indexOf(endpoint) * 7 }));
   }
   // No document tells of these.
-  await sendAll(hostileElsewhere(options), (_endpoint, { status }) => (status < 500 ? undefined : `it is ${status}`));
+  const unlessFailed = (_endpoint: Endpoint, { status }: { status: number }) =>
+    status < 500 ? undefined : `it is ${status}`;
+  await sendAll(hostileElsewhere(options), unlessFailed);
+  await sendAll(textsElsewhere(options), unlessFailed);
   sender.close();
   return answered;
 }
@@ -197,6 +293,7 @@ async function attackTheWire(
   apis: readonly string[],
   apiKey: string,
   tenant: Tenant,
+  loops: LoopProbe,
   violated: (what: string) => void,
 ): Promise<number> {
   const { session } = tenant;
@@ -206,8 +303,11 @@ async function attackTheWire(
   const endless = floods({ apiKey, session, projectId });
   for (const url of apis) {
     for (const attack of [...attacks, ...endless]) {
-      const fault = await faultOfWire(url, attack);
-      if (fault) violated(`${attack.name}: ${fault}`);
+      const attackOnce = async () => {
+        const fault = await faultOfWire(url, attack);
+        if (fault) violated(`${attack.name}: ${fault}`);
+      };
+      for (const { ms } of await findStalls(loops, [attack], attackOnce)) violated(`${attack.name}: ${stoodStill(ms)}`);
     }
   }
   return apis.length * (attacks.length + endless.length);

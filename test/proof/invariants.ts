@@ -6,12 +6,15 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { sql, type SQL } from 'drizzle-orm';
 import { faultsOf } from '../resources/projects/model/record.ts';
 import type { Deployment } from '../support/deployment.ts';
+import { HELD, moneyFaults } from './money.ts';
 import type { Sink } from './sink.ts';
 import type { Workload } from './workload.ts';
 import { POST, PUT } from './workload-kinds.ts';
 
 /** How long recovery may take. */
 const RECOVERY_MS = 120_000;
+/** How long it may take until what a dead worker's calls hold is given back: two minutes, and a round of housekeeping. */
+const RELEASE_MS = 180_000;
 
 export interface InvariantOptions {
   deployment: Deployment;
@@ -34,6 +37,7 @@ export async function inspect(options: InvariantOptions): Promise<Inspection> {
   const startedAt = Date.now();
   const open = await untilSettled(options);
   const settledMs = Date.now() - startedAt;
+  await untilReleased(options);
   const found = await Promise.all([...CHECKS.map((check) => check(options)), projectsAreSound(options)]);
   return {
     ...{ settledMs, did: await summaryOf(options) },
@@ -61,6 +65,15 @@ async function untilSettled({ deployment: { db }, workload, say }: InvariantOpti
     if (open.length === 0 || Date.now() > deadline) return open;
     say?.(`${open.length} still open, such as: ${open[0]}`);
     await wait(2_000);
+  }
+}
+
+/** What is held even then is a violation that `moneyFaults` tells of. */
+async function untilReleased({ deployment: { db }, workload: { customerId }, say }: InvariantOptions): Promise<void> {
+  for (const deadline = Date.now() + RELEASE_MS; Date.now() < deadline; await wait(2_000)) {
+    const held = await db.rows<{ what: string }>(HELD(customerId));
+    if (held.length === 0) return;
+    say?.(`still held, such as: ${held[0]!.what}`);
   }
 }
 
@@ -212,13 +225,10 @@ const CHECKS: readonly Check[] = [
     ({ workload: { customerId } }) => sql`
     select 'run ' || r.id || ' has ' || r.turn_count || ' turns and ' || count(l.id) || ' charges' as what
     from runs r left join wallet_ledger l on l.customer_id = r.customer_id and starts_with(l.key, 'run:' || r.id || ':')
-    where r.customer_id = ${customerId} and r.status = 'succeeded' group by r.id having count(l.id) <> r.turn_count`,
+    where r.customer_id = ${customerId} and r.status = 'succeeded' group by r.id having count(l.id) <> r.turn_count
+      + (select count(*) from run_events e where e.run_id = r.id and e.status = 'aborted' and e.cost_usd >= 0.0000005)`,
   ),
-  none(
-    () => sql`
-    select 'budget ' || b.id || ' holds ' || b.reserved_usd || ' for nobody' as what from budgets b
-    where b.reserved_usd <> 0 and not exists (select 1 from cost_reservations c where c.budget_id = b.id)`,
-  ),
+  ({ deployment: { db }, workload: { customerId } }) => moneyFaults(db, customerId),
 
   /** What an attempt cost is what its run and those that it spawned cost. */
   none(

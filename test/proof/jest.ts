@@ -10,7 +10,7 @@ import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { endWithUs, removeWithUs } from '../bench/processes.ts';
-import { startNativePostgres } from '../support/native-postgres.ts';
+import { FOR_TESTS, startNativePostgres } from '../support/native-postgres.ts';
 import { prove, type Outcome, type ProofResult, type ProofRun } from './report.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -56,13 +56,13 @@ async function runTests(
   removeWithUs(folder);
   const [reportFile, triedFile] = [join(folder, 'report.json'), join(folder, 'tried.jsonl')];
   await writeFile(triedFile, '');
-  const postgres = await startNativePostgres(['max_connections=300', 'fsync=off']);
+  const postgres = await startNativePostgres(FOR_TESTS);
   if (typeof postgres === 'string') throw new Error(`no native Postgres: ${postgres}`);
   say(`${tests.join(' ')} on a native Postgres`);
   const child = spawn(
     process.execPath,
     [
-      ...['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js'],
+      'node_modules/jest/bin/jest.js',
       ...['--json', `--outputFile=${reportFile}`, `--seed=${seed}`, `--testTimeout=${small ? 120_000 : 600_000}`],
       ...(inTurn ? ['--runInBand'] : []),
       ...tests,

@@ -1,7 +1,13 @@
-/** S4: the gate of confirmation codes under guessing, haste and foreign hands. */
+/** S4: codes and links by mail under guessing, haste, foreign hands and floods. */
 import { proveByTests } from './jest.ts';
 
 await proveByTests({
-  ...{ name: 'otp', claim: 'S4', title: 'a code confirms one request, once, and guessing is stopped' },
-  tests: ['test/resources/otp', 'test/resources/sign-in/codes'],
+  ...{ name: 'otp', claim: 'S4' },
+  title: 'a code confirms one request, once; guessing is stopped, and nobody is flooded or kept out by others',
+  tests: [
+    'test/resources/otp',
+    'test/resources/sign-in/codes',
+    'test/resources/sign-in/attacks',
+    'test/resources/output-destinations/recipients',
+  ],
 });

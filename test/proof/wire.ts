@@ -1,7 +1,7 @@
 /**
  * A wire from one process to Postgres that knows which statement goes over it, and can hold it there: before the server
  * sees it, or when the server has committed it and before the process hears of that. What a kill at that moment leaves
- * behind is what no test in the process itself could make.
+ * behind is what no test in the process itself could make. Or it is only the answer that is lost: the wire is cut there.
  */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
@@ -19,6 +19,11 @@ export interface Wire {
   address: string;
   /** Springs once. */
   trap: Trap | undefined;
+  /**
+   * Called when the server has committed what these statements wrote, and before the process hears of it.
+   * @returns whether it never is to: the connection ends there
+   */
+  written: ((statements: readonly string[]) => boolean) | undefined;
   close(): Promise<void>;
 }
 
@@ -42,7 +47,7 @@ export async function startWire(target: string): Promise<Wire> {
   await once(server, 'listening');
   const wire: Wire = {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    trap: undefined,
+    ...{ trap: undefined, written: undefined },
     async close() {
       for (const socket of open) socket.destroy();
       server.close();
@@ -53,6 +58,8 @@ export async function startWire(target: string): Promise<Wire> {
 }
 
 const IDLE = 'I'.charCodeAt(0);
+/** A lock (`for update`) writes nothing. */
+const WRITES = /\b(insert\s+into|delete\s+from|(?<!for\s+|for\s+no\s+key\s+)update)\s+"?[a-z_]/i;
 
 /** Passes everything on, until the trap springs. */
 function watch(client: Socket, upstream: Socket, wire: Wire): void {
@@ -60,12 +67,16 @@ function watch(client: Socket, upstream: Socket, wire: Wire): void {
   /** The one that this connection has met, where its answer is what is waited for. */
   let met: Trap | undefined;
   let isHeld = false;
+  /** Of the transaction that is under way. */
+  let writing: string[] = [];
   const spring = (trap: Trap): void => {
     isHeld = true;
     trap.sprung();
   };
   const meet = (text: string | undefined): void => {
     const { trap } = wire;
+    if (text !== undefined && WRITES.test(text)) writing.push(text);
+    if (text !== undefined && /^rollback/i.test(text)) writing = [];
     if (!trap || text === undefined || !trap.statement.test(text)) return;
     wire.trap = undefined;
     if (trap.when === 'before') spring(trap);
@@ -79,8 +90,15 @@ function watch(client: Socket, upstream: Socket, wire: Wire): void {
     if (type === 'Q') meet(first);
   });
   const fromServer = messages(false, (type, body) => {
+    if (type === 'E') writing = [];
     // In a transaction until it says that it is not.
-    if (type === 'Z' && body[0] === IDLE && met) spring(met);
+    if (type !== 'Z' || body[0] !== IDLE) return;
+    if (met) spring(met);
+    if (writing.length > 0 && wire.written?.(writing)) {
+      isHeld = true;
+      client.destroy();
+    }
+    writing = [];
   });
   client.on('data', (chunk) => {
     if (isHeld) return;

@@ -26,11 +26,11 @@ export type Kind = (work: Work) => Promise<void>;
 
 /** A directive of the offline model. */
 const tool = (slug: string, args: object): string => `[[tool:${slug} ${JSON.stringify(args)}]]`;
-const put = (key: string) => tool(PUT, { key });
+export const put = (key: string) => tool(PUT, { key });
 const post = (key: string) => tool(POST, { key });
 
 /** @returns the id where it was accepted */
-async function dispatch(
+export async function dispatch(
   { name, call, accepted, refused }: Work,
   kind: string,
   prompt: string,
@@ -44,12 +44,16 @@ async function dispatch(
   return answer.run_id;
 }
 
-const run =
-  (kind: string, prompt: (work: Work) => string, more: (work: Work) => object = () => ({})): Kind =>
-  async (work) => {
-    const id = await dispatch(work, kind, prompt(work), more(work));
-    if (id !== undefined) await work.call({ surface: 'api', method: 'GET', path: `/v1/runs/${id}` });
+/** Its name is the kind's, for whoever tells of it. */
+function run(kind: string, prompt: (work: Work) => string, more: (work: Work) => object = () => ({})): Kind {
+  const named: Record<string, Kind> = {
+    async [kind](work) {
+      const id = await dispatch(work, kind, prompt(work), more(work));
+      if (id !== undefined) await work.call({ surface: 'api', method: 'GET', path: `/v1/runs/${id}` });
+    },
   };
+  return named[kind]!;
+}
 
 const isEnded = (status: number): boolean => status === 200 || status === 409;
 

@@ -94,6 +94,8 @@ export interface Workload {
   /** From here on calls count as made during a fault, until as many faults have ended as have begun. */
   faultBegins(): void;
   faultEnds(): void;
+  /** One piece of work, with all that it sets off; for when nothing else goes on. */
+  doAlone(kind: Kind): Promise<void>;
   /** Starts nothing new, and waits until every call has an answer. What was accepted goes on. */
   finish(): Promise<void>;
   call(request: Request): Promise<Reply>;
@@ -239,6 +241,8 @@ export async function prepareWorkload({
       select count(*)::int as open from runs where customer_id = ${customerId} and status in ('queued', 'running')`);
     return row!.open;
   };
+  const pieceOf = (kind: Kind): Promise<void> =>
+    kind({ name: `w${++count}`, customerId, random, call, accepted, refused, paid, billing });
   const keep = (work: Promise<unknown>): void => {
     underWay.add(work);
     void work.finally(() => underWay.delete(work));
@@ -249,7 +253,7 @@ export async function prepareWorkload({
     while (!isOver) {
       const picked = pickWeighted(random, kinds);
       const kind = open < maxOpen ? picked : reading;
-      keep(kind({ name: `w${++count}`, customerId, random, call, accepted, refused, paid, billing }));
+      keep(pieceOf(kind));
       await wait((1_000 / perSecond) * (0.5 + random()));
     }
   }
@@ -263,6 +267,13 @@ export async function prepareWorkload({
 
   return {
     ...{ customerId, accepted, paid, refused, calls, temporal, person, call },
+    async doAlone(kind) {
+      await pieceOf(kind);
+      for (const deadline = Date.now() + PATIENCE_MS; (await countOpen()) > 0 && Date.now() < deadline;) {
+        await person.look();
+        await wait(100);
+      }
+    },
     begin() {
       keep(keepStarting());
       keep(keepAnswering());

@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { endpoint as declare, handle, type Endpoint } from '../../src/platform/http/endpoint.ts';
+import { can } from '../../src/platform/core/rights.ts';
 import { createAuthenticate } from '../../src/platform/http/auth.ts';
-import { createSurface, errorHandler, notFound } from '../../src/platform/http/app.ts';
+import { createSurface } from '../../src/platform/http/app.ts';
 import { createBrowserProxy } from '../../src/platform/http/proxy.ts';
 import { listen, type Listener } from '../../src/platform/http/server.ts';
 import { claimsFor, startIdentityProvider, wrongTokens, type IdentityProvider } from '../support/identity-provider.ts';
@@ -24,31 +25,50 @@ import { matrixPath, wrongCredentials, type Material, type WrongCredential } fro
 let service: TestService;
 let tenant: Tenant;
 let material: Material;
-
 let provider: IdentityProvider;
 
-beforeAll(async () => {
+/** Of either way of running the gateway. */
+const start = async ({ split }: { split: boolean }) => {
   provider = await startIdentityProvider();
-  service = await startTestService({ worker: false, env: provider.settings });
+  service = await startTestService({ worker: false, split, env: provider.settings });
   tenant = await service.tenant('acc_acme');
+  await service.services.members.seedOwner('acme', tenant.caller.actor);
   const { body } = await tenant.cp('POST', '/v1/api-keys', { name: 'to be revoked' });
   await tenant.cp('DELETE', `/v1/api-keys/${body.id}`);
+  const elsewhere = await service.tenant('acc_elsewhere');
+  await service.services.members.seedOwner('elsewhere', elsewhere.caller.actor);
+  const token = (claims: object) => provider.token({ ...claimsFor(tenant), ...claims });
   material = {
-    ...{ tenant, revokedKey: body.key, endedSession: await signedOut(tenant) },
-    identityToken: await provider.token(claimsFor(tenant)),
+    ...{ tenant, revokedKey: body.key, endedSession: await signedOut(tenant), removed: await removedMember() },
+    identityToken: await token({}),
     wrongTokens: await wrongTokens(provider, tenant),
+    rolelessTokens: [
+      ['an access token of a member of another workspace', await token({ email: elsewhere.caller.actor })],
+      ['an access token without an e-mail address', await token({ email: undefined })],
+      ['an access token with an address that is not confirmed', await token({ email_verified: false })],
+    ],
   };
-});
-afterAll(async () => {
-  await service.close();
-  await provider.close();
-});
+};
+const stop = async () => {
+  await service?.close();
+  await provider?.close();
+};
 
 async function signedOut({ caller }: Tenant): Promise<string> {
   const session = sessionFor(caller, 'owner', 1_800);
   const cookie = `service_session=${session}`;
   expect((await call(`${service.baseUrl}/logout`, 'POST', { cookie }, {})).status).toBe(204);
   return session;
+}
+
+/** What an admin of the workspace still has in hand after somebody took them out. */
+async function removedMember(): Promise<Material['removed']> {
+  const email = 'removed@acme.example';
+  const added = await tenant.cp('POST', '/v1/workspaces/acc_acme/members', { email, role: 'admin' });
+  const session = sessionFor({ ...tenant.caller, actor: email }, 'admin');
+  const token = await provider.token({ ...claimsFor(tenant), email });
+  expect((await tenant.cp('DELETE', `/v1/workspaces/acc_acme/members/${added.body.id}`)).status).toBe(204);
+  return { session, token };
 }
 
 /** Sends each and gives those that were not refused exactly as they must be. */
@@ -65,145 +85,193 @@ async function notRefused(method: string, url: string, wrong: readonly WrongCred
 }
 
 /** @param gateway with the proxy's prefix where the endpoint is behind it */
-async function expectRefusals(endpoint: Endpoint, gateway: string, controlPlane: string): Promise<void> {
+async function expectRefusals(endpoint: Endpoint, gateway: string, controlPlane: string | undefined): Promise<void> {
   const { atGateway, atControlPlane } = wrongCredentials(endpoint, material);
   const path = matrixPath(endpoint);
   expect(await notRefused(endpoint.method, gateway + path, atGateway)).toEqual([]);
-  expect(await notRefused(endpoint.method, controlPlane + path, atControlPlane)).toEqual([]);
+  const direct = controlPlane === undefined ? [] : atControlPlane;
+  expect(await notRefused(endpoint.method, controlPlane + path, direct)).toEqual([]);
   expect(atGateway.length + atControlPlane.length).toBeGreaterThan(10);
   tried('endpoints');
-  tried('wrong credentials refused', atGateway.length + atControlPlane.length);
+  tried('wrong credentials refused', atGateway.length + direct.length);
 }
 
 const gatewayOf = ({ surface }: Endpoint) => (surface === 'public' ? service.baseUrl : `${service.baseUrl}/api/v1/cp`);
 const REFUSED = [401, 403];
+const statusOf = async (address: string, endpoint: Endpoint, headers: Record<string, string>) =>
+  (await call(address + matrixPath(endpoint), endpoint.method.toUpperCase(), headers)).status;
 
-describe.each(byId())('%s', (_id, endpoint) => {
-  // Guards: section 5 of the specification, to the byte. Nothing of an endpoint happens without its credential.
-  test('refuses every wrong credential', () => expectRefusals(endpoint, gatewayOf(endpoint), service.controlPlaneUrl));
+describe('in one process', () => {
+  beforeAll(() => start({ split: false }));
+  afterAll(stop);
 
-  // Guards: the test above could fail. With the right credential the same request comes through, at either listener.
-  test('takes the right one', async () => {
-    const ways: [string, Record<string, string>][] = [[gatewayOf(endpoint), credentialsOf(tenant, endpoint)]];
-    if (endpoint.credential === 'session')
-      ways.push([service.controlPlaneUrl, { 'x-service-session': tenant.session }]);
-    if (endpoint.credential === 'identity')
-      ways.push([service.controlPlaneUrl, { authorization: `Bearer ${material.identityToken}` }]);
-    for (const [address, headers] of ways) {
-      const { status } = await call(address + matrixPath(endpoint), endpoint.method.toUpperCase(), headers);
+  describe.each(byId())('%s', (_id, endpoint) => {
+    // Guards: section 5 of the specification, to the byte. Nothing of an endpoint happens without its credential.
+    test('refuses every wrong credential', () =>
+      expectRefusals(endpoint, gatewayOf(endpoint), service.controlPlaneUrl));
+
+    // Guards: the test above could fail. With the right credential the same request comes through, at either listener.
+    test('takes the right one', async () => {
+      const ways: [string, Record<string, string>][] = [[gatewayOf(endpoint), credentialsOf(tenant, endpoint)]];
+      if (endpoint.credential === 'session')
+        ways.push([service.controlPlaneUrl, { 'x-service-session': tenant.session }]);
+      if (endpoint.credential === 'identity') {
+        // A token whose bearer has no role is for what asks for none.
+        const tokens = endpoint.right ? [] : material.rolelessTokens.map(([, token]) => token);
+        for (const token of [material.identityToken, ...tokens])
+          ways.push([service.controlPlaneUrl, { authorization: `Bearer ${token}` }]);
+      }
+      for (const [address, headers] of ways) {
+        const status = await statusOf(address, endpoint, headers);
+        expect(REFUSED).not.toContain(status);
+        expect(status).toBeLessThan(500);
+      }
+    });
+  });
+
+  // Guards: what the matrix covers is what is served.
+  test('covers what is served', () => {
+    expect(service.routes.map(({ endpoint }) => endpoint.id)).toEqual(endpoints.map(({ id }) => id));
+  });
+
+  // Guards: a bearer whom nothing gives a role starts no destruction, of the own workspace neither.
+  test('nobody without a role takes a workspace down', async () => {
+    for (const [, token] of [...material.rolelessTokens, ['', material.removed.token] as const]) {
+      const headers = { authorization: `Bearer ${token}` };
+      const { status } = await call(`${service.controlPlaneUrl}/v1/workspaces/acc_acme`, 'DELETE', headers);
+      expect(status).toBe(token === material.removed.token ? 401 : 403);
+    }
+    const row = await service.services.stores.workspaces.find('acc_acme');
+    expect(row).toMatchObject({ status: 'ready', destroyingSince: null, generation: 0 });
+  });
+
+  adminRoutes();
+  theGateway();
+});
+
+describe('in split mode', () => {
+  beforeAll(() => start({ split: true }));
+  afterAll(stop);
+
+  describe.each(byId(endpoints.filter(({ surface }) => surface === 'control-plane')))('%s', (_id, endpoint) => {
+    // Guards: a gateway that forwards refuses what one with the control plane in it does, and lets the right one through.
+    test('refuses every wrong credential and takes the right one', async () => {
+      await expectRefusals(endpoint, gatewayOf(endpoint), undefined);
+      const status = await statusOf(gatewayOf(endpoint), endpoint, credentialsOf(tenant, endpoint));
       expect(REFUSED).not.toContain(status);
       expect(status).toBeLessThan(500);
-    }
-  });
-});
-
-// Guards: what the matrix covers is what is served.
-test('covers what is served', () => {
-  expect(service.routes.map(({ endpoint }) => endpoint.id)).toEqual(endpoints.map(({ id }) => id));
-});
-
-describe('admin routes', () => {
-  // Made of the product's own parts, whatever admin routes it has.
-  const route = handle(
-    declare({
-      id: 'customers.rename',
-      surface: 'control-plane',
-      method: 'post',
-      path: '/v1/customers/{id}/name',
-      credential: 'admin',
-      summary: 'Stands for every admin route',
-      params: z.object({ id: z.string() }),
-      status: 200,
-      reply: z.object({ isAdmin: z.boolean() }),
-    }),
-    async ({ caller }) => ({ isAdmin: caller.isAdmin }),
-  );
-  const open: Listener[] = [];
-  let direct: string;
-  let gateway: string;
-
-  beforeAll(async () => {
-    const { SESSION_SECRET: sessionSecret, ADMIN_SECRET: adminSecret } = TEST_SECRETS;
-    const { log } = service.runtime;
-    const authenticate = createAuthenticate({
-      sessionSecret,
-      adminSecret,
-      operatorToken: '',
-      isEnded: service.services.signIn.sessions.isEnded,
-      apiKeyCaller: service.services.apiKeys.caller,
-      identityCaller: service.services.identityCaller,
     });
-    const surface = () => createSurface({ routes: [route], authenticate });
-    const forward = surface().use(notFound, errorHandler(log));
-    const proxy = createBrowserProxy({ sessionSecret, adminSecret, forward });
-    const options = { port: 0, log, ready: async () => {} };
-    open.push(await listen({ ...options, routers: [surface()] }));
-    open.push(await listen({ ...options, routers: [['/api/v1/cp', proxy]] }));
-    direct = open[0]!.url;
-    gateway = `${open[1]!.url}/api/v1/cp`;
   });
-  afterAll(() => Promise.all(open.map((listener) => listener.close(0))));
 
-  // Guards: neither a session alone, of any role, nor a stamp made for anything else opens an admin route.
-  test('refuse every wrong credential', () => expectRefusals(route.endpoint, gateway, direct));
-
-  // Guards: the proxy stamps owners and admins, so that they come through.
-  test.each(['owner', 'admin'] as const)('take an %s', async (role) => {
-    const cookie = `service_session=${sessionFor(tenant.caller, role)}`;
-    const answer = await call(gateway + matrixPath(route.endpoint), 'POST', { cookie });
-    expect(answer).toMatchObject({ status: 200, body: { isAdmin: true } });
-  });
+  theGateway();
 });
 
-describe('the gateway', () => {
-  const ADDRESSES = [
-    ...new Set(endpoints.map(({ path }) => path)),
-    ...['/v1', '/v1/', '/v1/nothing', '/v1/keys', '/v1/runs/1/status', '/v1/system/health', '/v1/memory/entries'],
-    ...[
-      '/v1/billing/catalog',
-      '/v1/customers',
-      '/v2/agents',
-      '/V1/agents',
-      '/v1/Agents',
-      '/v1/agents%2F',
-      '/v1//agents',
-    ],
-    ...['/v1/agents/x', '/v1/webhooks/1/x', '/v1/api/v1/cp/v1/runs', '/cp/v1/runs', '/metrics', '/v1/openapi.json'],
-  ];
-  const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
-  const nine = Object.keys(PUBLIC_API).map((address) => new RegExp(`^${address.replace('{}', '[^/]+')}$`));
-  const outside = ADDRESSES.flatMap((path) =>
-    METHODS.map((method) => ({ method, path: matrixPath({ path }) })).filter(
-      ({ method, path }) => !nine.some((address) => address.test(`${method} ${path}`)),
-    ),
-  );
+/** Made of the product's own parts, whatever admin routes it has. */
+function adminRoutes(): void {
+  describe('admin routes', () => {
+    const route = handle(
+      declare({
+        id: 'customers.rename',
+        surface: 'control-plane',
+        method: 'post',
+        path: '/v1/customers/{id}/name',
+        credential: 'admin',
+        summary: 'Stands for every admin route',
+        params: z.object({ id: z.string() }),
+        status: 200,
+        reply: z.object({ isAdmin: z.boolean() }),
+      }),
+      async ({ caller }) => ({ isAdmin: can(caller, 'admin.routes') }),
+    );
+    const open: Listener[] = [];
+    let direct: string;
+    let gateway: string;
 
-  // Guards: the allowlist. Beside the nine there is nothing, and no credential makes a difference.
-  test.each(['nobody', 'a key', 'a session'])('has nothing beside the nine for %s', async (who) => {
-    const holding: Record<string, Record<string, string>> = {
-      'a key': { authorization: `Bearer ${tenant.apiKey}` },
-      'a session': { cookie: `service_session=${tenant.session}`, 'x-service-session': tenant.session },
-    };
-    const found: [string, Answer][] = [];
-    for (const { method, path } of outside) {
-      const answer = await call(service.baseUrl + path, method, holding[who] ?? {});
-      if (answer.status !== 404 || JSON.stringify(answer.body) !== '{"detail":"not_found"}')
-        found.push([`${method} ${path}`, answer]);
-    }
-    expect(found).toEqual([]);
-    expect(outside.length).toBeGreaterThan(100);
-    tried('addresses beside the nine', outside.length);
-  });
-
-  // Guards: who a request speaks for comes from the cookie. Headers that only the proxy may set are taken away.
-  test('does not believe headers that it sets itself', async () => {
-    const other = await service.tenant('acc_spoofed');
-    const { body } = await call(`${service.baseUrl}/api/v1/cp/v1/api-keys`, 'GET', {
-      cookie: `service_session=${tenant.session}`,
-      'x-service-session': other.session,
-      'X-Service-Customer': 'spoofed',
-      'x-service-admin': 't=1,v1=0',
+    beforeAll(async () => {
+      const { SESSION_SECRET: sessionSecret, ADMIN_SECRET: adminSecret } = TEST_SECRETS;
+      const { log } = service.runtime;
+      const authenticate = createAuthenticate({
+        sessionSecret,
+        adminSecret,
+        operatorToken: '',
+        isEnded: service.services.signIn.sessions.isEnded,
+        apiKeyCaller: service.services.apiKeys.caller,
+        identityCaller: service.services.identityCaller,
+      });
+      const surface = () => createSurface({ routes: [route], authenticate });
+      const forward = surface();
+      const proxy = createBrowserProxy({ sessionSecret, adminSecret, routes: [route], forward });
+      const options = { port: 0, log, ready: async () => {} };
+      open.push(await listen({ ...options, routers: [surface()] }));
+      open.push(await listen({ ...options, routers: [['/api/v1/cp', proxy]] }));
+      direct = open[0]!.url;
+      gateway = `${open[1]!.url}/api/v1/cp`;
     });
-    expect(body.data.map((key: { customer_id: string }) => key.customer_id)).toEqual(['acme', 'acme']);
+    afterAll(() => Promise.all(open.map((listener) => listener.close(0))));
+
+    // Guards: neither a session alone, of any role, nor a stamp made for anything else opens an admin route.
+    test('refuse every wrong credential', () => expectRefusals(route.endpoint, gateway, direct));
+
+    // Guards: the proxy stamps owners and admins, so that they come through.
+    test.each(['owner', 'admin'] as const)('take an %s', async (role) => {
+      const cookie = `service_session=${sessionFor(tenant.caller, role)}`;
+      const answer = await call(gateway + matrixPath(route.endpoint), 'POST', { cookie });
+      expect(answer).toMatchObject({ status: 200, body: { isAdmin: true } });
+    });
   });
-});
+}
+
+function theGateway(): void {
+  describe('the gateway', () => {
+    const ADDRESSES = [
+      ...new Set(endpoints.map(({ path }) => path)),
+      ...['/v1', '/v1/', '/v1/nothing', '/v1/keys', '/v1/runs/1/status', '/v1/system/health', '/v1/memory/entries'],
+      ...[
+        '/v1/billing/catalog',
+        '/v1/customers',
+        '/v2/agents',
+        '/V1/agents',
+        '/v1/Agents',
+        '/v1/agents%2F',
+        '/v1//agents',
+      ],
+      ...['/v1/agents/x', '/v1/webhooks/1/x', '/v1/api/v1/cp/v1/runs', '/cp/v1/runs', '/metrics', '/v1/openapi.json'],
+    ];
+    const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+    const nine = Object.keys(PUBLIC_API).map((address) => new RegExp(`^${address.replace('{}', '[^/]+')}$`));
+    const outside = ADDRESSES.flatMap((path) =>
+      METHODS.map((method) => ({ method, path: matrixPath({ path }) })).filter(
+        ({ method, path }) => !nine.some((address) => address.test(`${method} ${path}`)),
+      ),
+    );
+
+    // Guards: the allowlist. Beside the nine there is nothing, and no credential makes a difference.
+    test.each(['nobody', 'a key', 'a session'])('has nothing beside the nine for %s', async (who) => {
+      const holding: Record<string, Record<string, string>> = {
+        'a key': { authorization: `Bearer ${tenant.apiKey}` },
+        'a session': { cookie: `service_session=${tenant.session}`, 'x-service-session': tenant.session },
+      };
+      const found: [string, Answer][] = [];
+      for (const { method, path } of outside) {
+        const answer = await call(service.baseUrl + path, method, holding[who] ?? {});
+        if (answer.status !== 404 || JSON.stringify(answer.body) !== '{"detail":"not_found"}')
+          found.push([`${method} ${path}`, answer]);
+      }
+      expect(found).toEqual([]);
+      expect(outside.length).toBeGreaterThan(100);
+      tried('addresses beside the nine', outside.length);
+    });
+
+    // Guards: who a request speaks for comes from the cookie. Headers that only the proxy may set are taken away.
+    test('does not believe headers that it sets itself', async () => {
+      const other = await service.tenant('acc_spoofed');
+      const { body } = await call(`${service.baseUrl}/api/v1/cp/v1/api-keys`, 'GET', {
+        cookie: `service_session=${tenant.session}`,
+        'x-service-session': other.session,
+        'X-Service-Customer': 'spoofed',
+        'x-service-admin': 't=1,v1=0',
+      });
+      expect(body.data.map((key: { customer_id: string }) => key.customer_id)).toEqual(['acme', 'acme']);
+    });
+  });
+}

@@ -78,6 +78,26 @@ const CAPPED: Record<CappedResource, Capped> = {
     create: (tenant, n) => tenant.cp('POST', '/v1/memory/entries', { type: 'note', content: `Note ${n}.` }),
     free: (tenant, { id }) => confirmed(tenant, 'DELETE', `/v1/memory/entries/${id}`),
   },
+  webhook_endpoints: {
+    fill: (customerId, count) =>
+      rows(sql`
+        insert into webhook_subscriptions (customer_id, url, events, sealed_secret)
+        select ${customerId}, 'https://example.com/' || n, '{*}', 'sealed' from ${upTo(count)}`),
+    create: (tenant, n) => tenant.api('POST', '/v1/webhooks', { url: `https://example.com/hook-${n}` }),
+    free: (tenant, { id }) => tenant.api('DELETE', `/v1/webhooks/${id}`),
+  },
+  output_destinations: {
+    fill: (customerId, count) =>
+      rows(sql`
+        insert into output_destinations (id, customer_id, name, kind, config)
+        select gen_random_uuid(), ${customerId}, 'filled ' || n, 'webhook', '{"url": "https://example.com"}'
+        from ${upTo(count)}`),
+    create: (tenant, n) =>
+      tenant.cp('POST', '/v1/output-destinations', {
+        ...{ name: `destination ${n}`, kind: 'webhook', config: { url: 'https://example.com/hook' } },
+      }),
+    free: (tenant, { id }) => tenant.cp('DELETE', `/v1/output-destinations/${id}`),
+  },
 };
 const RESOURCES = Object.keys(CAPPED) as CappedResource[];
 const fillMemory = (customerId: string, type: string, count: number) =>
@@ -143,7 +163,9 @@ describe('a smaller plan', () => {
     const tenant = await tenantWith('free', resource, 0);
     const { customerId } = tenant.caller;
     const setPlan = (plan: Plan) =>
-      rows(sql`update workspaces set plan = ${plan}::workspace_plan where customer_id = ${customerId}`);
+      rows(sql`
+        update workspaces set plan = ${plan}::workspace_plan, granted_plan = ${plan}::workspace_plan
+        where customer_id = ${customerId}`);
     await setPlan('starter_hosted');
     const { create, free } = CAPPED[resource];
     const made = await create(tenant, 1);

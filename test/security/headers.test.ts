@@ -1,19 +1,14 @@
 /** What every answer tells a browser that it may do with it, of every surface: generated from the declared endpoints. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { picture } from '../support/belongings.ts';
 import { byId, endpoints } from '../support/endpoints.ts';
 import { credentialsOf } from '../support/send.ts';
-import { call, startTestService, type Tenant, type TestService } from '../support/service.ts';
+import { call, GATEWAYS, startTestService, type Tenant, type TestService } from '../support/service.ts';
 import { tried } from '../support/sizes.ts';
 import { matrixPath } from '../support/wrong-credentials.ts';
 
 let service: TestService;
 let tenant: Tenant;
-beforeAll(async () => {
-  service = await startTestService({ worker: false });
-  tenant = await service.tenant('acc_acme');
-});
-afterAll(() => service?.close());
 
 /** The defaults of helmet, which nothing may weaken. */
 function expectSafe(headers: Headers): void {
@@ -38,49 +33,57 @@ function expectSafe(headers: Headers): void {
   tried('answers with safe headers');
 }
 
-// Guards: an answer of any endpoint, given or refused, at either listener, is no page and no script for a browser.
-test.each(byId())('%s', async (_id, endpoint) => {
-  const prefix = endpoint.surface === 'public' ? '' : '/api/v1/cp';
-  const path = matrixPath(endpoint);
-  for (const url of [`${service.baseUrl}${prefix}${path}`, service.controlPlaneUrl + path]) {
-    for (const credentials of [{}, credentialsOf(tenant, endpoint)]) {
-      expectSafe((await call(url, endpoint.method.toUpperCase(), credentials)).headers);
+describe.each(GATEWAYS)('%s', (_mode, { split }) => {
+  beforeAll(async () => {
+    service = await startTestService({ worker: false, split });
+    tenant = await service.tenant('acc_acme');
+  });
+  afterAll(() => service?.close());
+
+  // Guards: an answer of any endpoint, given or refused, at either listener, is no page and no script for a browser.
+  test.each(byId())('%s', async (_id, endpoint) => {
+    const prefix = endpoint.surface === 'public' ? '' : '/api/v1/cp';
+    const path = matrixPath(endpoint);
+    for (const url of [`${service.baseUrl}${prefix}${path}`, service.controlPlaneUrl + path]) {
+      for (const credentials of [{}, credentialsOf(tenant, endpoint)]) {
+        expectSafe((await call(url, endpoint.method.toUpperCase(), credentials)).headers);
+      }
     }
-  }
-});
+  });
 
-// Guards: a picture that a tenant put here comes as a picture. Attachments: test/resources/attachments.
-test('an avatar', async () => {
-  await tenant.cp('POST', '/v1/agents', { slug: 'seen', model: 'offline', prompt: 'You are seen.' });
-  const form = new FormData();
-  form.set('file', new Blob([await picture()]), 'avatar.html');
-  expect((await tenant.cp('PUT', '/v1/agents/seen/avatar', form)).status).toBeLessThan(300);
-  const { headers } = await tenant.cp('GET', '/v1/agents/seen/avatar');
-  expectSafe(headers);
-  expect(headers.get('content-type')).toBe('image/webp');
-});
+  // Guards: a picture that a tenant put here comes as a picture. Attachments: test/resources/attachments.
+  test('an avatar', async () => {
+    await tenant.cp('POST', '/v1/agents', { slug: 'seen', model: 'offline', prompt: 'You are seen.' });
+    const form = new FormData();
+    form.set('file', new Blob([await picture()]), 'avatar.html');
+    expect((await tenant.cp('PUT', '/v1/agents/seen/avatar', form)).status).toBeLessThan(300);
+    const { headers } = await tenant.cp('GET', '/v1/agents/seen/avatar');
+    expectSafe(headers);
+    expect(headers.get('content-type')).toBe('image/webp');
+  });
 
-// Guards: pages for people, which do run scripts, run their own and no others.
-test.each([
-  '/docs',
-  '/docs/control-plane',
-  '/login',
-  '/miniapps/nobodys',
-  '/openapi/public.json',
-  '/healthz',
-  '/readyz',
-])('the page %s', async (path) => {
-  const { headers } = await call(service.baseUrl + path, 'GET', {});
-  expectSafe(headers);
-});
+  // Guards: pages for people, which do run scripts, run their own and no others.
+  test.each([
+    '/docs',
+    '/docs/control-plane',
+    '/login',
+    '/miniapps/nobodys',
+    '/openapi/public.json',
+    '/healthz',
+    '/readyz',
+  ])('the page %s', async (path) => {
+    const { headers } = await call(service.baseUrl + path, 'GET', {});
+    expectSafe(headers);
+  });
 
-// Guards: an address that is none, a method that is none, and a request that is none are answered alike.
-test.each([
-  ['GET', '/v1/nothing', undefined],
-  ['OPTIONS', '/v1/runs', undefined],
-  ['POST', '/v1/runs', '{'],
-  ['GET', '/%', undefined],
-])('the refusal of %s %s', async (method, path, body) => {
-  const init = { method, headers: credentialsOf(tenant, endpoints[0]!), ...(body && { body }) };
-  expectSafe((await fetch(service.baseUrl + path, init)).headers);
+  // Guards: an address that is none, a method that is none, and a request that is none are answered alike.
+  test.each([
+    ['GET', '/v1/nothing', undefined],
+    ['OPTIONS', '/v1/runs', undefined],
+    ['POST', '/v1/runs', '{'],
+    ['GET', '/%', undefined],
+  ])('the refusal of %s %s', async (method, path, body) => {
+    const init = { method, headers: credentialsOf(tenant, endpoints[0]!), ...(body && { body }) };
+    expectSafe((await fetch(service.baseUrl + path, init)).headers);
+  });
 });

@@ -1,6 +1,7 @@
 /**
  * What no client of good will sends, to every endpoint: an endpoint is in by being declared. Each request is right but
- * for one place, and must get what the OpenAPI document promises, soon, and leave the service as it was.
+ * for one place, and must get what the OpenAPI document promises, soon, without keeping others waiting, and leave the
+ * service as it was.
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { documents } from '../../src/openapi.ts';
@@ -15,11 +16,12 @@ import { faultOfWire, floods, wireAttacks } from '../support/hostile-wire.ts';
 import { startProject } from '../support/projects.ts';
 import { createBytesSender } from '../support/send-bytes.ts';
 import { credentialsOf } from '../support/send.ts';
-import { startTestService, type Tenant, type TestService } from '../support/service.ts';
+import { GATEWAYS, startTestService, type Tenant, type TestService } from '../support/service.ts';
+import { findStalls, watchOwnLoop } from '../support/stall-oracle.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
 
-/** Other ones at each place; `npm run proof:fuzz` tries all of them everywhere. */
-const VALUES_A_PLACE = 3;
+/** Another one at each place; `npm run proof:fuzz` tries all of them everywhere. */
+const VALUES_A_PLACE = 1;
 /** One of each thing is made before, which takes its time on a busy machine. */
 const SET_UP_MS = 300_000;
 
@@ -28,6 +30,7 @@ let receiver: WebhookReceiver;
 let tenant: Tenant;
 let belongings: Belongings;
 let faultOfReply: ReturnType<typeof createReplyCheck>;
+let loop: ReturnType<typeof watchOwnLoop>;
 const sender = createBytesSender(4);
 
 beforeAll(async () => {
@@ -37,8 +40,10 @@ beforeAll(async () => {
   belongings = await makeBelongings(service, tenant, receiver, 'hostile');
   const { public: ofPublic, controlPlane } = documents(service.routes, service.runtime.config);
   faultOfReply = createReplyCheck({ public: ofPublic(), 'control-plane': controlPlane() });
+  loop = watchOwnLoop();
 }, SET_UP_MS);
 afterAll(async () => {
+  loop.stop();
   sender.close();
   await service.close();
   await receiver.close();
@@ -57,6 +62,22 @@ async function faultOf(
   );
 }
 
+/** Sends them all, and looks whether the service stood still meanwhile. */
+async function faultsOfAll(requests: readonly HostileRequest[], faultOfAnswer = faultOfReply): Promise<string[]> {
+  const faults = new Set<string>();
+  const said = ({ method, path, what }: HostileRequest, fault: string) =>
+    faults.add(`${method} ${path.slice(0, 200)} with ${what}: ${fault}`);
+  const sendAll = (some: readonly HostileRequest[]) =>
+    Promise.all(
+      some.map(async (request) => {
+        const fault = await faultOf(request, faultOfAnswer);
+        if (fault) said(request, fault);
+      }),
+    );
+  for (const { work, ms } of await findStalls(loop, requests, sendAll)) said(work, `holds the service up for ${ms} ms`);
+  return [...faults];
+}
+
 /** Nothing to be wrong in: what is sent beside it is all that there is. */
 const takesNothing = ({ params, query, body, upload, uploads }: Endpoint) =>
   !(params ?? query ?? body ?? upload ?? uploads);
@@ -67,13 +88,7 @@ describe.each(byId(lastDeletes(endpoints)))('%s', (id, endpoint) => {
     const parts = (await EXAMPLES[id]?.(belongings)) ?? {};
     const options = { valuesAPlace: VALUES_A_PLACE, seed: endpoints.indexOf(endpoint) };
     const requests = hostileRequests(endpoint, parts, options);
-    const faults = await Promise.all(
-      requests.map(async (request) => {
-        const fault = await faultOf(request);
-        return fault ? [`${request.method} ${request.path.slice(0, 200)} with ${request.what}: ${fault}`] : [];
-      }),
-    );
-    expect(faults.flat()).toEqual([]);
+    expect(await faultsOfAll(requests)).toEqual([]);
     expect(requests.length).toBeGreaterThanOrEqual(takesNothing(endpoint) ? 2 : 3);
   });
 });
@@ -81,26 +96,29 @@ describe.each(byId(lastDeletes(endpoints)))('%s', (id, endpoint) => {
 // Guards: what is served beside the endpoints takes hostile input no worse than they do.
 test('so do the addresses that are no endpoints', async () => {
   const requests = hostileElsewhere({ valuesAPlace: VALUES_A_PLACE });
-  const faults: string[] = [];
-  for (const request of requests) {
-    const fault = await faultOf(request, (_endpoint, { status }) => (status < 500 ? undefined : `it is ${status}`));
-    if (fault) faults.push(`${request.method} ${request.path.slice(0, 200)} with ${request.what}: ${fault}`);
-  }
+  const faults = await faultsOfAll(requests, (_, { status }) => (status < 500 ? undefined : `it is ${status}`));
   expect(faults).toEqual([]);
 });
 
 // Guards: what is not quite HTTP, more than one request or without end is answered or cut off, and is nobody's failure.
-test('connections are used as they must not be', async () => {
+test.each(GATEWAYS)('connections are used as they must not be, %s', async (_, { split }) => {
+  const asked = split ? await startTestService({ split }) : service;
   const faults: string[] = [];
   // The workspace is archived by now, and its keys with it.
-  const caller = await service.tenant('acc_wire');
+  const caller = await asked.tenant('acc_wire');
   const { apiKey, session } = caller;
   const projectId = await startProject(caller, 'blog-post');
   const attacks = wireAttacks(`authorization: Bearer ${apiKey}\r\n`);
   for (const attack of [...attacks, ...floods({ apiKey, session, projectId })]) {
-    const fault = await faultOfWire(service.baseUrl, attack);
-    if (fault) faults.push(`${attack.name}: ${fault}`);
+    const attackOnce = async () => {
+      const fault = await faultOfWire(asked.baseUrl, attack);
+      if (fault) faults.push(`${attack.name}: ${fault}`);
+    };
+    for (const { ms } of await findStalls(loop, [attack], attackOnce)) {
+      faults.push(`${attack.name}: it holds the service up for ${ms} ms`);
+    }
   }
+  if (split) await asked.close();
   expect(faults).toEqual([]);
 });
 

@@ -66,11 +66,13 @@ async function fill(box = old, tokens = 1, db = database.db): Promise<void> {
     ...{ customerId, keyHash: 'hash', limitUsd: '1', sealed: box.seal('router key', routerKeyOwner(customerId)) },
   });
   const webhooks = createWebhookStore(db);
-  const sealed = (text: string) => box.seal(text, webhookOwner(customerId));
-  const { id } = await webhooks.insertSubscription({
-    ...{ customerId, url: 'https://example.com', events: ['*'], sealedSecret: sealed('first secret') },
+  const sealed = (text: string, id: number) => box.seal(text, webhookOwner(customerId, id));
+  const endpoint = { customerId, url: 'https://example.com', events: ['*'] };
+  const { id } = await webhooks.insertSubscription(endpoint, (own) => sealed('first secret', own));
+  const rotated = ({ sealedSecret }: { sealedSecret: string }) => ({
+    ...{ sealedSecret: sealed('second secret', id), sealedPreviousSecret: sealedSecret },
   });
-  await webhooks.rotateSecret(customerId, id, sealed('second secret'), new Date(Date.now() + 1e6));
+  await webhooks.rotateSecret(customerId, id, rotated, new Date(Date.now() + 1e6));
 }
 
 /** Everything that is sealed, opened as those do who use it. */

@@ -2,11 +2,13 @@
  * The migrated, empty database that every test file starts from: a database on the server of `TEST_DATABASE_URL`, else a
  * data directory of the embedded Postgres, kept in `.cache` under the hash of the migrations.
  */
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { cp, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import { startPostgres } from '../../src/embedded/postgres.ts';
 import { migrate } from '../../src/platform/db/migrate.ts';
@@ -44,7 +46,9 @@ export async function makeTemplate(): Promise<void> {
 export async function copyTemplate(into: string): Promise<void> {
   const template = await describeTemplate();
   await makeDirectory(template);
-  await cp(template.directory, into, { recursive: true });
+  await mkdir(into, { recursive: true });
+  // A thousand files: Node's own copy takes ten times the processor's time.
+  await promisify(execFile)('cp', ['-R', `${template.directory}/.`, into]);
 }
 
 async function makeDirectory({ directory }: Template): Promise<void> {

@@ -32,6 +32,8 @@ export interface Replica {
   url: string | undefined;
   /** Of the control plane's own listener, likewise. */
   controlPlaneUrl: string | undefined;
+  /** Where it shows its metrics; undefined for a worker of a deployment without `metrics`. The same after a restart. */
+  metricsUrl: string | undefined;
   /** Undefined while it is down. */
   running: RunningProcess | undefined;
 }
@@ -40,6 +42,8 @@ export interface DeploymentOptions {
   /** Processes of each; 2 each unless said otherwise. */
   apis?: number;
   workers?: number;
+  /** Workers show their metrics too. */
+  metrics?: boolean;
   /** Of every process. */
   settings?: Record<string, string>;
   postgresSettings?: readonly string[];
@@ -72,6 +76,10 @@ export interface Deployment {
   close(): Promise<void>;
 }
 
+/** The pages of metrics of the processes that are up. */
+export const metricsUrls = ({ replicas }: Pick<Deployment, 'replicas'>): string[] =>
+  replicas.flatMap(({ running, metricsUrl }) => (running && metricsUrl) || []);
+
 /**
  * Everything is started when this returns.
  * @throws Error that says why there is no native Postgres
@@ -79,6 +87,7 @@ export interface Deployment {
 export async function deploy({
   apis = 2,
   workers = 2,
+  metrics = false,
   settings = {},
   postgresSettings = ['max_connections=300'],
   through = ({ address }) => address,
@@ -126,13 +135,17 @@ export async function deploy({
     const url = port === undefined ? undefined : `http://127.0.0.1:${port}`;
     const controlPlanePort = part === 'api' ? await quietPort() : undefined;
     const controlPlaneUrl = controlPlanePort === undefined ? undefined : `http://127.0.0.1:${controlPlanePort}`;
-    const replica: Replica = { name: `${part}-${n}`, part, url, controlPlaneUrl, running: undefined };
+    const metricsPort = part === 'worker' && metrics ? await quietPort() : undefined;
+    const shown = metricsPort === undefined ? controlPlaneUrl : `http://127.0.0.1:${metricsPort}`;
+    const metricsUrl = shown && `${shown}/metrics`;
+    const replica: Replica = { name: `${part}-${n}`, part, url, controlPlaneUrl, metricsUrl, running: undefined };
     const databaseLink = new URL(databaseUrl);
     databaseLink.host = await through({ from: replica, to: 'postgres', address: databaseLink.host });
     environments.set(replica, {
       ...common,
       DATABASE_URL: databaseLink.href,
       TEMPORAL_ADDRESS: await through({ from: replica, to: 'temporal', address: temporal.address }),
+      ...(metricsPort !== undefined && { METRICS_PORT: String(metricsPort) }),
       ...(part === 'api' && { PORT: String(port), CONTROL_PLANE_PORT: String(controlPlanePort) }),
     });
     return replica;

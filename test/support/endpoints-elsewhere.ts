@@ -20,12 +20,16 @@ const ADDRESSES: readonly [address: string, credential: string, what: string][] 
   ['GET /login', '', 'Sign-in page, or the way to the OpenID provider'],
   ['POST /login/code', '', 'Mails a sign-in code'],
   ['POST /login/verify', 'code', 'Takes the code and begins a session'],
+  ['GET /login/link', 'link', 'What the link in a sign-in mail opens; signs nobody in by itself'],
+  ['POST /login/link', 'link', 'Signs in by the link, once'],
   ['POST /login/workspace', 'choice', 'Chooses one of several workspaces'],
   ['GET /login/callback', 'OpenID provider', 'Where the OpenID provider sends people back to'],
   ['POST /logout', 'session', 'Ends the session, or all of the person'],
   ['GET /.well-known/jwks.json', '', 'Keys of the local issuer of access tokens (embedded mode)'],
   ['GET /miniapps/{token}', 'token', 'A page that an agent gave to a person'],
   ['POST /miniapps/{token}', 'token', 'What the person answered'],
+  ['GET /outputs/confirm', 'link', 'Asks an address whether it wants the artifacts of a workspace by mail'],
+  ['POST /outputs/confirm', 'link', 'What it answered'],
   ['POST /mcp', 'api-key', 'The service as an MCP server'],
 ];
 

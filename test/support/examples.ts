@@ -246,5 +246,6 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'webhooks.delete': webhook,
   'webhook-deliveries.list': ({ webhookId }) => ({ query: { endpoint: webhookId } }),
   'webhook-deliveries.redeliver': ({ deliveryId }) => ({ params: { id: deliveryId } }),
+  'webhook-deliveries.resumeEndpoint': webhook,
   'webhook-deliveries.rotateSecret': webhook,
 };

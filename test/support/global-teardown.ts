@@ -1,5 +1,6 @@
-import type { EmbeddedTemporal } from '../../src/embedded/temporal.ts';
+import type { Servers } from './global-setup.ts';
 
 export default async function globalTeardown(): Promise<void> {
-  await (globalThis as { temporalServer?: EmbeddedTemporal }).temporalServer?.stop();
+  const { temporal, postgres } = (globalThis as { testServers?: Servers }).testServers ?? {};
+  await Promise.all([temporal?.stop(), postgres?.stop()]);
 }

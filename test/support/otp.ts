@@ -5,6 +5,16 @@ import type { Answer, Tenant } from './service.ts';
 
 const codes = new Map<string, string>();
 
+interface SentMail {
+  to: unknown;
+  subject: string;
+  text: string;
+}
+const sent: SentMail[] = [];
+
+/** What was mailed to anybody in this process. */
+export const mails = (): readonly SentMail[] => sent;
+
 /**
  * Where the log of a silent test service goes: mail is written to it all the same, and its codes are kept here. A test
  * with a log of its own passes its lines on to this.
@@ -12,7 +22,9 @@ const codes = new Map<string, string>();
 export const mailbox: DestinationStream = {
   write(line) {
     if (!line.includes('"event":"mail"')) return;
-    const { challenge_id: id, code } = JSON.parse(line) as { challenge_id?: string; code?: string };
+    const mail = JSON.parse(line) as SentMail & { challenge_id?: string; code?: string };
+    sent.push(mail);
+    const { challenge_id: id, code } = mail;
     if (id && code) codes.set(id, code);
   },
 };

@@ -11,7 +11,7 @@ import { findTemporalCli, startTemporal, type EmbeddedTemporal } from '../../src
 import { loadConfig } from '../../src/platform/core/config.ts';
 import { createLog } from '../../src/platform/core/log.ts';
 import { createDatabase, type Database } from '../../src/platform/db/client.ts';
-import { connectTemporal } from '../../src/platform/temporal/client.ts';
+import { connectTo } from './temporal.ts';
 import { prepare } from '../../src/migrate.ts';
 import { createApiKeyService } from '../../src/resources/api-keys/service.ts';
 import { createApiKeyStore } from '../../src/resources/api-keys/store.ts';
@@ -32,6 +32,7 @@ export interface Processes {
   /** The control plane through the browser proxy, as its owner. */
   cp(method: string, path: string, body?: unknown): Promise<Answer>;
   apiKey: string;
+  temporalAddress: string;
   /** Starts what does not run, and returns when it works. */
   start(): Promise<void>;
   /** Sends the signal to one part, or to all, and returns the exit codes (null: killed). */
@@ -46,12 +47,18 @@ export interface Processes {
   close(): Promise<void>;
 }
 
-/** Makes a database, a Temporal and the settings; `start` starts the service on them. */
-export async function prepareProcesses(settings: Record<string, string>): Promise<Processes> {
+/**
+ * Makes a database, a Temporal and the settings; `start` starts the service on them.
+ * @param bundling what its workers run workflows from
+ */
+export async function prepareProcesses(
+  settings: Record<string, string>,
+  bundling: () => Promise<{ code: string }> = bundleWorkflows,
+): Promise<Processes> {
   const dataDir = await mkdtemp(join(tmpdir(), 'aos-processes-'));
   const [database, { code }, cliPath] = await Promise.all([
     openTestDatabase(),
-    bundleWorkflows(),
+    bundling(),
     findTemporalCli(process.env),
   ]);
   const ports = { gateway: await quietPort(), controlPlane: await quietPort(), temporal: await quietPort() };
@@ -80,7 +87,7 @@ export async function prepareProcesses(settings: Record<string, string>): Promis
   }
   const log = createLog({ level: 'warn', pretty: false });
   const apiKey = await withDatabase(async (db) => {
-    const connection = await connectTemporal({ TEMPORAL_ADDRESS: temporal.address }, { log });
+    const connection = await connectTo(temporal.address, log);
     await prepare({ config: loadConfig(env), db, temporal: connection });
     await connection.close();
     const keys = createApiKeyService({ store: createApiKeyStore(db), workspaces: createWorkspaceStore(db) });
@@ -90,7 +97,7 @@ export async function prepareProcesses(settings: Record<string, string>): Promis
 
   const running = new Map<Part, RunningProcess>();
   return {
-    ...{ url, apiKey, withDatabase },
+    ...{ url, apiKey, withDatabase, temporalAddress: temporal.address },
     api: (method, path, body) => call(url + path, method, { authorization: `Bearer ${apiKey}` }, body),
     cp: (method, path, body) => call(`${url}/api/v1/cp${path}`, method, { cookie: `service_session=${session}` }, body),
     async start() {

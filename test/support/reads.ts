@@ -3,6 +3,7 @@
  * endpoint that is not here fails the test, so that no list is added whose cost nobody looked at.
  */
 import { sql } from 'drizzle-orm';
+import { standingIn } from '../../src/platform/core/rights.ts';
 import type { Caller, Route } from '../../src/platform/http/endpoint.ts';
 import type { Database } from '../../src/platform/db/client.ts';
 import { ARCHIVED } from '../bench/fill-archive.ts';
@@ -84,6 +85,7 @@ export const READS: Readonly<Record<string, Reading>> = {
       `since=${new Date(Date.now() - 24 * 3_600_000).toISOString()}&action=agents.delete`,
     ],
   },
+  'webhook-deliveries.listEndpoints': {},
   'webhook-deliveries.list': {
     queries: ['', 'status=delivered', 'limit=10&status=exhausted', 'status=pending', 'endpoint=1', 'endpoint=999'],
   },
@@ -168,7 +170,7 @@ export interface Read {
 
 const CALLER: Caller = {
   ...{ workspaceId: 'acc_internal', customerId: ARCHIVED, actor: 'owner@example.com' },
-  ...{ isAdmin: true, isInternal: true, role: 'owner' as const },
+  standing: standingIn('acc_internal', 'owner'),
 };
 
 /** Every read of the archive, the last page of each list included. */

@@ -7,8 +7,9 @@ export interface Scrape {
   text: string;
 }
 
-export async function scrape(url: string): Promise<Scrape> {
-  const text = await (await fetch(url)).text();
+export const scrape = async (url: string): Promise<Scrape> => scrapeText(await (await fetch(url)).text());
+
+export function scrapeText(text: string): Scrape {
   const samples = text.split('\n').flatMap((line) => {
     const [, name, labels = '', value] = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)/.exec(line) ?? [];
     return name === undefined ? [] : [{ name, labels, value: Number(value) }];

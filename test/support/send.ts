@@ -1,4 +1,5 @@
 /** A request to any endpoint, built from its declaration: where it is reached, and with the credential it asks for. */
+import { standingIn } from '../../src/platform/core/rights.ts';
 import { INTERNAL_WORKSPACE } from '../../src/platform/core/ids.ts';
 import type { Caller, Endpoint } from '../../src/platform/http/endpoint.ts';
 import { fillPath, isOfOperator } from './endpoints.ts';
@@ -10,8 +11,7 @@ export const INTERNAL_CALLER: Caller = {
   workspaceId: INTERNAL_WORKSPACE,
   customerId: 'internal',
   actor: 'owner@localhost',
-  isAdmin: true,
-  isInternal: true,
+  standing: standingIn(INTERNAL_WORKSPACE, 'owner', { isStamped: true }),
 };
 
 /** What goes into a request, by the names in the declaration. */

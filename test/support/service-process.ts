@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { inherited } from './inherited.ts';
 
 export type Part = 'service' | 'api' | 'worker';
 
@@ -34,9 +35,9 @@ export function startProcess(
   logFile?: string,
 ): RunningProcess {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(ROOT, file!), ...args], {
-    // A folder without a .env, and neither this machine's settings nor jest's own options.
+    // A folder without a .env.
     ...{ cwd, stdio: ['ignore', 'pipe', 'pipe'] },
-    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
+    env: { ...inherited(), ...env },
   });
   let output = '';
   const sink = logFile === undefined ? undefined : createWriteStream(logFile, { flags: 'a' });

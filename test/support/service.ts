@@ -1,11 +1,12 @@
 /** The whole service in this process, on a database and task queues of its own, spoken to over HTTP. */
 import { fileURLToPath } from 'node:url';
-import { startApi } from '../../src/api.ts';
+import { startApi, type Api } from '../../src/api.ts';
 import { loadConfig } from '../../src/platform/core/config.ts';
 import { createLog, type Log } from '../../src/platform/core/log.ts';
 import type { Caller } from '../../src/platform/http/endpoint.ts';
 import { signSession } from '../../src/platform/http/auth.ts';
 import { allRoutes } from '../../src/resources/index.ts';
+import type { Role } from '../../src/platform/core/rights.ts';
 import type { Plan } from '../../src/resources/workspaces/model.ts';
 import type { Runtime } from '../../src/runtime.ts';
 import { createServices } from '../../src/services.ts';
@@ -13,13 +14,14 @@ import { startWorker, type RunningWorker } from '../../src/worker.ts';
 import { openTestDatabase } from './database.ts';
 import { mailbox } from './otp.ts';
 import { connectTestTemporal } from './temporal.ts';
+import { BUNDLE } from './workflow-bundle.ts';
 import { makeWorkspace } from './workspaces.ts';
 
 export const TEST_SECRETS = {
   SESSION_SECRET: 'session-secret-of-the-tests',
   ADMIN_SECRET: 'admin-secret-of-the-tests',
   SECRETS_KEY: 'secrets-key-of-the-tests',
-  OPERATOR_TOKEN: 'operator-token-of-the-tests',
+  OPERATOR_TOKEN: 'operator-token-of-the-tests-0123456789',
 };
 
 // What a test expects of a body is what its assertions say.
@@ -69,12 +71,21 @@ export interface TestServiceOptions {
   worker?: boolean;
   /** In the place of the one that the environment asks for. */
   log?: Log;
+  /** The gateway forwards over HTTP, to a control plane that is started apart from it. */
+  split?: boolean;
 }
+
+/** For tests of what goes through the gateway: both ways of running it. */
+export const GATEWAYS = [
+  ['in one process', { split: false }],
+  ['in split mode', { split: true }],
+] as const;
 
 export async function startTestService({
   env = {},
   worker = true,
   log: givenLog,
+  split = false,
 }: TestServiceOptions = {}): Promise<TestService> {
   const [database, temporal] = await Promise.all([
     openTestDatabase(),
@@ -90,7 +101,7 @@ export async function startTestService({
     DATA_DIR: fileURLToPath(new URL('../../.cache/test-data', import.meta.url)),
     TASK_QUEUE_PREFIX: temporal.queuePrefix,
     SHUTDOWN_GRACE: '2s',
-    WORKER_BUNDLE: fileURLToPath(new URL('../../dist/workflow-bundle.js', import.meta.url)),
+    WORKER_BUNDLE: BUNDLE,
     // `npm run proof:replay` has every workflow replay at each of its tasks.
     ...(process.env.TEST_WORKFLOW_CACHE && { WORKER_MAX_CACHED_WORKFLOWS: process.env.TEST_WORKFLOW_CACHE }),
     ...env,
@@ -106,12 +117,12 @@ export async function startTestService({
     return started;
   };
   if (worker) await addWorker();
-  const api = await startApi(runtime, services);
-  const baseUrl = api.gatewayUrl!;
+  const apis = await (split ? startApart(runtime, services) : Promise.all([startApi(runtime, services)]));
+  const baseUrl = apis.at(-1)!.gatewayUrl!;
 
   return {
     baseUrl,
-    controlPlaneUrl: api.controlPlaneUrl!,
+    controlPlaneUrl: apis[0]!.controlPlaneUrl!,
     runtime,
     services,
     routes: allRoutes(services),
@@ -122,7 +133,7 @@ export async function startTestService({
       return tenantOf(baseUrl, caller, key);
     },
     async close() {
-      await api.close();
+      for (const api of apis.toReversed()) await api.close();
       await Promise.all(workers.map((running) => running.close()));
       for (const schedule of [
         'housekeeping',
@@ -143,9 +154,20 @@ export async function startTestService({
   };
 }
 
+async function startApart(runtime: Runtime, services: ReturnType<typeof createServices>): Promise<Api[]> {
+  const { config } = runtime;
+  const controlPlane = await startApi({ ...runtime, config: { ...config, SURFACES: 'control-plane' } }, services);
+  const CONTROL_PLANE_URL = controlPlane.controlPlaneUrl;
+  const gateway = await startApi(
+    { ...runtime, config: { ...config, SURFACES: 'gateway', CONTROL_PLANE_URL } },
+    services,
+  );
+  return [controlPlane, gateway];
+}
+
 export const sessionFor = (
-  { workspaceId, customerId, actor }: Caller,
-  role: 'owner' | 'admin' | 'member' = 'owner',
+  { workspaceId, customerId, actor }: Omit<Caller, 'standing'>,
+  role: Role = 'owner',
   ttlS = 3_600,
 ) => {
   const iat = Math.floor(Date.now() / 1_000);

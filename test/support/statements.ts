@@ -4,6 +4,8 @@ import pg from 'pg';
 export interface Statement {
   text: string;
   values: unknown[];
+  /** What it gave; empty until it has. */
+  rows: unknown[];
 }
 
 /** What EXPLAIN (ANALYZE, FORMAT JSON) says of one node. */
@@ -28,18 +30,37 @@ interface Explained {
   ms: number;
 }
 
-/** Statements of `work`, in order; those of what else goes on in this process meanwhile, too. */
-export async function recordStatements(work: () => Promise<unknown>): Promise<Statement[]> {
+/**
+ * Statements of `work`, in order; those of what else goes on in this process meanwhile, too.
+ * @param isWanted asked where each is sent
+ */
+export async function recordStatements(
+  work: () => Promise<unknown>,
+  isWanted: () => boolean = () => true,
+): Promise<Statement[]> {
   const recorded: Statement[] = [];
   // Called with its client as `this`, below.
   const { query } = pg.Client.prototype;
   pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
+    const send = () => (query as (...args: unknown[]) => Promise<pg.QueryResult> | undefined).apply(this, args);
     const [config, values] = args as [string | { text?: string; values?: unknown[] }, unknown[] | undefined];
     const text = typeof config === 'string' ? config : config.text;
-    if (text !== undefined) {
-      recorded.push({ text, values: (typeof config === 'object' ? config.values : undefined) ?? values ?? [] });
+    if (text === undefined || !isWanted()) return send();
+    const given = (typeof config === 'object' ? config.values : undefined) ?? values;
+    const statement: Statement = { text, values: Array.isArray(given) ? given : [], rows: [] };
+    recorded.push(statement);
+    const keep = (result: pg.QueryResult | undefined) => (statement.rows = result?.rows ?? []);
+    const callback = args.at(-1);
+    if (typeof callback === 'function') {
+      args[args.length - 1] = (error: unknown, result?: pg.QueryResult) => {
+        keep(result);
+        callback(error, result);
+      };
+      return send();
     }
-    return (query as (...args: unknown[]) => never).apply(this, args);
+    const sent = send();
+    sent?.then(keep, () => {});
+    return sent;
   } as typeof query;
   try {
     await work();

@@ -18,6 +18,10 @@ export async function connectTestTemporal(
 ): Promise<TestTemporal> {
   const address = process.env.TEST_TEMPORAL_ADDRESS;
   if (!address) throw new Error('the global set-up has not started Temporal');
-  const temporal = await connectTemporal({ TEMPORAL_ADDRESS: address }, { log, codecKeys });
+  const temporal = await connectTo(address, log, codecKeys);
   return { ...temporal, queuePrefix: `t${randomBytes(5).toString('hex')}-` };
 }
+
+/** The first connection of a process decides whether the SDK counts, and some test may read what it counted. */
+export const connectTo = (address: string, log: Log, codecKeys?: string): Promise<Temporal> =>
+  connectTemporal({ TEMPORAL_ADDRESS: address }, { log, codecKeys, withMetrics: true });

@@ -29,7 +29,18 @@ export interface Material {
   /** An access token of the identity provider, of the same person and workspace. */
   identityToken: string;
   wrongTokens: readonly [name: string, token: string][];
+  /** Tokens to be believed, of people whom nothing gives a role in the workspace. */
+  rolelessTokens: readonly [name: string, token: string][];
+  /** Of somebody who was a member. */
+  removed: { session: string; token: string };
 }
+
+/** Every access token that the identity provider signed rightly, whoever shows it. */
+const rightTokens = ({ identityToken, rolelessTokens, removed }: Material): [name: string, token: string][] => [
+  ['an access token of the identity provider', identityToken],
+  ...rolelessTokens,
+  ['an access token of a removed member', removed.token],
+];
 
 const INVALID_KEY: Refusal = { status: 401, body: 'invalid api key' };
 const REVOKED_KEY: Refusal = { status: 401, body: 'api key revoked' };
@@ -55,8 +66,9 @@ const sign = (claims: SessionClaims, secret = TEST_SECRETS.SESSION_SECRET) => si
 /** Another character of the same alphabet in the last place that counts. */
 const changed = (text: string, at: number) => text.slice(0, at) + (text[at] === 'A' ? 'B' : 'A') + text.slice(at + 1);
 
-function wrongKeys({ tenant, revokedKey, identityToken }: Material): WrongCredential[] {
-  const { apiKey, session } = tenant;
+function wrongKeys(material: Material): WrongCredential[] {
+  const { revokedKey, removed } = material;
+  const { apiKey, session } = material.tenant;
   const bearer = (name: string, value: string): WrongCredential => ({
     name,
     headers: { authorization: value },
@@ -79,7 +91,8 @@ function wrongKeys({ tenant, revokedKey, identityToken }: Material): WrongCreden
     bearer('what is stored of the key', `Bearer ${sha256(apiKey)}`),
     bearer('a session', `Bearer ${session}`),
     bearer('the operator token', `Bearer ${TEST_SECRETS.OPERATOR_TOKEN}`),
-    bearer('an access token of the identity provider', `Bearer ${identityToken}`),
+    ...rightTokens(material).map(([name, token]) => bearer(name, `Bearer ${token}`)),
+    bearer('a session of a removed member', `Bearer ${removed.session}`),
     { name: 'a session cookie', headers: { cookie: `service_session=${session}` }, expected: INVALID_KEY },
     { name: 'a session header', headers: { 'x-service-session': session }, expected: INVALID_KEY },
     {
@@ -92,11 +105,12 @@ function wrongKeys({ tenant, revokedKey, identityToken }: Material): WrongCreden
 }
 
 /** Sessions that are none, whichever way they come. */
-function wrongSessions({ tenant, endedSession }: Material): [name: string, session: string][] {
+function wrongSessions({ tenant, endedSession, removed }: Material): [name: string, session: string][] {
   const { apiKey, session } = tenant;
   const [payload, signature] = session.split('.') as [string, string];
   const payloadOf = (claims: object) => Buffer.from(JSON.stringify(claims)).toString('base64url');
   const { exp: _, ...withoutEnd } = claimsOf(tenant);
+  const { role: _role, ...withoutRole } = claimsOf(tenant);
   return [
     ['no session at all', 'nonsense'],
     ['a session without its signature', payload],
@@ -110,6 +124,9 @@ function wrongSessions({ tenant, endedSession }: Material): [name: string, sessi
     ['a session signed with another secret', sign(claimsOf(tenant), 'another-secret-of-some-length')],
     ['a session signed with the secret of the stamps', sign(claimsOf(tenant), TEST_SECRETS.ADMIN_SECRET)],
     ['a session that was signed out of', endedSession],
+    ['a session of a removed member', removed.session],
+    ['a session of an unknown role', sign(claimsOf(tenant, { role: 'root' as 'owner' }))],
+    ['a session without a role', sign(withoutRole as SessionClaims)],
     ['a session of no workspace', sign(claimsOf(tenant, { workspace: '', customer_id: '' }))],
     ['an API key', apiKey],
     ['the operator token', TEST_SECRETS.OPERATOR_TOKEN],
@@ -119,11 +136,8 @@ function wrongSessions({ tenant, endedSession }: Material): [name: string, sessi
 const inHeader = (session: string) => ({ 'x-service-session': session });
 const inCookie = (session: string) => ({ cookie: `service_session=${session}` });
 
-const rightToken = ({ identityToken }: Material): WrongCredential => ({
-  name: 'an access token of the identity provider',
-  headers: { authorization: `Bearer ${identityToken}` },
-  expected: NO_SESSION,
-});
+const shownAsBearer = (tokens: readonly [name: string, token: string][], expected: Refusal): WrongCredential[] =>
+  tokens.map(([name, token]) => ({ name, headers: { authorization: `Bearer ${token}` }, expected }));
 
 /** At the control plane's own listener. */
 function directly(material: Material, endpoint: Endpoint): WrongCredential[] {
@@ -137,7 +151,7 @@ function directly(material: Material, endpoint: Endpoint): WrongCredential[] {
     { name: 'a session cookie', headers: inCookie(session), expected: NO_SESSION },
     { name: 'a stamp alone', headers: { 'x-service-admin': stamp({}) }, expected: NO_SESSION },
     { name: 'the operator token', headers: { 'x-operator-token': TEST_SECRETS.OPERATOR_TOKEN }, expected: NO_SESSION },
-    ...(endpoint.credential === 'identity' ? [] : [rightToken(material)]),
+    ...(endpoint.credential === 'identity' ? [] : shownAsBearer(rightTokens(material), NO_SESSION)),
     ...wrongSessions(material).map(([name, wrong]) => ({ name, headers: inHeader(wrong), expected: NO_SESSION })),
   ];
 }
@@ -174,7 +188,7 @@ function withoutCookie(material: Material, endpoint: Endpoint): WrongCredential[
       headers: { ...inHeader(session), 'x-service-admin': stamp({}) },
       expected: NO_COOKIE,
     },
-    { ...rightToken(material), expected: NO_COOKIE },
+    ...shownAsBearer(rightTokens(material), NO_COOKIE),
     { name: 'the operator token', headers: operatorHeader(TEST_SECRETS.OPERATOR_TOKEN), expected: NO_COOKIE },
   ];
 }
@@ -207,7 +221,10 @@ function wrongOperators(
     ...tokens,
     ["an owner's session", inHeader(session)],
     ["an owner's session and a stamp", { ...inHeader(session), 'x-service-admin': stamp }],
-    ['an access token of the identity provider', { authorization: `Bearer ${material.identityToken}` }],
+    ...rightTokens(material).map(([name, token]): (typeof tokens)[number] => [
+      name,
+      { authorization: `Bearer ${token}` },
+    ]),
   ];
   return {
     direct: direct.map(([name, headers]) => ({ name, headers, expected: NO_OPERATOR })),
@@ -265,6 +282,11 @@ function wrongStamps(
     direct: [
       { name: 'an owner without a stamp', headers: inHeader(tenant.session), expected: NOT_ADMIN },
       { name: 'a member without a stamp', headers: inHeader(member), expected: NOT_ADMIN },
+      {
+        name: 'a member with a valid stamp',
+        headers: { ...inHeader(member), 'x-service-admin': stamp({}) },
+        expected: NOT_ADMIN,
+      },
       withStamp('an empty stamp', ''),
       withStamp('a stamp that is none', 't=1,v1=00'),
       withStamp('a stale stamp', stamp({ ageS: 302 })),
@@ -321,6 +343,7 @@ const MATRIX: Record<Credential, (material: Material, endpoint: Endpoint) => Mat
   identity: (material, endpoint) => {
     const tokens: [name: string, token: string][] = [
       ...material.wrongTokens,
+      ['an access token of a removed member', material.removed.token],
       ...wrongSessions(material).map(([name, wrong]): [string, string] => [`${name} as bearer`, wrong]),
     ];
     const besideSession = { authorization: `Bearer ${material.identityToken}`, ...inHeader('nonsense') };
@@ -328,11 +351,8 @@ const MATRIX: Record<Credential, (material: Material, endpoint: Endpoint) => Mat
       atGateway: throughProxy(material, endpoint),
       atControlPlane: [
         ...directly(material, endpoint),
-        ...tokens.map(([name, token]) => ({
-          name,
-          headers: { authorization: `Bearer ${token}` },
-          expected: NO_SESSION,
-        })),
+        ...shownAsBearer(tokens, NO_SESSION),
+        ...(endpoint.right ? shownAsBearer(material.rolelessTokens, NOT_ADMIN) : []),
         { name: 'a right token beside a session that is none', headers: besideSession, expected: NO_SESSION },
         {
           name: 'a token in another scheme',

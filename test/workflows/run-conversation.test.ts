@@ -4,7 +4,17 @@ import type { TurnOutcome } from '../../src/resources/runs/model.ts';
 import { goAheadSignal } from '../../workflows/run/messages.ts';
 import { eventually } from '../support/service.ts';
 import { connectTestTemporal, type TestTemporal } from '../support/temporal.ts';
-import { asksFor, endOf, eventsOf, runIdOf, SUCCEEDED, timersOf, withRuns, type Turn } from './run-worker.ts';
+import {
+  asksFor,
+  endOf,
+  eventsOf,
+  runIdOf,
+  SUCCEEDED,
+  timersOf,
+  withRuns,
+  type RunHandle,
+  type Turn,
+} from './run-worker.ts';
 
 let temporal: TestTemporal;
 beforeAll(async () => {
@@ -93,6 +103,87 @@ describe('a run that waits for its turn', () => {
       expect(await endOf(two)).toBe('COMPLETED');
     });
   });
+});
+
+describe('a run that waits for long', () => {
+  // Guards: it wakes ever more seldom, and after ten minutes at most.
+  test('looks less and less often', async () => {
+    const { takeTurn } = waitingTurns(() => false);
+    await withRuns(temporal, { takeTurn }, async ({ start }) => {
+      const run = await start();
+      await untilWaits(run, 1);
+      for (let looks = 2; looks <= 7; looks++) {
+        await run.signal(goAheadSignal);
+        await untilWaits(run, looks);
+      }
+      expect(await timersOf(run)).toEqual([30, 60, 120, 240, 480, 600, 600]);
+      await run.cancel();
+      expect(await endOf(run)).toBe('CANCELLED');
+    });
+  });
+
+  // Guards: its history begins anew, with a look, so that a signal which comes in that moment is not lost.
+  test('continues as new and keeps waiting', async () => {
+    let isFree = false;
+    const { looks, takeTurn } = waitingTurns(() => isFree);
+    await withRuns(temporal, { takeTurn }, async ({ start }) => {
+      const run = await start({ continueAfterTurns: 2 });
+      await untilWaits(run, 1);
+      await run.signal(goAheadSignal);
+      await untilWaits(run, 2);
+      const latest = await goAheadAnew(run);
+      expect(await timersOf(latest)).toEqual([30]);
+      isFree = true;
+      await latest.signal(goAheadSignal);
+      expect(await endOf(run)).toBe('COMPLETED');
+      expect(looks).toHaveLength(4);
+    });
+  });
+
+  // Guards: one that a release began which never continued as new replays, however long it has waited, and then does.
+  test('goes on from the history of an earlier release', async () => {
+    let isFree = false;
+    const { takeTurn } = waitingTurns(() => isFree);
+    const { run, taskQueue } = await withRuns(
+      temporal,
+      { takeTurn },
+      async ({ start, taskQueue }) => {
+        const run = await start({ continueAfterTurns: 2 });
+        for (let looks = 1; looks <= 5; looks++) {
+          await untilWaits(run, looks);
+          if (looks < 5) await run.signal(goAheadSignal);
+        }
+        return { run, taskQueue };
+      },
+      { patchActivationCallback: () => false },
+    );
+    await withRuns(
+      temporal,
+      { takeTurn },
+      async () => {
+        const latest = await goAheadAnew(run);
+        isFree = true;
+        await latest.signal(goAheadSignal);
+        expect(await endOf(run)).toBe('COMPLETED');
+      },
+      { taskQueue },
+    );
+  });
+
+  const untilWaits = (run: RunHandle, times: number): Promise<void> =>
+    eventually(async () => expect(await timersOf(run)).toHaveLength(times));
+
+  /** Signals a run that has looked often enough. @returns its next execution, when that waits */
+  async function goAheadAnew(run: RunHandle): Promise<RunHandle> {
+    const { workflow } = temporal.client;
+    const { runId } = await run.describe();
+    await run.signal(goAheadSignal);
+    const first = workflow.getHandle(run.workflowId, runId);
+    await eventually(async () => expect((await first.describe()).status.name).toBe('CONTINUED_AS_NEW'));
+    const latest: RunHandle = workflow.getHandle(run.workflowId);
+    await untilWaits(latest, 1);
+    return latest;
+  }
 });
 
 describe('a run of many turns', () => {

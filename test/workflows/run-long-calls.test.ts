@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { heartbeating } from '../../activities/failures.ts';
 import { newRunId } from '../../src/platform/core/ids.ts';
+import { CHORES } from '../../workflows/housekeeping/messages.ts';
 import type { housekeeping } from '../../workflows/housekeeping/workflow.ts';
 import { connectTestTemporal, type TestTemporal } from '../support/temporal.ts';
 import { asksFor, endOf, firstTurn, SUCCEEDED, withRuns } from './run-worker.ts';
@@ -57,7 +58,8 @@ async function lostTool() {
 /** Housekeeping whose worker is gone: the schedule skips its ticks for as long as this one is open. */
 async function lostChore() {
   const over = Promise.withResolvers<void>();
-  return withRuns(temporal, { keepHouse: () => over.promise }, async ({ taskQueue }) => {
+  const lost = Object.fromEntries(CHORES.map((chore) => [chore, () => over.promise]));
+  return withRuns(temporal, lost, async ({ taskQueue }) => {
     const options = { taskQueue, workflowId: newRunId() };
     const chore = temporal.client.workflow.execute<typeof housekeeping>('housekeeping', options);
     return chore

@@ -7,7 +7,7 @@ import { newRunId } from '../../src/platform/core/ids.ts';
 import { goAheadSignal } from '../../workflows/run/messages.ts';
 import { eventually } from '../support/service.ts';
 import { connectTestTemporal, type TestTemporal } from '../support/temporal.ts';
-import { bundleWorkflows } from '../support/workflow-bundle.ts';
+import { bundleOfFile, bundleWorkflows } from '../support/workflow-bundle.ts';
 import type { countStarts } from './fixtures/module-state.ts';
 import { asksFor, endOf, SUCCEEDED, timersOf, withRuns, type Turn } from './run-worker.ts';
 
@@ -60,7 +60,7 @@ describe('the bundle', () => {
 // not go together have leaked it (sdk-typescript #2166).
 test('workflows share no module state', async () => {
   const workflowsPath = fileURLToPath(new URL('./fixtures/module-state.ts', import.meta.url));
-  const workflowBundle = await bundleWorkflows(workflowsPath);
+  const workflowBundle = await bundleOfFile(workflowsPath);
   const taskQueue = `${temporal.queuePrefix}module-state`;
   const { connection, namespace } = temporal;
   const worker = await Worker.create({ connection, namespace, taskQueue, workflowBundle });

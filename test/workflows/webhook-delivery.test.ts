@@ -1,15 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { WorkflowFailedError } from '@temporalio/client';
-import { bundleWorkflowCode, Worker, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import { Worker, type WorkflowBundle } from '@temporalio/worker';
 import { sql } from 'drizzle-orm';
-import { fileURLToPath } from 'node:url';
 import { createWebhookActivities, type WebhookActivities } from '../../activities/webhooks.ts';
 import { createSecretBox } from '../../src/platform/core/crypto.ts';
 import { createLog } from '../../src/platform/core/log.ts';
 import { createEgress } from '../../src/platform/egress/egress.ts';
 import type { Caller } from '../../src/platform/http/endpoint.ts';
 import type { Queue } from '../../src/platform/temporal/task-queues.ts';
-import { deliveryWorkflowId, MAX_ATTEMPTS } from '../../src/resources/webhook-subscriptions/model.ts';
+import { deliveryRetry, deliveryWorkflowId, MAX_ATTEMPTS } from '../../src/resources/webhook-subscriptions/model.ts';
 import { createWebhookService, type WebhookService } from '../../src/resources/webhook-subscriptions/service.ts';
 import { verifyWebhook } from '../../src/resources/webhook-subscriptions/signature.ts';
 import {
@@ -20,25 +19,31 @@ import {
 import { openTestDatabase, type TestDatabase } from '../support/database.ts';
 import { connectTestTemporal, type TestTemporal } from '../support/temporal.ts';
 import { startWebhookReceiver, type Reaction, type Script, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import { bundleWorkflows } from '../support/workflow-bundle.ts';
 import { makeWorkspace } from '../support/workspaces.ts';
+import { ANSWER_LIMITS } from '../support/answer-limits.ts';
+import { createPlaceStore } from '../../src/resources/receivers/store.ts';
+import { createWorkspaceStore } from '../../src/resources/workspaces/store.ts';
+import { UNHURRIED } from '../support/housekeeping.ts';
 
 const HOUR_MS = 3_600_000;
+/** For receivers that do not answer; what one answers at once takes as long on a busy machine as well. */
+const SHORT_MS = 2_000;
 const EVENT = 'run.succeeded';
 const secretBox = createSecretBox('a key of the test');
 const log = createLog({ level: 'silent', pretty: false });
 
 let database: TestDatabase;
 let temporal: TestTemporal;
-let workflowBundle: WorkflowBundleWithSourceMap;
+let workflowBundle: WorkflowBundle;
 let store: WebhookStore;
 let caller: Caller;
 
 beforeAll(async () => {
-  const workflowsPath = fileURLToPath(new URL('../../workflows/webhook-delivery/workflow.ts', import.meta.url));
   [database, temporal, workflowBundle] = await Promise.all([
     openTestDatabase(),
     connectTestTemporal(),
-    bundleWorkflowCode({ workflowsPath }),
+    bundleWorkflows(),
   ]);
   store = createWebhookStore(database.db);
   caller = await makeWorkspace(database.db, 'acc_acme');
@@ -60,7 +65,13 @@ beforeEach(async () => {
 afterEach(() => receiver.close());
 
 /** A service whose retries are as quick as `retryMs`, and activities whose clock goes on by a second at each look. */
-function assemble({ retryMs = 1, timeoutMs = 250, queues = [] as Queue[], allowlist = [receiver.hostAndPort] } = {}) {
+function assemble({
+  retryMs = 1,
+  timeoutMs = 30_000,
+  queues = [] as Queue[],
+  atOnce = 100,
+  allowlist = [receiver.hostAndPort],
+} = {}) {
   const settings = {
     TASK_QUEUE_PREFIX: temporal.queuePrefix,
     WORKER_QUEUES: queues,
@@ -68,9 +79,10 @@ function assemble({ retryMs = 1, timeoutMs = 250, queues = [] as Queue[], allowl
     WEBHOOK_RETRY_INITIAL: retryMs,
     WEBHOOK_ALLOW_HTTP: true,
   };
-  const egress = createEgress({ allowlist, allowHttp: true });
+  const egress = createEgress({ allowlist, allowHttp: true, limits: ANSWER_LIMITS });
   const service = createWebhookService({
     store,
+    workspaces: createWorkspaceStore(database.db),
     temporal,
     secretBox,
     // What is forbidden at delivery only is told by DNS, so registration lets everything pass here.
@@ -82,6 +94,7 @@ function assemble({ retryMs = 1, timeoutMs = 250, queues = [] as Queue[], allowl
     store,
     secretBox,
     fetch: egress.fetch,
+    places: createPlaceStore(database.db, { atOnce }),
     timeoutMs,
     now: () => (clockMs += 1_000),
   });
@@ -155,7 +168,7 @@ describe('a delivery', () => {
   test('is tried again after a timeout, a reset, a 5xx and a 429', async () => {
     const reactions: Reaction[] = ['timeout', 'reset', 500, 503, 429, 204];
     script = () => reactions[receiver.received.length - 1]!;
-    const { row } = await deliver();
+    const { row } = await deliver({ timeoutMs: SHORT_MS });
     expect(row.status).toBe('delivered');
     expect(row.attempts.map(({ attempt, status_code }) => [attempt, status_code])).toEqual([
       [1, null],
@@ -165,7 +178,7 @@ describe('a delivery', () => {
       [5, 429],
       [6, 204],
     ]);
-    expect(row.attempts[0]!.error).toBe('no answer within 250 ms');
+    expect(row.attempts[0]!.error).toBe(`no answer within ${SHORT_MS} ms`);
     expect(row.attempts[1]!.error).toMatch(/UND_ERR_SOCKET|ECONNRESET/);
     expect(row.attempts[2]).toMatchObject({ error: null, response_excerpt: 'answer 500' });
     expect(new Set(receiver.received.map(({ t }) => t)).size).toBe(6);
@@ -195,7 +208,7 @@ describe('a delivery', () => {
     ['a NUL and a character cut in two', { status: 200, body: `\0${'🌍'.repeat(400)}` }, `\uFFFD${'🌍'.repeat(255)}`],
   ])('is delivered under %s', async (_what, reaction, excerpt) => {
     script = () => reaction;
-    const { row } = await deliver();
+    const { row } = await deliver({ timeoutMs: SHORT_MS });
     expect(row).toMatchObject({ status: 'delivered', attempts: [{ status_code: 200, response_excerpt: excerpt }] });
   });
 
@@ -364,9 +377,9 @@ describe('housekeeping and redelivery', () => {
     const [lost, terminated] = [(await announce('1'))[0]!, (await announce('2'))[0]!];
     await service.startRecorded([terminated]);
     await temporal.client.workflow.getHandle(deliveryWorkflowId(terminated)).terminate();
-    await database.db.rows(sql`update webhook_deliveries set created_at = now() - interval '1 minute'`);
+    await database.db.rows(sql`update webhook_deliveries set due_at = now()`);
     const [fresh] = await announce('3');
-    await service.startPending();
+    await service.startDue(UNHURRIED);
     const worker = await startWorker('orchestration', activities);
     await worker.runUntil(ended(lost));
     expect((await recorded(lost)).status).toBe('delivered');
@@ -387,7 +400,7 @@ test('a hundred deliveries reach a receiver that fails at random', async () => {
     taken.add(JSON.parse(body).data.run_id);
     return 200;
   };
-  const { service, activities } = assemble();
+  const { service, activities } = assemble({ timeoutMs: SHORT_MS });
   const worker = await startWorker('orchestration', activities);
   await worker.runUntil(async () => {
     await register(service);
@@ -408,4 +421,86 @@ test('a hundred deliveries reach a receiver that fails at random', async () => {
     const signedAt = Map.groupBy(receiver.received, ({ body }) => body);
     for (const requests of signedAt.values()) expect(new Set(requests.map(({ t }) => t)).size).toBe(requests.length);
   });
+});
+
+describe('a host', () => {
+  /** So many deliveries to endpoints on paths of one receiver, while `atOnce` may be under way. */
+  async function flood(count: number, atOnce: number) {
+    const { service, activities } = assemble({ atOnce });
+    let [underWay, most] = [0, 0];
+    script = async () => {
+      most = Math.max(most, ++underWay);
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      underWay--;
+      return 200;
+    };
+    await register(service);
+    const ids: string[] = [];
+    for (let n = 0; n < count; n++) ids.push(...(await announce(`flood-${n}`)));
+    const worker = await startWorker('orchestration', activities);
+    await worker.runUntil(async () => {
+      await service.startRecorded(ids);
+      await Promise.all(ids.map((id) => ended(id)));
+    });
+    return { ids, most };
+  }
+
+  // Guards: no more than that many at once, and half of them of one workspace; what waits loses no attempt.
+  test('is sent so many deliveries at once and no more', async () => {
+    const { ids, most } = await flood(24, 4);
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThanOrEqual(2);
+    for (const id of ids) expect(await recorded(id)).toMatchObject({ status: 'delivered', attempt_count: 1 });
+    const [{ held }] = (await database.db.rows(sql`
+      select count(*) filter (where holder is not null)::int as held from delivery_slots`)) as [{ held: number }];
+    expect(held).toBe(0);
+  }, 60_000);
+
+  // Guards: of two deliveries of one workspace that ask at one moment, one is counted before the other looks.
+  test('counts what is being taken at this moment', async () => {
+    const places = createPlaceStore(database.db, { atOnce: 2 });
+    const wanted = { host: 'rushed.example', customerId: 'acme', forMs: 60_000 };
+    expect(await places.take({ ...wanted, holder: 'earlier' })).toBeUndefined();
+    await places.giveBack({ host: wanted.host, holder: 'earlier' }, 5);
+    const taken = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
+    const first = database.db.transaction(async () => {
+      const waitMs = await places.take({ ...wanted, holder: 'first' });
+      taken.resolve();
+      await ended.promise;
+      return waitMs;
+    });
+    await taken.promise;
+    const second = places.take({ ...wanted, holder: 'second' });
+    await Promise.race([second, new Promise((resolve) => setTimeout(resolve, 300))]);
+    ended.resolve();
+    expect(await first).toBeUndefined();
+    expect(await second).toBeGreaterThan(0);
+  });
+
+  // Guards: a place whose holder died is free again after a while, and its own delivery has it at once.
+  test('has its places back', async () => {
+    const places = createPlaceStore(database.db, { atOnce: 2 });
+    const wanted = { host: 'dying.example', customerId: 'acme', holder: 'first', forMs: 60_000 };
+    expect(await places.take(wanted)).toBeUndefined();
+    expect(await places.take(wanted)).toBeUndefined();
+    // Half of two is one.
+    expect(await places.take({ ...wanted, holder: 'second' })).toBeGreaterThan(0);
+    expect(await places.take({ ...wanted, customerId: 'other', holder: 'third' })).toBeUndefined();
+    expect(await places.take({ ...wanted, customerId: 'another', holder: 'fourth' })).toBeGreaterThan(0);
+    await database.db.rows(sql`update delivery_slots set held_until = now() where holder = 'first'`);
+    expect(await places.take({ ...wanted, holder: 'second' })).toBeUndefined();
+    // Late, and of somebody who has it no more.
+    await places.giveBack({ host: wanted.host, holder: 'first' }, 5);
+    expect(await places.take({ ...wanted, customerId: 'another', holder: 'fourth' })).toBeGreaterThan(0);
+    await places.giveBack({ host: wanted.host, holder: 'second' }, 5);
+    expect(await places.take({ ...wanted, customerId: 'another', holder: 'fourth' })).toBeUndefined();
+  });
+});
+
+// Guards: what was waited for a place is no attempt, and what was tried before is none that is left.
+test('attempts are eight in all', () => {
+  expect(deliveryRetry(30_000)).toMatchObject({ initialInterval: 30_000, maximumAttempts: MAX_ATTEMPTS });
+  expect(deliveryRetry(30_000, 3)).toMatchObject({ initialInterval: 240_000, maximumAttempts: MAX_ATTEMPTS - 3 });
+  expect(deliveryRetry(30_000, 7)).toMatchObject({ initialInterval: HOUR_MS, maximumAttempts: 1 });
 });

@@ -1,3 +1,4 @@
+import { expect, test } from '@jest/globals';
 import { cronProblem, cronUnion, nextRun } from '../../../src/platform/core/cron.ts';
 
 const AFTER = new Date('2026-11-21T10:00:00Z'); // a Saturday
@@ -35,4 +36,5 @@ test('joins the two kinds of day with "or"', () => {
   expect(cronUnion('0 12 25 * 1')).toEqual(['0 12 25 * *', '0 12 * * 1']);
   expect(cronUnion('0 12 25 * *')).toEqual(['0 12 25 * *']);
   expect(cronUnion('0 12 */2 * 1')).toEqual(['0 12 */2 * 1']);
+  expect(nextRun('0 0 */2 * 2', AFTER)?.toISOString()).toBe('2026-12-01T00:00:00.000Z');
 });

@@ -18,7 +18,16 @@ const MOST_ROWS = 2_600;
 /** Those that runs add to. Of the others a small one is rightly read from end to end. */
 const GROWING = [
   ...['runs', 'run_events', 'run_messages', 'run_tool_calls', 'run_artifacts', 'webhook_deliveries', 'audit_log'],
-  ...['webhook_delivery_attempts', 'output_deliveries', 'projects', 'tasks', 'subtasks', 'attempts', 'artifacts'],
+  ...[
+    'webhook_events',
+    'webhook_delivery_attempts',
+    'output_deliveries',
+    'projects',
+    'tasks',
+    'subtasks',
+    'attempts',
+    'artifacts',
+  ],
   ...['project_events', 'wallet_ledger', 'budgets', 'memory_entries', 'chat_threads'],
 ];
 
@@ -78,17 +87,39 @@ test('reads touch no more than their page and their window', async () => {
   expect(reads.length).toBeGreaterThan(100);
 }, 300_000);
 
-// Guards: what sweeps over all workspaces at each tick costs by what there is to do, not by what was done.
+/** Rows like one of the archive, which wait and are not due for an hour. */
+const fillWaiting = (table: string, status: string) =>
+  rows(`
+    insert into ${table}
+    select (jsonb_populate_record(one.kept, jsonb_build_object(
+      'id', md5('${table}' || n)::uuid, 'seq', 900000000 + n, 'event_key', 'waiting:' || n, 'artifact_id', md5('a' || n)::uuid,
+      'status', '${status}', 'completed_at', null,
+      'checked_at', now(), 'start_due_at', now() + interval '1 hour', 'due_at', now() + interval '1 hour'))).*
+    from (select kept from ${table} kept where customer_id = 'internal' limit 1) one, generate_series(1, ${MOST_ROWS + 400}) n`);
+
+// Guards: what sweeps over all workspaces at each tick costs by what is due, neither by what was done nor by what waits.
 test('sweeps touch no more than what they are to do', async () => {
+  await fillWaiting('runs', 'queued');
+  await fillWaiting('projects', 'planning');
+  await fillWaiting('webhook_deliveries', 'pending');
+  await fillWaiting('output_deliveries', 'pending');
   const { stores } = service.services;
   const { db } = service.runtime;
   const sweeps = await recordStatements(async () => {
-    await stores.runs.listUnstarted(15_000, 200);
-    await stores.runs.claimUnchecked(60_000, 200);
+    const turn = { after: '', workspaces: 20, each: 5 };
+    await stores.runs.takeUnstarted(turn);
+    await stores.runs.takeUnchecked(turn, 60_000);
     await stores.runs.releaseForgotten();
-    await stores.projects.listUnstarted(15_000, 200);
-    await stores.projects.claimUnchecked(60_000, 200);
-    await stores.webhooks.listPending({ olderThanS: 15, limit: 200, after: undefined });
+    await stores.projects.takeUnstarted(turn);
+    await stores.projects.takeUnchecked(turn, 60_000);
+    await stores.webhooks.takeDue(turn);
+    await service.services.outputs.store.takeDue(turn);
+    await stores.workspaces.takeDue('pending', 0);
+    await stores.workspaces.takeDue('provisioning', 0);
+    await stores.miniapps.listUntold(200);
+    await stores.webhooks.listPausesUntold(50);
+    await service.services.outputs.store.listPausesUntold(50);
+    await service.services.system.choresBehind();
     await foldAllTallies(db);
   });
   const retention = Object.values(STATEMENTS).flatMap((statements) =>

@@ -1,3 +1,4 @@
+import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { LookupFunction } from 'node:net';
 import { promisify } from 'node:util';

@@ -1,10 +1,11 @@
-import { jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { createEgress, ForbiddenAddressError, type Egress } from '../../../src/platform/egress/egress.ts';
 import { INSIDE } from '../../support/inside-addresses.ts';
 import { sized, tried } from '../../support/sizes.ts';
+import { ANSWER_LIMITS } from '../../support/answer-limits.ts';
 
 const opened: Server[] = [];
 const egresses: Egress[] = [];
@@ -17,7 +18,7 @@ const listen = async (answer: RequestListener): Promise<number> => {
 };
 
 const egressTo = (allowlist: string[] = [], lookup?: LookupFunction): Egress => {
-  const egress = createEgress({ allowlist, allowHttp: true, ...(lookup ? { lookup } : {}) });
+  const egress = createEgress({ allowlist, allowHttp: true, limits: ANSWER_LIMITS, ...(lookup ? { lookup } : {}) });
   egresses.push(egress);
   return egress;
 };
@@ -39,8 +40,8 @@ beforeAll(async () => {
   sentinel = await listen((_, response) => response.end('inside'));
   opened[0]!.on('connection', () => (touched += 1));
 });
-beforeEach(() => (touched = 0));
-afterEach(() => jest.restoreAllMocks());
+beforeEach(() => void (touched = 0));
+afterEach(() => void jest.restoreAllMocks());
 afterAll(async () => {
   await Promise.all(egresses.map((egress) => egress.close()));
   await Promise.all(opened.map((server) => new Promise((closed) => server.close(closed))));
@@ -100,8 +101,10 @@ test('allows exactly the host and port on the list', async () => {
   const egress = egressTo([`127.0.0.1:${sentinel + 1}`, `localhost:${sentinel}`]);
   await expect(egress.fetch(`http://127.0.0.1:${sentinel}/`)).rejects.toThrow(ForbiddenAddressError);
   expect(touched).toBe(0);
-  expect(() => createEgress({ allowlist: ['127.0.0.1'] })).toThrow(/127\.0\.0\.1 is not host:port/);
-  expect(() => createEgress({ allowlist: ['[::1]'] })).toThrow(/not host:port/);
+  expect(() => createEgress({ allowlist: ['127.0.0.1'], limits: ANSWER_LIMITS })).toThrow(
+    /127\.0\.0\.1 is not host:port/,
+  );
+  expect(() => createEgress({ allowlist: ['[::1]'], limits: ANSWER_LIMITS })).toThrow(/not host:port/);
 });
 
 /** Headers are ASCII: other characters come as a browser would send them. */
@@ -153,7 +156,7 @@ describe('redirects between allowed addresses', () => {
     });
     egress = egressTo([`127.0.0.1:${from}`, `127.0.0.1:${to}`]);
   });
-  beforeEach(() => seen.splice(0));
+  beforeEach(() => void seen.splice(0));
 
   const secret = { authorization: 'Bearer x', cookie: 'a=b', 'x-api-key': 'k', accept: 'text/plain' };
 
@@ -208,7 +211,7 @@ test.each([
   ['https://', 'not a valid address'],
   ['example.com', 'not a valid address'],
 ])('says of %s: %s', (url, reason) => {
-  const answer = createEgress({ allowlist: [] }).isForbiddenUrl(url);
+  const answer = createEgress({ allowlist: [], limits: ANSWER_LIMITS }).isForbiddenUrl(url);
   if (reason) expect(answer).toContain(reason);
   else expect(answer).toBeUndefined();
 });

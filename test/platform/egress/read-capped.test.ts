@@ -1,15 +1,17 @@
+import { expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { createEgress } from '../../../src/platform/egress/egress.ts';
 import { readCapped } from '../../../src/platform/egress/read-capped.ts';
+import { ANSWER_LIMITS } from '../../support/answer-limits.ts';
 
 const fetchFrom = async <T>(answer: RequestListener, use: (response: Response) => Promise<T>): Promise<T> => {
   const server = createServer(answer);
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
   const { port } = server.address() as AddressInfo;
-  const egress = createEgress({ allowlist: [`127.0.0.1:${port}`], allowHttp: true });
+  const egress = createEgress({ allowlist: [`127.0.0.1:${port}`], allowHttp: true, limits: ANSWER_LIMITS });
   try {
     return await use(await egress.fetch(`http://127.0.0.1:${port}/`));
   } finally {
@@ -48,6 +50,15 @@ test('counts decompressed bytes', async () => {
     (response) => readCapped(response, 1_000),
   );
   expect(result).toMatchObject({ cut: true, bytes: { length: 1_000 } });
+});
+
+// Guards: compression of what is compressed, where each layer multiplies what the one before it did.
+test.each(['gzip, gzip', 'GZIP,identity,gzip'])('refuses %s', async (coding) => {
+  const read = fetchFrom(
+    (_, response) => response.writeHead(200, { 'content-encoding': coding }).end(gzipSync(gzipSync('words'))),
+    (response) => readCapped(response, 1_000),
+  );
+  await expect(read).rejects.toThrow('the answer is compressed more than once');
 });
 
 // Guards: a body of just the limit is whole, and none is empty.

@@ -1,3 +1,4 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -60,7 +61,7 @@ const stores: Record<string, () => FileStore> = {
 
 describe.each(Object.keys(stores))('%s', (name) => {
   let store: FileStore;
-  beforeAll(() => (store = stores[name]!()));
+  beforeAll(() => void (store = stores[name]!()));
 
   // Guards: what was put comes back byte for byte, small or large, and the last put wins.
   test.each([0, 1, 5_000, 300_000])('keeps %i bytes', async (size) => {

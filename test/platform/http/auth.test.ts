@@ -1,5 +1,6 @@
 /** Sessions and the admin stamp: what is accepted, and everything near it that is not. */
 import { describe, expect, test } from '@jest/globals';
+import { can, standingIn } from '../../../src/platform/core/rights.ts';
 import { hmacSha256 } from '../../../src/platform/core/crypto.ts';
 import {
   isAdminStamp,
@@ -89,18 +90,16 @@ describe('session', () => {
     expect(readSession(`${payload}.${hmacSha256(SECRET, payload, 'base64url')}`, SECRET, NOW)).toBeUndefined();
   });
 
-  // Guards: who a caller is comes from the claims; being an admin never does.
+  // Guards: who a caller is comes from the claims; what the stamp opens never does.
   test('caller', () => {
-    expect(sessionCaller(claims, false)).toEqual({
-      workspaceId: 'acc_acme',
-      customerId: 'acme',
-      actor: 'ana@example.com',
-      isAdmin: false,
-      isInternal: false,
-      role: 'owner',
+    expect(sessionCaller(claims)).toEqual({
+      ...{ workspaceId: 'acc_acme', customerId: 'acme', actor: 'ana@example.com' },
+      standing: standingIn('acc_acme', 'owner'),
     });
-    const internal = sessionCaller({ ...claims, email: '', workspace: 'acc_internal' }, true);
-    expect(internal).toMatchObject({ actor: 'user-1', isAdmin: true, isInternal: true });
+    expect(can(sessionCaller(claims), 'admin.routes')).toBe(false);
+    const internal = sessionCaller({ ...claims, email: '', workspace: 'acc_internal' }, { isStamped: true });
+    expect(internal).toMatchObject({ actor: 'user-1' });
+    expect([can(internal, 'admin.routes'), can(internal, 'deployment.routes')]).toEqual([true, true]);
   });
 });
 

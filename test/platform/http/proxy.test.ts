@@ -7,7 +7,9 @@ import { text } from 'node:stream/consumers';
 import { pino } from 'pino';
 import { errorHandler, notFound } from '../../../src/platform/http/app.ts';
 import { isAdminStamp, signSession, type SessionClaims } from '../../../src/platform/http/auth.ts';
-import { createBrowserProxy, forwardTo } from '../../../src/platform/http/proxy.ts';
+import type { Endpoint } from '../../../src/platform/http/endpoint.ts';
+import { createBrowserProxy, forwardTo, type ProxyOptions } from '../../../src/platform/http/proxy.ts';
+import { endpoints, fillPath } from '../../support/endpoints.ts';
 
 const SESSION_SECRET = 'secret of the sessions';
 const ADMIN_SECRET = 'secret of the stamps';
@@ -38,9 +40,16 @@ const close = (server: Server) => {
   return new Promise((resolve) => server.close(resolve));
 };
 
-const gateway = (forward: RequestHandler) => {
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+const PATHS = ['/v1/runs', '/v1/runs/{id}', '/v1/customers', '/v1/upload', '/v1/broken-off'];
+const DECLARED = METHODS.flatMap((method) =>
+  PATHS.map((path) => ({ endpoint: { method, path, upload: { maxBytes: LARGE } } as Endpoint })),
+);
+
+const gateway = (forward: RequestHandler, routes: ProxyOptions['routes'] = DECLARED) => {
   const app = express();
-  const proxy = createBrowserProxy({ sessionSecret: SESSION_SECRET, adminSecret: ADMIN_SECRET, forward });
+  const secrets = { sessionSecret: SESSION_SECRET, adminSecret: ADMIN_SECRET };
+  const proxy = createBrowserProxy({ ...secrets, routes, forward });
   return listen(app.use(PREFIX, proxy).use(notFound, errorHandler(pino({ level: 'silent' }))));
 };
 
@@ -157,14 +166,42 @@ describe.each(['in process', 'over HTTP'] as const)('%s', (mode) => {
     expect(isAdminStamp(stamp, stamped, ADMIN_SECRET)).toBe(true);
     expect(isAdminStamp(stamp, { ...stamped, path: `${PREFIX}/v1/customers` }, ADMIN_SECRET)).toBe(false);
   });
-  test.each([
-    ['member', cookieOf(claims('member'))],
-    ['expired owner', cookieOf(claims('owner', 1))],
-    ['forged owner', `service_session=${signSession(claims('owner'), 'another secret')}`],
-  ])('does not stamp a session of a %s', async (_name, cookie) => {
+  test('does not stamp a member', async () => {
+    const cookie = cookieOf(claims('member'));
     await proxied('/v1/customers', { headers: { cookie } });
     expect(seen!.headers['x-service-admin']).toBeUndefined();
     expect(seen!.headers['x-service-session']).toBe(cookie.slice('service_session='.length));
+  });
+
+  // Guards: what is no session gets no further than here, whatever it asks for.
+  test.each([
+    ['an ended one', cookieOf(claims('owner', 1))],
+    ['a forged one', `service_session=${signSession(claims('owner'), 'another secret')}`],
+    ['one without a signature', `${owner.split('.')[0]}`],
+    ['one of no role', cookieOf(claims('root' as 'owner'))],
+    ['any text', 'service_session=nonsense'],
+  ])('%s is not passed on', async (_name, cookie) => {
+    for (const path of ['/v1/runs', '/metrics', '/readyz']) {
+      expect(await proxied(path, { headers: { cookie } })).toMatchObject({
+        ...{ status: 401, body: { detail: 'auth_required' } },
+      });
+    }
+    expect(seen).toBeUndefined();
+  });
+
+  // Guards: the control plane's listener has more than its endpoints, and may have something before it that rewrites.
+  test('headers that name another method or address are taken away', async () => {
+    const overrides = [
+      'x-http-method-override',
+      'x-http-method',
+      'x-method-override',
+      'x-original-url',
+      'x-rewrite-url',
+    ];
+    const headers = Object.fromEntries(overrides.map((name) => [name, name.endsWith('url') ? '/metrics' : 'DELETE']));
+    expect((await proxied('/v1/runs', { method: 'POST', headers })).status).toBe(202);
+    expect(seen).toMatchObject({ method: 'POST', url: '/v1/runs' });
+    expect(overrides.filter((name) => name in seen!.headers)).toEqual([]);
   });
 
   // Guards: a page of another site cannot use a person's cookie to change anything.
@@ -192,6 +229,115 @@ describe.each(['in process', 'over HTTP'] as const)('%s', (mode) => {
     const reply = await proxied('/v1/runs', { headers: { cookie: `service_session=${value}` } });
     expect(reply).toMatchObject({ status: 401, body: { error: 'auth_required' } });
     expect(seen).toBeUndefined();
+  });
+});
+
+describe.each(['in process', 'over HTTP'] as const)('what is declared, %s', (mode) => {
+  const controlPlaneEndpoints = endpoints.filter(({ surface }) => surface === 'control-plane');
+  const isDeclared = (method: string, path: string) =>
+    controlPlaneEndpoints.some(
+      (endpoint) =>
+        endpoint.method === method.toLowerCase() &&
+        new RegExp(`^${endpoint.path.replace(/\{\w+\}/g, '[^/]+')}/?$`).test(path),
+    );
+  let base: string;
+  beforeAll(async () => {
+    const app = express().use((request, response) => {
+      seen = { method: request.method, url: request.url, headers: request.headers };
+      response.status(202).json({ detail: 'seen' });
+    });
+    const forward = mode === 'in process' ? app : forwardTo((await listen(app)).url);
+    const routes = controlPlaneEndpoints.map((endpoint) => ({ endpoint }));
+    base = (await gateway(forward as RequestHandler, routes)).url + PREFIX;
+  });
+
+  const latest = (): typeof seen => seen;
+  const ask = async (method: string, path: string) => {
+    seen = undefined;
+    const { status } = await call(base, path, { method, headers: { cookie: owner } });
+    return { status, reached: latest() };
+  };
+
+  // Guards: every endpoint is reached, or the test after this one would prove nothing.
+  test('is passed on', async () => {
+    for (const endpoint of controlPlaneEndpoints) {
+      const path = fillPath(endpoint, {});
+      expect(await ask(endpoint.method.toUpperCase(), path)).toMatchObject({ status: 202, reached: { url: path } });
+    }
+  });
+
+  /** What a reader with other habits than ours would take a path for. */
+  const readings = (path: string): string[] => {
+    const decoded = [path];
+    for (let round = 0; round < 3; round++) {
+      decoded.push(
+        decoded.at(-1)!.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16))),
+      );
+    }
+    return decoded.flatMap((text) => {
+      const slashed = text.replaceAll('\\', '/').replace(/;[^/]*/g, '');
+      return [text, slashed].map((one) => new URL(`http://x${one.replace(/\/{2,}/g, '/')}`).pathname);
+    });
+  };
+  const UP = ['..', '%2e%2e', '.%2E', '%252e%252e', '..;', '..%2f..', '..%5c..', '..%2f..%2f..%2f', '%2e%2e%2f%2e%2e'];
+  const OTHERS = [
+    '/metrics',
+    '/readyz',
+    '/healthz',
+    '/codec/decode',
+    '/',
+    '/v1',
+    '/v1/nothing',
+    '/docs',
+    '/v1/cp/metrics',
+  ];
+
+  // Guards: an address that is not declared, in whatever spelling, gets nowhere: neither as it is written nor as
+  // something on the way could read it.
+  test('is all that is passed on', async () => {
+    const spelled = controlPlaneEndpoints.flatMap((endpoint) => {
+      const path = fillPath(endpoint, {});
+      const steps = UP.map((up) => endpoint.path.replace(/\{\w+\}/g, up)).filter((one) => one !== endpoint.path);
+      return [
+        ...[path.toUpperCase(), path.replace('/v1', '/V1'), path.replace('/v1/', '/v1//'), `/${path}`, `${path}//`],
+        ...[
+          `${path}.`,
+          path.replace('v1', 'v1.'),
+          path.replace('v1', '%761'),
+          path.replaceAll('/', '%2f'),
+          `/.${path}`,
+        ],
+        ...[
+          `${path}%2f..%2f..%2fmetrics`,
+          `${path}/../../metrics`,
+          `${path};/../metrics`,
+          `/x/..${path}`,
+          path.slice(1),
+        ],
+        ...steps.flatMap((one) => [one, `${one}/metrics`]),
+      ];
+    });
+    const elsewhere = OTHERS.flatMap((path) => [path, ...UP.map((up) => `/v1/${up}${path}`)]);
+    const asked = [...new Set([...spelled, ...elsewhere])].filter((path) => path.startsWith('/'));
+    const strayed: string[] = [];
+    for (const path of asked) {
+      for (const method of ['GET', 'POST']) {
+        const { reached } = await ask(method, path);
+        if (!reached) continue;
+        const isKept = readings(reached.url!).every((one) => isDeclared(reached.method!, one));
+        if (reached.method !== method || !isKept) strayed.push(`${method} ${path} -> ${reached.url}`);
+      }
+    }
+    expect(strayed).toEqual([]);
+    expect(asked.length).toBeGreaterThan(1_000);
+  });
+
+  // Guards: methods that nothing is declared for, HEAD and OPTIONS among them, which a router answers by itself.
+  test('with its methods alone', async () => {
+    for (const method of ['HEAD', 'OPTIONS', 'TRACE', 'PROPFIND', 'PUT']) {
+      const { reached } = await ask(method, '/v1/runs');
+      expect([method, reached]).toEqual([method, undefined]);
+    }
   });
 });
 
@@ -230,6 +376,23 @@ describe('over HTTP', () => {
     await firstBytes.promise;
     upload.end(Buffer.alloc(LARGE - 1024));
     expect(JSON.parse(await answer.promise)).toEqual({ bytes: LARGE });
+  });
+
+  // Guards: a body without end is refused by the gateway: the answer of a control plane that gives it up can be lost.
+  test('refuses an upload without end', async () => {
+    const gone = Promise.withResolvers<void>();
+    onUpload = async (upload) => {
+      for await (const _ of upload.on('close', gone.resolve));
+    };
+    const upload = request(`${bases['over HTTP']}/v1/upload`, { method: 'POST', headers: { cookie: owner } });
+    const refused = Promise.withResolvers<IncomingMessage>();
+    upload.on('error', () => {}).on('response', refused.resolve);
+    const send = () => !upload.destroyed && upload.write(Buffer.alloc(2 ** 20), send);
+    send();
+    const response = await refused.promise;
+    expect([response.statusCode, response.headers.connection]).toEqual([413, 'close']);
+    upload.destroy();
+    await gone.promise;
   });
 
   // Guards: a client that goes away in the middle of an upload does not leave the control plane waiting.

@@ -4,12 +4,13 @@ import express, { type Request } from 'express';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
+import { NO_STANDING } from '../../../src/platform/core/rights.ts';
 import { Problem } from '../../../src/platform/core/problem.ts';
 import { createSurface, errorHandler, notFound } from '../../../src/platform/http/app.ts';
 import type { Caller, Route } from '../../../src/platform/http/endpoint.ts';
 
 export const KEY = 'Bearer good';
-const caller: Caller = { workspaceId: 'acc_a', customerId: 'a', actor: 'test', isAdmin: true, isInternal: false };
+const caller: Caller = { workspaceId: 'acc_a', customerId: 'a', actor: 'test', standing: NO_STANDING };
 
 const authenticate = async (_credential: string, { headers }: Request) => {
   if (headers.authorization === 'Bearer old') throw new Problem('api_key_revoked');

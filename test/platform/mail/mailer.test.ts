@@ -1,3 +1,4 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { createLog } from '../../../src/platform/core/log.ts';
@@ -23,7 +24,7 @@ const serverWith = async (...options: Parameters<typeof startMailServer>): Promi
 };
 
 const lines: string[] = [];
-beforeEach(() => lines.splice(0));
+beforeEach(() => void lines.splice(0));
 const mailer = (url: string | undefined, level = 'info') =>
   createMailer(
     { SMTP_URL: url, MAIL_FROM },

@@ -1,5 +1,6 @@
 /** Connections to MCP servers: the reference server as a process and over HTTP, killed and started again. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { limited } from '../../../src/platform/egress/limits.ts';
 import { createLog } from '../../../src/platform/core/log.ts';
 import { createMcpConnection, type McpConnection } from '../../../src/platform/mcp/connection.ts';
 import { McpConnectionError, McpTimeoutError, McpUnavailableError } from '../../../src/platform/mcp/errors.ts';
@@ -10,6 +11,7 @@ import { eventually } from '../../support/service.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
 import { everythingCommand, startEverything, type HttpServer } from './everything.ts';
 import { startScriptedServer, tool } from './scripted-server.ts';
+import { ANSWER_LIMITS } from '../../support/answer-limits.ts';
 
 const open: { close(): Promise<unknown> }[] = [];
 afterAll(async () => {
@@ -30,7 +32,11 @@ function connect(name: string, server: McpServer): McpConnection {
     name,
     log,
     async open(options) {
-      const transport = openTransport(server, { fetch, onStderr: () => {} });
+      const transport = openTransport(server, {
+        fetch: limited(fetch, ANSWER_LIMITS),
+        limits: ANSWER_LIMITS,
+        onStderr: () => {},
+      });
       const session = await openSession({ transport, timeoutMs: 20_000, ...options });
       const { pid } = transport as { pid?: number };
       if (pid) pids.push(pid);

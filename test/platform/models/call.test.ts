@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { ModelMessage } from 'ai';
+import { once } from 'node:events';
 import { loadConfig } from '../../../src/platform/core/config.ts';
 import { createLog } from '../../../src/platform/core/log.ts';
 import { createModels } from '../../../src/platform/models/models.ts';
@@ -214,6 +215,21 @@ test.each<[string, provider.Reply, Partial<ModelFailure>]>([
     (response) => void response.writeHead(200).end(),
     { code: 'model_malformed_reply', retryable: true },
   ],
+  [
+    'many more words than asked for',
+    provider.answer('word '.repeat(2_000)),
+    { code: 'model_reply_too_long', retryable: false },
+  ],
+  [
+    'a line without end',
+    provider.sse(`data: ${'x'.repeat(1_000_000)}`),
+    { code: 'model_reply_too_long', retryable: false },
+  ],
+  [
+    'comments without end',
+    provider.sse(': wait\n\n'.repeat(20_000)),
+    { code: 'model_reply_too_long', retryable: false },
+  ],
   ['an empty answer', provider.answer('  '), { code: 'model_malformed_reply', retryable: true }],
   [
     'arguments that are no JSON',
@@ -291,6 +307,36 @@ test.each([
   await server.requests[0]!.closed;
 });
 
+// Guards: however many tokens were asked for, a reply is held up to what the operator says, and the message says by what.
+test('has an end that no number of tokens moves', async () => {
+  const ENDLESS = 60_000_000;
+  let sent = 0;
+  server.script(async (response) => {
+    const event = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'a' } }], pad: 'x'.repeat(20_000) })}\n\n`;
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    while (!response.destroyed && sent < ENDLESS) {
+      sent += event.length;
+      if (!response.write(event)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+    }
+    response.end();
+  });
+  const env = {
+    OPENAI_COMPATIBLE_BASE_URL: server.baseUrl,
+    OPENAI_COMPATIBLE_MODEL: 'local-1',
+    MODEL_MAX_REPLY_MB: '1',
+  };
+  const small = createModels(configFor(env), { log });
+  const resolved = small.resolve({ model: 'auto', prompt: 'hello' }, small.credentials());
+  await expect(
+    small.call({
+      ...{ resolved, credentials: small.credentials(), messages: [user('hello')], system: '', tools: [] },
+      ...{ maxOutputTokens: 60_000, timeoutMs: 20_000, signal: new AbortController().signal },
+    }),
+  ).rejects.toMatchObject({ code: 'model_reply_too_long', message: expect.stringContaining('MODEL_MAX_REPLY_MB') });
+  await server.requests[0]!.closed;
+  expect(sent).toBeLessThan(ENDLESS / 2);
+});
+
 // Guards: a cancelled run ends its call at once, as the cancellation and not as a failure, and stops paying for tokens.
 test.each([
   ['before', provider.hang()],
@@ -304,6 +350,44 @@ test.each([
   controller.abort(reason);
   await expect(pending).rejects.toBe(reason);
   await request.closed;
+});
+
+/** Counted, of what `call` sends with the tool. */
+const INPUT = 46;
+
+// Guards: what a provider bills for a call that comes to no reply is told, reported or counted, and never of what is free.
+test.each<[string, provider.Reply, unknown]>([
+  ['a reply that stalls', provider.stall('Once upon a time'), { inputTokens: INPUT, outputTokens: 4 }],
+  ['no word until we hang up', provider.hang(), { inputTokens: INPUT, outputTokens: 0 }],
+  ['a reset in mid-stream', provider.reset('Once upon a time'), { inputTokens: INPUT, outputTokens: 4 }],
+  ['an error in mid-stream', provider.failInStream('sorry'), { inputTokens: INPUT, outputTokens: 1 }],
+  ['an empty answer', provider.answer('  '), { inputTokens: 12, outputTokens: 3 }],
+  [
+    'arguments that are no JSON',
+    provider.callTools({ id: 'c1', name: 'search', arguments: '{"query": ' }),
+    { inputTokens: INPUT, outputTokens: expect.any(Number) },
+  ],
+  ['429', provider.refuse(429, { message: 'slow' }), undefined],
+  ['401', provider.refuse(401, { message: 'who?' }), undefined],
+  ['400', provider.refuse(400, { message: 'no' }), undefined],
+  ['500', provider.refuse(500, { message: 'oops' }), undefined],
+  ['a connection that is not accepted', (response) => void response.socket!.resetAndDestroy(), undefined],
+])('tells what is billed: %s', async (_, reply, billed) => {
+  server.script(reply);
+  const told: unknown[] = [];
+  await failureOf({
+    ...{ timeoutMs: 1_000, tools: [{ ...searchTool, name: 'search' }] },
+    onAborted: (usage) => void told.push(usage),
+  });
+  expect(told).toEqual(billed === undefined ? [] : [billed]);
+});
+
+// Guards: a reply is booked as what it is, and not as aborted too.
+test('tells nothing of a reply', async () => {
+  server.script(provider.answer('Here.'));
+  const told: unknown[] = [];
+  await call({ onAborted: (usage) => void told.push(usage) });
+  expect(told).toEqual([]);
 });
 
 // Guards: nothing is sent for a call that was cancelled before it began.

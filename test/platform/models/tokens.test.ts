@@ -21,3 +21,11 @@ test('counts a long run in linear time', () => {
   // In quadratic time this is a matter of hours: the time limit of the test tells.
   expect(countTokens('x'.repeat(2_000_000))).toBeGreaterThan(100_000);
 });
+
+// Guards: a reply without end, whose server reports no usage, is counted for as long as it is.
+test('counts no more of a text than tells how it goes on', () => {
+  const begin = 'a b c d e '.repeat(20_000);
+  expect(countTokens(begin + begin + begin)).toBe(3 * countTokens(begin));
+  // What is beyond is not looked at.
+  expect(countTokens(begin + '\u{1f642}'.repeat(100_000))).toBe(2 * countTokens(begin));
+});

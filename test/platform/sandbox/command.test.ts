@@ -9,6 +9,8 @@ import { createCommandSandbox } from '../../../src/platform/sandbox/command.ts';
 import { SandboxError } from '../../../src/platform/sandbox/sandbox-error.ts';
 import { createSlots } from '../../../src/platform/sandbox/slots.ts';
 import { syscallFilter } from '../../../src/platform/sandbox/seccomp.ts';
+import { bubblewrapProgram } from '../../support/bubblewrap.ts';
+import { isMissing } from '../../support/missing.ts';
 import { eventually } from '../../support/service.ts';
 import { sized, tried } from '../../support/sizes.ts';
 
@@ -16,11 +18,10 @@ jest.setTimeout(180_000);
 
 const MB = 1_024 * 1_024;
 const MEMORY_MB = 256;
-const settings = { memoryBytes: MEMORY_MB * MB, processes: 40, slots: createSlots(20) };
+const bubblewrap = await bubblewrapProgram();
+const settings = { bubblewrap, memoryBytes: MEMORY_MB * MB, processes: 40, slots: createSlots(20) };
 const sandbox = createCommandSandbox({ ...settings, isOn: true });
-const problem = sandbox.problem();
-if (problem) process.stderr.write(`\n*** SKIPPED: nothing is proved here about command tools. ${problem}\n\n`);
-const inBubblewrap = problem ? test.skip : test;
+const inBubblewrap = isMissing('command tools', sandbox.problem()) ? test.skip : test;
 
 const never = new AbortController().signal;
 const run = (argv: string[], { stdin = '', timeoutMs = 5_000, signal = never } = {}) =>
@@ -168,7 +169,7 @@ inBubblewrap('ends with the process that started it', async () => {
   const request = `{ stdin: '', timeoutMs: 600_000, owner: 'a', signal: new AbortController().signal }`;
   const program = `const { createCommandSandbox } = await import('${href}');
     const slots = { run: (_owner, _signal, work) => work() };
-    const sandbox = createCommandSandbox({ isOn: true, memoryBytes: ${256 * MB}, processes: 40, slots });
+    const sandbox = createCommandSandbox({ ...${JSON.stringify({ ...settings, slots: undefined })}, isOn: true, slots });
     await sandbox.run(['bash', '-c', 'sleep 2718'], ${request});`;
   const worker = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'inherit' });
   await eventually(async () => expect(await isRunning('sleep 2718')).toBe(true));

@@ -125,9 +125,9 @@ describe('the codec of the Temporal Web UI', () => {
   const ask = (direction: string, body: unknown, headers: Record<string, string>) =>
     call(`${service.controlPlaneUrl}/codec/${direction}`, 'POST', headers, body);
   const operator = { authorization: `Bearer ${TEST_SECRETS.OPERATOR_TOKEN}`, 'x-namespace': 'default' };
-  const caller = { customerId: 'internal', actor: 'me@example.com', isAdmin: true };
+  const caller = { customerId: 'internal', actor: 'me@example.com' };
   const cookieOf = (role: 'owner' | 'member', workspaceId = INTERNAL_WORKSPACE) => ({
-    cookie: `service_session=${sessionFor({ ...caller, workspaceId, isInternal: true }, role)}`,
+    cookie: `service_session=${sessionFor({ ...caller, workspaceId }, role)}`,
   });
 
   // Guards: with the operator's token sealed payloads are opened, and what an operator sends is sealed.

@@ -4,6 +4,7 @@ import { eq } from 'drizzle-orm';
 import express from 'express';
 import type { Server } from 'node:http';
 import request from 'supertest';
+import { NO_STANDING } from '../../../src/platform/core/rights.ts';
 import { sha256 } from '../../../src/platform/core/crypto.ts';
 import { newApiKey } from '../../../src/platform/core/ids.ts';
 import { createLog } from '../../../src/platform/core/log.ts';
@@ -225,8 +226,7 @@ describe('caller', () => {
       workspaceId: 'acc_acme',
       customerId: 'acme',
       actor: `api-key:${id}`,
-      isAdmin: true,
-      isInternal: false,
+      standing: NO_STANDING,
     });
   });
 
@@ -269,14 +269,14 @@ describe('last use', () => {
   test('is written once a minute and only forward', async () => {
     const { id } = await make('acme');
     const clear = () => database.db.orm.update(apiKeys).set({ lastUsedAt: null }).where(eq(apiKeys.id, id));
-    await store.touch(id, new Date('2026-03-01T10:01:05Z'));
+    await store.touch({ id, customerId: 'acme' }, new Date('2026-03-01T10:01:05Z'));
     await clear();
-    await store.touch(id, new Date('2026-03-01T10:01:59Z'));
+    await store.touch({ id, customerId: 'acme' }, new Date('2026-03-01T10:01:59Z'));
     expect((await rowOf(id)).lastUsedAt).toBeNull();
 
-    await store.touch(id, new Date('2026-03-01T10:02:00Z'));
+    await store.touch({ id, customerId: 'acme' }, new Date('2026-03-01T10:02:00Z'));
     expect((await rowOf(id)).lastUsedAt).toEqual(new Date('2026-03-01T10:02:00Z'));
-    await store.touch(id, new Date('2026-03-01T10:01:00Z'));
+    await store.touch({ id, customerId: 'acme' }, new Date('2026-03-01T10:01:00Z'));
     expect((await rowOf(id)).lastUsedAt).toEqual(new Date('2026-03-01T10:02:00Z'));
   });
 

@@ -1,3 +1,4 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { demandIn, otpHeaders } from '../../support/otp.ts';
 import { call, sessionFor, startTestService, type Tenant, type TestService } from '../../support/service.ts';
@@ -109,7 +110,7 @@ describe('the audit log', () => {
 
   // Guards: a change is made, and answered for, although its outcome cannot be written.
   test('does not fail what it tells of', async () => {
-    await expect(service.services.audit.trail.close(2 ** 60, 201)).resolves.toBeUndefined();
+    await expect(service.services.audit.trail.close([2 ** 60], 201)).resolves.toBeUndefined();
   });
 
   // Guards: filters and pages; newest first.

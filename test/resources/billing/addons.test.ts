@@ -9,6 +9,7 @@ import { confirmed } from '../../support/otp.ts';
 import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
 import { deliver, eventOf, LIVE_BILLING, startStripeServer, type StripeServer } from '../../support/stripe-server.ts';
+import { ANSWER_SETTINGS } from '../../support/answer-limits.ts';
 
 let stripe: StripeServer;
 let router: ProviderServer;
@@ -170,9 +171,13 @@ test('the router fails', async () => {
 // Guards: half of a router is a mistake that is told at the start.
 test('wants both settings', () => {
   expect(() =>
-    createModelRouter({ MODEL_ROUTER_URL: 'https://r.example', MODEL_ROUTER_PROVISIONING_KEY: undefined }),
+    createModelRouter({
+      ...ANSWER_SETTINGS,
+      MODEL_ROUTER_URL: 'https://r.example',
+      MODEL_ROUTER_PROVISIONING_KEY: undefined,
+    }),
   ).toThrow(ConfigError);
-  expect(() => createModelRouter({ MODEL_ROUTER_URL: undefined, MODEL_ROUTER_PROVISIONING_KEY: 'key' })).toThrow(
-    ConfigError,
-  );
+  expect(() =>
+    createModelRouter({ ...ANSWER_SETTINGS, MODEL_ROUTER_URL: undefined, MODEL_ROUTER_PROVISIONING_KEY: 'key' }),
+  ).toThrow(ConfigError);
 });

@@ -20,14 +20,16 @@ const rowOf = async (customerId: string) =>
 // Guards: work of one workspace does not overlap, that of two does, and a failure lets the next one in.
 test('one after another', async () => {
   const order: string[] = [];
-  let letGo = () => {};
-  const held = new Promise<void>((resolve) => (letGo = resolve));
+  const { promise: taken, resolve: take } = Promise.withResolvers<void>();
+  const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
   const first = lease('acme', async () => {
     order.push('first');
+    take();
     await held;
     order.push('first is done');
     throw new Error('failed');
   });
+  await taken;
   await lease('other', async () => void order.push('other'));
   const second = lease('acme', async () => void order.push('second'));
   letGo();

@@ -43,8 +43,16 @@ const subscriptionEvent = (id: unknown, planId: string, status = 'active') => ({
   ...{ id, object: 'subscription', status },
   items: { data: [{ price: { id: 'price_1', product: planId } }] },
 });
-async function subscribed(workspaceId: string, plan: Plan = 'free') {
+/** @param isGranted the operator gave it the plan */
+async function subscribed(workspaceId: string, plan: Plan = 'free', { isGranted = true } = {}) {
   const tenant = await service.tenant(workspaceId, plan);
+  if (!isGranted) {
+    const { customerId } = tenant.caller;
+    await service.runtime.db.orm
+      .update(workspaces)
+      .set({ grantedPlan: null })
+      .where(eq(workspaces.customerId, customerId));
+  }
   const { body } = await subscribe(tenant, 'plan_starter');
   expect(body).toMatchObject({ ok: true, change: 'created' });
   return { tenant, id: body.subscription.id as string };
@@ -175,7 +183,7 @@ test('an archived workspace is refused', async () => {
 
 // Guards: changes that originate at the provider move the caps; hosted stays hosted, and the end of it is free.
 test('follows the provider', async () => {
-  const { tenant, id } = await subscribed('acc_follow', 'starter_hosted');
+  const { tenant, id } = await subscribed('acc_follow', 'starter_hosted', { isGranted: false });
   await tell('customer.subscription.updated', subscriptionEvent(id, 'plan_pro'), { created: 2_000_000_000 });
   expect(await rowOf(tenant)).toMatchObject({ plan: 'pro_hosted', config: { billing_plan_id: 'plan_pro' } });
   // An older event that comes later.

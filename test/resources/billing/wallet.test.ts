@@ -172,6 +172,7 @@ test('calls that share a project and a wallet do not wait for each other in a ci
     const parent = { runId: 'parent', callId: id, depth: 1, budgetIds: ids, attemptId: null };
     const said = { prompt: 'Hello', threadId: null, channelId: null, override: null };
     await runs.acceptRun({ ...run, ...said, transport: 'rest', parent });
+    await db.rows(sql`update runs set status = 'running', started_at = now() where id = ${id}`);
     for (const turn of turns) {
       const wallet = { customerId, micros: 500_000 };
       expect(await runs.reserve({ runId: id, turn, budgetIds: ids, amountUsd: '0.5', wallet })).toBeUndefined();

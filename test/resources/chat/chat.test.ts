@@ -1,3 +1,4 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createHmac } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';

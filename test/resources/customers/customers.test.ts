@@ -42,7 +42,13 @@ test('tells what a workspace uses and spends', async () => {
   const { data } = await list(operator, '?plan=free');
   expect(data).toEqual([
     {
-      ...{ customer_id: 'small-100', identity_workspace_id: 'acc_small_100%', plan: 'free', tier: 'free' },
+      ...{
+        customer_id: 'small-100',
+        identity_workspace_id: 'acc_small_100%',
+        plan: 'free',
+        plan_in_force: 'free',
+        tier: 'free',
+      },
       ...{ status: 'ready', member_count: 1 },
       usage: {
         ...{ runs_today: { current: 1, limit: 100 }, runs_30d: 1, api_keys: { current: 1, limit: 2 } },

@@ -1,4 +1,6 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ScheduleNotFoundError } from '@temporalio/client';
+import { sql } from 'drizzle-orm';
 import { heartbeatPrefix } from '../../../src/resources/heartbeats/service.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
 
@@ -65,9 +67,12 @@ describe('housekeeping', () => {
     (await tenant.cp('POST', '/v1/heartbeats', { ...BEAT, interval_s: 3_600 })).body.id;
 
   // Guards: whichever side was broken, the schedules come to be as the rows say: lost, changed by hand, changed in the
-  // row alone, without a row.
+  // row alone, without a row; and whatever Temporal says to one of them.
   test('holds schedules to their rows', async () => {
-    const [lost, paused, ahead, stray] = await Promise.all([make(), make(), make(), make()]);
+    const [refused, lost, paused, ahead, stray] = await Promise.all([make(), make(), make(), make(), make()]);
+    await service.runtime.db.rows(
+      sql`update heartbeats set interval_s = -1, revision = revision + 1 where id = ${refused}`,
+    );
     const { heartbeats } = service.services.stores;
     await scheduleOf(lost).delete();
     await scheduleOf(paused).pause('by hand');
@@ -80,5 +85,6 @@ describe('housekeeping', () => {
       expect([state.paused, spec.intervals?.map(({ every }) => every)]).toEqual([true, [7_200_000]]);
       await expect(scheduleOf(stray).describe()).rejects.toBeInstanceOf(ScheduleNotFoundError);
     });
+    expect((await scheduleOf(refused!).describe()).state.note).toBe('revision 1');
   });
 });

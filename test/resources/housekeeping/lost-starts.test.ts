@@ -7,6 +7,7 @@ import { agentStep, phaseSpec, projectEventsOf, untilProject } from '../../suppo
 import { dispatch, endsOf, typesOf } from '../../support/runs.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
+import { makeDue } from '../../support/housekeeping.ts';
 
 let receiver: WebhookReceiver;
 let service: TestService;
@@ -38,7 +39,13 @@ async function acceptRun(more: Partial<NewRun> = {}): Promise<string> {
 
 const acceptProject = (): Promise<string> =>
   service.services.stores.projects.createProject({
-    ...{ customerId: acme.caller.customerId, title: 'Lost', brief: 'Tell the story of bread.', params: null },
+    ...{
+      customerId: acme.caller.customerId,
+      title: 'Lost',
+      isTitled: true,
+      brief: 'Tell the story of bread.',
+      params: null,
+    },
     ...{ workflowSlug: 'lost', workflowVersion: 1, authMode: 'session', costBudgetUsd: null },
     phases: [phaseSpec('text', [agentStep('write')])],
   });
@@ -60,8 +67,7 @@ test('each kind of lost start is repeated', async () => {
   const project = await acceptProject();
   // Long enough ago that nobody is starting them.
   const { db } = service.runtime;
-  await db.rows(sql`update runs set created_at = now() - interval '1 minute'`);
-  await db.rows(sql`update projects set created_at = now() - interval '1 minute'`);
+  await makeDue(db);
 
   await service.startWorker();
   for (const id of Object.values(runs)) {

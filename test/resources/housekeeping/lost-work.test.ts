@@ -13,6 +13,7 @@ import {
   makeTemplate,
   phaseSpec,
   projectEventsOf,
+  projectOf,
   startProject,
   topicsOf,
   triesOf,
@@ -175,6 +176,9 @@ describe('a project', () => {
       phaseSpec('text', [agentStep('write'), gateStep('approve')]),
       phaseSpec('page', [agentStep('write')], { depends_on: ['text'] }),
     ]);
+    await makeTemplate(acme, 'polished', [
+      phaseSpec('text', [agentStep('write'), gateStep('approve'), agentStep('polish')]),
+    ]);
     await makeTemplate(acme, 'held', [
       phaseSpec('text', [agentStep('write', { instructions: get('held-5'), tools: ['http_request'] })]),
     ]);
@@ -244,6 +248,23 @@ describe('a project', () => {
       expect((await (await untilGate(acme, id, 'text', 'approve')).approve()).status).toBe(200),
     );
     await untilProject(acme, id, 'completed');
+  });
+
+  // Guards: a record that says one thing and workflows that believe another are brought together again, whether a phase
+  // is to begin or one that has begun is to go on.
+  test.each(['gated', 'polished'])('goes on where it stands still although it is active: %s', async (template) => {
+    const id = await startProject(acme, template);
+    const gate = await untilGate(acme, id, 'text', 'approve');
+    await command(acme, id, 'pause');
+    expect((await gate.approve()).status).toBe(200);
+    const { db } = service.runtime;
+    await db.rows(sql`update projects set status = 'active', pause_reason = null where id = ${id}`);
+    await eventually(async () => {
+      // It is asked about when all that it had to say is old.
+      await db.rows(sql`update project_events set ts = now() - interval '2 minutes' where project_id = ${id}`);
+      await askAboutProject(id);
+      expect(await projectOf(acme, id)).toMatchObject({ status: 'completed' });
+    }, 30_000);
   });
 
   // Guards: a phase that was ended by hand after its project had continued as new, which therefore does not hear of it.

@@ -19,6 +19,7 @@ import { openTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { startProviderServer, type ProviderAnswer, type ProviderServer } from '../../support/provider-server.ts';
 import { MAIL_PASSWORD, MAIL_USER, startMailServer, type MailServer } from '../../support/smtp-server.ts';
 import { makeWorkspace } from '../../support/workspaces.ts';
+import { ANSWER_LIMITS, ANSWER_SETTINGS } from '../../support/answer-limits.ts';
 
 const secretBox = createSecretBox('key-of-the-health-tests');
 const never = new AbortController().signal;
@@ -38,7 +39,7 @@ beforeAll(async () => {
     startProviderServer(),
     startMailServer({ hideSTARTTLS: true, allowInsecureAuth: true }),
   ]);
-  egress = createEgress({ allowlist: [], allowHttp: true });
+  egress = createEgress({ allowlist: [], allowHttp: true, limits: ANSWER_LIMITS });
   store = createIntegrationStore(database.db);
   acme = await makeWorkspace(database.db, 'acc_acme');
 });
@@ -57,11 +58,14 @@ const log = createLog({ level: 'trace', pretty: false, destination: { write: (li
 
 const checks = (operators = [...integrations.values()].filter(({ baseUrl }) => baseUrl).map(({ slug }) => slug)) =>
   createHealthChecks({
-    ...{ store, secretBox, egress, log, timeoutMs: 2_000 },
+    ...{ store, secretBox, egress, log },
     addresses: createBaseAddresses({
       INTEGRATION_BASE_URLS: Object.fromEntries(operators.map((slug) => [slug, `${provider.url}/`])),
     } as Parameters<typeof createBaseAddresses>[0]),
-    settings: { EGRESS_ALLOWLIST: [`127.0.0.1:${mail.port}`], INTEGRATION_HEALTH_INTERVAL: 3_600_000 },
+    settings: {
+      ...{ ...ANSWER_SETTINGS, RESPONSE_TIMEOUT: 2_000 },
+      ...{ EGRESS_ALLOWLIST: [`127.0.0.1:${mail.port}`], INTEGRATION_HEALTH_INTERVAL: 3_600_000 },
+    },
   });
 
 async function give(slug: string, token = CANARY, secrets: Record<string, string> = {}): Promise<string> {

@@ -1,14 +1,15 @@
 /** Pages as a person has them: in a real browser, at the real address. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { existsSync } from 'node:fs';
-import { chromium, type Browser, type BrowserContext, type Page as Tab } from 'playwright-core';
+import type { Browser, BrowserContext, Page as Tab } from 'playwright-core';
+import { launchBrowser } from '../../support/chromium.ts';
+import { isMissing, reasonOf } from '../../support/missing.ts';
 import { dispatch, tool } from '../../support/runs.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
 import { ASKER, askedOn, asks, newTenant, openForm, resultsOf } from './people.ts';
 
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
-if (!CHROMIUM) process.stderr.write('\nSKIPPED: no Chromium on this machine, so no page was opened in a browser\n');
+const launched = launchBrowser();
+const isWithout = isMissing('pages of people in a browser', await reasonOf(launched));
 
 /** Tries all that it must not be able to do, and says what came of each. */
 const PROBES = `<!doctype html><h1>Probe</h1><button>Report</button><script>
@@ -39,18 +40,14 @@ document.querySelector('button').addEventListener('click', async () => {
 });
 </script>`;
 
-(CHROMIUM ? describe : describe.skip)('in a browser', () => {
+(isWithout ? describe.skip : describe)('in a browser', () => {
   let service: TestService;
   let tenant: Tenant;
   let world: WebhookReceiver;
   let browser: Browser;
   let context: BrowserContext;
   beforeAll(async () => {
-    [service, world, browser] = await Promise.all([
-      startTestService(),
-      startWebhookReceiver(() => 200),
-      chromium.launch({ executablePath: CHROMIUM!, args: ['--no-sandbox'] }),
-    ]);
+    [service, world, browser] = await Promise.all([startTestService(), startWebhookReceiver(() => 200), launched]);
     const html = PROBES.replaceAll('SERVICE', service.baseUrl).replaceAll('WORLD', world.url);
     tenant = await newTenant(service, 'acc_browsing', html);
     context = await browser.newContext();

@@ -1,3 +1,4 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { openApiDocument } from '../../../src/platform/http/openapi.ts';
 import { otpHeaders } from '../../support/otp.ts';
@@ -52,7 +53,7 @@ test('is in the OpenAPI document of every gated endpoint', () => {
       ['x-service-otp-challenge', 'x-service-otp-code'].map((name) => expect.objectContaining({ name, in: 'header' })),
     ),
   );
-  expect(responses!['403'].description).toContain('`otp_required`, `otp_locked`');
+  expect(responses!['403'].description).toContain('`otp_required`, `otp_locked`, `otp_mail_limit`');
   expect(JSON.stringify(responses!['403'])).toContain('OtpProblem');
   expect(responses!['502'].description).toContain('`mail_failed`');
 });

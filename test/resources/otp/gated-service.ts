@@ -18,6 +18,7 @@ import { makeWorkspace } from '../../support/workspaces.ts';
 export interface GatedOptions {
   smtpUrl?: string;
   inbox?: string;
+  mailsPerHour?: number;
 }
 
 /** `PUT /v1/notes/{slug}` of a tenant: its body is `{note}`, and the scope `note.set:<slug>`. */
@@ -35,14 +36,14 @@ const declare = (id: string, path: string) =>
 export const setNote = declare('notes.set', '/v1/notes/{slug}');
 const appendNote = declare('notes.append', '/v1/notes/{slug}/lines');
 
-export async function startGated({ smtpUrl, inbox }: GatedOptions = {}) {
+export async function startGated({ smtpUrl, inbox, mailsPerHour = 1_000_000 }: GatedOptions = {}) {
   const database = await openTestDatabase();
   const { db } = database;
   await db.rows(sql`create table notes (customer_id text, note text)`);
   const log = createLog({ level: 'silent', pretty: false, destination: mailbox });
   const store = createOtpStore(db);
   const mailer = createMailer({ SMTP_URL: smtpUrl, MAIL_FROM: 'Service <service@example.com>' }, log);
-  const otp = createOtpService({ store, mailer, secret: 'secret-of-codes', inbox });
+  const otp = createOtpService({ store, mailer, secret: 'secret-of-codes', inbox, mailsPerHour });
   const routes = [setNote, appendNote].map((declaration) =>
     handle(declaration, ({ caller, confirmation, params, body }) =>
       otp.gate(caller, confirmation, `note.set:${params.slug}`, async () => {
@@ -65,6 +66,7 @@ export async function startGated({ smtpUrl, inbox }: GatedOptions = {}) {
   return {
     db,
     store,
+    otp,
     async tenant(workspaceId: string) {
       const session = sessionFor(await makeWorkspace(db, workspaceId));
       const put =

@@ -1,3 +1,4 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { MAIL_PASSWORD, MAIL_USER, startMailServer, type MailServer } from '../../support/smtp-server.ts';
 import { newUuid } from '../../../src/platform/core/ids.ts';
@@ -11,9 +12,11 @@ import {
   startProject,
   untilProject,
 } from '../../support/projects.ts';
+import { addMember } from '../sign-in/people.ts';
 import { S3_KEY, startS3Server, type S3Server } from '../../support/s3-server.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
 import { startWebhookReceiver, type Script, type WebhookReceiver } from '../../support/webhook-receiver.ts';
+import { UNHURRIED } from '../../support/housekeeping.ts';
 
 const SECRET = 'a secret of sixteen characters';
 
@@ -91,6 +94,8 @@ describe('a finished artifact', () => {
   test('is sent to each destination', async () => {
     await create('webhook', webhookConfig());
     await create('slack', { webhook_url: `${receiver.url}/slack` });
+    for (const email of ['one@example.com', 'two@example.com'])
+      await addMember(service, tenant.caller.customerId, email);
     await create('email', { to: ['one@example.com', 'two@example.com'], subject: 'Fresh' });
     await create('s3', s3Config());
     const { id, artifact } = await completeProject({ title: 'Bread <!channel> & butter' });
@@ -241,12 +246,12 @@ describe('what was lost', () => {
     // As it was left by who recorded it and died.
     await service.runtime.db.rows(sql`
       update output_deliveries set id = ${lost}::uuid, status = 'pending', attempts = 0, completed_at = null,
-        created_at = now() - interval '1 minute'
+        due_at = now()
       where destination_id = ${id}`);
-    await service.services.destinations.startPending();
+    await service.services.destinations.startDue(UNHURRIED);
     expect((await untilStatus('delivered'))[0].id).toBe(lost);
     // Nothing is left to be started, however often it is looked for.
-    await service.services.destinations.startPending();
+    await service.services.destinations.startDue(UNHURRIED);
     expect(receiver.received).toHaveLength(2);
   });
 

@@ -1,3 +1,4 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { S3_KEY, startS3Server, type S3Server } from '../../support/s3-server.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
@@ -52,7 +53,9 @@ describe('a destination', () => {
       201,
       {
         ...{ id: expect.any(String), name: `To ${kind}`, kind, config: shown, workflow_slugs: null, enabled: true },
+        ...{ failing_since: null, paused_at: null },
         ...{ created_at: expect.any(String), updated_at: expect.any(String) },
+        recipients: kind === 'email' ? [{ email: 'owner@example.com', state: 'waiting' }] : [],
       },
     ]);
     expect((await tenant.cp('GET', `/v1/output-destinations/${body.id}`)).body).toEqual(body);

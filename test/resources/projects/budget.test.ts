@@ -172,5 +172,26 @@ test('the budget of a phase stops the project', async () => {
   expect(await projectOf(acme, small)).toMatchObject({ cost_total_usd: '0', cost_budget_usd: null });
   expect(await phaseStatuses(acme, small)).toEqual({ cheap: 'running' });
   expect(provider.requests).toHaveLength(5);
-  await command(acme, small, 'abandon');
+
+  // A larger one lets it go on; also one that is none.
+  const raise = (budgets: Record<string, string | null>) =>
+    acme.cp('PATCH', `/v1/projects/${small}`, { phase_cost_budgets: budgets });
+  for (const [budgets, why] of [
+    [{ dear: '1' }, 'no phase "dear"'],
+    [{ cheap: '-1' }, 'phase_cost_budgets'],
+    [{}, 'names no phase'],
+  ] as const) {
+    expect(await raise(budgets)).toMatchObject({ status: 400, body: { detail: expect.stringContaining(why) } });
+  }
+  expect((await raise({ cheap: '0.995' })).status).toBe(200);
+  expect(await tasksOf(acme, small)).toMatchObject([{ cost_budget_usd: '0.995' }]);
+  await command(acme, small, 'resume');
+  await untilBreached(small);
+  expect((await raise({ cheap: null })).status).toBe(200);
+  await command(acme, small, 'resume');
+  expect(await untilProject(acme, small, 'completed')).toMatchObject({ cost_total_usd: '0.03' });
+  // What an earlier start spent does not count.
+  expect((await raise({ cheap: '1.01' })).status).toBe(200);
+  await command(acme, small, 'phases/cheap/retrigger', {});
+  expect(await untilProject(acme, small, 'completed')).toMatchObject({ cost_total_usd: '0.06' });
 });

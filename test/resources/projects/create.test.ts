@@ -6,6 +6,7 @@ import { dumpRecords } from '../../support/dump-tables.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
 import { phase, spec, step } from '../templates/specs.ts';
 import { makeProject, makeTemplate, pipeline, request, subtasksOf, tasksOf } from './pipeline.ts';
+import { UNHURRIED } from '../../support/housekeeping.ts';
 
 let service: TestService;
 let acme: Tenant;
@@ -200,7 +201,7 @@ describe('the public API', () => {
     const started = await acme.api('POST', '/v1/projects', body);
     expect(started).toMatchObject({ status: 201 });
     expect(started.body).toEqual({
-      project_id: expect.stringMatching(/^bees-bees-.*-[0-9a-f]{6}$/),
+      project_id: expect.stringMatching(/^pipeline-[0-9a-f]{6}$/),
       status: 'planning',
     });
     const { project_id } = started.body;
@@ -346,7 +347,8 @@ describe('starting', () => {
       ['WorkflowSlug', 'pipeline'],
       ['WorkspaceId', 'acc_acme'],
     ]);
-    await service.services.projects.start({ id });
+    await rows(sql`update projects set start_due_at = now(), status = 'planning' where id = ${id}`);
+    await service.services.projects.startLost(UNHURRIED);
     expect((await handle.describe()).runId).toBe(runId);
     const history = await handle.fetchHistory();
     const input = JSON.stringify(history.events![0]!.workflowExecutionStartedEventAttributes!.input);
@@ -356,10 +358,13 @@ describe('starting', () => {
   // Guards: what was accepted and never started is found by housekeeping: a project whose workflow is not there.
   test('lists what waits for too long', async () => {
     const { id } = await makeProject(acme);
-    const { listUnstarted } = service.services.stores.projects;
-    expect(await listUnstarted(60_000, 100)).toEqual([]);
-    await rows(sql`update projects set created_at = now() - interval '5 minutes' where id = ${id}`);
-    expect(await listUnstarted(60_000, 100)).toEqual([{ id }]);
+    const { takeUnstarted } = service.services.stores.projects;
+    const turn = { after: '', workspaces: 10, each: 100 };
+    expect((await takeUnstarted(turn)).ids).not.toContain(id);
+    await rows(sql`update projects set start_due_at = now() where id = ${id}`);
+    expect((await takeUnstarted(turn)).ids).toContain(id);
+    // Somebody has it now.
+    expect((await takeUnstarted(turn)).ids).toEqual([]);
   });
 
   // Guards: the board that a workflow starts from is the record's, references by position.

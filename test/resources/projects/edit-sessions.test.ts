@@ -1,7 +1,7 @@
 /** Edit sessions: a planner proposes, a person decides, and what was approved is carried out. */
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { newUuid } from '../../../src/platform/core/ids.ts';
-import { answer, startOpenAiServer, type OpenAiServer } from '../../support/openai-server.ts';
+import { answer, hang, refuse, startOpenAiServer, type OpenAiServer } from '../../support/openai-server.ts';
 import {
   agentStep,
   artifactsOf,
@@ -23,6 +23,7 @@ import {
   untilProject,
   untilStep,
 } from '../../support/projects.ts';
+import { untilStatus } from '../../support/runs.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
 
 let provider: OpenAiServer;
@@ -130,6 +131,47 @@ test('a rejected plan is not', async () => {
   expect(await topicsOf(acme, id)).toEqual(expect.arrayContaining(['subtask_skipped', 'task_skipped']));
 });
 
+// Guards: a session that came to nothing, or is not wanted any more, is given up, and the project is completed again.
+test.each(['failed', 'running'] as const)('a session whose planner is %s is rejected', async (state) => {
+  const id = await completed();
+  const refused = refuse(400, { message: 'not today' });
+  provider.script(...(state === 'failed' ? [refused, refused, refused] : [hang()]));
+  const { body: ids } = await command(acme, id, 'edit-sessions', { instruction: 'Make it shorter.' });
+  await untilStep(acme, id, 'edit-session-1', 'planner', state);
+  if (state === 'failed')
+    expect(await untilProject(acme, id, 'paused')).toMatchObject({ pause_reason: 'subtask_failed' });
+  const reject = () => command(acme, id, `edit-sessions/${ids.task_id}/approve`, { decision: 'rejected' });
+  expect(await reject()).toMatchObject({ status: 200, body: { status: 'skipped' } });
+  await untilProject(acme, id, 'completed');
+  expect(await phaseStatuses(acme, id)).toMatchObject({ 'edit-session-1': 'skipped', article: 'succeeded' });
+  const [attempt] = await attemptsAt(acme, id, 'edit-session-1', 'planner');
+  if (state === 'running') await untilStatus(acme, attempt!.child_run_id, 'cancelled');
+  expect(await reject()).toMatchObject({ status: 409 });
+});
+
+// Guards: what a phase could not make a person can write: it is done with that, and the project goes on.
+test('a failed phase is completed by hand', async () => {
+  await makeTemplate(acme, 'failing', [
+    phaseSpec('outline', [agentStep('write', { max_attempts: 1, instructions: 'FAIL-HERE' })]),
+    phaseSpec('article', [agentStep('write')], { depends_on: ['outline'] }),
+  ]);
+  provider.script(refuse(400, { message: 'not today' }), answer('Unused.'));
+  const id = await startProject(acme, 'failing');
+  expect(await untilProject(acme, id, 'paused')).toMatchObject({ pause_reason: 'subtask_failed' });
+  provider.reset();
+  provider.otherwise(answer('As asked.'));
+  provider.script(proposes({ kind: 'edit_artifact', phase_slug: 'outline', content: 'By hand' }));
+  const { body: ids } = await command(acme, id, 'edit-sessions', { instruction: 'Write it for me.' });
+  await command(acme, id, 'resume');
+  await untilGate(acme, id, 'edit-session-1', 'approve_plan');
+  await command(acme, id, `edit-sessions/${ids.task_id}/approve`, { decision: 'approved' });
+  await untilProject(acme, id, 'completed');
+  expect(await phaseStatuses(acme, id)).toMatchObject({ outline: 'succeeded', article: 'succeeded' });
+  expect(await stepOf(acme, id, 'outline', 'write')).toMatchObject({ status: 'skipped' });
+  const [article] = await attemptsAt(acme, id, 'article', 'write');
+  expect(await contextOf(acme, article!)).toContain('By hand');
+});
+
 // Guards: the planner is asked again with the comment and its own plan, as often as it takes; a plan of the wrong shape
 // never reaches a person.
 test('a plan is changed on request', async () => {
@@ -189,7 +231,7 @@ test('a plan is written by hand', async () => {
 test('a session beside a running phase', async () => {
   await makeTemplate(acme, 'busy', [
     phaseSpec('outline', [agentStep('write')]),
-    phaseSpec('article', [gateStep('gate'), agentStep('write')], { depends_on: ['outline'] }),
+    phaseSpec('article', [agentStep('write'), gateStep('gate')], { depends_on: ['outline'] }),
   ]);
   const id = await startProject(acme, 'busy');
   const gate = await untilGate(acme, id, 'article', 'gate');

@@ -76,17 +76,21 @@ describe('a human gate', () => {
   // it meanwhile, and has nothing to say to a project that knows.
   test('is answered within one workflow task', async () => {
     const id = await startProject(acme, 'human');
-    await (await untilGate(acme, id, 'text', 'gate')).approve();
-    await untilProject(acme, id, 'completed');
     const handle = service.runtime.temporal.client.workflow.getHandle(`project-${id}`);
-    const told = (await handle.fetchHistory()).events!.flatMap((event) => {
-      if (event.workflowExecutionUpdateAcceptedEventAttributes) return ['accepted'];
-      if (event.workflowExecutionUpdateCompletedEventAttributes) return ['answered'];
-      if (event.externalWorkflowExecutionSignaledEventAttributes) return ['delivered'];
-      const { signalName } = event.workflowExecutionSignaledEventAttributes ?? {};
-      return signalName ? [signalName] : [];
-    });
-    expect(told).toEqual(['phaseStatus', 'accepted', 'answered', 'delivered']);
+    const told = async () =>
+      (await handle.fetchHistory()).events!.flatMap((event) => {
+        if (event.workflowExecutionUpdateAcceptedEventAttributes) return ['accepted'];
+        if (event.workflowExecutionUpdateCompletedEventAttributes) return ['answered'];
+        if (event.externalWorkflowExecutionSignaledEventAttributes) return ['delivered'];
+        const { signalName } = event.workflowExecutionSignaledEventAttributes ?? {};
+        return signalName ? [signalName] : [];
+      });
+    const gate = await untilGate(acme, id, 'text', 'gate');
+    // The record has the gate before the project's workflow has heard of it.
+    await eventually(async () => expect(await told()).toEqual(['phaseStatus']));
+    await gate.approve();
+    await untilProject(acme, id, 'completed');
+    expect(await told()).toEqual(['phaseStatus', 'accepted', 'answered', 'delivered']);
   });
 
   // Guards: a rejection stops the project; the retry of the gate asks again, and the project goes on from there.
@@ -230,6 +234,31 @@ describe('a webhook gate', () => {
         ]),
       );
     } else expect(await gateOf(id)).toMatchObject({ status: 'failed' });
+    await command(acme, id, 'abandon');
+  });
+
+  // Guards: a clock is not somebody: the end of a gate's time starts nothing that a failure stopped, record and workflow
+  // agree, and what a person does next has its effect.
+  test('does not wake a stopped project by its time', async () => {
+    await makeTemplate(acme, 'clock', [
+      gated('webhook', { on_reject: 'rework', expires_in_s: 2 }),
+      phaseSpec('broken', [
+        gateStep('when', 'human'),
+        agentStep('write', { instructions: '[[fail-status:400]]', max_attempts: 1 }),
+      ]),
+    ]);
+    const id = await startProject(acme, 'clock');
+    await untilGate(acme, id, 'text', 'gate');
+    await (await untilGate(acme, id, 'broken', 'when')).approve();
+    expect(await untilProject(acme, id, 'paused')).toMatchObject({ pause_reason: 'subtask_failed' });
+    await eventually(async () => {
+      expect((await gateEvents(id)).filter(({ topic }) => topic === 'gate_resolved')).toHaveLength(2);
+    });
+    expect(await projectOf(acme, id)).toMatchObject({ status: 'paused', pause_reason: 'subtask_failed' });
+    expect((await command(acme, id, 'resume')).status).toBe(200);
+    // Nobody attends: after three times it is over with that, too.
+    expect(await untilProject(acme, id, 'paused', 30_000)).toMatchObject({ pause_reason: 'gate_expired' });
+    expect((await triesOf(acme, id, 'text', 'write')).length).toBeLessThanOrEqual(4);
     await command(acme, id, 'abandon');
   });
 

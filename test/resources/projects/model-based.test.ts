@@ -7,17 +7,18 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { phaseWorkflowId } from '../../../src/resources/projects/model.ts';
-import { connectTemporal } from '../../../src/platform/temporal/client.ts';
+import { connectTo } from '../../support/temporal.ts';
 import { startWorker, type RunningWorker } from '../../../src/worker.ts';
 import { makeTemplate, startProject } from '../../support/projects.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
 import { phases, story } from './model/arbitraries.ts';
 import { createTeller } from './model/teller.ts';
-import { faultsOf, isLegal, logMoves, movesOf, readState } from './model/record.ts';
+import { faultsOf, isLegal, logMoves, movesOf, outdatedPhases, readState } from './model/record.ts';
+import { sized, tried } from '../../support/sizes.ts';
 
-const RUNS = Number(process.env.PROJECT_MODEL_RUNS ?? 6);
-const SEED = process.env.PROJECT_MODEL_SEED;
+const RUNS = Number(process.env.PROJECT_MODEL_RUNS ?? sized(6, 60));
+const SEED = process.env.PROJECT_MODEL_SEED ?? process.env.PROOF_SEED;
 const A_STORY_MS = 120_000;
 const PARAMS = { type: 'object', properties: { publish_url: { type: 'string' } } };
 
@@ -47,7 +48,7 @@ afterAll(async () => {
 /** With a connection of its own: one connection takes one worker of a queue. */
 async function openWorker(): Promise<RunningWorker> {
   const { runtime, services } = service;
-  const temporal = await connectTemporal({ TEMPORAL_ADDRESS: process.env.TEST_TEMPORAL_ADDRESS! }, runtime);
+  const temporal = await connectTo(process.env.TEST_TEMPORAL_ADDRESS!, runtime.log);
   const started = await startWorker({ ...runtime, temporal }, services);
   return {
     async close() {
@@ -88,6 +89,8 @@ test(
         const unasked = started.filter(({ projectStatus }) => projectStatus !== 'active');
         expect(unasked.length).toBeLessThanOrEqual(grants);
         expect(await faultsOf(db, id)).toEqual([]);
+        expect(await outdatedPhases(db, id)).toEqual([]);
+        tried('commands and what came of them');
       }
 
       try {
@@ -99,6 +102,7 @@ test(
           if (status !== 'completed' && status !== 'abandoned') throw new Error(`it is ${status}`);
         }, A_STORY_MS / 2);
         await check(0);
+        tried('projects brought to their end');
         const { phases } = await readState(db, id);
         const open = phases.flatMap(({ steps }) => steps.filter(({ isRunning, isQueued }) => isRunning || isQueued));
         expect(open).toEqual([]);

@@ -298,7 +298,7 @@ describe('a change', () => {
 
   // Guards: nothing else of a project can be changed, and whoever tries is told what.
   test.each([
-    [{}, 'nothing to update: give title or cost_budget_usd'],
+    [{}, 'nothing to update: give title, cost_budget_usd or phase_cost_budgets'],
     [{ brief: 'Other' }, 'cannot be changed: brief'],
     [{ title: 'Fine', status: 'completed', owner_id: 'x' }, 'cannot be changed: status, owner_id'],
     [{ title: '' }, 'title required'],

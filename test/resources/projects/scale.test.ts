@@ -295,6 +295,7 @@ async function statementsOf(ask: (recording: Database) => Promise<void>): Promis
     orm: orm as never,
     rows: async (statement) => (await orm.execute(statement)).rows as never[],
     transaction: (work) => work(),
+    outermostTransaction: (work) => work(),
     use: () => ({ used: 0, idle: 0, waiting: 0 }),
     close: () => Promise.resolve(),
   });

@@ -1,3 +1,4 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql, type SQL } from 'drizzle-orm';
 import { encodeTime } from 'ulid';
 import { newRunId, newUuid } from '../../../src/platform/core/ids.ts';
@@ -122,8 +123,20 @@ test('deliveries', async () => {
     return id;
   };
   await deliver('delivered', at);
+  const gone = await deliver('delivered', at);
   const kept = [await deliver('pending', null), await deliver('exhausted', daysAgo(1))];
+  // What is told goes with the last delivery that tells it.
+  const tell = (eventKey: string, told: Date) =>
+    rows(sql`insert into webhook_events (customer_id, event_key, body, created_at)
+      values (${tenant.caller.customerId}, ${eventKey}, '{}', ${told.toISOString()})`);
+  for (const eventKey of [gone, ...kept]) await tell(eventKey, at);
+  await tell('of-no-delivery-yet', daysAgo(1));
+  await rows(sql`insert into delivery_slots (host, n, held_until)
+    values ('old.example', 1, ${at.toISOString()}), ('new.example', 1, now())`);
   await sweep({ RETENTION_DELIVERIES: '90d' });
+  const told = await rows<{ key: string }>(sql`select event_key as key from webhook_events order by 1`);
+  expect(told.map(({ key }) => key)).toEqual([...kept, 'of-no-delivery-yet'].toSorted());
+  expect(await rows(sql`select host from delivery_slots`)).toEqual([{ host: 'new.example' }]);
   const left = await rows<{ id: string }>(sql`select id from webhook_deliveries order by id`);
   expect(left.map(({ id }) => id)).toEqual(kept.toSorted());
   expect(await count('webhook_delivery_attempts')).toBe(2);
@@ -156,11 +169,12 @@ test('codes, sign-ins and ended sessions', async () => {
     ['open', daysAgo(-1)],
   ] as const) {
     const at = expires.toISOString();
-    await rows(sql`insert into otp_challenges (id, customer_id, operation, scope, body_hash, code_hmac, expires_at)
-      values (${name}, ${tenant.caller.customerId}, 'o', 's', 'b', 'c', ${at})`);
-    await rows(
-      sql`insert into login_challenges (id, email, code_hmac, expires_at) values (${name}, 'a@b.c', 'c', ${at})`,
-    );
+    const asked = daysAgo(3).toISOString();
+    await rows(sql`insert into otp_challenges
+      (id, customer_id, operation, scope, body_hash, code_hmac, expires_at, created_at)
+      values (${name}, ${tenant.caller.customerId}, 'o', 's', 'b', 'c', ${at}, ${asked})`);
+    await rows(sql`insert into login_challenges (id, email, code_hmac, expires_at, created_at)
+      values (${name}, 'a@b.c', 'c', ${at}, ${asked})`);
     await rows(sql`insert into ended_sessions (session_hash, expires_at) values (${name}, ${at})`);
   }
   expect(await sweep({ RETENTION_OTP: '1d' })).toBe(3);
@@ -172,6 +186,17 @@ test('codes, sign-ins and ended sessions', async () => {
     const left = await rows<{ id: string }>(sql`select ${sql.identifier(id)} as id from ${sql.identifier(table)}`);
     expect(left).toEqual([{ id: 'open' }]);
   }
+});
+
+// Guards: a setting under which the mails of codes would be counted anew before their hour is over.
+test('codes of the last hour, however short the setting', async () => {
+  await rows(sql`insert into otp_challenges
+    (id, customer_id, operation, scope, body_hash, code_hmac, expires_at, created_at)
+    select 'asked ' || minutes, ${tenant.caller.customerId}, 'o', 's', 'b', 'c',
+      now() - interval '20 minutes', now() - minutes * interval '1 minute' from unnest(array[30, 61]) minutes`);
+  expect(await sweep({ RETENTION_OTP: '1m' })).toBe(1);
+  expect(await count('otp_challenges', sql`id = 'asked 30'`)).toBe(1);
+  await rows(sql`delete from otp_challenges where id = 'asked 30'`);
 });
 
 // Guards: the audit log has its own time.
@@ -218,12 +243,18 @@ describe('many rows', () => {
     await rows(sql`insert into webhook_deliveries (id, customer_id, subscription_id, event_type, event_key, body, status,
       completed_at) select gen_random_uuid(), 'kept', ${hook}, 'e', 'k' || n, '{}', 'delivered', now()
       from generate_series(1, ${MANY}) n`);
+    await rows(
+      sql`insert into webhook_events (customer_id, event_key, body) select 'kept', 'k' || n, '{}' from generate_series(1, ${MANY}) n`,
+    );
+    await rows(sql`insert into delivery_slots (host, n) select 'host' || n, 1 from generate_series(1, ${MANY}) n`);
     const project = `many-${run}`;
     await rows(sql`insert into projects (id, customer_id, title, workflow_slug, workflow_version, status, brief, auth_mode,
       completed_at) values (${project}, 'kept', 'T', 'w', 1, 'completed', 'B', 'session', now())`);
     await rows(sql`insert into project_events (project_id, customer_id, ts, level, category, topic, actor_kind, payload)
       select ${project}, 'kept', now() - n * interval '1 minute', 'info', 'project', 'x', 'system', '{}'
       from generate_series(1, ${MANY}) n`);
+    await rows(sql`insert into output_mail_counts (day, counted, mails)
+      select current_date - n % 30, 'workspace:' || n, 1 from generate_series(1, ${MANY}) n`);
     await rows(sql`analyze`);
   });
 

@@ -4,6 +4,7 @@ import { sql } from 'drizzle-orm';
 import { newRunId } from '../../../src/platform/core/ids.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
 import { dispatch, listTotal, rowOf, typesOf, untilStatus } from '../../support/runs.ts';
+import { makeDue } from '../../support/housekeeping.ts';
 
 let service: TestService;
 let acme: Tenant;
@@ -84,7 +85,7 @@ async function loseStart(parent?: { runId: string }): Promise<string> {
     ...{ threadId: null, channelId: null, conversation: null },
     ...(parent && { parent: { ...parent, callId: id, depth: 1, budgetIds: [], attemptId: null } }),
   });
-  await service.runtime.db.rows(sql`update runs set created_at = now() - interval '1 minute' where id = ${id}`);
+  await service.runtime.db.rows(sql`update runs set start_due_at = now() where id = ${id}`);
   return id;
 }
 
@@ -95,9 +96,12 @@ test('a lost start is repeated', async () => {
   const orphan = await loseStart({ runId: cancelledId });
   const child = await loseStart({ runId: inFlight });
   // The child is its parent's to start: a second starter would take its result away from the parent.
-  const unstarted = (await service.services.stores.runs.listUnstarted(30_000, 10)).map(({ id }) => id);
+  const { takeUnstarted, loadUnstarted } = service.services.stores.runs;
+  const { ids } = await takeUnstarted({ after: '', workspaces: 10, each: 10 });
+  const unstarted = (await loadUnstarted(ids)).map(({ id }) => id);
   expect(unstarted).toEqual([lost, orphan]);
   expect(unstarted).not.toContain(child);
+  await makeDue(service.runtime.db);
   await service.startWorker();
   expect(await acme.waitForRun(lost)).toMatchObject({ status: 'succeeded', agent: 'writer' });
   expect(await acme.waitForRun(orphan)).toMatchObject({ status: 'cancelled' });

@@ -1,4 +1,5 @@
 /** Jobs that ship: what a workspace sees and may change of them, and what they do. */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { ScheduleNotFoundError } from '@temporalio/client';
 import { cronProblem } from '../../../src/platform/core/cron.ts';

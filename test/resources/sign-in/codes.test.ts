@@ -54,8 +54,9 @@ describe('a member', () => {
       { headers: { 'x-forwarded-proto': 'https' } },
     );
     const cookie = answer.setCookies.find((line) => line.startsWith('service_session='))!;
-    for (const flag of ['HttpOnly', 'SameSite=Lax', 'Secure', 'Path=/', 'Max-Age=43200'])
-      expect(cookie).toContain(flag);
+    for (const flag of ['HttpOnly', 'SameSite=Lax', 'Secure', 'Path=/']) expect(cookie).toContain(flag);
+    // For as long as the session, of which a second may have gone by.
+    expect(cookie).toMatch(/Max-Age=(?:43200|4319\d);/);
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
@@ -165,11 +166,10 @@ describe('a stranger', () => {
   // Guards: a mail server that is slow or down showing which addresses it was asked to write to.
   test('is answered before any mail is sent', async () => {
     const { email } = await newMember();
-    const before = inbox.mails.length;
     const id = await request(email);
     expect(id).toMatch(/^[\w-]{16}$/);
     await inbox.codeOf(id);
-    expect(inbox.mails.length).toBe(before + 1);
+    expect(inbox.mails.filter(({ to }) => to === email)).toHaveLength(1);
   });
 });
 

@@ -15,7 +15,8 @@ import { makeWorkspace } from '../../support/workspaces.ts';
 import { newUuid } from '../../../src/platform/core/ids.ts';
 import { workspaceMembers } from '../../../src/resources/workspaces/table.ts';
 import type { Caller } from '../../../src/platform/http/endpoint.ts';
-import type { Role } from '../../../src/resources/workspaces/model.ts';
+import { standingIn, type Role } from '../../../src/platform/core/rights.ts';
+import { ANSWER_SETTINGS } from '../../support/answer-limits.ts';
 
 type TestDatabase = Awaited<ReturnType<typeof openTestDatabase>>;
 let database: TestDatabase;
@@ -33,7 +34,10 @@ async function start({ cooldownMs = 0 } = {}) {
   const provider = await startIdentityProvider();
   open.push(provider);
   const members = createMemberStore(database.db, createSignInStore(database.db));
-  return { provider, caller: createIdentityCaller({ settings: provider.settings, members, cooldownMs }) };
+  return {
+    provider,
+    caller: createIdentityCaller({ settings: { ...ANSWER_SETTINGS, ...provider.settings }, members, cooldownMs }),
+  };
 }
 const member = (email: string, role: Role) =>
   database.db.orm
@@ -49,23 +53,31 @@ describe('a caller', () => {
     await member('bob@acme.example', 'member');
     const as = async (claims: Record<string, unknown>) =>
       caller(await provider.token({ workspace_id: 'acc_acme', ...claims }));
-    const who = { workspaceId: 'acc_acme', customerId: 'acme', isInternal: false };
-    expect(await as({ email: 'Ana@acme.example' })).toEqual({
-      ...{ ...who, actor: 'Ana@acme.example', isAdmin: true, role: 'admin' },
+    const someone = (actor: string, role?: Role) => ({
+      ...{ workspaceId: 'acc_acme', customerId: 'acme', actor },
+      standing: standingIn('acc_acme', role),
     });
-    expect(await as({ email: 'bob@acme.example' })).toMatchObject({ isAdmin: false, role: 'member' });
-    expect(await as({ email: 'eve@acme.example', role: 'owner' })).toEqual({
-      ...{ ...who, actor: 'eve@acme.example', isAdmin: false },
-    });
-    expect(await as({ email: 'ana@acme.example', email_verified: false })).toMatchObject({ isAdmin: false });
-    expect(await as({})).toEqual({ ...who, actor: 'person-1', isAdmin: false });
+    expect(await as({ email: 'Ana@acme.example' })).toEqual(someone('Ana@acme.example', 'admin'));
+    expect(await as({ email: 'bob@acme.example' })).toEqual(someone('bob@acme.example', 'member'));
+    expect(await as({ email: 'eve@acme.example', role: 'owner' })).toEqual(someone('eve@acme.example'));
+    expect(await as({})).toEqual(someone('person-1'));
+    // Guards: an address that nobody confirmed stands for nobody, in records neither.
+    expect(await as({ email: 'ana@acme.example', email_verified: false })).toEqual(someone('person-1'));
+    const sub = { sub: 'ana@acme.example' };
+    expect(await as(sub)).toEqual(someone('subject:ana at acme.example'));
+    expect(await as({ ...sub, email: 'ana@acme.example', email_verified: false })).toEqual(
+      someone('subject:ana at acme.example'),
+    );
   });
 
   // Guards: a workspace that is still to be made, whose maker is known by the token alone.
   test('without a row is of the slug', async () => {
     const { provider, caller } = await start();
     const token = await provider.token({ workspace_id: 'acc_New.Co', email: 'ana@new.example' });
-    expect(await caller(token)).toMatchObject({ workspaceId: 'acc_New.Co', customerId: 'new-co', isAdmin: false });
+    expect(await caller(token)).toEqual({
+      ...{ workspaceId: 'acc_New.Co', customerId: 'new-co', actor: 'ana@new.example' },
+      standing: standingIn('acc_New.Co', undefined),
+    });
   });
 
   // Guards: two ids of one slug. Nobody gets into a workspace by an id that looks like its own, archived or not.
@@ -138,8 +150,13 @@ describe('keys', () => {
 // Guards: no provider at all, and one that is half configured.
 test('settings', async () => {
   const members = createMemberStore(database.db, createSignInStore(database.db));
-  const none = { IDENTITY_JWKS_URL: undefined, IDENTITY_ISSUER: ISSUER, IDENTITY_AUDIENCE: AUDIENCE };
+  const none = {
+    ...ANSWER_SETTINGS,
+    IDENTITY_JWKS_URL: undefined,
+    IDENTITY_ISSUER: ISSUER,
+    IDENTITY_AUDIENCE: AUDIENCE,
+  };
   await expect(createIdentityCaller({ settings: none, members })('any')).rejects.toMatchObject(REFUSED);
-  const half = { IDENTITY_JWKS_URL: 'https://x.example/jwks', IDENTITY_ISSUER: ISSUER, IDENTITY_AUDIENCE: undefined };
+  const half = { ...none, IDENTITY_JWKS_URL: 'https://x.example/jwks', IDENTITY_AUDIENCE: undefined };
   expect(() => createIdentityCaller({ settings: half, members })).toThrow(/IDENTITY_AUDIENCE/);
 });

@@ -4,6 +4,7 @@ import { createOidc } from '../../../src/resources/sign-in/oidc.ts';
 import { startTestService, type TestService } from '../../support/service.ts';
 import { newVisitor, startOpenIdProvider } from './openid-provider.ts';
 import { addMember, client, openInbox } from './people.ts';
+import { ANSWER_SETTINGS } from '../../support/answer-limits.ts';
 
 // The provider says on every start that it is not set up for production.
 beforeAll(() => {
@@ -126,7 +127,7 @@ describe.each([
 
 // Guards: a half-configured provider that shows only when somebody wants to sign in.
 test('settings', () => {
-  const none = { OIDC_ISSUER: undefined, OIDC_CLIENT_ID: undefined, OIDC_CLIENT_SECRET: undefined };
+  const none = { ...ANSWER_SETTINGS, OIDC_ISSUER: undefined, OIDC_CLIENT_ID: undefined, OIDC_CLIENT_SECRET: undefined };
   expect(createOidc(none)).toBeUndefined();
   expect(() => createOidc({ ...none, OIDC_ISSUER: 'https://x.example' })).toThrow(/OIDC_CLIENT_ID/);
 });

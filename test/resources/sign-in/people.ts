@@ -4,12 +4,13 @@ import { createLog } from '../../../src/platform/core/log.ts';
 import { eventually, type TestService } from '../../support/service.ts';
 import { newUuid } from '../../../src/platform/core/ids.ts';
 import { workspaceMembers } from '../../../src/resources/workspaces/table.ts';
-import type { Role } from '../../../src/resources/workspaces/model.ts';
+import type { Role } from '../../../src/platform/core/rights.ts';
 
 interface Mail {
   to: string;
   challenge_id: string;
   code: string;
+  text: string;
 }
 
 /** What was mailed, in its order; pass the log on to the service. */
@@ -21,16 +22,24 @@ export function openInbox() {
       if (line.includes('"event":"mail"')) mails.push(JSON.parse(line) as Mail);
     },
   };
+  const mailOf = (challengeId: string): Promise<Mail> =>
+    eventually(() => {
+      const mail = mails.find(({ challenge_id }) => challenge_id === challengeId);
+      if (!mail) throw new Error('not mailed yet');
+      return mail;
+    });
   return {
     log: createLog({ level: 'silent', pretty: false, destination }),
     mails,
-    codeOf: (challengeId: string) =>
-      eventually(() => {
-        const mail = mails.find(({ challenge_id }) => challenge_id === challengeId);
-        if (!mail) throw new Error('not mailed yet');
-        return mail.code;
-      }),
+    codeOf: async (challengeId: string) => (await mailOf(challengeId)).code,
+    linkOf: async (challengeId: string) => linkIn((await mailOf(challengeId)).text),
   };
+}
+
+/** The address in a mail, and the token in it. */
+export function linkIn(text: string): { url: URL; token: string } {
+  const url = new URL(/https?:\/\/\S+/.exec(text)![0]);
+  return { url, token: url.searchParams.get('token')! };
 }
 
 export const addMember = async ({ runtime }: TestService, customerId: string, email: string, role: Role = 'owner') => {

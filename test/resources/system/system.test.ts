@@ -58,7 +58,12 @@ test('tells what the deployment is', async () => {
       billing_mode: 'internal_noop',
       models: { providers: [], available: ['offline'] },
       embedding: { model: expect.any(String), dimensions: 512 },
-      plan: { plan: 'free', tier: 'free', caps: expect.objectContaining({ runs_per_day: 100, api_keys: 2 }) },
+      plan: {
+        plan: 'free',
+        in_force: 'free',
+        tier: 'free',
+        caps: expect.objectContaining({ runs_per_day: 100, api_keys: 2 }),
+      },
       limits: expect.objectContaining({ json_body_bytes: 1_048_576, upload_files: 10, run_detail_ttl_s: 604_800 }),
     },
   ]);

@@ -62,8 +62,8 @@ test('show all that a pipeline can be', () => {
 
 describe.each(specs.map((spec) => [spec.slug, spec] as const))('%s', (slug, spec) => {
   // Guards: it would be accepted if a tenant sent it, unchanged.
-  test('is a valid spec', () => {
-    expect(parseSpec(structuredClone(spec) as unknown as Record<string, unknown>)).toMatchObject({ slug });
+  test('is a valid spec', async () => {
+    expect(await parseSpec(structuredClone(spec) as unknown as Record<string, unknown>)).toMatchObject({ slug });
     expect(spec.phases.length).toBeGreaterThanOrEqual(3);
     expect(spec.phases.length).toBeLessThanOrEqual(7);
     expect(schemaProblem(spec.params!, { objectOnly: true })).toBeUndefined();

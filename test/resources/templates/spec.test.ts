@@ -1,25 +1,32 @@
 /** What a workflow spec may say, and how its author learns what it may not. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Problem } from '../../../src/platform/core/problem.ts';
 import { builtinTemplates } from '../../../src/resources/templates/builtin/index.ts';
 import { orderPhases, stepDependencies, type WorkflowSpec } from '../../../src/resources/templates/model.ts';
-import { parseSpec } from '../../../src/resources/templates/spec.ts';
+import { checkSpec, parseSpec } from '../../../src/resources/templates/spec.ts';
 import { gate, phase, spec, step } from './specs.ts';
 
-const parse = (given: unknown) => parseSpec(given as Record<string, unknown>);
+function parse(given: unknown): WorkflowSpec {
+  const checked = checkSpec(given as Record<string, unknown>);
+  if ('faults' in checked) throw new Error(checked.faults.join('; '));
+  return checked.spec;
+}
 
 function faultsOf(given: unknown): string {
-  try {
-    parse(given);
-    return '';
-  } catch (error) {
-    expect(error).toBeInstanceOf(Problem);
-    expect((error as Problem).code).toBe('bad_request');
-    expect((error as Problem).message).toMatch(/^invalid spec: /);
-    return (error as Problem).message.replace('invalid spec: ', '');
-  }
+  const checked = checkSpec(given as Record<string, unknown>);
+  return 'faults' in checked ? checked.faults.join('; ') : '';
 }
+
+// Guards: whoever sends a wrong spec is told so, be it checked here or, as a large one is, in a thread.
+test.each([1, 200])('a wrong spec is a bad request, with a phase of %i steps', async (count) => {
+  const wrong = spec({
+    phases: [phase('p', { steps: Array.from({ length: count }, (_, at) => step(`s${at}`, { assignee: '' })) })],
+  });
+  await expect(parseSpec(wrong as unknown as Record<string, unknown>)).rejects.toMatchObject({
+    code: 'bad_request',
+    message: expect.stringMatching(/^invalid spec: .*phases\[0\]\.steps/),
+  });
+});
 
 const reviewed = (more: object) => spec({ phases: [phase('draft', { steps: [step('write'), step('judge', more)] })] });
 const steps = (...list: ReturnType<typeof step>[]) => spec({ phases: [phase('draft', { steps: list })] });

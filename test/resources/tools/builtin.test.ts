@@ -1,3 +1,4 @@
+import { describe, expect, test } from '@jest/globals';
 import { EFFECTS } from '../../../src/resources/runs/model.ts';
 import { schemaProblem, checkArguments } from '../../../src/resources/tools/arguments.ts';
 import { createBuiltinTools } from '../../../src/resources/tools/builtin/index.ts';
@@ -21,13 +22,13 @@ test('ships its tools under their slugs', async () => {
 });
 
 // Guards: every tool passes what is asked of a tenant's: a model can be shown it and its calls can be checked.
-test.each(builtin.all.map((one) => [one.slug, one] as const))('%s is well described', (slug, one) => {
+test.each(builtin.all.map((one) => [one.slug, one] as const))('%s is well described', async (slug, one) => {
   expect(slug).toMatch(/^[a-z][a-z_]{1,63}$/);
   expect(one.description.length).toBeGreaterThan(80);
   expect(one.parameters).toMatchObject({ type: 'object', additionalProperties: false });
-  expect(schemaProblem(one.parameters)).toBeUndefined();
+  expect(await schemaProblem(one.parameters)).toBeUndefined();
   expect(EFFECTS).toContain(effectOf(one, {}));
-  expect(checkArguments(one, { surprise: 1 })).toContain('surprise');
+  expect(await checkArguments(one, { surprise: 1 })).toContain('surprise');
 });
 
 // Guards: a tool that is reached past the check still refuses what it does not understand.

@@ -1,3 +1,4 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -42,7 +43,7 @@ beforeAll(async () => {
   base = `http://${host}`;
   ({ context, egress } = createToolContext({ allowlist: [host] }));
 });
-beforeEach(() => seen.splice(0));
+beforeEach(() => void seen.splice(0));
 afterAll(async () => {
   await egress.close();
   server.closeAllConnections();
@@ -134,7 +135,7 @@ test('explains what cannot work', async () => {
   await expect(call({ url: 'example.com' })).rejects.toThrow(/complete address/);
   await expect(call({ url: base, body: 'x' })).rejects.toThrow(/takes no body/);
   await expect(call({ url: `${base}/silent`, timeout_s: 1 })).rejects.toThrow(
-    new ToolError('no complete answer within 1 seconds'),
+    new ToolError('no complete answer within 1 seconds; timeout_s sets how long it may take'),
   );
 });
 

@@ -91,8 +91,8 @@ test.each([
 ])('%s is well described', async (slug, effect, sensitive) => {
   const found = await tool(slug);
   expect(found).toMatchObject({ effect, sensitive, module: `app.tools.projects.${slug}`, dispatch: 'activity' });
-  expect(schemaProblem(found.parameters)).toBeUndefined();
-  expect(checkArguments(found, { surprise: 1 })).toContain('surprise');
+  expect(await schemaProblem(found.parameters)).toBeUndefined();
+  expect(await checkArguments(found, { surprise: 1 })).toContain('surprise');
 });
 
 describe('read_artifact', () => {

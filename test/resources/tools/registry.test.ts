@@ -1,3 +1,4 @@
+import { expect, test } from '@jest/globals';
 import { categoryOf, type Tool, type ToolSource } from '../../../src/resources/tools/model.ts';
 import { createToolRegistry } from '../../../src/resources/tools/registry.ts';
 

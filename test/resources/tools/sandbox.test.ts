@@ -8,6 +8,8 @@ import { createCommand } from '../../../src/resources/tools/custom/command.ts';
 import { createContainer } from '../../../src/resources/tools/custom/container.ts';
 import type { CustomKind } from '../../../src/resources/tools/custom/kind.ts';
 import { ToolError, type CustomTool } from '../../../src/resources/tools/model.ts';
+import { bubblewrapProgram } from '../../support/bubblewrap.ts';
+import { isMissing } from '../../support/missing.ts';
 import { dispatch, tool as callOf, untilStatus } from '../../support/runs.ts';
 import { eventually, startTestService, TEST_SECRETS, type Tenant, type TestService } from '../../support/service.ts';
 import { createToolContext } from './tool-context.ts';
@@ -15,16 +17,17 @@ import { createToolContext } from './tool-context.ts';
 jest.setTimeout(60_000);
 
 const MB = 1_024 * 1_024;
-const limits = { memoryBytes: 256 * MB, processes: 40, slots: createSlots(10) };
-const problem = createCommandSandbox({ ...limits, isOn: true }).problem();
-if (problem) process.stderr.write(`\n*** SKIPPED: nothing is proved here about command tools. ${problem}\n\n`);
-const inBubblewrap = problem ? test.skip : test;
+const bubblewrap = await bubblewrapProgram();
+const limits = { bubblewrap, memoryBytes: 256 * MB, processes: 40, slots: createSlots(10) };
+const isWithout = isMissing('command tools', createCommandSandbox({ ...limits, isOn: true }).problem());
+const inBubblewrap = isWithout ? test.skip : test;
 
 const SLUGS = ['script', 'command', 'loop'];
 let service: TestService;
 let tenant: Tenant;
 beforeAll(async () => {
-  service = await startTestService({ env: { TOOLS_CONCURRENCY: '1', ...(!problem && { TOOLS_COMMAND: 'bwrap' }) } });
+  const commands = { TOOLS_COMMAND: 'bwrap', TOOLS_BUBBLEWRAP: bubblewrap };
+  service = await startTestService({ env: { TOOLS_CONCURRENCY: '1', ...(!isWithout && commands) } });
   tenant = await service.tenant('acc_acme');
   await tenant.cp('POST', '/v1/agents', {
     ...{ slug: 'caller', model: 'offline', prompt: 'You call tools.' },

@@ -4,6 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { createEgress, type Egress } from '../../../src/platform/egress/egress.ts';
 import { FileNotFoundError, type FileStore } from '../../../src/platform/files/files.ts';
 import type { ToolContext } from '../../../src/resources/tools/model.ts';
+import { ANSWER_LIMITS } from '../../support/answer-limits.ts';
 
 const createMemoryFiles = (): FileStore => {
   const files = new Map<string, Buffer>();
@@ -37,7 +38,7 @@ export const createToolContext = (
   given: Partial<ToolContext> & { allowlist?: string[] } = {},
 ): { context: ToolContext; egress: Egress; artifacts: Artifact[] } => {
   const { allowlist = [], ...rest } = given;
-  const egress = createEgress({ allowlist, allowHttp: true });
+  const egress = createEgress({ allowlist, allowHttp: true, limits: ANSWER_LIMITS });
   const artifacts: Artifact[] = [];
   const context: ToolContext = {
     customerId: 'acme',

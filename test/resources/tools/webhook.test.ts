@@ -325,8 +325,10 @@ describe('what goes wrong', () => {
     const failed = (body: object, effect: CustomTool['effect']) =>
       call({ timeout_s: 1, ...body }, {}, { effect }).catch((error: unknown) => error);
     const [read, written] = await Promise.all([failed({ method: 'GET' }, 'read'), failed({}, 'irreversible')]);
-    expect(read).toEqual(new ToolError(`${host} gave no complete answer within 1 seconds`));
-    expect(written).toMatchObject({ name: 'TimeoutError' });
+    expect(read).toEqual(
+      new ToolError(`${host}: no complete answer within 1 seconds; timeout_s sets how long it may take`),
+    );
+    expect(written).toMatchObject({ name: 'BodyLimitError' });
     expect(written).not.toBeInstanceOf(ToolError);
   });
 

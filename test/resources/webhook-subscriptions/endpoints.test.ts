@@ -13,6 +13,8 @@ import { createWebhookStore, insertDeliveries } from '../../../src/resources/web
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { connectTestTemporal, type TestTemporal } from '../../support/temporal.ts';
 import { makeWorkspace } from '../../support/workspaces.ts';
+import { ANSWER_LIMITS } from '../../support/answer-limits.ts';
+import { createWorkspaceStore } from '../../../src/resources/workspaces/store.ts';
 
 const url = 'https://hooks.example.com/in';
 const log = createLog({ level: 'silent', pretty: false });
@@ -30,9 +32,10 @@ beforeAll(async () => {
   api = (caller, { allowHttp = false } = {}) => {
     const webhooks = createWebhookService({
       store: createWebhookStore(database.db),
+      workspaces: createWorkspaceStore(database.db),
       temporal,
       secretBox: createSecretBox('a key of the test'),
-      egress: createEgress({ allowlist: ['127.0.0.1:9'], allowHttp: true }),
+      egress: createEgress({ allowlist: ['127.0.0.1:9'], allowHttp: true, limits: ANSWER_LIMITS }),
       settings: {
         TASK_QUEUE_PREFIX: temporal.queuePrefix,
         WORKER_QUEUES: [],

@@ -5,7 +5,7 @@ import type { WebhookEvent } from '../../../src/resources/webhook-subscriptions/
 import {
   createWebhookStore,
   insertDeliveries,
-  outboxCte,
+  outboxCtes,
   type WebhookStore,
 } from '../../../src/resources/webhook-subscriptions/store.ts';
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts';
@@ -24,12 +24,14 @@ beforeAll(async () => {
 });
 afterAll(() => database?.close());
 beforeEach(() =>
-  database.db.rows(sql`truncate webhook_delivery_attempts, webhook_deliveries, webhook_subscriptions cascade`),
+  database.db.rows(
+    sql`truncate webhook_delivery_attempts, webhook_deliveries, webhook_events, webhook_subscriptions cascade`,
+  ),
 );
 
 const subscribe = async (caller: Caller, events: string[] = ['*']): Promise<number> => {
-  const row = { customerId: caller.customerId, url: 'https://example.com/hook', events, sealedSecret: 'sealed' };
-  return (await store.insertSubscription(row)).id;
+  const row = { customerId: caller.customerId, url: 'https://example.com/hook', events };
+  return (await store.insertSubscription(row, () => 'sealed')).id;
 };
 const message = (eventKey = 'run:1', eventType: WebhookEvent = 'run.succeeded') => ({
   customerId: acme.customerId,
@@ -74,6 +76,32 @@ describe('the outbox', () => {
     expect(await insertDeliveries(database.db, message('run:2'))).toHaveLength(2);
   });
 
+  // Guards: what is told of an event is kept once, however many hear of it, and not at all where nobody does.
+  test('keeps one copy of what is told', async () => {
+    const told = { ...message('run:large'), data: { output: 'x'.repeat(100_000) } };
+    await insertDeliveries(database.db, told);
+    expect(await database.db.rows(sql`select 1 from webhook_events`)).toEqual([]);
+    for (let n = 0; n < 20; n++) await subscribe(acme);
+    const ids = await insertDeliveries(database.db, told);
+    expect(ids).toHaveLength(20);
+    const [{ bytes }] = (await database.db.rows(sql`
+      select (select sum(octet_length(body)) from webhook_events)::int
+        + (select coalesce(sum(octet_length(body)), 0) from webhook_deliveries)::int as bytes`)) as [{ bytes: number }];
+    expect(bytes).toBeLessThan(101_000);
+    for (const deliveryId of ids) {
+      expect((await store.startAttempt({ deliveryId, redelivery: 0 }))!.body).toHaveLength(bytes);
+    }
+  });
+
+  // Guards: deliveries from before events had rows of their own are sent as they were recorded.
+  test('sends what has a copy of its own', async () => {
+    const endpoint = await subscribe(acme);
+    const [old] = await database.db.rows<{ id: string }>(sql`
+      insert into webhook_deliveries (id, customer_id, subscription_id, event_type, event_key, body)
+      values (gen_random_uuid(), ${acme.customerId}, ${endpoint}, 'run.succeeded', 'run:old', '{"old":true}') returning id`);
+    expect((await store.startAttempt({ deliveryId: old!.id, redelivery: 0 }))!.body).toBe('{"old":true}');
+  });
+
   // Guards: the ids sort by time, so that the log's order and its index are one.
   test('makes ids of version 7 that sort by time', async () => {
     await subscribe(acme);
@@ -91,7 +119,7 @@ describe('the outbox', () => {
   ])('follows its guard: %s', async (isTrue, expected) => {
     await subscribe(acme);
     await database.db.rows(
-      sql`with ended as (select 1 where ${isTrue}::boolean), added as (${outboxCte(sql`ended`, message())}) select id from added`,
+      sql`with ended as (select 1 where ${isTrue}::boolean), ${outboxCtes(sql`ended`, message())} select id from deliveries`,
     );
     expect(await deliveries()).toHaveLength(expected);
   });
@@ -146,25 +174,23 @@ describe('a delivery', () => {
     await expect(store.redeliver(acme.customerId, deliveryId!)).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  // Guards: housekeeping comes past every waiting delivery, page by page, and past nothing fresh.
+  // Guards: housekeeping comes past every waiting delivery, a few at a time, and past nothing fresh.
   test('is found by housekeeping once it waits for long', async () => {
     await subscribe(acme);
     const ids: string[] = [];
     for (const n of [1, 2, 3]) ids.push(...(await insertDeliveries(database.db, message(`run:${n}`))));
     const fresh = await insertDeliveries(database.db, message('run:4'));
-    await database.db.rows(
-      sql`update webhook_deliveries set created_at = now() - interval '1 minute' where id <> ${fresh[0]}`,
-    );
-    const page = (after?: string) => store.listPending({ olderThanS: 15, after, limit: 2 });
-    const first = await page();
-    expect(first[0]).toEqual({
+    await database.db.rows(sql`update webhook_deliveries set due_at = now() where id <> ${fresh[0]}`);
+    const take = async () => (await store.takeDue({ after: '', workspaces: 10, each: 2 })).ids;
+    const first = await take();
+    expect((await store.listStartable(first))[0]).toEqual({
       customerId: acme.customerId,
       deliveryId: expect.any(String),
       redelivery: 0,
       eventType: 'run.succeeded',
       workspaceId: acme.workspaceId,
     });
-    const second = await page(first[1]!.deliveryId);
-    expect([...first, ...second].map((row) => row.deliveryId)).toEqual([...ids].sort());
+    expect([...first, ...(await take())].sort()).toEqual([...ids].sort());
+    expect(await take()).toEqual([]);
   });
 });

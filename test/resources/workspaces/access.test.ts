@@ -5,6 +5,7 @@ import { claimsFor, startIdentityProvider, type IdentityProvider } from '../../s
 import { call, eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 import { askAs, INTERNAL } from './asking.ts';
+import { lookAfterWorkspaces as lookAfter } from '../../support/housekeeping.ts';
 
 const operator = (service: TestService, ...request: Parameters<ReturnType<typeof askAs>>) =>
   askAs(service, INTERNAL)(...request);
@@ -160,7 +161,7 @@ describe.each(['refuse', 'hang'] as const)('when Temporal is away (connections %
 
     await wire.restore();
     await eventually(async () => {
-      await service.services.workspaces.startUnprovisioned();
+      await lookAfter(service);
       expect(await workspaces.find(`acc_later-${how}`)).toMatchObject({ status: 'ready' });
     });
     const { status } = await tenant.cp('DELETE', `/v1/workspaces/${tenant.caller.workspaceId}`);

@@ -1,4 +1,5 @@
 /** Requests about workspaces, as somebody of one of them. */
+import { standingIn } from '../../../src/platform/core/rights.ts';
 import { INTERNAL_WORKSPACE } from '../../../src/platform/core/ids.ts';
 import type { Caller } from '../../../src/platform/http/endpoint.ts';
 import { call, sessionFor, type TestService } from '../../support/service.ts';
@@ -6,7 +7,7 @@ import { call, sessionFor, type TestService } from '../../support/service.ts';
 /** Of the workspace that operates the deployment. */
 export const INTERNAL: Caller = {
   ...{ workspaceId: INTERNAL_WORKSPACE, customerId: 'internal', actor: 'owner@internal.example' },
-  ...{ isAdmin: true, isInternal: true },
+  standing: standingIn('acc_internal', 'owner'),
 };
 
 /** Through the browser proxy. @param path behind `/v1/workspaces` */

@@ -1,9 +1,11 @@
 /** Provisioning by an external provisioner, over real HTTP: what it is asked, how it fails, and workers that die. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { standingIn } from '../../../src/platform/core/rights.ts';
 import { destroyWorkflowId, provisionWorkflowId } from '../../../src/resources/workspaces/model.ts';
 import { readHistories } from '../../support/histories.ts';
 import { eventually, startTestService, type TestService } from '../../support/service.ts';
 import { startExternalProvisioner, type ExternalProvisioner } from './provisioner.ts';
+import { lookAfterWorkspaces as lookAfter } from '../../support/housekeeping.ts';
 
 let service: TestService;
 let external: ExternalProvisioner;
@@ -23,7 +25,7 @@ const asked = (method: string, resource: string) =>
 /** Accepts one and has it provisioned, as a request does. */
 async function make(): Promise<void> {
   await store().create({ workspaceId: id, plan: 'pro_hosted', config: null });
-  await service.services.workspaces.startUnprovisioned();
+  await lookAfter(service);
 }
 const ended = () =>
   eventually(async () => {
@@ -36,7 +38,7 @@ const destroy = () =>
   service.services.workspaces.destroy(
     {
       ...{ workspaceId: 'acc_internal', customerId: 'internal', actor: 'owner@internal.example' },
-      ...{ isAdmin: true, isInternal: true },
+      standing: standingIn('acc_internal', 'owner'),
     },
     id,
   );
@@ -113,7 +115,7 @@ describe('failing', () => {
     // Trying again meets what is there.
     external.interfere(() => undefined);
     await store().retry(id);
-    await service.services.workspaces.startUnprovisioned();
+    await lookAfter(service);
     expect(await ended()).toMatchObject({ status: 'ready', errorCode: null, errorMessage: null });
     expect(external.resources.get(path('storage'))).toBeDefined();
   });
@@ -135,7 +137,7 @@ describe('a worker that dies', () => {
       const workspaces = other.services.stores.workspaces;
       const first = await other.startWorker();
       await workspaces.create({ workspaceId: id, plan: 'free', config: null });
-      await other.services.workspaces.startUnprovisioned();
+      await lookAfter(other);
       await eventually(async () => {
         expect(Object.keys((await workspaces.find(id))!.provisioned)).toEqual(['storage']);
       });

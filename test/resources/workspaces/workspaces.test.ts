@@ -1,6 +1,7 @@
 /** Workspaces over HTTP: who may do what to which, and what each refusal says. Provisioned here, by the local one. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { standingIn } from '../../../src/platform/core/rights.ts';
 import { INTERNAL_WORKSPACE } from '../../../src/platform/core/ids.ts';
 import type { Caller } from '../../../src/platform/http/endpoint.ts';
 import {
@@ -13,6 +14,7 @@ import {
   type TestService,
 } from '../../support/service.ts';
 import { askAs, INTERNAL } from './asking.ts';
+import { lookAfterWorkspaces as lookAfter } from '../../support/housekeeping.ts';
 
 let service: TestService;
 let tenant: Tenant;
@@ -28,7 +30,7 @@ const setState = (id: string, body: unknown, token?: string) =>
   );
 const strangerOf = (workspaceId: string): Caller => ({
   ...{ workspaceId, customerId: workspaceId.slice(4), actor: `owner@${workspaceId.slice(4)}.example` },
-  ...{ isAdmin: true, isInternal: false },
+  standing: standingIn(workspaceId, 'owner'),
 });
 
 let nth = 0;
@@ -240,7 +242,7 @@ describe('the operator', () => {
     });
     const provisioning = await setState(id, { status: 'provisioning' });
     expect(provisioning.body).toMatchObject({ status: 'provisioning', error_code: null });
-    await service.services.workspaces.startUnprovisioned();
+    await lookAfter(service);
     expect(await rowOf()).toMatchObject({ status: 'provisioning' });
     const ready = await setState(id, { status: 'ready', runtime_base_url: 'https://runtime.example' });
     expect(ready.body).toMatchObject({
@@ -254,21 +256,21 @@ describe('the operator', () => {
 describe('housekeeping', () => {
   // Guards: a workspace that was answered 201 is provisioned, though its start was lost.
   test('starts what was accepted', async () => {
-    const { stores, workspaces } = service.services;
+    const { stores } = service.services;
     await stores.workspaces.create({ workspaceId: id, plan: 'free', config: null });
-    await workspaces.startUnprovisioned();
+    await lookAfter(service);
     await reaching('ready');
   });
 
   // Guards: a provisioning that was terminated does not leave its workspace for ever on the way.
   test('settles what lost its workflow', async () => {
-    const { stores, workspaces } = service.services;
+    const { stores } = service.services;
     await make();
     const { customerId, generation } = await reaching('ready').then(() => rowOf());
     await force('provisioning');
     // Its workflow closes a moment after the row is ready.
     await eventually(async () => {
-      await workspaces.startUnprovisioned();
+      await lookAfter(service);
       expect(await rowOf()).toMatchObject({ status: 'failed', errorCode: 'provisioning_lost', generation });
     });
     // Late words of that generation, or of an earlier one.

@@ -8,6 +8,7 @@ import { findAction } from '../../../../src/resources/projects/builtin/index.ts'
 import { INSIDE } from '../../../support/inside-addresses.ts';
 import { tried } from '../../../support/sizes.ts';
 import { runAction } from './context.ts';
+import { ANSWER_LIMITS } from '../../../support/answer-limits.ts';
 
 let server: Server;
 let inside: Server;
@@ -32,7 +33,7 @@ beforeAll(async () => {
   inside = createServer((_, response) => response.end()).on('connection', () => (touched += 1));
   await new Promise<void>((resolve) => inside.listen(0, '127.0.0.1', resolve));
   insidePort = (inside.address() as AddressInfo).port;
-  egress = createEgress({ allowlist: [`127.0.0.1:${port}`], allowHttp: true });
+  egress = createEgress({ allowlist: [`127.0.0.1:${port}`], allowHttp: true, limits: ANSWER_LIMITS });
 });
 afterAll(async () => {
   await egress.close();

@@ -4,7 +4,7 @@ import { CASCADES, type Cascade } from '../../../../src/resources/projects/model
 import { CASCADE_MODES, type PhaseSpec, type StepSpec } from '../../../../src/resources/templates/model.ts';
 import { agentStep, gateStep, phaseSpec, reviewStep } from '../../../support/projects.ts';
 
-const KINDS = ['agent', 'slow agent', 'reviewer', 'gate', 'reworking gate', 'post'] as const;
+const KINDS = ['agent', 'slow agent', 'reviewer', 'gate', 'reworking gate', 'expiring gate', 'post'] as const;
 const SLOW_MS = 300;
 
 /** Some of the positions before this one. */
@@ -23,6 +23,8 @@ function step(kind: (typeof KINDS)[number], slug: string, depends_on: string[]):
       return { ...gateStep(slug, 'human', { on_reject: 'pause' }), depends_on };
     case 'reworking gate':
       return { ...gateStep(slug, 'human', { on_reject: 'rework' }), depends_on };
+    case 'expiring gate':
+      return { ...gateStep(slug, 'webhook', { on_reject: 'rework', expires_in_s: 1 }), depends_on };
     case 'post':
       return { step_slug: slug, kind: 'action', role: 'utility', assignee: 'http_post', depends_on, max_attempts: 1 };
   }

@@ -16,6 +16,10 @@ const canBegin = (step: StepState, { steps }: PhaseState): boolean =>
 export function isQuiet(project: ProjectState): boolean {
   if (isOver(project)) return true;
   if (project.isOrphaned) return false;
+  // Its time runs.
+  const runsOut = ({ steps }: PhaseState) =>
+    steps.some(({ status, gateKind }) => status === 'blocked' && gateKind === 'webhook');
+  if (project.phases.some(runsOut)) return false;
   const waits = (phase: PhaseState): boolean =>
     phase.steps.some(({ status }) => status === 'blocked') ||
     (!phase.steps.some(({ status }) => status === 'failed') && phase.steps.some((step) => canBegin(step, phase)));
@@ -48,6 +52,12 @@ export const onRetry = (project: ProjectState, step: StepState): Expected =>
   unless(project, step.status !== 'failed' || step.isQueued);
 export const onResolve = (project: ProjectState, gate: StepState): Expected =>
   unless(project, gate.status !== 'blocked');
+/** An edit session is rejected in any state until its plan is enacted, which a state does not show. */
+export const onPlan = (project: ProjectState, session: PhaseState, gate: StepState, decision: string): Expected => {
+  if (decision !== 'rejected' || gate.status === 'blocked') return onResolve(project, gate);
+  if (gate.status === 'succeeded' && !isDone(session)) return EITHER;
+  return unless(project, isDone(session));
+};
 export const onEdit = (project: ProjectState): Expected => (project.status === 'abandoned' ? REFUSED : [201]);
 export const onRetrigger = (project: ProjectState, phase: PhaseState): Expected =>
   unless(project, phase.status === 'pending' || isInFlight(phase));
@@ -55,7 +65,7 @@ export const onRetrigger = (project: ProjectState, phase: PhaseState): Expected 
 export function onRevert(project: ProjectState, phase: PhaseState, version: number): Expected {
   if (project.status === 'abandoned') return REFUSED;
   if (!phase.versions.includes(version)) return isQuiet(project) ? [404] : [404, ...EITHER];
-  return unless(project, isInFlight(phase) || phase.current === version);
+  return unless(project, isInFlight(phase) || (phase.current === version && phase.status !== 'failed'));
 }
 
 /** The step that run-step takes of a quiet paused project: the first that could begin. */
@@ -78,9 +88,12 @@ export function afterCascade({ phases }: ProjectState, changed: string, cascade:
   for (const { slug, dependsOn, mode } of phases) {
     const status = statuses.get(slug)!;
     const wanted = cascade === 'default' ? mode : cascade;
-    if (!dependsOn.some((each) => reached.has(each)) || status === 'pending' || wanted === 'none') continue;
-    if (wanted === 'lazy' && (status === 'failed' || status === 'skipped')) continue;
+    if (!dependsOn.some((each) => reached.has(each))) continue;
+    // What is to run makes another artifact, which matters to those behind it.
+    if (status === 'pending') reached.add(slug);
+    if (status === 'pending' || wanted === 'none') continue;
     reached.add(slug);
+    if (wanted === 'lazy' && (status === 'failed' || status === 'skipped')) continue;
     // What is under way goes on with what it began with.
     if (isInFlight({ status } as PhaseState)) continue;
     statuses.set(slug, wanted === 'strict' ? 'pending' : 'stale');

@@ -7,6 +7,7 @@ export interface StepState {
   id: string;
   slug: string;
   kind: 'agent' | 'action' | 'gate';
+  gateKind: 'human' | 'webhook' | null;
   status: TaskStatus;
   dependsOn: string[];
   isQueued: boolean;
@@ -43,7 +44,7 @@ export async function readState(db: Database, projectId: string): Promise<Projec
           'versions', (select coalesce(jsonb_agg(version order by version), '[]') from artifacts where task_id = t.id),
           'current', (select max(version) from artifacts where task_id = t.id and not superseded),
           'steps', (select jsonb_agg(jsonb_build_object('id', s.id, 'slug', s.step_slug, 'kind', s.kind,
-              'status', s.status, 'dependsOn', s.depends_on,
+              'gateKind', s.gate_kind, 'status', s.status, 'dependsOn', s.depends_on,
               'isQueued', exists (select 1 from attempts a where a.subtask_id = s.id and a.status = 'pending'),
               'isRunning', exists (select 1 from attempts a where a.subtask_id = s.id and a.status = 'running')
             ) order by s.position) from subtasks s where s.task_id = t.id)
@@ -73,6 +74,17 @@ export async function logMoves(db: Database): Promise<void> {
       for each row when (old.status is distinct from new.status) execute function log_move()`);
   }
   await db.rows(sql`create trigger log_start after insert on attempts for each row execute function log_move()`);
+  // Which version is current, in one order with what begins: all of it happens under the lock of its project.
+  await db.rows(sql`
+    create function log_version() returns trigger language plpgsql as $$
+    begin
+      insert into moves (project_id, what, of, was, now, project_status)
+      select new.project_id, 'artifacts', new.phase_slug, '', new.version, '';
+      return null;
+    end $$`);
+  await db.rows(sql`
+    create trigger log_version after insert or update on artifacts
+    for each row when (not new.superseded) execute function log_version()`);
 }
 
 export interface Move {
@@ -86,7 +98,43 @@ export interface Move {
 export const movesOf = (db: Database, projectId: string, after: number): Promise<Move[]> =>
   db.rows<Move>(sql`
     select id::int, what, of, was, now, project_status as "projectStatus" from moves
-    where project_id = ${projectId} and id > ${after} order by id`);
+    where project_id = ${projectId} and what <> 'artifacts' and id > ${after} order by id`);
+
+/**
+ * Phases that pass for up to date and were made from something else than what there is now. From the log alone: each
+ * attempt consumed what was current when it began. Those that a person's choice or `none` left as they are do not count.
+ */
+export async function outdatedPhases(db: Database, projectId: string): Promise<string[]> {
+  const rows = await db.rows<{ fault: string }>(sql`
+    with began as (
+      select m.id, a.subtask_id, a.task_id, row_number() over (partition by a.subtask_id order by a.attempt_number desc) as nth
+      from attempts a join lateral (
+        select max(id) as id from moves m where m.project_id = a.project_id and m.what = 'attempts'
+          and m.of = a.subtask_id::text and m.now = 'running'
+          and (select count(*) from moves n where n.project_id = a.project_id and n.what = 'attempts' and n.now = 'running'
+            and n.of = m.of and n.id <= m.id) = (
+              select count(*) from attempts b where b.subtask_id = a.subtask_id and b.attempt_number <= a.attempt_number
+                and b.started_at is not null)
+      ) m on true
+      where a.project_id = ${projectId} and a.status = 'succeeded'
+    )
+    select t.phase_slug || ' is ' || t.status || ', but ' || s.step_slug || ' was given version ' || coalesce(had.now, 'none')
+      || ' of ' || u.phase_slug || ', which has ' || is_now.now as fault
+    from tasks t
+      join subtasks s on s.task_id = t.id and s.status = 'succeeded'
+      join began b on b.subtask_id = s.id and b.nth = 1
+      join tasks u on u.project_id = t.project_id and u.phase_slug = any(t.depends_on)
+      join lateral (select now from moves where project_id = t.project_id and what = 'artifacts' and of = u.phase_slug
+        order by id desc limit 1) is_now on true
+      left join lateral (select now from moves where project_id = t.project_id and what = 'artifacts' and of = u.phase_slug
+        and id < b.id order by id desc limit 1) had on true
+    where t.project_id = ${projectId} and t.status = 'succeeded' and had.now is distinct from is_now.now
+      and not exists (
+        select 1 from project_events e where e.project_id = t.project_id and (
+          (e.topic = 'cascade_skipped' and e.payload -> 'phase_slugs' ? t.phase_slug)
+          or (e.topic in ('artifact_reverted', 'artifact_set_manually') and e.task_id = t.id)))`);
+  return rows.map(({ fault }) => fault);
+}
 
 const IN_FLIGHT = ['running', 'blocked', 'review'];
 const fromFlight = [...IN_FLIGHT, 'succeeded', 'failed', 'skipped', 'stale', 'pending'];
@@ -103,7 +151,8 @@ const WAYS: Record<Move['what'], Record<string, readonly string[]>> = {
     pending: ['running', 'skipped'],
     ...Object.fromEntries(IN_FLIGHT.map((status) => [status, fromFlight])),
     succeeded: ['stale', 'pending'],
-    failed: ['pending'],
+    // Completed by hand; or, an edit session, given up.
+    failed: ['pending', 'succeeded', 'skipped'],
     skipped: ['pending'],
     stale: ['pending', 'succeeded'],
   },
@@ -112,7 +161,7 @@ const WAYS: Record<Move['what'], Record<string, readonly string[]>> = {
     running: ['succeeded', 'failed', 'pending', 'skipped'],
     blocked: ['succeeded', 'failed', 'pending', 'skipped'],
     succeeded: ['pending'],
-    failed: ['pending'],
+    failed: ['pending', 'skipped'],
     skipped: ['pending'],
   },
   attempts: {

@@ -13,6 +13,7 @@ import {
   onAbandon,
   onEdit,
   onPause,
+  onPlan,
   onResolve,
   onResume,
   onRetrigger,
@@ -132,8 +133,12 @@ export function createTeller({ db, temporal, tenant, id, broken, restartWorker }
         const after = await read();
         expect(after.phases.find(({ slug }) => slug === phase.slug)).toMatchObject({ current: version });
         if (before.status !== 'paused') return 0;
-        const statuses = afterCascade(before, phase.slug, command.cascade);
-        if (phase.status === 'stale') statuses.set(phase.slug, 'succeeded');
+        const isOther = version !== phase.current;
+        const statuses = new Map<string, string>(before.phases.map(({ slug, status }) => [slug, status]));
+        for (const [slug, status] of isOther ? afterCascade(before, phase.slug, command.cascade) : []) {
+          statuses.set(slug, status);
+        }
+        if (phase.status === 'stale' || phase.status === 'failed') statuses.set(phase.slug, 'succeeded');
         expect(statusesOf(after)).toEqual(Object.fromEntries(statuses));
         return 0;
       }
@@ -141,6 +146,7 @@ export function createTeller({ db, temporal, tenant, id, broken, restartWorker }
         const gates = stepsOf(before, 'regular').filter(({ kind }) => kind === 'gate');
         const gate = choose(rather(gates, 'blocked'), command.which);
         if (!gate) return 0;
+        if (gate.gateKind === 'webhook') return tellFromOutside(gate, command.decision);
         const body = { decision: command.decision, comment: 'Said so' };
         await expectAnswer(`subtasks/${gate.id}/resolve-gate`, body, within(onResolve(before, gate)));
         return 0;
@@ -164,10 +170,23 @@ export function createTeller({ db, temporal, tenant, id, broken, restartWorker }
         };
         const body = { decision: command.decision, ...(command.decision === 'edit_plan' && { revised_plan }) };
         const gate = session.steps.find(({ kind }) => kind === 'gate')!;
-        await expectAnswer(`edit-sessions/${session.id}/approve`, body, within(onResolve(before, gate)));
+        await expectAnswer(
+          `edit-sessions/${session.id}/approve`,
+          body,
+          within(onPlan(before, session, gate, command.decision)),
+        );
         return 0;
       }
     }
+  }
+
+  /** A signal has no answer; and what says something from outside may wake a project. */
+  async function tellFromOutside({ id: subtask_id }: StepState, decision: string): Promise<number> {
+    await temporal.client.workflow
+      .getHandle(projectWorkflowId(id))
+      .signal('resolveGate', { subtask_id, decision, decided_by: 'ci' })
+      .catch(() => {});
+    return 0;
   }
 
   return {
@@ -229,12 +248,24 @@ export function createTeller({ db, temporal, tenant, id, broken, restartWorker }
     /** Does what a person can do for a project that does not go on by itself. */
     async help(): Promise<void> {
       const state = await read();
-      for (const { steps } of state.phases) {
-        for (const { id: stepId, kind, status, isQueued } of steps) {
+      for (const phase of state.phases) {
+        const isFailed = phase.status === 'failed';
+        // Each way out that there is: some phases are retried, some are completed with what they had.
+        if (isFailed && phase.kind === 'edit_session') {
+          await expectAnswer(`edit-sessions/${phase.id}/approve`, { decision: 'rejected' }, [200, 409]);
+          continue;
+        }
+        if (isFailed && phase.current !== null && phase.iteration % 2 === 0) {
+          const body = { target_version: phase.current, cascade: 'lazy' };
+          await expectAnswer(`phases/${phase.slug}/revert-artifact`, body, [200, 409]);
+          continue;
+        }
+        for (const step of phase.steps) {
+          const { id: stepId, kind, gateKind, status, isQueued } = step;
           if (status === 'failed' && !isQueued) await expectAnswer(`subtasks/${stepId}/retry`, undefined, [200, 409]);
-          if (kind === 'gate' && status === 'blocked') {
-            await expectAnswer(`subtasks/${stepId}/resolve-gate`, { decision: 'approved' }, [200, 409]);
-          }
+          if (kind !== 'gate' || status !== 'blocked') continue;
+          if (gateKind === 'webhook') await tellFromOutside(step, 'approved');
+          else await expectAnswer(`subtasks/${stepId}/resolve-gate`, { decision: 'approved' }, [200, 409]);
         }
       }
       if (isTerminated && state.status === 'active') await expectAnswer('pause', undefined, [200, 409]);

@@ -56,7 +56,7 @@ const REACHED = {
   lazy: {
     plan: [['b', 'c', 'd', 'running'], ['b', 'c', 'd', 'running'], []],
     becomes: { b: 'stale', c: 'stale', d: 'stale' },
-    onEnd: 'stale',
+    onEnd: null,
     skipped: undefined,
   },
   strict: {
@@ -74,7 +74,7 @@ const REACHED = {
   default: {
     plan: [['b', 'c', 'running'], ['b', 'running'], ['c']],
     becomes: { b: 'stale', c: 'pending', d: 'succeeded' },
-    onEnd: 'stale',
+    onEnd: null,
     skipped: ['d'],
   },
 } as const;
@@ -248,16 +248,54 @@ test('there and back again', async () => {
   expect([first!.by, third!.by]).toEqual([third!.id, null]);
 });
 
-// Guards: choosing a version brings a stale phase up to date; a pending one keeps waiting to run.
+// Guards: choosing a version brings a stale phase up to date and completes a failed one; a pending one keeps waiting to run.
 test.each([
   ['stale', 'succeeded'],
   ['pending', 'pending'],
-  ['failed', 'failed'],
+  ['failed', 'succeeded'],
 ] as const)('a %s phase is %s after a revert', async (status, becomes) => {
   const made = await project([{ slug: 'a', status, versions: 2 }]);
   const { changes } = await commands.revertArtifact(db, revert(made, 'lazy'));
   expect((await taskOf(db, made, 'a')).status).toBe(becomes);
-  expect(changes).toEqual(status === 'stale' ? [{ slug: 'a', status: becomes }] : []);
+  expect(changes).toEqual(status === 'pending' ? [] : [{ slug: 'a', status: becomes }]);
+});
+
+// Guards: a phase that failed to make a new version is done with the one that it has, and nothing downstream moves; what
+// failed, or nobody knows the outcome of, is nobody's to see to any more.
+test('a failed phase is completed with its current version', async () => {
+  const steps: StepFixture[] = [
+    { slug: 'write', status: 'succeeded' },
+    { slug: 'send', kind: 'action', role: 'utility', status: 'failed', isOutcomeUnknown: true, error: 'x' },
+    { slug: 'last', status: 'pending' },
+  ];
+  const made = await project([
+    { slug: 'a', status: 'failed', versions: 2, steps },
+    { slug: 'b', dependsOn: ['a'], status: 'succeeded' },
+  ]);
+  const answer = await commands.revertArtifact(db, revert(made, 'strict', { targetVersion: 2 }));
+  expect(answer).toMatchObject({ affected_phase_slugs: [], changes: [{ slug: 'a', status: 'succeeded' }] });
+  expect(await statusesOf(db, made.id)).toMatchObject({
+    ...{ a: 'succeeded', 'a/write': 'succeeded', 'a/send': 'skipped', 'a/last': 'skipped', b: 'succeeded' },
+  });
+  expect(await stepOf(db, made, 'a/send')).toMatchObject({ isOutcomeUnknown: false });
+  expect(await topicsOf(db, made.id)).toEqual([
+    ...['artifact_reverted', 'nonidempotent_crash_resolved', 'subtask_skipped', 'subtask_skipped', 'task_succeeded'],
+  ]);
+});
+
+// Guards: a phase that is to run is walked through, as what is behind it was made from what it made before.
+test('a cascade goes through phases that are to run', async () => {
+  const phases: PhaseFixture[] = [
+    { slug: 'a', status: 'succeeded' },
+    { slug: 'b', dependsOn: ['a'] },
+    { slug: 'c', dependsOn: ['b'], status: 'succeeded' },
+  ];
+  const strict = await project(phases);
+  await commands.retriggerPhase(db, retrigger(strict, 'strict'));
+  expect(await statusesOf(db, strict.id)).toMatchObject({ a: 'pending', b: 'pending', c: 'pending' });
+  const lazy = await project(phases);
+  await commands.retriggerPhase(db, retrigger(lazy, 'lazy'));
+  expect(await statusesOf(db, lazy.id)).toMatchObject({ a: 'pending', b: 'pending', c: 'stale' });
 });
 
 // Guards: unknown versions, phases under way and abandoned projects are refused, and nothing is written.

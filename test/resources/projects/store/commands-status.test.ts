@@ -242,10 +242,8 @@ test('abandonProject', async () => {
 
 // Guards: a project completes when all is done, tells endpoints and waiting gates, and says the same again if asked.
 test('completeProject', async () => {
-  await createWebhookStore(db).insertSubscription({
-    ...{ customerId: 'acme', url: 'https://example.com/hook', events: ['project.completed'] },
-    ...{ description: '', active: true, sealedSecret: 'sealed' },
-  });
+  const endpoint = { customerId: 'acme', url: 'https://example.com/hook', events: ['project.completed'] };
+  await createWebhookStore(db).insertSubscription(endpoint, () => 'sealed');
   const made = await project([
     { slug: 'a', status: 'succeeded' },
     { slug: 'b', status: 'stale' },
@@ -267,7 +265,8 @@ test('completeProject', async () => {
     waiters: [{ projectId: waiting.id, subtaskId: waiting.stepId('a/wait') }],
   });
   const [delivery] = await db.rows<{ body: string; event_key: string }>(sql`
-    select body, event_key from webhook_deliveries where id = ${answer.deliveries[0]}::uuid`);
+    select e.body, e.event_key from webhook_deliveries d join webhook_events e using (customer_id, event_key)
+    where d.id = ${answer.deliveries[0]}::uuid`);
   expect(delivery!.event_key).toBe(`project:${made.id}:1`);
   expect(JSON.parse(delivery!.body)).toEqual({
     type: 'project.completed',

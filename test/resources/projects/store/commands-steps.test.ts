@@ -1,7 +1,8 @@
 /** Retries by hand, gates and edit plans: what moves the steps of a phase. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { sql } from 'drizzle-orm';
 import { newUuid } from '../../../../src/platform/core/ids.ts';
-import type { Decision } from '../../../../src/resources/projects/model.ts';
+import { SYSTEM, type Decision } from '../../../../src/resources/projects/model.ts';
 import * as commands from '../../../../src/resources/projects/store/commands/index.ts';
 import { openTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import {
@@ -235,6 +236,54 @@ test.each([
   expect(started).toHaveLength(status === 'active' ? 1 : 0);
 });
 
+const expire = (made: InsertedProject) => ({
+  ...answer(made, 'rejected', { decided_by: 'system', comment: 'nobody answered in time' }),
+  ...{ actor: SYSTEM, isLenient: true },
+});
+
+// Guards: a clock starts nothing that a rejection, a failure or a budget stopped.
+test.each(['gate_rejected', 'subtask_failed', 'budget_breached', 'requested'] as const)(
+  'the time of a gate is over while the project is paused by %s',
+  async (pauseReason) => {
+    const rework = { gateKind: 'webhook', gateConfig: { on_reject: 'rework', expires_in_s: 1 } } as const;
+    const made = await gated(rework, { status: 'paused', pauseReason });
+    const resolved = await commands.resolveGate(db, expire(made));
+    expect(resolved).toMatchObject({ gate: { effect: 'rework' }, projectStatus: 'paused', reactivated: false });
+    expect(await projectOf(db, made.id)).toMatchObject({ status: 'paused', pause_reason: pauseReason });
+  },
+);
+
+// Guards: work that nobody looks at is not done over and over: the third time in a row pauses, and no time-out gives
+// attempts back.
+test('a gate that nobody answers', async () => {
+  const made = await gated({ gateKind: 'webhook', gateConfig: { on_reject: 'rework', expires_in_s: 1 } });
+  // The work was done once more, and the gate waits again.
+  const openAgain = () =>
+    db.rows(sql`
+      update subtasks set status = case step_slug when 'approve' then 'blocked' else 'succeeded' end::task_status
+      where task_id = ${made.taskId('a')}::uuid and step_slug <> 'publish'`);
+  const expiries: number[] = [];
+  const statuses: string[] = [];
+  const expireOnce = async () => {
+    await commands.resolveGate(db, expire(made));
+    expiries.push((await stepOf(db, made, 'a/approve')).expiries);
+    statuses.push((await projectOf(db, made.id)).status);
+    await openAgain();
+  };
+  await expireOnce();
+  await expireOnce();
+  // Somebody does answer.
+  await commands.resolveGate(db, { ...answer(made, 'rejected'), gateKind: 'webhook' });
+  expect((await stepOf(db, made, 'a/write')).attemptsUsed).toBe(0);
+  await db.rows(sql`update subtasks set attempts_used = 2 where id = ${made.stepId('a/write')}::uuid`);
+  await openAgain();
+  for (let n = 0; n < 3; n += 1) await expireOnce();
+  expect(expiries).toEqual([1, 2, 1, 2, 0]);
+  expect(statuses).toEqual(['active', 'active', 'active', 'active', 'paused']);
+  expect(await projectOf(db, made.id)).toMatchObject({ status: 'paused', pause_reason: 'gate_expired' });
+  expect((await stepOf(db, made, 'a/write')).attemptsUsed).toBe(2);
+});
+
 // Guards: a caller reaches only waiting gates of its kind and project; a signal that does not is noted, never thrown.
 test('resolveGate refuses, or ignores and says so', async () => {
   const made = await gated();
@@ -340,4 +389,67 @@ test('resolveEditPlan refuses', async () => {
   for (const [args, code] of refusals) {
     await expect(commands.resolveEditPlan(db, args)).rejects.toMatchObject({ code });
   }
+});
+
+// Guards: an edit session is given up in any state until its plan is enacted, and what it had stopped goes on.
+test.each([
+  ['its planner failed', 'failed', ['failed', 'pending', 'pending']],
+  ['its planner is at work', 'running', ['running', 'pending', 'pending']],
+  ['it has not begun', 'pending', ['pending', 'pending', 'pending']],
+  ['its approved plan could not be enacted', 'failed', ['succeeded', 'succeeded', 'failed']],
+] as const)('a session is rejected when %s', async (_, status, [planner, approve, enact]) => {
+  const pauseReason = status === 'failed' ? ('subtask_failed' as const) : null;
+  const made = await project(
+    [
+      { slug: 'done', status: 'succeeded' },
+      {
+        ...{ slug: 'a', taskKind: 'edit_session', status },
+        steps: [
+          { slug: 'planner', status: planner },
+          gate('approve', { status: approve, gateOutput: approve === 'succeeded' ? { decision: 'approved' } : null }),
+          { slug: 'enact', kind: 'action', role: 'utility', status: enact },
+        ],
+      },
+    ],
+    pauseReason ? { status: 'paused', pauseReason } : {},
+  );
+  if (planner === 'running') await insertAttempt(db, made, 'a/planner');
+  const args = decide(made, 'rejected');
+  const discarded = await commands.resolveEditPlan(db, args);
+  expect(discarded).toEqual({
+    ...{ outcome: 'discarded', change: { slug: 'a', status: 'skipped' }, reactivated: pauseReason !== null },
+  });
+  expect((await projectOf(db, made.id)).status).toBe('active');
+  const statuses = await statusesOf(db, made.id);
+  expect([statuses['a'], statuses['a/enact']]).toEqual(['skipped', 'skipped']);
+  expect((await attemptsOf(db, made, 'a/planner')).filter((each) => each.status === 'running')).toEqual([]);
+  const before = await recordOf(db, made.id);
+  expect(await commands.resolveEditPlan(db, args)).toEqual(discarded);
+  const again = commands.resolveEditPlan(db, decide(made, 'rejected'));
+  await expect(again).rejects.toMatchObject({ code: 'gate_not_waiting' });
+  expect(await recordOf(db, made.id)).toEqual(before);
+});
+
+// Guards: what is enacted stays; and a project that something else has stopped stays stopped.
+test('a session that is too far, and one beside other trouble', async () => {
+  const made = await session({}, 'succeeded');
+  const enact = `enact:${made.stepId('a/enact')}:now`;
+  await db.rows(sql`
+    insert into project_commands (project_id, command_id, result) values (${made.id}, ${enact}, '{}')`);
+  await expect(commands.resolveEditPlan(db, decide(made, 'rejected'))).rejects.toMatchObject({
+    ...{ code: 'gate_not_waiting', message: expect.stringContaining('enacted') },
+  });
+  const troubled = await project(
+    [
+      { slug: 'b', status: 'failed' },
+      {
+        ...{ slug: 'a', taskKind: 'edit_session', status: 'failed' },
+        steps: [{ slug: 'planner', status: 'failed' }, gate('approve', { status: 'pending' })],
+      },
+    ],
+    { status: 'paused', pauseReason: 'subtask_failed' },
+  );
+  const discarded = await commands.resolveEditPlan(db, decide(troubled, 'rejected'));
+  expect(discarded).toMatchObject({ outcome: 'discarded', reactivated: false });
+  expect((await projectOf(db, troubled.id)).status).toBe('paused');
 });

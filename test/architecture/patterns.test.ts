@@ -1,0 +1,49 @@
+/** The lint rules against patterns that take more than linear time: that they are on, and see what once got past. */
+import { beforeAll, expect, test } from '@jest/globals';
+import { brokenRules } from '../support/lint.ts';
+
+/** Each of these stalled the whole process on one text that a tenant, a model or a stranger had written, or could. */
+const SLOW = [
+  String.raw`/^\s*(?:#{1,6}\s+(?<title>.+?)\s*$|<(?<tag>[a-z][\w-]*)[^>]*>\s*$)/i.test(text)`,
+  String.raw`/^\s*(?:url\(\s*["']?)?#([^"')\s]+)["']?\s*\)?\s*$/.exec(text)`,
+  String.raw`text.replace(/<(?=\s*\/?\s*memory)/gi, '&lt;')`,
+  String.raw`text.replaceAll(/<memory\b[^]*?<\/memory>/g, '')`,
+  String.raw`text.replace(/\s+$/, '')`,
+  String.raw`text.replace(/\/+$/, '')`,
+  String.raw`/^(a+)+$/.test(text)`,
+];
+/** What is in use instead of them. */
+const LINEAR = [
+  String.raw`text.replace(/(?<!\/)\/+$/, '')`,
+  String.raw`text.replace(/<(?=\s*(?:\/\s*)?memory)/gi, '&lt;')`,
+  String.raw`/^(?:#{1,6}\s+(?<title>\S.*)|<(?<tag>[a-z][\w-]*)(?:[^\w>-][^>]*)?>)$/i.test(text)`,
+];
+/** What no rule can look at: patterns from a variable, JSON of any depth. */
+const OPAQUE = ['new RegExp(text).test(text)', 'JSON.parse(text)'];
+
+/** The rules that each of these breaks in a file of that folder. */
+async function lint(code: readonly string[], folder: string): Promise<Map<string, string[]>> {
+  const rules = await brokenRules(code, `${folder}/index.ts`);
+  return new Map(code.map((line, at) => [line, rules[at]!]));
+}
+
+let found: Map<string, string[]>;
+beforeAll(async () => {
+  found = await lint([...SLOW, ...LINEAR, ...OPAQUE], 'src/resources');
+}, 300_000);
+
+// Guards: a pattern of this kind does not come back.
+test.each(SLOW)('%s is refused', (code) => {
+  expect(found.get(code)!.filter((rule) => /^(regexp|redos)\//.test(rule))).not.toEqual([]);
+});
+
+// Guards: the rules leave something to write.
+test.each(LINEAR)('%s is taken', (code) => {
+  expect(found.get(code)).toEqual([]);
+});
+
+// Guards: what cannot be judged is not written at all.
+test('what no rule can look at is refused, in workflows too', async () => {
+  for (const code of OPAQUE) expect(found.get(code)).toEqual(['no-restricted-syntax']);
+  expect((await lint(OPAQUE, 'workflows')).get('new RegExp(text).test(text)')).toEqual(['no-restricted-syntax']);
+}, 300_000);

@@ -1,0 +1,23 @@
+/** The proof of lost answers at its small size, as the process that it is. */
+import { expect, test } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { isMissing } from '../support/missing.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+// Guards: what was carried out once counts once, also where its answer is lost, for each statement that is met.
+test('proof:acks, small', async () => {
+  const [code, said, log] = await promisify(execFile)(process.execPath, ['test/proof/acks.ts', '--small'], {
+    ...{ cwd: ROOT, maxBuffer: 2 ** 24 },
+    env: { ...process.env, NODE_OPTIONS: '' },
+  }).then(
+    ({ stdout }) => [0, stdout, ''] as const,
+    (error: { code: number; stdout: string; stderr: string }) => [error.code, error.stdout, error.stderr] as const,
+  );
+  const [, reason] = /no native Postgres: (.*)/.exec(log) ?? [];
+  if (isMissing('lost answers', reason)) return;
+  if (code !== 0) throw new Error(`${said}\n${log.slice(-4_000)}`);
+  expect(said).toMatch(/statements that write, all +\d+ of/);
+}, 400_000);

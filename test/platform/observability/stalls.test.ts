@@ -1,0 +1,77 @@
+/** A process that stands still says so: in its metrics for how long, in its log what was under way. */
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { createLog } from '../../../src/platform/core/log.ts';
+import { createMeters, type Meters } from '../../../src/platform/observability/meters.ts';
+import { watchStalls, type Stalls } from '../../../src/platform/observability/stalls.ts';
+import { compute, standIdle } from '../../support/hold.ts';
+import { scrapeText } from '../../support/scrape.ts';
+
+let meters: Meters;
+let stalls: Stalls;
+let lines: { own_ms: number; stood_still_ms: number; under_way: string[] }[];
+
+beforeEach(() => {
+  meters = createMeters();
+  lines = [];
+  const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
+  stalls = watchStalls({ meters, log: createLog({ level: 'warn', pretty: false, destination }) });
+});
+afterEach(() => stalls.stop());
+
+/** Until the standstill has been seen. */
+const ticked = () => new Promise((resolve) => setTimeout(resolve, 100));
+const page = async () => scrapeText(await meters.registry.metrics());
+async function over250(name: string): Promise<number> {
+  const { value } = await page();
+  return value(`${name}_count`)! - value(`${name}_bucket`, { le: '0.25' })!;
+}
+
+// Guards: a standstill is in the metrics as what it is, however short it was beside a scrape's interval.
+test('work that holds the loop up is counted as its own', async () => {
+  await ticked();
+  compute(600);
+  await ticked();
+  expect(await over250('aos_event_loop_delay_seconds')).toBeGreaterThanOrEqual(1);
+  expect(await over250('aos_event_loop_own_delay_seconds')).toBeGreaterThanOrEqual(1);
+});
+
+// Guards: a busy machine is not taken for a busy process.
+test('what waits without computing is late, and not by its own work', async () => {
+  await ticked();
+  standIdle(600);
+  await ticked();
+  expect(await over250('aos_event_loop_delay_seconds')).toBeGreaterThanOrEqual(1);
+  expect(await over250('aos_event_loop_own_delay_seconds')).toBe(0);
+  expect(lines[0]!.own_ms).toBeLessThan(lines[0]!.stood_still_ms / 2);
+});
+
+// Guards: the longest standstill is that of this scrape, not of all times.
+test('each scrape tells its own longest standstill', async () => {
+  await ticked();
+  compute(3_000);
+  await ticked();
+  const longest = async () => (await page()).value('aos_event_loop_longest_delay_seconds')!;
+  expect(await longest()).toBeGreaterThan(2);
+  await ticked();
+  expect(await longest()).toBeLessThan(2);
+});
+
+// Guards: the line names what was under way or ended with the standstill, and comes once however often it happens.
+test('the log says what was under way', async () => {
+  await ticked();
+  stalls.begin(() => 'callModel');
+  stalls.begin(() => 'GET /v1/runs/{run_id}')();
+  await ticked();
+  stalls.begin(() => 'POST /v1/runs')();
+  compute(600);
+  await ticked();
+  compute(600);
+  await ticked();
+  expect(lines).toEqual([
+    expect.objectContaining({
+      msg: 'the event loop stood still',
+      under_way: ['POST /v1/runs', 'callModel'],
+      untold_before: 0,
+    }),
+  ]);
+});

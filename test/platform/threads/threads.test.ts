@@ -1,0 +1,79 @@
+/** The pool of threads: a job that asks too much fails alone. */
+import { afterAll, expect, test } from '@jest/globals';
+import { closeThreads, runInThread, ThreadLimitError, type Job } from '../../../src/platform/threads/threads.ts';
+import type * as Jobs from './jobs.ts';
+
+const MB = 1_024 * 1_024;
+
+afterAll(closeThreads);
+
+const job = (name: keyof typeof Jobs, timeoutMs = 60_000): Job<unknown, unknown> => ({
+  ...{ name, title: `the ${name} job`, timeoutMs },
+  module: new URL('./jobs.ts', import.meta.url),
+});
+
+// Guards: work is done elsewhere, several pieces at a time as well as one after the other.
+test('does what it is given', async () => {
+  const numbers = Array.from({ length: 20 }, (_, at) => at);
+  await expect(Promise.all(numbers.map((number) => runInThread(job('double'), number)))).resolves.toEqual(
+    numbers.map((number) => number * 2),
+  );
+});
+
+// Guards: whoever asks too much is told so, and those before and after it are served.
+test.each([
+  ['spin', 2_000, /^the spin job took longer than 2 seconds/],
+  ['hoard', 60_000, /^the hoard job needs more memory/],
+] as const)('a job that is past its limits fails alone: %s', async (name, timeoutMs, message) => {
+  const beside = Promise.all([1, 2, 3].map((number) => runInThread(job('double'), number)));
+  const failed = await runInThread(job(name, timeoutMs), undefined).catch((error: unknown) => error);
+  expect(failed).toBeInstanceOf(ThreadLimitError);
+  expect((failed as Error).message).toMatch(message);
+  await expect(beside).resolves.toEqual([2, 4, 6]);
+  await expect(runInThread(job('double'), 21)).resolves.toBe(42);
+});
+
+// Guards: the limit of memory is the job's own, whatever the machine has.
+test('a job that wants too much takes little of the machine', async () => {
+  const before = process.memoryUsage.rss();
+  let grown = 0;
+  const watch = setInterval(() => (grown = Math.max(grown, process.memoryUsage.rss() - before)), 10);
+  await expect(runInThread(job('hoard'), undefined)).rejects.toThrow(ThreadLimitError);
+  clearInterval(watch);
+  expect(grown).toBeLessThan(1_024 * MB);
+});
+
+// Guards: jobs that may take long, however many there are, keep no short one waiting until they are done.
+test('a short job is not behind the long ones', async () => {
+  const controller = new AbortController();
+  const long = Array.from({ length: 10 }, () => runInThread(job('spin'), undefined, controller.signal));
+  await expect(runInThread(job('double', 10_000), 3)).resolves.toBe(6);
+  controller.abort();
+  expect((await Promise.allSettled(long)).map(({ status }) => status)).toEqual(long.map(() => 'rejected'));
+});
+
+// Guards: the thread of a job that nobody waits for any more is ended with it, however many there are.
+test('a job ends with its caller', async () => {
+  const reason = new Error('cancelled');
+  const jobs = Array.from({ length: 5 }, async () => {
+    const controller = new AbortController();
+    const spinning = runInThread(job('spin'), undefined, controller.signal);
+    setImmediate(() => controller.abort(reason));
+    await expect(spinning).rejects.toBe(reason);
+  });
+  await Promise.all(jobs);
+  await expect(runInThread(job('double'), 4)).resolves.toBe(8);
+});
+
+// Guards: what is wrong with the work is said in its own words, and is no limit.
+test('a failure is passed on', async () => {
+  const failed = await runInThread(job('refuse'), undefined).catch((error: unknown) => error);
+  expect(failed).not.toBeInstanceOf(ThreadLimitError);
+  expect((failed as Error).message).toBe('not this one');
+});
+
+// Guards: a process that goes on after its services were closed gets new threads.
+test('works again after it was closed', async () => {
+  await closeThreads();
+  await expect(runInThread(job('double'), 5)).resolves.toBe(10);
+});

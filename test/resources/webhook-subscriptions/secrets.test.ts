@@ -1,0 +1,113 @@
+/** Signing secrets at rest: each opens for its own row; those of earlier releases sign too, and are brought forward. */
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { sql } from 'drizzle-orm';
+import { verifyWebhook } from '../../../src/resources/webhook-subscriptions/signature.ts';
+import { secretOwner } from '../../../src/resources/webhook-subscriptions/store.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
+
+const customerId = 'acme';
+
+let receiver: WebhookReceiver;
+let service: TestService;
+let tenant: Tenant;
+beforeAll(async () => {
+  receiver = await startWebhookReceiver(() => 200);
+  service = await startTestService({
+    env: { WEBHOOK_ALLOW_HTTP: 'true', EGRESS_ALLOWLIST: receiver.hostAndPort, WEBHOOK_RETRY_INITIAL: '10ms' },
+  });
+  tenant = await service.tenant(`acc_${customerId}`);
+});
+afterAll(async () => {
+  await service?.close();
+  await receiver?.close();
+});
+beforeEach(async () => {
+  receiver.received.length = 0;
+  await rows(sql`truncate webhook_subscriptions cascade`);
+});
+
+interface Sealed {
+  sealed_secret: string;
+  sealed_previous_secret: string | null;
+  secrets_bound: boolean;
+}
+const rows = <Row>(statement: ReturnType<typeof sql>) => service.runtime.db.rows<Row>(statement);
+const rowOf = async (id: number): Promise<Sealed> =>
+  (await rows<Sealed>(sql`select * from webhook_subscriptions where id = ${id}`))[0]!;
+const register = async (): Promise<{ id: number; secret: string }> =>
+  (await tenant.api('POST', '/v1/webhooks', { url: receiver.url })).body;
+const rotate = async (id: number): Promise<string> =>
+  (await tenant.cp('POST', `/v1/webhook-deliveries/endpoints/${id}/rotate-secret`)).body.secret;
+/** As it was left by an earlier release. */
+async function makeOld(id: number, secret: string, previous?: string): Promise<void> {
+  const seal = (text: string) => service.services.secretBox.seal(text, secretOwner(customerId, id, false));
+  await rows(sql`update webhook_subscriptions set secrets_bound = false, sealed_secret = ${seal(secret)},
+    sealed_previous_secret = ${previous === undefined ? null : seal(previous)} where id = ${id}`);
+}
+/** What the next delivery is signed with is right for each of these. */
+async function expectSigned(...secrets: string[]): Promise<void> {
+  receiver.received.length = 0;
+  await tenant.run({ agent: 'assistant', prompt: 'hello' });
+  const [posted] = await eventually(() => {
+    expect(receiver.received).toHaveLength(1);
+    return receiver.received;
+  });
+  for (const secret of secrets) expect(verifyWebhook(secret, posted!.signature, posted!.body)).toBe(true);
+}
+
+// Guards: who writes to the database and puts the secret of one endpoint into the row of another of the workspace.
+test('a secret opens for its own row alone', async () => {
+  const [mine, other] = [await register(), await register()];
+  const { sealed_secret: sealed, secrets_bound: isBound } = await rowOf(mine.id);
+  expect(isBound).toBe(true);
+  const { secretBox } = service.services;
+  expect(secretBox.open(sealed, secretOwner(customerId, mine.id))).toBe(mine.secret);
+  for (const owner of [
+    secretOwner(customerId, other.id),
+    secretOwner('other', mine.id),
+    secretOwner(customerId, mine.id, false),
+  ]) {
+    expect(() => secretBox.open(sealed, owner)).toThrow();
+  }
+});
+
+// Guards: endpoints of an earlier release, whose deliveries would go unsigned or not at all.
+test('those of an earlier release sign, before and after they are brought forward', async () => {
+  const { id } = await register();
+  await makeOld(id, 'whsec_old', 'whsec_older');
+  await rows(sql`update webhook_subscriptions set previous_secret_until = now() + interval '1 hour'`);
+  await expectSigned('whsec_old', 'whsec_older');
+  await Promise.all([service.services.webhooks.bindSecrets(), service.services.webhooks.bindSecrets()]);
+  const row = await rowOf(id);
+  expect(row.secrets_bound).toBe(true);
+  const opened = [row.sealed_secret, row.sealed_previous_secret!].map((sealed) =>
+    service.services.secretBox.open(sealed, secretOwner(customerId, id)),
+  );
+  expect(opened).toEqual(['whsec_old', 'whsec_older']);
+  await expectSigned('whsec_old', 'whsec_older');
+});
+
+// Guards: a rotation in between, after which the old secret has to sign along for a day.
+test('rotating one of an earlier release keeps it as the previous one', async () => {
+  const { id } = await register();
+  await makeOld(id, 'whsec_old');
+  const secret = await rotate(id);
+  expect((await rowOf(id)).secrets_bound).toBe(true);
+  await expectSigned(secret, 'whsec_old');
+  const newest = await rotate(id);
+  await expectSigned(newest, secret);
+});
+
+// Guards: one that no key opens, which must not keep the others from being brought forward, nor from being replaced.
+test('what cannot be opened stays, and is replaced by rotating', async () => {
+  const [lost, other] = [await register(), await register()];
+  await makeOld(other.id, 'whsec_old');
+  await rows(sql`update webhook_subscriptions set secrets_bound = false, sealed_secret = 'none' where id = ${lost.id}`);
+  await service.services.webhooks.bindSecrets();
+  expect(await rowOf(lost.id)).toMatchObject({ secrets_bound: false, sealed_secret: 'none' });
+  expect((await rowOf(other.id)).secrets_bound).toBe(true);
+  await rotate(lost.id);
+  await tenant.api('DELETE', `/v1/webhooks/${other.id}`);
+  expect(await rowOf(lost.id)).toMatchObject({ secrets_bound: true, sealed_previous_secret: null });
+});

@@ -1,0 +1,40 @@
+/** `npm test`: jest, and `--small`, which leaves out what takes long. */
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { LONG } from './sequencer.mjs';
+
+const HELP = `npm test -- [--small] [what jest takes]
+
+  --small                    without the files that take more than eight seconds (test/support/runner/long.txt)
+  test/resources/runs        some of the tests
+  -t 'is answered'           those of that name
+  --help                     this; what jest takes: npx jest --help
+
+CI=true                      a test that is skipped fails the run
+TEST_DATABASE_URL=...        on that Postgres, with ten connections a service, in place of one that the tests start
+TEST_DATABASE=embedded       on the embedded Postgres
+`;
+
+const args = process.argv.slice(2);
+if (args.includes('--help')) {
+  process.stdout.write(HELP);
+  process.exit();
+}
+const isSmall = args.includes('--small');
+const jest = createRequire(import.meta.url).resolve('jest/bin/jest');
+const child = spawn(
+  process.execPath,
+  [jest, ...args.filter((arg) => arg !== '--small'), ...(isSmall ? withoutLongOnes() : [])],
+  { stdio: 'inherit' },
+);
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.stdin.isTTY || child.kill(signal));
+child.on('exit', (code) => (process.exitCode = code ?? 1));
+
+function withoutLongOnes() {
+  const root = new URL('../../../', import.meta.url);
+  const gone = LONG.filter((file) => !existsSync(fileURLToPath(new URL(file, root))));
+  if (gone.length > 0) throw new Error(`test/support/runner/long.txt names what is not there: ${gone.join(', ')}`);
+  return ['--testPathIgnorePatterns', ...LONG.map((file) => `/${file.replaceAll('.', '\\.')}$`)];
+}

@@ -1,0 +1,63 @@
+/**
+ * What each workflow waits for, and where in its code. Whoever adds a workflow, or a place where one waits, says here
+ * which scene shows that it does so for long, or why it never does.
+ */
+import type * as workflows from '../../../workflows/index.ts';
+import type { SCENES } from './scenes.ts';
+
+export type SceneName = keyof typeof SCENES;
+/** Scenes, or why it never waits for long. */
+type Shown = readonly SceneName[] | string;
+
+const TICK = 'one activity that is tried once: the next tick is the retry';
+
+export const WAITS: Record<keyof typeof workflows, Shown> = {
+  agentRun: ['conversation', 'question', 'step', 'runStep'],
+  phase: ['humanGate', 'webhookGate', 'expiry', 'schedule', 'step', 'pause', 'runStep'],
+  project: ['humanGate', 'webhookGate', 'expiry', 'schedule', 'step', 'pause', 'runStep'],
+  webhookDelivery: ['delivery', 'place'],
+  outputDelivery: ['delivery'],
+  provisionWorkspace: ['provisioning'],
+  destroyWorkspace: ['destruction'],
+  housekeeping:
+    'activities side by side that are tried once or twice, of half a minute at most: the next tick is the retry',
+  integrationHealth: TICK,
+  metering: TICK,
+  retention: TICK,
+  systemJob: "activities of two minutes and ten attempts at most; what they leave is the next tick's",
+  scheduledJob: 'accepts a run, starts it and ends',
+};
+
+const ALL_GATES = ['humanGate', 'webhookGate', 'expiry', 'schedule'] as const;
+const IN_PASSING = 'for a workflow task or two, until what was said has arrived';
+const ENDING = 'what is under way is being cancelled, which takes as long as the cancelled calls do';
+
+/** By file: each call with which a workflow waits for something other than an activity, and what shows it. */
+export const PLACES: Record<string, Record<string, Shown>> = {
+  'run/workflow.ts': {
+    'condition(() => mayGo, timeoutMs)': ['conversation'],
+    'condition(() => submitted.has(pageId), timeoutMs)': ['question', 'step'],
+    'executeChild(agentRun, options)': ['question'],
+  },
+  'phase/workflow.ts': {
+    'condition(() => goOns > before || isGranted() || graph.hasFailed())': ['pause', 'runStep'],
+    'executeChild(agentRun, {': ['step', 'runStep'],
+    'condition(isOver)': ALL_GATES,
+    'condition(isOver, waitMs)': ALL_GATES,
+    'condition(() => isSuperseded || broken !== undefined || isIdle() || graph.ready().length > 0)': ALL_GATES,
+    'condition(isIdle)': ENDING,
+    'condition(() => graph.inFlight.size === 0)': ENDING,
+  },
+  'project/workflow.ts': {
+    'condition(() => !granted.has(subtaskId) || board.inFlight.get(phaseSlug) !== iteration)': ['runStep'],
+    'condition(() => board.inFlight.get(phaseSlug) !== iteration)': IN_PASSING,
+    'condition(() => board.inFlight.get(slug) !== iteration)': IN_PASSING,
+    'condition(isSettled)': IN_PASSING,
+    'condition(() => updates > 0, FOR_ITS_COMMAND)': 'for half a minute, and ends where it was for nothing',
+    'child.result()': ALL_GATES,
+    'condition(() => isStirred || isFull())': ALL_GATES,
+  },
+  'shared/patience.ts': {
+    'sleep(later.waitMs)': ['place'],
+  },
+};
