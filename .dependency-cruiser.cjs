@@ -82,6 +82,17 @@ module.exports = {
       to: { path: '^test/' },
     },
     {
+      name: 'schema-checks-off-the-loop',
+      comment:
+        'A large schema takes seconds: `schema-checks.ts` sends it to a thread. (A spec is checked in one as a whole.)',
+      severity: 'error',
+      from: {
+        path: '^(src|activities)/',
+        pathNot: '^src/(platform/core/(schema-checks|json-schema-thread)|resources/templates/contract)\\.ts$',
+      },
+      to: { path: '^src/platform/core/json-schema\\.ts$', ...types },
+    },
+    {
       name: 'no-circular',
       severity: 'error',
       from: {},

@@ -21,6 +21,7 @@ RUN apt-get update \
  && install -d -o node -g node /data
 WORKDIR /app
 ENV NODE_ENV=production \
+    NODE_OPTIONS=--import=/app/src/quick-imports.mjs \
     WORKER_BUNDLE=dist/workflow-bundle.js \
     DATA_DIR=/data
 COPY --from=dependencies /app/node_modules node_modules

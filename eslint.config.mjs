@@ -1,4 +1,30 @@
+import redos from 'eslint-plugin-redos';
+import * as regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
+
+const ownParser = {
+  selector: 'CallExpression[callee.object.name="JSON"][callee.property.name="parse"]',
+  message: 'JSON may be nested until whatever walks it runs out of stack: use parseJson',
+};
+const dynamicPattern = {
+  selector: ':matches(NewExpression, CallExpression)[callee.name="RegExp"]',
+  message: 'a pattern that is put together at run time cannot be checked here: write a literal, or use RE2JS',
+};
+
+/** Texts of tenants and agents are on their way to a terminal, which obeys what is in them. */
+const ownPrinting = [
+  'MemberExpression[object.name="console"]',
+  'MemberExpression[property.name="write"][object.property.name=/^std(out|err)$/]',
+].map((selector) => ({ selector, message: 'what the command line prints goes through src/cli/output.ts' }));
+
+/** One table of rights: what somebody may do is asked of `can`, which is closed to whoever it does not know. */
+const decisionsOnRoles = [
+  'BinaryExpression[operator=/^[!=]==?$/]:has(> Literal[value=/^(owner|admin|member)$/])',
+  'SwitchCase > Literal[value=/^(owner|admin|member)$/]',
+  'ArrayExpression > Literal[value=/^(owner|admin|member)$/]',
+  'BinaryExpression[operator=/^[!=]==?$/]:has(> Identifier[name="INTERNAL_WORKSPACE"])',
+  'BinaryExpression[operator=/^[!=]==?$/]:has(> Literal[value="acc_internal"])',
+].map((selector) => ({ selector, message: 'decisions on who somebody is: src/platform/core/rights.ts' }));
 
 export default tseslint.config(
   { ignores: ['node_modules', '.cache', '.data', 'dist', 'migrations', 'coverage'] },
@@ -21,12 +47,44 @@ export default tseslint.config(
     },
   },
   {
+    // Texts of tenants, models and the world reach any pattern, and one that takes more than linear time on one of them
+    // stops the whole process. Two judges: the first reasons about each pattern, the second also attacks it.
+    files: ['{src,activities,workflows,bin}/**/*.{ts,mjs,cjs}'],
+    plugins: { regexp, redos },
+    rules: {
+      'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
+      'regexp/no-super-linear-move': ['error', { report: 'potential', ignorePartial: false, ignoreSticky: false }],
+      'redos/no-vulnerable': ['error', { ignoreErrors: false, timeout: 60_000 }],
+      'no-restricted-syntax': ['error', dynamicPattern],
+    },
+  },
+  {
+    files: ['{src,activities}/**/*.ts'],
+    rules: { 'no-restricted-syntax': ['error', dynamicPattern, ...decisionsOnRoles] },
+  },
+  {
+    // What people give the command line and the embedded servers is their own.
+    files: ['{src,activities}/**/*.ts'],
+    ignores: ['src/{cli,embedded}/**', 'src/cli.ts'],
+    rules: { 'no-restricted-syntax': ['error', dynamicPattern, ownParser, ...decisionsOnRoles] },
+  },
+  {
+    files: ['src/cli/**', 'src/cli.ts'],
+    ignores: ['src/cli/output.ts'],
+    rules: { 'no-restricted-syntax': ['error', dynamicPattern, ...decisionsOnRoles, ...ownPrinting] },
+  },
+  {
+    files: ['src/platform/core/rights.ts'],
+    rules: { 'no-restricted-syntax': ['error', dynamicPattern, ownParser] },
+  },
+  {
     // The sandbox: what a replay could not repeat does not get in.
     files: ['workflows/**/*.ts'],
     rules: {
       'no-restricted-globals': ['error', 'process', 'Buffer', 'fetch', 'setImmediate'],
       'no-restricted-syntax': [
         'error',
+        dynamicPattern,
         {
           selector: 'Program > VariableDeclaration[kind="let"]',
           message: 'no mutable state outside a workflow function',
