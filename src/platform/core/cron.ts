@@ -30,12 +30,25 @@ export function nextRun(cron: string, after = new Date()): Date | null {
 }
 
 /**
- * For what joins the fields of one expression with "and", as Temporal does: where both days are restricted, two expressions.
+ * As Temporal takes it: it joins the fields of one expression with "and", so where both days are restricted these are two
+ * expressions; and of a range up to 7 (`1-7`) it forgets the Sunday, so such a range is written out.
  */
 export function cronUnion(cron: string): string[] {
   const [minute, hour, day, month, weekday, more] = fieldsOf(cron);
   if (weekday === undefined || more !== undefined) throw new RangeError('must be five fields');
   const isAny = (field: string): boolean => field.startsWith('*');
-  if (isAny(day!) || isAny(weekday)) return [fieldsOf(cron).join(' ')];
-  return [`${minute} ${hour} ${day} ${month} *`, `${minute} ${hour} * ${month} ${weekday}`];
+  const weekdays = weekday.split(',').map(withSunday).join(',');
+  if (isAny(day!) || isAny(weekday)) return [[minute, hour, day, month, weekdays].join(' ')];
+  return [`${minute} ${hour} ${day} ${month} *`, `${minute} ${hour} * ${month} ${weekdays}`];
+}
+
+/** A part of the field of weekdays, its range up to 7 as single days. */
+function withSunday(part: string): string {
+  const [range = '', step = '1'] = part.split('/');
+  const [from = '', to] = range.split('-');
+  if (to !== '7' || !(Number(step) > 0)) return part;
+  const days = Array.from({ length: 8 }, (_, day) => day).filter(
+    (day) => day >= Number(from) && (day - Number(from)) % Number(step) === 0,
+  );
+  return [...new Set(days.map((day) => day % 7))].join(',');
 }

@@ -35,8 +35,11 @@ const valueOf = (from: number, to: number) =>
       arbitrary: fc
         .uniqueArray(fc.integer({ min: from, max: to }), { minLength: 2, maxLength: 3 })
         .map((values) => values.sort((a, b) => a - b))
-        .chain((values) => fc.constantFrom(values.join(','), `${values[0]}-${values.at(-1)}`)),
+        .chain((values) =>
+          fc.constantFrom(values.join(','), `${values[0]}-${values.at(-1)}`, `${values[0]}-${values.at(-1)}/2`),
+        ),
     },
+    { weight: 1, arbitrary: fc.integer({ min: from, max: to }).map((value) => `${value}-${to}`) },
   );
 const crons = fc
   .tuple(valueOf(0, 59), valueOf(0, 23), valueOf(1, 31), valueOf(1, 12), valueOf(0, 7))
@@ -55,9 +58,21 @@ test('of any expression', async () => {
       }
       // What is due in the second in which it is asked may be past for one of them.
       const from = theirs[0]! < ours[0]! ? 1 : 0;
-      expect({ cron, times: ours.slice(0, 4) }).toEqual({ cron, times: theirs.slice(from, from + 4) });
+      // All of them: what is wrong with a weekday may come a week later.
+      const last = theirs.length - 1;
+      expect({ cron, times: ours.slice(0, last) }).toEqual({ cron, times: theirs.slice(from, from + last) });
       tried('cron expressions agreed on');
     }),
-    { ...attempts(60, 1_000), examples: [['0 0 */2 * 2'], ['0 0 1 * 2'], ['0 0 */2 * */3'], ['0 0 * * 0-7']] },
+    {
+      ...attempts(60, 1_000),
+      examples: [
+        ['0 0 */2 * 2'],
+        ['0 0 1 * 2'],
+        ['0 0 */2 * */3'],
+        ['0 0 * * 0-7'],
+        ['0 0 * * 1-7'],
+        ['0 0 * * 1,3-7/2'],
+      ],
+    },
   );
 }, 300_000);
