@@ -36,7 +36,7 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
   const credentials = {
     sessionSecret: config.SESSION_SECRET,
     operatorToken: config.OPERATOR_TOKEN,
-    isEnded: services.signIn.sessions.isEnded,
+    findSession: services.signIn.sessions.find,
   };
   const check = createAuthenticate({
     ...credentials,

@@ -343,7 +343,7 @@ export function createServices({ config, log, db, temporal }: Runtime) {
     actionNames: ACTIONS.map(({ name }) => name),
   });
 
-  const attachments = createAttachmentService({ store: attachmentStore, files });
+  const attachments = createAttachmentService({ store: attachmentStore, files, workspaces: workspaceStore });
   const triggers = createTriggers(temporal);
   const follow = followingRows({ temporal, triggers, log });
   const jobStore = createJobStore(db);
@@ -368,6 +368,7 @@ export function createServices({ config, log, db, temporal }: Runtime) {
       hasMinimumTopup: billing.hasMinimumTopup,
       mintBillingCustomer: billing.mintBillingCustomer,
       seedOwner: members.seedOwner,
+      endAccess: (customerId, but) => signInStore.cutOffAll(customerId, but?.toLowerCase()),
     }),
     billing,
     /** What provisioning and destruction are made of. */
@@ -553,7 +554,9 @@ export function createServices({ config, log, db, temporal }: Runtime) {
     members,
     signIn,
     /** Who shows an access token of the identity provider. */
-    identityCaller: createIdentityCaller({ settings: config, members: memberStore }),
+    identityCaller: createIdentityCaller({
+      ...{ settings: config, members: memberStore, believedFrom: signInStore.believedFrom },
+    }),
     async close() {
       await mcp.close();
       await models.close();

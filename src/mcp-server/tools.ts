@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { Problem } from '../platform/core/problem.ts';
 import { sha256 } from '../platform/core/crypto.ts';
 import { urgently } from '../platform/db/client.ts';
-import type { Caller, Endpoint, EndpointRequest, Route } from '../platform/http/endpoint.ts';
+import { demandOpen, type Caller, type Endpoint, type EndpointRequest, type Route } from '../platform/http/endpoint.ts';
 import { parseRequest } from '../platform/http/validate.ts';
 
 interface Exposed {
@@ -90,6 +90,7 @@ export const servedTools = (routes: readonly Route[]): ServedTool[] =>
     return {
       ...{ name, description, annotations, inputSchema: inputSchemaOf(endpoint, hidden) },
       async call(caller, args) {
+        demandOpen(endpoint, caller);
         const given = parseRequest(endpoint, partsOf(endpoint, args));
         const result = await urgently(() => handler(requestOf(endpoint, caller, given)));
         return (endpoint.reply as z.ZodType).parse(result) as JsonSchema;

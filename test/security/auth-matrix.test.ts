@@ -194,7 +194,7 @@ function adminRoutes(): void {
         sessionSecret,
         adminSecret,
         operatorToken: '',
-        isEnded: service.services.signIn.sessions.isEnded,
+        findSession: service.services.signIn.sessions.find,
         apiKeyCaller: service.services.apiKeys.caller,
         identityCaller: service.services.identityCaller,
       });

@@ -313,6 +313,7 @@ export function outsideCallers({ timeoutS, maxMb }: { timeoutS: number; maxMb: n
         createIdentityCaller({
           settings: { ...config, IDENTITY_JWKS_URL: url(port), IDENTITY_ISSUER: 'i', IDENTITY_AUDIENCE: 'a' },
           members: { workspaceOfIdentity: async () => undefined },
+          believedFrom: async () => 0,
         })(`${Buffer.from('{"alg":"RS256","kid":"k"}').toString('base64url')}.e30.c2ln`),
       says: { size: identity, time: identity },
     },

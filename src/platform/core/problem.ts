@@ -50,6 +50,7 @@ export const PROBLEMS = {
   run_not_in_flight: { status: 409, detail: 'run_not_in_flight' },
   slug_taken: { status: 409 },
   entry_not_active: { status: 409 },
+  rotation_under_way: { status: 409 },
   delivery_in_flight: { status: 409, detail: 'delivery_in_flight' },
   version_exists: { status: 409 },
   name_taken: { status: 409 },

@@ -18,6 +18,7 @@ import { withAudit, type AuditTrail } from './audit.ts';
 import { bounded } from './bounded.ts';
 import {
   BINARY,
+  demandOpen,
   NO_CONTENT,
   OTP_CHALLENGE_HEADER,
   OTP_CODE_HEADER,
@@ -75,9 +76,14 @@ const authenticated =
   (endpoint: Endpoint, authenticate: Authenticate): RequestHandler =>
   async (request, response, next) => {
     response.locals.route = endpoint.path;
-    const caller = await urgently(() => authenticate(endpoint.credential, request));
-    if (endpoint.right) demand(caller, endpoint.right);
-    response.locals.caller = caller;
+    const admit = async (): Promise<Caller> => {
+      const caller = await urgently(() => authenticate(endpoint.credential, request));
+      if (endpoint.right) demand(caller, endpoint.right);
+      demandOpen(endpoint, caller);
+      return caller;
+    };
+    response.locals.caller = await admit();
+    response.locals.admit = admit;
     next();
   };
 
@@ -132,8 +138,10 @@ const answer =
       header: (name) => request.get(name),
       rawBody: endpoint.rawBody ? rawBodyOf(request) : undefined,
       file: request.file && { filename: storableName(request.file.originalname), bytes: request.file.buffer },
-      receiveFiles: filesOf(request, response, endpoint.uploads),
+      receiveFiles: filesOf(request, response, endpoint.uploads, response.locals.admit as () => Promise<unknown>),
     };
+    // Its bytes may have come for minutes.
+    if (endpoint.upload) await (response.locals.admit as () => Promise<unknown>)();
     const result = await inTraceOf(response, () =>
       urgently(() => withAudit(audit, route, asked, () => handler(asked))),
     );

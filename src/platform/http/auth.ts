@@ -106,13 +106,18 @@ const deploymentCaller = (actor: string, standing: Standing): Caller => ({
 /** What a session must be good for where the credential asks for more than one. */
 const RIGHT_OF: Partial<Record<Credential, Right>> = { admin: 'admin.routes', internal: 'deployment.routes' };
 
+/** What has become of a session that is signed and not past its end: it may have been ended before its time. */
+export type FindSession = (
+  session: string,
+  claims: SessionClaims,
+) => Promise<{ isEnded: boolean; /** Its workspace. */ isArchived: boolean }>;
+
 export interface AuthenticateOptions {
   sessionSecret: string;
   adminSecret: string;
   /** Empty: the operator routes are disabled. */
   operatorToken: string;
-  /** Whether a session was signed out of before its time. */
-  isEnded: (session: string, claims: SessionClaims) => Promise<boolean>;
+  findSession: FindSession;
   /** @throws Problem auth_required, identity_unreachable */
   identityCaller: (token: string) => Promise<Caller>;
   /** @throws Problem invalid_api_key, api_key_revoked */
@@ -130,7 +135,7 @@ export const countingRefusals =
 
 /** How each credential is checked, for both surfaces. */
 export const createAuthenticate =
-  ({ sessionSecret, adminSecret, operatorToken, isEnded, ...callers }: AuthenticateOptions): Authenticate =>
+  ({ sessionSecret, adminSecret, operatorToken, findSession, ...callers }: AuthenticateOptions): Authenticate =>
   async (credential, request) => {
     const [, bearer] = /^Bearer (\S+)$/i.exec(request.get('authorization') ?? '') ?? [];
     if (credential === 'api-key') {
@@ -146,10 +151,12 @@ export const createAuthenticate =
     const session = request.get(SESSION_HEADER);
     if (credential === 'identity' && bearer && session === undefined) return callers.identityCaller(bearer);
     const claims = readSession(session, sessionSecret);
-    if (!claims || (await isEnded(session!, claims))) throw new Problem('auth_required');
+    if (!claims) throw new Problem('auth_required');
+    const found = await findSession(session!, claims);
+    if (found.isEnded) throw new Problem('auth_required');
     const stamped = { sub: claims.sub, method: request.method, path: request.path };
     const isStamped = isAdminStamp(request.get(ADMIN_HEADER), stamped, adminSecret);
-    const caller = sessionCaller(claims, { isStamped });
+    const caller = { ...sessionCaller(claims, { isStamped }), isArchived: found.isArchived };
     const right = RIGHT_OF[credential];
     if (right) demand(caller, right);
     return caller;

@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { safeEqual } from '../core/crypto.ts';
 import { Problem } from '../core/problem.ts';
 import { demand } from '../core/rights.ts';
-import { OPERATOR_HEADER, readSession, SESSION_COOKIE, sessionCaller, type SessionClaims } from './auth.ts';
+import { OPERATOR_HEADER, readSession, SESSION_COOKIE, sessionCaller, type FindSession } from './auth.ts';
 
 const MAX_BYTES = '20mb';
 const Base64 = z.base64();
@@ -23,7 +23,7 @@ export interface CodecOptions {
   codec: PayloadCodec;
   operatorToken: string;
   sessionSecret: string;
-  isEnded: (session: string, claims: SessionClaims) => Promise<boolean>;
+  findSession: FindSession;
   /** Of the Temporal Web UI: pages from there alone may ask from a browser. */
   uiUrl: string | undefined;
 }
@@ -73,7 +73,7 @@ const allow =
 
 const authorized =
   (
-    { operatorToken, sessionSecret, isEnded }: Omit<CodecOptions, 'codec' | 'uiUrl'>,
+    { operatorToken, sessionSecret, findSession }: Omit<CodecOptions, 'codec' | 'uiUrl'>,
     origin: string | undefined,
   ): RequestHandler =>
   async (request, _response, next) => {
@@ -88,7 +88,7 @@ const authorized =
     const session =
       from === undefined || from === origin ? parseCookie(request.headers.cookie ?? '')[SESSION_COOKIE] : undefined;
     const claims = readSession(session, sessionSecret);
-    if (!claims || (await isEnded(session!, claims))) throw new Problem('auth_required');
+    if (!claims || (await findSession(session!, claims)).isEnded) throw new Problem('auth_required');
     const caller = sessionCaller(claims);
     demand(caller, 'deployment.routes');
     demand(caller, 'payloads.decode');

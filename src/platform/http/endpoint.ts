@@ -4,7 +4,7 @@
  */
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
-import type { ProblemCode } from '../core/problem.ts';
+import { Problem, type ProblemCode } from '../core/problem.ts';
 import type { Right, Standing } from '../core/rights.ts';
 import type { FileStore } from '../files/files.ts';
 
@@ -29,6 +29,8 @@ export interface Caller {
   actor: string;
   /** What it may do beyond what everybody of its workspace may: for `can`, which alone looks into it. */
   standing: Standing;
+  /** Its workspace is archived, or is being taken down: it may look at what there was, and change nothing. */
+  isArchived?: boolean;
 }
 
 /** A reply without a body. */
@@ -108,6 +110,8 @@ export interface Endpoint<
   rawBody?: true;
   /** False: it changes no configuration, so the audit log has nothing of it. Without a word all but GET is recorded. */
   audited?: false;
+  /** It is for a workspace that is archived too, though it is no GET: what is about its end, or begins it anew. */
+  whileArchived?: true;
   /** Takes a code that the caller is mailed: the handler passes `confirmation` on to the OTP gate. */
   otp?: true;
   /** One file in the multipart field `file`. */
@@ -121,6 +125,15 @@ export interface Endpoint<
   reply: Reply;
   /** Failures beyond authentication, bad input and `internal_error`, which every endpoint has. */
   problems?: readonly ProblemCode[];
+}
+
+/** Whether it is refused to a workspace that is archived. */
+export const isForOpen = ({ method, credential, whileArchived }: Endpoint): boolean =>
+  method !== 'get' && credential !== 'provider' && credential !== 'operator' && !whileArchived;
+
+/** @throws Problem workspace_archived */
+export function demandOpen(endpoint: Endpoint, { isArchived }: Caller): void {
+  if (isArchived && isForOpen(endpoint)) throw new Problem('workspace_archived');
 }
 
 /** Types a declaration and nothing more. */

@@ -17,6 +17,7 @@ import { PROBLEMS, type ProblemCode } from '../core/problem.ts';
 import { ADMIN_HEADER, OPERATOR_HEADER, SESSION_COOKIE } from './auth.ts';
 import {
   BINARY,
+  isForOpen,
   NO_CONTENT,
   OTP_CHALLENGE_HEADER,
   OTP_CODE_HEADER,
@@ -142,20 +143,10 @@ function successReply({ reply, summary }: Endpoint): ZodOpenApiResponseObject {
 }
 
 /** Everything that can go wrong with this endpoint: its own problems, and those that its shape and surface bring. */
-function problemsOf({
-  surface,
-  method,
-  credential,
-  params,
-  query,
-  body,
-  upload,
-  uploads,
-  otp,
-  badInput,
-  problems = [],
-}: Endpoint) {
+function problemsOf(endpoint: Endpoint) {
+  const { surface, method, credential, params, query, body, upload, uploads, otp, badInput, problems = [] } = endpoint;
   const codes: ProblemCode[] = [...SECURITY[credential].problems, ...problems];
+  if (isForOpen(endpoint)) codes.push('workspace_archived');
   if (otp) codes.push('otp_required', 'otp_locked', 'otp_mail_limit', 'mail_failed');
   if (params || query || body) codes.push(badInput === 400 ? 'bad_request' : 'validation');
   // An address whose percent-encoding is broken fails before validation.

@@ -16,9 +16,17 @@ const FIELD_LIMITS = { fields: 10, fieldSize: 10_000, headerPairs: 100 };
 /** What the storage is told: the type by content is known at the end, and nobody is served from there. */
 const OPAQUE = 'application/octet-stream';
 
-/** @param limits undefined: the endpoint takes no files */
+/**
+ * @param limits undefined: the endpoint takes no files
+ * @param admit throws where the caller may not do this any more
+ */
 export const filesOf =
-  (request: Request, response: Response, limits: UploadLimits | undefined): ReceiveFiles =>
+  (
+    request: Request,
+    response: Response,
+    limits: UploadLimits | undefined,
+    admit: () => Promise<unknown>,
+  ): ReceiveFiles =>
   async ({ files, newKey }, keep) => {
     if (!limits) throw new Error('an endpoint that does not declare uploads asks for files');
     const writes: { key: string; written: Promise<ReceivedFile> }[] = [];
@@ -70,7 +78,17 @@ export const filesOf =
       return Promise.all(writes.map(({ written }) => written));
     };
 
-    const received = await receive().catch(async (error: unknown) => {
+    // Meanwhile the caller may have been removed, or the workspace with all its files: then that is what went wrong.
+    const stillAdmitted = receive()
+      .catch(async (error: unknown) => {
+        if (!(error instanceof Problem)) await admit();
+        throw error;
+      })
+      .then(async (received) => {
+        await admit();
+        return received;
+      });
+    const received = await stillAdmitted.catch(async (error: unknown) => {
       await discard();
       throw error;
     });

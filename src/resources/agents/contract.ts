@@ -156,7 +156,7 @@ export const createAgent = endpoint({
   body: NewAgent,
   status: 201,
   reply: Agent,
-  problems: ['plan_limit_exceeded', 'workspace_archived', 'slug_taken'],
+  problems: ['plan_limit_exceeded', 'slug_taken'],
 });
 
 export const updateAgent = endpoint({

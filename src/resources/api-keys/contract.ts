@@ -58,7 +58,7 @@ export const createApiKey = endpoint({
   badInput: 400,
   status: 201,
   reply: CreatedApiKey,
-  problems: ['plan_limit_exceeded', 'workspace_archived'],
+  problems: ['plan_limit_exceeded'],
 });
 
 export const revokeApiKey = endpoint({

@@ -42,7 +42,7 @@ export const createApiKeyService = ({ store, workspaces, now = () => new Date() 
   },
 
   /**
-   * Who a secret speaks for. An archived workspace may still read; what starts something refuses it.
+   * Who a secret speaks for.
    * @throws Problem invalid_api_key, api_key_revoked
    */
   async caller(secret: string): Promise<Caller> {
@@ -57,6 +57,7 @@ export const createApiKeyService = ({ store, workspaces, now = () => new Date() 
       customerId: check.customerId,
       actor: `api-key:${check.id}`,
       standing: NO_STANDING,
+      isArchived: check.isArchived,
     };
   },
 });

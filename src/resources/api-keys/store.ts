@@ -5,7 +5,8 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { Database } from '../../platform/db/client.ts';
 import { safeEqual, sha256 } from '../../platform/core/crypto.ts';
-import type { workspaces } from '../workspaces/table.ts';
+import { openStatus } from '../workspaces/store.ts';
+import { workspaces } from '../workspaces/table.ts';
 import { minuteOf } from './model.ts';
 import { apiKeys } from './table.ts';
 
@@ -17,7 +18,8 @@ interface ValidKey {
   id: number;
   workspaceId: string;
   customerId: string;
-  workspaceStatus: (typeof workspaces.$inferSelect)['status'];
+  /** Or is being taken down. */
+  isArchived: boolean;
 }
 type KeyCheck = { kind: 'unknown' } | { kind: 'revoked' } | ValidKey;
 
@@ -62,12 +64,13 @@ export const createApiKeyStore = (db: Database) => {
       const hash = sha256(secret);
       const [row] = await db.rows<Omit<ValidKey, 'kind'> & { keyHash: string; isRevoked: boolean }>(sql`
         select k.id, k.key_hash as "keyHash", k.revoked_at is not null as "isRevoked",
-          w.identity_workspace_id as "workspaceId", w.customer_id as "customerId", w.status as "workspaceStatus"
-        from api_keys k join workspaces w on w.customer_id = k.customer_id where k.key_hash = ${hash}`);
+          ${workspaces.identityWorkspaceId} as "workspaceId", k.customer_id as "customerId",
+          ${openStatus} = 'archived' as "isArchived"
+        from api_keys k join workspaces on workspaces.customer_id = k.customer_id where k.key_hash = ${hash}`);
       if (!row || !safeEqual(row.keyHash, hash)) return { kind: 'unknown' };
       if (row.isRevoked) return { kind: 'revoked' };
-      const { id, workspaceId, customerId, workspaceStatus } = row;
-      return { kind: 'valid', id, workspaceId, customerId, workspaceStatus };
+      const { id, workspaceId, customerId, isArchived } = row;
+      return { kind: 'valid', id, workspaceId, customerId, isArchived };
     },
 
     /** Notes the minute in which a key was used, once for each process. Never moves it back. */

@@ -6,12 +6,19 @@ import { found } from '../../platform/db/client.ts';
 import type { FileStore } from '../../platform/files/files.ts';
 import type { FileReply, ReceiveFiles } from '../../platform/http/endpoint.ts';
 import { isActiveType } from '../../platform/http/uploads.ts';
+import type { WorkspaceStore } from '../workspaces/store.ts';
 import { attachmentName, type AttachmentOwner } from './model.ts';
 import type { Attachment, AttachmentStore, NewAttachment } from './store.ts';
 
 export type AttachmentService = ReturnType<typeof createAttachmentService>;
 
-export const createAttachmentService = ({ store, files }: { store: AttachmentStore; files: FileStore }) => {
+interface Dependencies {
+  store: AttachmentStore;
+  files: FileStore;
+  workspaces: Pick<WorkspaceStore, 'whileOpen'>;
+}
+
+export const createAttachmentService = ({ store, files, workspaces }: Dependencies) => {
   /** @param insert false: what they are to be beside is gone */
   async function receive(
     customerId: string,
@@ -28,8 +35,8 @@ export const createAttachmentService = ({ store, files }: { store: AttachmentSto
         filename: attachmentName(filename),
         fileKey: key,
       }));
-      // It may have gone while the bytes came.
-      if (!(await insert(rows))) throw gone();
+      // It may have gone while the bytes came, or the workspace have begun to end, with all its files.
+      if (!(await workspaces.whileOpen(customerId, () => insert(rows)))) throw gone();
       return rows.map(({ id }) => id);
     });
     const all = await store.list(customerId, owner);

@@ -1,5 +1,5 @@
 /** Queries on the audit log. */
-import { and, count, desc, eq, gte, inArray, lt, or, sql, type SQL } from 'drizzle-orm';
+import { and, count, desc, eq, gt, gte, inArray, lt, or, sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../platform/db/client.ts';
 import { countRows, findPage, type Counted } from '../tallies/store.ts';
 import type { Concern } from '../../platform/http/endpoint.ts';
@@ -46,17 +46,23 @@ export const createAuditStore = (db: Database) => ({
     await db.orm.delete(auditLog).where(inArray(auditLog.id, [...ids]));
   },
 
-  /** Newest first. */
+  /** Newest first, of the life that the workspace has now. */
   async list(customerId: string, { action, actor, since, limit, offset }: AuditQuery) {
+    const [life] = await db.orm
+      .select({ from: workspaces.auditFrom })
+      .from(workspaces)
+      .where(eq(workspaces.customerId, customerId));
+    const before = life?.from ?? undefined;
     const where = and(
       eq(auditLog.customerId, customerId),
       action === undefined ? undefined : eq(auditLog.action, action),
       actor === undefined ? undefined : eq(auditLog.actor, actor),
       since === undefined ? undefined : gte(auditLog.createdAt, since),
+      before === undefined ? undefined : gt(auditLog.id, before),
     );
     const page = (more: SQL | undefined, left: number) =>
       db.orm.select().from(auditLog).where(and(where, more)).orderBy(desc(auditLog.id)).limit(limit).offset(left);
-    if (since !== undefined) {
+    if (since !== undefined || before !== undefined) {
       // From the oldest row of the window on: a page that the window does not fill would look for more in all the others.
       const [window] = await db.orm
         .select({ total: count(), from: sql<number>`coalesce(min(${auditLog.id}), 0)::float8` })

@@ -175,7 +175,6 @@ export const subscribe = endpoint({
   ]),
   problems: [
     'no_deployment_for_customer',
-    'workspace_archived',
     'could_not_resolve_billing_customer_id',
     'plan_not_found',
     'plan_has_no_price',

@@ -94,7 +94,7 @@ export const createThread = endpoint({
   audited: false,
   status: 201,
   reply: Thread,
-  problems: ['not_found', 'workspace_archived'],
+  problems: ['not_found'],
 });
 
 export const getThread = endpoint({
@@ -166,7 +166,7 @@ export const sendMessage = endpoint({
   audited: false,
   status: 201,
   reply: z.object({ message_id: z.string(), run_id: z.string(), status: z.literal('queued') }),
-  problems: ['plan_limit_exceeded', 'workspace_archived', 'not_found', 'runtime_unreachable'],
+  problems: ['plan_limit_exceeded', 'not_found', 'runtime_unreachable'],
 });
 
 export const listThreadAttachments = endpoint({

@@ -54,7 +54,7 @@ export const createHeartbeat = endpoint({
   body: NewHeartbeat,
   status: 201,
   reply: Heartbeat,
-  problems: ['workspace_archived', 'runtime_unreachable'],
+  problems: ['runtime_unreachable'],
 });
 
 export const getHeartbeat = endpoint({

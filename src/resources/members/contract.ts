@@ -51,7 +51,7 @@ export const addMember = endpoint({
   body: NewMember,
   status: 201,
   reply: Member,
-  problems: ['not_found', 'already_exists', 'owner_required', 'workspace_archived'],
+  problems: ['not_found', 'already_exists', 'owner_required'],
 });
 
 export const changeMember = endpoint({

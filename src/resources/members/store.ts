@@ -27,6 +27,8 @@ type IdentityMembership = Omit<Membership, 'role'> & {
   role: Role | null;
   /** And not taken in again. */
   wasRemoved: boolean;
+  /** Or is being taken down. */
+  isArchived: boolean;
 };
 
 const MEMBER = {
@@ -181,13 +183,14 @@ export const createMemberStore = (db: Database, { cutOff }: Pick<SignInStore, 'c
       email: string | undefined,
     ): Promise<IdentityMembership | undefined> {
       const [row] = await db.rows<IdentityMembership>(sql`
-        select w.identity_workspace_id as "workspaceId", w.customer_id as "customerId", m.role,
-          exists (select from ${formerMembers} f where f.customer_id = w.customer_id and f.email = ${email ?? null}::text)
-            as "wasRemoved"
-        from ${workspaces} w
-        left join ${workspaceMembers} m on m.customer_id = w.customer_id and m.email = ${email ?? null}::text
-        where w.identity_workspace_id = ${workspaceId} or w.customer_id = ${slug}
-        order by w.identity_workspace_id = ${workspaceId} desc
+        select ${workspaces.identityWorkspaceId} as "workspaceId", ${workspaces.customerId} as "customerId", m.role,
+          exists (
+            select from ${formerMembers} f where f.customer_id = ${workspaces.customerId} and f.email = ${email ?? null}::text
+          ) as "wasRemoved", ${openStatus} = 'archived' as "isArchived"
+        from ${workspaces}
+        left join ${workspaceMembers} m on m.customer_id = ${workspaces.customerId} and m.email = ${email ?? null}::text
+        where ${workspaces.identityWorkspaceId} = ${workspaceId} or ${workspaces.customerId} = ${slug}
+        order by ${workspaces.identityWorkspaceId} = ${workspaceId} desc
         limit 1`);
       return row;
     },

@@ -259,7 +259,7 @@ export const createEntry = endpoint({
   body: NewEntry,
   status: 201,
   reply: Entry,
-  problems: ['plan_limit_exceeded', 'workspace_archived', 'slug_taken', 'embedding_failed'],
+  problems: ['plan_limit_exceeded', 'slug_taken', 'embedding_failed'],
 });
 
 export const updateEntry = endpoint({
@@ -327,14 +327,7 @@ export const supersedeEntry = endpoint({
   body: Successor,
   status: 201,
   reply: Entry,
-  problems: [
-    'not_found',
-    'entry_not_active',
-    'slug_taken',
-    'plan_limit_exceeded',
-    'workspace_archived',
-    'embedding_failed',
-  ],
+  problems: ['not_found', 'entry_not_active', 'slug_taken', 'plan_limit_exceeded', 'embedding_failed'],
 });
 
 export const listLinks = endpoint({

@@ -158,7 +158,7 @@ export const createDestination = endpoint({
   body: NewDestination,
   status: 201,
   reply: Destination,
-  problems: ['invalid_url', 'name_taken', 'workspace_archived', 'plan_limit_exceeded'],
+  problems: ['invalid_url', 'name_taken', 'plan_limit_exceeded'],
 });
 
 export const listDeliveries = endpoint({

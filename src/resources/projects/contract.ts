@@ -227,7 +227,7 @@ export type ProjectPatch = z.output<typeof ProjectPatch>;
 
 // ---- Public API ------------------------------------------------------------------------------------------------------
 
-const CREATE_PROBLEMS = ['workspace_archived', 'runtime_unreachable'] as const;
+const CREATE_PROBLEMS = ['runtime_unreachable'] as const;
 
 export const startProject = endpoint({
   id: 'projects.start',

@@ -111,7 +111,7 @@ const PublicRun = z
   })
   .meta({ id: 'Run' });
 
-const CREATE_PROBLEMS = ['plan_limit_exceeded', 'workspace_archived', 'not_found', 'runtime_unreachable'] as const;
+const CREATE_PROBLEMS = ['plan_limit_exceeded', 'not_found', 'runtime_unreachable'] as const;
 
 export const dispatchRun = endpoint({
   id: 'runs.dispatch',

@@ -99,7 +99,7 @@ export const createJob = endpoint({
   badInput: 400,
   status: 201,
   reply: SavedJob,
-  problems: ['workspace_archived', 'name_taken', 'runtime_unreachable'],
+  problems: ['name_taken', 'runtime_unreachable'],
 });
 
 export const updateJob = endpoint({

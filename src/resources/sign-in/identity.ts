@@ -46,6 +46,7 @@ const Claims = z.object({
   email: z.string().max(500).optional(),
   email_verified: z.boolean().optional(),
   workspace_id: z.string().max(200),
+  iat: z.number().optional(),
 });
 
 export interface IdentityOptions {
@@ -54,12 +55,14 @@ export interface IdentityOptions {
     'IDENTITY_JWKS_URL' | 'IDENTITY_ISSUER' | 'IDENTITY_AUDIENCE' | 'RESPONSE_MAX_MB' | 'RESPONSE_TIMEOUT'
   >;
   members: Pick<MemberStore, 'workspaceOfIdentity'>;
+  /** Unix seconds from which what this person was given counts. */
+  believedFrom: (customerId: string, person: string) => Promise<number>;
   /** Between two looks at the keys for the sake of one that is not among them. */
   cooldownMs?: number;
 }
 
 /** @returns who shows a token. @throws ConfigError when the settings are incomplete */
-export function createIdentityCaller({ settings, members, cooldownMs = 30_000 }: IdentityOptions) {
+export function createIdentityCaller({ settings, members, believedFrom, cooldownMs = 30_000 }: IdentityOptions) {
   const { IDENTITY_JWKS_URL: address, IDENTITY_ISSUER: issuer, IDENTITY_AUDIENCE: audience } = settings;
   if (address === undefined) return () => Promise.reject(new Problem('auth_required'));
   if (!issuer || !audience) {
@@ -86,10 +89,15 @@ export function createIdentityCaller({ settings, members, cooldownMs = 30_000 }:
     if (known?.wasRemoved) throw new Problem('auth_required');
     // An address that nobody has confirmed is anybody's: it gives no role and stands in no record.
     const isConfirmed = Boolean(email) && claims.email_verified !== false;
+    const actor = isConfirmed ? email! : subjectOf(sub);
+    // Of the life of the workspace before this one. A token that does not say since when it is may be older than anything.
+    const from = known ? await believedFrom(known.customerId, actor.toLowerCase()) : 0;
+    if (from > (claims.iat ?? 0)) throw new Problem('auth_required');
     return {
       ...{ workspaceId, customerId: known?.customerId ?? slug },
-      actor: isConfirmed ? email! : subjectOf(sub),
+      actor,
       standing: standingIn(workspaceId, (isConfirmed && known?.role) || undefined),
+      isArchived: known?.isArchived ?? false,
     };
   };
 }

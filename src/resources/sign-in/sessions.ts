@@ -1,11 +1,11 @@
 /** Sessions from sign-in to sign-out. */
 import { sha256 } from '../../platform/core/crypto.ts';
-import { readSession, signSession, type SessionClaims } from '../../platform/http/auth.ts';
+import { readSession, signSession, type FindSession, type SessionClaims } from '../../platform/http/auth.ts';
 import type { Membership } from '../members/store.ts';
 import type { SignInStore } from './store.ts';
 
 export interface SessionsOptions {
-  store: Pick<SignInStore, 'endSession' | 'cutOff' | 'notBefore' | 'isEnded'>;
+  store: Pick<SignInStore, 'endSession' | 'cutOff' | 'notBefore' | 'find'>;
   secret: string;
   ttlMs: number;
 }
@@ -13,18 +13,17 @@ export interface SessionsOptions {
 export type Sessions = ReturnType<typeof createSessions>;
 
 export function createSessions({ store, secret, ttlMs }: SessionsOptions) {
-  /** Whether somebody ended it before its time. */
-  const isEnded = (session: string, { customer_id: customerId, sub, iat }: SessionClaims): Promise<boolean> =>
-    store.isEnded(sha256(session), { customerId, sub, iat });
+  const find: FindSession = (session, { customer_id: customerId, sub, iat }) =>
+    store.find(sha256(session), { customerId, sub, iat });
 
   /** The claims of a session that counts. */
   async function read(session: string | undefined): Promise<SessionClaims | undefined> {
     const claims = readSession(session, secret);
-    return claims && !(await isEnded(session!, claims)) ? claims : undefined;
+    return claims && !(await find(session!, claims)).isEnded ? claims : undefined;
   }
 
   return {
-    isEnded,
+    find,
 
     /** Unix seconds at which a new session of this person in this workspace begins. */
     async beginning(customerId: string, email: string): Promise<number> {

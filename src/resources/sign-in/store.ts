@@ -2,10 +2,11 @@
  * Challenges of sign-in and what came of them, and sessions that ended before their time. What is here belongs to an
  * address, not to a workspace: which of them it opens is for its rows among the members to say.
  */
-import { and, eq, isNull, sql } from 'drizzle-orm';
+import { and, eq, isNull, sql, type SQL } from 'drizzle-orm';
 import { safeEqual } from '../../platform/core/crypto.ts';
 import type { Database } from '../../platform/db/client.ts';
-import { workspaceMembers } from '../workspaces/table.ts';
+import { openStatus } from '../workspaces/store.ts';
+import { workspaceMembers, workspaces } from '../workspaces/table.ts';
 import { isOpen, LINK_TTL_MS, LOCK_MS, MAX_MAILS, MAX_WRONG_IN_A_ROW } from './model.ts';
 import { endedSessions, loginChallenges, loginLocks, sessionCutoffs } from './table.ts';
 
@@ -18,6 +19,12 @@ export interface Answer {
   /** Of the given code, by each secret that a challenge may have been made with. */
   codeHmacs: readonly string[];
 }
+
+/** In the place of a person: of all who have no cut-off of their own. No address is written so. */
+const EVERYBODY = '*';
+const cutoffOf = (customerId: string, sub: string): SQL => sql`
+  (select not_before from ${sessionCutoffs} where customer_id = ${customerId} and sub in (${sub}, ${EVERYBODY})
+    order by sub = ${EVERYBODY} limit 1)`;
 
 export const createSignInStore = (db: Database) => {
   /** One at a time of what concerns an address, so that what was counted is still so when it is decided by. */
@@ -124,23 +131,51 @@ export const createSignInStore = (db: Database) => {
           not_before = greatest(cutoff.not_before + interval '1 s', excluded.not_before)`);
     },
 
-    /** Unix seconds from which a new session of this person counts. */
-    async notBefore(customerId: string, sub: string): Promise<number> {
-      const [cutoff] = await db.orm
-        .select({ notBefore: sessionCutoffs.notBefore })
-        .from(sessionCutoffs)
-        .where(and(eq(sessionCutoffs.customerId, customerId), eq(sessionCutoffs.sub, sub)));
-      return (cutoff?.notBefore.getTime() ?? 0) / 1_000;
+    /**
+     * Ends what everybody holds in this workspace, but for what this person was given since a cut-off of their own; join it
+     * to the transaction that is the reason for it.
+     */
+    async cutOffAll(customerId: string, but: string | undefined): Promise<void> {
+      await db.rows(
+        sql`delete from ${sessionCutoffs} where customer_id = ${customerId} and sub is distinct from ${but ?? null}::text`,
+      );
+      if (but !== undefined) {
+        await db.rows(sql`
+          insert into ${sessionCutoffs} (customer_id, sub, not_before) values (${customerId}, ${but}, 'epoch')
+          on conflict do nothing`);
+      }
+      await db.rows(sql`
+        insert into ${sessionCutoffs} (customer_id, sub, not_before)
+        values (${customerId}, ${EVERYBODY}, date_trunc('second', clock_timestamp()) + interval '1 s')
+        on conflict (customer_id, sub) do update set not_before = excluded.not_before`);
     },
 
-    /** One statement on two primary keys: every request with a session waits for it. */
-    async isEnded(sessionHash: string, claims: { customerId: string; sub: string; iat: number }): Promise<boolean> {
-      const [row] = await db.rows<{ ended: boolean }>(sql`
+    /** Unix seconds from which what an identity provider says of this person counts: since nobody's word of before does. */
+    async believedFrom(customerId: string, sub: string): Promise<number> {
+      const [row] = await db.rows<{ from: number }>(sql`
+        select extract(epoch from e.not_before)::float8 as from from ${sessionCutoffs} e
+        where e.customer_id = ${customerId} and e.sub = ${EVERYBODY} and not exists (
+          select from ${sessionCutoffs} own
+          where own.customer_id = e.customer_id and own.sub = ${sub} and own.not_before <= e.not_before)`);
+      return row?.from ?? 0;
+    },
+
+    /** Unix seconds from which a new session of this person counts. */
+    async notBefore(customerId: string, sub: string): Promise<number> {
+      const [row] = await db.rows<{ from: number }>(sql`
+        select coalesce(extract(epoch from ${cutoffOf(customerId, sub)}), 0)::float8 as from`);
+      return row!.from;
+    },
+
+    /** One statement on primary keys: every request with a session waits for it. */
+    async find(sessionHash: string, claims: { customerId: string; sub: string; iat: number }) {
+      const [row] = await db.rows<{ isEnded: boolean; isArchived: boolean }>(sql`
         select exists (select from ${endedSessions} where session_hash = ${sessionHash})
-          or exists (select from ${sessionCutoffs}
-            where customer_id = ${claims.customerId} and sub = ${claims.sub}
-              and extract(epoch from not_before) > ${claims.iat}::float8) as ended`);
-      return row!.ended;
+          or coalesce(extract(epoch from ${cutoffOf(claims.customerId, claims.sub)}) > ${claims.iat}::float8, false)
+          as "isEnded",
+          coalesce((select ${openStatus} = 'archived' from ${workspaces} where customer_id = ${claims.customerId}), false)
+          as "isArchived"`);
+      return row!;
     },
   };
 };

@@ -118,7 +118,7 @@ export const createSkill = endpoint({
   badInput: 400,
   status: 201,
   reply: Skill,
-  problems: ['plan_limit_exceeded', 'workspace_archived', 'slug_taken', 'embedding_failed'],
+  problems: ['plan_limit_exceeded', 'slug_taken', 'embedding_failed'],
 });
 
 export const updateSkill = endpoint({

@@ -250,7 +250,7 @@ export const createTemplate = endpoint({
   badInput: 400,
   status: 201,
   reply: WorkflowDetail,
-  problems: ['workspace_archived', 'version_exists'],
+  problems: ['version_exists'],
 });
 
 export const updateTemplate = endpoint({
@@ -267,7 +267,7 @@ export const updateTemplate = endpoint({
   badInput: 400,
   status: 200,
   reply: WorkflowDetail,
-  problems: ['builtin_immutable', 'workspace_archived', 'not_found'],
+  problems: ['builtin_immutable', 'not_found'],
 });
 
 export const deleteTemplate = endpoint({

@@ -139,7 +139,7 @@ export const createTool = endpoint({
   badInput: 400,
   status: 201,
   reply: Tool,
-  problems: ['plan_limit_exceeded', 'workspace_archived', 'slug_taken'],
+  problems: ['plan_limit_exceeded', 'slug_taken'],
 });
 
 export const updateTool = endpoint({

@@ -77,7 +77,7 @@ export const createWebhook = endpoint({
   body: NewWebhook,
   status: 201,
   reply: Webhook.extend({ secret: z.string() }).meta({ id: 'NewWebhook' }),
-  problems: ['unknown_event', 'invalid_url', 'plan_limit_exceeded', 'workspace_archived'],
+  problems: ['unknown_event', 'invalid_url', 'plan_limit_exceeded'],
 });
 
 export const listWebhooks = endpoint({
@@ -164,8 +164,10 @@ export const rotateSecret = endpoint({
   path: '/v1/webhook-deliveries/endpoints/{id}/rotate-secret',
   credential: 'session',
   summary: 'Replace the signing secret; the old one signs along for 24 hours',
+  description:
+    'Until then the new one is not replaced in its turn: a receiver that has not followed yet would be cut off.',
   params: z.object({ id: IntId }),
   status: 200,
   reply: z.object({ id: z.int(), secret: z.string(), previous_secret_expires_at: Timestamp }),
-  problems: ['not_found'],
+  problems: ['not_found', 'rotation_under_way'],
 });

@@ -273,7 +273,7 @@ export const createWebhookStore = (db: Database, { pauseAfterMs = PAUSE_AFTER_MS
 
     /**
      * @param change of the secrets as they are, which nobody else changes meanwhile
-     * @throws Problem not_found
+     * @throws Problem not_found, rotation_under_way
      */
     rotateSecret: (
       customerId: string,
@@ -283,10 +283,20 @@ export const createWebhookStore = (db: Database, { pauseAfterMs = PAUSE_AFTER_MS
     ): Promise<void> =>
       db.transaction(async () => {
         const which = owned(customerId, id);
-        const [before] = await db.orm.select(SEALED).from(webhookSubscriptions).where(which).for('update');
+        const [row] = await db.orm
+          .select({ ...SEALED, until: webhookSubscriptions.previousSecretUntil })
+          .from(webhookSubscriptions)
+          .where(which)
+          .for('update');
+        const { until, ...before } = found(row);
+        // A third secret would put the first one out of force before the receiver was promised.
+        if (before.sealedPreviousSecret !== null && until && until > new Date()) {
+          const since = `the secret of before signs along until ${until.toISOString()}`;
+          throw new Problem('rotation_under_way', `${since}; rotate again then, or register the endpoint anew`);
+        }
         await db.orm
           .update(webhookSubscriptions)
-          .set({ ...change(found(before)), secretsBound: true, previousSecretUntil })
+          .set({ ...change(before), secretsBound: true, previousSecretUntil })
           .where(which);
       }),
 

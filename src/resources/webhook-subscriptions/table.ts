@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm';
 import {
   boolean,
+  foreignKey,
   index,
   integer,
   pgEnum,
@@ -9,6 +10,7 @@ import {
   primaryKey,
   serial,
   text,
+  unique,
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core';
@@ -51,6 +53,7 @@ export const webhookSubscriptions = pgTable(
     index('webhook_subscriptions_by_workspace')
       .on(t.customerId, t.id)
       .where(sql`${t.deletedAt} is null`),
+    unique('webhook_subscriptions_of_workspace').on(t.customerId, t.id),
   ],
 );
 
@@ -77,9 +80,7 @@ export const webhookDeliveries = pgTable(
   {
     id: uuid('id').primaryKey(),
     customerId: text('customer_id').notNull(),
-    subscriptionId: integer('subscription_id')
-      .notNull()
-      .references(() => webhookSubscriptions.id),
+    subscriptionId: integer('subscription_id').notNull(),
     eventType: text('event_type').notNull(),
     /** What happened, for example `run:<id>:succeeded`: one delivery an endpoint, however often the end is recorded. */
     eventKey: text('event_key').notNull(),
@@ -95,6 +96,12 @@ export const webhookDeliveries = pgTable(
     completedAt: instant('completed_at'),
   },
   (t) => [
+    // Of both, so that the index of an endpoint's log finds what refers to it.
+    foreignKey({
+      name: 'webhook_deliveries_of_endpoint',
+      columns: [t.customerId, t.subscriptionId],
+      foreignColumns: [webhookSubscriptions.customerId, webhookSubscriptions.id],
+    }),
     // The event first: what is delivered of one is asked for, too.
     uniqueIndex('webhook_deliveries_once').on(t.eventKey, t.subscriptionId),
     // The log of a workspace, newest first (uuid v7 sorts by time).

@@ -74,6 +74,7 @@ export const createWorkspace = endpoint({
   ...ListPath,
   id: 'workspaces.create',
   method: 'post',
+  whileArchived: true,
   summary: 'Make a workspace; provisioning follows',
   body: NewWorkspace,
   status: 201,
@@ -107,6 +108,7 @@ export const retryWorkspace = endpoint({
   id: 'workspaces.retry',
   method: 'post',
   credential: 'session',
+  whileArchived: true,
   summary: 'Provision a failed workspace again',
   params,
   status: 200,
@@ -135,6 +137,7 @@ export const destroyWorkspace = endpoint({
   id: 'workspaces.destroy',
   method: 'delete',
   credential: 'identity',
+  whileArchived: true,
   right: 'workspace.destroy',
   summary: 'Take a workspace down for good',
   description:

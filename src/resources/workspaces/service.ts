@@ -53,6 +53,8 @@ export interface WorkspaceServiceDependencies {
   }) => Promise<string | null>;
   /** Whoever makes the own workspace may sign in to it. */
   seedOwner: (customerId: string, email: string) => Promise<void>;
+  /** Ends what was signed for the life before, but for this person's: undefined: everybody's. */
+  endAccess: (customerId: string, but: string | undefined) => Promise<void>;
   log: Log;
   /** How long a destruction is waited for; it goes on, and another request waits on. */
   patienceMs?: number;
@@ -64,7 +66,8 @@ const LOOK_AGAIN_MS = 30_000;
 const MAX_ERROR = 500;
 
 export const createWorkspaceService = (deps: WorkspaceServiceDependencies) => {
-  const { temporal, store, provisioner, settings, hasMinimumTopup, mintBillingCustomer, seedOwner, log } = deps;
+  const { temporal, store, provisioner, settings, hasMinimumTopup, mintBillingCustomer, seedOwner, endAccess, log } =
+    deps;
   const { patienceMs = PATIENCE_MS } = deps;
   const { workflow } = temporal.client;
 
@@ -132,6 +135,13 @@ export const createWorkspaceService = (deps: WorkspaceServiceDependencies) => {
     return row;
   }
 
+  /** @throws Problem workspace_in_transition where that takes longer than somebody waits */
+  async function forgetArchive(customerId: string): Promise<void> {
+    const until = Date.now() + patienceMs;
+    if (await store.forgetArchive(customerId, () => Date.now() > until)) return;
+    throw new Problem('workspace_in_transition', 'what it held before is still being deleted; ask again');
+  }
+
   /** @throws Problem billing_provider_failed in strict mode */
   async function billingConfig(caller: Caller, workspaceId: string): Promise<Record<string, string>> {
     const customerId = customerIdOf(workspaceId);
@@ -183,9 +193,12 @@ export const createWorkspaceService = (deps: WorkspaceServiceDependencies) => {
       const whole = { ...withoutBilling(config ?? {}), ...billing };
       // What a tenant asks for counts from its payment on, where something is billed.
       const isGranted = settings.BILLING_MODE === 'internal_noop' || can(caller, 'plans.grant');
-      const row = await store.create({ workspaceId, plan, config: whole, isGranted }, async () => {
+      if (there) await forgetArchive(customerId);
+      const row = await store.create({ workspaceId, plan, config: whole, isGranted }, async ({ isAgain }) => {
         // The operator makes it for somebody else, and says for whom by adding a member.
-        if (caller.workspaceId === workspaceId) await seedOwner(customerId, caller.actor);
+        const owner = caller.workspaceId === workspaceId ? caller.actor : undefined;
+        if (isAgain) await endAccess(customerId, owner);
+        if (owner !== undefined) await seedOwner(customerId, owner);
       });
       if (!row) throw new Problem('already_exists');
       await startOrLeave(row);

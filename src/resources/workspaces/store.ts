@@ -9,6 +9,7 @@ import { found, type Database } from '../../platform/db/client.ts';
 import type { Taken } from '../../platform/db/in-turn.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { customerIdOf, INTERNAL_WORKSPACE } from '../../platform/core/ids.ts';
+import { forget } from './lives.ts';
 import { capOf, tierOf, type CappedResource, type Plan, type WorkspaceRef } from './model.ts';
 import { workspaces } from './table.ts';
 
@@ -48,9 +49,12 @@ export const createWorkspaceStore = (db: Database) => {
         ...{ ...asked, grantedPlan: isGranted ? asked.plan : kept },
         ...{ status: 'pending', ...SOON, ...NO_ERROR, ...NEXT_GENERATION, provisioned: {} },
         ...{ archivedAt: null, readyAt: null, runtimeBaseUrl: null, infraChargedUntil: null, createdAt: sql`now()` },
+        // What has no answer yet is the request that makes it again.
+        auditFrom: sql`(select max(id) from audit_log a where a.customer_id = ${workspaces.customerId} and a.status is not null)`,
       })
       .where(and(eq(workspaces.identityWorkspaceId, workspaceId), eq(workspaces.status, 'archived')))
       .returning();
+    if (row) await forget(row.customerId, 'made again', (statement) => db.rows(statement));
     return row;
   };
 
@@ -89,12 +93,13 @@ export const createWorkspaceStore = (db: Database) => {
     },
 
     /**
+     * Of an archived one a new life begins, with nothing of the one before: leave little of it to be deleted here.
      * @param complete runs in the transaction that makes it
      * @returns undefined when the id, or another one of the same slug, is taken by a workspace that is not archived
      */
     create: (
       { workspaceId, plan, config, isGranted = false }: NewWorkspaceRow,
-      complete: () => Promise<void> = async () => {},
+      complete: (made: { isAgain: boolean }) => Promise<void> = async () => {},
     ): Promise<WorkspaceRow | undefined> =>
       db.transaction(async () => {
         const [made] = await db.orm
@@ -107,9 +112,28 @@ export const createWorkspaceStore = (db: Database) => {
           .onConflictDoNothing()
           .returning();
         const row = made ?? (await makeAgain(workspaceId, { plan, config, isGranted }));
-        if (row) await complete();
+        if (row) await complete({ isAgain: !made });
         return row;
       }),
+
+    /**
+     * Deletes what an archive is not read for any more, in short transactions.
+     * @param isOver whether to leave the rest for another time
+     * @returns whether nothing is left; false also where it is no archive any more
+     */
+    forgetArchive: (customerId: string, isOver: () => boolean): Promise<boolean> =>
+      forget(customerId, 'before made again', (statement) =>
+        db.transaction(async () => {
+          if (isOver()) return undefined;
+          // As it is then, not as it was when somebody began to ask: what is made meanwhile is of the new life.
+          const [row] = await db.orm
+            .select({ status: workspaces.status })
+            .from(workspaces)
+            .where(eq(workspaces.customerId, customerId))
+            .for('share');
+          return row?.status === 'archived' ? db.rows(statement) : undefined;
+        }),
+      ),
 
     /** @returns undefined when it has not failed, or in its destruction */
     async retry(workspaceId: string): Promise<WorkspaceRow | undefined> {
@@ -254,10 +278,12 @@ export const createWorkspaceStore = (db: Database) => {
         .where(and(isRef(ref), sql`${workspaces.destroyingSince} is not null`));
     },
 
-    /** What a workspace of this id would find when it is made again is its past, and nothing that acts by itself. */
-    revokeKeys: (customerId: string) =>
-      db.rows(sql`
-      update api_keys set revoked_at = now() where customer_id = ${customerId} and revoked_at is null`),
+    /** Keys that open something here, and those that are kept here and open something elsewhere. */
+    async revokeKeys(customerId: string): Promise<void> {
+      await db.rows(sql`
+        update api_keys set revoked_at = now() where customer_id = ${customerId} and revoked_at is null`);
+      await forget(customerId, 'destroyed', (statement) => db.rows(statement));
+    },
 
     /** A few projects that have not ended. */
     listOpenProjects: (customerId: string, limit: number) =>

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import {
+  bigint,
   check,
   index,
   integer,
@@ -46,6 +47,8 @@ export const workspaces = pgTable(
     provisioned: jsonb('provisioned').$type<Provisioned>().notNull().default({}),
     /** Counts provisionings and destructions: each is a workflow of its own. */
     generation: integer('generation').notNull().default(0),
+    /** Last row of the audit log from before it was made again: its members are shown what comes after. */
+    auditFrom: bigint('audit_from', { mode: 'number' }),
     /** It is being taken down since then: nothing new is accepted. Also set after a destruction that failed. */
     destroyingSince: instant('destroying_since'),
     /** When housekeeping looks whether its provisioning has begun, and whether it is still going on. */

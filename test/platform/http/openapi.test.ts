@@ -251,7 +251,7 @@ test('problems', () => {
   });
   expect(statuses(kite.patch!)).toMatchObject({
     400: '`builtin_immutable`, `bad_request`, `invalid_json`',
-    403: '`admin_required`, `foreign_origin`',
+    403: '`admin_required`, `workspace_archived`, `foreign_origin`',
     413: '`payload_too_large`',
     422: '`validation`',
   });

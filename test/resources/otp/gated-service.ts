@@ -57,7 +57,7 @@ export async function startGated({ smtpUrl, inbox, mailsPerHour = 1_000_000 }: G
   const apiKeyCaller = () => Promise.reject(new Problem('invalid_api_key'));
   const authenticate = createAuthenticate({
     ...{ sessionSecret, adminSecret, operatorToken: '', apiKeyCaller },
-    isEnded: async () => false,
+    findSession: async () => ({ isEnded: false, isArchived: false }),
     identityCaller: () => Promise.reject(new Problem('auth_required')),
   });
   const routers = [createSurface({ routes, authenticate })];

@@ -33,10 +33,12 @@ afterEach(() => Promise.all(open.splice(0).map((provider) => provider.close())))
 async function start({ cooldownMs = 0 } = {}) {
   const provider = await startIdentityProvider();
   open.push(provider);
-  const members = createMemberStore(database.db, createSignInStore(database.db));
+  const store = createSignInStore(database.db);
+  const members = createMemberStore(database.db, store);
+  const settings = { ...ANSWER_SETTINGS, ...provider.settings };
   return {
     provider,
-    caller: createIdentityCaller({ settings: { ...ANSWER_SETTINGS, ...provider.settings }, members, cooldownMs }),
+    caller: createIdentityCaller({ settings, members, believedFrom: store.believedFrom, cooldownMs }),
   };
 }
 const member = (email: string, role: Role) =>
@@ -56,6 +58,7 @@ describe('a caller', () => {
     const someone = (actor: string, role?: Role) => ({
       ...{ workspaceId: 'acc_acme', customerId: 'acme', actor },
       standing: standingIn('acc_acme', role),
+      isArchived: false,
     });
     expect(await as({ email: 'Ana@acme.example' })).toEqual(someone('Ana@acme.example', 'admin'));
     expect(await as({ email: 'bob@acme.example' })).toEqual(someone('bob@acme.example', 'member'));
@@ -77,6 +80,7 @@ describe('a caller', () => {
     expect(await caller(token)).toEqual({
       ...{ workspaceId: 'acc_New.Co', customerId: 'new-co', actor: 'ana@new.example' },
       standing: standingIn('acc_New.Co', undefined),
+      isArchived: false,
     });
   });
 
@@ -149,14 +153,16 @@ describe('keys', () => {
 
 // Guards: no provider at all, and one that is half configured.
 test('settings', async () => {
-  const members = createMemberStore(database.db, createSignInStore(database.db));
+  const store = createSignInStore(database.db);
+  const { believedFrom } = store;
+  const members = createMemberStore(database.db, store);
   const none = {
     ...ANSWER_SETTINGS,
     IDENTITY_JWKS_URL: undefined,
     IDENTITY_ISSUER: ISSUER,
     IDENTITY_AUDIENCE: AUDIENCE,
   };
-  await expect(createIdentityCaller({ settings: none, members })('any')).rejects.toMatchObject(REFUSED);
+  await expect(createIdentityCaller({ settings: none, members, believedFrom })('any')).rejects.toMatchObject(REFUSED);
   const half = { ...none, IDENTITY_JWKS_URL: 'https://x.example/jwks', IDENTITY_AUDIENCE: undefined };
-  expect(() => createIdentityCaller({ settings: half, members })).toThrow(/IDENTITY_AUDIENCE/);
+  expect(() => createIdentityCaller({ settings: half, members, believedFrom })).toThrow(/IDENTITY_AUDIENCE/);
 });
