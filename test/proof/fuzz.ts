@@ -48,6 +48,14 @@ const MUST_BE_SENT = 100_000;
 const TEXT_LENGTH = 40_000;
 /** How long what a request has set off is waited for, in ms. */
 const SETTLING_MS = 5_000;
+/** Made by requests, beside what was there before. */
+const ACTING = {
+  heartbeats: { ask: 'cp', at: '/v1/heartbeats' },
+  scheduled_jobs: { ask: 'cp', at: '/v1/scheduled-jobs' },
+  webhook_subscriptions: { ask: 'api', at: '/v1/webhooks' },
+  output_destinations: { ask: 'cp', at: '/v1/output-destinations' },
+} as const;
+const MANY = 10;
 /** How long a project that a request has made is left alone. */
 const BEGINNING_MS = 1_000;
 const A_DAY_S = 24 * 3_600;
@@ -198,6 +206,19 @@ function settlerOf({ db }: Deployment, tenant: Tenant): () => Promise<void> {
         and created_at > ${begunAt} and created_at < now() - ${BEGINNING_MS} * interval '1 ms'`);
     await Promise.allSettled(made.map(({ id }) => tenant.cp('POST', `/v1/projects/${id}/abandon`, {})));
   };
+  /** What acts by itself, or hears of every run: each would make all that comes after slower. */
+  const removeMade = async () => {
+    for (const [table, path] of Object.entries(ACTING)) {
+      const made = await rows<{ id: string }>(sql`
+        select id::text as id from (
+          select ${table === 'scheduled_jobs' ? sql`'custom-' || n` : sql`id`} as id, created_at, customer_id
+          from ${sql.identifier(table)} ${table === 'webhook_subscriptions' ? sql`where deleted_at is null` : sql``}) t
+        where customer_id = ${tenant.caller.customerId} and created_at > ${begunAt}`);
+      if (made.length < MANY) continue;
+      const { ask, at } = path;
+      await Promise.allSettled(made.map(({ id }) => tenant[ask]('DELETE', `${at}/${id}`)));
+    }
+  };
   const countOpen = async () => {
     const [counted] = await rows<{ open: number }>(
       sql`select count(*)::int as open from runs where status in ('queued', 'running')`,
@@ -207,6 +228,7 @@ function settlerOf({ db }: Deployment, tenant: Tenant): () => Promise<void> {
   let before = 0;
   return async () => {
     await abandonProjects();
+    await removeMade();
     let open = await countOpen();
     for (const deadline = Date.now() + SETTLING_MS; open > before && Date.now() < deadline; open = await countOpen()) {
       await wait(50);

@@ -30,8 +30,8 @@ export const PROBLEMS = {
   internal_only: { status: 403, detail: 'internal_only' },
   not_your_workspace: { status: 403, detail: 'not_your_workspace: you may create your own workspace only' },
   not_your_key: { status: 403, detail: 'not_your_key' },
-  plan_limit_exceeded: { status: 403 },
-  otp_required: { status: 403 },
+  plan_limit_exceeded: { status: 403, isStructured: true },
+  otp_required: { status: 403, isStructured: true },
   otp_locked: { status: 403 },
   otp_mail_limit: { status: 403 },
   workspace_archived: { status: 403, detail: 'workspace_archived' },
@@ -46,7 +46,7 @@ export const PROBLEMS = {
   billing_change_in_progress: { status: 409 },
   addon_requires_ready_deployment: { status: 409 },
   last_owner: { status: 409, detail: 'last_owner' },
-  choose_workspace: { status: 409 },
+  choose_workspace: { status: 409, isStructured: true },
   run_not_in_flight: { status: 409, detail: 'run_not_in_flight' },
   slug_taken: { status: 409 },
   entry_not_active: { status: 409 },
@@ -65,20 +65,24 @@ export const PROBLEMS = {
   already_submitted: { status: 409 },
   request_timeout: { status: 408, detail: 'request_timeout' },
   payload_too_large: { status: 413, detail: 'payload_too_large' },
-  validation: { status: 422 },
+  validation: { status: 422, isStructured: true },
   headers_too_large: { status: 431, detail: 'headers_too_large' },
   internal_error: { status: 500, detail: 'internal_error' },
   could_not_resolve_billing_customer_id: { status: 500, detail: 'could_not_resolve_billing_customer_id' },
   billing_provider_failed: { status: 502 },
-  destroy_failed: { status: 502 },
+  destroy_failed: { status: 502, isStructured: true },
   mail_failed: { status: 502 },
   embedding_failed: { status: 502, detail: 'embedding_failed' },
   identity_unreachable: { status: 502, detail: 'identity_unreachable' },
   database_unreachable: { status: 503, detail: 'database_unreachable' },
   runtime_unreachable: { status: 502, detail: 'runtime_unreachable' },
-} as const satisfies Record<string, { status: number; detail?: string }>;
+} as const satisfies Record<string, { status: number; detail?: string; isStructured?: true }>;
 
 export type ProblemCode = keyof typeof PROBLEMS;
+/** Those that say more than a text: the documents of the interface have to say what (`http/openapi.ts`). */
+export type StructuredCode = {
+  [Code in ProblemCode]: (typeof PROBLEMS)[Code] extends { isStructured: true } ? Code : never;
+}[ProblemCode];
 
 /** A failure with a name from the catalogue. `detail` is the value of the reply's `detail` field. */
 export class Problem extends Error {
@@ -86,6 +90,8 @@ export class Problem extends Error {
   readonly detail: unknown;
 
   /** @param cause for the log; the caller never sees it */
+  constructor(code: StructuredCode, detail: object, cause?: unknown);
+  constructor(code: ProblemCode, detail?: string, cause?: unknown);
   constructor(code: ProblemCode, detail?: unknown, cause?: unknown) {
     const known: { status: number; detail?: string } = PROBLEMS[code];
     const said = detail ?? known.detail ?? code;

@@ -13,7 +13,7 @@ import {
   type ZodOpenApiResponseObject,
   type ZodOpenApiSecuritySchemeObject,
 } from 'zod-openapi';
-import { PROBLEMS, type ProblemCode } from '../core/problem.ts';
+import { PROBLEMS, type ProblemCode, type StructuredCode } from '../core/problem.ts';
 import { ADMIN_HEADER, OPERATOR_HEADER, SESSION_COOKIE } from './auth.ts';
 import {
   BINARY,
@@ -186,7 +186,7 @@ const textOf = (code: ProblemCode): string => {
 const Problem = z.object({ detail: z.string() }).meta({ id: 'Problem' });
 
 /** Bodies of the problems whose `detail` is more than a text. */
-const BODIES: Partial<Record<ProblemCode, z.ZodType[]>> = {
+const BODIES: Record<StructuredCode, z.ZodType[]> & Partial<Record<ProblemCode, z.ZodType[]>> = {
   // The control plane answers in the common form, the proxy before it in its own.
   auth_required: [Problem, z.object({ error: z.literal('auth_required') }).meta({ id: 'NoSessionCookie' })],
   validation: [
@@ -230,4 +230,16 @@ const BODIES: Partial<Record<ProblemCode, z.ZodType[]>> = {
       })
       .meta({ id: 'PlanLimitProblem' }),
   ],
+  destroy_failed: [
+    z
+      .object({
+        detail: z.object({
+          code: z.string().describe('Of the step, or `still_running`: then ask again to wait on'),
+          message: z.string(),
+        }),
+      })
+      .meta({ id: 'DestroyProblem' }),
+  ],
+  // Of the sign-in, which no document has.
+  choose_workspace: [],
 };

@@ -95,6 +95,7 @@ test('rotating one of an earlier release keeps it as the previous one', async ()
   const secret = await rotate(id);
   expect((await rowOf(id)).secrets_bound).toBe(true);
   await expectSigned(secret, 'whsec_old');
+  await rows(sql`update webhook_subscriptions set previous_secret_until = now() where id = ${id}`);
   const newest = await rotate(id);
   await expectSigned(newest, secret);
 });
@@ -110,4 +111,22 @@ test('what cannot be opened stays, and is replaced by rotating', async () => {
   await rotate(lost.id);
   await tenant.api('DELETE', `/v1/webhooks/${other.id}`);
   expect(await rowOf(lost.id)).toMatchObject({ secrets_bound: true, sealed_previous_secret: null });
+});
+
+// Guards: a receiver that still has the first secret, cut off before the time that it was promised.
+test('a second rotation waits for the end of the first', async () => {
+  const { id, secret } = await register();
+  const [one, other] = await Promise.all([rotate(id), rotate(id)]);
+  const second = one ?? other;
+  expect([one, other]).toContain(undefined);
+  const path = `/v1/webhook-deliveries/endpoints/${id}/rotate-secret`;
+  expect(await tenant.cp('POST', path)).toMatchObject({
+    ...{ status: 409, body: { detail: expect.stringMatching(/signs along until \d{4}-.*rotate again then/) } },
+  });
+  await expectSigned(secret, second!);
+  await rows(
+    sql`update webhook_subscriptions set previous_secret_until = now() - interval '1 second' where id = ${id}`,
+  );
+  const third = await rotate(id);
+  await expectSigned(second!, third);
 });
