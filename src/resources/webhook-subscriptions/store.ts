@@ -84,11 +84,17 @@ export async function insertDeliveries(db: Database, message: WebhookMessage): P
     select id from deliveries
     union all
     select delivery.id from ${webhookDeliveries} delivery
-    join ${webhookSubscriptions} endpoint on endpoint.id = delivery.subscription_id
+    join ${webhookSubscriptions} endpoint on endpoint.id = delivery.subscription_id and endpoint.customer_id = delivery.customer_id
     where endpoint.customer_id = ${message.customerId} and endpoint.deleted_at is null
       and delivery.event_key = ${message.eventKey} and delivery.status = 'pending'`);
   return rows.map(({ id }) => id);
 }
+
+/** As the reference between the two says it. */
+const OF_ITS_ENDPOINT = and(
+  eq(webhookSubscriptions.id, webhookDeliveries.subscriptionId),
+  eq(webhookSubscriptions.customerId, webhookDeliveries.customerId),
+);
 
 type NewSubscription = Omit<typeof webhookSubscriptions.$inferInsert, 'id' | 'sealedSecret' | 'secretsBound'>;
 
@@ -184,11 +190,7 @@ export const createWebhookStore = (db: Database, { pauseAfterMs = PAUSE_AFTER_MS
     select d.subscription_id from webhook_deliveries d where d.id = ${deliveryId})`;
 
   const log = () =>
-    db.orm
-      .select(DELIVERY)
-      .from(webhookDeliveries)
-      .innerJoin(webhookSubscriptions, eq(webhookSubscriptions.id, webhookDeliveries.subscriptionId))
-      .$dynamic();
+    db.orm.select(DELIVERY).from(webhookDeliveries).innerJoin(webhookSubscriptions, OF_ITS_ENDPOINT).$dynamic();
 
   /** @throws Problem not_found */
   async function getDelivery(customerId: string, id: string): Promise<DeliveryRow> {
@@ -267,7 +269,13 @@ export const createWebhookStore = (db: Database, { pauseAfterMs = PAUSE_AFTER_MS
         return db.orm
           .update(webhookDeliveries)
           .set({ status: 'dropped', completedAt: sql`now()` })
-          .where(and(eq(webhookDeliveries.subscriptionId, found(deleted).id), eq(webhookDeliveries.status, 'pending')))
+          .where(
+            and(
+              eq(webhookDeliveries.customerId, customerId),
+              eq(webhookDeliveries.subscriptionId, found(deleted).id),
+              eq(webhookDeliveries.status, 'pending'),
+            ),
+          )
           .returning({ deliveryId: webhookDeliveries.id, redelivery: webhookDeliveries.redeliveries });
       }),
 
@@ -370,7 +378,7 @@ export const createWebhookStore = (db: Database, { pauseAfterMs = PAUSE_AFTER_MS
             eq(webhookDeliveries.customerId, customerId),
             eq(webhookDeliveries.id, id),
             ne(webhookDeliveries.status, 'pending'),
-            eq(webhookSubscriptions.id, webhookDeliveries.subscriptionId),
+            OF_ITS_ENDPOINT,
             isNull(webhookSubscriptions.deletedAt),
           ),
         )
@@ -387,7 +395,7 @@ export const createWebhookStore = (db: Database, { pauseAfterMs = PAUSE_AFTER_MS
       const [target] = await db.orm
         .select({ url: webhookSubscriptions.url, customerId: webhookSubscriptions.customerId })
         .from(webhookDeliveries)
-        .innerJoin(webhookSubscriptions, eq(webhookSubscriptions.id, webhookDeliveries.subscriptionId))
+        .innerJoin(webhookSubscriptions, OF_ITS_ENDPOINT)
         .where(pending(ref));
       return target;
     },
@@ -397,12 +405,11 @@ export const createWebhookStore = (db: Database, { pauseAfterMs = PAUSE_AFTER_MS
      * @returns undefined when there is nothing to send any more
      */
     async startAttempt(ref: DeliveryRef) {
-      const ofItsEndpoint = eq(webhookSubscriptions.id, webhookDeliveries.subscriptionId);
       const [attempt] = await db.orm
         .update(webhookDeliveries)
         .set({ attemptCount: sql`${webhookDeliveries.attemptCount} + 1` })
         .from(webhookSubscriptions)
-        .where(and(pending(ref), ofItsEndpoint, isNull(webhookSubscriptions.deletedAt)))
+        .where(and(pending(ref), OF_ITS_ENDPOINT, isNull(webhookSubscriptions.deletedAt)))
         .returning(STARTED_ATTEMPT);
       if (attempt) return attempt;
       // Inserted while its endpoint was being deleted, hence not seen by that deletion.
@@ -410,7 +417,7 @@ export const createWebhookStore = (db: Database, { pauseAfterMs = PAUSE_AFTER_MS
         .update(webhookDeliveries)
         .set({ status: 'dropped', completedAt: sql`now()` })
         .from(webhookSubscriptions)
-        .where(and(pending(ref), ofItsEndpoint, isNotNull(webhookSubscriptions.deletedAt)));
+        .where(and(pending(ref), OF_ITS_ENDPOINT, isNotNull(webhookSubscriptions.deletedAt)));
       return undefined;
     },
 

@@ -101,7 +101,7 @@ const BATCH = 500;
 const deleteOf =
   (table: string) =>
   (customerId: string, limit: number): SQL => sql`
-    delete from ${sql.identifier(table)} where ctid = any(array(
+    delete from ${sql.identifier(table)} where customer_id = ${customerId} and ctid = any(array(
       select ctid from ${sql.identifier(table)} where customer_id = ${customerId} limit ${limit}))
     returning 1`;
 
@@ -109,9 +109,11 @@ const deleteOf =
 function deleteRuns(customerId: string, limit: number): SQL {
   return sql`
     with gone as (
-      delete from runs where id = any(array(select id from runs where customer_id = ${customerId} limit ${limit}))
+      delete from runs where customer_id = ${customerId}
+        and id = any(array(select id from runs where customer_id = ${customerId} limit ${limit}))
       returning id
-    ), unlimited as (delete from budgets where id in (select 'run:' || id from gone))
+    ), unlimited as (
+      delete from budgets where customer_id = ${customerId} and id in (select 'run:' || id from gone))
     select 1 from gone`;
 }
 
@@ -120,10 +122,10 @@ function deleteProjects(customerId: string, limit: number): SQL {
   return sql`
     with chosen as materialized (select id from projects where customer_id = ${customerId} limit ${limit}),
     unlimited as (
-      delete from budgets where id in (
+      delete from budgets where customer_id = ${customerId} and id in (
         select 'project:' || id from chosen
-        union all select 'task:' || t.id from tasks t where t.project_id in (select id from chosen))
-    ), gone as (delete from projects where id in (select id from chosen) returning 1)
+        union all select 'task:' || t.id from tasks t where t.customer_id = ${customerId} and t.project_id in (select id from chosen))
+    ), gone as (delete from projects where customer_id = ${customerId} and id in (select id from chosen) returning 1)
     select 1 from gone`;
 }
 

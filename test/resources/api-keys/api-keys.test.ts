@@ -227,6 +227,7 @@ describe('caller', () => {
       customerId: 'acme',
       actor: `api-key:${id}`,
       standing: NO_STANDING,
+      isArchived: false,
     });
   });
 
@@ -251,7 +252,7 @@ describe('caller', () => {
   test('names the state of the workspace', async () => {
     const secret = newApiKey();
     await store.insert({ customerId: 'gone', name: 'old', keyHash: sha256(secret), keyPrefix: prefixOf(secret) });
-    expect(await store.authenticate(secret)).toMatchObject({ kind: 'valid', workspaceStatus: 'archived' });
+    expect(await store.authenticate(secret)).toMatchObject({ kind: 'valid', isArchived: true });
   });
 });
 

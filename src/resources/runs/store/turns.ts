@@ -373,7 +373,7 @@ export async function loadAfterRun(
   const [row] = await db.rows<AfterRun>(sql`
     select ${run.conversation === null ? sql`null::text` : nextOf(run.id)} as "nextRunId",
       (select coalesce(jsonb_agg(d.id), '[]') from webhook_deliveries d
-        join webhook_subscriptions s on s.id = d.subscription_id
+        join webhook_subscriptions s on s.id = d.subscription_id and s.customer_id = d.customer_id
         where s.customer_id = ${run.customerId} and d.event_key = ${`run:${run.id}`} and d.status = 'pending') as deliveries`);
   return row!;
 }

@@ -83,7 +83,7 @@ export const listWaiters = (db: Database, projectId: string) =>
 async function listPendingDeliveries(db: Database, { id }: LockedProject): Promise<string[]> {
   const rows = await db.rows<{ id: string }>(sql`
     select d.id from webhook_deliveries d
-      join webhook_subscriptions e on e.id = d.subscription_id and e.deleted_at is null
+      join webhook_subscriptions e on e.id = d.subscription_id and e.customer_id = d.customer_id and e.deleted_at is null
       join projects p on d.event_key = 'project:' || p.id || ':' || p.completions and d.customer_id = p.customer_id
     where p.id = ${id} and d.status = 'pending' order by d.id`);
   return rows.map((row) => row.id);
