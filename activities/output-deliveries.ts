@@ -7,6 +7,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { OutputDeliveryRef } from '../src/resources/output-destinations/model.ts';
 import type { SecretBox } from '../src/platform/core/crypto.ts';
+import type { Log } from '../src/platform/core/log.ts';
 import type { Later, Patience } from '../src/resources/receivers/model.ts';
 import type { PlaceStore } from '../src/resources/receivers/store.ts';
 import { hostOf } from '../src/resources/output-destinations/host.ts';
@@ -15,16 +16,17 @@ import type { Deliver } from '../src/resources/output-destinations/send/deliveri
 import { OutputError } from '../src/resources/output-destinations/send/output.ts';
 import type { DestinationStore } from '../src/resources/output-destinations/store.ts';
 import { heartbeating } from './failures.ts';
-import { inItsPlace } from './place.ts';
+import { inItsPlace, laterForItsKey } from './place.ts';
 
 export type OutputActivities = ReturnType<typeof createOutputActivities>;
 
 export interface OutputDependencies {
   outputs: { store: DestinationStore; secretBox: SecretBox; deliver: Deliver; timeoutMs: number };
   places: PlaceStore;
+  log: Log;
 }
 
-export const createOutputActivities = ({ outputs, places }: OutputDependencies) => {
+export const createOutputActivities = ({ outputs, places, log }: OutputDependencies) => {
   const { store, secretBox, deliver, timeoutMs } = outputs;
 
   async function send(ref: OutputDeliveryRef): Promise<void> {
@@ -58,6 +60,9 @@ export const createOutputActivities = ({ outputs, places }: OutputDependencies) 
      */
     async deliverOutput({ mayWait, ...ref }: OutputDeliveryRef & Patience): Promise<Later | undefined> {
       const destination = await store.loadTarget(ref);
+      const open = () => destination && openConfig(secretBox, destination);
+      const later = laterForItsKey(open, { mayWait: mayWait ?? false, deliveryId: ref.deliveryId, log });
+      if (later) return later;
       const wanted = {
         host: destination && hostOf(openConfig(secretBox, destination)),
         ...{ customerId: destination?.customerId ?? '', deliveryId: ref.deliveryId, timeoutMs, mayWait },

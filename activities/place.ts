@@ -1,5 +1,7 @@
 /** One attempt to deliver, made while it holds one of the places that its host has. */
 import { Context } from '@temporalio/activity';
+import { UnknownKeyError } from '../src/platform/core/crypto.ts';
+import type { Log } from '../src/platform/core/log.ts';
 import type { Later, Patience } from '../src/resources/receivers/model.ts';
 import type { PlaceStore } from '../src/resources/receivers/store.ts';
 
@@ -13,6 +15,31 @@ export interface Attempt extends Patience {
 
 /** Reading, signing and recording, beside what the receiver takes. */
 const MARGIN_MS = 10_000;
+
+/** Between two looks whether the key is there again. */
+const KEY_WAIT_MS = 60_000;
+
+/**
+ * What is sealed with a key that this process was not given cannot be sent, and that is ours to mend: it waits, no attempt is
+ * counted, and whoever reads the log is told.
+ * @param open opens what is needed. @returns when to come again; undefined: it can be opened, or will never be
+ */
+export function laterForItsKey(
+  open: () => unknown,
+  { mayWait, deliveryId, log }: Patience & { deliveryId: string; log: Pick<Log, 'error'> },
+): Later | undefined {
+  try {
+    open();
+  } catch (error) {
+    if (!mayWait || !(error instanceof UnknownKeyError)) return undefined;
+    log.error(
+      { key: error.keyId, delivery_id: deliveryId },
+      'a delivery waits for a key that SECRETS_KEY does not name',
+    );
+    return { waitMs: KEY_WAIT_MS, made: Context.current().info.attempt - 1 };
+  }
+  return undefined;
+}
 
 /** @returns when to come again where there is no place */
 export async function inItsPlace(

@@ -7,6 +7,7 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { SecretBox } from '../src/platform/core/crypto.ts';
+import type { Log } from '../src/platform/core/log.ts';
 import { ForbiddenAddressError, type GuardedFetch } from '../src/platform/egress/egress.ts';
 import { bodyLimitIn } from '../src/platform/egress/limits.ts';
 import { readBeginning } from '../src/platform/egress/read-capped.ts';
@@ -14,8 +15,13 @@ import type { Later, Patience } from '../src/resources/receivers/model.ts';
 import type { PlaceStore } from '../src/resources/receivers/store.ts';
 import { statusAfter, type DeliveryRef } from '../src/resources/webhook-subscriptions/model.ts';
 import { signWebhook } from '../src/resources/webhook-subscriptions/signature.ts';
-import { secretOwner, type StartedAttempt, type WebhookStore } from '../src/resources/webhook-subscriptions/store.ts';
-import { inItsPlace } from './place.ts';
+import {
+  secretOwner,
+  type SigningSecrets,
+  type StartedAttempt,
+  type WebhookStore,
+} from '../src/resources/webhook-subscriptions/store.ts';
+import { inItsPlace, laterForItsKey } from './place.ts';
 
 const EXCERPT_BYTES = 1_024;
 const ERROR_CHARS = 500;
@@ -27,6 +33,7 @@ export interface WebhookActivitiesOptions {
   secretBox: SecretBox;
   fetch: GuardedFetch;
   places: PlaceStore;
+  log: Pick<Log, 'error'>;
   /** How long a receiver may take. */
   timeoutMs: number;
   /** Unix milliseconds. */
@@ -38,11 +45,12 @@ export const createWebhookActivities = ({
   secretBox,
   fetch,
   places,
+  log,
   timeoutMs,
   now = Date.now,
 }: WebhookActivitiesOptions) => {
   /** All secrets that are in force at that time, the current one first. */
-  function secretsOf(attempt: StartedAttempt, atMs: number): string[] {
+  function secretsOf(attempt: SigningSecrets, atMs: number): string[] {
     const { customerId, subscriptionId, secretsBound, sealedSecret, sealedPreviousSecret, previousSecretUntil } =
       attempt;
     const owner = secretOwner(customerId, subscriptionId, secretsBound);
@@ -109,6 +117,9 @@ export const createWebhookActivities = ({
      */
     async deliverWebhook({ mayWait, ...ref }: DeliveryRef & Patience): Promise<Later | undefined> {
       const target = await store.loadTarget(ref);
+      const open = () => target && secretsOf(target, now());
+      const later = laterForItsKey(open, { mayWait: mayWait ?? false, deliveryId: ref.deliveryId, log });
+      if (later) return later;
       const wanted = {
         ...{ host: target && new URL(target.url).host, customerId: target?.customerId ?? '' },
         ...{ deliveryId: ref.deliveryId, timeoutMs, mayWait },

@@ -10,6 +10,7 @@ import { listen, type Listener } from './platform/http/server.ts';
 import { traceRequests } from './platform/http/tracing.ts';
 import { orAfter, withinDeadline } from './platform/temporal/problems.ts';
 import { mcpRouter } from './mcp-server/router.ts';
+import { requireKeysInUse } from './keys-in-use.ts';
 import { metricsOf } from './observability.ts';
 import { documents } from './openapi.ts';
 import { allRoutes, routesOf } from './resources/index.ts';
@@ -45,6 +46,7 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
     apiKeyCaller: services.apiKeys.caller,
   });
   const authenticate = countingRefusals(check, services.meters);
+  await requireKeysInUse(db, services.secretBox, config.SECRETS_KEY_LOST);
   await requireVectorsOf(db, services.models.embedding);
   await services.templates.seed();
   await services.webhooks.bindSecrets();

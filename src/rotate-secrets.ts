@@ -20,6 +20,8 @@ interface SealedColumn {
   key: readonly string[];
   /** What else of the row its owner is told by. */
   more?: string;
+  /** Which rows need their secret; without a word all. */
+  live?: SQL;
   /** What it is sealed for. */
   owner(row: Row): string;
 }
@@ -31,7 +33,7 @@ const token = ({ customer_id: customerId, slug, kind, scope }: Row): TokenKey =>
 const secret = ({ customer_id: customerId, slug, dotted }: Row): SecretKey =>
   ({ customerId, slug, dotted }) as SecretKey;
 const webhook = {
-  ...{ table: 'webhook_subscriptions', key: ['id'], more: 'secrets_bound' },
+  ...{ table: 'webhook_subscriptions', key: ['id'], more: 'secrets_bound', live: sql`deleted_at is null` },
   owner: ({ customer_id: customerId, id, secrets_bound: isBound }: Row) =>
     webhookOwner(customerId!, Number(id), String(isBound) === 'true'),
 };
@@ -55,7 +57,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   },
   { table: 'router_keys', column: 'sealed', key: ['customer_id'], owner: (row) => routerKeyOwner(row.customer_id!) },
   { ...webhook, column: 'sealed_secret' },
-  { ...webhook, column: 'sealed_previous_secret' },
+  { ...webhook, column: 'sealed_previous_secret', live: sql`deleted_at is null and previous_secret_until > now()` },
 ];
 
 export interface Rotation {

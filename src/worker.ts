@@ -14,6 +14,7 @@ import { areQueuesSplit, queueName, QUEUES, type Queue } from './platform/tempor
 import { versionOf } from './platform/temporal/deployments.ts';
 import { bundleWorkflows, sealedBundle } from './platform/temporal/workflow-bundle.ts';
 import type { AfterRun } from './resources/runs/store/turns.ts';
+import { requireKeysInUse } from './keys-in-use.ts';
 import { requireVectorsOf } from './resources/memory/re-embed.ts';
 import { systemJobSchedules } from './resources/scheduled-jobs/triggers.ts';
 import { runUntilSignalled, type Runtime } from './runtime.ts';
@@ -33,6 +34,7 @@ export interface RunningWorker {
 
 export async function startWorker(runtime: Runtime, services: Services): Promise<RunningWorker> {
   const { config, log } = runtime;
+  await requireKeysInUse(runtime.db, services.secretBox, config.SECRETS_KEY_LOST);
   await requireVectorsOf(runtime.db, services.models.embedding);
   await services.templates.seed();
   const served: Queue[] = areQueuesSplit(config)
@@ -138,7 +140,7 @@ function activitiesOf({ config, log }: Runtime, services: Services): Activities 
     workspaces: { ...services.teardown, store: stores.workspaces, files },
     webhooks: {
       ...{ store: stores.webhooks, secretBox, fetch: egress.fetch, places: services.places },
-      timeoutMs: config.WEBHOOK_TIMEOUT,
+      ...{ timeoutMs: config.WEBHOOK_TIMEOUT, log },
     },
   });
 }

@@ -116,10 +116,9 @@ function outcomeOf({ testResults }: JestReport, triedText: string, skips: string
   return { did, violations };
 }
 
-/** Without colours, and without the stack. */
-const firstLines = (message: string): string =>
-  message
-    .replace(/\u001b\[\d+m/g, '')
-    .split(/\n\s+at /)[0]!
-    .trim()
-    .slice(0, 1_500);
+/** Without colours, and without the stack. Of a property what went wrong comes before the example, which may be long. */
+function firstLines(message: string): string {
+  const [told, cause] = message.replace(/\u001b\[\d+m/g, '').split(/\n\s*Cause:\s*\n/);
+  const [said, why] = [told, cause].map((part) => part?.split(/\n\s+at /)[0]!.trim());
+  return (why === undefined ? said! : `${why.slice(0, 3_000)}\n${said!}`).slice(0, 4_500);
+}

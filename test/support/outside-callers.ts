@@ -370,6 +370,7 @@ export function outsideCallers({ timeoutS, maxMb }: { timeoutS: number; maxMb: n
         const { deliverWebhook } = createWebhookActivities({
           ...{ store, secretBox: { open: () => secret } as never, fetch: egressTo(port).fetch, timeoutMs: totalMs },
           places: {} as never,
+          log,
         });
         const ref = {} as Parameters<typeof deliverWebhook>[0];
         return asyncLocalStorage.run({ cancellationSignal: signal } as Context, () =>

@@ -95,6 +95,7 @@ function assemble({
     secretBox,
     fetch: egress.fetch,
     places: createPlaceStore(database.db, { atOnce }),
+    log,
     timeoutMs,
     now: () => (clockMs += 1_000),
   });

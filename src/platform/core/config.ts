@@ -153,6 +153,9 @@ export const settings = z.object({
   OIDC_CLIENT_ID: z.string().min(1).optional().describe('This service as it is known there'),
   OIDC_CLIENT_SECRET: z.string().min(1).optional().describe('Its secret there'),
   SECRETS_KEY: secret.describe('Encrypts stored secrets; older keys after a comma still open what they sealed'),
+  SECRETS_KEY_LOST: list.describe(
+    'Names of keys that are lost for ever: without them here, nothing starts while something is sealed with them',
+  ),
   OPERATOR_TOKEN: z
     .string()
     .refine(

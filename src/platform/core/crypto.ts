@@ -51,12 +51,24 @@ const decrypt = (key: Buffer, sealed: string, aad: string): Buffer => {
   return Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]);
 };
 
+/** What was sealed with a key that is not among those given: nothing is wrong with it, and the key may come back. */
+export class UnknownKeyError extends Error {
+  readonly keyId: string;
+
+  constructor(keyId: string) {
+    super(`secret was sealed with the key ${keyId}, which SECRETS_KEY does not name`);
+    this.keyId = keyId;
+  }
+}
+
 export interface SecretBox {
   /** What begins every secret that it seals: the name of the current key, made of the key. */
   keyId: string;
+  /** Names of all that it opens with. */
+  keyIds: readonly string[];
   /** @param owner the row this secret belongs to, for example `acme/webhook_subscriptions` */
   seal(plain: string, owner: string): string;
-  /** @throws Error when the key, the text or the owner is not the one it was sealed with */
+  /** @throws UnknownKeyError; Error when the text or the owner is not the one that was sealed */
   open(sealed: string, owner: string): string;
 }
 
@@ -69,6 +81,7 @@ export const createSecretBox = (settings: string): SecretBox => {
   const current = keys[0]!;
   return {
     keyId: current.id,
+    keyIds: keys.map(({ id }) => id),
     seal(plain, owner) {
       const dataKey = randomBytes(32);
       return [
@@ -79,8 +92,9 @@ export const createSecretBox = (settings: string): SecretBox => {
     },
     open(sealed, owner) {
       const [id, wrapped, text] = sealed.split('.');
+      if (!id || !wrapped || !text) throw new Error('that is no sealed secret');
       const known = keys.find((key) => key.id === id);
-      if (!known || !wrapped || !text) throw new Error('secret was sealed with a key that SECRETS_KEY does not name');
+      if (!known) throw new UnknownKeyError(id);
       return decrypt(decrypt(known.key, wrapped, owner), text, owner).toString('utf8');
     },
   };

@@ -151,19 +151,25 @@ const STARTABLE = {
   workspaceId: workspaces.identityWorkspaceId,
 };
 
+const TARGET = {
+  url: webhookSubscriptions.url,
+  customerId: webhookSubscriptions.customerId,
+  subscriptionId: webhookSubscriptions.id,
+  sealedSecret: webhookSubscriptions.sealedSecret,
+  sealedPreviousSecret: webhookSubscriptions.sealedPreviousSecret,
+  previousSecretUntil: webhookSubscriptions.previousSecretUntil,
+  secretsBound: webhookSubscriptions.secretsBound,
+};
+/** What deliveries to an endpoint are signed with. */
+export type SigningSecrets = Omit<SealedSecrets, 'id'> & { subscriptionId: number; previousSecretUntil: Date | null };
+
 const STARTED_ATTEMPT = {
   number: webhookDeliveries.attemptCount,
-  customerId: webhookDeliveries.customerId,
   eventType: webhookDeliveries.eventType,
   body: sql<string>`coalesce(${webhookDeliveries.body}, (
     select event.body from ${webhookEvents} event
     where event.customer_id = ${webhookDeliveries.customerId} and event.event_key = ${webhookDeliveries.eventKey}))`,
-  url: webhookSubscriptions.url,
-  sealedSecret: webhookSubscriptions.sealedSecret,
-  sealedPreviousSecret: webhookSubscriptions.sealedPreviousSecret,
-  previousSecretUntil: webhookSubscriptions.previousSecretUntil,
-  subscriptionId: webhookSubscriptions.id,
-  secretsBound: webhookSubscriptions.secretsBound,
+  ...TARGET,
 };
 
 const SEALED = {
@@ -391,9 +397,9 @@ export const createWebhookStore = (db: Database, { pauseAfterMs = PAUSE_AFTER_MS
     },
 
     /** Where it is to be sent; undefined where there is nothing to send any more. */
-    async loadTarget(ref: DeliveryRef): Promise<{ url: string; customerId: string } | undefined> {
+    async loadTarget(ref: DeliveryRef): Promise<(SigningSecrets & { url: string }) | undefined> {
       const [target] = await db.orm
-        .select({ url: webhookSubscriptions.url, customerId: webhookSubscriptions.customerId })
+        .select(TARGET)
         .from(webhookDeliveries)
         .innerJoin(webhookSubscriptions, OF_ITS_ENDPOINT)
         .where(pending(ref));

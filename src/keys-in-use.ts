@@ -1,0 +1,53 @@
+/**
+ * Before anything starts: what is stored sealed can be opened. With another key the service would look well, fail whatever
+ * needs a credential, and seal what is set meanwhile so that the right key does not open it later.
+ */
+import { sql } from 'drizzle-orm';
+import { ConfigError } from './platform/core/config.ts';
+import type { SecretBox } from './platform/core/crypto.ts';
+import type { Database } from './platform/db/client.ts';
+import { SEALED_COLUMNS } from './rotate-secrets.ts';
+
+interface KeyInUse {
+  id: string;
+  table: string;
+  secrets: number;
+}
+
+/** @param lost names of keys that are done without. @throws ConfigError */
+export async function requireKeysInUse(
+  db: Database,
+  { keyIds }: Pick<SecretBox, 'keyIds'>,
+  lost: readonly string[],
+): Promise<void> {
+  const known = [...keyIds, ...lost];
+  const inUse = await Promise.all(SEALED_COLUMNS.map((column) => keysOf(db, column)));
+  const missing = Map.groupBy(
+    inUse.flat().filter(({ id }) => !known.includes(id)),
+    ({ id }) => id,
+  );
+  if (missing.size === 0) return;
+  const told = [...missing].map(([id, uses]) => {
+    const where = uses.map(({ table, secrets }) => `${secrets} in ${table}`).join(', ');
+    return `SECRETS_KEY: does not name the key ${id}, with which stored secrets are sealed (${where})`;
+  });
+  throw new ConfigError(
+    [
+      ...told,
+      'Put that key behind the current one (SECRETS_KEY="current,former"). The embedded mode keeps its own in secrets.json of',
+      'the data directory: bring that file back, a backup has it. Is the key lost for ever, then start with',
+      `SECRETS_KEY_LOST=${[...missing.keys()].join()} and set those credentials anew.`,
+    ].join('\n'),
+  );
+}
+
+async function keysOf(
+  db: Database,
+  { table, column, live = sql`true` }: (typeof SEALED_COLUMNS)[number],
+): Promise<KeyInUse[]> {
+  const name = sql.identifier(column);
+  // What is no name of a key was never sealed by any.
+  return db.rows<KeyInUse>(sql`
+    select split_part(${name}, '.', 1) as id, ${table} as table, count(*)::int as secrets from ${sql.identifier(table)}
+    where ${name} ~ '^[0-9a-f]{8}\\.' and ${live} group by 1 order by 1`);
+}
