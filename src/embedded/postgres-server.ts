@@ -9,53 +9,33 @@ import { PGlite } from '@electric-sql/pglite';
 import { vector } from '@electric-sql/pglite-pgvector';
 import { PGLiteSocketServer } from '@electric-sql/pglite-socket';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { APPLICATION_NAME } from '../platform/db/application-name.ts';
 import type { PostgresServerMessage } from './postgres.ts';
+import { createFront } from './postgres-front.ts';
 
 const [dataDir = 'memory://', port = '0'] = process.argv.slice(2);
 const watched = new Set<number>();
+/** One that is ending may take a moment. */
+const LOCK_MS = 5_000;
+/** Kept, as a lock ends with what holds it. */
+let lock: DatabaseSync | undefined;
 
+requireAlone(dataDir);
 const db = await PGlite.create({ dataDir, extensions: { vector } });
 // One connection at a time: with several, one that holds a transaction while another queries hangs them all. The socket
-// server refuses the second one; a client that reconnects at once would meet that, so here it waits for its turn.
+// server refuses the second one; a client that reconnects at once would meet that, so it waits for its turn in front of it.
 const socketPath = join(await mkdtemp(join(tmpdir(), 'aos-pg-')), 'postgres.sock');
 const server = new PGLiteSocketServer({ db, path: socketPath, maxConnections: 1 });
 await server.start();
 
-const waiting: Socket[] = [];
-let serving = false;
-function serveNext(): void {
-  const client = waiting.shift();
-  if (!client || serving) return;
-  if (client.destroyed) return serveNext();
-  serving = true;
-  const upstream = connect(socketPath);
-  upstream.on('close', () => {
-    client.destroy();
-    // A transaction left open is rolled back by the socket server one turn of the event loop after the close; then the
-    // next client finds a session as new as on any Postgres: no prepared statements, no settings of the one before.
-    setTimeout(() => {
-      void db
-        .exec('discard all')
-        .catch(() => {})
-        .then(() => {
-          serving = false;
-          serveNext();
-        });
-    }, 5);
-  });
-  upstream.on('error', () => upstream.destroy());
-  client.on('close', () => upstream.destroy());
-  client.on('data', () => (isUsed = true));
-  client.pipe(upstream);
-  upstream.pipe(client);
-}
-const front = createServer({ noDelay: true }, (client) => {
-  client.on('error', () => client.destroy());
-  waiting.push(client);
-  if (!serving) serveNext();
+const front = createFront({
+  ...{ socketPath, service: APPLICATION_NAME },
+  renew: () => db.exec('discard all'),
+  onUse: () => void (isUsed = true),
 });
 front.listen(Number(port), '127.0.0.1', () => {
   process.send?.({ event: 'ready', port: (front.address() as AddressInfo).port });
@@ -73,6 +53,21 @@ const upkeep = setInterval(() => {
   void db.exec(round % VACUUM_EVERY === 0 ? 'vacuum analyze' : 'analyze').catch(() => {});
 }, UPKEEP_MS);
 
+/**
+ * Of two servers on one directory the second would write over what the first one writes. The lock is this process's own, so
+ * that it holds for as long as the directory is in use, whoever started it and whatever is known of it.
+ */
+function requireAlone(directory: string): void {
+  if (directory.startsWith('memory:')) return;
+  lock = new DatabaseSync(`${directory}.lock`, { timeout: LOCK_MS });
+  try {
+    lock.exec('begin exclusive');
+  } catch {
+    process.stderr.write(`another process has the database in ${directory}; stop it first\n`);
+    process.exit(1);
+  }
+}
+
 let stopping = false;
 async function stop({ isOrphan }: { isOrphan: boolean }): Promise<void> {
   if (stopping) return;
@@ -83,6 +78,7 @@ async function stop({ isOrphan }: { isOrphan: boolean }): Promise<void> {
   // An orphan ends at once: the next start is waiting for its directory.
   if (isUsed && !isOrphan) await db.exec('analyze').catch(() => {});
   await db.close().catch(() => {});
+  lock?.close();
   await rm(dirname(socketPath), { recursive: true, force: true });
   process.exit(0);
 }

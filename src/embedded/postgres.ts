@@ -38,6 +38,7 @@ export async function startPostgres({ dataDir, port = 0 }: EmbeddedPostgresOptio
   const listening = await new Promise<number>((resolve, reject) => {
     const timer = setTimeout(() => fail('did not start in time'), START_TIMEOUT_MS);
     const fail = (why: string) => {
+      clearTimeout(timer);
       child.kill('SIGKILL');
       reject(new Error(`embedded Postgres ${why}\n${stderr}`.trim()));
     };

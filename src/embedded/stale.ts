@@ -4,7 +4,7 @@
  * start time and stopped, or two servers would write the same files.
  */
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
@@ -51,8 +51,12 @@ export async function claimDataDir(dataDir: string): Promise<DataDirClaim> {
       if (!startedAt) return;
       running[name] = { pid, startedAt };
       // One write after the other: children start at the same time.
-      written = written.then(() => writePrivateJson(file, running));
-      await written;
+      written = written.catch(() => {}).then(() => writePrivateJson(file, running));
+      await written.catch((error: unknown) => {
+        if (name === 'service') throw error;
+        // The disk is full, say. It runs all the same, and is noted when it can be.
+        setTimeout(() => void claim.remember(name, pid), NOTE_AGAIN_MS).unref();
+      });
     },
     release: () => lock.close(),
   };
@@ -61,6 +65,7 @@ export async function claimDataDir(dataDir: string): Promise<DataDirClaim> {
 }
 
 const TERM_MS = 10_000;
+const NOTE_AGAIN_MS = 1_000;
 
 async function stopLeftover({ pid, startedAt }: KnownProcess): Promise<void> {
   const isThere = async () => (await startTime(pid)) === startedAt;
@@ -75,6 +80,29 @@ async function stopLeftover({ pid, startedAt }: KnownProcess): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }
+}
+
+/** Stops those that work on this file, whether anybody noted them or not: their command line names it. */
+export async function stopUsersOf(file: string): Promise<void> {
+  for (const pid of await pidsNaming(file)) {
+    const startedAt = await startTime(pid);
+    if (startedAt) await stopLeftover({ pid, startedAt });
+  }
+}
+
+async function pidsNaming(argument: string): Promise<number[]> {
+  if (process.platform === 'linux') {
+    const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+    const commands = pids.map(async (pid) => [pid, await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')]);
+    return (await Promise.all(commands)).flatMap(([pid, command]) =>
+      command!.split('\0').includes(argument) ? Number(pid) : [],
+    );
+  }
+  const { stdout } = await execFileAsync('ps', ['-axww', '-o', 'pid=,command='], { maxBuffer: 64 * 2 ** 20 });
+  return stdout.split('\n').flatMap((line) => {
+    const [, pid, command] = /^ *(\d+) (.*)$/.exec(line) ?? [];
+    return pid && `${command} `.includes(` ${argument} `) ? Number(pid) : [];
+  });
 }
 
 /** Undefined when there is no such process. */

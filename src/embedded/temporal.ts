@@ -76,7 +76,12 @@ export async function startTemporal(options: EmbeddedTemporalOptions): Promise<E
   });
   failed.catch(() => {});
 
-  await Promise.race([accepting(port, () => child.exitCode !== null || child.signalCode !== null), failed]);
+  const isOver = () => child.exitCode !== null || child.signalCode !== null;
+  await Promise.race([accepting(port, isOver), failed]).catch((error: unknown) => {
+    // Half started, it would go on beside the next attempt.
+    child.kill('SIGKILL');
+    throw error;
+  });
   return {
     address: `127.0.0.1:${port}`,
     uiUrl: uiPort ? `http://localhost:${uiPort}` : undefined,

@@ -12,6 +12,7 @@ import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import type pg from 'pg';
 import { Problem } from '../core/problem.ts';
 import { inSpan, isTraced } from '../observability/spans.ts';
+import { APPLICATION_NAME } from './application-name.ts';
 import { asAway, isConnectionBroken } from './away.ts';
 import { clientWithin, limitSession, PreparingClient, type Deadlines } from './connection.ts';
 import { PatientPool, type PoolUse } from './pool.ts';
@@ -59,7 +60,7 @@ export function createDatabase({
     keepAlive: true,
     // The system's own is two hours, after which whatever lies between has long forgotten an idle connection.
     keepAliveInitialDelayMillis: 10_000,
-    application_name: 'agent-orchestration-service',
+    application_name: APPLICATION_NAME,
     ...(deadlines && { onConnect: (client) => limitSession(client, deadlines) }),
   });
   // Without a listener an idle connection that breaks would end the process; the next query connects anew.

@@ -7,13 +7,16 @@ import { drizzle } from 'drizzle-orm/node-postgres';
 import { migrate as applyMigrations } from 'drizzle-orm/node-postgres/migrator';
 import pg from 'pg';
 import { fileURLToPath } from 'node:url';
+import { APPLICATION_NAME } from './application-name.ts';
 
 const MIGRATIONS_FOLDER = fileURLToPath(new URL('../../../migrations', import.meta.url));
 /** Any number no other program uses on this database. */
 const LOCK = 4_711_001;
 
 export async function migrate(databaseUrl: string): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 15_000 });
+  const client = new pg.Client({
+    ...{ connectionString: databaseUrl, connectionTimeoutMillis: 15_000, application_name: APPLICATION_NAME },
+  });
   await client.connect();
   try {
     await client.query('select pg_advisory_lock($1)', [LOCK]);
