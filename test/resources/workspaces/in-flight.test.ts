@@ -21,7 +21,8 @@ const uploads = endpoints.filter(({ upload, uploads: streamed }) => upload ?? st
 
 /** A workspace with what files can be put beside, and the address of an upload to it. */
 async function prepare(): Promise<{ tenant: Tenant; workspaceId: string; address: (endpoint: Endpoint) => string }> {
-  const workspaceId = `acc_inflight-${++nth}`;
+  // Files of other services are in the same folder.
+  const workspaceId = `acc_inflight-${process.pid}-${++nth}`;
   const tenant = await service.tenant(workspaceId);
   const made = async (answer: ReturnType<Tenant['cp']>) => {
     const { status, body } = await answer;

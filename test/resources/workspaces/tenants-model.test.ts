@@ -249,6 +249,6 @@ test('nothing crosses a life or a tenant', async () => {
       world.checkReceivers();
     }),
     // Making a failure smaller takes as long again for each attempt.
-    { ...attempts(4, 60), interruptAfterTimeLimit: sized(120_000, 900_000) },
+    { ...attempts(3, 60), interruptAfterTimeLimit: sized(120_000, 900_000) },
   );
 }, 1_200_000);
