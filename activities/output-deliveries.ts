@@ -60,8 +60,8 @@ export const createOutputActivities = ({ outputs, places, log }: OutputDependenc
      */
     async deliverOutput({ mayWait, ...ref }: OutputDeliveryRef & Patience): Promise<Later | undefined> {
       const destination = await store.loadTarget(ref);
-      const open = () => destination && openConfig(secretBox, destination);
-      const later = laterForItsKey(open, { mayWait: mayWait ?? false, deliveryId: ref.deliveryId, log });
+      const sealed = destination?.sealed && mayWait ? [destination.sealed] : [];
+      const later = laterForItsKey(sealed, { secretBox, deliveryId: ref.deliveryId, log });
       if (later) return later;
       const wanted = {
         host: destination && hostOf(openConfig(secretBox, destination)),

@@ -1,6 +1,6 @@
 /** One attempt to deliver, made while it holds one of the places that its host has. */
 import { Context } from '@temporalio/activity';
-import { UnknownKeyError } from '../src/platform/core/crypto.ts';
+import { UnknownKeyError, type SecretBox } from '../src/platform/core/crypto.ts';
 import type { Log } from '../src/platform/core/log.ts';
 import type { Later, Patience } from '../src/resources/receivers/model.ts';
 import type { PlaceStore } from '../src/resources/receivers/store.ts';
@@ -22,16 +22,16 @@ const KEY_WAIT_MS = 60_000;
 /**
  * What is sealed with a key that this process was not given cannot be sent, and that is ours to mend: it waits, no attempt is
  * counted, and whoever reads the log is told.
- * @param open opens what is needed. @returns when to come again; undefined: it can be opened, or will never be
+ * @returns when to come again; undefined: what is sealed can be opened, or will never be
  */
 export function laterForItsKey(
-  open: () => unknown,
-  { mayWait, deliveryId, log }: Patience & { deliveryId: string; log: Pick<Log, 'error'> },
+  sealed: readonly string[],
+  { secretBox, deliveryId, log }: { secretBox: SecretBox; deliveryId: string; log: Pick<Log, 'error'> },
 ): Later | undefined {
   try {
-    open();
+    sealed.forEach(secretBox.requireKeyOf);
   } catch (error) {
-    if (!mayWait || !(error instanceof UnknownKeyError)) return undefined;
+    if (!(error instanceof UnknownKeyError)) return undefined;
     log.error(
       { key: error.keyId, delivery_id: deliveryId },
       'a delivery waits for a key that SECRETS_KEY does not name',

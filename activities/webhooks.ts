@@ -50,12 +50,15 @@ export const createWebhookActivities = ({
   now = Date.now,
 }: WebhookActivitiesOptions) => {
   /** All secrets that are in force at that time, the current one first. */
-  function secretsOf(attempt: SigningSecrets, atMs: number): string[] {
-    const { customerId, subscriptionId, secretsBound, sealedSecret, sealedPreviousSecret, previousSecretUntil } =
-      attempt;
-    const owner = secretOwner(customerId, subscriptionId, secretsBound);
+  function sealedSecretsOf(signing: SigningSecrets, atMs: number): string[] {
+    const { sealedSecret, sealedPreviousSecret, previousSecretUntil } = signing;
     const previous = previousSecretUntil && previousSecretUntil.getTime() > atMs ? sealedPreviousSecret : null;
-    return [sealedSecret, previous].filter((sealed) => sealed !== null).map((sealed) => secretBox.open(sealed, owner));
+    return [sealedSecret, previous].filter((sealed) => sealed !== null);
+  }
+
+  function secretsOf(attempt: SigningSecrets, atMs: number): string[] {
+    const owner = secretOwner(attempt.customerId, attempt.subscriptionId, attempt.secretsBound);
+    return sealedSecretsOf(attempt, atMs).map((sealed) => secretBox.open(sealed, owner));
   }
 
   async function post(attempt: StartedAttempt, atMs: number): Promise<Answer> {
@@ -117,8 +120,8 @@ export const createWebhookActivities = ({
      */
     async deliverWebhook({ mayWait, ...ref }: DeliveryRef & Patience): Promise<Later | undefined> {
       const target = await store.loadTarget(ref);
-      const open = () => target && secretsOf(target, now());
-      const later = laterForItsKey(open, { mayWait: mayWait ?? false, deliveryId: ref.deliveryId, log });
+      const sealed = target && mayWait ? sealedSecretsOf(target, now()) : [];
+      const later = laterForItsKey(sealed, { secretBox, deliveryId: ref.deliveryId, log });
       if (later) return later;
       const wanted = {
         ...{ host: target && new URL(target.url).host, customerId: target?.customerId ?? '' },

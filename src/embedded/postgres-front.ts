@@ -11,8 +11,6 @@ export interface FrontOptions {
   socketPath: string;
   /** Its `application_name`. */
   service: string;
-  /** How long others wait for their turn, in ms. */
-  patienceMs?: number;
   /** After each connection: makes the session as new as on any Postgres. */
   renew: () => Promise<unknown>;
   onUse: () => void;
@@ -25,6 +23,7 @@ interface Client {
   startup: Buffer;
 }
 
+/** How long others wait for their turn. */
 const PATIENCE_MS = 5_000;
 /** An SSL or GSS request is this long, and its code follows the length. */
 const REQUEST_BYTES = 8;
@@ -33,7 +32,7 @@ const CANCEL_REQUEST = 80_877_102;
 /** Nobody has a longer name. */
 const MAX_STARTUP_BYTES = 10_000;
 
-export function createFront({ socketPath, service, patienceMs = PATIENCE_MS, renew, onUse }: FrontOptions): Server {
+export function createFront({ socketPath, service, renew, onUse }: FrontOptions): Server {
   const waiting: Client[] = [];
   let served: Client | undefined;
 
@@ -78,7 +77,7 @@ export function createFront({ socketPath, service, patienceMs = PATIENCE_MS, ren
         if (at < 0) return;
         waiting.splice(at, 1);
         refuse(client.socket, '53300', 'the embedded database takes one connection, and the service has it');
-      }, patienceMs);
+      }, PATIENCE_MS);
       client.socket.once('close', () => clearTimeout(timer));
     } else if (served && !served.isService) {
       refuse(served.socket, '57P01', 'the service has come back, and the embedded database takes one connection');

@@ -4,7 +4,7 @@ import { ConfigError } from '../platform/core/config.ts';
 import type { Log } from '../platform/core/log.ts';
 import { embeddedPort } from './ports.ts';
 import { startPostgres, type EmbeddedPostgres } from './postgres.ts';
-import { stopUsersOf, type DataDirClaim } from './stale.ts';
+import { stopServersOn, type DataDirClaim } from './stale.ts';
 import { supervise, type Supervised } from './supervise.ts';
 import { findTemporalCli, startTemporal, type EmbeddedTemporal } from './temporal.ts';
 
@@ -104,7 +104,7 @@ async function temporalStarter(env: NodeJS.ProcessEnv, { dataDir }: ServersOptio
   return async () => {
     const dbFile = join(dataDir, 'temporal.db');
     // It has no lock of its own.
-    await stopUsersOf(dbFile);
+    await stopServersOn(dbFile);
     const server = await startTemporal({ cliPath, dbFile, port, uiPort });
     port = Number(server.address.split(':')[1]);
     uiPort = Number(new URL(server.uiUrl!).port);

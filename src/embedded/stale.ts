@@ -82,26 +82,30 @@ async function stopLeftover({ pid, startedAt }: KnownProcess): Promise<void> {
   }
 }
 
-/** Stops those that work on this file, whether anybody noted them or not: their command line names it. */
-export async function stopUsersOf(file: string): Promise<void> {
-  for (const pid of await pidsNaming(file)) {
+/**
+ * Stops Temporal servers that work on this file, whether anybody noted them or not: their command line says so. Whoever else
+ * has the file in theirs, to read or to copy it, is left alone.
+ */
+export async function stopServersOn(file: string): Promise<void> {
+  for (const pid of await pidsWith(['--db-filename', file])) {
     const startedAt = await startTime(pid);
     if (startedAt) await stopLeftover({ pid, startedAt });
   }
 }
 
-async function pidsNaming(argument: string): Promise<number[]> {
+/** @param args that follow each other */
+async function pidsWith(args: readonly string[]): Promise<number[]> {
   if (process.platform === 'linux') {
     const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
     const commands = pids.map(async (pid) => [pid, await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')]);
     return (await Promise.all(commands)).flatMap(([pid, command]) =>
-      command!.split('\0').includes(argument) ? Number(pid) : [],
+      `${command}`.includes(`\0${args.join('\0')}\0`) ? Number(pid) : [],
     );
   }
   const { stdout } = await execFileAsync('ps', ['-axww', '-o', 'pid=,command='], { maxBuffer: 64 * 2 ** 20 });
   return stdout.split('\n').flatMap((line) => {
     const [, pid, command] = /^ *(\d+) (.*)$/.exec(line) ?? [];
-    return pid && `${command} `.includes(` ${argument} `) ? Number(pid) : [];
+    return pid && `${command} `.includes(` ${args.join(' ')} `) ? Number(pid) : [];
   });
 }
 

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { startPostgres, type EmbeddedPostgres } from '../../src/embedded/postgres.ts';
-import { claimDataDir, startTime, stopUsersOf } from '../../src/embedded/stale.ts';
+import { claimDataDir, startTime, stopServersOn } from '../../src/embedded/stale.ts';
 import { APPLICATION_NAME } from '../../src/platform/db/application-name.ts';
 import { eventually } from '../support/service.ts';
 
@@ -44,17 +44,22 @@ describe('one writer', () => {
   // Guards: a Temporal server that outlived its service unnoted, and goes on beside the next one.
   test('whoever works on a file is found by its command line, and nobody else', async () => {
     const file = join(folder, 'temporal.db');
-    const children = [file, `${file}x`].map((name): ChildProcess =>
-      spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', '--', '--db-filename', name]),
-    );
+    const children = [
+      ['--db-filename', file],
+      ['--db-filename', `${file}x`],
+      ['--read', file],
+    ].map((args): ChildProcess => spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', '--', ...args]));
     await eventually(async () => {
       for (const { pid } of children) expect(await startTime(pid!)).toBeDefined();
     });
-    await stopUsersOf(file);
-    expect(await startTime(children[0]!.pid!)).toBeUndefined();
-    expect(await startTime(children[1]!.pid!)).toBeDefined();
-    children[1]!.kill('SIGKILL');
-    await once(children[1]!, 'exit');
+    await stopServersOn(file);
+    const [server, ...others] = children;
+    expect(await startTime(server!.pid!)).toBeUndefined();
+    for (const other of others) {
+      expect(await startTime(other.pid!)).toBeDefined();
+      other.kill('SIGKILL');
+      await once(other, 'exit');
+    }
   });
 
   // Guards: a disk that is full when a child was started again: an error there left it running, and started another beside it.

@@ -68,6 +68,8 @@ export interface SecretBox {
   keyIds: readonly string[];
   /** @param owner the row this secret belongs to, for example `acme/webhook_subscriptions` */
   seal(plain: string, owner: string): string;
+  /** Whether it has the key, without opening anything. @throws UnknownKeyError; Error for what was never sealed */
+  requireKeyOf(sealed: string): void;
   /** @throws UnknownKeyError; Error when the text or the owner is not the one that was sealed */
   open(sealed: string, owner: string): string;
 }
@@ -79,6 +81,13 @@ export const createSecretBox = (settings: string): SecretBox => {
     return { id: createHash('sha256').update(key).digest('hex').slice(0, 8), key };
   });
   const current = keys[0]!;
+  const partsOf = (sealed: string) => {
+    const [id, wrapped, text] = sealed.split('.');
+    if (!id || !wrapped || !text) throw new Error('that is no sealed secret');
+    const known = keys.find((key) => key.id === id);
+    if (!known) throw new UnknownKeyError(id);
+    return { key: known.key, wrapped, text };
+  };
   return {
     keyId: current.id,
     keyIds: keys.map(({ id }) => id),
@@ -90,12 +99,10 @@ export const createSecretBox = (settings: string): SecretBox => {
         encrypt(dataKey, Buffer.from(plain, 'utf8'), owner),
       ].join('.');
     },
+    requireKeyOf: (sealed) => void partsOf(sealed),
     open(sealed, owner) {
-      const [id, wrapped, text] = sealed.split('.');
-      if (!id || !wrapped || !text) throw new Error('that is no sealed secret');
-      const known = keys.find((key) => key.id === id);
-      if (!known) throw new UnknownKeyError(id);
-      return decrypt(decrypt(known.key, wrapped, owner), text, owner).toString('utf8');
+      const { key, wrapped, text } = partsOf(sealed);
+      return decrypt(decrypt(key, wrapped, owner), text, owner).toString('utf8');
     },
   };
 };

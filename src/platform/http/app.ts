@@ -124,6 +124,7 @@ const answer =
       body: endpoint.rawBody ? undefined : request.body,
     });
     response.locals.isHandling = true;
+    const admit = response.locals.admit as () => Promise<Caller>;
     const asked: EndpointRequest = {
       caller: response.locals.caller as Caller,
       params,
@@ -138,10 +139,10 @@ const answer =
       header: (name) => request.get(name),
       rawBody: endpoint.rawBody ? rawBodyOf(request) : undefined,
       file: request.file && { filename: storableName(request.file.originalname), bytes: request.file.buffer },
-      receiveFiles: filesOf(request, response, endpoint.uploads, response.locals.admit as () => Promise<unknown>),
+      receiveFiles: filesOf(request, response, endpoint.uploads, admit),
     };
     // Its bytes may have come for minutes.
-    if (endpoint.upload) await (response.locals.admit as () => Promise<unknown>)();
+    if (endpoint.upload) await admit();
     const result = await inTraceOf(response, () =>
       urgently(() => withAudit(audit, route, asked, () => handler(asked))),
     );

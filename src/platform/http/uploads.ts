@@ -79,16 +79,15 @@ export const filesOf =
     };
 
     // Meanwhile the caller may have been removed, or the workspace with all its files: then that is what went wrong.
-    const stillAdmitted = receive()
-      .catch(async (error: unknown) => {
+    const receiveAdmitted = async (): Promise<ReceivedFile[]> => {
+      const received = await receive().catch(async (error: unknown) => {
         if (!(error instanceof Problem)) await admit();
         throw error;
-      })
-      .then(async (received) => {
-        await admit();
-        return received;
       });
-    const received = await stillAdmitted.catch(async (error: unknown) => {
+      await admit();
+      return received;
+    };
+    const received = await receiveAdmitted().catch(async (error: unknown) => {
       await discard();
       throw error;
     });
