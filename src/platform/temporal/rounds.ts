@@ -1,13 +1,12 @@
 /** A chore of housekeeping that looks after rows of all workspaces: what is due, in turn, for as long as it has. */
 import type { Taken, Turn } from '../db/in-turn.ts';
+import { sideBySide } from './side-by-side.ts';
 
 /** How long one look may take. What is left is for the next, which goes on with the workspace that is next. */
 const BUDGET_MS = 10_000;
 const WORKSPACES = 20;
 /** Of one workspace, before the others have their turn. */
 const EACH = 5;
-/** Asked of Temporal at once. */
-const SIDE_BY_SIDE = 20;
 
 export interface Rounds<Row> {
   take: (turn: Turn) => Promise<Taken>;
@@ -32,7 +31,8 @@ export function createRounds<Row>({ take, load, handle, failed, budgetMs = BUDGE
       const { ids, last } = await take({ after, workspaces: WORKSPACES, each: EACH });
       if (ids.length > 0) {
         const rows = await load(ids);
-        await sideBySide(rows, isOver, (row) => handle(row).catch((error: unknown) => failed(error, row)));
+        const attempt = (row: Row) => handle(row).catch((error: unknown) => failed(error, row));
+        await sideBySide(rows, attempt, isOver);
         handled += rows.length;
       }
       found += ids.length;
@@ -45,19 +45,4 @@ export function createRounds<Row>({ take, load, handle, failed, budgetMs = BUDGE
     }
     return handled;
   };
-}
-
-async function sideBySide<Row>(
-  rows: readonly Row[],
-  isOver: () => boolean,
-  handle: (row: Row) => Promise<unknown>,
-): Promise<void> {
-  const left = rows.values();
-  const lane = async () => {
-    for (const row of left) {
-      await handle(row);
-      if (isOver()) return;
-    }
-  };
-  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, lane));
 }

@@ -3,6 +3,7 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { Log } from '../core/log.ts';
 import type { Taken, Turn } from '../db/in-turn.ts';
 import { createRounds } from './rounds.ts';
+import { sideBySide } from './side-by-side.ts';
 
 /** @returns false when the workflow has ended already */
 export async function startOnce(start: () => Promise<unknown>): Promise<boolean> {
@@ -85,7 +86,7 @@ export function createDeliveryStarter<Row extends { deliveryId: string }>(rows: 
   return {
     /** @throws Problem runtime_unreachable */
     async startRecorded(ids: readonly string[]): Promise<void> {
-      await Promise.all((await rows.listStartable(ids)).map(rows.start));
+      await sideBySide(await rows.listStartable(ids), rows.start);
     },
 
     /** A chore: starts what is pending and not under way, in every workspace. */

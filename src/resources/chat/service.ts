@@ -5,6 +5,7 @@ import type { Log } from '../../platform/core/log.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { found } from '../../platform/db/client.ts';
 import type { Caller, ReceiveFiles } from '../../platform/http/endpoint.ts';
+import { sideBySide } from '../../platform/temporal/side-by-side.ts';
 import type { AttachmentService } from '../attachments/service.ts';
 import type { RunService } from '../runs/service.ts';
 import type { WorkspaceStore } from '../workspaces/store.ts';
@@ -77,7 +78,7 @@ export const createChatService = (deps: ChatServiceDependencies) => {
           if (!(err instanceof Problem)) throw err;
           log.info({ run_id: runId, problem: err.code }, 'a run of a deleted thread was not cancelled');
         });
-      await Promise.all((await store.listInFlight(customerId, thread.id)).map(cancel));
+      await sideBySide(await store.listInFlight(customerId, thread.id), cancel);
     },
 
     /** @throws Problem not_found */
