@@ -1,7 +1,9 @@
 /** Root of the API process: the gateway and the control plane. `node src/api.ts` */
 import { sql } from 'drizzle-orm';
+import type { Disk } from './platform/files/disk.ts';
 import { createSurface } from './platform/http/app.ts';
 import { countingRefusals, createAuthenticate } from './platform/http/auth.ts';
+import type { Route } from './platform/http/endpoint.ts';
 import { codecRouter } from './platform/http/codec.ts';
 import { recordRequests } from './platform/http/metrics.ts';
 import { docsRouter } from './platform/http/docs.ts';
@@ -50,7 +52,7 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
   await requireVectorsOf(db, services.models.embedding);
   await services.templates.seed();
   await services.webhooks.bindSecrets();
-  const routes = allRoutes(services);
+  const routes = allRoutes(services).map((route) => whereThereIsRoom(route, services.disk));
   const audit = services.audit.trail;
   const controlPlaneRoutes = routesOf('control-plane', routes);
   const controlPlane = createSurface({ routes: controlPlaneRoutes, authenticate, audit });
@@ -130,3 +132,15 @@ function requireControlPlaneUrl({ CONTROL_PLANE_URL }: Runtime['config']): strin
 }
 
 if (import.meta.main) await runUntilSignalled(withServices(startApi));
+
+/** What makes something new is refused in time: what was accepted needs the rest of the disk to come to its end. */
+function whereThereIsRoom(route: Route, { demandRoom }: Disk): Route {
+  if (route.endpoint.status !== 201) return route;
+  return {
+    ...route,
+    async handler(asked) {
+      await demandRoom();
+      return route.handler(asked);
+    },
+  };
+}

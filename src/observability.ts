@@ -18,11 +18,12 @@ const outsideOf = ({ db, temporal }: Runtime) => ({
 });
 
 /** The page that a listener shows at `/metrics`. One process in a deployment has to tell of the backlog. */
-export const metricsOf = (runtime: Runtime, { meters, system }: Services) =>
+export const metricsOf = (runtime: Runtime, { meters, system, disk }: Services) =>
   metricsPage({
     meters,
     ...outsideOf(runtime),
     poolUse: runtime.db.use,
+    freeOnDisk: disk.free,
     ...(runtime.config.SURFACES !== 'gateway' && { readBacklog: system.backlog, readChores: system.choresBehind }),
     sdkUrl: runtime.temporal.metricsUrl,
   });

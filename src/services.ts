@@ -3,6 +3,7 @@ import type { Caller } from './platform/http/endpoint.ts';
 import { createSecretBox, secretsIn } from './platform/core/crypto.ts';
 import { createEgress } from './platform/egress/egress.ts';
 import { answerLimits } from './platform/egress/limits.ts';
+import { createDisk } from './platform/files/disk.ts';
 import { createFileStore } from './platform/files/files.ts';
 import { createMailer } from './platform/mail/mailer.ts';
 import { createMcpPool } from './platform/mcp/pool.ts';
@@ -183,6 +184,7 @@ export function createServices({ config, log, db, temporal }: Runtime) {
     ...{ allowlist: config.EGRESS_ALLOWLIST, allowHttp: true, limits: answerLimits(config) },
   });
   const files = createFileStore(config);
+  const disk = createDisk(config.DATA_DIR, !config.FILES_S3_BUCKET);
   const meters = createMeters();
   const stalls = watchStalls({ meters, log });
   const modelLabel = modelLabels(config.OPENAI_COMPATIBLE_MODEL);
@@ -519,6 +521,7 @@ export function createServices({ config, log, db, temporal }: Runtime) {
     projectCommands,
     events: createEventService({ store: eventStore }),
     runArtifacts: createRunArtifactService({ store: createRunArtifactStore(db) }),
+    disk,
     cost: createCostService({ store: createCostStore(db) }),
     flags: createFlagService({ store: createFlagStore(db) }),
     customers: createCustomerService({ store: createCustomerStore(db) }),
@@ -527,6 +530,7 @@ export function createServices({ config, log, db, temporal }: Runtime) {
       store: createSystemStore(db, { lostAfterMs: config.LOST_WORK_INTERVAL }),
       temporal,
       files,
+      disk,
       models,
       mcp,
       config,

@@ -1,9 +1,8 @@
 /** `aos doctor`: what the service needs, looked at piece by piece, with what to do about each that is not right. */
 import type { Command } from 'commander';
 import { execFile } from 'node:child_process';
-import { access, constants, stat, statfs } from 'node:fs/promises';
+import { access, constants } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { readCredentials } from '../embedded/credentials.ts';
@@ -11,6 +10,7 @@ import { isFree, wantedPorts } from '../embedded/ports.ts';
 import { checkSettings } from '../embedded/settings.ts';
 import { findTemporalCli } from '../embedded/temporal.ts';
 import { ConfigError, type Config } from '../platform/core/config.ts';
+import { freeBytes, nearestExisting } from '../platform/files/disk.ts';
 import { modelsIn } from './models.ts';
 import { paintStatus, print, printJson } from './output.ts';
 
@@ -94,27 +94,14 @@ async function examineDataDir(dataDir: string): Promise<Finding> {
   }
 }
 
-/** The directory, or the one it would be made in: looking must not make it. */
-async function nearestExisting(path: string): Promise<string> {
-  const full = resolve(path);
-  const found = await stat(full).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-  });
-  if (!found) return nearestExisting(dirname(full));
-  if (!found.isDirectory()) throw new Error(`${full} is not a directory`);
-  return full;
-}
-
 const GB = 1024 ** 3;
 
 async function examineDisk(dataDir: string): Promise<Finding> {
-  const { bavail, bsize } = await nearestExisting(dataDir)
-    .then((existing) => statfs(existing))
-    .catch(() => statfs('.'));
-  const free = `${((bavail * bsize) / GB).toFixed(1)} GB free`;
-  return bavail * bsize > GB
-    ? ok('disk', free)
-    : failed('disk', free, 'free at least 1 GB, or set DATA_DIR to another disk');
+  const bytes = await nearestExisting(dataDir)
+    .then(freeBytes)
+    .catch(() => freeBytes('.'));
+  const free = `${(bytes / GB).toFixed(1)} GB free`;
+  return bytes > GB ? ok('disk', free) : failed('disk', free, 'free at least 1 GB, or set DATA_DIR to another disk');
 }
 
 async function examineTemporal(env: NodeJS.ProcessEnv): Promise<Finding> {

@@ -4,11 +4,12 @@
  * and workers drain first, the servers under them go last.
  */
 import { existsSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Config } from '../platform/core/config.ts';
+import { ConfigError, type Config } from '../platform/core/config.ts';
 import { createLog, type Log } from '../platform/core/log.ts';
+import { isStorageFull } from '../platform/files/disk.ts';
 import type { Services } from '../services.ts';
 import type { RunningWorker } from '../worker.ts';
 import { LOCAL_OWNER, makeSession, readCredentials, writeCredentials, type Credentials } from './credentials.ts';
@@ -57,7 +58,7 @@ export async function startEmbedded(env: NodeJS.ProcessEnv, options: EmbeddedOpt
 
   try {
     const { LOG_LEVEL } = await readyFor(env);
-    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    await makeDataDir(dataDir);
     if (options.throwAway) defer(() => rm(dataDir, { recursive: true, force: true }));
     const claim = await claimDataDir(dataDir);
     defer(claim.release);
@@ -123,6 +124,31 @@ export async function startEmbedded(env: NodeJS.ProcessEnv, options: EmbeddedOpt
     throw error;
   }
 }
+
+/** @throws ConfigError when nothing can be written there */
+async function makeDataDir(dataDir: string): Promise<void> {
+  const probe = join(dataDir, `.written-by-${process.pid}`);
+  try {
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+    await writeFile(probe, 'x');
+    await rm(probe);
+  } catch (error) {
+    await rm(probe, { force: true }).catch(() => {});
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reason = isStorageFull(error) ? 'its disk is full' : (REFUSALS[code ?? ''] ?? message);
+    throw new ConfigError(
+      `DATA_DIR: ${dataDir} cannot be written to: ${reason}; correct that or set another directory`,
+    );
+  }
+}
+
+const REFUSALS: Record<string, string> = {
+  EROFS: 'it is on a read-only file system',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  ENOTDIR: 'a part of its path is no directory',
+  EEXIST: 'it is no directory',
+};
 
 /** Settings and ports first: what is wrong with them is said before anything is made. */
 async function readyFor(env: NodeJS.ProcessEnv): Promise<Config> {

@@ -15,7 +15,7 @@ import { createLog } from '../../src/platform/core/log.ts';
 import { connectTo } from '../support/temporal.ts';
 import { openNativePostgres } from '../support/native-postgres.ts';
 import { readyLine, startCli, type CliProcess } from '../embedded/service-process.ts';
-import { withDatabase } from '../support/database-template.ts';
+import { copyTemplate, withDatabase } from '../support/database-template.ts';
 import { agentStep, gateStep, phaseSpec } from '../support/projects.ts';
 import { endsOf, tool } from '../support/runs.ts';
 import { call, eventually } from '../support/service.ts';
@@ -166,6 +166,7 @@ describe('the embedded service', () => {
   // Guards: one file has it all: what was in flight goes on, with the same keys; and nothing is written over.
   test('goes on from the file of aos backup', async () => {
     const [from, to, file] = [join(folder, 'from'), join(folder, 'to'), join(folder, 'backup.tar.gz')];
+    await copyTemplate(join(from, 'postgres'));
     const work = await beginWork(await start(from));
     expect(await aos(['backup', file], from)).toMatchObject({ code: 1, stderr: expect.stringContaining('is in use') });
     await stop('SIGTERM');
@@ -187,6 +188,7 @@ describe('the embedded service', () => {
   // Guards: what Temporal knew is made again from the database, also after everything was killed in the midst of it.
   test('goes on without what Temporal knew', async () => {
     const [from, to, file] = [join(folder, 'from'), join(folder, 'to'), join(folder, 'backup.tar.gz')];
+    await copyTemplate(join(from, 'postgres'));
     const work = await beginWork(await start(from));
     await stop('SIGKILL');
     expect((await aos(['backup', file], from)).code).toBe(0);

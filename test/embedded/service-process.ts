@@ -15,9 +15,18 @@ export interface CliProcess {
   ended: Promise<number | null>;
 }
 
-/** @param input on its standard input; none when not given */
-export function startCli(args: readonly string[], env: NodeJS.ProcessEnv = {}, input?: string): CliProcess {
-  const child = spawn(process.execPath, [CLI, ...args], {
+/**
+ * @param input on its standard input; none when not given
+ * @param launcher a program with its arguments that starts it, and is it from then on
+ */
+export function startCli(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  input?: string,
+  launcher: readonly string[] = [],
+): CliProcess {
+  const [program, ...rest] = [...launcher, process.execPath, CLI, ...args] as [string, ...string[]];
+  const child = spawn(program, rest, {
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     env: { ...inherited('HOME', 'TEMPORAL_CLI_PATH'), ...env },
   });

@@ -28,7 +28,7 @@ import { bundleHurriedWorkflows, bundleWorkflows } from '../support/workflow-bun
 import { ANSWER_DAYS, SCENES, type Stage, type Waiting } from './long-waits/scenes.ts';
 import { PLACES, WAITS, type SceneName } from './long-waits/waits.ts';
 
-const DAYS = sized(2, 60);
+const DAYS = sized(1, 60);
 type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>;
 type HistoryEvent = NonNullable<History['events']>[number];
 

@@ -76,6 +76,7 @@ export const PROBLEMS = {
   identity_unreachable: { status: 502, detail: 'identity_unreachable' },
   database_unreachable: { status: 503, detail: 'database_unreachable' },
   runtime_unreachable: { status: 502, detail: 'runtime_unreachable' },
+  storage_full: { status: 507, detail: 'storage_full' },
 } as const satisfies Record<string, { status: number; detail?: string; isStructured?: true }>;
 
 export type ProblemCode = keyof typeof PROBLEMS;

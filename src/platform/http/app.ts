@@ -14,6 +14,7 @@ import { Problem } from '../core/problem.ts';
 import { demand } from '../core/rights.ts';
 import { isDatabaseAway } from '../db/away.ts';
 import { urgently } from '../db/client.ts';
+import { isStorageFull } from '../files/disk.ts';
 import { withAudit, type AuditTrail } from './audit.ts';
 import { bounded } from './bounded.ts';
 import {
@@ -207,6 +208,7 @@ export const errorHandler =
 function problemOf(error: unknown, { locals }: Response): Problem | undefined {
   if (error instanceof Problem) return error;
   if (isDatabaseAway(error)) return new Problem('database_unreachable');
+  if (isStorageFull(error)) return new Problem('storage_full');
   return locals.isHandling ? undefined : readingProblem(error);
 }
 

@@ -53,6 +53,8 @@ export interface PageOptions {
   askTemporal: () => Promise<unknown>;
   /** A rejection means that the database cannot be reached. */
   askDatabase: () => Promise<unknown>;
+  /** Bytes; undefined of a process that keeps nothing on a disk. */
+  freeOnDisk?: () => Promise<number | undefined>;
   /** What is not done in the whole deployment; of a process that tells of it. */
   readBacklog?: (() => Promise<readonly Backlog[]>) | undefined;
   readChores?: (() => Promise<readonly ChoreBehind[]>) | undefined;
@@ -82,13 +84,18 @@ export function metricsPage({ meters, ...outside }: PageOptions): RequestHandler
   const choreOverdue =
     readChores && gauge('aos_chore_overdue_seconds', 'For how long the oldest of that has been due', ['chore']);
 
+  const freeOnDisk = gauge('aos_disk_free_bytes', 'Of the disk that the data directory is on');
+
   async function lookOutside(): Promise<void> {
-    const [database, temporal, rows, chores] = await Promise.allSettled([
+    const [database, temporal, rows, chores, free] = await Promise.allSettled([
       inTime(outside.askDatabase()),
       inTime(outside.askTemporal()),
       inTime(readBacklog?.() ?? Promise.resolve([])),
       inTime(readChores?.() ?? Promise.resolve([])),
+      inTime(outside.freeOnDisk?.() ?? Promise.resolve(undefined)),
     ]);
+    freeOnDisk.reset();
+    if (free.status === 'fulfilled' && free.value !== undefined) freeOnDisk.set(free.value);
     isDatabaseUp.set(database.status === 'fulfilled' ? 1 : 0);
     isTemporalUp.set(temporal.status === 'fulfilled' ? 1 : 0);
     for (const [state, count] of Object.entries(outside.poolUse())) connections.set({ state }, count);

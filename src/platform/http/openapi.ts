@@ -156,7 +156,7 @@ function problemsOf(endpoint: Endpoint) {
   // The proxy, where the control plane is another process.
   if (surface === 'control-plane') codes.push('runtime_unreachable');
   if (surface === 'control-plane' && method !== 'get') codes.push('foreign_origin');
-  codes.push('request_timeout', 'headers_too_large', 'internal_error', 'database_unreachable');
+  codes.push('request_timeout', 'headers_too_large', 'internal_error', 'database_unreachable', 'storage_full');
   return [...new Set(codes)];
 }
 

@@ -5,6 +5,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import type { EmbeddingModel } from 'ai';
+import { ModelFailure } from './types.ts';
 
 export type SdkEmbeddingModel = Extract<EmbeddingModel, { specificationVersion: 'v3' }>;
 
@@ -14,8 +15,10 @@ export const PACKAGED = { model: 'universal-sentence-encoder-lite-en', dimension
 const PIECE = 400;
 /** Pieces of a text that count. */
 const MAX_PIECES = 40;
-/** Pieces in one pass, of about 30 ms each; between two passes of a long text others get their turn. */
+/** Pieces in one pass, of 30 to 100 ms each; between two passes of a long text others get their turn. */
 const PASS = 4;
+/** Passes that a text may have to wait for. Behind more it is refused: who asked has given up by then. */
+const MAX_PASSES_AHEAD = 60;
 /** Library and weights take 100 MB, and a second to load again. */
 const IDLE_MS = 10 * 60_000;
 
@@ -59,12 +62,40 @@ async function makeThread() {
   });
 }
 
+const tooBusy = () =>
+  new ModelFailure(
+    'model_unavailable',
+    'The packaged embedding model is busy with long texts. Try again in some seconds, or set EMBEDDING_PROVIDER.',
+    { retryable: true, retryAfterMs: 5_000 },
+  );
+
 /**
  * The model computes in a thread of its own: on the service's thread a few long texts at once would keep every request,
  * heartbeat and workflow task waiting for seconds. Loads nothing until the first text.
  */
 export function createPackagedModel(): SdkEmbeddingModel & { close(): Promise<void> } {
   let making: ReturnType<typeof makeThread> | undefined;
+  /** Calls whose passes take turns. */
+  let underWay = 0;
+
+  async function passed(pieces: readonly string[], abortSignal: AbortSignal | undefined): Promise<number[][]> {
+    // Of one text: one who brings many texts has the time.
+    const passes = Math.ceil(Math.min(pieces.length, MAX_PIECES) / PASS);
+    if (passes * underWay > MAX_PASSES_AHEAD) throw tooBusy();
+    underWay++;
+    try {
+      const thread = await (making ??= makeThread());
+      const vectors: number[][] = [];
+      for (let at = 0; at < pieces.length; at += PASS) {
+        abortSignal?.throwIfAborted();
+        vectors.push(...(await thread.run(pieces.slice(at, at + PASS))));
+      }
+      return vectors;
+    } finally {
+      underWay--;
+    }
+  }
+
   return {
     close: async () => (await making)?.destroy(),
     specificationVersion: 'v3',
@@ -73,14 +104,8 @@ export function createPackagedModel(): SdkEmbeddingModel & { close(): Promise<vo
     maxEmbeddingsPerCall: undefined,
     supportsParallelCalls: false,
     async doEmbed({ values, abortSignal }) {
-      const thread = await (making ??= makeThread());
       const texts = values.map((text) => [...piecesOf(text)]);
-      const pieces = texts.flat();
-      const vectors: number[][] = [];
-      for (let at = 0; at < pieces.length; at += PASS) {
-        abortSignal?.throwIfAborted();
-        vectors.push(...(await thread.run(pieces.slice(at, at + PASS))));
-      }
+      const vectors = await passed(texts.flat(), abortSignal);
       let from = 0;
       const embeddings = texts.map((pieces) => {
         const own = vectors.slice(from, (from += pieces.length)).map(normalized);

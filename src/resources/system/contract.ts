@@ -14,7 +14,7 @@ const SystemHealth = z
       z.object({
         name: z
           .string()
-          .describe('postgres, temporal, workers.<queue>, workers.version, files, mail, models or billing'),
+          .describe('postgres, temporal, workers.<queue>, workers.version, files, disk, mail, models or billing'),
         status: z.enum(HEALTH),
         latency_ms: z.int(),
         detail: z.string().optional(),

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Config } from '../../platform/core/config.ts';
 import { newUuid } from '../../platform/core/ids.ts';
+import { DISK_RESERVE, DISK_SHORT, type Disk } from '../../platform/files/disk.ts';
 import type { FileStore } from '../../platform/files/files.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
 import { describeDeployment } from '../../platform/temporal/deployments.ts';
@@ -25,6 +26,7 @@ interface ProbeDependencies {
   store: Pick<SystemStore, 'ping'>;
   temporal: Temporal;
   files: FileStore;
+  disk: Pick<Disk, 'free'>;
   config: Pick<
     Config,
     | 'TASK_QUEUE_PREFIX'
@@ -45,7 +47,7 @@ export const PATIENCE_MS = 3_000;
 /** A poll lasts a minute; who has not begun one for longer is gone, though the server still remembers it. */
 const POLLED_WITHIN_MS = 90_000;
 
-export function createProbes({ store, temporal, files, config, providers }: ProbeDependencies): Record<string, Probe> {
+export function createProbes({ store, temporal, files, disk, config, providers }: ProbeDependencies): Record<string, Probe> {
   const served: readonly Queue[] = areQueuesSplit(config) ? QUEUES : ['orchestration'];
   return {
     async postgres() {
@@ -70,6 +72,14 @@ export function createProbes({ store, temporal, files, config, providers }: Prob
       await files.delete(key);
       if (kept.toString() !== key) return { status: 'down', detail: 'gives back something else than it was given' };
       return { status: 'ok', detail: config.FILES_S3_BUCKET ? 's3' : 'local' };
+    },
+
+    async disk() {
+      const free = await disk.free();
+      if (free === undefined) return { status: 'ok', detail: 'keeps nothing' };
+      const detail = `${Math.floor(free / 1_024 ** 2)} MB free`;
+      if (free < DISK_RESERVE) return { status: 'degraded', detail: `${detail}: nothing new is accepted` };
+      return { status: free < DISK_SHORT ? 'degraded' : 'ok', detail };
     },
 
     async mail() {

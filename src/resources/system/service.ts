@@ -10,6 +10,7 @@ import { readMcpServers } from '../../platform/mcp/servers.ts';
 import { configuredProviders, MODELS } from '../../platform/models/catalogue.ts';
 import { deploymentCredentials } from '../../platform/models/models.ts';
 import type { Models } from '../../platform/models/types.ts';
+import type { Disk } from '../../platform/files/disk.ts';
 import type { FileStore } from '../../platform/files/files.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
 import { areQueuesSplit, queueName, QUEUES } from '../../platform/temporal/task-queues.ts';
@@ -26,6 +27,7 @@ interface SystemDependencies {
   store: SystemStore;
   temporal: Temporal;
   files: FileStore;
+  disk: Disk;
   models: Pick<Models, 'embedding' | 'reloadPrices'>;
   mcp: Pick<McpPool, 'operators' | 'replaceOperators'>;
   config: Config;
@@ -37,7 +39,7 @@ type Reloaded = 'model_prices' | 'mcp_servers' | 'log_level';
 const JSON_BODY_BYTES = 1024 * 1024;
 const { version } = createRequire(import.meta.url)('../../../package.json') as { version: string };
 
-export function createSystemService({ store, temporal, files, models, mcp, config, log }: SystemDependencies) {
+export function createSystemService({ store, temporal, files, disk, models, mcp, config, log }: SystemDependencies) {
   const startedAt = new Date();
   const providers = configuredProviders(deploymentCredentials(config));
   const available = [
@@ -50,7 +52,7 @@ export function createSystemService({ store, temporal, files, models, mcp, confi
   );
 
   return {
-    health: createHealth(createProbes({ store, temporal, files, config, providers }), log),
+    health: createHealth(createProbes({ store, temporal, files, disk, config, providers }), log),
 
     /** For metrics: what is not done yet, over all workspaces. */
     backlog: store.backlog,

@@ -78,6 +78,9 @@ const served = serve([
       if (kite_id === 'refused') throw Object.assign(new Error(SECRET), { code: 'ECONNREFUSED' });
       if (kite_id === 'away')
         throw new DrizzleQueryError('select 1', [], Object.assign(new Error(SECRET), { code: 'ECONNREFUSED' }));
+      if (kite_id === 'full')
+        throw new DrizzleQueryError('insert', [], Object.assign(new Error(SECRET), { code: '53100' }));
+      if (kite_id === 'full-disk') throw new Error(SECRET, { cause: Object.assign(new Error(), { code: 'ENOSPC' }) });
       if (kite_id === 'unknown') throw new Problem('not_found');
     },
   ),
@@ -218,6 +221,11 @@ describe('reply', () => {
     const reply = await call('DELETE', '/v1/kites/away');
     expect(reply).toMatchObject({ status: 503, body: { detail: 'database_unreachable' } });
     expect(await call('DELETE', '/v1/kites/refused')).toMatchObject({ status: 500 });
+  });
+
+  // Guards: a full disk, of this machine or of the database, is told with its reason.
+  test.each(['full', 'full-disk'])('a disk that is full is 507: %s', async (id) => {
+    expect(await call('DELETE', `/v1/kites/${id}`)).toMatchObject({ status: 507, body: { detail: 'storage_full' } });
   });
 
   // Guards: when something that we depend on fails, its own words reach the log and nobody else.

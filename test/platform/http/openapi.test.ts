@@ -225,6 +225,7 @@ test('problems', () => {
     431: '`headers_too_large`',
     500: '`internal_error`',
     503: '`database_unreachable`',
+    507: '`storage_full`',
   });
   expect(statuses(controlPlane.paths['/v1/kites']!.get!)).toEqual({
     200: 'Kites',
@@ -235,6 +236,7 @@ test('problems', () => {
     500: '`internal_error`',
     502: '`runtime_unreachable`',
     503: '`database_unreachable`',
+    507: '`storage_full`',
   });
   expect(statuses(controlPlane.paths['/v1/kites']!.post!)).toEqual({
     201: 'Make a kite',
@@ -248,6 +250,7 @@ test('problems', () => {
     500: '`internal_error`',
     502: '`runtime_unreachable`',
     503: '`database_unreachable`',
+    507: '`storage_full`',
   });
   expect(statuses(kite.patch!)).toMatchObject({
     400: '`builtin_immutable`, `bad_request`, `invalid_json`',

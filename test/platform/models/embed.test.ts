@@ -83,3 +83,20 @@ test('computes beside the loop of the service', async () => {
   await embedding;
   expect(turns).toBeGreaterThan(150);
 });
+
+// Guards: many long texts at once made each of them, and those of everybody else, wait for a minute and more.
+test('refuses what it would not come to in time', async () => {
+  const enough = new AbortController();
+  const long = 'long text '.repeat(2_000);
+  const ends = Array.from({ length: 12 }, () =>
+    embedder.doEmbed({ values: [long], abortSignal: enough.signal }).catch((error: unknown) => error),
+  );
+  // A short one waits for a pass of each that was taken.
+  expect(await embed('Who is there?')).toHaveLength(1);
+  enough.abort();
+  const errors = await Promise.all(ends);
+  expect(errors.slice(0, 7)).toEqual(Array(7).fill(enough.signal.reason));
+  for (const error of errors.slice(7)) expect(error).toMatchObject({ code: 'model_unavailable', retryable: true });
+  // Those that were given up are no longer in the way.
+  expect(await embed(long)).toHaveLength(1);
+});

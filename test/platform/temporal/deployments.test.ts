@@ -63,6 +63,7 @@ test('a rollout', async () => {
   const use = (buildId: string) => eventually(() => makeCurrent(temporal, { deployment, buildId }));
   const versions = createProbes({
     ...{ temporal, store: { ping: async () => {} }, files: createFileStore(service.runtime.config), providers: [] },
+    disk: service.services.disk,
     config: { ...service.runtime.config, WORKER_DEPLOYMENT: deployment },
   })['workers.version']!;
   await startVersion('v1');

@@ -13,7 +13,7 @@ import { eventually, startTestService, type Tenant, type TestService } from '../
 import { sized, tried } from '../../support/sizes.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
 
-const OTHERS = sized(400, 100_000);
+const OTHERS = sized(120, 100_000);
 /** The promise of the service; the machine of the tests is crowded, that of the proof is not. */
 const BEGINS_WITHIN_MS = sized(120_000, 60_000);
 

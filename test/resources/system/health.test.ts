@@ -42,7 +42,7 @@ test('tells of every part', async () => {
   expect(before.body).toEqual({
     status: 'degraded',
     checked_at: expect.any(String),
-    parts: ['postgres', 'temporal', 'workers.orchestration', 'files', 'mail', 'models', 'billing'].map((name) =>
+    parts: ['postgres', 'temporal', 'workers.orchestration', 'files', 'disk', 'mail', 'models', 'billing'].map((name) =>
       expect.objectContaining({
         name,
         status: name.startsWith('workers') ? 'down' : 'ok',

@@ -17,6 +17,8 @@ TEST_DATABASE_URL=...        on that Postgres, with ten connections a service, i
 TEST_DATABASE=embedded       on the embedded Postgres
 `;
 
+const WITHOUT_CALL_STACKS = new URL('no-call-stacks.mjs', import.meta.url).href;
+
 const args = process.argv.slice(2);
 if (args.includes('--help')) {
   process.stdout.write(HELP);
@@ -27,7 +29,10 @@ const jest = createRequire(import.meta.url).resolve('jest/bin/jest');
 const child = spawn(
   process.execPath,
   [jest, ...args.filter((arg) => arg !== '--small'), ...(isSmall ? withoutLongOnes() : [])],
-  { stdio: 'inherit' },
+  {
+    stdio: 'inherit',
+    env: { ...process.env, NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${WITHOUT_CALL_STACKS}`.trim() },
+  },
 );
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.stdin.isTTY || child.kill(signal));
 child.on('exit', (code) => (process.exitCode = code ?? 1));
