@@ -21,7 +21,7 @@ const CREDENTIALS = {
   'control-plane': ['session', 'admin', 'internal', 'identity', 'operator', 'provider'],
 } satisfies Record<Endpoint['surface'], Credential[]>;
 
-const STATUSES = [400, 401, 402, 403, 404, 408, 409, 413, 422, 431, 500, 502, 503];
+const STATUSES = [400, 401, 402, 403, 404, 408, 409, 413, 422, 431, 500, 502, 503, 507];
 
 const ofSurface = (surface: Endpoint['surface']) => endpoints.filter((endpoint) => endpoint.surface === surface);
 const repeated = (values: string[]) => values.filter((value, at) => values.indexOf(value) !== at);

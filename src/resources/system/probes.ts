@@ -47,7 +47,14 @@ export const PATIENCE_MS = 3_000;
 /** A poll lasts a minute; who has not begun one for longer is gone, though the server still remembers it. */
 const POLLED_WITHIN_MS = 90_000;
 
-export function createProbes({ store, temporal, files, disk, config, providers }: ProbeDependencies): Record<string, Probe> {
+export function createProbes({
+  store,
+  temporal,
+  files,
+  disk,
+  config,
+  providers,
+}: ProbeDependencies): Record<string, Probe> {
   const served: readonly Queue[] = areQueuesSplit(config) ? QUEUES : ['orchestration'];
   return {
     async postgres() {
@@ -77,9 +84,9 @@ export function createProbes({ store, temporal, files, disk, config, providers }
     async disk() {
       const free = await disk.free();
       if (free === undefined) return { status: 'ok', detail: 'keeps nothing' };
-      const detail = `${Math.floor(free / 1_024 ** 2)} MB free`;
-      if (free < DISK_RESERVE) return { status: 'degraded', detail: `${detail}: nothing new is accepted` };
-      return { status: free < DISK_SHORT ? 'degraded' : 'ok', detail };
+      // How much exactly would tell every tenant what the others do.
+      if (free < DISK_RESERVE) return { status: 'degraded', detail: 'full: nothing new is accepted' };
+      return free < DISK_SHORT ? { status: 'degraded', detail: 'less than 1 GB free' } : { status: 'ok' };
     },
 
     async mail() {

@@ -88,9 +88,13 @@ test('computes beside the loop of the service', async () => {
 test('refuses what it would not come to in time', async () => {
   const enough = new AbortController();
   const long = 'long text '.repeat(2_000);
-  const ends = Array.from({ length: 12 }, () =>
-    embedder.doEmbed({ values: [long], abortSignal: enough.signal }).catch((error: unknown) => error),
-  );
+  const ends = Array.from({ length: 12 }, async () => {
+    try {
+      return await embedder.doEmbed({ values: [long], abortSignal: enough.signal });
+    } catch (error) {
+      return error;
+    }
+  });
   // A short one waits for a pass of each that was taken.
   expect(await embed('Who is there?')).toHaveLength(1);
   enough.abort();
