@@ -3,8 +3,8 @@ import { sql } from 'drizzle-orm';
 import type { Disk } from './platform/files/disk.ts';
 import { createSurface } from './platform/http/app.ts';
 import { countingRefusals, createAuthenticate } from './platform/http/auth.ts';
-import type { Route } from './platform/http/endpoint.ts';
 import { codecRouter } from './platform/http/codec.ts';
+import type { Route } from './platform/http/endpoint.ts';
 import { recordRequests } from './platform/http/metrics.ts';
 import { docsRouter } from './platform/http/docs.ts';
 import { createBrowserProxy, forwardTo } from './platform/http/proxy.ts';
@@ -131,8 +131,6 @@ function requireControlPlaneUrl({ CONTROL_PLANE_URL }: Runtime['config']): strin
   return CONTROL_PLANE_URL;
 }
 
-if (import.meta.main) await runUntilSignalled(withServices(startApi));
-
 /** What makes something new is refused in time: what was accepted needs the rest of the disk to come to its end. */
 function whereThereIsRoom(route: Route, { demandRoom }: Disk): Route {
   if (route.endpoint.status !== 201) return route;
@@ -144,3 +142,5 @@ function whereThereIsRoom(route: Route, { demandRoom }: Disk): Route {
     },
   };
 }
+
+if (import.meta.main) await runUntilSignalled(withServices(startApi));

@@ -10,7 +10,7 @@ import { isFree, wantedPorts } from '../embedded/ports.ts';
 import { checkSettings } from '../embedded/settings.ts';
 import { findTemporalCli } from '../embedded/temporal.ts';
 import { ConfigError, type Config } from '../platform/core/config.ts';
-import { freeBytes, nearestExisting } from '../platform/files/disk.ts';
+import { DISK_SHORT, freeBytes, nearestExisting } from '../platform/files/disk.ts';
 import { modelsIn } from './models.ts';
 import { paintStatus, print, printJson } from './output.ts';
 
@@ -101,7 +101,9 @@ async function examineDisk(dataDir: string): Promise<Finding> {
     .then(freeBytes)
     .catch(() => freeBytes('.'));
   const free = `${(bytes / GB).toFixed(1)} GB free`;
-  return bytes > GB ? ok('disk', free) : failed('disk', free, 'free at least 1 GB, or set DATA_DIR to another disk');
+  return bytes > DISK_SHORT
+    ? ok('disk', free)
+    : failed('disk', free, 'free at least 1 GB, or set DATA_DIR to another disk');
 }
 
 async function examineTemporal(env: NodeJS.ProcessEnv): Promise<Finding> {

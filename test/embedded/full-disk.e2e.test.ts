@@ -1,11 +1,12 @@
 /** The embedded service on a disk that fills up and is freed again, and where nothing can be written at all. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, statfs, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { readCredentials, type Credentials } from '../../src/embedded/credentials.ts';
+import { freeBytes } from '../../src/platform/files/disk.ts';
 import { isMissing, reasonOf } from '../support/missing.ts';
 import { scrape } from '../support/scrape.ts';
 import { call, eventually } from '../support/service.ts';
@@ -47,10 +48,9 @@ const inside = () => join(`/proc/${service!.child.pid}/root`, dataDir);
 
 /** Writes until no more than that is free. */
 async function leave(bytes: number): Promise<void> {
-  const { bavail, bsize } = await statfs(inside());
-  const surplus = bavail * bsize - bytes;
+  const surplus = (await freeBytes(inside())) - bytes;
   // The last of it may be taken by somebody else meanwhile.
-  if (surplus > 0) await writeFile(join(inside(), `filling-${bavail}`), Buffer.alloc(surplus)).catch(() => {});
+  if (surplus > 0) await writeFile(join(inside(), `filling-${surplus}`), Buffer.alloc(surplus)).catch(() => {});
 }
 async function makeRoom(): Promise<void> {
   for (const name of await readdir(inside())) if (name.startsWith('filling-')) await rm(join(inside(), name));

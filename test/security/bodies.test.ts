@@ -24,7 +24,7 @@ const mostTaken = (kind: string): number => (kind === 'chunks of a byte' ? sized
 /** Of what is in use, so after a collection: when memory that nobody uses is given back is the collector's affair. */
 const MOST_GROWN = 256 * MB;
 /** Between two looks at it, in ms: a collection takes some 100 ms. */
-const LOOK_MS = sized(5_000, 1_000);
+const LOOK_MS = 1_000;
 /** Their end is the time limit: at once for all, or this would take an hour. */
 const SLOW = /drip|silence|length too large$/;
 /** As long, and as busy all the while. It is the same client for all, so that one of them does where tests are small. */

@@ -78,7 +78,7 @@ export function createPackagedModel(): SdkEmbeddingModel & { close(): Promise<vo
   /** Calls whose passes take turns. */
   let underWay = 0;
 
-  async function passed(pieces: readonly string[], abortSignal: AbortSignal | undefined): Promise<number[][]> {
+  async function embedInPasses(pieces: readonly string[], abortSignal: AbortSignal | undefined): Promise<number[][]> {
     // Of one text: one who brings many texts has the time.
     const passes = Math.ceil(Math.min(pieces.length, MAX_PIECES) / PASS);
     if (passes * underWay > MAX_PASSES_AHEAD) throw tooBusy();
@@ -105,7 +105,7 @@ export function createPackagedModel(): SdkEmbeddingModel & { close(): Promise<vo
     supportsParallelCalls: false,
     async doEmbed({ values, abortSignal }) {
       const texts = values.map((text) => [...piecesOf(text)]);
-      const vectors = await passed(texts.flat(), abortSignal);
+      const vectors = await embedInPasses(texts.flat(), abortSignal);
       let from = 0;
       const embeddings = texts.map((pieces) => {
         const own = vectors.slice(from, (from += pieces.length)).map(normalized);
