@@ -1,4 +1,5 @@
 /** What a tick of a scheduled job or heartbeat does: reads its row and accepts a run. */
+import { once } from 'node:events';
 import { newRunId } from '../src/platform/core/ids.ts';
 import type { Log } from '../src/platform/core/log.ts';
 import { Problem } from '../src/platform/core/problem.ts';
@@ -105,13 +106,12 @@ export interface Reconciled {
  */
 export async function reconcile(
   { triggers, prefix, wanted }: Reconciled,
-  signal?: AbortSignal,
+  signal: AbortSignal,
 ): Promise<{ applied: number; removed: number }> {
-  const known = new Map<string, KnownTrigger>();
-  for await (const each of triggers.list(prefix)) {
-    if (signal?.aborted) throw new Error('the schedules could not be listed in time');
-    known.set(each.scheduleId, each);
-  }
+  const known = await inTime(signal, knownBy(triggers, prefix, signal)).catch((error: unknown) => {
+    // What was not seen would be taken for missing.
+    throw signal.aborted ? new Error('the schedules could not be listed in time', { cause: error }) : error;
+  });
   const rows = await wanted();
   const stale = rows.filter(({ scheduleId, revision, enabled }) => {
     const there = known.get(scheduleId);
@@ -123,10 +123,10 @@ export async function reconcile(
   async function each<T>(all: readonly T[], change: (one: T) => Promise<void>): Promise<number> {
     let done = 0;
     for (const one of shuffled(all)) {
-      if (signal?.aborted) break;
-      await change(one).then(
+      if (signal.aborted) break;
+      await inTime(signal, change(one)).then(
         () => done++,
-        (error: unknown) => failures.push(error),
+        (error: unknown) => signal.aborted || failures.push(error),
       );
     }
     return done;
@@ -135,6 +135,28 @@ export async function reconcile(
   const removed = await each(strays, (id) => triggers.remove(id));
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} schedules could not be changed`);
   return { applied, removed };
+}
+
+/** By id. */
+async function knownBy(triggers: Triggers, prefix: string, signal: AbortSignal): Promise<Map<string, KnownTrigger>> {
+  const known = new Map<string, KnownTrigger>();
+  for await (const each of triggers.list(prefix)) {
+    signal.throwIfAborted();
+    known.set(each.scheduleId, each);
+  }
+  return known;
+}
+
+/** Waits for a call of Temporal while there is time. It goes on by itself, which does no harm: no call here depends on another. */
+async function inTime<T>(signal: AbortSignal, call: Promise<T>): Promise<T> {
+  const waited = new AbortController();
+  const over = once(signal, 'abort', { signal: waited.signal }).then(() => {
+    throw signal.reason;
+  });
+  return Promise.race([call, over]).finally(() => {
+    over.catch(() => {});
+    waited.abort();
+  });
 }
 
 const shuffled = <T>(all: readonly T[]): T[] =>

@@ -11,7 +11,6 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 test('proof:acks, small', async () => {
   const [code, said, log] = await promisify(execFile)(process.execPath, ['test/proof/acks.ts', '--small'], {
     ...{ cwd: ROOT, maxBuffer: 2 ** 24 },
-    env: { ...process.env, NODE_OPTIONS: '' },
   }).then(
     ({ stdout }) => [0, stdout, ''] as const,
     (error: { code: number; stdout: string; stderr: string }) => [error.code, error.stdout, error.stderr] as const,

@@ -1,33 +1,23 @@
 /** The embedded service on a disk that fills up and is freed again, and where nothing can be written at all. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { readCredentials, type Credentials } from '../../src/embedded/credentials.ts';
-import { freeBytes } from '../../src/platform/files/disk.ts';
-import { isMissing, reasonOf } from '../support/missing.ts';
+import { isMissing } from '../support/missing.ts';
 import { scrape } from '../support/scrape.ts';
 import { call, eventually } from '../support/service.ts';
+import { having, mountSmallDisk, reasonAgainstMounts, type SmallDisk } from '../support/small-disk.ts';
 import { readyLine, runCli, startCli, type CliProcess } from './service-process.ts';
 
 const MB = 1_024 ** 2;
 const DISK = 600 * MB;
 
-/** A program that mounts this, for itself alone, and is then what is named after it. */
-const having = (mount: string) => [
-  ...['unshare', '--mount', ...(process.getuid!() === 0 ? [] : ['--map-root-user'])],
-  ...['sh', '-c', `${mount} && exec "$@"`, 'sh'],
-];
-const isWithoutMounts = isMissing(
-  'full disks',
-  await reasonOf(promisify(execFile)('unshare', [...having('true').slice(1), 'true'])),
-);
-const onAnyDisk = isWithoutMounts ? test.skip : test;
+const onAnyDisk = isMissing('full disks', await reasonAgainstMounts()) ? test.skip : test;
 
 let folder: string;
 let dataDir: string;
+let disk: SmallDisk | undefined;
 let service: CliProcess | undefined;
 
 beforeAll(async () => {
@@ -40,27 +30,15 @@ afterAll(async () => {
     service.child.kill('SIGTERM');
     await service.ended;
   }
+  await disk?.close();
   await rm(folder, { recursive: true, force: true });
 });
-
-/** The data directory as the service sees it. */
-const inside = () => join(`/proc/${service!.child.pid}/root`, dataDir);
-
-/** Writes until no more than that is free. */
-async function leave(bytes: number): Promise<void> {
-  const surplus = (await freeBytes(inside())) - bytes;
-  // The last of it may be taken by somebody else meanwhile.
-  if (surplus > 0) await writeFile(join(inside(), `filling-${surplus}`), Buffer.alloc(surplus)).catch(() => {});
-}
-async function makeRoom(): Promise<void> {
-  for (const name of await readdir(inside())) if (name.startsWith('filling-')) await rm(join(inside(), name));
-}
 
 let credentials: Credentials;
 const api = (method: string, path: string, body?: unknown) =>
   call(credentials.base_url! + path, method, { authorization: `Bearer ${credentials.api_key}` }, body);
 const dispatch = (prompt: string) => api('POST', '/v1/runs', { agent: 'assistant', prompt });
-const disk = async () => {
+const diskHealth = async () => {
   const url = `${credentials.base_url}/api/v1/cp/v1/system/health`;
   const { body } = await call(url, 'GET', { cookie: `service_session=${credentials.session_cookie}` });
   return body.parts.find(({ name }: { name: string }) => name === 'disk');
@@ -74,36 +52,37 @@ onAnyDisk(
   'what was accepted survives a full disk',
   async () => {
     const env = { PORT: '0', CONTROL_PLANE_PORT: '0', DATA_DIR: dataDir };
-    service = startCli(['start'], env, undefined, having(`mount -t tmpfs -o size=${DISK} tmpfs ${dataDir}`));
+    disk = await mountSmallDisk(dataDir, DISK);
+    service = startCli(['start'], env, undefined, disk.launcher);
     await readyLine(service);
-    credentials = (await readCredentials(inside()))!;
-    expect(await disk()).toMatchObject({ status: 'degraded', detail: 'less than 1 GB free' });
+    credentials = (await readCredentials(disk.inside))!;
+    expect(await diskHealth()).toMatchObject({ status: 'degraded', detail: 'less than 1 GB free' });
     const accepted: string = (await dispatch('[[sleep:4000]]')).body.run_id;
 
-    await leave(32 * MB);
+    await disk.leave(32 * MB);
     await eventually(async () =>
       expect(await dispatch('Hello')).toMatchObject({ status: 507, body: { detail: 'storage_full' } }),
     );
-    expect(await disk()).toMatchObject({ status: 'degraded', detail: expect.stringContaining('nothing new') });
+    expect(await diskHealth()).toMatchObject({ status: 'degraded', detail: expect.stringContaining('nothing new') });
     const { value } = await scrape(`${credentials.control_plane_url}/metrics`);
     expect(value('aos_disk_free_bytes')).toBeLessThan(64 * MB);
     await ends(accepted, 'succeeded');
 
-    await makeRoom();
+    await disk.makeRoom();
     const other: string = await eventually(async () => {
       const { status, body } = await dispatch('[[sleep:4000]]');
       expect(status).toBe(201);
       return body.run_id;
     });
-    await leave(0);
-    const servers = JSON.parse(await readFile(join(inside(), 'processes.json'), 'utf8')) as Record<
+    await disk.leave(0);
+    const servers = JSON.parse(await readFile(join(disk.inside, 'processes.json'), 'utf8')) as Record<
       string,
       { pid: number }
     >;
     for (const name of ['postgres', 'temporal']) process.kill(servers[name]!.pid, 'SIGKILL');
     // They are tried again and again meanwhile.
     await new Promise((resolve) => setTimeout(resolve, 5_000));
-    await makeRoom();
+    await disk.makeRoom();
     await ends(other, 'succeeded');
     await ends(accepted, 'succeeded');
     const third = await eventually(async () => {

@@ -92,7 +92,7 @@ await prove(
     for (const wire of temporalWires.values()) wire.carriedOut = undefined;
     await workload.finish();
 
-    const { did, violations, settledMs } = await inspect({ deployment, workload, sink, say });
+    const { did, violations, settledMs } = await inspect({ db: deployment.db, workload, sink, say });
     const named = [...statements.cut.keys()].flatMap(tablesOf);
     const missed = [
       ...[...statements.met.keys()].filter((text) => !statements.cut.has(text)).map(nameOf),

@@ -34,6 +34,10 @@ export const CLAIMS: readonly Claim[] = [
     holds:
       'Whatever is done to a project, what is stale says so, nothing ready is left undone, and every pause has a way out',
   },
+  {
+    ...{ id: 'R10', proof: 'crash-embedded' },
+    holds: 'On one machine in trouble (killed, no room, files gone) the same, and one process writes a database',
+  },
   { id: 'S1', proof: 'auth', holds: 'Every route refuses every wrong credential' },
   { id: 'S2', proof: 'tenancy', holds: "Another workspace's things are unknown, and show nowhere" },
   { id: 'S3', proof: 'egress', holds: 'Nothing that a tenant names leads inside, in no spelling and by no detour' },

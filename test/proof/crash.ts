@@ -3,13 +3,11 @@
  * before a commit, after it and before what it promised is begun, after an effect and before its record, in a delivery.
  * And no piece of that work makes a process stand still.
  */
-import { cp, mkdir, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { setTimeout as wait } from 'node:timers/promises';
 import { deploy, metricsUrls } from '../support/deployment.ts';
 import { findStalls, suspectsDuring, watchLoopsAt } from '../support/stall-oracle.ts';
 import { inspect, successRateOf } from './invariants.ts';
+import { keepLogs } from './keep-logs.ts';
 import {
   killAll,
   killAtStatement,
@@ -77,9 +75,6 @@ const PLACES: readonly Place[] = [
   },
 ];
 
-/** Where a proof that failed leaves the logs of all processes. */
-const KEPT = fileURLToPath(new URL('../../.cache/proof/', import.meta.url));
-
 await prove(
   { name: 'crash', claim: 'R1', title: 'kill -9 of every part, at any moment and at those that matter' },
   async ({ seed, small, say, repeat }) => {
@@ -127,7 +122,7 @@ await prove(
         stalls.push(`work of the kind "${kind.name}" makes a process stand still for ${ms} ms`);
       }
     }
-    const inspected = await inspect({ deployment, workload, sink, say });
+    const inspected = await inspect({ db: deployment.db, workload, sink, say });
     const { did, settledMs } = inspected;
     const violations = [...inspected.violations, ...stalls];
     const bad = [...workload.calls.bad].map(([what, times]) => `${what} (${times})`);
@@ -147,10 +142,3 @@ await prove(
     };
   },
 );
-
-async function keepLogs(folder: string, name: string): Promise<string> {
-  const kept = join(KEPT, name);
-  await mkdir(kept, { recursive: true });
-  for (const file of await readdir(folder)) if (file.endsWith('.log')) await cp(join(folder, file), join(kept, file));
-  return kept;
-}

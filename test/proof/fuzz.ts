@@ -29,6 +29,7 @@ import { credentialsOf, INTERNAL_CALLER } from '../support/send.ts';
 import { eventually, tenantOf, TEST_SECRETS, type Tenant, type TestService } from '../support/service.ts';
 import { findStalls, suspectsDuring, watchLoopsAt, type LoopProbe } from '../support/stall-oracle.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
+import { keepLogs } from './keep-logs.ts';
 import { prove, type Violation } from './report.ts';
 
 const SIZES = {
@@ -150,6 +151,7 @@ await prove(
 
     say('what is left of the service');
     await checkWhatIsLeft(deployment, tenant, violated);
+    if (violations.length > 0) say(`logs are in ${await keepLogs(deployment.folder, `fuzz-${seed}`)}`);
     const runs = await deployment.db.rows<{ count: number }>(sql`select count(*)::int as count from runs`);
     await gateway.close();
     await deployment.close();
@@ -335,6 +337,10 @@ async function attackTheWire(
   return apis.length * (attacks.length + endless.length);
 }
 
+/** A line of a log with what tells of it, in the length of a violation. */
+const withoutStacks = (line: string): string =>
+  JSON.stringify(JSON.parse(line), (key, value: unknown) => (key === 'stack' ? undefined : value)).slice(0, 1_200);
+
 async function checkWhatIsLeft(deployment: Deployment, tenant: Tenant, violated: (what: string) => void) {
   for (const { name, running } of deployment.replicas) {
     const { exitCode, signalCode } = running!.child;
@@ -346,7 +352,7 @@ async function checkWhatIsLeft(deployment: Deployment, tenant: Tenant, violated:
       // The core of the SDK calls its own races errors, and sees to them.
       if (sdk?.sdkComponent !== 'core') errors.set(msg, line);
     }
-    for (const line of errors.values()) violated(`${name} logged ${line.slice(0, 600)}`);
+    for (const line of errors.values()) violated(`${name} logged ${withoutStacks(line)}`);
   }
   // The key that schemathesis had may be one that it revoked.
   const { body: fresh } = await tenant.cp('POST', '/v1/api-keys', { name: 'after' });

@@ -5,7 +5,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { sql, type SQL } from 'drizzle-orm';
 import { faultsOf } from '../resources/projects/model/record.ts';
-import type { Deployment } from '../support/deployment.ts';
+import type { Database } from '../../src/platform/db/client.ts';
 import { HELD, moneyFaults } from './money.ts';
 import type { Sink } from './sink.ts';
 import type { Workload } from './workload.ts';
@@ -17,7 +17,8 @@ const RECOVERY_MS = 120_000;
 const RELEASE_MS = 180_000;
 
 export interface InvariantOptions {
-  deployment: Deployment;
+  /** Past every proxy. */
+  db: Database;
   workload: Workload;
   sink: Sink;
   say?: (text: string) => void;
@@ -38,28 +39,25 @@ export async function inspect(options: InvariantOptions): Promise<Inspection> {
   const open = await untilSettled(options);
   const settledMs = Date.now() - startedAt;
   await untilReleased(options);
-  const found = await Promise.all([...CHECKS.map((check) => check(options)), projectsAreSound(options)]);
+  const found = await violationsOf(options);
   return {
     ...{ settledMs, did: await summaryOf(options) },
-    violations: [...open.map((what) => `${what} ${RECOVERY_MS / 1_000} s after the faults`), ...found.flat()],
+    violations: [...open.map((what) => `${what} ${RECOVERY_MS / 1_000} s after the faults`), ...found],
   };
 }
 
+/** What should hold when nothing is open, and does not. */
+export async function violationsOf(options: InvariantOptions): Promise<string[]> {
+  const found = await Promise.all([...CHECKS.map((check) => check(options)), projectsAreSound(options)]);
+  return found.flat();
+}
+
 /** @returns what is still open when the time for it is over */
-async function untilSettled({ deployment: { db }, workload, say }: InvariantOptions): Promise<string[]> {
+async function untilSettled({ db, workload, say }: InvariantOptions): Promise<string[]> {
   const { customerId, person, temporal } = workload;
   for (const deadline = Date.now() + RECOVERY_MS; ;) {
     await person.look();
-    const rows = await db.rows<{ what: string }>(sql`
-      select 'run ' || id || ' is ' || status as what from runs
-      where customer_id = ${customerId} and status in ('queued', 'running')
-      union all
-      select 'project ' || id || ' is ' || status || coalesce(' (' || pause_reason || ')', '') from projects
-      where customer_id = ${customerId} and status not in ('completed', 'abandoned')
-      union all
-      select 'delivery ' || id || ' of ' || event_key || ' is pending' from webhook_deliveries
-      where customer_id = ${customerId} and status = 'pending'`);
-    const open = rows.map(({ what }) => what);
+    const open = await openRows(db, customerId);
     // Only then, as the list is long before.
     if (open.length === 0) open.push(...(await openWorkflows(temporal)));
     if (open.length === 0 || Date.now() > deadline) return open;
@@ -68,8 +66,22 @@ async function untilSettled({ deployment: { db }, workload, say }: InvariantOpti
   }
 }
 
+/** What was accepted and has not ended, by the record. */
+export async function openRows(db: Database, customerId: string): Promise<string[]> {
+  const rows = await db.rows<{ what: string }>(sql`
+    select 'run ' || id || ' is ' || status as what from runs
+    where customer_id = ${customerId} and status in ('queued', 'running')
+    union all
+    select 'project ' || id || ' is ' || status || coalesce(' (' || pause_reason || ')', '') from projects
+    where customer_id = ${customerId} and status not in ('completed', 'abandoned')
+    union all
+    select 'delivery ' || id || ' of ' || event_key || ' is pending' from webhook_deliveries
+    where customer_id = ${customerId} and status = 'pending'`);
+  return rows.map(({ what }) => what);
+}
+
 /** What is held even then is a violation that `moneyFaults` tells of. */
-async function untilReleased({ deployment: { db }, workload: { customerId }, say }: InvariantOptions): Promise<void> {
+async function untilReleased({ db, workload: { customerId }, say }: InvariantOptions): Promise<void> {
   for (const deadline = Date.now() + RELEASE_MS; Date.now() < deadline; await wait(2_000)) {
     const held = await db.rows<{ what: string }>(HELD(customerId));
     if (held.length === 0) return;
@@ -78,7 +90,7 @@ async function untilReleased({ deployment: { db }, workload: { customerId }, say
 }
 
 /** Nothing of what these ids are for has a row that is open. */
-async function openWorkflows({ client }: Workload['temporal']): Promise<string[]> {
+export async function openWorkflows({ client }: Workload['temporal']): Promise<string[]> {
   const open: string[] = [];
   try {
     for await (const { workflowId } of client.workflow.list({ query: `ExecutionStatus = 'Running'` })) {
@@ -96,14 +108,14 @@ type Check = (options: InvariantOptions) => Promise<string[]>;
 const none =
   (query: (options: InvariantOptions) => SQL): Check =>
   async (options) =>
-    (await options.deployment.db.rows<{ what: string }>(query(options))).map(({ what }) => what);
+    (await options.db.rows<{ what: string }>(query(options))).map(({ what }) => what);
 
 const ENDS = sql`('run_completed', 'run_failed', 'run_cancelled')`;
 const PREFIX = 'This is ';
 
 const CHECKS: readonly Check[] = [
   /** What was answered 201 is there. */
-  async ({ deployment: { db }, workload: { accepted } }) => {
+  async ({ db, workload: { accepted } }) => {
     const missing = async (table: string, ids: Iterable<string>) => {
       const rows = await db.rows<{ id: string }>(sql`
         select id from unnest(${sql.param([...ids])}::text[]) as answered(id)
@@ -113,13 +125,13 @@ const CHECKS: readonly Check[] = [
     return [...(await missing('runs', accepted.runs.keys())), ...(await missing('projects', accepted.projects.keys()))];
   },
 
-  /** What was answered 502 has changed nothing. */
-  async ({ deployment: { db }, workload: { refused } }) => {
+  /** What was refused has changed nothing. */
+  async ({ db, workload: { refused } }) => {
     const texts = sql`${sql.param([...refused].map((name) => `${PREFIX}${name}.`))}::text[]`;
     const rows = await db.rows<{ what: string }>(sql`
       select 'run ' || id as what from runs, unnest(${texts}) said where attempt_id is null and starts_with(prompt, said)
       union all select 'project ' || id from projects where brief = any(${texts})`);
-    return rows.map(({ what }) => `${what} was answered 502 and is there`);
+    return rows.map(({ what }) => `${what} was refused and is there`);
   },
 
   /** Whoever waited for its answer or did not: one end each, the one that its row has. */
@@ -152,7 +164,7 @@ const CHECKS: readonly Check[] = [
   ),
 
   /** The idempotent sink has each key of a recorded call, no other, and with one body. */
-  async ({ deployment: { db }, workload, sink }) => {
+  async ({ db, workload, sink }) => {
     const calls = await keysOf(db, workload, PUT);
     return [
       ...[...calls].flatMap(([key, statuses]) =>
@@ -168,7 +180,7 @@ const CHECKS: readonly Check[] = [
   },
 
   /** What is not to be repeated was not, except where a person who saw that it had not arrived had it sent again. */
-  async ({ deployment: { db }, workload, sink }) => {
+  async ({ db, workload, sink }) => {
     const calls = await keysOf(db, workload, POST);
     return [
       ...[...calls].flatMap(([key, statuses]) =>
@@ -198,7 +210,7 @@ const CHECKS: readonly Check[] = [
     left join webhook_deliveries d on d.subscription_id = s.id and d.event_key = key
     where d.status is distinct from 'delivered'`,
   ),
-  async ({ deployment: { db }, workload: { customerId }, sink }) => {
+  async ({ db, workload: { customerId }, sink }) => {
     const rows = await db.rows<{ subject: string }>(sql`
       select distinct substring(event_key from '^[a-z]+:[^:]+') as subject from webhook_deliveries
       where customer_id = ${customerId} and status = 'delivered'`);
@@ -228,7 +240,7 @@ const CHECKS: readonly Check[] = [
     where r.customer_id = ${customerId} and r.status = 'succeeded' group by r.id having count(l.id) <> r.turn_count
       + (select count(*) from run_events e where e.run_id = r.id and e.status = 'aborted' and e.cost_usd >= 0.0000005)`,
   ),
-  ({ deployment: { db }, workload: { customerId } }) => moneyFaults(db, customerId),
+  ({ db, workload: { customerId } }) => moneyFaults(db, customerId),
 
   /** What an attempt cost is what its run and those that it spawned cost. */
   none(
@@ -240,7 +252,7 @@ const CHECKS: readonly Check[] = [
 ];
 
 /** By key, the states of the calls that asked for it. */
-async function keysOf(db: Deployment['db'], { customerId }: Workload, tool: string): Promise<Map<string, string[]>> {
+async function keysOf(db: Database, { customerId }: Workload, tool: string): Promise<Map<string, string[]>> {
   const rows = await db.rows<{ key: string; statuses: string[] }>(sql`
     select arguments ->> 'key' as key, array_agg(status::text) as statuses from run_tool_calls
     where customer_id = ${customerId} and tool = ${tool} group by 1`);
@@ -248,18 +260,14 @@ async function keysOf(db: Deployment['db'], { customerId }: Workload, tool: stri
 }
 
 /** One current artifact a phase, one open attempt a step, costs that add up. */
-async function projectsAreSound({ deployment: { db }, workload: { customerId } }: InvariantOptions): Promise<string[]> {
+async function projectsAreSound({ db, workload: { customerId } }: InvariantOptions): Promise<string[]> {
   const projects = await db.rows<{ id: string }>(sql`select id from projects where customer_id = ${customerId}`);
   const found: string[] = [];
   for (const { id } of projects) found.push(...(await faultsOf(db, id)).map((fault) => `project ${id}: ${fault}`));
   return found;
 }
 
-async function summaryOf({
-  deployment: { db },
-  workload,
-  sink,
-}: InvariantOptions): Promise<Record<string, number | string>> {
+export async function summaryOf({ db, workload, sink }: InvariantOptions): Promise<Record<string, number | string>> {
   const { customerId, accepted, refused, calls, person } = workload;
   const [row] = await db.rows<Record<string, number>>(sql`
     select (select count(*)::int from runs where customer_id = ${customerId}) as runs,
@@ -277,7 +285,7 @@ async function summaryOf({
     'projects answered 201': accepted.projects.size,
     'runs ended': `${runs}, of which ${succeeded} succeeded, ${failed} failed, ${cancelled} cancelled`,
     'projects ended': `${completed} completed, ${abandoned} given up`,
-    'answered 502': refused.size,
+    'answered 502 or 507': refused.size,
     'repeatable calls': `${sink.puts.size} keys, ${[...sink.puts.values()].filter(({ times }) => times > 1).length} seen again`,
     'unrepeatable calls': sink.posts.size,
     'webhooks delivered': delivered!,

@@ -101,7 +101,7 @@ await prove(
       return backMs;
     }
 
-    const { did, violations, settledMs } = await inspect({ deployment, workload, sink, say });
+    const { did, violations, settledMs } = await inspect({ db: deployment.db, workload, sink, say });
     const failures = await failuresOf(deployment, workload);
     const lost = [...failures].filter(([code]) => code === 'internal_error');
     return {

@@ -3,12 +3,11 @@
  * decide about projects that a crash paused. Of a post whose outcome nobody knows they look whether it arrived: where it
  * did not they have it sent, and where it did they give the project up, for sending it again is what must not be.
  */
-import { sql } from 'drizzle-orm';
 import { resolveGateSignal } from '../../workflows/project/messages.ts';
-import type { Database } from '../../src/platform/db/client.ts';
 import type { Temporal } from '../../src/platform/temporal/client.ts';
 import { projectWorkflowId } from '../../src/resources/projects/model.ts';
 import type { Sink } from './sink.ts';
+import type { Gate, Waits } from './waits.ts';
 import type { Reply, Request } from './workload.ts';
 
 export interface Person {
@@ -19,27 +18,14 @@ export interface Person {
 }
 
 export interface PersonOptions {
-  db: Database;
-  customerId: string;
+  waits: Waits;
   sink: Pick<Sink, 'posts'>;
   random: () => number;
   temporal: Pick<Temporal, 'client'>;
   call(request: Request): Promise<Reply>;
 }
 
-interface Gate {
-  id: string;
-  projectId: string;
-}
-
-interface FailedStep {
-  id: string;
-  stepSlug: string;
-  title: string;
-  isOutcomeUnknown: boolean;
-}
-
-export function createPerson({ db, customerId, sink, random, temporal, call }: PersonOptions): Person {
+export function createPerson({ waits, sink, random, temporal, call }: PersonOptions): Person {
   const did = { gatesByApi: 0, gatesBySignal: 0, retried: 0, abandoned: 0 };
   /** Whoever lost to another answer, or to a repetition of its own, has lost: 409. */
   const isDecided = (status: number): boolean => status === 200 || status === 409;
@@ -60,10 +46,7 @@ export function createPerson({ db, customerId, sink, random, temporal, call }: P
   }
 
   async function decide(projectId: string): Promise<void> {
-    const failed = await db.rows<FailedStep>(sql`
-      select s.id, s.step_slug as "stepSlug", p.title, s.is_outcome_unknown as "isOutcomeUnknown"
-      from subtasks s join projects p on p.id = s.project_id where p.id = ${projectId} and s.status = 'failed'`);
-    for (const { id, stepSlug, title, isOutcomeUnknown } of failed) {
+    for (const { id, stepSlug, title, isOutcomeUnknown } of await waits.failedSteps(projectId)) {
       if (isOutcomeUnknown && sink.posts.has(`${title}-${stepSlug}`)) {
         const { status } = await command(projectId, 'abandon');
         if (status === 200) did.abandoned += 1;
@@ -76,12 +59,8 @@ export function createPerson({ db, customerId, sink, random, temporal, call }: P
   }
 
   async function lookOnce(): Promise<void> {
-    const gates = await db.rows<Gate>(sql`
-      select s.id, s.project_id as "projectId" from subtasks s join projects p on p.id = s.project_id
-      where p.customer_id = ${customerId} and s.status = 'blocked' and s.gate_kind = 'human' and p.status = 'active'`);
-    const paused = await db.rows<{ id: string }>(sql`
-      select id from projects where customer_id = ${customerId} and status = 'paused'`);
-    await Promise.allSettled([...gates.map(answer), ...paused.map(({ id }) => decide(id))]);
+    const [gates, paused] = await Promise.all([waits.gates(), waits.pausedProjects()]);
+    await Promise.allSettled([...gates.map(answer), ...paused.map(decide)]);
   }
 
   return { did, look: () => lookOnce().catch(() => {}) };

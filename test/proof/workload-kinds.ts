@@ -18,7 +18,8 @@ export interface Work {
   accepted: Accepted;
   refused: Set<string>;
   paid: Set<string>;
-  billing: Pick<BillingStore, 'addTopup'>;
+  /** Sells credit; undefined where nobody can but through a provider. */
+  billing: Pick<BillingStore, 'addTopup'> | undefined;
   customerId: string;
 }
 
@@ -38,7 +39,7 @@ export async function dispatch(
 ): Promise<string | undefined> {
   const body = { agent: 'prover', prompt: `This is ${name}. ${prompt}`, ...more };
   const { status, body: answer } = await call({ surface: 'api', method: 'POST', path: '/v1/runs', body });
-  if (status === 502) refused.add(name);
+  if (isRefusal(status)) refused.add(name);
   if (status !== 201) return undefined;
   accepted.runs.set(answer.run_id, kind);
   return answer.run_id;
@@ -54,6 +55,9 @@ function run(kind: string, prompt: (work: Work) => string, more: (work: Work) =>
   };
   return named[kind]!;
 }
+
+/** Answers after which nothing may be there: it could not be begun, or there was no room for it. */
+const isRefusal = (status: number): boolean => status === 502 || status === 507;
 
 const isEnded = (status: number): boolean => status === 200 || status === 409;
 
@@ -92,12 +96,13 @@ const project: Kind = async (work) => {
   const surface = pick(random, ['api', 'cp'] as const);
   const body = { workflow_slug: name, title: name, brief: `This is ${name}.` };
   const { status, body: answer } = await call({ surface, method: 'POST', path: '/v1/projects', body });
-  if (status === 502) refused.add(name);
+  if (isRefusal(status)) refused.add(name);
   if (status === 201) accepted.projects.set(answer.project_id ?? answer.id, 'project');
 };
 
 /** A provider tells of a payment until it is heard, and then once more, as providers do. */
 const paying: Kind = async ({ name, customerId, call, paid, billing }) => {
+  if (!billing) return;
   const sessionId = `cs_${name}`;
   const bought = { currency: 'USD', chargedCents: 500, creditUsdMicros: 5_000_000, fxUsdIdr: '1' } as const;
   const isSold = await billing.addTopup({ sessionId, customerId, ...bought }).then(

@@ -4,14 +4,14 @@
  * heartbeat, webhooks, reads. It keeps what was answered, and counts calls by whether a fault was under way.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { sql } from 'drizzle-orm';
 import { createLog } from '../../src/platform/core/log.ts';
 import { connectTemporal, type Temporal } from '../../src/platform/temporal/client.ts';
 import { createApiKeyService } from '../../src/resources/api-keys/service.ts';
 import { createApiKeyStore } from '../../src/resources/api-keys/store.ts';
 import { createWalletStore } from '../../src/resources/billing/wallet/store.ts';
 import { createWorkspaceStore } from '../../src/resources/workspaces/store.ts';
-import { createBillingStore } from '../../src/resources/billing/store.ts';
+import { createBillingStore, type BillingStore } from '../../src/resources/billing/store.ts';
+import type { Database } from '../../src/platform/db/client.ts';
 import { sessionFor } from '../support/service.ts';
 import { signatureOf } from '../support/stripe-server.ts';
 import type { Deployment, Replica } from '../support/deployment.ts';
@@ -19,6 +19,7 @@ import { makeWorkspace } from '../support/workspaces.ts';
 import { createPerson, type Person } from './person.ts';
 import { pick, pickWeighted } from './random.ts';
 import type { Sink } from './sink.ts';
+import { waitsInDatabase, type Waits } from './waits.ts';
 import { KINDS, PUT, POST, reading, type Kind } from './workload-kinds.ts';
 
 const WEBHOOK_SECRET = 'whsec_of_the_proofs';
@@ -83,7 +84,7 @@ export interface Workload {
   accepted: Accepted;
   /** Credit that was paid for and whose payment the service has heard of, by its session. */
   paid: Set<string>;
-  /** Names of the runs and projects that were answered 502: they must not exist. Each name is in its prompt or brief. */
+  /** Names of the runs and projects that were answered 502 or 507: they must not exist. Each name is in its prompt or brief. */
   refused: Set<string>;
   calls: Calls;
   /** Past every proxy. */
@@ -102,8 +103,21 @@ export interface Workload {
   close(): Promise<void>;
 }
 
+/** The workspace that the work is done for. */
+export interface ProofTenant {
+  customerId: string;
+  apiKey: string;
+  session: string;
+}
+
 export interface WorkloadOptions {
-  deployment: Deployment;
+  /** Where the work goes. */
+  target: Pick<Deployment, 'replicas' | 'temporalAddress'>;
+  tenant: ProofTenant;
+  /** What waits for its people. */
+  waits: (call: (request: Request) => Promise<Reply>) => Waits;
+  /** Sells credit. */
+  billing?: Pick<BillingStore, 'addTopup'>;
   sink: Sink;
   random: () => number;
   /** Pieces of work, reads included. */
@@ -114,24 +128,45 @@ export interface WorkloadOptions {
   kinds?: readonly (readonly [Kind, number])[];
 }
 
-/** Makes the workspace with its key, credit, tools, agent, webhooks and heartbeat. */
-export async function prepareWorkload({
-  deployment,
-  sink,
-  random,
-  perSecond = 2,
-  maxOpen = 40,
-  kinds = KINDS,
-}: WorkloadOptions): Promise<Workload> {
-  const { db } = deployment;
+/** Makes the workspace with its key and credit. */
+export async function makeProofTenant(db: Database): Promise<ProofTenant> {
   const caller = await makeWorkspace(db, 'acc_proof', 'scale');
   const { customerId } = caller;
   const keys = createApiKeyService({ store: createApiKeyStore(db), workspaces: createWorkspaceStore(db) });
   const { key: apiKey } = await keys.create(customerId, { name: 'proof' });
   const session = sessionFor(caller, 'owner', 24 * 3_600);
   await createWalletStore(db).post({ customerId, key: 'session:proof', kind: 'topup', deltaUsdMicros: 1_000_000_000 });
+  return { customerId, apiKey, session };
+}
+
+/** For a deployment whose database is at hand: also makes the workspace. */
+export async function prepareWorkload({
+  deployment,
+  ...options
+}: { deployment: Deployment } & Pick<
+  WorkloadOptions,
+  'sink' | 'random' | 'perSecond' | 'maxOpen' | 'kinds'
+>): Promise<Workload> {
+  const { db } = deployment;
+  const tenant = await makeProofTenant(db);
+  const waits = () => waitsInDatabase(db, tenant.customerId);
+  return createWorkload({ ...options, target: deployment, tenant, waits, billing: createBillingStore(db) });
+}
+
+/** Makes tools, agent, webhooks and heartbeat. */
+export async function createWorkload({
+  target,
+  tenant: { customerId, apiKey, session },
+  waits: waitsBy,
+  billing,
+  sink,
+  random,
+  perSecond = 2,
+  maxOpen = 40,
+  kinds = KINDS,
+}: WorkloadOptions): Promise<Workload> {
   const log = createLog({ level: 'silent', pretty: false });
-  const temporal = await connectTemporal({ TEMPORAL_ADDRESS: deployment.temporalAddress }, { log });
+  const temporal = await connectTemporal({ TEMPORAL_ADDRESS: target.temporalAddress }, { log });
 
   const calls: Calls = {
     outsideFaults: { made: 0, good: 0 },
@@ -140,7 +175,7 @@ export async function prepareWorkload({
   };
   let faults = 0;
   let faultsEver = 0;
-  const apis = deployment.replicas.filter(({ part }) => part === 'api');
+  const apis = target.replicas.filter(({ part }) => part === 'api');
 
   /** A load balancer in front would know which are there. */
   function someApi(): Replica {
@@ -230,17 +265,12 @@ export async function prepareWorkload({
   const accepted: Accepted = { runs: new Map(), projects: new Map() };
   const refused = new Set<string>();
   const paid = new Set<string>();
-  const billing = createBillingStore(db);
-  const person = createPerson({ ...{ db, customerId, sink, random, temporal, call } });
+  const waits = waitsBy(call);
+  const person = createPerson({ ...{ waits, sink, random, temporal, call } });
   const underWay = new Set<Promise<unknown>>();
   let isOver = false;
   let count = 0;
   let open = 0;
-  const countOpen = async (): Promise<number> => {
-    const [row] = await db.rows<{ open: number }>(sql`
-      select count(*)::int as open from runs where customer_id = ${customerId} and status in ('queued', 'running')`);
-    return row!.open;
-  };
   const pieceOf = (kind: Kind): Promise<void> =>
     kind({ name: `w${++count}`, customerId, random, call, accepted, refused, paid, billing });
   const keep = (work: Promise<unknown>): void => {
@@ -260,7 +290,7 @@ export async function prepareWorkload({
   async function keepAnswering(): Promise<void> {
     while (!isOver) {
       await person.look();
-      open = await countOpen().catch(() => open);
+      open = await waits.countOpen().catch(() => open);
       await wait(500);
     }
   }
@@ -269,7 +299,7 @@ export async function prepareWorkload({
     ...{ customerId, accepted, paid, refused, calls, temporal, person, call },
     async doAlone(kind) {
       await pieceOf(kind);
-      for (const deadline = Date.now() + PATIENCE_MS; (await countOpen()) > 0 && Date.now() < deadline;) {
+      for (const deadline = Date.now() + PATIENCE_MS; (await waits.countOpen()) > 0 && Date.now() < deadline;) {
         await person.look();
         await wait(100);
       }

@@ -27,14 +27,19 @@ export interface RunningProcess {
   logged(text: string): Promise<void>;
 }
 
-/** @param logFile where all that it prints is appended */
+/**
+ * @param logFile where all that it prints is appended
+ * @param launcher a program with its arguments that starts it, and is it from then on
+ */
 export function startProcess(
   [file, ...args]: string[],
   env: Record<string, string>,
   cwd: string,
   logFile?: string,
+  launcher: readonly string[] = [],
 ): RunningProcess {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', join(ROOT, file!), ...args], {
+  const command = [...launcher, process.execPath, '--disable-warning=ExperimentalWarning', join(ROOT, file!), ...args];
+  const child = spawn(command[0]!, command.slice(1), {
     // A folder without a .env.
     ...{ cwd, stdio: ['ignore', 'pipe', 'pipe'] },
     env: { ...inherited(), ...env },

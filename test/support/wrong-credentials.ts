@@ -120,6 +120,7 @@ function wrongSessions({ tenant, endedSession, removed }: Material): [name: stri
     ['a session with another signature', `${payload}.${changed(signature, 0)}`],
     ['a session with something after it', `${session}.x`],
     ['a session that has ended', sign(claimsOf(tenant, { exp: nowS() - 1 }))],
+    ['a session that begins in an hour', sign(claimsOf(tenant, { iat: nowS() + 3_600, exp: nowS() + 7_200 }))],
     ['a session without an end', sign(withoutEnd as SessionClaims)],
     ['a session signed with another secret', sign(claimsOf(tenant), 'another-secret-of-some-length')],
     ['a session signed with the secret of the stamps', sign(claimsOf(tenant), TEST_SECRETS.ADMIN_SECRET)],

@@ -27,7 +27,8 @@ export const SESSION_COOKIE = 'service_session';
 export const SESSION_HEADER = 'x-service-session';
 export const ADMIN_HEADER = 'x-service-admin';
 export const OPERATOR_HEADER = 'x-operator-token';
-const STAMP_TOLERANCE_S = 300;
+/** How far the clock of whoever signs may be from ours. */
+const CLOCK_TOLERANCE_S = 300;
 
 const Claims = z.object({
   sub: z.string().min(1),
@@ -35,6 +36,7 @@ const Claims = z.object({
   workspace: z.string().min(1),
   customer_id: z.string().min(1),
   role: z.enum(ROLES),
+  /** Unix seconds. One that begins later would outlive what ends those that began before a moment. */
   iat: z.number(),
   /** Unix seconds. A session without an end is refused. */
   exp: z.number(),
@@ -49,14 +51,14 @@ export function signSession(claims: SessionClaims, secret: string): string {
   return `${payload}.${hmacSha256(secretsIn(secret)[0], payload, 'base64url')}`;
 }
 
-/** The claims, or undefined when the text is no session of ours or is past its end. */
+/** The claims, or undefined when the text is no session of ours, is past its end or has not begun. */
 export function readSession(text: string | undefined, secret: string, nowS = Date.now() / 1000) {
   const [payload, signature, rest] = text?.split('.') ?? [];
   if (!payload || !signature || rest !== undefined) return undefined;
   if (!isSigned(signature, secret, payload, 'base64url')) return undefined;
   try {
     const claims = Claims.parse(parseJson(Buffer.from(payload, 'base64url').toString('utf8')));
-    return claims.exp > nowS ? claims : undefined;
+    return claims.exp > nowS && claims.iat <= nowS + CLOCK_TOLERANCE_S ? claims : undefined;
   } catch {
     return undefined;
   }
@@ -85,7 +87,7 @@ export function isAdminStamp(
   nowS = Date.now() / 1000,
 ): boolean {
   const [, t, digest] = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/.exec(text ?? '') ?? [];
-  if (!t || !digest || Math.abs(nowS - Number(t)) > STAMP_TOLERANCE_S) return false;
+  if (!t || !digest || Math.abs(nowS - Number(t)) > CLOCK_TOLERANCE_S) return false;
   return isSigned(digest, secret, `${t}.${sub}.${method.toUpperCase()}.${path}`, 'hex');
 }
 

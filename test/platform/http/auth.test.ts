@@ -70,6 +70,13 @@ describe('session', () => {
     expect(readSession(signed(claims), SECRET, claims.exp)).toBeUndefined();
   });
 
+  // Guards: a clock that is ahead makes no session that outlives a sign-out everywhere, and a little of it locks nobody out.
+  test('one that has not begun is refused', () => {
+    const beginning = (iat: number) => signed({ ...claims, iat, exp: NOW + 7_200 });
+    expect(readSession(beginning(NOW + 300), SECRET, NOW)).toMatchObject({ iat: NOW + 300 });
+    expect(readSession(beginning(NOW + 301), SECRET, NOW)).toBeUndefined();
+  });
+
   // Guards: no session is for ever, and none is without a tenant, even when the signature is good.
   test.each([
     ['no exp', { exp: undefined }],

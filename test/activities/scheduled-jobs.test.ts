@@ -1,0 +1,41 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { reconcile } from '../../activities/scheduled-jobs.ts';
+import { createLog } from '../../src/platform/core/log.ts';
+import { createTriggers, type Trigger } from '../../src/platform/temporal/triggers.ts';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import { connectTo } from '../support/temporal.ts';
+
+let proxy: TcpProxy | undefined;
+let close: (() => Promise<void>) | undefined;
+afterEach(async () => {
+  await close?.();
+  await proxy?.close();
+});
+
+const triggerOf = (n: number): Trigger => ({
+  ...{ scheduleId: `reconcile-test/${n}`, revision: 1, enabled: true, when: { cron: '0 3 * * *' } },
+  ...{ workflowType: 'scheduledJob', taskQueue: 'nobody', args: [{}], workspaceId: 'acc_none', agent: '', note: '' },
+});
+
+// Guards: a look at the schedules that goes on long after its time, as a server that is slow is waited for, call by call.
+test('what waits for Temporal is given up when its time is over', async () => {
+  proxy = await startTcpProxy(process.env.TEST_TEMPORAL_ADDRESS!);
+  const temporal = await connectTo(proxy.address, createLog({ level: 'silent', pretty: false }));
+  close = () => temporal.close();
+  const triggers = createTriggers(temporal);
+  const inTime = (wanted: () => Promise<Trigger[]>) =>
+    Promise.race([
+      reconcile({ triggers, prefix: 'reconcile-test/', wanted }, AbortSignal.timeout(1_500)),
+      new Promise((resolve) => setTimeout(resolve, 6_000, 'still under way')),
+    ]);
+
+  const silencing = async () => {
+    proxy!.silence();
+    return [1, 2, 3].map(triggerOf);
+  };
+  expect(await inTime(silencing)).toEqual({ applied: 0, removed: 0 });
+  await expect(inTime(async () => [])).rejects.toThrow('the schedules could not be listed in time');
+
+  await proxy.restore();
+  expect(await inTime(async () => [])).toMatchObject({ applied: 0 });
+}, 30_000);

@@ -1,0 +1,185 @@
+/**
+ * The embedded service on a small disk of its own, for the proof of its troubles: it and the servers under it can be
+ * killed, the disk filled, and its database looked at while it is stopped, as nobody else has it while it runs.
+ */
+import { mkdir, mkdtemp, readdir, readFile, readlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { startPostgres } from '../../src/embedded/postgres.ts';
+import { createDatabase, type Database } from '../../src/platform/db/client.ts';
+import { endWithUs, removeWithUs } from '../bench/processes.ts';
+import { copyTemplate } from '../support/database-template.ts';
+import type { Replica } from '../support/deployment.ts';
+import { quietPort } from '../support/ports.ts';
+import { COMMANDS, startProcess } from '../support/service-process.ts';
+import { TEST_SECRETS } from '../support/service.ts';
+import { mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
+
+export type ServerName = 'postgres' | 'temporal';
+export const SERVERS: readonly ServerName[] = ['postgres', 'temporal'];
+
+export interface EmbeddedService {
+  /** The one process that clients see. */
+  replica: Replica & { url: string };
+  temporalAddress: string;
+  disk: SmallDisk;
+  /** A folder beside the disk, with the log of the service; removed with this process. */
+  folder: string;
+  /** Begins to start it. @returns whether it came to work; else it has ended by itself */
+  start(): Promise<boolean>;
+  /** Returns when it has ended. */
+  end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
+  killServer(name: ServerName): Promise<void>;
+  /** What it logged last. */
+  lastWords(): Promise<string>;
+  /** For whoever looks into the database: it is stopped, and started again. */
+  whileStopped<T>(ask: (db: Database) => Promise<T>): Promise<T>;
+  /** How many processes have the data of a server open. */
+  writersOf(name: ServerName): Promise<number>;
+  /** What was seen of more than one at a time, so far. */
+  tooManyWriters: Set<string>;
+  close(): Promise<void>;
+}
+
+/** What a server has open when it may write to its data. */
+const DATA_FILES: Record<ServerName, RegExp> = {
+  postgres: /\/postgres\/(base|global|pg_wal)\//,
+  temporal: /\/temporal\.db$/,
+};
+const LOOK_MS = 100;
+
+/**
+ * @param prepare makes what there is before the first start
+ * @param settings of the service
+ */
+export async function createEmbeddedService<Prepared>(
+  bytes: number,
+  settings: Record<string, string>,
+  prepare: (db: Database) => Promise<Prepared>,
+): Promise<EmbeddedService & { prepared: Prepared }> {
+  const folder = await mkdtemp(join(tmpdir(), 'aos-embedded-'));
+  removeWithUs(folder);
+  const dataDir = join(folder, 'data');
+  await mkdir(dataDir);
+  const disk = await mountSmallDisk(dataDir, bytes);
+  await copyTemplate(join(disk.inside, 'postgres'));
+
+  const port = await quietPort();
+  const controlPlanePort = await quietPort();
+  const temporalPort = await quietPort();
+  const { SECRETS_KEY: _, ...secrets } = TEST_SECRETS;
+  const env = {
+    ...{ ...secrets, DATA_DIR: dataDir, PORT: String(port), CONTROL_PLANE_PORT: String(controlPlanePort) },
+    ...{ TEMPORAL_PORT: String(temporalPort), PGLITE_PORT: String(await quietPort()) },
+    ...settings,
+  };
+  const controlPlaneUrl = `http://127.0.0.1:${controlPlanePort}`;
+  const replica: EmbeddedService['replica'] = {
+    ...{ name: 'service', part: 'api', url: `http://127.0.0.1:${port}`, controlPlaneUrl },
+    ...{ metricsUrl: `${controlPlaneUrl}/metrics`, running: undefined },
+  };
+  const logFile = join(folder, 'service.log');
+
+  async function start(): Promise<boolean> {
+    const { args, readyLine } = COMMANDS.service;
+    const started = startProcess(args, env, folder, logFile, disk.launcher);
+    endWithUs(started.child.pid!);
+    replica.running = started;
+    return started.logged(readyLine).then(
+      () => true,
+      () => false,
+    );
+  }
+  async function end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    const { running } = replica;
+    replica.running = undefined;
+    running?.child.kill(signal);
+    await running?.ended;
+  }
+
+  const lastWords = async (): Promise<string> => (await readFile(logFile, 'utf8')).slice(-2_000);
+
+  async function inDatabase<T>(ask: (db: Database) => Promise<T>): Promise<T> {
+    const postgres = await startPostgres({ dataDir: join(disk.inside, 'postgres') });
+    try {
+      const db = createDatabase({ url: postgres.url, poolSize: 1 });
+      try {
+        return await ask(db);
+      } finally {
+        await db.close();
+      }
+    } finally {
+      await postgres.stop();
+    }
+  }
+
+  const prepared = await inDatabase(prepare);
+
+  const tooManyWriters = new Set<string>();
+  let isWatched = true;
+  let isClosed = false;
+  async function keepWatching(): Promise<void> {
+    for (; !isClosed; await wait(LOOK_MS)) {
+      if (!isWatched) continue;
+      for (const name of SERVERS) {
+        const writers = await countWriters(name, dataDir);
+        if (writers > 1 && isWatched) tooManyWriters.add(`${writers} processes have the data of ${name} open`);
+      }
+    }
+  }
+  const watching = keepWatching();
+
+  return {
+    ...{ replica, temporalAddress: `127.0.0.1:${temporalPort}`, disk, folder, start, end, prepared, tooManyWriters },
+    writersOf: (name) => countWriters(name, dataDir),
+    async killServer(name) {
+      for (const pid of await pidsOf(name, dataDir)) if (isThere(pid)) process.kill(pid, 'SIGKILL');
+    },
+    lastWords,
+    async whileStopped(ask) {
+      await end('SIGTERM');
+      isWatched = false;
+      const answer = await inDatabase(ask);
+      isWatched = true;
+      if (!(await start())) throw new Error(`the service does not start again: ${await lastWords()}`);
+      return answer;
+    },
+    async close() {
+      await end('SIGTERM');
+      isClosed = true;
+      await watching;
+      await disk.close();
+    },
+  };
+}
+
+const isThere = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+/** By their command lines: each names the data that it is for. */
+async function pidsOf(name: ServerName, dataDir: string): Promise<number[]> {
+  const named =
+    name === 'postgres' ? `postgres-server.ts\0${dataDir}/postgres\0` : `--db-filename\0${dataDir}/temporal.db\0`;
+  const pids = (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry));
+  const found = pids.map(async (pid) => {
+    const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    return command.includes(named) ? [Number(pid)] : [];
+  });
+  return (await Promise.all(found)).flat();
+}
+
+async function countWriters(name: ServerName, dataDir: string): Promise<number> {
+  let writers = 0;
+  for (const pid of await pidsOf(name, dataDir)) {
+    const fds = await readdir(`/proc/${pid}/fd`).catch(() => []);
+    const links = await Promise.all(fds.map((fd) => readlink(`/proc/${pid}/fd/${fd}`).catch(() => '')));
+    if (links.some((link) => DATA_FILES[name].test(link))) writers += 1;
+  }
+  return writers;
+}
