@@ -13,7 +13,7 @@ import { deploy, type Deployment, type Replica } from '../support/deployment.ts'
 import { createCoverage, nameOf, shapeOf, sum, tablesOf, type Coverage } from './acks-coverage.ts';
 import { ACK_KINDS, prepareAcks } from './acks-kinds.ts';
 import { inspect, successRateOf } from './invariants.ts';
-import { MODEL, PRICES, startModelProvider } from './model-provider.ts';
+import { MODEL, PRICES, startModelProvider } from '../support/model-provider.ts';
 import { seeded } from './random.ts';
 import { prove } from './report.ts';
 import { startSink } from './sink.ts';

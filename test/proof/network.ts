@@ -11,7 +11,7 @@ import { removeWithUs } from '../bench/processes.ts';
 import { deploy, type Deployment, type Replica } from '../support/deployment.ts';
 import { startToxiproxy, type Fault, type Wire } from '../support/toxiproxy.ts';
 import { inspect, successRateOf } from './invariants.ts';
-import { MODEL, PRICES, startModelProvider } from './model-provider.ts';
+import { MODEL, PRICES, startModelProvider } from '../support/model-provider.ts';
 import { createPromises } from './network-promises.ts';
 import { between, pick, seeded, shuffled } from './random.ts';
 import { prove } from './report.ts';

@@ -7,6 +7,7 @@ import {
   ScheduleAlreadyRunning,
   ScheduleNotFoundError,
   ScheduleOverlapPolicy,
+  ServiceError,
   type ScheduleOptions,
 } from '@temporalio/client';
 import type { Log } from '../core/log.ts';
@@ -50,18 +51,20 @@ const optionsOf = (trigger: Trigger) =>
 
 /** Of a row that was just made. */
 const FIRST_REVISION = 1;
+/** How often it may turn out to be otherwise. */
+const TURNS = 3;
 
 const revisionIn = (note: string | undefined): number | undefined => {
   const [, digits] = /^revision (\d+)$/.exec(note ?? '') ?? [];
   return digits === undefined ? undefined : Number(digits);
 };
 
-const whenIt =
-  (Failure: new (...args: never[]) => Error, otherwise: () => Promise<unknown>) =>
-  (error: unknown): Promise<unknown> => {
-    if (error instanceof Failure) return otherwise();
-    throw error;
-  };
+const isThere = (error: unknown): boolean => error instanceof ScheduleAlreadyRunning;
+
+/** Also one that is deleted at this moment: it is asked about itself, and ends without an answer. */
+const isGone = (error: unknown): boolean =>
+  error instanceof ScheduleNotFoundError ||
+  (error instanceof ServiceError && /execution closed before/.test(String(error.cause)));
 
 export interface KnownTrigger {
   scheduleId: string;
@@ -76,14 +79,22 @@ export const createTriggers = (temporal: Temporal) => {
     /** A later revision that is there already stays. */
     async apply(trigger: Trigger): Promise<void> {
       const options = optionsOf(trigger);
-      const create = () => schedule.create(options);
+      const create = async () => void (await schedule.create(options));
       const update = () =>
         schedule
           .getHandle(trigger.scheduleId)
           .update((current) => ((revisionIn(current.state.note) ?? 0) > trigger.revision ? current : options));
-      // The likely one first: each is a round trip of a route's few seconds.
-      if (trigger.revision > FIRST_REVISION) await update().catch(whenIt(ScheduleNotFoundError, create));
-      else await create().catch(whenIt(ScheduleAlreadyRunning, update));
+      // The likely one first: each is a round trip of a route's few seconds. What the one finds has changed, it may be, before
+      // the other comes: somebody else makes and deletes at the same time.
+      let isNew = trigger.revision === FIRST_REVISION;
+      for (let left = TURNS; ; left--) {
+        try {
+          return await (isNew ? create() : update());
+        } catch (error) {
+          if (left === 0 || !(isNew ? isThere(error) : isGone(error))) throw error;
+          isNew = !isNew;
+        }
+      }
     },
 
     remove: (scheduleId: string): Promise<void> => removeSchedule(temporal, scheduleId),

@@ -6,12 +6,17 @@
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { phaseWorkflowId } from '../../../src/resources/projects/model.ts';
 import { connectTo } from '../../support/temporal.ts';
 import { startWorker, type RunningWorker } from '../../../src/worker.ts';
 import { makeTemplate, startProject } from '../../support/projects.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
+import { MODEL, PRICES, startModelProvider } from '../../support/model-provider.ts';
+import type { OpenAiServer } from '../../support/openai-server.ts';
 import { phases, story } from './model/arbitraries.ts';
 import { createTeller } from './model/teller.ts';
 import { faultsOf, isLegal, logMoves, movesOf, outdatedPhases, readState } from './model/record.ts';
@@ -26,14 +31,22 @@ let service: TestService;
 let tenant: Tenant;
 let sink: WebhookReceiver;
 let worker: RunningWorker;
-/** How many of the next answers are errors. */
-const broken = { answers: 0 };
+let provider: OpenAiServer;
+/** How many of the next answers of the sink, and calls of models, are errors. */
+const broken = { answers: 0, calls: 0 };
+const takes = (what: keyof typeof broken): boolean => broken[what] > 0 && broken[what]-- > 0;
 
 beforeAll(async () => {
-  sink = await startWebhookReceiver(() => (broken.answers > 0 ? (broken.answers--, 500) : 200));
+  sink = await startWebhookReceiver(() => (takes('answers') ? 500 : 200));
+  provider = await startModelProvider(() => takes('calls'));
+  const prices = join(await mkdtemp(join(tmpdir(), 'aos-model-')), 'prices.json');
+  await writeFile(prices, JSON.stringify(PRICES));
   service = await startTestService({
     worker: false,
-    env: { EGRESS_ALLOWLIST: sink.hostAndPort, HOUSEKEEPING_INTERVAL: '1h' },
+    env: {
+      ...{ EGRESS_ALLOWLIST: sink.hostAndPort, HOUSEKEEPING_INTERVAL: '1h', MODEL_PRICES: prices },
+      ...{ OPENAI_COMPATIBLE_BASE_URL: provider.baseUrl, OPENAI_COMPATIBLE_MODEL: MODEL },
+    },
   });
   worker = await openWorker();
   tenant = await service.tenant('acc_acme');
@@ -43,6 +56,7 @@ afterAll(async () => {
   await worker?.close();
   await service?.close();
   await sink?.close();
+  await provider?.close();
 });
 
 /** With a connection of its own: one connection takes one worker of a queue. */
@@ -75,7 +89,7 @@ test(
     const told = fc.asyncProperty(phases, story, async (spec, commands) => {
       const { db, temporal } = service.runtime;
       const slug = `story-${++stories}`;
-      broken.answers = 0;
+      Object.assign(broken, { answers: 0, calls: 0 });
       await makeTemplate(tenant, slug, spec, { params: PARAMS });
       const id = await startProject(tenant, slug, { params: { publish_url: sink.url } });
       const teller = createTeller({ db, temporal, tenant, id, broken, restartWorker });
@@ -95,7 +109,7 @@ test(
 
       try {
         for (const command of commands) await check(await teller.tell(command));
-        broken.answers = 0;
+        Object.assign(broken, { answers: 0, calls: 0 });
         await eventually(async () => {
           await teller.help();
           const { status } = await readState(db, id);

@@ -86,6 +86,10 @@ export type Command =
   | { does: 'let'; events: number }
   /** The next of the sink's answers is an error. */
   | { does: 'breakSink' }
+  /** So many of the next calls of models are refused: steps fail, and edit sessions, until they are mended. */
+  | { does: 'breakModel'; calls: number }
+  /** A phase may cost no more than nothing, or what it likes. */
+  | { does: 'budget'; which: Which; limit: '0.000001' | null }
   /** A new worker comes before the old one goes, goes after it, or takes over while the old one still ends. */
   | { does: 'restart'; how: 'rolling' | 'gap' | 'overlapping' }
   /** An operator ends the project's workflow by hand. */
@@ -127,6 +131,8 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   ...requests,
   { weight: 8, arbitrary: one('let', fc.record({ events: fc.integer({ min: 1, max: 8 }) })) },
   { weight: 2, arbitrary: bare('breakSink') },
+  { weight: 2, arbitrary: one('breakModel', fc.record({ calls: fc.integer({ min: 1, max: 6 }) })) },
+  { weight: 2, arbitrary: one('budget', fc.record({ which, limit: fc.constantFrom('0.000001', null) })) },
   { weight: 1, arbitrary: one('restart', fc.record({ how: fc.constantFrom('rolling', 'gap', 'overlapping') })) },
   { weight: 1, arbitrary: bare('terminate') },
   { weight: 1, arbitrary: bare('unknown') },

@@ -29,7 +29,8 @@ export interface Stage {
   temporal: Temporal;
   tenant: Tenant;
   id: string;
-  broken: { answers: number };
+  /** How many of the next answers of the sink, and calls of models, are errors. */
+  broken: { answers: number; calls: number };
   restartWorker(how: 'rolling' | 'gap' | 'overlapping'): Promise<void>;
 }
 
@@ -58,17 +59,24 @@ export function createTeller({ db, temporal, tenant, id, broken, restartWorker }
     return { ...state, isOrphaned };
   }
 
+  const logged = (what: string, body: unknown, answer: Answer): Answer => {
+    log.push(`${what} ${JSON.stringify(body) ?? ''} -> ${answer.status} ${JSON.stringify(answer.body).slice(0, 300)}`);
+    return answer;
+  };
   async function expectAnswer(path: string, body: unknown, expected: Expected): Promise<Answer> {
-    const answer = await post(path, body);
-    log.push(
-      `POST ${path} ${JSON.stringify(body) ?? ''} -> ${answer.status} ${JSON.stringify(answer.body).slice(0, 300)}`,
-    );
+    const answer = logged(`POST ${path}`, body, await post(path, body));
     if (answer.status < 300 && path !== 'run-step') isTerminated = false;
     // Nobody answered in time, as the worker was changing. It may still be carried out.
     if (answer.status === 502 && isRestarted) isUnsure = true;
     else if (!expected.includes(answer.status)) throw new Error(`expected ${expected.join(' or ')}: ${log.at(-1)}`);
     return answer;
   }
+  async function limit(slugs: readonly string[], to: string | null): Promise<void> {
+    const body = { phase_cost_budgets: Object.fromEntries(slugs.map((slug) => [slug, to])) };
+    const { status } = logged('PATCH', body, await tenant.cp('PATCH', `/v1/projects/${id}`, body));
+    if (status !== 200) throw new Error(`expected 200: ${log.at(-1)}`);
+  }
+  const slugsOf = ({ phases }: ProjectState) => phases.flatMap(({ kind, slug }) => (kind === 'regular' ? slug : []));
   const statusesOf = ({ phases }: ProjectState) => Object.fromEntries(phases.map(({ slug, status }) => [slug, status]));
 
   /** @returns how many attempts may begin although the project is paused */
@@ -209,6 +217,12 @@ export function createTeller({ db, temporal, tenant, id, broken, restartWorker }
         case 'breakSink':
           broken.answers += 1;
           return 0;
+        case 'breakModel':
+          broken.calls += command.calls;
+          return 0;
+        case 'budget':
+          await limit([choose(slugsOf(before), command.which)!], command.limit);
+          return 0;
         case 'restart':
           await restartWorker(command.how);
           isRestarted = true;
@@ -248,6 +262,7 @@ export function createTeller({ db, temporal, tenant, id, broken, restartWorker }
     /** Does what a person can do for a project that does not go on by itself. */
     async help(): Promise<void> {
       const state = await read();
+      if (state.pauseReason === 'budget_breached') await limit(slugsOf(state), null);
       for (const phase of state.phases) {
         const isFailed = phase.status === 'failed';
         // Each way out that there is: some phases are retried, some are completed with what they had.

@@ -4,14 +4,7 @@
  */
 import { createOfflineModel, type CallOptions, type Prompt } from '../../src/platform/models/offline.ts';
 import { countTokens } from '../../src/platform/models/tokens.ts';
-import {
-  answer,
-  callTools,
-  refuse,
-  startOpenAiServer,
-  type ChatRequest,
-  type OpenAiServer,
-} from '../support/openai-server.ts';
+import { answer, callTools, refuse, startOpenAiServer, type ChatRequest, type OpenAiServer } from './openai-server.ts';
 
 /** As `MODEL_PRICES` reads it: what is not priced cannot be charged to a wallet. */
 export const MODEL = 'proof-model';
@@ -24,10 +17,12 @@ interface WireMessage {
   tool_call_id?: string;
 }
 
-export async function startModelProvider(): Promise<OpenAiServer> {
+/** @param isRefusing asked with each call: whether it is to be refused, so that nothing tries it again */
+export async function startModelProvider(isRefusing = () => false): Promise<OpenAiServer> {
   const server = await startOpenAiServer();
   const mind = createOfflineModel(countTokens);
   server.otherwise((response, request) => {
+    if (isRefusing()) return refuse(400, { message: 'not today' })(response, request);
     void mind.doGenerate(asked(request)).then(
       ({ content }) => {
         const calls = content.flatMap((part) =>

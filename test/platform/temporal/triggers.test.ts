@@ -1,0 +1,30 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createTriggers, type Trigger } from '../../../src/platform/temporal/triggers.ts';
+import { connectTestTemporal, type TestTemporal } from '../../support/temporal.ts';
+
+let temporal: TestTemporal;
+beforeAll(async () => {
+  temporal = await connectTestTemporal();
+});
+afterAll(() => temporal?.close());
+
+// Guards: a change of a job at the moment of its deletion, which asks a schedule about itself that ends without an answer.
+test('a schedule is brought in line while somebody else deletes it', async () => {
+  const triggers = createTriggers(temporal);
+  const triggerOf = (n: number, revision: number): Trigger => ({
+    ...{ scheduleId: `${temporal.queuePrefix}race/${n}`, revision, enabled: true, when: { cron: '0 3 * * *' } },
+    ...{ workflowType: 'scheduledJob', taskQueue: 'nobody', args: [{}], workspaceId: 'acc_none', agent: '', note: '' },
+  });
+  for (const round of [1, 2, 3, 4]) {
+    const numbers = [...Array(30).keys()].map((n) => 100 * round + n);
+    await Promise.all(
+      numbers.map(async (n) => {
+        const { scheduleId } = triggerOf(n, 1);
+        await triggers.apply(triggerOf(n, 1));
+        await temporal.client.schedule.getHandle(scheduleId).describe();
+        await Promise.all([triggers.apply(triggerOf(n, 2)), triggers.remove(scheduleId)]);
+      }),
+    );
+    await Promise.all(numbers.map((n) => triggers.remove(triggerOf(n, 1).scheduleId)));
+  }
+}, 120_000);
