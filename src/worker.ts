@@ -52,8 +52,18 @@ export async function startWorker(runtime: Runtime, services: Services): Promise
   );
   const running = workers.map((worker) => worker.run());
   for (const run of running) run.catch((err: unknown) => log.fatal({ err }, 'a worker ended'));
+  const end = async (): Promise<void> => {
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+    await Promise.all(running);
+  };
 
-  if (served.includes('orchestration')) await keepSchedules(runtime, services);
+  if (served.includes('orchestration')) {
+    await keepSchedules(runtime, services).catch(async (error: unknown) => {
+      // They would poll for ever, and keep a process from ending that could not be started.
+      await end();
+      throw error;
+    });
+  }
   const stopSweeping = services.sandboxes.container.startSweeping(log);
   log.info(
     { queues: served.map((queue) => queueName(config, queue)), version: config.WORKER_BUILD_ID },
@@ -65,8 +75,7 @@ export async function startWorker(runtime: Runtime, services: Services): Promise
     },
     async close() {
       stopSweeping();
-      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-      await Promise.all(running);
+      await end();
     },
   };
 }

@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConfigError, type Config } from '../platform/core/config.ts';
 import { createLog, type Log } from '../platform/core/log.ts';
-import { isStorageFull } from '../platform/files/disk.ts';
+import { freeBytes, isStorageFull } from '../platform/files/disk.ts';
 import type { Services } from '../services.ts';
 import type { RunningWorker } from '../worker.ts';
 import { LOCAL_OWNER, makeSession, readCredentials, writeCredentials, type Credentials } from './credentials.ts';
@@ -120,10 +120,14 @@ export async function startEmbedded(env: NodeJS.ProcessEnv, options: EmbeddedOpt
     await writeCredentials(dataDir, credentials);
     return { config: runtime.config, log: runtime.log, credentials, timings, stop };
   } catch (error) {
+    const isFull = isStorageFull(error) || (await freeBytes(dataDir).catch(() => Infinity)) < NOTHING_FREE;
     await stop();
-    throw error;
+    throw isFull && !(error instanceof ConfigError) ? new ConfigError(unwritable(dataDir, FULL)) : error;
   }
 }
+
+const unwritable = (dataDir: string, reason: string): string =>
+  `DATA_DIR: ${dataDir} cannot be written to: ${reason}; correct that or set another directory`;
 
 /** @throws ConfigError when nothing can be written there */
 async function makeDataDir(dataDir: string): Promise<void> {
@@ -135,13 +139,13 @@ async function makeDataDir(dataDir: string): Promise<void> {
   } catch (error) {
     await rm(probe, { force: true }).catch(() => {});
     const { code, message } = error as NodeJS.ErrnoException;
-    const reason = isStorageFull(error) ? 'its disk is full' : (REFUSALS[code ?? ''] ?? message);
-    throw new ConfigError(
-      `DATA_DIR: ${dataDir} cannot be written to: ${reason}; correct that or set another directory`,
-    );
+    throw new ConfigError(unwritable(dataDir, isStorageFull(error) ? FULL : (REFUSALS[code ?? ''] ?? message)));
   }
 }
 
+const FULL = 'its disk is full';
+/** Bytes: less is of no use to a database, whichever way it says so. */
+const NOTHING_FREE = 1_024 ** 2;
 const REFUSALS: Record<string, string> = {
   EROFS: 'it is on a read-only file system',
   EACCES: 'permission denied',
