@@ -9,6 +9,7 @@ import { METERING } from '../workflows/metering/messages.ts';
 import { RETENTION } from '../workflows/retention/messages.ts';
 import { withoutParameters } from './platform/core/log.ts';
 import { observeActivities } from './platform/temporal/observe.ts';
+import { orAfter } from './platform/temporal/problems.ts';
 import { ensureSchedule, removeSchedule, type SystemSchedule } from './platform/temporal/schedules.ts';
 import { areQueuesSplit, queueName, QUEUES, type Queue } from './platform/temporal/task-queues.ts';
 import { versionOf } from './platform/temporal/deployments.ts';
@@ -24,6 +25,11 @@ import { withServices, type Services } from './services.ts';
 const HEALTH_TICK_MS = 60_000;
 const RETENTION_TICK_MS = 10 * 60_000;
 const METERING_TICK_MS = 60_000;
+/**
+ * For polls that Temporal is to answer when a worker ends. The SDK asks for that once, and if nobody hears it the polls
+ * wait for their own deadline, 70 s.
+ */
+const UNANSWERED_MS = 5_000;
 
 export interface RunningWorker {
   /** @throws Error when a part of it has ended by itself */
@@ -54,7 +60,11 @@ export async function startWorker(runtime: Runtime, services: Services): Promise
   for (const run of running) run.catch((err: unknown) => log.fatal({ err }, 'a worker ended'));
   const end = async (): Promise<void> => {
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-    await Promise.all(running);
+    await orAfter(
+      config.SHUTDOWN_GRACE + UNANSWERED_MS,
+      Promise.all(running).then(() => {}),
+      () => log.warn('a worker waits for Temporal, which does not answer; it is left to the end of the process'),
+    );
   };
 
   if (served.includes('orchestration')) {

@@ -3,7 +3,7 @@
  * lets a workflow start on the worker beside the route that accepted it, without a round trip.
  */
 import { Client, type ConnectionLike } from '@temporalio/client';
-import type { DataConverter } from '@temporalio/common';
+import { IllegalStateError, type DataConverter } from '@temporalio/common';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import { DefaultLogger, makeTelemetryFilterString, NativeConnection, Runtime, type LogEntry } from '@temporalio/worker';
 import type { Log } from '../core/log.ts';
@@ -54,13 +54,20 @@ export async function connectTemporal(
         dataConverter,
         interceptors: { workflow: [tracingClient] },
       });
-      return { connection, client, namespace, dataConverter, metricsUrl, close: () => connection.close() };
+      return { connection, client, namespace, dataConverter, metricsUrl, close: () => closeUnlessHeld(connection) };
     } catch (error) {
       if (Date.now() + waitMs > deadline) throw error;
       log.info({ address: connectionOptions.address }, 'waiting for the Temporal frontend');
       await new Promise((resolve) => setTimeout(resolve, waitMs));
     }
   }
+}
+
+/** A worker that could not end holds its connection until the process ends. */
+async function closeUnlessHeld(connection: NativeConnection): Promise<void> {
+  await connection.close().catch((error: unknown) => {
+    if (!(error instanceof IllegalStateError)) throw error;
+  });
 }
 
 /** That of the last connection. */
