@@ -17,6 +17,6 @@ test('proof:acks, small', async () => {
   );
   const [, reason] = /no native Postgres: (.*)/.exec(log) ?? [];
   if (isMissing('lost answers', reason)) return;
-  if (code !== 0) throw new Error(`${said}\n${log.slice(-4_000)}`);
+  if (code !== 0) throw new Error(`${log.slice(-2_000)}\n${said.slice(said.search(/\d+ violation|NOT PROVED/))}`);
   expect(said).toMatch(/statements that write, all +\d+ of/);
 }, 400_000);

@@ -3,7 +3,7 @@
  * and before the process hears of it, for each statement that writes; one to Temporal when it has carried a call out.
  * Nobody lists the statements: each that is met is cut off, the first time that it is met and some times more.
  */
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -13,7 +13,7 @@ import { deploy, type Deployment, type Replica } from '../support/deployment.ts'
 import { createCoverage, nameOf, shapeOf, sum, tablesOf, type Coverage } from './acks-coverage.ts';
 import { ACK_KINDS, prepareAcks } from './acks-kinds.ts';
 import { inspect, successRateOf } from './invariants.ts';
-import { MODEL, PRICES, startModelProvider } from '../support/model-provider.ts';
+import { modelSettings, startModelProvider } from '../support/model-provider.ts';
 import { seeded } from './random.ts';
 import { prove } from './report.ts';
 import { startSink } from './sink.ts';
@@ -41,15 +41,10 @@ await prove(
     const { times, workS, quietS, longestS } = small ? SMALL : FULL;
     const random = seeded(seed);
     const [sink, provider] = await Promise.all([startSink(), startModelProvider()]);
-    const prices = join(await makeFolder(), 'prices.json');
-    await writeFile(prices, JSON.stringify(PRICES));
     const wires = new Map<Replica, Wire>();
     const temporalWires = new Map<Replica, TemporalWire>();
     const deployment = await deploy({
-      settings: {
-        ...workloadSettings(sink),
-        ...{ OPENAI_COMPATIBLE_BASE_URL: provider.baseUrl, OPENAI_COMPATIBLE_MODEL: MODEL, MODEL_PRICES: prices },
-      },
+      settings: { ...workloadSettings(sink), ...(await modelSettings(provider.baseUrl, await makeFolder())) },
       async through({ from, to, address }) {
         const wire = await (to === 'postgres' ? startWire(address) : startTemporalWire(address));
         if ('written' in wire) wires.set(from, wire);
@@ -59,8 +54,6 @@ await prove(
     });
     const workload = await prepareWorkload({ deployment, sink, random, kinds: [...KINDS, ...ACK_KINDS] });
     await prepareAcks(workload, sink);
-    await wait(TOLD_MS);
-    const before = await writtenRows(deployment);
 
     const statements = createCoverage(times);
     const calls = createCoverage(times);
@@ -68,6 +61,9 @@ await prove(
       wire.written = (texts) => lose(replica, statements, [...new Set(texts.map(shapeOf))]);
     }
     for (const [replica, wire] of temporalWires) wire.carriedOut = (call) => lose(replica, calls, [call]);
+    // What was written before answers are lost is told by now, so that what is told later was written while they are.
+    await wait(TOLD_MS);
+    const before = await writtenRows(deployment);
     say('everything is up; work begins');
     workload.begin();
 
