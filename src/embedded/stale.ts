@@ -93,8 +93,8 @@ export async function stopServersOn(file: string): Promise<void> {
   }
 }
 
-/** @param args that follow each other */
-async function pidsWith(args: readonly string[]): Promise<number[]> {
+/** Of the processes whose command line has these arguments, which follow each other. */
+export async function pidsWith(args: readonly string[]): Promise<number[]> {
   if (process.platform === 'linux') {
     const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
     const commands = pids.map(async (pid) => [pid, await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')]);

@@ -11,6 +11,7 @@ import { openRows, openWorkflows, successRateOf, summaryOf, violationsOf } from 
 import { keepLogs } from './keep-logs.ts';
 import { HELD } from './money.ts';
 import { between, pick, seeded, shuffled } from './random.ts';
+import { isReadyWithin } from './ready.ts';
 import { prove } from './report.ts';
 import { startSink } from './sink.ts';
 import { waitsOverApi } from './waits.ts';
@@ -42,10 +43,9 @@ const whileAway =
     await startAgain(context);
   };
 
-async function startAgain({ service, violations }: Context): Promise<void> {
-  if (await service.start()) return;
-  violations.push(`it does not start: ${await service.lastWords()}`);
-  throw new Error(violations.at(-1));
+/** Nothing can be proved of what does not start. */
+async function startAgain({ service }: Pick<Context, 'service'>): Promise<void> {
+  if (!(await service.start())) throw new Error(`it does not start: ${await service.lastWords()}`);
 }
 
 const killServers =
@@ -181,14 +181,15 @@ await prove(
       await wait(between(random, 2_000, 8_000));
       say(`${i + 1} of ${places.length}: ${name}`);
       workload.faultBegins();
-      const endedByItself = watchForEnd(service);
       await trouble(context);
-      longestBackMs = Math.max(longestBackMs, await untilReady(context, name));
+      const overAt = Date.now();
+      const isReady = await isReadyWithin(READY_MS, service.replica.url);
+      longestBackMs = Math.max(longestBackMs, Date.now() - overAt);
       workload.faultEnds();
-      if (await endedByItself()) {
+      if (hasEnded(service)) {
         violations.push(`${name}: the service ended by itself: ${await service.lastWords()}`);
         await startAgain(context);
-      }
+      } else if (!isReady) violations.push(`not ready ${READY_MS / 1_000} s after: ${name}`);
       done.set(name, (done.get(name) ?? 0) + 1);
     }
     say('no more troubles');
@@ -216,30 +217,10 @@ await prove(
   },
 );
 
-/** @returns whether the process that works at the end of a trouble has ended without being told to */
-function watchForEnd({ replica }: EmbeddedService): () => Promise<boolean> {
-  return async () => {
-    const { running } = replica;
-    return Promise.race([running!.ended.then(() => true), wait(100, false)]);
-  };
-}
-
-/** @returns after how many milliseconds */
-async function untilReady({ service: { replica }, violations }: Context, after: string): Promise<number> {
-  const startedAt = Date.now();
-  for (;;) {
-    const isReady = await fetch(`${replica.url}/readyz`, { signal: AbortSignal.timeout(5_000) }).then(
-      async (response) => (await response.text(), response.ok),
-      () => false,
-    );
-    const tookMs = Date.now() - startedAt;
-    if (isReady) return tookMs;
-    if (tookMs > READY_MS) {
-      violations.push(`not ready ${READY_MS / 1_000} s after: ${after}`);
-      return tookMs;
-    }
-    await wait(200);
-  }
+/** Without being told to. */
+function hasEnded({ replica: { running } }: EmbeddedService): boolean {
+  const { exitCode, signalCode } = running!.child;
+  return exitCode !== null || signalCode !== null;
 }
 
 /** People answer what waits; then it is stopped, and the record is looked at. What is still open goes on. */
@@ -257,7 +238,9 @@ async function untilSettled(
     const seen = await service.whileStopped(async (db) => {
       const open = await openRows(db, customerId);
       const held = await db.rows<{ what: string }>(HELD(customerId));
-      const left = [...open, ...held.map(({ what }) => what), ...(open.length === 0 ? workflows : [])];
+      // Only then, as the list is long before.
+      if (open.length === 0) open.push(...workflows);
+      const left = [...open, ...held.map(({ what }) => what)];
       if (left.length > 0 && !isLate) return left;
       const options = { db, workload, sink };
       const late = open.map((what) => `${what} ${RECOVERY_MS / 1_000} s after the troubles`);

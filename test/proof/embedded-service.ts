@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { startPostgres } from '../../src/embedded/postgres.ts';
+import { pidsWith } from '../../src/embedded/stale.ts';
 import { createDatabase, type Database } from '../../src/platform/db/client.ts';
 import { endWithUs, removeWithUs } from '../bench/processes.ts';
 import { copyTemplate } from '../support/database-template.ts';
@@ -134,7 +135,13 @@ export async function createEmbeddedService<Prepared>(
     ...{ replica, temporalAddress: `127.0.0.1:${temporalPort}`, disk, folder, start, end, prepared, tooManyWriters },
     writersOf: (name) => countWriters(name, dataDir),
     async killServer(name) {
-      for (const pid of await pidsOf(name, dataDir)) if (isThere(pid)) process.kill(pid, 'SIGKILL');
+      for (const pid of await pidsOf(name, dataDir)) {
+        try {
+          process.kill(pid, 'SIGKILL');
+        } catch {
+          // Ended meanwhile.
+        }
+      }
     },
     lastWords,
     async whileStopped(ask) {
@@ -154,25 +161,9 @@ export async function createEmbeddedService<Prepared>(
   };
 }
 
-const isThere = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-};
-
 /** By their command lines: each names the data that it is for. */
-async function pidsOf(name: ServerName, dataDir: string): Promise<number[]> {
-  const named =
-    name === 'postgres' ? `postgres-server.ts\0${dataDir}/postgres\0` : `--db-filename\0${dataDir}/temporal.db\0`;
-  const pids = (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry));
-  const found = pids.map(async (pid) => {
-    const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-    return command.includes(named) ? [Number(pid)] : [];
-  });
-  return (await Promise.all(found)).flat();
-}
+const pidsOf = (name: ServerName, dataDir: string): Promise<number[]> =>
+  pidsWith(name === 'postgres' ? [`${dataDir}/postgres`] : ['--db-filename', `${dataDir}/temporal.db`]);
 
 async function countWriters(name: ServerName, dataDir: string): Promise<number> {
   let writers = 0;

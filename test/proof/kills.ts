@@ -2,6 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Deployment, Replica } from '../support/deployment.ts';
 import { between, pick } from './random.ts';
+import { isReadyWithin } from './ready.ts';
 import type { Sink, SinkRequest } from './sink.ts';
 import { ownerOf } from './socket-owner.ts';
 import type { Trap, Wire } from './wire.ts';
@@ -43,15 +44,8 @@ async function killReplicas(
 async function untilReady({ replicas }: Deployment): Promise<void> {
   const deadline = Date.now() + READY_MS;
   for (const { url, name } of replicas.filter(({ part }) => part === 'api')) {
-    for (;;) {
-      const status = await fetch(`${url}/readyz`).then(
-        async (response) => (await response.text(), response.status),
-        () => 0,
-      );
-      if (status === 200) break;
-      if (Date.now() > deadline) throw new Error(`${name} is not ready ${READY_MS / 1_000} s after a kill (${status})`);
-      await wait(100);
-    }
+    if (await isReadyWithin(deadline - Date.now(), url!)) continue;
+    throw new Error(`${name} is not ready ${READY_MS / 1_000} s after a kill`);
   }
 }
 

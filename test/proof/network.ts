@@ -2,7 +2,7 @@
  * R2: every link between two parts is slowed, cut into bits, reset, silenced and taken down while mixed work goes
  * through all of them. What was promised holds during each fault, and everything is as it should be after.
  */
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -11,9 +11,10 @@ import { removeWithUs } from '../bench/processes.ts';
 import { deploy, type Deployment, type Replica } from '../support/deployment.ts';
 import { startToxiproxy, type Fault, type Wire } from '../support/toxiproxy.ts';
 import { inspect, successRateOf } from './invariants.ts';
-import { MODEL, PRICES, startModelProvider } from '../support/model-provider.ts';
+import { modelSettings, startModelProvider } from '../support/model-provider.ts';
 import { createPromises } from './network-promises.ts';
 import { between, pick, seeded, shuffled } from './random.ts';
+import { isReadyWithin } from './ready.ts';
 import { prove } from './report.ts';
 import { startSink } from './sink.ts';
 import { prepareWorkload, workloadSettings, type Workload } from './workload.ts';
@@ -60,15 +61,9 @@ await prove(
     };
     const folder = await mkdtemp(join(tmpdir(), 'aos-network-'));
     removeWithUs(folder);
-    const prices = join(folder, 'prices.json');
-    await writeFile(prices, JSON.stringify(PRICES));
     const modelAddress = await wire('worker-model', new URL(provider.baseUrl).host);
     const deployment = await deploy({
-      settings: {
-        ...workloadSettings(sink),
-        ...{ OPENAI_COMPATIBLE_BASE_URL: `http://${modelAddress}/v1`, OPENAI_COMPATIBLE_MODEL: MODEL },
-        MODEL_PRICES: prices,
-      },
+      settings: { ...workloadSettings(sink), ...(await modelSettings(`http://${modelAddress}/v1`, folder)) },
       through: ({ from, to, address }) => wire(`${from.name}-${to}`, address),
     });
     say('up');
@@ -171,12 +166,7 @@ function watchProcesses({ replicas }: Deployment): string[] {
 async function untilReady({ replicas }: Deployment): Promise<number> {
   const startedAt = Date.now();
   for (const { url } of replicas.filter(({ part }) => part === 'api')) {
-    const isReady = () =>
-      fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5_000) }).then(
-        ({ ok }) => ok,
-        () => false,
-      );
-    while (!(await isReady()) && Date.now() - startedAt < BACK_MS) await wait(100);
+    await isReadyWithin(startedAt + BACK_MS - Date.now(), url!);
   }
   return Date.now() - startedAt;
 }

@@ -4,6 +4,8 @@
  */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../src/platform/db/client.ts';
+import { isInFlight, type TaskStatus } from '../../src/resources/projects/model.ts';
+import { TERMINAL_EVENT, type RunEventType } from '../../src/resources/runs/model.ts';
 import type { Reply, Request } from './workload.ts';
 
 export interface Gate {
@@ -53,12 +55,12 @@ export const waitsInDatabase = (db: Database, customerId: string): Waits => ({
 interface Row {
   id: string;
   title: string;
-  status: string;
+  status: TaskStatus;
   step_slug: string;
   gate_kind: string | null;
 }
 
-const ENDS = ['run_completed', 'run_failed', 'run_cancelled'];
+const ENDS: readonly RunEventType[] = Object.values(TERMINAL_EVENT);
 
 /** Of what is open it sees the newest 500 of each kind. */
 export function waitsOverApi(call: (request: Request) => Promise<Reply>): Waits {
@@ -72,7 +74,7 @@ export function waitsOverApi(call: (request: Request) => Promise<Reply>): Waits 
     const phases = await list(`/v1/projects/${projectId}/tasks`);
     const steps: Row[] = [];
     for (const { id, status } of phases) {
-      if (['blocked', 'failed', 'running'].includes(status)) {
+      if (status === 'failed' || isInFlight(status)) {
         steps.push(...(await list(`/v1/projects/${projectId}/tasks/${id}/subtasks`)));
       }
     }
@@ -98,7 +100,7 @@ export function waitsOverApi(call: (request: Request) => Promise<Reply>): Waits 
       }));
     },
     async countOpen() {
-      const runs = await list<{ last_event_type: string }>('/v1/runs?limit=500');
+      const runs = await list<{ last_event_type: RunEventType }>('/v1/runs?limit=500');
       return runs.filter(({ last_event_type }) => !ENDS.includes(last_event_type)).length;
     },
   };

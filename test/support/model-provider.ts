@@ -2,13 +2,25 @@
  * A model provider over the wire whose mind is the offline model: the same prompts with the same directives, asked for
  * through the OpenAI protocol, so that the link between worker and model can be broken like every other.
  */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createOfflineModel, type CallOptions, type Prompt } from '../../src/platform/models/offline.ts';
 import { countTokens } from '../../src/platform/models/tokens.ts';
 import { answer, callTools, refuse, startOpenAiServer, type ChatRequest, type OpenAiServer } from './openai-server.ts';
 
+const MODEL = 'proof-model';
 /** As `MODEL_PRICES` reads it: what is not priced cannot be charged to a wallet. */
-export const MODEL = 'proof-model';
-export const PRICES = { [MODEL]: { input_usd_per_mtok: 1, output_usd_per_mtok: 5 } };
+const PRICES = { [MODEL]: { input_usd_per_mtok: 1, output_usd_per_mtok: 5 } };
+
+/**
+ * By which a service asks it.
+ * @param folder where the prices are kept
+ */
+export async function modelSettings(baseUrl: string, folder: string): Promise<Record<string, string>> {
+  const prices = join(folder, 'prices.json');
+  await writeFile(prices, JSON.stringify(PRICES));
+  return { OPENAI_COMPATIBLE_BASE_URL: baseUrl, OPENAI_COMPATIBLE_MODEL: MODEL, MODEL_PRICES: prices };
+}
 
 interface WireMessage {
   role: string;

@@ -1,6 +1,6 @@
 /**
  * A directory on a small disk of its own, a tmpfs that only those see who are started with its launcher. It stays for as
- * long as its keeper runs, whoever of the others is killed. Linux, as root or where anybody may have mounts of their own.
+ * long as whoever mounted it, whoever of the others is killed. Linux, as root or where anybody may have mounts of their own.
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -40,7 +40,8 @@ const FILLING = 'filling-';
 /** @param directory one that is there, and empty */
 export async function mountSmallDisk(directory: string, bytes: number): Promise<SmallDisk> {
   const [program, ...args] = having(`mount -t tmpfs -o size=${bytes} tmpfs ${directory} && echo mounted`);
-  const keeper = spawn(program!, [...args, 'sleep', 'infinity'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  // Ends with its input, and so with this process, however that ends.
+  const keeper = spawn(program!, [...args, 'cat'], { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = once(keeper, 'exit');
   await Promise.race([
     once(keeper.stdout, 'data'),

@@ -3,6 +3,8 @@ import {
   ScheduleAlreadyRunning,
   ScheduleNotFoundError,
   ScheduleOverlapPolicy,
+  ServiceError,
+  type ScheduleHandle,
   type ScheduleOptions,
   type ScheduleSpec,
 } from '@temporalio/client';
@@ -40,13 +42,38 @@ export async function ensureSchedule(
     // What ticks all the time need not make a tick good.
     policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: 'cron' in when ? CATCH_UP : '1 minute' },
   } satisfies ScheduleOptions;
-  try {
-    await temporal.client.schedule.create(options);
-  } catch (error) {
-    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-    await temporal.client.schedule
-      .getHandle(scheduleId)
-      .update((current) => ({ ...current, ...options, state: current.state }));
+  await putSchedule(temporal, options, (current) => ({ ...current, ...options, state: current.state }));
+}
+
+/** How often it may turn out to be otherwise. */
+const TURNS = 3;
+
+const isThere = (error: unknown): boolean => error instanceof ScheduleAlreadyRunning;
+
+/** Also one that is deleted at this moment: it is asked about itself, and ends without an answer. */
+const isGone = (error: unknown): boolean =>
+  error instanceof ScheduleNotFoundError ||
+  (error instanceof ServiceError && /execution closed before/.test(String(error.cause)));
+
+/**
+ * Makes it, or changes the one that is there. What was found of it may have changed before the next call comes: somebody
+ * else makes and deletes at the same time.
+ * @param isNew which of the two is likely, and so tried first: each is a round trip of a route's few seconds
+ */
+export async function putSchedule(
+  { client: { schedule } }: Temporal,
+  options: ScheduleOptions,
+  change: Parameters<ScheduleHandle['update']>[0],
+  isNew = true,
+): Promise<void> {
+  for (let left = TURNS; ; left--) {
+    try {
+      await (isNew ? schedule.create(options) : schedule.getHandle(options.scheduleId).update(change));
+      return;
+    } catch (error) {
+      if (left === 0 || !(isNew ? isThere(error) : isGone(error))) throw error;
+      isNew = !isNew;
+    }
   }
 }
 

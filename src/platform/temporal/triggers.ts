@@ -3,17 +3,11 @@
  * (which the list of schedules shows and an update can change), and bringing a schedule in line with its row is one
  * operation that can be repeated by anybody at any time.
  */
-import {
-  ScheduleAlreadyRunning,
-  ScheduleNotFoundError,
-  ScheduleOverlapPolicy,
-  ServiceError,
-  type ScheduleOptions,
-} from '@temporalio/client';
+import { ScheduleOverlapPolicy, type ScheduleOptions } from '@temporalio/client';
 import type { Log } from '../core/log.ts';
 import type { Temporal } from './client.ts';
 import { withinDeadline } from './problems.ts';
-import { CATCH_UP, removeSchedule, specOf, type When } from './schedules.ts';
+import { CATCH_UP, putSchedule, removeSchedule, specOf, type When } from './schedules.ts';
 import { searchAttributes } from './search-attributes.ts';
 
 export interface Trigger {
@@ -51,20 +45,11 @@ const optionsOf = (trigger: Trigger) =>
 
 /** Of a row that was just made. */
 const FIRST_REVISION = 1;
-/** How often it may turn out to be otherwise. */
-const TURNS = 3;
 
 const revisionIn = (note: string | undefined): number | undefined => {
   const [, digits] = /^revision (\d+)$/.exec(note ?? '') ?? [];
   return digits === undefined ? undefined : Number(digits);
 };
-
-const isThere = (error: unknown): boolean => error instanceof ScheduleAlreadyRunning;
-
-/** Also one that is deleted at this moment: it is asked about itself, and ends without an answer. */
-const isGone = (error: unknown): boolean =>
-  error instanceof ScheduleNotFoundError ||
-  (error instanceof ServiceError && /execution closed before/.test(String(error.cause)));
 
 export interface KnownTrigger {
   scheduleId: string;
@@ -77,24 +62,15 @@ export const createTriggers = (temporal: Temporal) => {
 
   return {
     /** A later revision that is there already stays. */
-    async apply(trigger: Trigger): Promise<void> {
+    apply(trigger: Trigger): Promise<void> {
       const options = optionsOf(trigger);
-      const create = async () => void (await schedule.create(options));
-      const update = () =>
-        schedule
-          .getHandle(trigger.scheduleId)
-          .update((current) => ((revisionIn(current.state.note) ?? 0) > trigger.revision ? current : options));
-      // The likely one first: each is a round trip of a route's few seconds. What the one finds has changed, it may be, before
-      // the other comes: somebody else makes and deletes at the same time.
-      let isNew = trigger.revision === FIRST_REVISION;
-      for (let left = TURNS; ; left--) {
-        try {
-          return await (isNew ? create() : update());
-        } catch (error) {
-          if (left === 0 || !(isNew ? isThere(error) : isGone(error))) throw error;
-          isNew = !isNew;
-        }
-      }
+      const isLater = (note: string | undefined) => (revisionIn(note) ?? 0) > trigger.revision;
+      return putSchedule(
+        temporal,
+        options,
+        (current) => (isLater(current.state.note) ? current : options),
+        trigger.revision === FIRST_REVISION,
+      );
     },
 
     remove: (scheduleId: string): Promise<void> => removeSchedule(temporal, scheduleId),

@@ -21,7 +21,8 @@ test('a schedule is brought in line while somebody else deletes it', async () =>
       numbers.map(async (n) => {
         const { scheduleId } = triggerOf(n, 1);
         await triggers.apply(triggerOf(n, 1));
-        await temporal.client.schedule.getHandle(scheduleId).describe();
+        // One that has not come to anything yet, and one that has.
+        if (n % 2 === 0) await temporal.client.schedule.getHandle(scheduleId).describe();
         const both = await Promise.allSettled([triggers.apply(triggerOf(n, 2)), triggers.remove(scheduleId)]);
         expect(both).toEqual([{ status: 'fulfilled' }, { status: 'fulfilled' }]);
       }),

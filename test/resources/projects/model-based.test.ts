@@ -6,7 +6,7 @@
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { phaseWorkflowId } from '../../../src/resources/projects/model.ts';
@@ -15,7 +15,7 @@ import { startWorker, type RunningWorker } from '../../../src/worker.ts';
 import { makeTemplate, startProject } from '../../support/projects.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
-import { MODEL, PRICES, startModelProvider } from '../../support/model-provider.ts';
+import { modelSettings, startModelProvider } from '../../support/model-provider.ts';
 import type { OpenAiServer } from '../../support/openai-server.ts';
 import { phases, story } from './model/arbitraries.ts';
 import { createTeller } from './model/teller.ts';
@@ -32,6 +32,7 @@ let tenant: Tenant;
 let sink: WebhookReceiver;
 let worker: RunningWorker;
 let provider: OpenAiServer;
+let folder: string;
 /** How many of the next answers of the sink, and calls of models, are errors. */
 const broken = { answers: 0, calls: 0 };
 const takes = (what: keyof typeof broken): boolean => broken[what] > 0 && broken[what]-- > 0;
@@ -39,13 +40,12 @@ const takes = (what: keyof typeof broken): boolean => broken[what] > 0 && broken
 beforeAll(async () => {
   sink = await startWebhookReceiver(() => (takes('answers') ? 500 : 200));
   provider = await startModelProvider(() => takes('calls'));
-  const prices = join(await mkdtemp(join(tmpdir(), 'aos-model-')), 'prices.json');
-  await writeFile(prices, JSON.stringify(PRICES));
+  folder = await mkdtemp(join(tmpdir(), 'aos-model-'));
   service = await startTestService({
     worker: false,
     env: {
-      ...{ EGRESS_ALLOWLIST: sink.hostAndPort, HOUSEKEEPING_INTERVAL: '1h', MODEL_PRICES: prices },
-      ...{ OPENAI_COMPATIBLE_BASE_URL: provider.baseUrl, OPENAI_COMPATIBLE_MODEL: MODEL },
+      ...{ EGRESS_ALLOWLIST: sink.hostAndPort, HOUSEKEEPING_INTERVAL: '1h' },
+      ...(await modelSettings(provider.baseUrl, folder)),
     },
   });
   worker = await openWorker();
@@ -57,6 +57,7 @@ afterAll(async () => {
   await service?.close();
   await sink?.close();
   await provider?.close();
+  await rm(folder, { recursive: true, force: true });
 });
 
 /** With a connection of its own: one connection takes one worker of a queue. */
