@@ -6,12 +6,15 @@ import { textRequests, type TextOptions } from './hostile-text-requests.ts';
 import type { RequestParts } from './send.ts';
 
 const common = { surface: 'public', credential: 'api-key', summary: 'Beside', status: 200, reply: BINARY } as const;
-const text = z.string();
+/** As long as most of them take. */
+const text = z.string().max(500);
+/** As long as fits into a body there with an escape for each character. */
+const longText = z.string().max(5_000);
 
 const ADDRESSES: readonly [Pick<Endpoint, 'id' | 'method' | 'path' | 'query' | 'body'>, RequestParts][] = [
   [{ id: 'login.page', method: 'get', path: '/login', query: z.object({ next: text }) }, { query: { next: '/docs' } }],
   [
-    { id: 'login.code', method: 'post', path: '/login/code', body: z.object({ email: text, next: text }) },
+    { id: 'login.code', method: 'post', path: '/login/code', body: z.object({ email: longText, next: text }) },
     { body: { email: 'nobody@example.com', next: '/docs' } },
   ],
   [
@@ -58,8 +61,11 @@ const ADDRESSES: readonly [Pick<Endpoint, 'id' | 'method' | 'path' | 'query' | '
     {
       ...{ id: 'mcp.call', method: 'post', path: '/mcp' },
       body: z.object({
-        ...{ jsonrpc: text, id: z.int(), method: text },
-        params: z.object({ name: text, arguments: z.object({ prompt: text, agent: text, run_id: text }) }),
+        ...{ jsonrpc: z.string(), id: z.int(), method: z.string() },
+        params: z.object({
+          name: z.string(),
+          arguments: z.object({ prompt: z.string(), agent: z.string(), run_id: z.string() }),
+        }),
       }),
     },
     { body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'get_run', arguments: { run_id: 'x' } } } },
