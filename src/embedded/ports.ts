@@ -1,6 +1,7 @@
 /** Ports are looked at before anything starts, so that a busy one is a message about a setting and not a stack trace. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError, type Config } from '../platform/core/config.ts';
 
 export interface WantedPort {
@@ -9,7 +10,13 @@ export interface WantedPort {
   port: number;
   /** Undefined: all interfaces. */
   host?: string;
+  /** Of a server beside the service, which outlives one that was killed by a moment. */
+  isServers?: boolean;
 }
+
+/** For that moment. */
+const LINGERS_MS = 5_000;
+const LOOK_MS = 50;
 
 /** The ports that the settings ask for; those of embedded servers only when somebody fixed them. */
 export function wantedPorts(config: Config, env: NodeJS.ProcessEnv): WantedPort[] {
@@ -24,6 +31,7 @@ export function wantedPorts(config: Config, env: NodeJS.ProcessEnv): WantedPort[
       setting,
       port: embeddedPort(env, setting),
       host: '127.0.0.1',
+      isServers: true,
     })),
   ].filter(({ port }) => port > 0);
 }
@@ -49,9 +57,16 @@ export async function isFree({ port, host }: WantedPort): Promise<boolean> {
   }
 }
 
+async function isFreeSoon(wanted: WantedPort): Promise<boolean> {
+  for (const deadline = Date.now() + LINGERS_MS; Date.now() < deadline; await sleep(LOOK_MS)) {
+    if (await isFree(wanted)) return true;
+  }
+  return false;
+}
+
 /** @throws ConfigError that names each busy port and its setting */
 export async function requireFreePorts(wanted: readonly WantedPort[]): Promise<void> {
-  const free = await Promise.all(wanted.map(isFree));
+  const free = await Promise.all(wanted.map((each) => (each.isServers ? isFreeSoon(each) : isFree(each))));
   const busy = wanted.filter((_, i) => !free[i]);
   if (busy.length === 0) return;
   throw new ConfigError(

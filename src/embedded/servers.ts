@@ -8,6 +8,8 @@ import { stopServersOn, type DataDirClaim } from './stale.ts';
 import { supervise, type Supervised } from './supervise.ts';
 import { findTemporalCli, startTemporal, type EmbeddedTemporal } from './temporal.ts';
 
+export const temporalFile = (dataDir: string): string => join(dataDir, 'temporal.db');
+
 export interface Servers {
   databaseUrl: string;
   /** host:port */
@@ -102,7 +104,7 @@ async function temporalStarter(env: NodeJS.ProcessEnv, { dataDir }: ServersOptio
   let port = embeddedPort(env, 'TEMPORAL_PORT');
   let uiPort = embeddedPort(env, 'TEMPORAL_UI_PORT');
   return async () => {
-    const dbFile = join(dataDir, 'temporal.db');
+    const dbFile = temporalFile(dataDir);
     // It has no lock of its own.
     await stopServersOn(dbFile);
     const server = await startTemporal({ cliPath, dbFile, port, uiPort });

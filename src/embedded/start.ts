@@ -16,9 +16,9 @@ import { LOCAL_OWNER, makeSession, readCredentials, writeCredentials, type Crede
 import { localIdentity } from './identity.ts';
 import { requireFreePorts, wantedPorts } from './ports.ts';
 import { loadSecrets } from './secrets.ts';
-import { startServers } from './servers.ts';
+import { startServers, temporalFile } from './servers.ts';
 import { checkSettings } from './settings.ts';
-import { claimDataDir } from './stale.ts';
+import { claimDataDir, stopServersOn } from './stale.ts';
 
 export interface Embedded {
   config: Config;
@@ -57,15 +57,18 @@ export async function startEmbedded(env: NodeJS.ProcessEnv, options: EmbeddedOpt
   };
 
   try {
-    const { LOG_LEVEL } = await readyFor(env);
+    const config = checkSettings(env);
     await makeDataDir(dataDir);
     if (options.throwAway) defer(() => rm(dataDir, { recursive: true, force: true }));
     const claim = await claimDataDir(dataDir);
     defer(claim.release);
+    // What a killed service left running may hold its ports.
+    await stopServersOn(temporalFile(dataDir));
+    await requireFreePorts(wantedPorts(config, env));
     const secrets = await loadSecrets(env, dataDir);
     const identity = await localIdentity(env, dataDir);
 
-    log = createLog({ level: LOG_LEVEL });
+    log = createLog({ level: config.LOG_LEVEL });
     const [modules, servers] = await settled([
       timed('modules', loadModules),
       startServers(env, { dataDir, claim, log, defer, timed }),
@@ -153,13 +156,6 @@ const REFUSALS: Record<string, string> = {
   ENOTDIR: 'a part of its path is no directory',
   EEXIST: 'it is no directory',
 };
-
-/** Settings and ports first: what is wrong with them is said before anything is made. */
-async function readyFor(env: NodeJS.ProcessEnv): Promise<Config> {
-  const config = checkSettings(env);
-  await requireFreePorts(wantedPorts(config, env));
-  return config;
-}
 
 /** Loaded while the servers start: together they are most of the code of the service. */
 async function loadModules() {

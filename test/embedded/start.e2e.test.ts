@@ -99,6 +99,22 @@ test('recovers after kill -9', async () => {
   expect(await Promise.all(Object.values(children).map(isRunning))).toEqual([false, false]);
 }, 40_000);
 
+// Guards: a service that was killed and cannot be started again, as what is left of it holds a port that is set.
+test('recovers with its Temporal left behind, on its port, and noted nowhere', async () => {
+  const { postgres, temporal } = await processes();
+  const { port: TEMPORAL_PORT } = new URL(`http://${(await credentials()).temporal_address}`);
+  // It would take Temporal along.
+  process.kill(postgres!.pid, 'SIGSTOP');
+  await end('SIGKILL');
+  process.kill(postgres!.pid, 'SIGKILL');
+  await rm(join(dataDir, 'processes.json'));
+  expect(await isRunning(temporal!)).toBe(true);
+  service = startCli(['start'], { ...env(), TEMPORAL_PORT });
+  await readyLine(service);
+  expect(await isRunning(temporal!)).toBe(false);
+  expect((await credentials()).temporal_address).toContain(`:${TEMPORAL_PORT}`);
+}, 40_000);
+
 // Guards: `run --follow` shows the timeline to its end and says by its exit code how the run went.
 test('follows a run from the command line', async () => {
   const prompt = 'What is 2 + 3? [[tool:calculator {"expression":"2+3"}]]';
