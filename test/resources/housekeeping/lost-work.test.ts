@@ -185,6 +185,11 @@ describe('a project', () => {
     await makeTemplate(acme, 'posting', [
       phaseSpec('text', [agentStep('write', { instructions: post('never-6'), tools: ['http_request'] })]),
     ]);
+    await makeTemplate(acme, 'posted', [
+      phaseSpec('text', [
+        agentStep('write', { instructions: `${post('sent-7')} [[then]] ${get('held-7')}`, tools: ['http_request'] }),
+      ]),
+    ]);
     await makeTemplate(acme, 'beside', [
       phaseSpec('left', [agentStep('write'), gateStep('approve')]),
       phaseSpec('right', [agentStep('write'), gateStep('approve')]),
@@ -232,6 +237,19 @@ describe('a project', () => {
     await askAboutProject(id);
     expect(await untilProject(acme, id, 'paused')).toMatchObject({ pause_reason: 'nonidempotent_crash' });
     expect(timesAt('never-6')).toBe(1);
+  });
+
+  // Guards: an effect that is known to have happened, in a step that died later on and would begin from the start.
+  test('is paused where doing it again would repeat an effect', async () => {
+    held();
+    const id = await startProject(acme, 'posted');
+    await arrived('held-7');
+    const [lost] = await attemptsAt(acme, id, 'text', 'write');
+    await forget(projectWorkflowId(id), phaseWorkflowId(id, 'text', 1), runWorkflowId(lost!.child_run_id));
+    mayAnswer.resolve();
+    await askAboutProject(id);
+    expect(await untilProject(acme, id, 'paused')).toMatchObject({ pause_reason: 'nonidempotent_crash' });
+    expect(timesAt('sent-7')).toBe(1);
   });
 
   // Guards: whoever terminated it has stopped it, and its feed says why; resumed, it goes on.

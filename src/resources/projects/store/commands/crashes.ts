@@ -15,9 +15,9 @@ export type EffectOf = (action: string) => Effect;
 /** `again`: it is pending. `failed`: the project is paused for a person. */
 export type CrashVerdict = 'again' | 'failed';
 
-/** What the death of this attempt may have left behind. */
+/** What the death of this attempt may have left behind, and another one would do once more. */
 export async function effectOfAttempt(db: Database, attemptId: string, effectOf: EffectOf): Promise<Effect> {
-  const [row] = await db.rows<{ kind: StepKind; assignee: string | null; isCalling: boolean }>(sql`
+  const [row] = await db.rows<{ kind: StepKind; assignee: string | null; hasCalled: boolean }>(sql`
     with recursive working(id) as (
       select child_run_id from attempts where id = ${attemptId}::uuid and child_run_id is not null
       union
@@ -25,10 +25,10 @@ export async function effectOfAttempt(db: Database, attemptId: string, effectOf:
     )
     select s.kind, s.assignee, exists (
       select 1 from run_tool_calls c join working w on w.id = c.run_id
-      where c.status = 'pending' and c.effect = 'irreversible') as "isCalling"
+      where c.status in ('pending', 'succeeded') and c.effect = 'irreversible') as "hasCalled"
     from attempts a join subtasks s on s.id = a.subtask_id where a.id = ${attemptId}::uuid`);
   if (row?.kind === 'action') return effectOf(row.assignee!);
-  return row?.isCalling ? 'irreversible' : 'idempotent';
+  return row?.hasCalled ? 'irreversible' : 'idempotent';
 }
 
 /** Repeating it changes nothing. */
@@ -74,7 +74,8 @@ export async function recordCrash(
   return verdict;
 }
 
-const UNKNOWN = 'it died while doing what must not be done twice; nobody knows whether it was done';
+const UNKNOWN =
+  'it died after it had begun what must not be done twice: look whether that was done before you have the step tried again';
 const REPEATED = `it died ${MAX_CRASHES} times without an outcome`;
 
 /** Both of the above, for one attempt that the engine saw die. */
