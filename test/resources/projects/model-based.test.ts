@@ -11,26 +11,29 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { phaseWorkflowId } from '../../../src/resources/projects/model.ts';
 import { connectTo } from '../../support/temporal.ts';
-import { startWorker, type RunningWorker } from '../../../src/worker.ts';
+import { startWorker } from '../../../src/worker.ts';
 import { makeTemplate, startProject } from '../../support/projects.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
 import { modelSettings, startModelProvider } from '../../support/model-provider.ts';
 import type { OpenAiServer } from '../../support/openai-server.ts';
-import { phases, story } from './model/arbitraries.ts';
+import { startTcpProxy } from '../../support/tcp-proxy.ts';
+import { phases, story, type Restart } from './model/arbitraries.ts';
 import { createTeller } from './model/teller.ts';
 import { faultsOf, isLegal, logMoves, movesOf, outdatedPhases, readState } from './model/record.ts';
 import { sized, tried } from '../../support/sizes.ts';
 
 const RUNS = Number(process.env.PROJECT_MODEL_RUNS ?? sized(6, 60));
 const SEED = process.env.PROJECT_MODEL_SEED ?? process.env.PROOF_SEED;
-const A_STORY_MS = 120_000;
+const A_STORY_MS = 240_000;
 const PARAMS = { type: 'object', properties: { publish_url: { type: 'string' } } };
 
 let service: TestService;
 let tenant: Tenant;
 let sink: WebhookReceiver;
-let worker: RunningWorker;
+let worker: Awaited<ReturnType<typeof openWorker>>;
+/** Workers that were killed, until nothing of them is left in this process. */
+const killed: Promise<void>[] = [];
 let provider: OpenAiServer;
 let folder: string;
 /** How many of the next answers of the sink, and calls of models, are errors. */
@@ -54,31 +57,43 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await worker?.close();
+  await Promise.all(killed);
   await service?.close();
   await sink?.close();
   await provider?.close();
   await rm(folder, { recursive: true, force: true });
 });
 
-/** With a connection of its own: one connection takes one worker of a queue. */
-async function openWorker(): Promise<RunningWorker> {
+/** With a connection of its own: one connection takes one worker of a queue, and can be cut. */
+async function openWorker() {
   const { runtime, services } = service;
-  const temporal = await connectTo(process.env.TEST_TEMPORAL_ADDRESS!, runtime.log);
+  const wire = await startTcpProxy(process.env.TEST_TEMPORAL_ADDRESS!);
+  const temporal = await connectTo(wire.address, runtime.log);
   const started = await startWorker({ ...runtime, temporal }, services);
+  async function close(): Promise<void> {
+    await started.close();
+    await temporal.close();
+    await wire.close();
+  }
   return {
-    async close() {
-      await started.close();
-      await temporal.close();
+    close,
+    /** As far as anybody can tell: its work is broken off, and nobody hears of it. */
+    async kill(): Promise<void> {
+      await wire.cut('refuse');
+      killed.push(close());
     },
   };
 }
 
-async function restartWorker(how: 'rolling' | 'gap' | 'overlapping'): Promise<void> {
+async function restartWorker(how: Restart): Promise<void> {
+  tried('restarts of the worker');
   const old = worker;
   if (how === 'gap') await old.close();
+  if (how === 'killed') await old.kill();
   const closing = how === 'overlapping' ? old.close() : undefined;
   worker = await openWorker();
-  if (how !== 'gap') await (closing ?? old.close());
+  if (how === 'rolling') await old.close();
+  await closing;
 }
 
 let stories = 0;

@@ -7,6 +7,13 @@ import { agentStep, gateStep, phaseSpec, reviewStep } from '../../../support/pro
 const KINDS = ['agent', 'slow agent', 'reviewer', 'gate', 'reworking gate', 'expiring gate', 'post'] as const;
 const SLOW_MS = 300;
 
+/**
+ * A new worker comes before the old one goes, after it, or while it still ends; or the old one is killed: nothing of it is
+ * heard any more, whatever it was at.
+ */
+const RESTARTS = ['rolling', 'gap', 'overlapping', 'killed'] as const;
+export type Restart = (typeof RESTARTS)[number];
+
 /** Some of the positions before this one. */
 const before = (position: number, minLength: number) =>
   fc.subarray([...Array(position).keys()], { minLength: Math.min(minLength, position) });
@@ -90,8 +97,7 @@ export type Command =
   | { does: 'breakModel'; calls: number }
   /** A phase may cost no more than nothing, or what it likes. */
   | { does: 'budget'; which: Which; limit: '0.000001' | null }
-  /** A new worker comes before the old one goes, goes after it, or takes over while the old one still ends. */
-  | { does: 'restart'; how: 'rolling' | 'gap' | 'overlapping' }
+  | { does: 'restart'; how: Restart }
   /** An operator ends the project's workflow by hand. */
   | { does: 'terminate' }
   | { does: 'race'; commands: Request[] };
@@ -133,7 +139,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 2, arbitrary: bare('breakSink') },
   { weight: 2, arbitrary: one('breakModel', fc.record({ calls: fc.integer({ min: 1, max: 6 }) })) },
   { weight: 2, arbitrary: one('budget', fc.record({ which, limit: fc.constantFrom('0.000001', null) })) },
-  { weight: 1, arbitrary: one('restart', fc.record({ how: fc.constantFrom('rolling', 'gap', 'overlapping') })) },
+  { weight: 2, arbitrary: one('restart', fc.record({ how: fc.constantFrom(...RESTARTS) })) },
   { weight: 1, arbitrary: bare('terminate') },
   { weight: 1, arbitrary: bare('unknown') },
   {

@@ -4,7 +4,7 @@ import type { Database } from '../../../../src/platform/db/client.ts';
 import type { Temporal } from '../../../../src/platform/temporal/client.ts';
 import { projectWorkflowId } from '../../../../src/resources/projects/model.ts';
 import { eventually, type Answer, type Tenant } from '../../../support/service.ts';
-import { choose, type Command, type Request } from './arbitraries.ts';
+import { choose, type Command, type Request, type Restart } from './arbitraries.ts';
 import {
   afterCascade,
   isInFlight,
@@ -31,8 +31,11 @@ export interface Stage {
   id: string;
   /** How many of the next answers of the sink, and calls of models, are errors. */
   broken: { answers: number; calls: number };
-  restartWorker(how: 'rolling' | 'gap' | 'overlapping'): Promise<void>;
+  restartWorker(how: Restart): Promise<void>;
 }
+
+/** What a killed worker was at is missed after its heartbeats, 20 s at most, one activity after the other. */
+const GOES_ON_MS = 60_000;
 
 const stepsOf = ({ phases }: ProjectState, kind: PhaseState['kind']) =>
   phases.filter((phase) => phase.kind === kind).flatMap(({ steps }) => steps);
@@ -210,7 +213,7 @@ export function createTeller({ db, temporal, tenant, id, broken, restartWorker }
             if (isTerminated || isUnsure || isQuiet(now) || now.phases.some(({ status }) => status === 'blocked'))
               return;
             if (now.events < before.events + command.events) throw new Error(`only ${now.events} events`);
-          }).catch((error: unknown) => {
+          }, GOES_ON_MS).catch((error: unknown) => {
             throw new Error('nothing goes on', { cause: error });
           });
           return 0;
