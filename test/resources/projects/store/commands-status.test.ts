@@ -128,13 +128,15 @@ test.each(['planning', 'active', 'completed', 'abandoned'] as const)('a %s proje
   await expect(refusal).rejects.toMatchObject({ code: 'project_not_paused' });
 });
 
-// Guards: the effect of a dead agent step is that of the tool call it, or a run it spawned, was making.
+// Guards: the effect of a dead agent step is that of the tool calls that it, or a run it spawned, has begun: another
+// attempt would make them once more.
 test.each([
   ['itself', 'irreversible', 'pending', 'failed'],
   ['a spawned run', 'irreversible', 'pending', 'failed'],
-  ['itself', 'irreversible', 'succeeded', 'pending'],
+  ['itself', 'irreversible', 'succeeded', 'failed'],
+  ['itself', 'irreversible', 'failed', 'pending'],
   ['itself', 'idempotent', 'pending', 'pending'],
-] as const)('an agent step dies while %s is at a call: %s, %s', async (who, effect, status, becomes) => {
+] as const)('an agent step dies when %s has begun a call: %s, %s', async (who, effect, status, becomes) => {
   const made = await project([{ slug: 'a', status: 'running' }]);
   const [run, spawned] = [newRunId(), newRunId()];
   await db.rows(sql`
