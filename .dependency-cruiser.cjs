@@ -29,7 +29,7 @@ module.exports = {
     {
       name: 'activities-only-in-the-worker',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/worker\\.ts$' },
+      from: { path: '^src/', pathNot: '^src/(worker|compose/activities)\\.ts$' },
       to: { path: '^activities/', ...types },
     },
     {

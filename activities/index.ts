@@ -9,36 +9,38 @@ import { createRunActivities, type RunDependencies } from './runs.ts';
 import { createScheduledJobActivities, type ScheduledJobDependencies } from './scheduled-jobs.ts';
 import { createToolActivities, type ToolDependencies } from './tools.ts';
 import { createTurnActivities, type TurnDependencies } from './turns.ts';
-import { createWebhookActivities } from './webhooks.ts';
+import { createWebhookActivities, type WebhookDependencies } from './webhooks.ts';
 import { createWorkspaceActivities, type WorkspaceDependencies } from './workspaces.ts';
 
-type WebhookDependencies = Parameters<typeof createWebhookActivities>[0];
+/** What the activities of each domain need. */
+export interface ActivityDependencies {
+  turns: TurnDependencies;
+  tools: ToolDependencies;
+  runs: RunDependencies;
+  projects: ProjectDependencies;
+  scheduledJobs: ScheduledJobDependencies;
+  webhooks: WebhookDependencies;
+  outputs: OutputDependencies;
+  housekeeping: HousekeepingDependencies;
+  integrations: IntegrationDependencies;
+  workspaces: WorkspaceDependencies;
+  retention: RetentionDependencies;
+  metering: MeteringDependencies;
+}
 
-export type ActivityDependencies = TurnDependencies &
-  ToolDependencies &
-  RunDependencies &
-  ProjectDependencies &
-  ScheduledJobDependencies &
-  IntegrationDependencies &
-  RetentionDependencies &
-  MeteringDependencies &
-  OutputDependencies &
-  WorkspaceDependencies &
-  HousekeepingDependencies & { webhooks: WebhookDependencies };
-
-export const createActivities = (deps: ActivityDependencies) => ({
-  ...createTurnActivities(deps),
-  ...createToolActivities(deps),
-  ...createRunActivities(deps),
-  ...createProjectActivities(deps),
-  ...createScheduledJobActivities(deps),
-  ...createWebhookActivities(deps.webhooks),
-  ...createOutputActivities(deps),
-  ...createHousekeepingActivities(deps),
-  ...createIntegrationActivities(deps),
-  ...createWorkspaceActivities(deps),
-  ...createRetentionActivities(deps),
-  ...createMeteringActivities(deps),
+export const createActivities = (needs: ActivityDependencies) => ({
+  ...createTurnActivities(needs.turns),
+  ...createToolActivities(needs.tools),
+  ...createRunActivities(needs.runs),
+  ...createProjectActivities(needs.projects),
+  ...createScheduledJobActivities(needs.scheduledJobs),
+  ...createWebhookActivities(needs.webhooks),
+  ...createOutputActivities(needs.outputs),
+  ...createHousekeepingActivities(needs.housekeeping),
+  ...createIntegrationActivities(needs.integrations),
+  ...createWorkspaceActivities(needs.workspaces),
+  ...createRetentionActivities(needs.retention),
+  ...createMeteringActivities(needs.metering),
 });
 
 export type Activities = ReturnType<typeof createActivities>;

@@ -21,13 +21,16 @@ import { inItsPlace, laterForItsKey } from './place.ts';
 export type OutputActivities = ReturnType<typeof createOutputActivities>;
 
 export interface OutputDependencies {
-  outputs: { store: DestinationStore; secretBox: SecretBox; deliver: Deliver; timeoutMs: number };
+  store: DestinationStore;
+  secretBox: SecretBox;
+  deliver: Deliver;
+  timeoutMs: number;
   places: PlaceStore;
   log: Log;
 }
 
-export const createOutputActivities = ({ outputs, places, log }: OutputDependencies) => {
-  const { store, secretBox, deliver, timeoutMs } = outputs;
+export const createOutputActivities = (needs: OutputDependencies) => {
+  const { store, secretBox, deliver, timeoutMs, places, log } = needs;
 
   async function send(ref: OutputDeliveryRef): Promise<void> {
     const attempt = await store.startAttempt(ref);

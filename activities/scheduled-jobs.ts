@@ -7,7 +7,7 @@ import type { HeartbeatStore } from '../src/resources/heartbeats/store.ts';
 import type { RunStore } from '../src/resources/runs/store/index.ts';
 import type { BuiltinRunner } from '../src/resources/scheduled-jobs/runner.ts';
 import type { JobStore } from '../src/resources/scheduled-jobs/store.ts';
-import type { KnownTrigger, Trigger, Triggers } from '../src/platform/temporal/triggers.ts';
+import type { FollowedRows, KnownTrigger, Triggers } from '../src/platform/temporal/triggers.ts';
 import type { ScheduledJobInput } from '../workflows/scheduled-job/messages.ts';
 import { heartbeating } from './failures.ts';
 
@@ -90,12 +90,8 @@ export const createScheduledJobActivities = ({ runs, jobs, heartbeats, builtin, 
   };
 };
 
-export interface Reconciled {
+export interface Reconciled extends FollowedRows {
   triggers: Triggers;
-  /** Ids of the schedules that are compared begin so. */
-  prefix: string;
-  /** What there is to be, by the rows. */
-  wanted: () => Promise<Trigger[]>;
 }
 
 /**

@@ -28,7 +28,7 @@ const ERROR_CHARS = 500;
 
 export type WebhookActivities = ReturnType<typeof createWebhookActivities>;
 
-export interface WebhookActivitiesOptions {
+export interface WebhookDependencies {
   store: WebhookStore;
   secretBox: SecretBox;
   fetch: GuardedFetch;
@@ -48,7 +48,7 @@ export const createWebhookActivities = ({
   log,
   timeoutMs,
   now = Date.now,
-}: WebhookActivitiesOptions) => {
+}: WebhookDependencies) => {
   /** All secrets that are in force at that time, the current one first. */
   function sealedSecretsOf(signing: SigningSecrets, atMs: number): string[] {
     const { sealedSecret, sealedPreviousSecret, previousSecretUntil } = signing;

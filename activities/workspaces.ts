@@ -18,20 +18,18 @@ import type { WorkspaceRow, WorkspaceStore } from '../src/resources/workspaces/s
 import { heartbeating } from './failures.ts';
 
 export interface WorkspaceDependencies {
+  store: WorkspaceStore;
+  provisioner: Provisioner;
+  files: Pick<FileStore, 'deleteAll'>;
+  /** Between two looks at a resource that is being made or removed. */
+  pollMs: number;
+  /** Switches jobs and heartbeats off and removes their schedules. */
+  stopTriggers: (tenant: ProvisionedTenant) => Promise<void>;
+  /** The key of the managed model router, if it has one. */
+  takeBackRouterKey: (tenant: ProvisionedTenant) => Promise<unknown>;
+  abandonProject: (tenant: ProvisionedTenant, projectId: string) => Promise<unknown>;
+  cancelRun: (tenant: ProvisionedTenant, runId: string) => Promise<unknown>;
   log: Log;
-  workspaces: {
-    store: WorkspaceStore;
-    provisioner: Provisioner;
-    files: Pick<FileStore, 'deleteAll'>;
-    /** Between two looks at a resource that is being made or removed. */
-    pollMs: number;
-    /** Switches jobs and heartbeats off and removes their schedules. */
-    stopTriggers: (tenant: ProvisionedTenant) => Promise<void>;
-    /** The key of the managed model router, if it has one. */
-    takeBackRouterKey: (tenant: ProvisionedTenant) => Promise<unknown>;
-    abandonProject: (tenant: ProvisionedTenant, projectId: string) => Promise<unknown>;
-    cancelRun: (tenant: ProvisionedTenant, runId: string) => Promise<unknown>;
-  };
 }
 
 export type WorkspaceActivities = ReturnType<typeof createWorkspaceActivities>;
@@ -50,8 +48,8 @@ const errorOf = ({ code, message }: Failure) => ({
   message: message.slice(0, MAX_MESSAGE).toWellFormed(),
 });
 
-export const createWorkspaceActivities = ({ workspaces, log }: WorkspaceDependencies) => {
-  const { store, provisioner, files, pollMs, stopTriggers, abandonProject, cancelRun } = workspaces;
+export const createWorkspaceActivities = (needs: WorkspaceDependencies) => {
+  const { store, provisioner, files, pollMs, stopTriggers, abandonProject, cancelRun, log } = needs;
 
   /** The workspace while this generation of it is at work. */
   async function current({ customerId, generation }: WorkspaceRef, isAtWork: (row: WorkspaceRow) => boolean) {
@@ -155,7 +153,7 @@ export const createWorkspaceActivities = ({ workspaces, log }: WorkspaceDependen
           () => store.listOpenRuns(customerId, BATCH),
           (id) => cancelRun(tenant, id),
         );
-        await workspaces.takeBackRouterKey(tenant);
+        await needs.takeBackRouterKey(tenant);
       }),
 
     async revokeWorkspaceKeys(ref: WorkspaceRef): Promise<void> {

@@ -4,7 +4,7 @@ import { metricsPage } from './platform/http/metrics.ts';
 import { listen, type Listener } from './platform/http/server.ts';
 import { withinDeadline } from './platform/temporal/problems.ts';
 import type { Runtime } from './runtime.ts';
-import type { Services } from './services.ts';
+import type { Services } from './compose/services.ts';
 
 /** A part of the service, while it is up. */
 export interface Part {

@@ -1,12 +1,14 @@
-/** Root of the worker process, and the only place where activities meet what they need. `node src/worker.ts` */
+/** Root of the worker process. `node src/worker.ts` */
 import { Worker, type ActivityInterceptorsFactory, type WorkerOptions } from '@temporalio/worker';
 import { sql } from 'drizzle-orm';
 import { existsSync } from 'node:fs';
 import { outlastingDatabase } from '../activities/database-away.ts';
-import { createActivities, type Activities } from '../activities/index.ts';
+import type { Activities } from '../activities/index.ts';
 import { INTEGRATION_HEALTH } from '../workflows/integration-health/messages.ts';
 import { METERING } from '../workflows/metering/messages.ts';
 import { RETENTION } from '../workflows/retention/messages.ts';
+import { composeActivities } from './compose/activities.ts';
+import { withServices, type Services } from './compose/services.ts';
 import { withoutParameters } from './platform/core/log.ts';
 import { observeActivities } from './platform/temporal/observe.ts';
 import { orAfter } from './platform/temporal/problems.ts';
@@ -14,12 +16,10 @@ import { ensureSchedule, removeSchedule, type SystemSchedule } from './platform/
 import { areQueuesSplit, queueName, QUEUES, type Queue } from './platform/temporal/task-queues.ts';
 import { versionOf } from './platform/temporal/deployments.ts';
 import { bundleWorkflows, sealedBundle } from './platform/temporal/workflow-bundle.ts';
-import type { AfterRun } from './resources/runs/store/turns.ts';
 import { requireKeysInUse } from './keys-in-use.ts';
 import { requireVectorsOf } from './resources/memory/re-embed.ts';
 import { systemJobSchedules } from './resources/scheduled-jobs/triggers.ts';
 import { runUntilSignalled, type Runtime } from './runtime.ts';
-import { withServices, type Services } from './services.ts';
 
 /** How soon a check is made good whose start was lost. */
 const HEALTH_TICK_MS = 60_000;
@@ -47,7 +47,7 @@ export async function startWorker(runtime: Runtime, services: Services): Promise
     ? QUEUES.filter((queue) => config.WORKER_QUEUES.includes(queue))
     : ['orchestration'];
   if (served.some((queue) => queue !== 'webhooks')) services.mcp.connect();
-  const activities = activitiesOf(runtime, services);
+  const activities = composeActivities(runtime, services);
   const workers = await Promise.all(
     served.map(async (queue) =>
       Worker.create({
@@ -111,57 +111,6 @@ async function keepSchedules({ config, temporal }: Runtime, { metering }: Servic
   // Of a deployment that was live before.
   await removeSchedule(temporal, idOf(METERING));
   await metering.forget();
-}
-
-function activitiesOf({ config, log }: Runtime, services: Services): Activities {
-  const { stores, engine, tools, models, egress, files, secretBox, runs, projects, webhooks } = services;
-  const startFollowing = async ({ deliveries, nextRunId }: AfterRun): Promise<void> => {
-    if (deliveries.length > 0) await webhooks.startRecorded(deliveries);
-    if (nextRunId) await runs.goAhead(nextRunId);
-  };
-  return createActivities({
-    ...{ runs: stores.runs, agents: stores.agents, tools, models, log, files, settings: config, fetch: egress.fetch },
-    startFollowing,
-    modelCredentials: services.modelCredentials,
-    tariffOf: services.tariffOf,
-    credential: services.integrationCredential,
-    checkCredentials: services.checkCredentials,
-    enforceRetention: services.retention.sweep,
-    metering: services.metering,
-    boot: services.boot,
-    projects: engine,
-    jobs: stores.jobs,
-    builtin: services.builtinJobs,
-    heartbeats: stores.heartbeats,
-    followedRows: services.followedRows,
-    noteTurn: engine.noteTurn,
-    startDeliveries: webhooks.startRecorded,
-    startOutputs: services.destinations.startRecorded,
-    outputs: services.outputs,
-    places: services.places,
-    pages: stores.miniapps,
-    meters: services.meters,
-    chores: {
-      startRuns: runs.startLost,
-      startProjects: projects.startLost,
-      startWebhooks: webhooks.startDue,
-      startOutputs: services.destinations.startDue,
-      startWorkspaces: services.workspaces.startLost,
-      settleRuns: services.settleRuns(startFollowing),
-      settleProjects: services.settleProjects,
-      settleWorkspaces: services.workspaces.settleLost,
-      tellSubmissions: services.miniapps.tellUntold,
-      tellRouter: services.billing.tellRouter,
-      tellPauses: services.tellPauses,
-      foldTallies: services.foldTallies,
-      releaseForgotten: stores.runs.releaseForgotten,
-    },
-    workspaces: { ...services.teardown, store: stores.workspaces, files },
-    webhooks: {
-      ...{ store: stores.webhooks, secretBox, fetch: egress.fetch, places: services.places },
-      ...{ timeoutMs: config.WEBHOOK_TIMEOUT, log },
-    },
-  });
 }
 
 async function workflowsOf({ WORKER_BUNDLE, TEMPORAL_CODEC_KEYS }: Runtime['config']) {

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { ConfigError, type Config } from '../platform/core/config.ts';
 import { createLog, type Log } from '../platform/core/log.ts';
 import { freeBytes, isStorageFull } from '../platform/files/disk.ts';
-import type { Services } from '../services.ts';
+import type { Services } from '../compose/services.ts';
 import type { RunningWorker } from '../worker.ts';
 import { LOCAL_OWNER, makeSession, readCredentials, writeCredentials, type Credentials } from './credentials.ts';
 import { localIdentity } from './identity.ts';
@@ -161,7 +161,7 @@ const REFUSALS: Record<string, string> = {
 async function loadModules() {
   const [runtime, services, migrate, worker, api, observability] = await Promise.all([
     import('../runtime.ts'),
-    import('../services.ts'),
+    import('../compose/services.ts'),
     import('../migrate.ts'),
     import('../worker.ts'),
     import('../api.ts'),

@@ -1,6 +1,6 @@
 /** The one list of resources: every contract, every route. An endpoint that is not here does not exist. */
 import type { Endpoint, Route } from '../platform/http/endpoint.ts';
-import type { Services } from '../services.ts';
+import type { Services } from '../compose/services.ts';
 import { agentRoutes } from './agents/routes.ts';
 import { apiKeyRoutes } from './api-keys/routes.ts';
 import { attachmentRoutes } from './attachments/routes.ts';

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { documents } from '../../src/openapi.ts';
 import { allRoutes } from '../../src/resources/index.ts';
-import type { Services } from '../../src/services.ts';
+import type { Services } from '../../src/compose/services.ts';
 
 // A route only closes over the services that it is bound to.
 const made = documents(allRoutes({} as Services), { BASE_URL: undefined, PORT: 8080 });

@@ -13,7 +13,7 @@ import { connectTemporal } from '../../src/platform/temporal/client.ts';
 import { allRoutes } from '../../src/resources/index.ts';
 import { STATEMENTS } from '../../src/resources/retention/store.ts';
 import { foldAllTallies } from '../../src/resources/tallies/store.ts';
-import { createServices } from '../../src/services.ts';
+import { createServices } from '../../src/compose/services.ts';
 import { deploy, type Deployment } from '../support/deployment.ts';
 import { readsOf, type Read } from '../support/reads.ts';
 import { explain, isLook, recordStatements, rowsTouched } from '../support/statements.ts';

@@ -7,7 +7,7 @@ import { startApi } from '../../src/api.ts';
 import { requireKeysInUse } from '../../src/keys-in-use.ts';
 import { ConfigError } from '../../src/platform/core/config.ts';
 import { createSecretBox } from '../../src/platform/core/crypto.ts';
-import { createServices } from '../../src/services.ts';
+import { createServices } from '../../src/compose/services.ts';
 import { startWorker } from '../../src/worker.ts';
 import { insertDeliveries } from '../../src/resources/webhook-subscriptions/store.ts';
 import { startTestService, TEST_SECRETS, type Tenant, type TestService } from '../support/service.ts';

@@ -4,7 +4,7 @@
  */
 import type { Endpoint } from '../../src/platform/http/endpoint.ts';
 import { allRoutes } from '../../src/resources/index.ts';
-import type { Services } from '../../src/services.ts';
+import type { Services } from '../../src/compose/services.ts';
 
 export const endpoints: readonly Endpoint[] = allRoutes({} as Services).map(({ endpoint }) => endpoint);
 

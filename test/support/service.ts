@@ -9,7 +9,7 @@ import { allRoutes } from '../../src/resources/index.ts';
 import type { Role } from '../../src/platform/core/rights.ts';
 import type { Plan } from '../../src/resources/workspaces/model.ts';
 import type { Runtime } from '../../src/runtime.ts';
-import { createServices } from '../../src/services.ts';
+import { createServices } from '../../src/compose/services.ts';
 import { startWorker, type RunningWorker } from '../../src/worker.ts';
 import { openTestDatabase } from './database.ts';
 import { mailbox } from './otp.ts';

@@ -51,6 +51,14 @@ const revisionIn = (note: string | undefined): number | undefined => {
   return digits === undefined ? undefined : Number(digits);
 };
 
+/** Rows that schedules follow. */
+export interface FollowedRows {
+  /** Ids of the schedules that are compared begin so. */
+  prefix: string;
+  /** What there is to be, by the rows. */
+  wanted: () => Promise<Trigger[]>;
+}
+
 export interface KnownTrigger {
   scheduleId: string;
   revision: number | undefined;

@@ -6,7 +6,7 @@ import { Problem } from '../../platform/core/problem.ts';
 import { found } from '../../platform/db/client.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.ts';
-import type { FollowRow, Trigger } from '../../platform/temporal/triggers.ts';
+import type { FollowedRows, FollowRow, Trigger } from '../../platform/temporal/triggers.ts';
 import type { WorkspaceStore } from '../workspaces/store.ts';
 import type { HeartbeatChange, NewHeartbeat } from './contract.ts';
 import { nextBeat } from './model.ts';
@@ -36,6 +36,15 @@ export const triggersOfHeartbeats =
       ...{ workspaceId, agent: agentSlug, note: name },
     };
   };
+
+/** What the schedules of this deployment's heartbeats are held against. */
+export const followedHeartbeats = (config: Settings, store: Pick<HeartbeatStore, 'listAll'>): FollowedRows => {
+  const triggerOf = triggersOfHeartbeats(config);
+  return {
+    prefix: heartbeatPrefix(config),
+    wanted: async () => (await store.listAll()).map(({ row, workspaceId }) => triggerOf(row, workspaceId)),
+  };
+};
 
 export interface HeartbeatServiceDependencies {
   store: HeartbeatStore;

@@ -1,7 +1,9 @@
 /** What filled the context window of a run: sizes by category, and the raw text in pages. */
 import { Problem } from '../../platform/core/problem.ts';
 import type { Models } from '../../platform/models/types.ts';
+import type { AgentStore } from '../agents/store.ts';
 import { LOAD_SKILL } from '../skills/model.ts';
+import type { ToolRegistry } from '../tools/registry.ts';
 import { CONTEXT_CATEGORIES, type ContextCategory, type SystemContent } from './model.ts';
 import type { RunInTurn } from './store/turns.ts';
 
@@ -10,6 +12,17 @@ export interface ContextDependencies {
   /** The declarations, as text, of the tools that the agent of a run is offered. */
   toolDeclarations: (run: RunInTurn, agent: string) => Promise<string[]>;
 }
+
+/** As `toolDeclarations` above. */
+export const declaredTools =
+  ({ agents, tools }: { agents: Pick<AgentStore, 'loadAgent'>; tools: Pick<ToolRegistry, 'find'> }) =>
+  async (run: RunInTurn, slug: string): Promise<string[]> => {
+    const agent = await agents.loadAgent(run.customerId, slug);
+    const offered = await tools.find(run.customerId, toolsOf(run, agent));
+    return offered
+      .filter(({ unavailable }) => unavailable === undefined)
+      .map(({ slug, description, parameters }) => JSON.stringify({ slug, description, parameters }));
+  };
 
 /** What a run may use: as a step of a project what that is bound to, else what its agent is allowed. */
 export const toolsOf = (

@@ -4,10 +4,10 @@ import { SYSTEM_JOB, type SystemJobInput } from '../../../workflows/system-job/m
 import type { Config } from '../../platform/core/config.ts';
 import type { SystemSchedule } from '../../platform/temporal/schedules.ts';
 import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.ts';
-import type { Trigger } from '../../platform/temporal/triggers.ts';
+import type { FollowedRows, Trigger } from '../../platform/temporal/triggers.ts';
 import { builtinJobs } from './builtin/index.ts';
-import type { OverrideRow } from './overrides.ts';
-import type { JobRow } from './store.ts';
+import type { OverrideRow, OverrideStore } from './overrides.ts';
+import type { JobRow, JobStore } from './store.ts';
 import { customJobId } from './model.ts';
 
 type Settings = Pick<Config, 'RUN_MAX_TURNS' | 'RUN_MAX_TOKENS' | 'TASK_QUEUE_PREFIX' | 'WORKER_QUEUES'>;
@@ -72,3 +72,18 @@ export const systemJobSchedules = (config: Settings): SystemSchedule[] =>
       when: { cron },
       args: [{ jobId } satisfies SystemJobInput],
     }));
+
+/** What the schedules of this deployment's jobs are held against. */
+export const followedJobs = (
+  config: Settings,
+  { jobs, overrides }: { jobs: Pick<JobStore, 'listAll'>; overrides: Pick<OverrideStore, 'listAll'> },
+): FollowedRows => {
+  const [ofJob, ofOverride] = [triggersOfJobs(config), triggersOfOverrides(config)];
+  return {
+    prefix: jobPrefix(config),
+    wanted: async () => [
+      ...(await jobs.listAll()).map(({ row, workspaceId }) => ofJob(row, workspaceId)),
+      ...(await overrides.listAll()).flatMap(({ row, workspaceId }) => ofOverride(row, workspaceId) ?? []),
+    ],
+  };
+};

@@ -1,5 +1,6 @@
 /** All tools of a workspace, wherever they come from. A slug means the tool of the first source that has it. */
 import type { Tool, ToolSource } from './model.ts';
+import type { ToolStore } from './store.ts';
 
 export interface ToolRegistry {
   /** The tools of these slugs that exist, in the order asked for, each once. */
@@ -31,3 +32,11 @@ export const createToolRegistry = (sources: readonly ToolSource[]): ToolRegistry
   };
   return { find, list, get: async (customerId, slug) => (await find(customerId, [slug]))[0] };
 };
+
+/** @returns of these slugs, at least those that are tools of the workspace, also such as no agent may use yet */
+export const toolsAmong =
+  ({ shipped, store }: { shipped: Pick<ToolRegistry, 'find'>; store: Pick<ToolStore, 'list'> }) =>
+  async (customerId: string, slugs: readonly string[]): Promise<ReadonlySet<string>> => {
+    const known = [...(await shipped.find(customerId, slugs)), ...(await store.list(customerId))];
+    return new Set(known.map(({ slug }) => slug));
+  };

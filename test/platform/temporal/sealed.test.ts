@@ -4,7 +4,7 @@ import type { Payload } from '@temporalio/common';
 import { randomBytes } from 'node:crypto';
 import { INTERNAL_WORKSPACE } from '../../../src/platform/core/ids.ts';
 import { jobPrefix } from '../../../src/resources/scheduled-jobs/triggers.ts';
-import { createServices } from '../../../src/services.ts';
+import { createServices } from '../../../src/compose/services.ts';
 import { startWorker, type RunningWorker } from '../../../src/worker.ts';
 import { agentStep, gateStep, makeTemplate, phaseSpec } from '../../support/projects.ts';
 import { startProject, untilGate, untilProject } from '../../support/projects.ts';

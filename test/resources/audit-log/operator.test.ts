@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import { isAudited } from '../../../src/platform/http/audit.ts';
 import type { Endpoint, Route } from '../../../src/platform/http/endpoint.ts';
 import { allRoutes } from '../../../src/resources/index.ts';
-import type { Services } from '../../../src/services.ts';
+import type { Services } from '../../../src/compose/services.ts';
 import { NOBODYS } from '../../support/belongings.ts';
 import { EXAMPLES } from '../../support/examples.ts';
 import { INTERNAL_CALLER, sendConfirmed, type RequestParts } from '../../support/send.ts';

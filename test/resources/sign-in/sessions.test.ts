@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { loadConfig } from '../../../src/platform/core/config.ts';
 import { readSession } from '../../../src/platform/http/auth.ts';
-import { createServices } from '../../../src/services.ts';
+import { createServices } from '../../../src/compose/services.ts';
 import { startApi, type Api } from '../../../src/api.ts';
 import { demandIn, otpHeaders } from '../../support/otp.ts';
 import { call, startTestService, TEST_SECRETS, type Tenant, type TestService } from '../../support/service.ts';

@@ -1,0 +1,69 @@
+/** Who may do what: workspaces' keys and members, sign-in, confirmation codes, and the log of what was done. */
+import { createApiKeyService } from '../resources/api-keys/service.ts';
+import { createApiKeyStore } from '../resources/api-keys/store.ts';
+import { createAuditService } from '../resources/audit-log/service.ts';
+import { createAuditStore } from '../resources/audit-log/store.ts';
+import { createMemberService } from '../resources/members/service.ts';
+import { createMemberStore } from '../resources/members/store.ts';
+import { countedOtp } from '../resources/otp/counted.ts';
+import { createOtpService } from '../resources/otp/service.ts';
+import { createOtpStore } from '../resources/otp/store.ts';
+import { createCodes } from '../resources/sign-in/codes.ts';
+import { countedCodes, countedSignIn } from '../resources/sign-in/counted.ts';
+import { createIdentityCaller } from '../resources/sign-in/identity.ts';
+import { createOidc } from '../resources/sign-in/oidc.ts';
+import { createSignIn } from '../resources/sign-in/service.ts';
+import { createSessions } from '../resources/sign-in/sessions.ts';
+import { createSignInStore } from '../resources/sign-in/store.ts';
+import { createWorkspaceStore } from '../resources/workspaces/store.ts';
+import type { Runtime } from '../runtime.ts';
+import type { Platform } from './platform.ts';
+
+export type Access = ReturnType<typeof composeAccess>;
+
+export function composeAccess({ config, log, db }: Runtime, { baseUrl, mailer, meters }: Platform) {
+  const secret = config.SESSION_SECRET;
+  const signInStore = createSignInStore(db);
+  const stores = {
+    members: createMemberStore(db, signInStore),
+    signIn: signInStore,
+    workspaces: createWorkspaceStore(db),
+  };
+  const codeChecks = createOtpService({
+    store: createOtpStore(db),
+    mailer,
+    secret,
+    inbox: config.ADMIN_EMAIL,
+    // Without a mail server codes are lines of the operator's own log, which nobody's mailbox is flooded by.
+    mailsPerHour: config.SMTP_URL ? config.OTP_MAILS_PER_HOUR : Infinity,
+  });
+  const codes = createCodes({
+    store: signInStore,
+    isMember: stores.members.isMember,
+    mailer,
+    secret,
+    baseUrl,
+    log,
+  });
+  const signIn = createSignIn({
+    codes: countedCodes(codes, meters),
+    oidc: createOidc(config),
+    sessions: createSessions({ store: signInStore, secret, ttlMs: config.SESSION_TTL }),
+    members: stores.members,
+    secret,
+  });
+  return {
+    stores,
+    apiKeys: createApiKeyService({ store: createApiKeyStore(db), workspaces: stores.workspaces }),
+    audit: createAuditService({ store: createAuditStore(db), log }),
+    /** Who shows an access token of the identity provider. */
+    identityCaller: createIdentityCaller({
+      settings: config,
+      members: stores.members,
+      believedFrom: signInStore.believedFrom,
+    }),
+    members: createMemberService({ store: stores.members }),
+    otp: countedOtp(codeChecks, meters),
+    signIn: countedSignIn(signIn, meters),
+  };
+}

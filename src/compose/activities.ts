@@ -1,0 +1,80 @@
+/** What the activities of each domain are given; only workers have them. */
+import { createActivities, type Activities } from '../../activities/index.ts';
+import type { AfterRun } from '../resources/runs/store/turns.ts';
+import type { Runtime } from '../runtime.ts';
+import type { Services } from './services.ts';
+
+export function composeActivities({ config, log }: Runtime, services: Services): Activities {
+  const { stores, engine, egress, files, places, runs, webhooks, destinations } = services;
+  const { fetch } = egress;
+  const { startRecorded: startDeliveries } = webhooks;
+  const startFollowing = async ({ deliveries, nextRunId }: AfterRun): Promise<void> => {
+    if (deliveries.length > 0) await startDeliveries(deliveries);
+    if (nextRunId) await runs.goAhead(nextRunId);
+  };
+  return createActivities({
+    turns: {
+      runs: stores.runs,
+      agents: stores.agents,
+      tools: services.tools,
+      models: services.models,
+      modelCredentials: services.modelCredentials,
+      tariffOf: services.tariffOf,
+      boot: services.boot,
+      noteTurn: engine.noteTurn,
+      settings: config,
+      startFollowing,
+      log,
+    },
+    tools: {
+      runs: stores.runs,
+      tools: services.tools,
+      credential: services.integrationCredential,
+      pages: stores.miniapps,
+      fetch,
+      files,
+    },
+    runs: { runs: stores.runs, agents: stores.agents, startFollowing },
+    projects: { projects: engine, fetch, startDeliveries, startOutputs: destinations.startRecorded },
+    scheduledJobs: {
+      runs: stores.runs,
+      jobs: stores.jobs,
+      heartbeats: stores.heartbeats,
+      builtin: services.builtinJobs,
+      log,
+    },
+    webhooks: {
+      store: stores.webhooks,
+      secretBox: services.secretBox,
+      fetch,
+      places,
+      timeoutMs: config.WEBHOOK_TIMEOUT,
+      log,
+    },
+    outputs: { ...services.outputs, places, log },
+    housekeeping: {
+      followedRows: services.followedRows,
+      meters: services.meters,
+      log,
+      chores: {
+        startRuns: runs.startLost,
+        startProjects: services.projects.startLost,
+        startWebhooks: webhooks.startDue,
+        startOutputs: destinations.startDue,
+        startWorkspaces: services.workspaces.startLost,
+        settleRuns: services.settleRuns(startFollowing),
+        settleProjects: services.settleProjects,
+        settleWorkspaces: services.workspaces.settleLost,
+        tellSubmissions: services.miniapps.tellUntold,
+        tellRouter: services.billing.tellRouter,
+        tellPauses: services.tellPauses,
+        foldTallies: services.foldTallies,
+        releaseForgotten: stores.runs.releaseForgotten,
+      },
+    },
+    integrations: { checkCredentials: services.checkCredentials },
+    workspaces: { ...services.teardown, store: stores.workspaces, files, log },
+    retention: { enforceRetention: services.retention.sweep },
+    metering: { metering: services.metering, settings: config },
+  });
+}

@@ -1,0 +1,85 @@
+/** What goes out to the world: webhooks of events, and a project's results to output destinations. */
+import { meteredDestinations } from '../resources/output-destinations/metered.ts';
+import { createRecipientStore } from '../resources/output-destinations/recipient-store.ts';
+import { createRecipients } from '../resources/output-destinations/recipients.ts';
+import { createDeliver } from '../resources/output-destinations/send/delivering.ts';
+import { createOutputSender } from '../resources/output-destinations/send/sender.ts';
+import { createDestinationService } from '../resources/output-destinations/service.ts';
+import { createDestinationStore } from '../resources/output-destinations/store.ts';
+import { createPauseTeller } from '../resources/receivers/pauses.ts';
+import { createPlaceStore } from '../resources/receivers/store.ts';
+import { meteredWebhooks } from '../resources/webhook-subscriptions/metered.ts';
+import { createWebhookService } from '../resources/webhook-subscriptions/service.ts';
+import { signWebhook } from '../resources/webhook-subscriptions/signature.ts';
+import { createWebhookStore } from '../resources/webhook-subscriptions/store.ts';
+import type { Runtime } from '../runtime.ts';
+import type { Access } from './access.ts';
+import type { Platform } from './platform.ts';
+
+export type Deliveries = ReturnType<typeof composeDeliveries>;
+
+export function composeDeliveries(
+  { config, log, db, temporal }: Runtime,
+  { baseUrl, egress, mailer, meters, secretBox }: Platform,
+  { stores: { members, workspaces } }: Access,
+) {
+  const pausing = { pauseAfterMs: config.WEBHOOK_PAUSE_AFTER, lookAgainMs: config.LOST_WORK_INTERVAL };
+  const webhooks = meteredWebhooks(createWebhookStore(db, pausing), meters);
+  const destinations = meteredDestinations(createDestinationStore(db, pausing), meters);
+  const recipientStore = createRecipientStore(db);
+  const recipients = createRecipients({
+    store: recipientStore,
+    mailer: config.SMTP_URL ? mailer : undefined,
+    secret: config.SESSION_SECRET,
+    baseUrl,
+    mailsPerDay: config.OUTPUT_MAILS_PER_DAY,
+    log,
+  });
+  const deliver = createDeliver({
+    secretBox,
+    recipients,
+    send: createOutputSender({
+      fetch: egress.fetch,
+      mailer: config.SMTP_URL ? mailer : undefined,
+      sign: signWebhook,
+      linkTo: (projectId) => `${baseUrl}/api/v1/cp/v1/projects/${projectId}/artifacts`,
+      timeoutMs: config.OUTPUT_TIMEOUT,
+    }),
+  });
+  const outputs = { store: destinations, secretBox, deliver, timeoutMs: config.OUTPUT_TIMEOUT };
+  return {
+    stores: { webhooks },
+    outputs,
+    destinations: createDestinationService({
+      ...outputs,
+      recipients,
+      recipientStore,
+      workspaces,
+      temporal,
+      egress,
+      settings: config,
+      log,
+    }),
+    webhooks: createWebhookService({ store: webhooks, workspaces, temporal, secretBox, egress, settings: config, log }),
+    /** How many deliveries go to one host at once. */
+    places: createPlaceStore(db, { atOnce: config.DELIVERIES_PER_HOST }),
+    tellPauses: createPauseTeller({
+      kinds: [
+        {
+          what: 'webhook endpoint',
+          pauses: webhooks,
+          remedy: (id) =>
+            `POST /v1/webhook-deliveries/endpoints/${id}/resume on the control plane switches it on again.`,
+        },
+        {
+          what: 'output destination',
+          pauses: destinations,
+          remedy: (id) => `PATCH /v1/output-destinations/${id} with {"enabled": true} switches it on again.`,
+        },
+      ],
+      ownersOf: members.listOwners,
+      mailer,
+      log,
+    }),
+  };
+}

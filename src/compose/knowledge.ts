@@ -1,0 +1,45 @@
+/** What agents know and are given: memories, skills, uploaded files; and the agents themselves. */
+import { createAgentStore } from '../resources/agents/store.ts';
+import { createAttachmentService } from '../resources/attachments/service.ts';
+import { createAttachmentStore } from '../resources/attachments/store.ts';
+import { createBoot } from '../resources/memory/boot.ts';
+import { createAgentMemory } from '../resources/memory/for-agents.ts';
+import { createMemoryService } from '../resources/memory/service.ts';
+import { createMemoryStore } from '../resources/memory/store/index.ts';
+import { createSkillSection } from '../resources/skills/boot.ts';
+import { builtinSkills } from '../resources/skills/builtin/index.ts';
+import { createSkillStore } from '../resources/skills/store.ts';
+import type { Runtime } from '../runtime.ts';
+import type { Access } from './access.ts';
+import type { Platform } from './platform.ts';
+
+export type Knowledge = ReturnType<typeof composeKnowledge>;
+
+const isBuiltinSkill = (slug: string): boolean => builtinSkills.has(slug);
+
+export function composeKnowledge(
+  { config, log, db }: Runtime,
+  { files, models }: Platform,
+  { otp, stores: { workspaces } }: Access,
+) {
+  const stores = {
+    agents: createAgentStore(db),
+    attachments: createAttachmentStore(db),
+    memory: createMemoryStore(db),
+    skills: createSkillStore(db),
+  };
+  const memory = { store: stores.memory, workspaces, models, isBuiltinSkill };
+  return {
+    stores,
+    agentMemory: createAgentMemory(memory),
+    attachments: createAttachmentService({ store: stores.attachments, files, workspaces }),
+    boot: createBoot({
+      store: stores.memory,
+      models,
+      skillSection: createSkillSection(stores.skills),
+      settings: config,
+      log,
+    }),
+    memory: createMemoryService({ ...memory, otp, publicVisibility: config.PUBLIC_VISIBILITY }),
+  };
+}

@@ -1,0 +1,35 @@
+/** What a caller does with projects: templates, accepting them, their events and gates. */
+import { createEventService } from '../resources/events/service.ts';
+import { createEventStore } from '../resources/events/store.ts';
+import { ACTIONS } from '../resources/projects/builtin/index.ts';
+import { createProjectService } from '../resources/projects/service.ts';
+import { createTemplateService } from '../resources/templates/service.ts';
+import { createTemplateStore } from '../resources/templates/store.ts';
+import { createWebhookGateService } from '../resources/webhook-gates/service.ts';
+import { createWebhookGateStore } from '../resources/webhook-gates/store.ts';
+import type { Runtime } from '../runtime.ts';
+import type { Knowledge } from './knowledge.ts';
+import type { Projects } from './projects.ts';
+import type { Tools } from './tools.ts';
+
+export function composePipelines(
+  { log, db, temporal }: Runtime,
+  { stores: { agents, skills } }: Knowledge,
+  { starter, stores: { projects } }: Projects,
+  { tools }: Tools,
+) {
+  const events = createEventStore(db);
+  const templates = createTemplateService({
+    store: createTemplateStore(db),
+    agentExists: agents.isAgent,
+    tools,
+    skillExists: skills.existing,
+    actionNames: ACTIONS.map(({ name }) => name),
+  });
+  return {
+    templates,
+    events: createEventService({ store: events }),
+    projects: createProjectService({ temporal, store: projects, events, starter, templates, log }),
+    webhookGates: createWebhookGateService({ store: createWebhookGateStore(db) }),
+  };
+}

@@ -1,0 +1,63 @@
+/** What every domain is built on: the ways out, files, models, tools' surroundings, and what a process shows of itself. */
+import { createSecretBox } from '../platform/core/crypto.ts';
+import { createEgress } from '../platform/egress/egress.ts';
+import { answerLimits } from '../platform/egress/limits.ts';
+import { createDisk } from '../platform/files/disk.ts';
+import { createFileStore } from '../platform/files/files.ts';
+import { createMailer } from '../platform/mail/mailer.ts';
+import { createMcpPool } from '../platform/mcp/pool.ts';
+import { readMcpServers } from '../platform/mcp/servers.ts';
+import { createModels } from '../platform/models/models.ts';
+import { modelLabels, observedModels } from '../platform/models/observed.ts';
+import { createMeters } from '../platform/observability/meters.ts';
+import { watchStalls } from '../platform/observability/stalls.ts';
+import { createSandboxes } from '../platform/sandbox/sandboxes.ts';
+import { createTriggers, followingRows } from '../platform/temporal/triggers.ts';
+import { closeThreads } from '../platform/threads/threads.ts';
+import type { Runtime } from '../runtime.ts';
+
+export type Platform = ReturnType<typeof composePlatform>;
+
+export function composePlatform({ config, log, temporal }: Runtime) {
+  // Plain http is for tools; a webhook address must be https, which its registration sees to.
+  const egress = createEgress({
+    allowlist: config.EGRESS_ALLOWLIST,
+    allowHttp: true,
+    limits: answerLimits(config),
+  });
+  const meters = createMeters();
+  const stalls = watchStalls({ meters, log });
+  const modelLabel = modelLabels(config.OPENAI_COMPATIBLE_MODEL);
+  const models = observedModels(createModels(config, { log, guardedFetch: egress.fetch }), meters, modelLabel);
+  const mcp = createMcpPool({
+    servers: readMcpServers(config.MCP_SERVERS),
+    guardedFetch: egress.fetch,
+    settings: config,
+    log,
+  });
+  const triggers = createTriggers(temporal);
+  return {
+    /** Where people and their browsers reach the service. */
+    baseUrl: (config.BASE_URL ?? `http://localhost:${config.PORT}`).replace(/\/$/, ''),
+    egress,
+    files: createFileStore(config),
+    disk: createDisk(config.DATA_DIR, !config.FILES_S3_BUCKET),
+    mailer: createMailer(config, log),
+    mcp,
+    meters,
+    modelLabel,
+    models,
+    sandboxes: createSandboxes(config),
+    secretBox: createSecretBox(config.SECRETS_KEY),
+    stalls,
+    triggers,
+    follow: followingRows({ temporal, triggers, log }),
+    async close() {
+      await mcp.close();
+      await models.close();
+      await closeThreads();
+      await egress.close();
+      stalls.stop();
+    },
+  };
+}

@@ -1,0 +1,78 @@
+/** Wires stores and services to a runtime, a domain at a time; API and worker share it. */
+import { openMetrics, type Part } from '../observability.ts';
+import type { Runtime, Work } from '../runtime.ts';
+import { composeAccess } from './access.ts';
+import { composeBilling } from './billing.ts';
+import { composeDeliveries } from './deliveries.ts';
+import { composeIntegrations } from './integrations.ts';
+import { composeKnowledge } from './knowledge.ts';
+import { composeOperations } from './operations.ts';
+import { composePipelines } from './pipelines.ts';
+import { composePlatform } from './platform.ts';
+import { composeProjects } from './projects.ts';
+import { composeRuns } from './runs.ts';
+import { composeTools } from './tools.ts';
+import { composeTriggers } from './triggers.ts';
+import { composeWorkspaces } from './workspaces.ts';
+
+export type Services = ReturnType<typeof createServices>;
+
+export function createServices(runtime: Runtime) {
+  const platform = composePlatform(runtime);
+  const access = composeAccess(runtime, platform);
+  const integrations = composeIntegrations(runtime, platform, access);
+  const billing = composeBilling(runtime, platform, integrations);
+  const knowledge = composeKnowledge(runtime, platform, access);
+  const projects = composeProjects(runtime, platform);
+  const tools = composeTools(runtime, platform, access, integrations, knowledge, projects);
+  const runs = composeRuns(runtime, platform, access, knowledge, tools);
+  const triggers = composeTriggers(runtime, platform, access, knowledge);
+  const deliveries = composeDeliveries(runtime, platform, access);
+  return {
+    ...platform,
+    ...access,
+    ...integrations,
+    ...billing,
+    ...knowledge,
+    ...projects,
+    ...tools,
+    ...runs,
+    ...deliveries,
+    ...composePipelines(runtime, knowledge, projects, tools),
+    ...composeWorkspaces(runtime, platform, access, billing, projects, runs, triggers),
+    ...composeOperations(runtime, platform),
+    ...triggers,
+    stores: {
+      ...access.stores,
+      ...billing.stores,
+      ...knowledge.stores,
+      ...projects.stores,
+      ...tools.stores,
+      ...runs.stores,
+      ...deliveries.stores,
+      ...triggers.stores,
+    },
+  };
+}
+
+/**
+ * For a process that is one part: makes its services, and closes what they hold open after the part itself.
+ * @param start starts the part on them
+ */
+export const withServices =
+  (start: (runtime: Runtime, services: Services) => Promise<Part & { close(): Promise<void> }>) =>
+  async (runtime: Runtime): Promise<Work> => {
+    const services = createServices(runtime);
+    const up: Part[] = [];
+    const metrics = await openMetrics(runtime, services, up);
+    const part = await start(runtime, services);
+    up.push(part);
+    return {
+      reload: () => services.system.reload(),
+      async close() {
+        await part.close();
+        await metrics?.close(0);
+        await services.close();
+      },
+    };
+  };

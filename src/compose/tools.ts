@@ -1,0 +1,100 @@
+/** What agents can call: tools that ship, those of MCP servers and those that a workspace made. */
+import { secretsIn } from '../platform/core/crypto.ts';
+import { createMiniappService } from '../resources/miniapps/service.ts';
+import { createMiniappStore } from '../resources/miniapps/store.ts';
+import { builtinReferences } from '../resources/skills/builtin/index.ts';
+import { createSkillService } from '../resources/skills/service.ts';
+import { withSkillLinks } from '../resources/skills/tool-links.ts';
+import { integrations } from '../resources/integrations/catalogue.ts';
+import { createAskHuman } from '../resources/tools/builtin/ask-human.ts';
+import { awaitSubmission } from '../resources/tools/builtin/await-submission.ts';
+import { createBuiltinTools } from '../resources/tools/builtin/index.ts';
+import { createLoadSkill } from '../resources/tools/builtin/load-skill.ts';
+import { createMemorySearch } from '../resources/tools/builtin/memory-search.ts';
+import { createMemoryWrite } from '../resources/tools/builtin/memory-write.ts';
+import { createReadArtifact } from '../resources/tools/builtin/read-artifact.ts';
+import { createReadAttachment } from '../resources/tools/builtin/read-attachment.ts';
+import { createResolveWebhookGate } from '../resources/tools/builtin/resolve-webhook-gate.ts';
+import { createCommand } from '../resources/tools/custom/command.ts';
+import { createContainer } from '../resources/tools/custom/container.ts';
+import { createCustomTools } from '../resources/tools/custom/index.ts';
+import type { CustomKinds } from '../resources/tools/custom/kind.ts';
+import { createMiniapp } from '../resources/tools/custom/miniapp.ts';
+import { createScript } from '../resources/tools/custom/script.ts';
+import { stub } from '../resources/tools/custom/stub.ts';
+import { webhook } from '../resources/tools/custom/webhook.ts';
+import { createMcpTools } from '../resources/tools/mcp.ts';
+import { observedTools } from '../resources/tools/observed.ts';
+import { createToolRegistry, toolsAmong } from '../resources/tools/registry.ts';
+import { createToolService } from '../resources/tools/service.ts';
+import { createToolStore } from '../resources/tools/store.ts';
+import type { Runtime } from '../runtime.ts';
+import type { Access } from './access.ts';
+import type { Integrations } from './integrations.ts';
+import type { Knowledge } from './knowledge.ts';
+import type { Platform } from './platform.ts';
+import type { Projects } from './projects.ts';
+
+export type Tools = ReturnType<typeof composeTools>;
+
+export function composeTools(
+  { config, log, db, temporal }: Runtime,
+  { baseUrl, mcp, meters, models, sandboxes, secretBox }: Platform,
+  { stores: { workspaces } }: Access,
+  { mcpServersOf }: Integrations,
+  { agentMemory, stores: { attachments, skills } }: Knowledge,
+  { projectReader, projectCommands }: Projects,
+) {
+  const miniappStore = createMiniappStore(db);
+  const miniapps = createMiniappService({
+    store: miniappStore,
+    temporal,
+    log,
+    secret: secretsIn(config.SESSION_SECRET)[0],
+    baseUrl,
+  });
+  /** Tools that no workspace made: none of its own gets one of their slugs. */
+  const shipped = createToolRegistry([
+    createBuiltinTools([
+      createReadArtifact(projectReader),
+      createReadAttachment(attachments),
+      createLoadSkill(skills),
+      createMemorySearch(agentMemory),
+      createMemoryWrite(agentMemory),
+      createAskHuman(miniapps),
+      awaitSubmission,
+      createResolveWebhookGate({ ...projectReader, ...projectCommands }),
+    ]),
+    createMcpTools({ pool: mcp, serversOf: mcpServersOf, timeoutMs: config.MCP_TIMEOUT }),
+  ]);
+  const store = withSkillLinks(db, createToolStore(db, secretBox));
+  const kinds: CustomKinds = {
+    stub,
+    webhook,
+    script: createScript(sandboxes.script),
+    command: createCommand(sandboxes.command),
+    container: createContainer(sandboxes.container),
+    miniapp: createMiniapp(miniapps),
+  };
+  return {
+    stores: { miniapps: miniappStore },
+    miniapps,
+    tools: observedTools(createToolRegistry([shipped, createCustomTools(store, kinds)]), meters),
+    customTools: createToolService({
+      store,
+      workspaces,
+      shipped,
+      kinds,
+      isIntegration: (slug) => integrations.has(slug),
+      builtinUses: builtinReferences,
+      publicVisibility: config.PUBLIC_VISIBILITY,
+    }),
+    skills: createSkillService({
+      store: skills,
+      workspaces,
+      models,
+      toolsAmong: toolsAmong({ shipped, store }),
+      publicVisibility: config.PUBLIC_VISIBILITY,
+    }),
+  };
+}

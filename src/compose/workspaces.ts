@@ -1,0 +1,46 @@
+/** How a workspace is made, and how it is taken down with all that goes on in it. */
+import { withinDeadline } from '../platform/temporal/problems.ts';
+import { createProvisioner } from '../resources/workspaces/provisioners/index.ts';
+import { createWorkspaceService } from '../resources/workspaces/service.ts';
+import { createTeardown } from '../resources/workspaces/teardown.ts';
+import type { Runtime } from '../runtime.ts';
+import type { Access } from './access.ts';
+import type { Billing } from './billing.ts';
+import type { Platform } from './platform.ts';
+import type { Projects } from './projects.ts';
+import type { Runs } from './runs.ts';
+import type { Triggers } from './triggers.ts';
+
+export function composeWorkspaces(
+  { config, log, temporal }: Runtime,
+  { files, triggers }: Platform,
+  { members, stores: { signIn, workspaces } }: Access,
+  { billing }: Billing,
+  { projectCommands }: Projects,
+  { runs }: Runs,
+  { stores: followed, triggerOf }: Triggers,
+) {
+  const provisioner = createProvisioner(config, {
+    files,
+    checkRuntime: () => withinDeadline(temporal, () => temporal.connection.workflowService.getSystemInfo({})),
+  });
+  return {
+    workspaces: createWorkspaceService({
+      temporal,
+      store: workspaces,
+      provisioner,
+      settings: config,
+      log,
+      hasMinimumTopup: billing.hasMinimumTopup,
+      mintBillingCustomer: billing.mintBillingCustomer,
+      seedOwner: members.seedOwner,
+      endAccess: (customerId, but) => signIn.cutOffAll(customerId, but?.toLowerCase()),
+    }),
+    /** What provisioning and destruction are made of. */
+    teardown: {
+      provisioner,
+      pollMs: config.PROVISIONER_POLL,
+      ...createTeardown({ workspaces, followed, triggerOf, triggers, billing, projectCommands, runs }),
+    },
+  };
+}
