@@ -13,7 +13,6 @@ import type { RunStore } from '../src/resources/runs/store/index.ts';
 import type { ToolCallInRun } from '../src/resources/runs/store/tool-calls.ts';
 import { ToolError, type HumanWait, type ToolContext } from '../src/resources/tools/model.ts';
 import type { ToolRegistry } from '../src/resources/tools/registry.ts';
-import { presentable } from './context.ts';
 import { untilRecorded } from './database-away.ts';
 import { heartbeating } from './failures.ts';
 
@@ -33,6 +32,14 @@ export type BegunWait = Pick<HumanWait, 'pageId' | 'timeoutMs'>;
 export interface CallReference {
   runId: string;
   callId: string;
+}
+
+/** A value a model may read: long ones are cut, and say so. */
+const MAX_RESULT_LENGTH = 64_000;
+function presentable(value: unknown): unknown {
+  const text = JSON.stringify(value) ?? 'null';
+  if (text.length <= MAX_RESULT_LENGTH) return value === undefined ? null : value;
+  return { truncated: true, total_length: text.length, text: text.slice(0, MAX_RESULT_LENGTH).toWellFormed() };
 }
 
 /** How much later than its page a wait ends, so that an answer of the last moment is found. */

@@ -14,8 +14,9 @@ import {
 } from '../src/platform/models/types.ts';
 import type { Agent } from '../src/resources/agents/model.ts';
 import type { AgentStore } from '../src/resources/agents/store.ts';
-import type { BootContext, BootRequest } from '../src/resources/memory/boot.ts';
-import { toolsOf } from '../src/resources/runs/context.ts';
+import type { Beginning, BeginningRequest } from '../src/resources/agent-context/beginning.ts';
+import { toolsOf } from '../src/resources/agent-context/offered-tools.ts';
+import { modelMessages, systemPrompt } from '../src/resources/agent-context/transcript.ts';
 import {
   HISTORY_LENGTH,
   isTerminal,
@@ -30,7 +31,6 @@ import type { AfterRun, RunEnd, RunInTurn } from '../src/resources/runs/store/tu
 import type { Tool } from '../src/resources/tools/model.ts';
 import type { ToolRegistry } from '../src/resources/tools/registry.ts';
 import { createClassifier, type Classification } from './classify.ts';
-import { systemPrompt, transcript } from './context.ts';
 import { untilRecorded } from './database-away.ts';
 import { asApplicationFailure, fail, heartbeating } from './failures.ts';
 import { createSpending, type Spending, type SpendingDependencies } from './spending.ts';
@@ -46,7 +46,7 @@ export interface TurnDependencies {
   /** What the workspace gave to its integrations for models. */
   modelCredentials: (customerId: string) => Promise<ModelCredentials>;
   /** What an agent knows when a run of it begins: its skills, and memories that are always there or close to the prompt. */
-  boot: (start: BootRequest) => Promise<BootContext>;
+  loadBeginning: (request: BeginningRequest) => Promise<Beginning>;
   /** Keeps the project of a step's run informed of what the run spends, and that it is alive. */
   noteTurn: (turn: { attemptId: string; turn: number; isLast: boolean }) => Promise<void>;
   /** Starts what an end set off: webhook deliveries, the next run of the conversation. Repeating it does nothing. */
@@ -56,7 +56,7 @@ export interface TurnDependencies {
 }
 
 export const createTurnActivities = (deps: TurnDependencies) => {
-  const { runs, agents, tools, models, settings, modelCredentials, boot, startFollowing, noteTurn } = deps;
+  const { runs, agents, tools, models, settings, modelCredentials, loadBeginning, startFollowing, noteTurn } = deps;
   const classify = createClassifier(models);
   const { spendingOf } = createSpending(deps);
   const credentialsOf = async ({ customerId, hasModelCredentials }: RunInTurn) =>
@@ -82,7 +82,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
     const { model, tier, rule, enforce, reasoning } = resolved;
     const prompt = systemPrompt(agent, run.conversation !== null);
     const { customerId } = run;
-    const { loaded, recalled, ...known } = await boot({
+    const { loaded, recalled, ...known } = await loadBeginning({
       customerId,
       agent: agent.slug,
       prompt: run.prompt,
@@ -227,7 +227,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
       resolved,
       credentials: await credentialsOf(run),
       system: systemText(run.messages.find(({ role }) => role === 'system')!.content as SystemContent),
-      messages: transcript(run, earlier),
+      messages: modelMessages(run, earlier),
       tools: offered
         .filter(({ unavailable }) => unavailable === undefined)
         .map(({ slug, description, parameters }) => ({ name: slug, description, parameters })),

@@ -22,7 +22,8 @@ import { QUESTION_PATH } from './resources/output-destinations/model.ts';
 import { recipientRouter } from './resources/output-destinations/page-routes.ts';
 import { signInRouter } from './resources/sign-in/routes.ts';
 import { runUntilSignalled, type Runtime } from './runtime.ts';
-import { withServices, type Services } from './compose/services.ts';
+import { withServices } from './compose/process.ts';
+import type { Services } from './compose/services.ts';
 
 /** Whoever asks whether this is ready wants to know soon that a silent database keeps it from being so. */
 const READY_MS = 4_000;

@@ -8,7 +8,8 @@ import { INTEGRATION_HEALTH } from '../workflows/integration-health/messages.ts'
 import { METERING } from '../workflows/metering/messages.ts';
 import { RETENTION } from '../workflows/retention/messages.ts';
 import { composeActivities } from './compose/activities.ts';
-import { withServices, type Services } from './compose/services.ts';
+import { withServices } from './compose/process.ts';
+import type { Services } from './compose/services.ts';
 import { withoutParameters } from './platform/core/log.ts';
 import { observeActivities } from './platform/temporal/observe.ts';
 import { orAfter } from './platform/temporal/problems.ts';

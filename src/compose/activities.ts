@@ -20,7 +20,7 @@ export function composeActivities({ config, log }: Runtime, services: Services):
       models: services.models,
       modelCredentials: services.modelCredentials,
       tariffOf: services.tariffOf,
-      boot: services.boot,
+      loadBeginning: services.loadBeginning,
       noteTurn: engine.noteTurn,
       settings: config,
       startFollowing,

@@ -1,14 +1,15 @@
 /** What agents know and are given: memories, skills, uploaded files; and the agents themselves. */
+import { createBeginnings } from '../resources/agent-context/beginning.ts';
+import { createSkillSection } from '../resources/agent-context/skill-section.ts';
 import { createAgentStore } from '../resources/agents/store.ts';
 import { createAttachmentService } from '../resources/attachments/service.ts';
 import { createAttachmentStore } from '../resources/attachments/store.ts';
-import { createBoot } from '../resources/memory/boot.ts';
-import { createAgentMemory } from '../resources/memory/for-agents.ts';
 import { createMemoryService } from '../resources/memory/service.ts';
 import { createMemoryStore } from '../resources/memory/store/index.ts';
-import { createSkillSection } from '../resources/skills/boot.ts';
+
 import { builtinSkills } from '../resources/skills/builtin/index.ts';
 import { createSkillStore } from '../resources/skills/store.ts';
+import { createAgentMemory } from '../resources/tools/builtin/agent-memory.ts';
 import type { Runtime } from '../runtime.ts';
 import type { Access } from './access.ts';
 import type { Platform } from './platform.ts';
@@ -33,7 +34,7 @@ export function composeKnowledge(
     stores,
     agentMemory: createAgentMemory(memory),
     attachments: createAttachmentService({ store: stores.attachments, files, workspaces }),
-    boot: createBoot({
+    loadBeginning: createBeginnings({
       store: stores.memory,
       models,
       skillSection: createSkillSection(stores.skills),

@@ -1,4 +1,6 @@
 /** Runs and what is asked about them: agents, chats, what they wrote and what they cost. */
+import { declaredTools } from '../resources/agent-context/offered-tools.ts';
+import { createContextReports } from '../resources/agent-context/report.ts';
 import { builtinAgents } from '../resources/agents/builtin/index.ts';
 import { createAgentService } from '../resources/agents/service.ts';
 import { createChatService } from '../resources/chat/service.ts';
@@ -7,7 +9,6 @@ import { createCostService } from '../resources/cost/service.ts';
 import { createCostStore } from '../resources/cost/store.ts';
 import { createRunArtifactService } from '../resources/run-artifacts/service.ts';
 import { createRunArtifactStore } from '../resources/run-artifacts/store.ts';
-import { declaredTools } from '../resources/runs/context.ts';
 import { createLostRuns } from '../resources/runs/lost.ts';
 import { meteredRuns } from '../resources/runs/metered.ts';
 import { createRunService } from '../resources/runs/service.ts';
@@ -38,9 +39,8 @@ export function composeRuns(
     store,
     config,
     log,
-    models,
     agentExists: agents.isAgent,
-    toolDeclarations: declaredTools({ agents, tools }),
+    contextReports: createContextReports({ models, toolDeclarations: declaredTools({ agents, tools }) }),
   });
   return {
     stores: { runs: store },

@@ -1,6 +1,5 @@
 /** Wires stores and services to a runtime, a domain at a time; API and worker share it. */
-import { openMetrics, type Part } from '../observability.ts';
-import type { Runtime, Work } from '../runtime.ts';
+import type { Runtime } from '../runtime.ts';
 import { composeAccess } from './access.ts';
 import { composeBilling } from './billing.ts';
 import { composeDeliveries } from './deliveries.ts';
@@ -54,25 +53,3 @@ export function createServices(runtime: Runtime) {
     },
   };
 }
-
-/**
- * For a process that is one part: makes its services, and closes what they hold open after the part itself.
- * @param start starts the part on them
- */
-export const withServices =
-  (start: (runtime: Runtime, services: Services) => Promise<Part & { close(): Promise<void> }>) =>
-  async (runtime: Runtime): Promise<Work> => {
-    const services = createServices(runtime);
-    const up: Part[] = [];
-    const metrics = await openMetrics(runtime, services, up);
-    const part = await start(runtime, services);
-    up.push(part);
-    return {
-      reload: () => services.system.reload(),
-      async close() {
-        await part.close();
-        await metrics?.close(0);
-        await services.close();
-      },
-    };
-  };

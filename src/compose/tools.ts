@@ -4,7 +4,6 @@ import { createMiniappService } from '../resources/miniapps/service.ts';
 import { createMiniappStore } from '../resources/miniapps/store.ts';
 import { builtinReferences } from '../resources/skills/builtin/index.ts';
 import { createSkillService } from '../resources/skills/service.ts';
-import { withSkillLinks } from '../resources/skills/tool-links.ts';
 import { integrations } from '../resources/integrations/catalogue.ts';
 import { createAskHuman } from '../resources/tools/builtin/ask-human.ts';
 import { awaitSubmission } from '../resources/tools/builtin/await-submission.ts';
@@ -67,7 +66,7 @@ export function composeTools(
     ]),
     createMcpTools({ pool: mcp, serversOf: mcpServersOf, timeoutMs: config.MCP_TIMEOUT }),
   ]);
-  const store = withSkillLinks(db, createToolStore(db, secretBox));
+  const store = createToolStore(db, secretBox);
   const kinds: CustomKinds = {
     stub,
     webhook,

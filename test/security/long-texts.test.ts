@@ -11,7 +11,7 @@ import { createOfflineModel } from '../../src/platform/models/offline.ts';
 import { checkValue } from '../../src/platform/core/json-schema.ts';
 import { findSchemaProblem, findValueProblem } from '../../src/platform/core/schema-checks.ts';
 import { closeThreads } from '../../src/platform/threads/threads.ts';
-import { createBoot } from '../../src/resources/memory/boot.ts';
+import { createBeginnings } from '../../src/resources/agent-context/beginning.ts';
 import { ActionError } from '../../src/resources/projects/builtin/action.ts';
 import { findAction } from '../../src/resources/projects/builtin/index.ts';
 import { runAction } from '../../src/resources/projects/builtin/run-action.ts';
@@ -57,7 +57,7 @@ test('the offline model skips memories without an end', async () => {
 test('memories of spaces are told', async () => {
   const memory = { id: 1, type: 'note', name: 'n', content: `<${spaces.slice(0, 19_998)}x` };
   const always = Array.from({ length: 200 }, (_, id) => ({ ...memory, id }));
-  const boot = createBoot({
+  const loadBeginning = createBeginnings({
     store: { listAlwaysLoaded: async () => always, recallEntries: async () => [] },
     models: { embed: async () => [] },
     skillSection: async () => ({ text: '', loaded: [] }),
@@ -67,7 +67,7 @@ test('memories of spaces are told', async () => {
   const request = { customerId: 'acme', agent: 'writer', prompt: 'Hi', stepSkills: undefined, hasEntries: true };
   // Two are all that is told of them. By the square of their length it took 900 ms, far below the limit of the others.
   const times: number[] = [];
-  for (let i = 0; i < 3; i++) times.push(await timeOf(() => boot(request)));
+  for (let i = 0; i < 3; i++) times.push(await timeOf(() => loadBeginning(request)));
   expect(Math.min(...times)).toBeLessThan(400);
 });
 

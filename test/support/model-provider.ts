@@ -4,7 +4,8 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createOfflineModel, type CallOptions, type Prompt } from '../../src/platform/models/offline.ts';
+import { createOfflineModel } from '../../src/platform/models/offline.ts';
+import type { CallOptions, Prompt } from '../../src/platform/models/providers.ts';
 import { countTokens } from '../../src/platform/models/tokens.ts';
 import { answer, callTools, refuse, startOpenAiServer, type ChatRequest, type OpenAiServer } from './openai-server.ts';
 

@@ -16,8 +16,7 @@ import {
 import { isTooDeep, parseJson, TOO_DEEP } from '../core/json.ts';
 import { storable, storableText } from '../core/storable.ts';
 import { malformed, timedOut, toModelFailure } from './failures.ts';
-import type { CallOptions, Prompt } from './offline.ts';
-import type { SdkModel } from './providers.ts';
+import type { CallOptions, Prompt, SdkModel } from './providers.ts';
 import { countInput, createMeter, type Meter } from './meter.ts';
 import { createReplyCounter } from './reply-limits.ts';
 import { countTokensOf } from './token-counts.ts';

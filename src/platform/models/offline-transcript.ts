@@ -1,5 +1,5 @@
 /** A prompt as the offline model reads it: what is asked, what happened since, and what came before. */
-import type { Prompt } from './offline.ts';
+import type { Prompt } from './providers.ts';
 
 interface ToolOutcome {
   callId: string;

@@ -11,12 +11,10 @@ import { factsOf } from './fill-values.ts';
 import { parseDirectives, withoutDirectives, type Directives, type ToolDirective } from './offline-directives.ts';
 import { composeAnswer, composeText, subjectOf, titleOf } from './offline-reply.ts';
 import { readTranscript, type Transcript } from './offline-transcript.ts';
-import type { SdkModel } from './providers.ts';
+import type { CallOptions, Prompt, SdkModel } from './providers.ts';
 import { OFFLINE } from './resolve.ts';
 import type { CountTokens } from './token-counts.ts';
 
-export type CallOptions = Parameters<SdkModel['doGenerate']>[0];
-export type Prompt = CallOptions['prompt'];
 type Result = Awaited<ReturnType<SdkModel['doGenerate']>>;
 type Content = Result['content'];
 type StreamPart = Awaited<ReturnType<SdkModel['doStream']>>['stream'] extends ReadableStream<infer Part> ? Part : never;

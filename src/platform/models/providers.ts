@@ -14,6 +14,8 @@ import { ModelFailure, type ModelCredentials, type ResolvedModel } from './types
 
 /** A model object of the AI SDK, as opposed to the id of one at its gateway. */
 export type SdkModel = Extract<LanguageModel, { specificationVersion: 'v3' }>;
+export type CallOptions = Parameters<SdkModel['doGenerate']>[0];
+export type Prompt = CallOptions['prompt'];
 
 const missing = (setting: string) =>
   new ModelFailure('model_not_configured', `${setting} is not set and the workspace has no credential of its own.`);

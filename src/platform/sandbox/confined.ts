@@ -1,6 +1,12 @@
 /** What a tool's container is made with: no network, no privilege, nothing that it can fill or use up. */
 import type Docker from 'dockerode';
-import type { ContainerOrder } from './container.ts';
+
+export interface ContainerOrder {
+  image: string;
+  /** In the place of the image's own command. */
+  argv?: readonly string[];
+  env?: Readonly<Record<string, string>>;
+}
 
 export interface ContainerLimits {
   memoryBytes: number;

@@ -10,7 +10,7 @@ import { newUuid } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import { limitedAgent } from '../egress/limited-agent.ts';
 import type { BodyLimits } from '../egress/limits.ts';
-import { confined, DEADLINE_LABEL, type ContainerLimits } from './confined.ts';
+import { confined, DEADLINE_LABEL, type ContainerLimits, type ContainerOrder } from './confined.ts';
 import { createOutput, tooLong, tooMuchOutput, type ProgramRequest, type ProgramResult } from './program.ts';
 import { SandboxError } from './sandbox-error.ts';
 import type { Slots } from './slots.ts';
@@ -24,13 +24,6 @@ export interface ContainerSandbox {
   run(container: ContainerOrder, request: ProgramRequest): Promise<ProgramResult>;
   /** Removes what is past its deadline, now and each minute. @returns what stops it */
   startSweeping(log: Log): () => void;
-}
-
-export interface ContainerOrder {
-  image: string;
-  /** In the place of the image's own command. */
-  argv?: readonly string[];
-  env?: Readonly<Record<string, string>>;
 }
 
 interface Settings extends ContainerLimits {

@@ -2,26 +2,8 @@
 import { z } from 'zod';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { limit, Timestamp } from '../../platform/http/schemas.ts';
-import { ACTOR_KINDS, EVENT_CATEGORIES, EVENT_LEVELS, TOPICS, type Topic } from '../projects/model.ts';
-
-export const ProjectEvent = z
-  .object({
-    id: z.int(),
-    ts: Timestamp,
-    project_id: z.string(),
-    task_id: z.uuid().nullable(),
-    subtask_id: z.uuid().nullable(),
-    attempt_number: z.int().nullable(),
-    level: z.enum(EVENT_LEVELS),
-    category: z.enum(EVENT_CATEGORIES),
-    topic: z.enum(Object.keys(TOPICS) as Topic[]),
-    actor_kind: z.enum(ACTOR_KINDS),
-    actor_id: z.string().nullable(),
-    payload_jsonb: z.record(z.string(), z.unknown()),
-    trace_id: z.uuid().nullable(),
-  })
-  .meta({ id: 'ProjectEvent' });
-export type ProjectEventRow = z.input<typeof ProjectEvent>;
+import { EVENT_CATEGORIES, EVENT_LEVELS } from '../projects/model.ts';
+import { ProjectEvent } from '../projects/reads/contract.ts';
 
 const FeedQuery = z.object({
   limit: limit(2_000, 500),

@@ -4,7 +4,8 @@ import type { Database } from '../../platform/db/client.ts';
 import { projectEvents } from '../projects/table.ts';
 import { countRows } from '../tallies/store.ts';
 import type { EventCategory, EventLevel } from '../projects/model.ts';
-import type { FeedQuery, ProjectEventRow } from './contract.ts';
+import type { ProjectEventRow } from '../projects/reads/contract.ts';
+import type { FeedQuery } from './contract.ts';
 
 export type EventStore = ReturnType<typeof createEventStore>;
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ROLES } from '../../platform/core/rights.ts';
 import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
 import { Timestamp } from '../../platform/http/schemas.ts';
-import { addressIn } from '../sign-in/model.ts';
+import { addressIn } from '../../platform/core/addresses.ts';
 
 const Role = z.enum(ROLES).describe('Owners and admins may do what is for admins; an owner is made by another');
 

@@ -1,7 +1,7 @@
 /** Who may sign in to a workspace. Its own admins decide, and those of the workspace that operates the deployment. */
 import { can, demand, isOwner, type Role } from '../../platform/core/rights.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
-import { addressIn } from '../sign-in/model.ts';
+import { addressIn } from '../../platform/core/addresses.ts';
 import type { MemberStore } from './store.ts';
 
 export type MemberService = ReturnType<typeof createMemberService>;

@@ -9,7 +9,6 @@ import { newUuid } from '../../platform/core/ids.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { isOwner, type Role } from '../../platform/core/rights.ts';
 import { found, type Database } from '../../platform/db/client.ts';
-import type { SignInStore } from '../sign-in/store.ts';
 import { openStatus } from '../workspaces/store.ts';
 import { formerMembers, workspaceMembers, workspaces } from '../workspaces/table.ts';
 
@@ -40,7 +39,12 @@ const MEMBER = {
   created_at: workspaceMembers.createdAt,
 };
 
-export const createMemberStore = (db: Database, { cutOff }: Pick<SignInStore, 'cutOff'>) => {
+interface EndedSessions {
+  /** Ends what the person has open in the workspace. */
+  cutOff(customerId: string, sub: string): Promise<unknown>;
+}
+
+export const createMemberStore = (db: Database, { cutOff }: EndedSessions) => {
   const owned = (customerId: string, id: string) =>
     // As text: what is no id at all is simply unknown.
     and(eq(workspaceMembers.customerId, customerId), sql`${workspaceMembers.id}::text = ${id}`);

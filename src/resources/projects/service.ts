@@ -7,10 +7,9 @@ import type { Caller } from '../../platform/http/endpoint.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
 import { withinDeadline } from '../../platform/temporal/problems.ts';
 import { createLostStarts } from '../../platform/temporal/starting.ts';
-import type { EventStore } from '../events/store.ts';
 import { orderPhases, type WorkflowSpec } from '../templates/model.ts';
 import type { ProjectPatch, ProjectRequest } from './contract.ts';
-import type { ProjectQuery } from './reads/contract.ts';
+import type { ProjectEventRow, ProjectQuery } from './reads/contract.ts';
 import { uuid } from './ids.ts';
 import type { ProjectStarter } from './start.ts';
 import type { NewProject } from './store/create.ts';
@@ -30,10 +29,16 @@ interface ProjectTemplates {
   unresolvedBindings(customerId: string, spec: WorkflowSpec): Promise<string[]>;
 }
 
+/** Newest first. */
+interface ProjectEvents {
+  listOfProject(customerId: string, projectId: string, limit: number): Promise<ProjectEventRow[]>;
+  listOfSubtask(customerId: string, subtaskId: string, limit: number): Promise<ProjectEventRow[]>;
+}
+
 export interface ProjectServiceDependencies {
   temporal: Temporal;
   store: ProjectStore;
-  events: EventStore;
+  events: ProjectEvents;
   starter: ProjectStarter;
   templates: ProjectTemplates;
   log: Log;

@@ -270,6 +270,23 @@ export const getRunCosts = endpoint({
   }),
 });
 
+const RunContext = z.object({
+  run_id: RunId,
+  model: z.string().nullable(),
+  context_window: z.int().nullable(),
+  total_tokens: z.int(),
+  categories: z.array(z.object({ category: z.enum(CONTEXT_CATEGORIES), tokens: z.int(), bytes: z.int() })),
+});
+export type RunContext = z.input<typeof RunContext>;
+
+const RunContextPage = z.object({
+  content: z.string(),
+  before_byte: z.int(),
+  next_before_byte: z.int().nullable(),
+  total_bytes: z.int(),
+});
+export type RunContextPage = z.input<typeof RunContextPage>;
+
 export const getRunContext = endpoint({
   id: 'runs.context',
   surface: 'control-plane',
@@ -279,13 +296,7 @@ export const getRunContext = endpoint({
   summary: 'What fills the context window of a run',
   params: RunPath,
   status: 200,
-  reply: z.object({
-    run_id: RunId,
-    model: z.string().nullable(),
-    context_window: z.int().nullable(),
-    total_tokens: z.int(),
-    categories: z.array(z.object({ category: z.enum(CONTEXT_CATEGORIES), tokens: z.int(), bytes: z.int() })),
-  }),
+  reply: RunContext,
   problems: ['not_found'],
 });
 
@@ -299,11 +310,6 @@ export const getRunContextContent = endpoint({
   params: RunPath,
   query: z.object({ before_byte: z.coerce.number().int().min(0).optional() }),
   status: 200,
-  reply: z.object({
-    content: z.string(),
-    before_byte: z.int(),
-    next_before_byte: z.int().nullable(),
-    total_bytes: z.int(),
-  }),
+  reply: RunContextPage,
   problems: ['not_found'],
 });

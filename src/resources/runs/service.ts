@@ -13,20 +13,31 @@ import { isWorkflowGone, orAfter, withinDeadline } from '../../platform/temporal
 import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
 import { createLostStarts, startOnce } from '../../platform/temporal/starting.ts';
 import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.ts';
-import type { RunRequest } from './contract.ts';
-import { contextOf, contextPage, type ContextDependencies, type Transcript } from './context.ts';
+import type { RunContext, RunContextPage, RunRequest } from './contract.ts';
 import { conversationOf, COST_WINDOWS, HISTORY_LENGTH, isTerminal, runWorkflowId, type CostWindow } from './model.ts';
 import type { RunFilter } from './store/queries.ts';
+import type { RunInTurn } from './store/turns.ts';
 import type { RunStore } from './store/index.ts';
 
 export type RunService = ReturnType<typeof createRunService>;
 
-export interface RunServiceDependencies extends ContextDependencies {
+/** A run with what was said before it in its conversation. */
+export type RunInConversation = RunInTurn & { earlier: readonly { prompt: string; output: string }[] };
+
+/** What the model of a run was shown. */
+export interface ContextReports {
+  summarize(run: RunInConversation): Promise<RunContext>;
+  /** The page that ends at `beforeByte`; the last one, when absent. */
+  page(run: RunInConversation, beforeByte?: number): RunContextPage;
+}
+
+export interface RunServiceDependencies {
   temporal: Temporal;
   store: RunStore;
   config: Pick<Config, 'RUN_DETAIL_TTL' | 'RUN_MAX_TURNS' | 'RUN_MAX_TOKENS' | 'TASK_QUEUE_PREFIX' | 'WORKER_QUEUES'>;
   log: Log;
   agentExists: (customerId: string, slug: string) => Promise<boolean>;
+  contextReports: ContextReports;
 }
 
 interface StartableRun {
@@ -42,7 +53,7 @@ const CANCEL_PATIENCE_MS = 2_000;
 const ignore = (): void => {};
 
 export const createRunService = (deps: RunServiceDependencies) => {
-  const { temporal, store, config, log, agentExists } = deps;
+  const { temporal, store, config, log, agentExists, contextReports } = deps;
 
   /** Starts the workflow of an accepted run. Repeating it, for a run that runs or has run, does nothing. */
   const start = (run: StartableRun): Promise<void> => startFrom(run, {}, 'REJECT_DUPLICATE');
@@ -96,7 +107,7 @@ export const createRunService = (deps: RunServiceDependencies) => {
   const findLive = async ({ customerId }: Caller, runId: string) =>
     found(await store.findRun(customerId, runId, config.RUN_DETAIL_TTL));
 
-  async function loadTranscript({ customerId }: Caller, runId: string): Promise<Transcript> {
+  async function loadInConversation({ customerId }: Caller, runId: string): Promise<RunInConversation> {
     found(await store.findRun(customerId, runId));
     const run = found(await store.loadRunInTurn(runId));
     const earlier = run.conversation === null ? [] : await store.loadEarlierExchanges(runId, HISTORY_LENGTH);
@@ -237,10 +248,10 @@ export const createRunService = (deps: RunServiceDependencies) => {
       };
     },
 
-    context: async (caller: Caller, runId: string) => contextOf(deps, await loadTranscript(caller, runId)),
+    context: async (caller: Caller, runId: string) => contextReports.summarize(await loadInConversation(caller, runId)),
 
     contextContent: async (caller: Caller, runId: string, beforeByte: number | undefined) =>
-      contextPage(await loadTranscript(caller, runId), beforeByte),
+      contextReports.page(await loadInConversation(caller, runId), beforeByte),
 
     summarizeAgent: (customerId: string, agent: string) => store.summarizeAgent(customerId, agent),
   };

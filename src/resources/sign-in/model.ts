@@ -18,17 +18,6 @@ export const KNOWN_TTL_MS = 180 * 24 * 60 * 60_000;
 /** Between having shown who one is, or having left for the identity provider, and the end of sign-in. */
 export const SIGN_IN_TTL_MS = 10 * 60_000;
 
-const MAX_ADDRESS_LENGTH = 254;
-
-/** In lower case, as everything that is looked up by it is kept; undefined when the text is no address. */
-export function addressIn(text: string): string | undefined {
-  const address = text.trim().toLowerCase();
-  // `owner@localhost` is one too: the mail server decides what it delivers to.
-  const isAddress =
-    address.length <= MAX_ADDRESS_LENGTH && /^[^\s@\p{C}"(),:;<>[\\\]]+@[^\s@\p{C}"(),:;<>[\\\]]+$/u.test(address);
-  return isAddress ? address : undefined;
-}
-
 /** Where to after sign-in: an address of this service, or its own page. Never another site, whoever wrote the link. */
 export function ownPath(text: unknown): string {
   const base = 'http://service.invalid';

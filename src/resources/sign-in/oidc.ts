@@ -3,7 +3,7 @@ import * as client from 'openid-client';
 import { ConfigError, type Config } from '../../platform/core/config.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { plainFetch } from '../../platform/egress/limits.ts';
-import { addressIn } from './model.ts';
+import { addressIn } from '../../platform/core/addresses.ts';
 import type { Tickets } from './tickets.ts';
 
 type Departure = Omit<Tickets['departure'], 'next'>;

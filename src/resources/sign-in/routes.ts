@@ -6,12 +6,13 @@ import express, { type ErrorRequestHandler, type Request, type Response, type Ro
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import type { Log } from '../../platform/core/log.ts';
+import { addressIn } from '../../platform/core/addresses.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { notFound } from '../../platform/http/app.ts';
 import { answering, fromHere, privately, sendPage } from '../../platform/http/pages.ts';
 import { browserOf, knownOf, sessionOf, ticketOf } from './browser.ts';
 import { createKnown } from './known.ts';
-import { addressIn, ownPath } from './model.ts';
+import { ownPath } from './model.ts';
 import { codePage, emailPage, linkPage, noticePage, signedInPage, signedOutPage, workspacePage } from './pages.ts';
 import type { SignInOutcome, SignInService } from './service.ts';
 import { createTickets } from './tickets.ts';

@@ -4,7 +4,6 @@
  */
 import { Problem } from '../../platform/core/problem.ts';
 import { found } from '../../platform/db/client.ts';
-import type { ToolRegistry } from '../tools/registry.ts';
 import { builtinTemplates } from './builtin/index.ts';
 import type { NewTemplate, TemplateChange, TemplateFilter } from './contract.ts';
 import type { JsonSchema, StepSpec, WorkflowSpec } from './model.ts';
@@ -18,7 +17,7 @@ const MAX_UNRESOLVED = 20;
 interface TemplateServiceDependencies {
   store: TemplateStore;
   agentExists: (customerId: string, slug: string) => Promise<boolean>;
-  tools: Pick<ToolRegistry, 'find'>;
+  tools: { find: (customerId: string, slugs: readonly string[]) => Promise<readonly { slug: string }[]> };
   /** Of these slugs, those that are skills. */
   skillExists: (customerId: string, slugs: readonly string[]) => Promise<ReadonlySet<string>>;
   /** What an action step can name. */

@@ -1,7 +1,8 @@
 /** Container tools: what the engine is asked, on a small engine over a real socket; what containers can do, on a real one. */
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { createLog } from '../../../src/platform/core/log.ts';
-import { createContainerSandbox, type ContainerOrder } from '../../../src/platform/sandbox/container.ts';
+import type { ContainerOrder } from '../../../src/platform/sandbox/confined.ts';
+import { createContainerSandbox } from '../../../src/platform/sandbox/container.ts';
 import { DEADLINE_LABEL } from '../../../src/platform/sandbox/confined.ts';
 import { SandboxError } from '../../../src/platform/sandbox/sandbox-error.ts';
 import { createSlots } from '../../../src/platform/sandbox/slots.ts';

@@ -104,7 +104,11 @@ function takeTurnAgain(runId: string, heartbeatDetails?: unknown) {
   const { stores, engine, tools, models } = services;
   const activities = createTurnActivities({
     ...{ runs: stores.runs, agents: stores.agents, tools, models, log: runtime.log, settings: runtime.config },
-    ...{ modelCredentials: services.modelCredentials, boot: services.boot, noteTurn: engine.noteTurn },
+    ...{
+      modelCredentials: services.modelCredentials,
+      loadBeginning: services.loadBeginning,
+      noteTurn: engine.noteTurn,
+    },
     ...{ tariffOf: services.tariffOf, startFollowing: async () => {} },
   });
   const context = {

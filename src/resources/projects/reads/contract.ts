@@ -1,10 +1,36 @@
 /** The HTTP contract of reading projects on the control plane. */
 import { z } from 'zod';
 import { endpoint } from '../../../platform/http/endpoint.ts';
-import { limit, offset, Usd } from '../../../platform/http/schemas.ts';
-import { ProjectEvent } from '../../events/contract.ts';
+import { limit, offset, Timestamp, Usd } from '../../../platform/http/schemas.ts';
 import { Artifact, Attempt, Project, ProjectPath, Subtask, SubtaskPath, Task, TaskPath } from '../contract.ts';
-import { PROJECT_STATUSES, TASK_KINDS } from '../model.ts';
+import {
+  ACTOR_KINDS,
+  EVENT_CATEGORIES,
+  EVENT_LEVELS,
+  PROJECT_STATUSES,
+  TASK_KINDS,
+  TOPICS,
+  type Topic,
+} from '../model.ts';
+
+export const ProjectEvent = z
+  .object({
+    id: z.int(),
+    ts: Timestamp,
+    project_id: z.string(),
+    task_id: z.uuid().nullable(),
+    subtask_id: z.uuid().nullable(),
+    attempt_number: z.int().nullable(),
+    level: z.enum(EVENT_LEVELS),
+    category: z.enum(EVENT_CATEGORIES),
+    topic: z.enum(Object.keys(TOPICS) as Topic[]),
+    actor_kind: z.enum(ACTOR_KINDS),
+    actor_id: z.string().nullable(),
+    payload_jsonb: z.record(z.string(), z.unknown()),
+    trace_id: z.uuid().nullable(),
+  })
+  .meta({ id: 'ProjectEvent' });
+export type ProjectEventRow = z.input<typeof ProjectEvent>;
 
 const ProjectCost = z
   .object({

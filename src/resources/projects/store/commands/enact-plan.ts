@@ -14,6 +14,7 @@ import {
 import { lockProject, type LockedProject } from '../record.ts';
 import { addAddendum, listPhases, retrigger, type Phase } from './backtrack.ts';
 import { compact, runCommand } from './command.ts';
+import type { Applied, Enactment } from './enactment.ts';
 import { setArtifact } from './set-artifact.ts';
 
 type ActionRef = Pick<EditAction, 'kind' | 'phase_slug'>;
@@ -60,15 +61,6 @@ export const enactPlan = (
   });
 
 const ENACTOR: Actor = { kind: 'action', id: 'enact_edit_plan' };
-
-export interface Enactment {
-  subtaskId: string;
-  cascade: Cascade;
-  actor: Actor;
-}
-
-/** What was done; or, a text, why nothing was. */
-export type Applied = { told: Record<string, unknown>; changes: PhaseChange[] } | string;
 
 async function apply(db: Database, project: LockedProject, by: Enactment, action: EditAction): Promise<Applied> {
   // Read anew for each action: the one before may have changed them.

@@ -6,7 +6,7 @@ import type { JsonSchema } from '../../../templates/model.ts';
 import { insertVersion } from '../engine/promote.ts';
 import { noteProjectEvents, type LockedProject } from '../record.ts';
 import { cascadeFrom, settleByHand, type Phase } from './backtrack.ts';
-import type { Applied, Enactment } from './enact-plan.ts';
+import type { Applied, Enactment } from './enactment.ts';
 
 export async function setArtifact(
   db: Database,

@@ -14,6 +14,7 @@ import type { EffectOf } from '../commands/crashes.ts';
 import { insertEvents, lockProject, type LockedProject, type ProjectEvent } from '../record.ts';
 import { openGate } from './gates.ts';
 import { isOvertaken, setTaskStatus } from './open.ts';
+import type { StepRow } from './step-row.ts';
 
 export interface Dispatch extends PhaseRef {
   subtaskId: string;
@@ -21,46 +22,6 @@ export interface Dispatch extends PhaseRef {
   key: string;
   /** May run although the project is paused. */
   granted: boolean;
-}
-
-export interface StepRow {
-  subtaskId: string;
-  taskId: string;
-  stepSlug: string;
-  title: string;
-  kind: StepKind;
-  role: Role;
-  status: TaskStatus;
-  assignee: string | null;
-  instructions: string | null;
-  tools: string[];
-  skills: string[];
-  outputSchema: JsonSchema | null;
-  timeoutS: number | null;
-  gateKind: GateKind | null;
-  gateConfig: Record<string, unknown> | null;
-  /** Milliseconds since it began; of a gate that opens again after its workflow continued as new. */
-  elapsedMs: number;
-  feedback: string[];
-  addendum: string | null;
-  nextReason: AttemptReason | null;
-  taskReason: AttemptReason;
-  taskAddenda: string[];
-  phaseSlug: string;
-  phaseTitle: string;
-  iteration: number;
-  taskStatus: TaskStatus;
-  brief: string;
-  params: Record<string, unknown> | null;
-  /** What this dispatch began already, should the activity repeat itself. */
-  begun: { attemptId: string; runId: string | null } | null;
-  /** Queued by hand. */
-  queued: { attemptId: string; number: number; reason: AttemptReason } | null;
-  lastNumber: number;
-  previous: { output: unknown; error: string | null; status: string } | null;
-  artifacts: (StepContext['artifacts'][number] & { isStale: boolean })[];
-  inputs: StepContext['inputs'];
-  attachments: StepContext['attachments'];
 }
 
 /** Reasons for which the output before is shown again: it is to be improved, not made anew. */

@@ -6,8 +6,8 @@ import type { Database } from '../../../../platform/db/client.ts';
 import type { GateKind } from '../../../templates/model.ts';
 import type { AttemptBeginning, ProjectStatus } from '../../model.ts';
 import { noteProjectEvents, pauseLocked, type LockedProject } from '../record.ts';
-import type { StepRow } from './begin.ts';
 import { updateTaskStatus } from './open.ts';
+import type { StepRow } from './step-row.ts';
 
 const OnReject = z.enum(['pause', 'rework']);
 const FarSeconds = z

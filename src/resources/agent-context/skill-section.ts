@@ -4,8 +4,8 @@
  *
  * Skills are written by the workspace, so they are guidance and stand in the system message, unlike memories.
  */
-import { LOAD_SKILL, type OfferedSkill } from './model.ts';
-import type { SkillStore } from './store.ts';
+import { LOAD_SKILL, type OfferedSkill } from '../skills/model.ts';
+import type { SkillStore } from '../skills/store.ts';
 
 /** Characters of all bodies that no step asked for. Those that do not fit can be loaded. */
 const MAX_BODIES = 100_000;
@@ -21,7 +21,7 @@ export interface SkillSection {
 
 export interface SkillRequest {
   agent: string;
-  /** As in `BootRequest`. */
+  /** As in `BeginningRequest`. */
   stepSkills: readonly string[] | undefined;
   /** The workspace may have skills of its own. */
   hasOwn: boolean;

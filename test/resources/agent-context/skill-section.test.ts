@@ -1,6 +1,6 @@
 /** What a run is told of skills where there are too many of them, or one has gone. */
 import { expect, test } from '@jest/globals';
-import { createSkillSection } from '../../../src/resources/skills/boot.ts';
+import { createSkillSection } from '../../../src/resources/agent-context/skill-section.ts';
 import type { OfferedSkill } from '../../../src/resources/skills/model.ts';
 
 const skill = (slug: string, more: Partial<OfferedSkill> = {}): OfferedSkill => ({

@@ -1,11 +1,11 @@
 /** The memory as agents use it in a run. What they write is shared, and says where it came from. */
-import { Problem } from '../../platform/core/problem.ts';
-import type { Models } from '../../platform/models/types.ts';
-import type { MemorySearch } from '../tools/builtin/memory-search.ts';
-import type { MemoryWrite } from '../tools/builtin/memory-write.ts';
-import { ToolError } from '../tools/model.ts';
-import type { WorkspaceStore } from '../workspaces/store.ts';
-import type { MemoryStore } from './store/index.ts';
+import { Problem } from '../../../platform/core/problem.ts';
+import type { Models } from '../../../platform/models/types.ts';
+import type { MemorySearch } from './memory-search.ts';
+import type { MemoryWrite } from './memory-write.ts';
+import { ToolError } from '../model.ts';
+import type { WorkspaceStore } from '../../workspaces/store.ts';
+import type { MemoryStore } from '../../memory/store/index.ts';
 
 interface AgentMemoryDependencies {
   store: MemoryStore;

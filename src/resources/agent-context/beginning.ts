@@ -6,11 +6,11 @@
  */
 import type { Log } from '../../platform/core/log.ts';
 import type { Models } from '../../platform/models/types.ts';
-import type { SkillRequest, SkillSection } from '../skills/boot.ts';
-import type { MemoryStore } from './store/index.ts';
-import type { Recalled, Remembered } from './store/recall.ts';
+import type { SkillRequest, SkillSection } from './skill-section.ts';
+import type { MemoryStore } from '../memory/store/index.ts';
+import type { Recalled, Remembered } from '../memory/store/recall.ts';
 
-export interface BootRequest {
+export interface BeginningRequest {
   customerId: string;
   agent: string;
   prompt: string;
@@ -20,7 +20,7 @@ export interface BootRequest {
   hasEntries: boolean;
 }
 
-export interface BootContext {
+export interface Beginning {
   /** Sections for the system message, empty where there is nothing to say. */
   skills: string;
   memory: string;
@@ -30,7 +30,7 @@ export interface BootContext {
   recalled: Recalled;
 }
 
-interface BootDependencies {
+interface BeginningDependencies {
   store: Pick<MemoryStore, 'listAlwaysLoaded' | 'recallEntries'>;
   models: Pick<Models, 'embed'>;
   skillSection: (customerId: string, request: SkillRequest) => Promise<SkillSection>;
@@ -45,9 +45,9 @@ const PATIENCE_MS = 10_000;
 const ALWAYS = { each: 20_000, together: 40_000, limit: 200 };
 const RECALLED = { each: 4_000, together: 16_000 };
 
-export const createBoot =
-  ({ store, models, skillSection, settings, log }: BootDependencies) =>
-  async ({ customerId, agent, prompt, stepSkills, hasEntries }: BootRequest): Promise<BootContext> => {
+export const createBeginnings =
+  ({ store, models, skillSection, settings, log }: BeginningDependencies) =>
+  async ({ customerId, agent, prompt, stepSkills, hasEntries }: BeginningRequest): Promise<Beginning> => {
     const skills = await skillSection(customerId, { agent, stepSkills, hasOwn: hasEntries });
     const { text, memories, recalled } = hasEntries ? await remember(customerId, agent, prompt) : NOTHING;
     return { skills: skills.text, memory: text, loaded: { skills: skills.loaded, memories }, recalled };

@@ -1,0 +1,41 @@
+/** Which tools a run may use, and how they are declared to its model. */
+import type { AgentStore } from '../agents/store.ts';
+import type { SystemContent } from '../runs/model.ts';
+import type { RunInTurn } from '../runs/store/turns.ts';
+import { LOAD_SKILL } from '../skills/model.ts';
+import type { ToolRegistry } from '../tools/registry.ts';
+
+const READ_ATTACHMENT = 'read_attachment';
+
+/** As a step of a project what that is bound to, else what its agent is allowed. */
+export const toolsOf = (
+  {
+    step,
+    parentRunId,
+    jobN,
+    threadHasFiles,
+    messages,
+  }: Pick<RunInTurn, 'step' | 'parentRunId' | 'jobN' | 'threadHasFiles' | 'messages'>,
+  { allowedTools = [] }: { allowedTools?: readonly string[] } = {},
+): readonly string[] => {
+  const named = step && parentRunId === null ? step.tools : allowedTools;
+  const system = messages.find(({ role }) => role === 'system')?.content as SystemContent | undefined;
+  return [
+    ...named,
+    // The files beside a scheduled job or a chat thread are there for its runs, whoever makes them.
+    ...(jobN !== null || threadHasFiles ? [READ_ATTACHMENT] : []),
+    // Who was told of skills can load them.
+    ...(typeof system === 'object' && system.skills !== '' ? [LOAD_SKILL] : []),
+  ];
+};
+
+/** @returns the declarations, as text, of the tools that the agent of a run is offered */
+export const declaredTools =
+  ({ agents, tools }: { agents: Pick<AgentStore, 'loadAgent'>; tools: Pick<ToolRegistry, 'find'> }) =>
+  async (run: RunInTurn, slug: string): Promise<string[]> => {
+    const agent = await agents.loadAgent(run.customerId, slug);
+    const offered = await tools.find(run.customerId, toolsOf(run, agent));
+    return offered
+      .filter(({ unavailable }) => unavailable === undefined)
+      .map(({ slug, description, parameters }) => JSON.stringify({ slug, description, parameters }));
+  };

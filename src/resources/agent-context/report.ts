@@ -1,0 +1,97 @@
+/** What filled the context window of a run: sizes by category, and the raw text in pages. */
+import { Problem } from '../../platform/core/problem.ts';
+import type { Models } from '../../platform/models/types.ts';
+import type { RunContextPage } from '../runs/contract.ts';
+import { CONTEXT_CATEGORIES, type ContextCategory, type SystemContent } from '../runs/model.ts';
+import type { ContextReports, RunInConversation } from '../runs/service.ts';
+import type { RunInTurn } from '../runs/store/turns.ts';
+import { utterances } from './transcript.ts';
+
+interface ReportDependencies {
+  models: Pick<Models, 'countTokens'>;
+  /** The declarations, as text, of the tools that the agent of a run is offered. */
+  toolDeclarations: (run: RunInTurn, agent: string) => Promise<string[]>;
+}
+
+interface Piece {
+  category: ContextCategory;
+  text: string;
+}
+
+const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** The system message in its parts, where it was recorded so. */
+const ofSystem = (content: SystemContent): Piece[] =>
+  typeof content === 'string'
+    ? [{ category: 'system_prompt', text: content }]
+    : (
+        [
+          { category: 'system_prompt', text: content.prompt },
+          { category: 'skills', text: content.skills },
+          { category: 'memory', text: content.memory },
+        ] as const
+      ).filter(({ text }) => text !== '');
+
+/** In the order in which the model read it. @throws Problem not_found for a run that has not begun */
+function pieces(run: RunInConversation): Piece[] {
+  const [system] = run.messages;
+  if (!system) throw new Problem('not_found');
+  return [
+    ...ofSystem(system.content as SystemContent),
+    ...utterances(run, run.earlier).flatMap(({ content, results }): Piece[] => [
+      { category: 'messages', text: asText(content) },
+      ...results.map(({ result }): Piece => ({ category: 'tool_results', text: asText(result) })),
+    ]),
+  ];
+}
+
+export const createContextReports = ({ models, toolDeclarations }: ReportDependencies): ContextReports => ({
+  async summarize(run) {
+    const tools = run.agent === null ? [] : await toolDeclarations(run, run.agent);
+    const all = [...pieces(run), ...tools.map((text): Piece => ({ category: 'tools', text }))];
+    const sizeOf = async (category: ContextCategory) => {
+      const texts = all.filter((piece) => piece.category === category).map(({ text }) => text);
+      const tokens = await Promise.all(texts.map((text) => models.countTokens(text)));
+      return {
+        category,
+        tokens: tokens.reduce((sum, count) => sum + count, 0),
+        bytes: texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0),
+      };
+    };
+    const categories = await Promise.all(CONTEXT_CATEGORIES.map(sizeOf));
+    return {
+      run_id: run.id,
+      model: run.model,
+      context_window: run.contextWindow,
+      total_tokens: categories.reduce((sum, { tokens }) => sum + tokens, 0),
+      categories,
+    };
+  },
+  page: pageOf,
+});
+
+const PAGE_BYTES = 64 * 1024;
+
+/** Cut between characters. */
+function pageOf(run: RunInConversation, beforeByte?: number): RunContextPage {
+  const text = Buffer.from(
+    pieces(run)
+      .map(({ category, text }) => `--- ${category}\n${text}\n`)
+      .join('\n'),
+  );
+  const end = startOfCharacter(text, Math.min(beforeByte ?? text.length, text.length));
+  const start = startOfCharacter(text, Math.max(0, end - PAGE_BYTES));
+  return {
+    content: text.subarray(start, end).toString('utf8'),
+    before_byte: end,
+    next_before_byte: start === 0 ? null : start,
+    total_bytes: text.length,
+  };
+}
+
+/** The nearest position at or before this one at which a UTF-8 character begins. */
+function startOfCharacter(text: Buffer, position: number): number {
+  let start = position;
+  while (start > 0 && start < text.length && (text[start]! & 0xc0) === 0x80) start--;
+  return start;
+}

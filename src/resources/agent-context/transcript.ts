@@ -1,0 +1,48 @@
+/** What a model is shown: the one place where a run's record becomes a prompt. */
+import type { ModelMessage } from 'ai';
+import type { RunInTurn } from '../runs/store/turns.ts';
+
+export const systemPrompt = (
+  { prompt, sessionPrompt }: { prompt: string; sessionPrompt: string },
+  isConversation: boolean,
+): string => [prompt, ...(isConversation && sessionPrompt ? [sessionPrompt] : [])].join('\n\n');
+
+interface Utterance {
+  role: 'user' | 'assistant';
+  content: unknown;
+  /** Of the tools that an assistant called. */
+  results: RunInTurn['toolCalls'];
+}
+
+type Recorded = Pick<RunInTurn, 'messages' | 'toolCalls'>;
+type Exchanges = readonly { prompt: string; output: string }[];
+
+/** Earlier exchanges of the conversation, the prompt, then each turn's reply with the results of its tools. */
+export const utterances = ({ messages, toolCalls }: Recorded, earlier: Exchanges): Utterance[] => [
+  ...earlier.flatMap(({ prompt, output }): Utterance[] => [
+    { role: 'user', content: prompt, results: [] },
+    { role: 'assistant', content: output, results: [] },
+  ]),
+  ...messages.flatMap(({ turn, role, content }): Utterance[] => {
+    if (role === 'user') return [{ role, content, results: [] }];
+    if (role !== 'assistant') return [];
+    return [{ role, content, results: toolCalls.filter((call) => call.turn === turn) }];
+  }),
+];
+
+/** The messages of the next call. */
+export const modelMessages = (run: Recorded, earlier: Exchanges): ModelMessage[] =>
+  utterances(run, earlier).flatMap(({ role, content, results }): ModelMessage[] => [
+    { role, content } as ModelMessage,
+    ...(results.length > 0 ? [{ role: 'tool' as const, content: results.map(toolResult) }] : []),
+  ]);
+
+const toolResult = ({ callId, tool, status, result }: RunInTurn['toolCalls'][number]) => ({
+  type: 'tool-result' as const,
+  toolCallId: callId,
+  toolName: tool,
+  output:
+    status === 'succeeded'
+      ? { type: 'json' as const, value: result as never }
+      : { type: 'error-json' as const, value: (result ?? { error: 'no result' }) as never },
+});
