@@ -1,0 +1,147 @@
+/** What people ask of a project, beside the answers to its gates. Each is an update, so that whoever asks has an answer. */
+import { condition, isCancellation, setHandler } from '@temporalio/workflow';
+import { grantStepSignal, stepRetriedSignal } from '../phase/messages.ts';
+import { answerWaiters } from './handle-gates.ts';
+import {
+  abandonUpdate,
+  editSessionUpdate,
+  pauseUpdate,
+  resumeUpdate,
+  retriggerUpdate,
+  retrySubtaskUpdate,
+  revertUpdate,
+  runStepUpdate,
+  stepEndedSignal,
+} from './messages.ts';
+import type { Phases } from './phases.ts';
+import type { ProjectState } from './state.ts';
+
+export function handleCommands(state: ProjectState, phases: Phases): void {
+  const { board, records, command, apply, meanwhile, tellPhase, tellPhases, handleOf, unlessEnded, onPhase } = state;
+  const { projectId } = state.input;
+  /** Steps that may run although the project is paused. */
+  const granted = new Set<string>();
+
+  setHandler(
+    pauseUpdate,
+    ({ actor }) =>
+      command(async (commandId) => {
+        const answer = await records.pauseProject({ projectId, actor, commandId });
+        state.status = 'paused';
+        return answer;
+      }),
+    { validator: unlessEnded() },
+  );
+
+  setHandler(
+    resumeUpdate,
+    ({ actor }) =>
+      command(async (commandId) => {
+        const inFlightTaskIds = [...board.inFlight.keys()].map((slug) => board.find(slug)!.taskId);
+        const { summary, changes } = await records.resumeProject({ projectId, actor, commandId, inFlightTaskIds });
+        state.status = 'active';
+        apply(changes);
+        await meanwhile(state.tellActive());
+        return summary;
+      }),
+    { validator: unlessEnded() },
+  );
+
+  setHandler(
+    abandonUpdate,
+    ({ actor }) =>
+      command(async (commandId) => {
+        const { changes, waiters } = await records.abandonProject({ projectId, actor, commandId });
+        state.status = 'abandoned';
+        apply(changes);
+        const cancelling = tellPhases((phase) => phase.cancel());
+        await meanwhile(Promise.all([cancelling, answerWaiters(projectId, waiters, 'rejected')]));
+        return { status: state.status };
+      }),
+    { validator: unlessEnded() },
+  );
+
+  setHandler(
+    runStepUpdate,
+    () =>
+      command(async () => {
+        const next = await records.nextStep({ projectId });
+        if (!next || granted.has(next.subtaskId)) return null;
+        const { subtaskId, phaseSlug } = next;
+        granted.add(subtaskId);
+        const iteration = await grant(next);
+        await condition(() => !granted.has(subtaskId) || board.inFlight.get(phaseSlug) !== iteration);
+        granted.delete(subtaskId);
+        return { subtaskId };
+      }),
+    { validator: unlessEnded() },
+  );
+  setHandler(stepEndedSignal, ({ subtaskId }) => void granted.delete(subtaskId));
+
+  /** @returns the start of the phase that was told */
+  async function grant({ phaseSlug, subtaskId }: { phaseSlug: string; subtaskId: string }): Promise<number> {
+    for (;;) {
+      const iteration = board.inFlight.get(phaseSlug);
+      if (iteration === undefined) return phases.start(board.find(phaseSlug)!, subtaskId);
+      try {
+        await handleOf(phaseSlug, iteration).signal(grantStepSignal, { subtaskId });
+        return iteration;
+      } catch (error) {
+        if (isCancellation(error)) throw error;
+        // It has ended, which this workflow is about to hear.
+        await condition(() => board.inFlight.get(phaseSlug) !== iteration);
+      }
+    }
+  }
+
+  setHandler(
+    retrySubtaskUpdate,
+    ({ actor, subtaskId }) =>
+      command(async (commandId) => {
+        const { change, inFlight, phaseSlug } = await records.retrySubtask({ projectId, subtaskId, actor, commandId });
+        if (change) apply([change]);
+        else if (inFlight) {
+          await meanwhile(tellPhase(phaseSlug, (phase) => phase.signal(stepRetriedSignal, { subtaskId })));
+        }
+      }),
+    { validator: unlessEnded('subtaskId') },
+  );
+
+  setHandler(
+    retriggerUpdate,
+    ({ actor, phaseSlug, cascade }) =>
+      command(async (commandId) => {
+        const retrigger = { projectId, phaseSlug, cascade, actor, commandId };
+        const { changes, ...result } = await records.retriggerPhase(retrigger);
+        state.reopen();
+        apply(changes);
+        return result;
+      }),
+    { validator: onPhase('cascade') },
+  );
+
+  setHandler(
+    revertUpdate,
+    ({ actor, phaseSlug, targetVersion, cascade }) =>
+      command(async (commandId) => {
+        const revert = { projectId, phaseSlug, targetVersion, cascade, actor, commandId };
+        const { changes, ...result } = await records.revertArtifact(revert);
+        state.reopen();
+        apply(changes);
+        return result;
+      }),
+    { validator: onPhase('targetVersion', 'cascade') },
+  );
+
+  setHandler(
+    editSessionUpdate,
+    ({ actor, cascade }) =>
+      command(async (commandId) => {
+        const { change, ...ids } = await records.startEditSession({ projectId, cascade, actor, commandId });
+        state.reopen();
+        apply([change]);
+        return ids;
+      }),
+    { validator: unlessEnded('cascade') },
+  );
+}

@@ -1,0 +1,84 @@
+/** Answers to the gates of a project: one way for the world and for the API; the first decision wins. */
+import { getExternalWorkflowHandle, setHandler, uuid4 } from '@temporalio/workflow';
+import { projectWorkflowId, type GateDecision, type ProjectStatus } from '../../src/resources/projects/model.ts';
+import { discardSignal, gateResolvedSignal } from '../phase/messages.ts';
+import { resolveGateSignal, resolveGateUpdate, resolvePlanUpdate } from './messages.ts';
+import type { ProjectState } from './state.ts';
+
+interface ResolvedGate {
+  gate: GateDecision;
+  phaseSlug: string;
+  reactivated: boolean;
+  projectStatus: ProjectStatus;
+}
+
+export function handleGates(state: ProjectState): void {
+  const { board, records, command, apply, wake, meanwhile, tellPhase, tellActive, unlessEnded } = state;
+  const { projectId } = state.input;
+
+  async function passOn({ gate, phaseSlug, reactivated }: ResolvedGate): Promise<void> {
+    if (gate.effect === 'fail') state.status = 'paused';
+    if (reactivated) state.status = 'active';
+    board.answer(phaseSlug, gate.subtaskId);
+    await meanwhile(tellPhase(phaseSlug, (phase) => phase.signal(gateResolvedSignal, gate)));
+    if (reactivated) await meanwhile(tellActive());
+    wake();
+  }
+
+  setHandler(
+    resolveGateUpdate,
+    ({ actor, gateKind, ...answer }) =>
+      command(async (commandId) => {
+        const gate = { projectId, answer, actor, gateKind, commandId, isLenient: false };
+        const { resolved } = await records.resolveGate(gate);
+        await passOn(resolved!);
+        return { projectStatus: resolved!.projectStatus };
+      }),
+    { validator: unlessEnded('subtask_id', 'decision', 'gateKind') },
+  );
+
+  setHandler(resolveGateSignal, async (answer) => {
+    const decidedBy = typeof answer?.decided_by === 'string' ? answer.decided_by : 'signal';
+    const actor = { kind: 'external' as const, id: decidedBy };
+    // A name of its own, as an update has: repeated after it was recorded, it is told the same and not that it lost.
+    const gate = { projectId, answer, actor, gateKind: null, commandId: uuid4(), isLenient: true };
+    const { resolved } = await records.resolveGate(gate);
+    state.turns++;
+    if (resolved) await passOn(resolved);
+  });
+
+  setHandler(
+    resolvePlanUpdate,
+    ({ actor, taskId, decision, decidedBy }) =>
+      command(async (commandId) => {
+        const plan = { projectId, taskId, decision, decidedBy, actor, commandId };
+        const { resolved, discarded } = await records.resolveEditPlan(plan);
+        if (!discarded) return passOn(resolved!);
+        const { change, reactivated } = discarded;
+        if (reactivated) state.status = 'active';
+        apply([change]);
+        await meanwhile(tellPhase(change.slug, (phase) => phase.signal(discardSignal)));
+        if (reactivated) await meanwhile(tellActive());
+      }),
+    { validator: unlessEnded('taskId', 'decision', 'decidedBy') },
+  );
+}
+
+/** Gates of other projects that wait for the end of this one. */
+export const answerWaiters = (
+  projectId: string,
+  waiters: readonly { projectId: string; subtaskId: string }[],
+  decision: 'approved' | 'rejected',
+): Promise<unknown> =>
+  Promise.all(
+    waiters.map((waiter) =>
+      getExternalWorkflowHandle(projectWorkflowId(waiter.projectId))
+        .signal(resolveGateSignal, {
+          subtask_id: waiter.subtaskId,
+          decision,
+          decided_by: 'system',
+          comment: `project ${projectId} is ${decision === 'approved' ? 'completed' : 'abandoned'}`,
+        })
+        .catch(() => {}),
+    ),
+  );

@@ -1,0 +1,137 @@
+/** The phases of a project while they are under way: each is a child workflow that outlives a run of its parent. */
+import {
+  ApplicationFailure,
+  ChildWorkflowFailure,
+  isCancellation,
+  ParentClosePolicy,
+  setHandler,
+  startChild,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { PRIORITY } from '../../src/platform/core/priority.ts';
+import { phaseWorkflowId, type BoardPhase } from '../../src/resources/projects/model.ts';
+import { phaseEndedSignal, type PhaseInput, type PhaseResult } from '../phase/messages.ts';
+import { phase } from '../phase/workflow.ts';
+import { phaseLostSignal, phaseStatusSignal, recheckSignal } from './messages.ts';
+import type { ProjectState } from './state.ts';
+
+type PhaseStart = Pick<BoardPhase, 'slug' | 'taskId'> & { iteration: number };
+
+export type Phases = ReturnType<typeof createPhases>;
+
+export function createPhases(state: ProjectState) {
+  const { input, board, records, apply, wake, handleOf } = state;
+  const { projectId } = input;
+
+  function ended(result: PhaseResult): void {
+    if (!board.end(result)) return;
+    state.costUsd = result.costUsd ?? state.costUsd;
+    // It paused the project, unless somebody has had it go on since: the record knows.
+    if (result.status === 'failed') {
+      state.isUncertain = true;
+      state.turns++;
+    }
+    apply(result.changes);
+  }
+
+  /** @returns the number of this start */
+  function start(ready: BoardPhase, grantedStep?: string): number {
+    const iteration = board.begin(ready);
+    follow(ready, iteration, grantedStep).catch((error: unknown) => {
+      // Cancellation of this workflow: its main function ends with it too.
+      if (!isCancellation(error)) throw error;
+    });
+    return iteration;
+  }
+
+  async function follow({ slug, taskId }: BoardPhase, iteration: number, grantedStep?: string): Promise<void> {
+    const { customerId, workspaceId, limits, split, continueAfterEvents } = input;
+    const args: PhaseInput = {
+      projectId,
+      customerId,
+      workspaceId,
+      taskId,
+      slug,
+      iteration,
+      limits,
+      split,
+      answersKnown: true,
+      ...(grantedStep !== undefined && { granted: grantedStep }),
+      ...(continueAfterEvents !== undefined && { continueAfterEvents }),
+    };
+    try {
+      const child = await startChild(phase, {
+        workflowId: phaseWorkflowId(projectId, slug, iteration),
+        args: [args],
+        // It goes on while this workflow continues as new.
+        parentClosePolicy: ParentClosePolicy.ABANDON,
+        typedSearchAttributes: workflowInfo().typedSearchAttributes,
+        staticSummary: slug,
+        priority: { priorityKey: PRIORITY.steps },
+      });
+      ended(await child.result());
+    } catch (error) {
+      if (isCancellation(error) && !(error instanceof ChildWorkflowFailure)) throw error;
+      const told = resultIn(error);
+      if (told) return ended(told);
+      // A start that this workflow does not remember, or a phase that somebody ended by hand.
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError) && !(error instanceof ChildWorkflowFailure)) {
+        throw error;
+      }
+      await recover({ slug, taskId, iteration });
+    }
+  }
+
+  /** Of one that ended without a word, and may have left work behind. */
+  async function recover({ slug, taskId, iteration }: PhaseStart): Promise<void> {
+    // Whatever is left of it: nobody would tell it anything any more.
+    await handleOf(slug, iteration)
+      .cancel()
+      .catch(() => {});
+    const { changes, projectStatus } = await records.recoverPhase({ projectId, taskId, iteration });
+    board.end({ slug, iteration, status: changes.find((change) => change.slug === slug)?.status ?? 'superseded' });
+    if (state.status === 'active') state.status = projectStatus;
+    apply(changes);
+  }
+
+  const recoverOrphans = (): Promise<unknown> => Promise.all(board.orphans().map(recover));
+
+  /** The record does not agree that there is nothing to do: it is right. */
+  async function syncWithRecord(): Promise<void> {
+    board.sync(await records.loadBoard({ projectId }));
+    await recoverOrphans();
+    wake();
+  }
+
+  return {
+    start,
+    recoverOrphans,
+    syncWithRecord,
+
+    /** What phases, and housekeeping, tell the project. */
+    listen(): void {
+      setHandler(phaseStatusSignal, (told) => {
+        board.note(told);
+        wake();
+      });
+      setHandler(phaseEndedSignal, ended);
+      setHandler(phaseLostSignal, async (lost) => {
+        if (board.inFlight.get(lost.slug) === lost.iteration) await recover(lost);
+      });
+      setHandler(recheckSignal, async () => {
+        await state.believe(records.pauseIdle({ projectId }));
+        await syncWithRecord();
+        await state.meanwhile(state.tellActive());
+      });
+    },
+  };
+}
+
+/** @returns what a phase that failed says of itself */
+function resultIn(error: unknown): PhaseResult | undefined {
+  const cause = error instanceof ChildWorkflowFailure ? error.cause : undefined;
+  return cause instanceof ApplicationFailure && cause.type === 'phase_failed'
+    ? (cause.details?.[0] as PhaseResult)
+    : undefined;
+}

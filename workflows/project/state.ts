@@ -1,0 +1,105 @@
+/**
+ * What the workflow of a project knows, and how it is changed. The record is in Postgres; this is what the workflow needs
+ * to go on, and what an operator sees.
+ */
+import { ActivityFailure, ApplicationFailure, currentUpdateInfo } from '@temporalio/workflow';
+import type { ProblemCode } from '../../src/platform/core/problem.ts';
+import type { PhaseChange, ProjectStatus } from '../../src/resources/projects/model.ts';
+import { goOnSignal } from '../phase/messages.ts';
+import { recordsInTurn } from '../shared/activities.ts';
+import { createBoard } from './board.ts';
+import { faultOf, type CommandField } from './commands.ts';
+import type { Command, ProjectInput } from './messages.ts';
+import { createTelling } from './telling.ts';
+
+export type ProjectState = ReturnType<typeof createState>;
+
+export function createState(input: ProjectInput) {
+  const board = createBoard(input.phases, input.inFlight ?? []);
+  const telling = createTelling({
+    projectId: input.projectId,
+    inFlight: board.inFlight,
+    answersFirst: input.answersFirst,
+  });
+  const records = recordsInTurn();
+
+  const state = {
+    input,
+    records,
+    board,
+    ...telling,
+    status: input.status as ProjectStatus,
+    costUsd: input.costUsd ?? '0',
+    /** Commands that this run of the workflow was sent. */
+    updates: 0,
+    /** Grows with whatever may move the status: whether something may have in the meantime. */
+    turns: 0,
+    /** Something happened that the main loop should look at. */
+    hasNews: true,
+    /** The status is to be read from the record. */
+    isUncertain: false,
+
+    /** Has the main loop look at what there is. */
+    wake(): void {
+      state.hasNews = true;
+    },
+
+    /** Takes over what an activity has recorded. */
+    apply(changes: readonly PhaseChange[]): void {
+      board.apply(changes);
+      state.wake();
+    },
+
+    /** Tells every phase under way that the project is active again. */
+    tellActive: (): Promise<unknown> => telling.tellPhases((phase) => phase.signal(goOnSignal)),
+
+    /** Work was added: a completed project goes on. One that is paused stays so. */
+    reopen(): void {
+      if (state.status === 'completed') state.status = 'active';
+    },
+
+    /** Runs a command under the id of its update, and gives a refusal to whoever sent it. */
+    async command<T>(work: (commandId: string) => Promise<T>): Promise<T> {
+      state.updates++;
+      state.turns++;
+      try {
+        return await work(currentUpdateInfo()!.id);
+      } catch (error) {
+        if (error instanceof ActivityFailure && error.cause instanceof ApplicationFailure) throw error.cause;
+        throw error;
+      } finally {
+        state.turns++;
+        state.wake();
+      }
+    },
+
+    /** Takes the status from the record, unless a command that may be newer, or older, had a say in the meantime. */
+    async believe<Told extends { status: ProjectStatus }>(asking: Promise<Told>): Promise<Told> {
+      const before = state.turns;
+      const told = await asking;
+      state.isUncertain = state.turns !== before;
+      if (!state.isUncertain) state.status = told.status;
+      return told;
+    },
+
+    // Validators are synchronous on purpose: a throw in an asynchronous one fails the workflow task and hangs the caller.
+    // They refuse what can never be; what depends on the record is refused under its lock.
+    unlessEnded:
+      (...required: CommandField[]) =>
+      (command: Command): void => {
+        const fault = faultOf(command, required);
+        if (fault) throw refusal('bad_request', fault);
+        if (state.status === 'abandoned') throw refusal('project_ended', 'the project was abandoned');
+      },
+    onPhase:
+      (...required: CommandField[]) =>
+      (command: Command & { phaseSlug: string }): void => {
+        state.unlessEnded('phaseSlug', ...required)(command);
+        const { phaseSlug } = command;
+        if (!board.find(phaseSlug)) throw refusal('not_found', `the project has no phase ${phaseSlug}`);
+      },
+  };
+  return state;
+}
+
+const refusal = (code: ProblemCode, message: string) => ApplicationFailure.nonRetryable(message, code);
