@@ -16,8 +16,6 @@ import type { Runtime } from '../runtime.ts';
 import type { Access } from './access.ts';
 import type { Platform } from './platform.ts';
 
-export type Deliveries = ReturnType<typeof composeDeliveries>;
-
 export function composeDeliveries(
   { config, log, db, temporal }: Runtime,
   { baseUrl, egress, mailer, meters, secretBox }: Platform,
