@@ -161,7 +161,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
       return {
         kind: 'ended',
         status: run.status,
-        ...(run.error ? { error: { code: 'internal_error', message: run.error } } : {}),
+        ...(run.error ? { error: { code: run.errorCode ?? 'internal_error', message: run.error } } : {}),
       };
     }
     const found = new Map(

@@ -18,6 +18,7 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core';
+import type { RunFailure } from '../../platform/core/problem.ts';
 import { createdAt, instant, startDue, usd } from '../../platform/db/columns.ts';
 import { workspaces } from '../workspaces/table.ts';
 import { EFFECTS, RUN_EVENT_TYPES, RUN_STATUSES, TOOL_CALL_STATUSES, type StepOfRun } from './model.ts';
@@ -52,7 +53,10 @@ export const runs = pgTable(
     override: jsonb('override').$type<Record<string, unknown>>(),
     status: runStatus('status').notNull().default('queued'),
     output: text('output'),
+    /** Begins with the code. */
     error: text('error'),
+    /** Null in a run that did not fail, or failed under an earlier release without one. */
+    errorCode: text('error_code').$type<RunFailure>(),
 
     model: text('model'),
     modelProvider: text('model_provider'),

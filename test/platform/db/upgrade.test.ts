@@ -55,6 +55,8 @@ test('an upgrade keeps what is there', async () => {
     insert into output_destinations (id, customer_id, name, kind, config) values
       (gen_random_uuid(), 'old', 'mail', 'email', '{"to": ["Ana@old.example", "ana@old.example", "bob@old.example"]}'),
       (gen_random_uuid(), 'old', 'hook', 'webhook', '{"url": "https://example.com"}');
+    insert into runs (id, customer_id, agent, transport, prompt, status, completed_at, error)
+      values ('01dear', 'paid', 'writer', 'rest', 'Write.', 'failed', now(), 'budget_exceeded: it has none left: none');
     insert into login_challenges (id, email, code_hmac, expires_at) values ('c', 'ana@old.example', 'h', now());
   `);
   await Promise.all([upgrade(postgres.url), upgrade(postgres.url)]);
@@ -77,6 +79,10 @@ test('an upgrade keeps what is there', async () => {
   ]);
   expect(await query(`select spent_usd::float8 as spent from budgets where id = 'run:01old'`)).toEqual([
     { spent: 0.5 },
+  ]);
+  expect(await query(`select error_code as code from runs order by id`)).toEqual([
+    { code: 'budget_exceeded' },
+    { code: null },
   ]);
   // Under way, so housekeeping will ask about them.
   for (const table of ['runs', 'projects']) {

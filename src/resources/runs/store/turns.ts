@@ -4,6 +4,7 @@
  * finds the move done and writes nothing.
  */
 import { sql, type SQL } from 'drizzle-orm';
+import type { RunFailure } from '../../../platform/core/problem.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import type { ResolvedModel, TokenUsage } from '../../../platform/models/types.ts';
 import { MODEL_INTEGRATIONS } from '../../integrations/model.ts';
@@ -50,6 +51,7 @@ export interface RunInTurn {
   override: Record<string, unknown> | null;
   status: RunStatus;
   error: string | null;
+  errorCode: RunFailure | null;
   model: string | null;
   modelProvider: ResolvedModel['provider'] | null;
   contextWindow: number | null;
@@ -87,7 +89,7 @@ const MODELS = sql.param(MODEL_INTEGRATIONS);
 export async function loadRunInTurn(db: Database, runId: string): Promise<RunInTurn | undefined> {
   const [row] = await db.rows<RunInTurn>(sql`
     select r.id, r.customer_id as "customerId", r.parent_run_id as "parentRunId", r.depth, r.agent, r.transport, r.prompt,
-      r.conversation, r.override, r.status, r.error, r.model, r.model_provider as "modelProvider",
+      r.conversation, r.override, r.status, r.error, r.error_code as "errorCode", r.model, r.model_provider as "modelProvider",
       r.context_window as "contextWindow", r.model_tier as "modelTier", r.model_rule as "modelRule",
       r.model_enforce as "modelEnforce", r.reasoning, r.turn_count as "turnCount",
       r.input_tokens::float8 as "inputTokens", r.output_tokens::float8 as "outputTokens", r.budget_ids as "budgetIds",
@@ -206,7 +208,7 @@ const endEvent = ({ status, output, error }: RunEnd): NewEvent => ({
 
 const endColumns = ({ status, output, error }: RunEnd): SQL => sql`
   status = ${status}::run_status, completed_at = now(), output = ${output ?? null},
-  error = ${error ? errorText(error) : null},`;
+  error = ${error ? errorText(error) : null}, error_code = ${error?.code ?? null},`;
 
 type EndingRun = Pick<RunInTurn, 'id' | 'customerId' | 'parentRunId' | 'attemptId' | 'agent' | 'conversation'>;
 

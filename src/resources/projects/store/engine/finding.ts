@@ -25,14 +25,14 @@ export async function findingOf(attempt: OpenAttempt, fault: AttemptFault | unde
     if (fault || attempt.output === null) return { kind: 'crash' };
     return validated(attempt, attempt.output);
   }
-  const { runStatus, runOutput, runError } = attempt;
+  const { runStatus, runOutput, runError, runErrorCode } = attempt;
   switch (runStatus) {
     case 'succeeded':
       return validated(attempt, runOutput ?? '');
     case 'failed': {
       const error = runError ?? 'the run failed';
-      if (error.startsWith('tool_outcome_unknown')) return { kind: 'unknown' };
-      return error.startsWith('budget_exceeded') ? { kind: 'budget', error } : { kind: 'error', error };
+      if (runErrorCode === 'tool_outcome_unknown') return { kind: 'unknown' };
+      return runErrorCode === 'budget_exceeded' ? { kind: 'budget', error } : { kind: 'error', error };
     }
     case 'cancelled':
       return { kind: 'stopped', error: 'its run was cancelled' };
