@@ -29,3 +29,12 @@ export const Slug = z
   .min(1)
   .max(64)
   .regex(/^[a-z0-9][a-z0-9_-]*$/, 'must be lower-case letters, digits, "-" and "_"');
+
+/** All rows there are. @param more what `meta` says beside their number */
+export const listReply = <Row extends z.ZodType, More extends z.ZodRawShape = Record<never, never>>(
+  row: Row,
+  more = {} as More,
+) => z.object({ data: z.array(row), meta: z.object({ total: z.int(), ...more }) });
+
+/** A page of rows, of those that there are in `total`. */
+export const pageReply = <Row extends z.ZodType>(row: Row) => listReply(row, { limit: z.int(), offset: z.int() });

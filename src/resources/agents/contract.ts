@@ -1,7 +1,7 @@
 /** The HTTP contract of agents. One list for callers with a key; everything else for signed-in people. */
 import { z } from 'zod';
 import { BINARY, endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
-import { Slug, Timestamp, Usd } from '../../platform/http/schemas.ts';
+import { listReply, Slug, Timestamp, Usd } from '../../platform/http/schemas.ts';
 import { RunListRow } from '../runs/contract.ts';
 import { SELECTION_MODES } from './model.ts';
 
@@ -113,10 +113,7 @@ export const listInvokableAgents = endpoint({
   credential: 'api-key',
   summary: 'List the agents that a run can name',
   status: 200,
-  reply: z.object({
-    data: z.array(z.object({ slug: z.string(), description: z.string() })),
-    meta: z.object({ total: z.int() }),
-  }),
+  reply: listReply(z.object({ slug: z.string(), description: z.string() })),
 });
 
 export const listAgents = endpoint({
@@ -127,10 +124,7 @@ export const listAgents = endpoint({
   credential: 'session',
   summary: 'Built-in agents and those of the workspace',
   status: 200,
-  reply: z.object({
-    data: z.array(AgentListRow),
-    meta: z.object({ total: z.int(), builtin: z.int(), custom: z.int() }),
-  }),
+  reply: listReply(AgentListRow, { builtin: z.int(), custom: z.int() }),
 });
 
 export const getAgentDetail = endpoint({

@@ -1,7 +1,7 @@
 /** The HTTP contract of API keys. The secret is in one reply only, that of the request which made it. */
 import { z } from 'zod';
 import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
-import { IntId, Timestamp } from '../../platform/http/schemas.ts';
+import { IntId, listReply, Timestamp } from '../../platform/http/schemas.ts';
 import { MAX_NAME_LENGTH } from './model.ts';
 
 const ApiKey = z
@@ -44,7 +44,7 @@ export const listApiKeys = endpoint({
   credential: 'session',
   summary: 'Every key of the workspace: active first, then newest first, revoked included',
   status: 200,
-  reply: z.object({ data: z.array(ApiKey), meta: z.object({ total: z.int() }) }),
+  reply: listReply(ApiKey),
 });
 
 export const createApiKey = endpoint({

@@ -1,7 +1,7 @@
 /** The HTTP contract of reference files, and the one way to download any file by its id. */
 import { z } from 'zod';
 import { BINARY, endpoint } from '../../platform/http/endpoint.ts';
-import { Timestamp } from '../../platform/http/schemas.ts';
+import { listReply, Timestamp } from '../../platform/http/schemas.ts';
 import { MAX_FILES, MAX_UPLOAD_BYTES } from './model.ts';
 
 const ProjectPath = z.object({ project_id: z.string() });
@@ -17,7 +17,7 @@ const Attachment = z
   })
   .meta({ id: 'Attachment' });
 
-export const AttachmentList = z.object({ data: z.array(Attachment), meta: z.object({ total: z.int() }) });
+export const AttachmentList = listReply(Attachment);
 
 export const listAttachments = endpoint({
   id: 'attachments.list',

@@ -1,7 +1,7 @@
 /** The HTTP contract of the audit log. It is written by every endpoint that changes configuration, and read here. */
 import { z } from 'zod';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { limit, offset, Timestamp } from '../../platform/http/schemas.ts';
+import { limit, offset, pageReply, Timestamp } from '../../platform/http/schemas.ts';
 
 const AuditQuery = z.object({
   limit: limit(500, 100),
@@ -40,8 +40,5 @@ export const listAuditLog = endpoint({
   summary: 'Who changed what about the configuration of the workspace, newest first',
   query: AuditQuery,
   status: 200,
-  reply: z.object({
-    data: z.array(AuditEntry),
-    meta: z.object({ total: z.int(), limit: z.int(), offset: z.int() }),
-  }),
+  reply: pageReply(AuditEntry),
 });

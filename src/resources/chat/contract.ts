@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
-import { limit, offset, Timestamp } from '../../platform/http/schemas.ts';
+import { limit, offset, pageReply, Timestamp } from '../../platform/http/schemas.ts';
 import { AttachmentList } from '../attachments/contract.ts';
 import { MAX_FILES, MAX_UPLOAD_BYTES } from '../attachments/model.ts';
 import { RUN_STATUSES } from '../runs/model.ts';
@@ -69,8 +69,6 @@ export type NewMessage = z.output<typeof NewMessage>;
 const Page = z.object({ limit: limit(200, 50), offset });
 const MessagePage = Page.extend({ order: z.enum(['asc', 'desc']).default('asc').describe('By time') });
 export type MessagePage = z.output<typeof MessagePage>;
-const PageMeta = z.object({ limit: z.int(), offset: z.int(), total: z.int() });
-
 export const listThreads = endpoint({
   id: 'chat.listThreads',
   surface: 'control-plane',
@@ -80,7 +78,7 @@ export const listThreads = endpoint({
   summary: 'Threads of the workspace, the one last used first',
   query: Page,
   status: 200,
-  reply: z.object({ data: z.array(Thread), meta: PageMeta }),
+  reply: pageReply(Thread),
 });
 
 export const createThread = endpoint({
@@ -149,7 +147,7 @@ export const listMessages = endpoint({
   params: ThreadPath,
   query: MessagePage,
   status: 200,
-  reply: z.object({ data: z.array(Message), meta: PageMeta }),
+  reply: pageReply(Message),
   problems: ['not_found'],
 });
 

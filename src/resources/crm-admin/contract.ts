@@ -1,7 +1,7 @@
 /** The HTTP contract of what the operator notes about customers. For admins of the workspace that operates it all. */
 import { z } from 'zod';
 import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
-import { limit, offset, Timestamp } from '../../platform/http/schemas.ts';
+import { limit, offset, pageReply, Timestamp } from '../../platform/http/schemas.ts';
 import { PLANS, WORKSPACE_STATUSES } from '../workspaces/model.ts';
 import { CRM_STATUSES } from './model.ts';
 
@@ -36,8 +36,6 @@ const CrmCustomer = z
 const OPERATOR = { credential: 'admin', right: 'customers.annotate' } as const;
 
 const page = { limit: limit(500, 50), offset };
-const pageMeta = z.object({ total: z.int(), limit: z.int(), offset: z.int() });
-
 export const listCrmCustomers = endpoint({
   id: 'crm-admin.list',
   surface: 'control-plane',
@@ -47,7 +45,7 @@ export const listCrmCustomers = endpoint({
   summary: 'Customers with their status and last note, newest workspace first',
   query: z.object({ status: z.enum(CRM_STATUSES).optional(), q: z.string().max(200).optional(), ...page }),
   status: 200,
-  reply: z.object({ data: z.array(CrmCustomer), meta: pageMeta }),
+  reply: pageReply(CrmCustomer),
   problems: ['internal_only'],
 });
 
@@ -88,7 +86,7 @@ export const listNotes = endpoint({
   params: CustomerPath,
   query: z.object(page),
   status: 200,
-  reply: z.object({ data: z.array(Note), meta: pageMeta }),
+  reply: pageReply(Note),
   problems: ['internal_only', 'not_found'],
 });
 

@@ -1,7 +1,7 @@
 /** The HTTP contract of customers: workspaces with what they use and spend. */
 import { z } from 'zod';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { limit, offset, Timestamp, Usd } from '../../platform/http/schemas.ts';
+import { limit, offset, pageReply, Timestamp, Usd } from '../../platform/http/schemas.ts';
 import { PLANS, WORKSPACE_STATUSES } from '../workspaces/model.ts';
 
 const Usage = z.object({ current: z.int(), limit: z.int().nullable().describe('Null: unlimited') });
@@ -47,8 +47,5 @@ export const listCustomers = endpoint({
     offset,
   }),
   status: 200,
-  reply: z.object({
-    data: z.array(Customer),
-    meta: z.object({ total: z.int(), limit: z.int(), offset: z.int() }),
-  }),
+  reply: pageReply(Customer),
 });

@@ -1,7 +1,7 @@
 /** The HTTP contract of feature flags: everybody reads what holds for them, the operator switches. */
 import { z } from 'zod';
 import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
-import { Timestamp } from '../../platform/http/schemas.ts';
+import { listReply, Timestamp } from '../../platform/http/schemas.ts';
 import { FLAG_NAME, MAX_FLAG_NAME } from './model.ts';
 
 const FlagPath = z.object({
@@ -44,7 +44,7 @@ export const listFlags = endpoint({
   credential: 'session',
   summary: "Every flag, with what it is for the caller's workspace, by name",
   status: 200,
-  reply: z.object({ data: z.array(Flag), meta: z.object({ total: z.int() }) }),
+  reply: listReply(Flag),
 });
 
 export const putFlag = endpoint({

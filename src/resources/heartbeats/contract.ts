@@ -1,7 +1,7 @@
 /** The HTTP contract of heartbeats: an agent that is prompted every so many seconds. */
 import { z } from 'zod';
 import { NO_CONTENT, endpoint } from '../../platform/http/endpoint.ts';
-import { Timestamp } from '../../platform/http/schemas.ts';
+import { listReply, Timestamp } from '../../platform/http/schemas.ts';
 import { MIN_INTERVAL_S } from './model.ts';
 
 const HeartbeatPath = z.object({ id: z.string() });
@@ -41,7 +41,7 @@ export const listHeartbeats = endpoint({
   credential: 'session',
   summary: 'Heartbeats, oldest first',
   status: 200,
-  reply: z.object({ data: z.array(Heartbeat), meta: z.object({ total: z.int() }) }),
+  reply: listReply(Heartbeat),
 });
 
 export const createHeartbeat = endpoint({

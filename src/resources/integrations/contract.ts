@@ -1,7 +1,7 @@
 /** The HTTP contract of integrations. No reply has a value that was given: only that it is set. */
 import { z } from 'zod';
 import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
-import { Timestamp } from '../../platform/http/schemas.ts';
+import { listReply, Timestamp } from '../../platform/http/schemas.ts';
 import { EXTRAS, HEALTH_STATUSES, INTEGRATION_STATUSES, SHARED } from './model.ts';
 
 const Health = z.enum(HEALTH_STATUSES);
@@ -92,7 +92,7 @@ export const listIntegrations = endpoint({
   credential: 'session',
   summary: 'Every integration there is, with what the workspace made of it',
   status: 200,
-  reply: z.object({ data: z.array(Summary), meta: z.object({ total: z.int() }) }),
+  reply: listReply(Summary),
 });
 
 export const getIntegration = endpoint({

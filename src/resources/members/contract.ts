@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ROLES } from '../../platform/core/rights.ts';
 import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
-import { Timestamp } from '../../platform/http/schemas.ts';
+import { listReply, Timestamp } from '../../platform/http/schemas.ts';
 import { addressIn } from '../../platform/core/addresses.ts';
 
 const Role = z.enum(ROLES).describe('Owners and admins may do what is for admins; an owner is made by another');
@@ -36,7 +36,7 @@ export const listMembers = endpoint({
   summary: 'Who may sign in to the own workspace',
   params: ofWorkspace,
   status: 200,
-  reply: z.object({ data: z.array(Member), meta: z.object({ total: z.int() }) }),
+  reply: listReply(Member),
   problems: ['not_found'],
 });
 

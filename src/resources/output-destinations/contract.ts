@@ -1,7 +1,7 @@
 /** The HTTP contract of output destinations: where finished artifacts are also sent, and the log of what came of it. */
 import { z } from 'zod';
 import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
-import { limit, offset, Slug, Timestamp } from '../../platform/http/schemas.ts';
+import { limit, listReply, offset, pageReply, Slug, Timestamp } from '../../platform/http/schemas.ts';
 import { DESTINATION_KINDS, MASK, OUTPUT_DELIVERY_STATUSES, RECIPIENT_STATES } from './model.ts';
 
 const Path = z.object({ id: z.string() });
@@ -143,7 +143,7 @@ export const listDestinations = endpoint({
   credential: 'session',
   summary: 'Where finished artifacts are also sent, oldest first, without secrets',
   status: 200,
-  reply: z.object({ data: z.array(Destination), meta: z.object({ total: z.int() }) }),
+  reply: listReply(Destination),
 });
 
 export const createDestination = endpoint({
@@ -170,10 +170,7 @@ export const listDeliveries = endpoint({
   summary: 'What was sent where and what came of it, newest first',
   query: DeliveryQuery,
   status: 200,
-  reply: z.object({
-    data: z.array(Delivery),
-    meta: z.object({ limit: z.int(), offset: z.int(), total: z.int() }),
-  }),
+  reply: pageReply(Delivery),
 });
 
 export const redeliver = endpoint({

@@ -1,7 +1,7 @@
 /** The HTTP contract of the files that runs saved. Their bytes come from the one way to download any file. */
 import { z } from 'zod';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { limit, offset, Timestamp } from '../../platform/http/schemas.ts';
+import { limit, offset, pageReply, Timestamp } from '../../platform/http/schemas.ts';
 
 const RunArtifact = z
   .object({
@@ -31,10 +31,7 @@ export const listRunArtifacts = endpoint({
     offset,
   }),
   status: 200,
-  reply: z.object({
-    data: z.array(RunArtifact),
-    meta: z.object({ total: z.int(), limit: z.int(), offset: z.int() }),
-  }),
+  reply: pageReply(RunArtifact),
   problems: ['not_found'],
 });
 

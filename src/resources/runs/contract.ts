@@ -1,7 +1,7 @@
 /** The HTTP contract of runs. Validation, OpenAPI and handler types derive from these values. */
 import { z } from 'zod';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { limit, offset, Timestamp, Usd } from '../../platform/http/schemas.ts';
+import { limit, offset, pageReply, Timestamp, Usd } from '../../platform/http/schemas.ts';
 import { CONTEXT_CATEGORIES, COST_WINDOWS, RUN_EVENT_TYPES, RUN_STATUSES, TRANSPORTS } from './model.ts';
 
 const RunId = z.string().min(1).max(64);
@@ -171,10 +171,7 @@ export const listRuns = endpoint({
     offset,
   }),
   status: 200,
-  reply: z.object({
-    data: z.array(RunListRow),
-    meta: z.object({ total: z.int(), limit: z.int(), offset: z.int() }),
-  }),
+  reply: pageReply(RunListRow),
 });
 
 export const listRunEvents = endpoint({

@@ -1,7 +1,7 @@
 /** The HTTP contract of scheduled jobs. Bad input is 400 here, never 422. */
 import { z } from 'zod';
 import { NO_CONTENT, endpoint } from '../../platform/http/endpoint.ts';
-import { Timestamp } from '../../platform/http/schemas.ts';
+import { listReply, Timestamp } from '../../platform/http/schemas.ts';
 import { AttachmentList } from '../attachments/contract.ts';
 import { MAX_FILES, MAX_UPLOAD_BYTES } from '../attachments/model.ts';
 import { JOB_KINDS } from './model.ts';
@@ -82,10 +82,7 @@ export const listJobs = endpoint({
   summary: 'System, agent and custom jobs, with when each runs next',
   badInput: 400,
   status: 200,
-  reply: z.object({
-    data: z.array(Job),
-    meta: z.object({ total: z.int(), heartbeat_total: z.int(), heartbeat_enabled: z.int() }),
-  }),
+  reply: listReply(Job, { heartbeat_total: z.int(), heartbeat_enabled: z.int() }),
 });
 
 export const createJob = endpoint({

@@ -1,6 +1,7 @@
 /** The HTTP contract of skills. Bad input is 400 here, in one sentence. */
 import { z } from 'zod';
 import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
+import { listReply } from '../../platform/http/schemas.ts';
 import { ENTRY_STATUSES, MAX_SLUG_LENGTH, NODE_SLUG } from '../memory/model.ts';
 import { MAX_BODY_LENGTH, SKILL_SCOPES } from './model.ts';
 
@@ -88,10 +89,7 @@ export const listSkills = endpoint({
   credential: 'session',
   summary: 'Built-in skills and those of the workspace',
   status: 200,
-  reply: z.object({
-    data: z.array(SkillListRow),
-    meta: z.object({ total: z.int(), builtin: z.int(), custom: z.int() }),
-  }),
+  reply: listReply(SkillListRow, { builtin: z.int(), custom: z.int() }),
 });
 
 export const getSkill = endpoint({

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { schemaProblem } from '../../platform/core/json-schema.ts';
 import { withoutTrailingZeros } from '../../platform/core/text.ts';
 import { endpoint, NO_CONTENT, type Endpoint } from '../../platform/http/endpoint.ts';
-import { IntId, Slug, Timestamp } from '../../platform/http/schemas.ts';
+import { IntId, listReply, Slug, Timestamp } from '../../platform/http/schemas.ts';
 import {
   CASCADE_MODES,
   GATE_KINDS,
@@ -170,7 +170,6 @@ export type TemplateFilter = z.output<typeof WorkflowQuery>;
 
 // A plain string: an ill-formed slug is an unknown workflow and no other kind of mistake.
 const WorkflowPath = z.object({ slug: z.string() });
-const total = z.object({ total: z.int() });
 const controlPlane = { surface: 'control-plane', credential: 'session' } as const;
 
 export const listStartableTemplates = endpoint({
@@ -181,24 +180,21 @@ export const listStartableTemplates = endpoint({
   credential: 'api-key',
   summary: 'List the workflows that a project can be started from, and what each needs',
   status: 200,
-  reply: z.object({
-    data: z.array(
-      z.object({
-        slug: z.string(),
-        version: z.int(),
-        name: z.string(),
-        description: z.string(),
-        required_params: z.array(
-          z.object({
-            name: z.string(),
-            type: z.string().describe('JSON Schema type; `any` where the workflow says none'),
-            description: z.string(),
-          }),
-        ),
-      }),
-    ),
-    meta: total,
-  }),
+  reply: listReply(
+    z.object({
+      slug: z.string(),
+      version: z.int(),
+      name: z.string(),
+      description: z.string(),
+      required_params: z.array(
+        z.object({
+          name: z.string(),
+          type: z.string().describe('JSON Schema type; `any` where the workflow says none'),
+          description: z.string(),
+        }),
+      ),
+    }),
+  ),
 });
 
 export const listTemplates = endpoint({
@@ -209,7 +205,7 @@ export const listTemplates = endpoint({
   summary: 'Built-in workflows and those of the workspace, the latest active version of each',
   query: WorkflowQuery,
   status: 200,
-  reply: z.object({ data: z.array(Workflow), meta: total }),
+  reply: listReply(Workflow),
 });
 
 export const getTemplate = endpoint({
@@ -233,10 +229,7 @@ export const listTemplateVersions = endpoint({
   summary: 'Every version of a workflow, newest first',
   params: WorkflowPath,
   status: 200,
-  reply: z.object({
-    data: z.array(z.object({ ...versionFields, created_at: Timestamp })),
-    meta: total,
-  }),
+  reply: listReply(z.object({ ...versionFields, created_at: Timestamp })),
   problems: ['not_found'],
 });
 

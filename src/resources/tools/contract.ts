@@ -1,7 +1,7 @@
 /** The HTTP contract of tools: all that a workspace has, and what it makes itself. Bad input is 400, never 422. */
 import { z } from 'zod';
 import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
-import { Timestamp } from '../../platform/http/schemas.ts';
+import { listReply, Timestamp } from '../../platform/http/schemas.ts';
 import { EFFECTS } from '../runs/model.ts';
 import { TOOL_ACCESS, TOOL_KINDS, TOOL_SHAPES } from './model.ts';
 
@@ -108,10 +108,7 @@ export const listTools = endpoint({
   credential: 'session',
   summary: 'Built-in tools, those of MCP servers, and those of the workspace',
   status: 200,
-  reply: z.object({
-    data: z.array(ToolListRow),
-    meta: z.object({ total: z.int(), builtin: z.int(), custom: z.int() }),
-  }),
+  reply: listReply(ToolListRow, { builtin: z.int(), custom: z.int() }),
 });
 
 export const getTool = endpoint({

@@ -1,7 +1,7 @@
 /** The HTTP contract of outbound webhooks: endpoints on the public API, the delivery log on the control plane. */
 import { z } from 'zod';
 import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
-import { IntId, limit, offset, Timestamp } from '../../platform/http/schemas.ts';
+import { IntId, limit, listReply, offset, pageReply, Timestamp } from '../../platform/http/schemas.ts';
 import { ALL_EVENTS, DELIVERY_STATUSES, WEBHOOK_EVENTS } from './model.ts';
 
 const Webhook = z
@@ -88,7 +88,7 @@ export const listWebhooks = endpoint({
   credential: 'api-key',
   summary: 'List registered URLs, without their secrets',
   status: 200,
-  reply: z.object({ data: z.array(Webhook), meta: z.object({ total: z.int() }) }),
+  reply: listReply(Webhook),
 });
 
 export const deleteWebhook = endpoint({
@@ -113,10 +113,7 @@ export const listDeliveries = endpoint({
   summary: 'Delivery log with attempts, newest first',
   query: DeliveryQuery,
   status: 200,
-  reply: z.object({
-    data: z.array(Delivery),
-    meta: z.object({ limit: z.int(), offset: z.int(), total: z.int() }),
-  }),
+  reply: pageReply(Delivery),
 });
 
 export const redeliver = endpoint({
@@ -141,7 +138,7 @@ export const listEndpoints = endpoint({
   credential: 'session',
   summary: 'Endpoints with what their deliveries come to: since when they fail, and which are paused for that',
   status: 200,
-  reply: z.object({ data: z.array(Endpoint), meta: z.object({ total: z.int() }) }),
+  reply: listReply(Endpoint),
 });
 
 export const resumeEndpoint = endpoint({

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { customerIdOf } from '../../platform/core/ids.ts';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { Timestamp } from '../../platform/http/schemas.ts';
+import { listReply, Timestamp } from '../../platform/http/schemas.ts';
 import { PLANS, WORKSPACE_STATUSES } from './model.ts';
 
 const Workspace = z
@@ -67,7 +67,7 @@ export const listWorkspaces = endpoint({
   summary: 'Workspaces, oldest first',
   description: 'Of every tenant, unless `WORKSPACES_SCOPED` is set.',
   status: 200,
-  reply: z.object({ data: z.array(Workspace), meta: z.object({ total: z.int() }) }),
+  reply: listReply(Workspace),
 });
 
 export const createWorkspace = endpoint({

@@ -1,7 +1,7 @@
 /** The HTTP contract of reading projects on the control plane. */
 import { z } from 'zod';
 import { endpoint } from '../../../platform/http/endpoint.ts';
-import { limit, offset, Timestamp, Usd } from '../../../platform/http/schemas.ts';
+import { limit, listReply, offset, pageReply, Timestamp, Usd } from '../../../platform/http/schemas.ts';
 import { Artifact, Attempt, Project, ProjectPath, Subtask, SubtaskPath, Task, TaskPath } from '../contract.ts';
 import {
   ACTOR_KINDS,
@@ -60,8 +60,6 @@ const ProjectQuery = z.object({
 });
 export type ProjectQuery = z.output<typeof ProjectQuery>;
 
-const listOf = <Row extends z.ZodType>(row: Row) =>
-  z.object({ data: z.array(row), meta: z.object({ total: z.int() }) });
 const eventsReply = z.object({ data: z.array(ProjectEvent), meta: z.object({ limit: z.int() }) });
 
 export const listProjects = endpoint({
@@ -73,10 +71,7 @@ export const listProjects = endpoint({
   summary: 'List projects, newest first',
   query: ProjectQuery,
   status: 200,
-  reply: z.object({
-    data: z.array(Project),
-    meta: z.object({ total: z.int(), limit: z.int(), offset: z.int() }),
-  }),
+  reply: pageReply(Project),
 });
 
 export const getProject = endpoint({
@@ -101,7 +96,7 @@ export const listTasks = endpoint({
   summary: 'Phases of a project in pipeline order, then its edit sessions',
   params: ProjectPath,
   status: 200,
-  reply: listOf(Task),
+  reply: listReply(Task),
   problems: ['not_found'],
 });
 
@@ -127,7 +122,7 @@ export const listSubtasks = endpoint({
   summary: 'Steps of a phase',
   params: TaskPath,
   status: 200,
-  reply: listOf(Subtask),
+  reply: listReply(Subtask),
   problems: ['not_found'],
 });
 
@@ -153,7 +148,7 @@ export const listAttempts = endpoint({
   summary: 'Attempts of a step, by number',
   params: SubtaskPath,
   status: 200,
-  reply: listOf(Attempt),
+  reply: listReply(Attempt),
   problems: ['not_found'],
 });
 
@@ -200,7 +195,7 @@ export const listArtifacts = endpoint({
       .transform((text) => text === 'true'),
   }),
   status: 200,
-  reply: listOf(Artifact),
+  reply: listReply(Artifact),
   problems: ['not_found'],
 });
 
