@@ -80,7 +80,7 @@ beforeAll(async () => {
   tree = await mkdtemp(join(ROOT, '.cache', 'imports-'));
   await plant([...FORBIDDEN.map(([, from, imported]): [string, string] => [from, imported]), ...ALLOWED]);
   violations = await cruise('.dependency-cruiser.cjs', ['src', 'workflows', 'activities', 'test']);
-  circles = await cruise('.dependency-cruiser.resources.cjs', ['src/resources']);
+  circles = await cruise('.dependency-cruiser.resources.mjs', ['src/resources']);
 });
 afterAll(() => rm(tree, { recursive: true, force: true }));
 

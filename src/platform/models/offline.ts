@@ -11,7 +11,7 @@ import { factsOf } from './fill-values.ts';
 import { parseDirectives, withoutDirectives, type Directives, type ToolDirective } from './offline-directives.ts';
 import { composeAnswer, composeText, subjectOf, titleOf } from './offline-reply.ts';
 import { readTranscript, type Transcript } from './offline-transcript.ts';
-import type { CallOptions, Prompt, SdkModel } from './providers.ts';
+import type { CallOptions, SdkModel } from './providers.ts';
 import { OFFLINE } from './resolve.ts';
 import type { CountTokens } from './token-counts.ts';
 

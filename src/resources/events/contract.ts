@@ -1,7 +1,7 @@
 /** The HTTP contract of the events feed: what happened in all projects of a workspace. */
 import { z } from 'zod';
 import { endpoint } from '../../platform/http/endpoint.ts';
-import { limit, Timestamp } from '../../platform/http/schemas.ts';
+import { limit } from '../../platform/http/schemas.ts';
 import { EVENT_CATEGORIES, EVENT_LEVELS } from '../projects/model.ts';
 import { ProjectEvent } from '../projects/reads/contract.ts';
 

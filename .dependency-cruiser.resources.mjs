@@ -2,12 +2,14 @@
  * Resources and what they know of each other, types included: no circles. A file of its own, as only resources are in this
  * graph; what else there is leads from each to each.
  */
-const { options } = require('./.dependency-cruiser.cjs');
+import { createRequire } from 'node:module';
+
+const { options } = createRequire(import.meta.url)('./.dependency-cruiser.cjs');
 
 /** That a project is completed and what is sent of it are one transaction. */
 const EXCEPT = '/(projects|output-destinations)$';
 
-module.exports = {
+export default {
   forbidden: [
     {
       name: 'no-circles-of-resources',
