@@ -48,14 +48,17 @@ export const PLACES: Record<string, Record<string, Shown>> = {
     'condition(isIdle)': ENDING,
     'condition(() => graph.inFlight.size === 0)': ENDING,
   },
-  'project/workflow.ts': {
+  'project/handle-commands.ts': {
     'condition(() => !granted.has(subtaskId) || board.inFlight.get(phaseSlug) !== iteration)': ['runStep'],
     'condition(() => board.inFlight.get(phaseSlug) !== iteration)': IN_PASSING,
+  },
+  'project/phases.ts': { 'child.result()': ALL_GATES },
+  'project/workflow.ts': {
     'condition(() => board.inFlight.get(slug) !== iteration)': IN_PASSING,
     'condition(isSettled)': IN_PASSING,
-    'condition(() => updates > 0, FOR_ITS_COMMAND)': 'for half a minute, and ends where it was for nothing',
-    'child.result()': ALL_GATES,
-    'condition(() => isStirred || isFull())': ALL_GATES,
+    'condition(state.isSettled)': IN_PASSING,
+    'condition(() => state.updates > 0, FOR_ITS_COMMAND)': 'for half a minute, and ends where it was for nothing',
+    'condition(() => state.hasNews || isFull(state))': ALL_GATES,
   },
   'shared/patience.ts': {
     'sleep(later.waitMs)': ['place'],
