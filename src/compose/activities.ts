@@ -6,7 +6,6 @@ import type { Services } from './services.ts';
 
 export function composeActivities({ config, log }: Runtime, services: Services): Activities {
   const { stores, engine, egress, files, places, runs, webhooks, destinations } = services;
-  const { fetch } = egress;
   const { startRecorded: startDeliveries } = webhooks;
   const startFollowing = async ({ deliveries, nextRunId }: AfterRun): Promise<void> => {
     if (deliveries.length > 0) await startDeliveries(deliveries);
@@ -31,11 +30,11 @@ export function composeActivities({ config, log }: Runtime, services: Services):
       tools: services.tools,
       credential: services.integrationCredential,
       pages: stores.miniapps,
-      fetch,
+      fetch: egress.fetch,
       files,
     },
     runs: { runs: stores.runs, agents: stores.agents, startFollowing },
-    projects: { projects: engine, fetch, startDeliveries, startOutputs: destinations.startRecorded },
+    projects: { projects: engine, fetch: egress.fetch, startDeliveries, startOutputs: destinations.startRecorded },
     scheduledJobs: {
       runs: stores.runs,
       jobs: stores.jobs,
@@ -46,7 +45,7 @@ export function composeActivities({ config, log }: Runtime, services: Services):
     webhooks: {
       store: stores.webhooks,
       secretBox: services.secretBox,
-      fetch,
+      fetch: egress.fetch,
       places,
       timeoutMs: config.WEBHOOK_TIMEOUT,
       log,
