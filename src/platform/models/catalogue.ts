@@ -33,57 +33,77 @@ export const MODELS: readonly KnownModel[] = [
   { id: 'o3', provider: 'openai', tier: 'deep', contextWindow: 200_000 },
 ];
 
-/** In the order of preference, with what makes each available. */
-export const PROVIDERS: Record<
-  ProviderName,
-  { label: string; settings: string; isConfigured(given: ModelCredentials): boolean }
-> = {
+/** All that the choice of a model and the words about it need to know of a provider; `providers.ts` calls it. */
+interface Provider {
+  label: string;
+  /** The setting that makes it available. */
+  settings: string;
+  isConfigured(given: ModelCredentials): boolean;
+  /** What must stand in no message of a call with these credentials. */
+  secretsOf(given: ModelCredentials): readonly (string | undefined)[];
+  /** Whether a model that the catalogue does not have is its, by the spelling. */
+  isItsModel(id: string): boolean;
+  /** Tokens of such a model. Small on purpose: a window taken for larger than it is turns into refused calls. */
+  unknownWindow: number;
+}
+
+/** In the order of preference. The last one has every model that is nobody else's. */
+export const PROVIDERS: Record<ProviderName, Provider> = {
   anthropic: {
     label: 'Anthropic',
     settings: 'ANTHROPIC_API_KEY',
     isConfigured: ({ anthropicApiKey }) => Boolean(anthropicApiKey),
+    secretsOf: ({ anthropicApiKey }) => [anthropicApiKey],
+    isItsModel: (id) => id.startsWith('claude-'),
+    unknownWindow: 200_000,
   },
   openai: {
     label: 'OpenAI',
     settings: 'OPENAI_API_KEY',
     isConfigured: ({ openaiApiKey }) => Boolean(openaiApiKey),
+    secretsOf: ({ openaiApiKey }) => [openaiApiKey],
+    isItsModel: (id) => id.startsWith('gpt-') || /^o\d/.test(id),
+    unknownWindow: 128_000,
   },
   'openai-compatible': {
     label: 'the OpenAI-compatible server',
     settings: 'OPENAI_COMPATIBLE_BASE_URL',
     isConfigured: ({ openaiCompatible }) => Boolean(openaiCompatible),
+    secretsOf: ({ openaiCompatible: server }) => [server?.apiKey, server && tellingPath(server.baseUrl)],
+    isItsModel: () => true,
+    unknownWindow: 128_000,
   },
 };
+const NAMES = Object.keys(PROVIDERS) as ProviderName[];
+
+/** An address may be as good as a key: there are servers that take one as a part of it. */
+function tellingPath(baseUrl: string): string | undefined {
+  const { pathname } = new URL(baseUrl);
+  return pathname.length > '/v1beta'.length ? pathname : undefined;
+}
+
+/** What must be quoted nowhere, whichever provider was called. */
+export const secretsAmong = (given: ModelCredentials): string[] =>
+  NAMES.flatMap((name) => PROVIDERS[name].secretsOf(given)).filter((secret) => secret !== undefined);
 
 /** The workspace's own first. */
 export function configuredProviders(given: ModelCredentials): ProviderName[] {
-  const configured = (Object.keys(PROVIDERS) as ProviderName[]).filter((name) => PROVIDERS[name].isConfigured(given));
+  const configured = NAMES.filter((name) => PROVIDERS[name].isConfigured(given));
   const isOwn = (name: ProviderName) => given.own?.includes(name) ?? false;
   return [...configured.filter(isOwn), ...configured.filter((name) => !isOwn(name))];
 }
 
-/** Small on purpose: a window taken for larger than it is turns into refused calls. */
-const UNKNOWN_WINDOW: Record<ProviderName, number> = {
-  anthropic: 200_000,
-  openai: 128_000,
-  'openai-compatible': 128_000,
-};
-
 /** `claude-sonnet-4-5-20250929`, `gpt-5.5-2026-04-23`, `...-latest`: the same model as without the suffix. */
 export const SNAPSHOT = /-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$/;
 
-function providerOf(id: string): ProviderName {
-  if (id.startsWith('claude-')) return 'anthropic';
-  if (id.startsWith('gpt-') || /^o\d/.test(id)) return 'openai';
-  return 'openai-compatible';
-}
+const providerOf = (id: string): ProviderName => NAMES.find((name) => PROVIDERS[name].isItsModel(id))!;
 
 /** What is known of a model id; of an unknown one, what its spelling tells. */
 export function describeModel(id: string, credentials: ModelCredentials): KnownModel {
   // The server's own id may look like anyone's (`gpt-oss-20b`): what the operator named it wins.
   const provider = id === credentials.openaiCompatible?.model ? 'openai-compatible' : providerOf(id);
   const known = MODELS.find((model) => model.provider === provider && model.id === id.replace(SNAPSHOT, ''));
-  return { ...(known ?? { tier: 'standard', contextWindow: UNKNOWN_WINDOW[provider] }), id, provider };
+  return { ...(known ?? { tier: 'standard', contextWindow: PROVIDERS[provider].unknownWindow }), id, provider };
 }
 
 /** The preferred model of a tier at a provider. An OpenAI-compatible server's one model serves every tier. */

@@ -6,7 +6,7 @@
  */
 import { APICallError, AISDKError } from 'ai';
 import { bodyLimitIn } from '../egress/limits.ts';
-import { PROVIDERS } from './catalogue.ts';
+import { PROVIDERS, secretsAmong } from './catalogue.ts';
 import { ModelFailure, type ModelCredentials, type ResolvedModel } from './types.ts';
 
 /** How providers and servers (OpenAI, Anthropic, vLLM, llama.cpp, Ollama, Mistral, gateways) say "too long". */
@@ -23,23 +23,14 @@ interface Subject {
 }
 
 /** Takes known keys and what is shaped like one out of a text, and keeps it short. */
-function quote(text: string, { anthropicApiKey, openaiApiKey, openaiCompatible }: ModelCredentials): string {
+function quote(text: string, credentials: ModelCredentials): string {
   let safe = text;
-  const path = openaiCompatible && tellingPath(openaiCompatible.baseUrl);
-  for (const secret of [anthropicApiKey, openaiApiKey, openaiCompatible?.apiKey, path]) {
-    if (secret) safe = safe.replaceAll(secret, '***');
-  }
+  for (const secret of secretsAmong(credentials)) if (secret) safe = safe.replaceAll(secret, '***');
   safe = safe
     .replace(/\b(sk|pk|key|api|xai|gsk)[-_][\w*.-]{6,}|\bBearer\s+\S+/gi, '***')
     .replace(/\s+/g, ' ')
     .trim();
   return safe.length > 300 ? `${safe.slice(0, 300).toWellFormed()}...` : safe;
-}
-
-/** An address may be as good as a key: there are servers that take one as a part of it. */
-function tellingPath(baseUrl: string): string | undefined {
-  const { pathname } = new URL(baseUrl);
-  return pathname.length > '/v1beta'.length ? pathname : undefined;
 }
 
 /** The error and its causes, outermost first. */

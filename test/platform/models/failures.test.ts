@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { APICallError } from 'ai';
+import { PROVIDERS } from '../../../src/platform/models/catalogue.ts';
 import { parseRetryAfter, toModelFailure } from '../../../src/platform/models/failures.ts';
 
 const subject = {
@@ -45,6 +46,20 @@ test.each<[unknown, string]>([
 test('gives back what is not a provider failure', () => {
   const bug = new TypeError('cannot read properties of undefined');
   expect(toModelFailure(bug, subject)).toBe(bug);
+});
+
+// Guards: a provider that was added, and whose key nobody thought of taking out of its messages.
+test.each(Object.entries(PROVIDERS))('quotes no credential of %s', (_name, provider) => {
+  const credentials = {
+    anthropicApiKey: 'canary-anthropic',
+    openaiApiKey: 'canary-openai',
+    openaiCompatible: { baseUrl: 'http://localhost/canary-in-the-path/v1', apiKey: 'canary-server', model: 'm' },
+  };
+  const secrets = provider.secretsOf(credentials).filter((secret) => secret !== undefined);
+  expect(secrets.length).toBeGreaterThan(0);
+  const failure = toModelFailure(answered(400, `it said ${secrets.join(' and ')}`), { ...subject, credentials });
+  expect(String((failure as Error).message)).toContain('it said ***');
+  expect(JSON.stringify(failure)).not.toContain('canary');
 });
 
 // Guards: neither a known key nor what looks like one gets into a text that is stored and logged.
