@@ -5,15 +5,7 @@ import { createMiniappStore } from '../resources/miniapps/store.ts';
 import { builtinReferences } from '../resources/skills/builtin/index.ts';
 import { createSkillService } from '../resources/skills/service.ts';
 import { integrations } from '../resources/integrations/catalogue.ts';
-import { createAskHuman } from '../resources/tools/builtin/ask-human.ts';
-import { awaitSubmission } from '../resources/tools/builtin/await-submission.ts';
 import { createBuiltinTools } from '../resources/tools/builtin/index.ts';
-import { createLoadSkill } from '../resources/tools/builtin/load-skill.ts';
-import { createMemorySearch } from '../resources/tools/builtin/memory-search.ts';
-import { createMemoryWrite } from '../resources/tools/builtin/memory-write.ts';
-import { createReadArtifact } from '../resources/tools/builtin/read-artifact.ts';
-import { createReadAttachment } from '../resources/tools/builtin/read-attachment.ts';
-import { createResolveWebhookGate } from '../resources/tools/builtin/resolve-webhook-gate.ts';
 import { createCommand } from '../resources/tools/custom/command.ts';
 import { createContainer } from '../resources/tools/custom/container.ts';
 import { createCustomTools } from '../resources/tools/custom/index.ts';
@@ -54,16 +46,13 @@ export function composeTools(
   });
   /** Tools that no workspace made: none of its own gets one of their slugs. */
   const shipped = createToolRegistry([
-    createBuiltinTools([
-      createReadArtifact(projectReader),
-      createReadAttachment(attachments),
-      createLoadSkill(skills),
-      createMemorySearch(agentMemory),
-      createMemoryWrite(agentMemory),
-      createAskHuman(miniapps),
-      awaitSubmission,
-      createResolveWebhookGate({ ...projectReader, ...projectCommands }),
-    ]),
+    createBuiltinTools({
+      projects: { ...projectReader, ...projectCommands },
+      attachments,
+      skills,
+      memory: agentMemory,
+      pages: miniapps,
+    }),
     createMcpTools({ pool: mcp, serversOf: mcpServersOf, timeoutMs: config.MCP_TIMEOUT }),
   ]);
   const store = createToolStore(db, secretBox);

@@ -8,7 +8,6 @@ import { Problem } from '../../platform/core/problem.ts';
 import type { WorkspaceStore } from '../workspaces/store.ts';
 import { schemaProblem } from './arguments.ts';
 import type { NewTool, ToolChange } from './contract.ts';
-import { defaultsOf } from './custom/defaults.ts';
 import type { CustomKinds } from './custom/kind.ts';
 import { maskIn, maskSecrets, unmaskSecrets } from './custom/secrets.ts';
 import { categoryOf, CUSTOM_MODULE, paramNames, type CustomTool, type Tool } from './model.ts';
@@ -124,7 +123,7 @@ export const createToolService = (dependencies: ToolServiceDependencies) => {
       const tool: ToolDefinition = {
         access: 'both',
         integration: null,
-        ...defaultsOf(given),
+        ...kinds[given.kind].defaultsOf(given.body),
         ...given,
         schema: ofTypeObject(given.schema),
       };
@@ -177,7 +176,8 @@ function changedBy(tool: CustomTool, change: ToolChange, kinds: CustomKinds): To
   const kind = change.kind ?? before.kind;
   const secretFields = kind === before.kind ? kinds[kind].secretFields : [];
   const body = change.body ? unmaskSecrets(change.body, before.body, secretFields) : before.body;
-  const [defaultsBefore, defaults] = [defaultsOf(before), defaultsOf({ kind, body })];
+  const defaultsBefore = kinds[before.kind].defaultsOf(before.body);
+  const defaults = kinds[kind].defaultsOf(body);
   const unchosen = (Object.keys(defaults) as (keyof typeof defaults)[]).filter(
     (name) => before[name] === defaultsBefore[name],
   );

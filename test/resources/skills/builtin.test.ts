@@ -5,7 +5,7 @@ import { wikilinks } from '../../../src/resources/memory/model.ts';
 import { builtinSkills } from '../../../src/resources/skills/builtin/index.ts';
 import { MAX_BODY_LENGTH } from '../../../src/resources/skills/model.ts';
 import { builtinTemplates } from '../../../src/resources/templates/builtin/index.ts';
-import { createBuiltinTools } from '../../../src/resources/tools/builtin/index.ts';
+import { describedTools } from '../../support/builtin-tools.ts';
 
 const skills = [...builtinSkills.values()];
 
@@ -24,7 +24,7 @@ test('are of substance', () => {
 
 // Guards: a name in a body that leads nowhere, or tells the offline model to do something.
 test('link to skills and tools that there are', () => {
-  const tools = new Set(createBuiltinTools().all.map(({ slug }) => slug));
+  const tools = new Set(describedTools.all.map(({ slug }) => slug));
   for (const { slug, body } of skills) {
     const lost = wikilinks(body).filter((link) => !tools.has(link) && !builtinSkills.has(link));
     expect([slug, lost]).toEqual([slug, []]);

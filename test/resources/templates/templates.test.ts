@@ -15,7 +15,7 @@ import { templateRoutes } from '../../../src/resources/templates/routes.ts';
 import { createTemplateService, type TemplateService } from '../../../src/resources/templates/service.ts';
 import { createTemplateStore, type TemplateStore } from '../../../src/resources/templates/store.ts';
 import { templates } from '../../../src/resources/templates/table.ts';
-import { createBuiltinTools } from '../../../src/resources/tools/builtin/index.ts';
+import { describedTools } from '../../support/builtin-tools.ts';
 import { createToolRegistry } from '../../../src/resources/tools/registry.ts';
 import { workspaces } from '../../../src/resources/workspaces/table.ts';
 import { openTestDatabase, type TestDatabase } from '../../support/database.ts';
@@ -61,7 +61,7 @@ beforeAll(async () => {
   service = createTemplateService({
     store,
     agentExists: createAgentStore(database.db).isAgent,
-    tools: createToolRegistry([createBuiltinTools()]),
+    tools: createToolRegistry([describedTools]),
     skillExists: async (_, slugs) => new Set(slugs.filter((slug) => slug === 'proofreading')),
     actionNames: ['save_file'],
   });

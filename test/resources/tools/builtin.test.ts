@@ -1,24 +1,36 @@
 import { describe, expect, test } from '@jest/globals';
 import { EFFECTS } from '../../../src/resources/runs/model.ts';
 import { schemaProblem, checkArguments } from '../../../src/resources/tools/arguments.ts';
-import { createBuiltinTools } from '../../../src/resources/tools/builtin/index.ts';
+import { builtinToolsOf } from '../../../src/resources/tools/builtin/index.ts';
 import { SpawnRunArguments } from '../../../src/resources/tools/builtin/spawn-run.ts';
 import { effectOf, ToolError, type Tool } from '../../../src/resources/tools/model.ts';
+import { describedTools as builtin } from '../../support/builtin-tools.ts';
 import { createToolContext } from './tool-context.ts';
 
-const builtin = createBuiltinTools();
 const tool = (slug: string): Tool => builtin.all.find((one) => one.slug === slug)!;
 const calculate = (expression: string) => tool('calculator').execute({ expression }, createToolContext().context);
 
 // Guards: the slugs that agents are configured with.
 test('ships its tools under their slugs', async () => {
   expect(builtin.all.map(({ slug, module }) => [slug, module])).toEqual(
-    ['web.http_request', 'general.calculator', 'general.current_time', 'agents.spawn_run', 'files.save_artifact'].map(
-      (path) => [path.split('.')[1], `app.tools.${path}`],
-    ),
+    [
+      'web.http_request',
+      'general.calculator',
+      'general.current_time',
+      'agents.spawn_run',
+      'files.save_artifact',
+      'projects.read_artifact',
+      'projects.read_attachment',
+      'skills.load_skill',
+      'memory.memory_search',
+      'memory.memory_write',
+      'people.ask_human',
+      'people.await_submission',
+      'projects.pipeline_resolve_webhook_gate',
+    ].map((path) => [path.split('.')[1], `app.tools.${path}`]),
   );
   expect(await builtin.find('acme', ['calculator', 'unknown'])).toEqual([tool('calculator')]);
-  expect(() => createBuiltinTools([tool('calculator')])).toThrow('one slug');
+  expect(() => builtinToolsOf([tool('calculator'), tool('calculator')])).toThrow('one slug');
 });
 
 // Guards: every tool passes what is asked of a tenant's: a model can be shown it and its calls can be checked.

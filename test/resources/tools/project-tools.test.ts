@@ -9,9 +9,7 @@ import { createProjectReader } from '../../../src/resources/projects/store/for-t
 import { artifacts } from '../../../src/resources/projects/table.ts';
 import { checkArguments, schemaProblem } from '../../../src/resources/tools/arguments.ts';
 import { createBuiltinTools } from '../../../src/resources/tools/builtin/index.ts';
-import { createReadArtifact } from '../../../src/resources/tools/builtin/read-artifact.ts';
-import { createReadAttachment } from '../../../src/resources/tools/builtin/read-attachment.ts';
-import { createResolveWebhookGate } from '../../../src/resources/tools/builtin/resolve-webhook-gate.ts';
+import { NOTHING_BEHIND } from '../../support/builtin-tools.ts';
 import { PAGE_LENGTH } from '../../../src/resources/tools/builtin/text-page.ts';
 import { ToolError, type Tool, type ToolContext } from '../../../src/resources/tools/model.ts';
 import { createToolRegistry, type ToolRegistry } from '../../../src/resources/tools/registry.ts';
@@ -36,17 +34,17 @@ beforeAll(async () => {
   for (const id of ['acc_acme', 'acc_other']) await makeWorkspace(db, id);
   const reader = createProjectReader(db);
   tools = createToolRegistry([
-    createBuiltinTools([
-      createReadArtifact(reader),
-      createReadAttachment({ ...reader, ...createAttachmentStore(db) }),
-      createResolveWebhookGate({
+    createBuiltinTools({
+      ...NOTHING_BEHIND,
+      projects: {
         ...reader,
         async resolveWebhookGate(...answer) {
           answered.push(answer);
           return workflowSays();
         },
-      }),
-    ]),
+      },
+      attachments: createAttachmentStore(db),
+    }),
   ]);
   const phases = [
     { slug: 'outline', versions: 3 },

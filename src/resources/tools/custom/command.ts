@@ -22,6 +22,7 @@ export const Argv = z
 export const createCommand = (sandbox: CommandSandbox) =>
   sandboxed(
     customKind({
+      defaults: { shape: 'cli', sensitive: true, effect: 'irreversible' },
       body: z.strictObject({ argv: Argv, timeout_s: TimeoutS.optional() }),
       async execute({ argv, timeout_s = DEFAULT_TIMEOUT_S }, args, { customerId, signal }, tool) {
         const request = { stdin: JSON.stringify(args), timeoutMs: timeout_s * 1_000, owner: customerId, signal };

@@ -21,6 +21,7 @@ const Environment = z
 export const createContainer = (sandbox: ContainerSandbox) =>
   sandboxed(
     customKind({
+      defaults: { shape: 'cli', sensitive: true, effect: 'irreversible' },
       body: z.strictObject({
         image: z.string().min(1).max(255),
         argv: Argv.optional(),

@@ -1,6 +1,7 @@
 /** What a kind of custom tool is made of. One file a kind; `index.ts` makes tools of a workspace's rows with them. */
 import { z } from 'zod';
-import { ToolError, type CustomTool, type Tool, type ToolContext, type ToolKind } from '../model.ts';
+import type { Effect } from '../../runs/model.ts';
+import { ToolError, type CustomTool, type Tool, type ToolContext, type ToolKind, type ToolShape } from '../model.ts';
 
 /** @throws ToolError for what the model should be told; anything else counts as a failure and is retried */
 type Execute = (tool: CustomTool, args: Record<string, unknown>, context: ToolContext) => Promise<unknown>;
@@ -8,7 +9,17 @@ type Execute = (tool: CustomTool, args: Record<string, unknown>, context: ToolCo
 /** A custom tool as far as its body is concerned. */
 export type ToolBody = Pick<CustomTool, 'body' | 'schema'>;
 
+/** What a tool is taken to be where whoever makes it does not say. */
+interface Defaults {
+  shape: ToolShape;
+  sensitive: boolean;
+  /** Never more harmless than is known: what else may happen twice is for its author to say. */
+  effect: Effect;
+}
+
 export interface CustomKind {
+  /** @param body as it is given, before it was checked */
+  defaultsOf(body: CustomTool['body']): Defaults;
   /** @returns what is wrong with the body, or why this deployment does not run it; told to whoever writes the tool */
   checkBody(tool: ToolBody): string | undefined;
   /** Called with arguments that the tool's schema takes. */
@@ -23,6 +34,7 @@ export type CustomKinds = Readonly<Record<ToolKind, CustomKind>>;
 
 interface Definition<Body extends z.ZodObject> {
   body: Body;
+  defaults: Omit<Defaults, 'effect'> & { effect: Effect | ((body: CustomTool['body']) => Effect) };
   /** What the form of the body does not say. @returns what is wrong, as `url: must be ...` */
   check?: (body: z.output<Body>, tool: ToolBody) => string | undefined;
   dispatch?: Tool['dispatch'];
@@ -45,10 +57,14 @@ const faultOf = (error: z.ZodError): string => {
 
 /** A kind whose body is parsed before each use, so that a row from before a rule was made cannot get past it. */
 export const customKind = <Body extends z.ZodObject>(definition: Definition<Body>): CustomKind => {
-  const { body: schema, check, dispatch = 'activity', secretFields = [], execute } = definition;
+  const { body: schema, defaults, check, dispatch = 'activity', secretFields = [], execute } = definition;
   return {
     dispatch,
     secretFields,
+    defaultsOf(body) {
+      const { effect } = defaults;
+      return { ...defaults, effect: typeof effect === 'function' ? effect(body) : effect };
+    },
     checkBody(tool) {
       const parsed = schema.safeParse(tool.body);
       if (!parsed.success) return faultOf(parsed.error);

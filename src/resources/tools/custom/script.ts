@@ -22,6 +22,7 @@ const faultIn = (script: string): string | undefined => {
 export const createScript = (sandbox: ScriptSandbox) =>
   sandboxed(
     customKind({
+      defaults: { shape: 'cli', sensitive: true, effect: 'irreversible' },
       body: z.strictObject({ script: z.string().min(1).max(MAX_SCRIPT), timeout_s: TimeoutS.optional() }),
       check: ({ script }) => faultIn(script),
       execute: ({ script, timeout_s = DEFAULT_TIMEOUT_S }, args, { customerId, signal }) =>

@@ -39,7 +39,7 @@ const Body = z.strictObject({
 type Webhook = z.output<typeof Body>;
 
 /** By what HTTP says of the method. */
-export const effectOfMethod = (method: unknown): Effect => {
+const effectOfMethod = (method: unknown): Effect => {
   if (method === 'GET' || method === 'HEAD') return 'read';
   return method === 'PUT' || method === 'DELETE' ? 'idempotent' : 'irreversible';
 };
@@ -129,6 +129,7 @@ const explain = (error: unknown, host: string, effect: Effect): unknown => {
 };
 
 export const webhook = customKind({
+  defaults: { shape: 'api', sensitive: false, effect: ({ method }) => effectOfMethod(method) },
   body: Body,
   check,
   secretFields: ['headers'],
