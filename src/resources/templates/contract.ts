@@ -15,6 +15,7 @@ import {
   ROLES,
   STEP_KINDS,
   TEMPLATE_STATUSES,
+  type AttemptedKind,
   type JsonSchema as Schema,
 } from './model.ts';
 
@@ -36,6 +37,12 @@ const BudgetUsd = z
   .transform((amount) => (typeof amount === 'number' ? amount.toFixed(8) : amount))
   .pipe(z.string().regex(/^(?=.*[1-9])\d{1,9}(\.\d{1,8})?$/, 'must be a positive amount in US dollars'))
   .transform((amount) => withoutTrailingZeros(amount.replace(/^0+(?=\d)/, '')));
+
+/** Who or what an assignee names. */
+const ASSIGNEES: Readonly<Record<AttemptedKind, string>> = {
+  agent: 'agent slug',
+  action: 'name of a built-in action',
+};
 
 const Step = z
   .strictObject({
@@ -61,8 +68,7 @@ const Step = z
       if (step.role && step.role !== 'gatekeeper') fault('role', 'the role of a gate is gatekeeper');
       return;
     }
-    const assignee = step.kind === 'agent' ? 'agent slug' : 'name of a built-in action';
-    if (!step.assignee) fault('assignee', `needs an assignee (${assignee})`);
+    if (!step.assignee) fault('assignee', `needs an assignee (${ASSIGNEES[step.kind]})`);
     for (const field of ['gate_kind', 'gate_config'] as const) {
       if (step[field] !== undefined) fault(field, 'only a gate has one');
     }

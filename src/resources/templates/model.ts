@@ -2,6 +2,8 @@
 
 export const STEP_KINDS = ['agent', 'action', 'gate'] as const;
 export type StepKind = (typeof STEP_KINDS)[number];
+/** Those that are tried; a gate waits. */
+export type AttemptedKind = Exclude<StepKind, 'gate'>;
 
 export const ROLES = ['producer', 'reviewer', 'tester', 'assembler', 'gatekeeper', 'utility'] as const;
 export type Role = (typeof ROLES)[number];

@@ -58,9 +58,14 @@ export const createTemplateService = (dependencies: TemplateServiceDependencies)
 
   async function unknownAssignee(step: StepSpec, isAgent: (slug: string) => Promise<boolean>): Promise<string[]> {
     const { kind, assignee = '' } = step;
-    if (kind === 'agent') return (await isAgent(assignee)) ? [] : [`no agent "${assignee}"`];
-    if (kind === 'action') return actionNames.includes(assignee) ? [] : [`no action "${assignee}"`];
-    return [];
+    switch (kind) {
+      case 'agent':
+        return (await isAgent(assignee)) ? [] : [`no agent "${assignee}"`];
+      case 'action':
+        return actionNames.includes(assignee) ? [] : [`no action "${assignee}"`];
+      case 'gate':
+        return [];
+    }
   }
 
   async function requireBindings(customerId: string, spec: WorkflowSpec): Promise<void> {

@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../../platform/db/client.ts';
 import type { RunStatus } from '../../../runs/model.ts';
-import type { JsonSchema, Role, StepKind } from '../../../templates/model.ts';
+import type { AttemptedKind, JsonSchema, Role } from '../../../templates/model.ts';
 import type { AttemptReason, AttemptStatus, TaskStatus } from '../../model.ts';
 
 export interface OpenAttempt {
@@ -13,7 +13,7 @@ export interface OpenAttempt {
   reason: AttemptReason;
   status: AttemptStatus;
   output: unknown;
-  kind: StepKind;
+  kind: AttemptedKind;
   role: Role;
   stepSlug: string;
   phaseSlug: string;

@@ -11,6 +11,8 @@ import type { AttemptBeginning, AttemptReason, Consumed, PhaseRef } from '../../
 import { stepPrompt, type StepContext } from '../../prompt.ts';
 import type { EffectOf } from '../commands/crashes.ts';
 import { insertEvents, lockProject, type LockedProject, type ProjectEvent } from '../record.ts';
+import type { AttemptedKind } from '../../../templates/model.ts';
+import { ATTEMPT_KINDS } from './attempt-kinds.ts';
 import { openGate } from './gates.ts';
 import { isOvertaken, setTaskStatus } from './open.ts';
 import type { StepRow } from './step-row.ts';
@@ -43,32 +45,25 @@ export async function beginLocked(
   if (!step || isOvertaken(project, { iteration: step.iteration, status: step.taskStatus }, dispatch)) {
     return { kind: 'superseded' };
   }
-  if (step.begun) return beginning(step, step.begun, effectOf);
-  if (step.kind === 'gate' && step.status === 'blocked') return openGate(db, project, step);
-  if (step.status !== 'pending') return { kind: 'superseded' };
-  if (project.status === 'paused' && !dispatch.granted) return { kind: 'paused' };
-  return step.kind === 'gate'
-    ? openGate(db, project, step)
-    : beginning(step, await insertAttempt(db, project, step, dispatch.key), effectOf);
+  const { kind } = step;
+  if (kind === 'gate' && step.status === 'blocked') return openGate(db, project, step);
+  if (!step.begun && step.status !== 'pending') return { kind: 'superseded' };
+  if (!step.begun && project.status === 'paused' && !dispatch.granted) return { kind: 'paused' };
+  if (kind === 'gate') return openGate(db, project, step);
+  const ids = step.begun ?? (await insertAttempt(db, project, { ...step, kind }, dispatch.key));
+  const timeoutMs = step.timeoutS === null ? null : step.timeoutS * 1_000;
+  return ATTEMPT_KINDS[kind].begin({ assignee: step.assignee!, timeoutMs }, ids, effectOf);
 }
 
-function beginning(
-  { kind, assignee, timeoutS }: StepRow,
-  { attemptId, runId }: { attemptId: string; runId: string | null },
-  effectOf: EffectOf,
-): AttemptBeginning {
-  const timeoutMs = timeoutS === null ? null : timeoutS * 1_000;
-  return kind === 'agent'
-    ? { kind, attemptId, runId: runId!, agent: assignee!, timeoutMs }
-    : { kind: 'action', attemptId, action: assignee!, effect: effectOf(assignee!), timeoutMs };
-}
+type AttemptedStep = StepRow & { kind: AttemptedKind };
 
-async function insertAttempt(db: Database, project: LockedProject, step: StepRow, key: string) {
+async function insertAttempt(db: Database, project: LockedProject, step: AttemptedStep, key: string) {
+  const { actorKind, hasRun } = ATTEMPT_KINDS[step.kind];
   const { queued, subtaskId, taskId } = step;
   const attemptId = queued?.attemptId ?? newUuid();
   const attemptNumber = queued?.number ?? step.lastNumber + 1;
   const reason = queued?.reason ?? step.nextReason ?? step.taskReason;
-  const runId = step.kind === 'agent' ? newRunId() : null;
+  const runId = hasRun ? newRunId() : null;
   const run = runId && {
     ...{ id: runId, customerId: project.customerId, agent: step.assignee!, attemptId },
     prompt: stepPrompt(contextOf(project, step, reason)),
@@ -87,7 +82,7 @@ async function insertAttempt(db: Database, project: LockedProject, step: StepRow
     {
       topic: 'subtask_attempt_started',
       ...about,
-      actor: { kind: step.kind === 'agent' ? 'agent' : 'action', id: step.assignee },
+      actor: { kind: actorKind, id: step.assignee },
       payload: { ...payload, ...(runId && { run_id: runId }) },
     },
   ];

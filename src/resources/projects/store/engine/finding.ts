@@ -1,63 +1,27 @@
 /** What came of the work of an attempt, of what its run or action left behind. Pure. */
-import { JsonDepthError, parseJson, TOO_DEEP } from '../../../../platform/core/json.ts';
+import { JsonDepthError, TOO_DEEP } from '../../../../platform/core/json.ts';
 import { findValueProblem } from '../../../../platform/core/schema-checks.ts';
-import { storable } from '../../../../platform/core/storable.ts';
 import { isJudge, type Role } from '../../../templates/model.ts';
 import type { AttemptFault } from '../../model.ts';
+import { ATTEMPT_KINDS, type Finding } from './attempt-kinds.ts';
 import type { OpenAttempt } from './attempt.ts';
-
-/** Before it is known what follows from that. */
-export type Finding =
-  | { kind: 'output'; output: unknown; validated: boolean | null }
-  | { kind: 'invalid'; output: unknown; error: string }
-  | { kind: 'error'; error: string }
-  | { kind: 'budget'; error: string }
-  | { kind: 'stopped'; error: string }
-  | { kind: 'crash' }
-  /** It died doing what must not be done twice. */
-  | { kind: 'unknown' };
 
 export async function findingOf(attempt: OpenAttempt, fault: AttemptFault | undefined): Promise<Finding> {
   if (fault?.kind === 'timeout') return { kind: 'error', error: fault.message };
   if (fault?.kind === 'cancelled') return { kind: 'stopped', error: fault.message };
-  if (attempt.kind === 'action') {
-    if (fault?.kind === 'failed') return { kind: 'error', error: fault.message };
-    if (fault || attempt.output === null) return { kind: 'crash' };
-    return validated(attempt, attempt.output);
-  }
-  const { runStatus, runOutput, runError, runErrorCode } = attempt;
-  switch (runStatus) {
-    case 'succeeded':
-      return validated(attempt, runOutput ?? '');
-    case 'failed': {
-      const error = runError ?? 'the run failed';
-      if (runErrorCode === 'tool_outcome_unknown') return { kind: 'unknown' };
-      return runErrorCode === 'budget_exceeded' ? { kind: 'budget', error } : { kind: 'error', error };
-    }
-    case 'cancelled':
-      return { kind: 'stopped', error: 'its run was cancelled' };
-    case 'queued':
-    case 'running':
-    case null:
-      return { kind: 'crash' };
-  }
+  const finding = ATTEMPT_KINDS[attempt.kind].findingOf(attempt, fault);
+  return finding.kind === 'raw' ? validated(attempt, finding.output) : finding;
 }
-
-/** Models like to wrap what they were asked for. */
-const FENCED = /^\s*```[a-z]*\n([^]*?)\n```\s*$/i;
 
 async function validated(attempt: OpenAttempt, raw: unknown): Promise<Finding> {
   const schemas = [attempt.outputSchema, attempt.artifactSchema].filter((schema) => schema !== null);
   if (schemas.length === 0) return { kind: 'output', output: raw, validated: null };
-  let value = raw;
-  if (attempt.kind === 'agent') {
-    const text = raw as string;
-    try {
-      value = storable(parseJson(FENCED.exec(text)?.[1] ?? text));
-    } catch (error) {
-      const what = error instanceof JsonDepthError ? TOO_DEEP : 'not JSON, which its schema asks for';
-      return { kind: 'invalid', output: raw, error: `the output is ${what}` };
-    }
+  let value: unknown;
+  try {
+    value = ATTEMPT_KINDS[attempt.kind].valueOf(raw);
+  } catch (error) {
+    const what = error instanceof JsonDepthError ? TOO_DEEP : 'not JSON, which its schema asks for';
+    return { kind: 'invalid', output: raw, error: `the output is ${what}` };
   }
   for (const schema of schemas) {
     const fault = await findValueProblem(schema, value, 'output');

@@ -9,7 +9,8 @@ import type { AttemptFault, AttemptOutcome, AttemptReason, PhaseRef } from '../.
 import { judgeCrash, recordCrash, type EffectOf } from '../commands/crashes.ts';
 import { insertEvents, noteProjectEvents, pauseLocked, type LockedProject } from '../record.ts';
 import { loadAttempt, type OpenAttempt } from './attempt.ts';
-import { findingOf, objection, type Finding } from './finding.ts';
+import { ATTEMPT_KINDS, type Finding } from './attempt-kinds.ts';
+import { findingOf, objection } from './finding.ts';
 import { isOvertaken, listSteps, setTaskStatus, updateTaskStatus } from './open.ts';
 import { sendBack } from './send-back.ts';
 
@@ -136,7 +137,7 @@ async function review(db: Database, project: LockedProject, attempt: OpenAttempt
     {
       topic: 'review_feedback_recorded',
       ...about(attempt),
-      actor: { kind: attempt.kind === 'agent' ? 'agent' : 'action', id: attempt.assignee },
+      actor: { kind: ATTEMPT_KINDS[attempt.kind].actorKind, id: attempt.assignee },
       payload: { ...names(attempt), role: attempt.role, feedback: feedback.slice(0, 2_000).toWellFormed() },
     },
   ]);
@@ -157,8 +158,7 @@ async function retryOrFail(
   attempt: OpenAttempt,
   { error, reason, effectOf }: { error: string; reason: AttemptReason; effectOf: EffectOf },
 ): Promise<void> {
-  // Whatever came of it, it may have happened, and must not happen twice.
-  const isOnce = attempt.kind === 'action' && effectOf(attempt.assignee) === 'irreversible';
+  const isOnce = ATTEMPT_KINDS[attempt.kind].isOnce(attempt.assignee, effectOf);
   if (isOnce || attempt.attemptsUsed >= attempt.maxAttempts) return fail(db, project, attempt, error);
   await pend(db, attempt, reason, 0);
   await noteProjectEvents(db, project, [
