@@ -162,6 +162,9 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
         break;
       case 'action':
         await settle(step, begun.attemptId, await runAction(step, begun));
+        break;
+      default:
+        begun satisfies never;
     }
     if (isGranted) await tellStepEnded(subtaskId);
   }
