@@ -4,9 +4,11 @@
  * nothing is done in an archive.
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import { customerIdOf } from '../../../src/platform/core/ids.ts';
 import type { Role } from '../../../src/platform/core/rights.ts';
+import { capOf, type CappedResource, type Plan } from '../../../src/resources/workspaces/model.ts';
 import { INTERNAL_CALLER } from '../../support/send.ts';
 import { call, eventually, startTestService, type Answer, type TestService } from '../../support/service.ts';
 import { attempts, sized, tried } from '../../support/sizes.ts';
@@ -39,7 +41,16 @@ interface Life {
   members: Map<string, { id: string; role: Role }>;
   agents: string[];
   runs: string[];
+  plan: Plan;
+  /** How many there are of what its plan has a cap for. */
+  made: Partial<Record<CappedResource, number>>;
 }
+/** Of what a story can come to the cap of the smallest plan with. */
+const CAPPED: Readonly<Record<string, CappedResource>> = {
+  '/v1/api-keys': 'api_keys',
+  '/v1/agents': 'agents',
+  '/v1/webhooks': 'webhook_endpoints',
+};
 interface Workspace {
   id: string;
   isArchived: boolean;
@@ -57,7 +68,10 @@ interface Credential {
   isOver: boolean;
 }
 
-const newLife = (mark: string): Life => ({ mark, members: new Map(), agents: [], runs: [] });
+const newLife = (mark: string): Life => ({
+  ...{ mark, members: new Map(), agents: [], runs: [], made: {} },
+  plan: 'scale',
+});
 
 class World {
   readonly workspaces: Workspace[] = [];
@@ -146,13 +160,30 @@ class World {
     return this.credentials.findLast((one) => one.workspace === workspace && one.isKey === isKey && !one.isOver);
   }
 
-  /** With a credential that is good, if there is one: what it makes is refused in an archive. */
+  /** By agreement, as an operator does. What there is more of than the new plan allows stays. */
+  async changePlan({ id, life }: Workspace, plan: Plan): Promise<void> {
+    await service.runtime.db.rows(sql`
+      update workspaces set plan = ${plan}::workspace_plan, granted_plan = ${plan}::workspace_plan
+      where customer_id = ${customerIdOf(id)}`);
+    life.plan = plan;
+  }
+
+  /** With a credential that is good, if there is one: what it makes is refused in an archive, and over a cap. */
   async put(workspace: Workspace, isKey: boolean, path: string, body: object): Promise<Answer | undefined> {
     const credential = this.good(workspace, isKey);
     if (!credential) return undefined;
+    const { plan, made } = workspace.life;
+    const resource = CAPPED[path];
+    const isFull = resource !== undefined && (made[resource] ?? 0) >= (capOf(plan, resource) ?? Infinity);
     const answer = await send(credential, 'POST', path, body);
-    expect({ path, status: answer.status }).toEqual({ path, status: workspace.isArchived ? 403 : 201 });
-    return answer.status === 201 ? answer : undefined;
+    const expected = { path, status: workspace.isArchived || isFull ? 403 : 201 };
+    expect({ path, status: answer.status }).toEqual(expected);
+    if (answer.status !== 201) {
+      tried(workspace.isArchived ? 'refused in an archive' : 'refused over a cap');
+      return undefined;
+    }
+    if (resource) made[resource] = (made[resource] ?? 0) + 1;
+    return answer;
   }
 
   async makeKey(workspace: Workspace): Promise<void> {
@@ -223,6 +254,8 @@ const ACTS: Record<string, { weight: number; act: Act }> = {
   makeAgent: { weight: 3, act: (world, workspace) => world.makeAgent(workspace) },
   subscribe: { weight: 3, act: (world, workspace) => world.subscribe(workspace) },
   run: { weight: 4, act: (world, workspace) => world.run(workspace) },
+  downgrade: { weight: 2, act: (world, workspace) => world.changePlan(workspace, 'free') },
+  upgrade: { weight: 1, act: (world, workspace) => world.changePlan(workspace, 'starter_byo') },
 };
 
 const steps = fc.array(
