@@ -39,6 +39,17 @@ const listOf = (fallback: string) =>
         .filter(Boolean),
     );
 const list = listOf('');
+/** What the service can do beyond its documented interface, where it is switched on by name. */
+const EXTENSIONS = ['idempotency', 'sse'] as const;
+type Extension = (typeof EXTENSIONS)[number];
+/** `sse,idempotency` -> a set that is asked with `has('sse')`. */
+const extensions = list.transform((names, ctx): ReadonlySet<Extension> => {
+  const isKnown = (name: string): name is Extension => (EXTENSIONS as readonly string[]).includes(name);
+  for (const name of names.filter((each) => !isKnown(each))) {
+    ctx.addIssue(`knows no extension ${JSON.stringify(name)}; there are ${EXTENSIONS.join(' and ')}`);
+  }
+  return new Set(names.filter(isKnown));
+});
 const url = z.url('expects an address such as https://example.com');
 /** `openai=http://127.0.0.1:9/v1,github=...` -> address by name. */
 const addresses = list.transform((items, ctx) => {
@@ -349,6 +360,9 @@ export const settings = z.object({
   PROVISIONER_RETRY_INITIAL: duration('1s').describe('Wait before the second attempt; doubles from there'),
   PROVISIONING_TIMEOUT: duration('20m').describe('How long one resource of a workspace may take'),
 
+  EXTENSIONS: extensions.describe(
+    'Extensions of the documented interface that are switched on, separated by commas: idempotency (`Idempotency-Key`), sse (`Accept: text/event-stream`). Empty: none',
+  ),
   PUBLIC_VISIBILITY: flag.describe('Blank the definitions of built-in agents'),
 });
 
