@@ -1,5 +1,5 @@
 /**
- * The second wall between workspaces, in the place of row-level security (see docs/decisions.md): whatever a request sends to
+ * The second wall between workspaces, in the place of row-level security (decision 86): whatever a request sends to
  * Postgres is parsed, and each table of tenants in it must be held to the workspace that asked. So a forgotten condition
  * fails here even where no test has a row that it would show.
  */
