@@ -11,6 +11,11 @@ const dynamicPattern = {
   message: 'a pattern that is put together at run time cannot be checked here: write a literal, or use RE2JS',
 };
 
+const spreadLiteral = {
+  selector: 'ObjectExpression > SpreadElement > ObjectExpression',
+  message: 'name the fields where they stand: a literal that is spread at once says nothing more',
+};
+
 /** Texts of tenants and agents are on their way to a terminal, which obeys what is in them. */
 const ownPrinting = [
   'MemberExpression[object.name="console"]',
@@ -46,6 +51,8 @@ export default tseslint.config(
       '@typescript-eslint/no-non-null-assertion': 'off',
     },
   },
+  // One option replaces another whole: whatever is restricted further below repeats this one.
+  { rules: { 'no-restricted-syntax': ['error', spreadLiteral] } },
   {
     // Texts of tenants, models and the world reach any pattern, and one that takes more than linear time on one of them
     // stops the whole process. Two judges: the first reasons about each pattern, the second also attacks it.
@@ -55,27 +62,27 @@ export default tseslint.config(
       'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
       'regexp/no-super-linear-move': ['error', { report: 'potential', ignorePartial: false, ignoreSticky: false }],
       'redos/no-vulnerable': ['error', { ignoreErrors: false, timeout: 60_000 }],
-      'no-restricted-syntax': ['error', dynamicPattern],
+      'no-restricted-syntax': ['error', spreadLiteral, dynamicPattern],
     },
   },
   {
     files: ['{src,activities}/**/*.ts'],
-    rules: { 'no-restricted-syntax': ['error', dynamicPattern, ...decisionsOnRoles] },
+    rules: { 'no-restricted-syntax': ['error', spreadLiteral, dynamicPattern, ...decisionsOnRoles] },
   },
   {
     // What people give the command line and the embedded servers is their own.
     files: ['{src,activities}/**/*.ts'],
     ignores: ['src/{cli,embedded}/**', 'src/cli.ts'],
-    rules: { 'no-restricted-syntax': ['error', dynamicPattern, ownParser, ...decisionsOnRoles] },
+    rules: { 'no-restricted-syntax': ['error', spreadLiteral, dynamicPattern, ownParser, ...decisionsOnRoles] },
   },
   {
     files: ['src/cli/**', 'src/cli.ts'],
     ignores: ['src/cli/output.ts'],
-    rules: { 'no-restricted-syntax': ['error', dynamicPattern, ...decisionsOnRoles, ...ownPrinting] },
+    rules: { 'no-restricted-syntax': ['error', spreadLiteral, dynamicPattern, ...decisionsOnRoles, ...ownPrinting] },
   },
   {
     files: ['src/platform/core/rights.ts'],
-    rules: { 'no-restricted-syntax': ['error', dynamicPattern, ownParser] },
+    rules: { 'no-restricted-syntax': ['error', spreadLiteral, dynamicPattern, ownParser] },
   },
   {
     // The sandbox: what a replay could not repeat does not get in.
@@ -84,6 +91,7 @@ export default tseslint.config(
       'no-restricted-globals': ['error', 'process', 'Buffer', 'fetch', 'setImmediate'],
       'no-restricted-syntax': [
         'error',
+        spreadLiteral,
         dynamicPattern,
         {
           selector: 'Program > VariableDeclaration[kind="let"]',

@@ -68,7 +68,10 @@ export const createOutputActivities = (needs: OutputDependencies) => {
       if (later) return later;
       const wanted = {
         host: destination && hostOf(openConfig(secretBox, destination)),
-        ...{ customerId: destination?.customerId ?? '', deliveryId: ref.deliveryId, timeoutMs, mayWait },
+        customerId: destination?.customerId ?? '',
+        deliveryId: ref.deliveryId,
+        timeoutMs,
+        mayWait,
       };
       return inItsPlace(places, wanted, () => send(ref));
     },

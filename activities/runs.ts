@@ -52,8 +52,15 @@ export const createRunActivities = ({ runs, agents, startFollowing }: RunDepende
     const childId = newRunId();
     try {
       await runs.acceptRun({
-        ...{ id: childId, customerId: call.customerId, agent, transport: call.transport, prompt },
-        ...{ threadId: null, channelId: null, conversation: null, override: null },
+        id: childId,
+        customerId: call.customerId,
+        agent,
+        transport: call.transport,
+        prompt,
+        threadId: null,
+        channelId: null,
+        conversation: null,
+        override: null,
         parent: { runId, callId, depth: call.depth + 1, budgetIds: call.budgetIds, attemptId: call.attemptId },
       });
     } catch (error) {
@@ -73,7 +80,10 @@ export const createRunActivities = ({ runs, agents, startFollowing }: RunDepende
     const { id, agent, status, output, error } = child;
     const failed = status === 'failed' || status === 'cancelled';
     await runs.recordToolResult({
-      ...{ runId, callId, tool: call.tool, durationMs: 0 },
+      runId,
+      callId,
+      tool: call.tool,
+      durationMs: 0,
       status: failed ? 'failed' : 'succeeded',
       result: failed ? { run_id: id, agent, status, error: error ?? status } : { run_id: id, agent, status, output },
     });

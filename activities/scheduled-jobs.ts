@@ -77,8 +77,14 @@ export const createScheduledJobActivities = ({ runs, jobs, heartbeats, builtin, 
       const { agent, ...what } = due;
       try {
         await runs.acceptRun({
-          ...{ id: runId, customerId, agent, transport: 'cron', ...what },
-          ...{ threadId: null, channelId: null, conversation: null },
+          id: runId,
+          customerId,
+          agent,
+          transport: 'cron',
+          ...what,
+          threadId: null,
+          channelId: null,
+          conversation: null,
         });
       } catch (error) {
         if (!(error instanceof Problem)) throw error;

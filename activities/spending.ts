@@ -102,12 +102,10 @@ function chargeFor(
   if (micros === 0) return undefined;
   const projectId = run.budgetIds.find((id) => id.startsWith('project:'))?.slice('project:'.length);
   return {
-    ...{
-      customerId: run.customerId,
-      key: `run:${run.id}:${turn}${attempt === undefined ? '' : `:${attempt}`}`,
-      kind,
-      deltaUsdMicros: -micros,
-    },
+    customerId: run.customerId,
+    key: `run:${run.id}:${turn}${attempt === undefined ? '' : `:${attempt}`}`,
+    kind,
+    deltaUsdMicros: -micros,
     meta: { run_id: run.id, agent: run.agent, model: resolved.model, ...(projectId && { project_id: projectId }) },
   };
 }

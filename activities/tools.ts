@@ -64,7 +64,13 @@ export const createToolActivities = ({ runs, tools, fetch, files, credential, pa
       const fileKey = `runs/${customerId}/${runId}/${callId}`;
       await files.put(fileKey, bytes, contentType);
       const artifactId = await runs.recordArtifact({
-        ...{ id: newUuid(), customerId, runId, callId, filename, contentType, fileKey },
+        id: newUuid(),
+        customerId,
+        runId,
+        callId,
+        filename,
+        contentType,
+        fileKey,
         sizeBytes: bytes.length,
         sha256: createHash('sha256').update(bytes).digest('hex'),
       });
@@ -75,7 +81,11 @@ export const createToolActivities = ({ runs, tools, fetch, files, credential, pa
   /** However long a person took. */
   const recordAnswer = ({ runId, callId, tool, ageMs }: ToolCallInRun, pageId: string, submission: Submission) =>
     runs.recordToolResult({
-      ...{ runId, callId, tool, status: 'succeeded', result: presentable(answerOf(pageId, submission)) },
+      runId,
+      callId,
+      tool,
+      status: 'succeeded',
+      result: presentable(answerOf(pageId, submission)),
       durationMs: Math.round(ageMs),
     });
 

@@ -102,7 +102,8 @@ const reasonOf = (why: ModelFailure | 'cancelled' | 'worker_lost' | 'superseded'
   typeof why === 'string'
     ? { code: why }
     : {
-        ...{ code: why.code, error: preview(why.message) },
+        code: why.code,
+        error: preview(why.message),
         ...(why.retryAfterMs === undefined ? {} : { retry_after_ms: why.retryAfterMs }),
       };
 
@@ -127,7 +128,12 @@ export const abortedRequest = (
   costUsd,
   status: 'aborted',
   payload: {
-    ...{ turn, attempt, model, ...reasonOf(why) },
-    ...{ input_tokens: inputTokens, output_tokens: outputTokens, priced: costUsd !== null },
+    turn,
+    attempt,
+    model,
+    ...reasonOf(why),
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    priced: costUsd !== null,
   },
 });

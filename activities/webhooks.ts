@@ -124,8 +124,11 @@ export const createWebhookActivities = ({
       const later = laterForItsKey(sealed, { secretBox, deliveryId: ref.deliveryId, log });
       if (later) return later;
       const wanted = {
-        ...{ host: target && new URL(target.url).host, customerId: target?.customerId ?? '' },
-        ...{ deliveryId: ref.deliveryId, timeoutMs, mayWait },
+        host: target && new URL(target.url).host,
+        customerId: target?.customerId ?? '',
+        deliveryId: ref.deliveryId,
+        timeoutMs,
+        mayWait,
       };
       return inItsPlace(places, wanted, () => attempt(ref));
     },

@@ -79,7 +79,11 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
     const { CONTROL_PLANE_PORT: port, CONTROL_PLANE_HOST: host } = config;
     const [codec] = temporal.dataConverter.payloadCodecs ?? [];
     const listener = await listen({
-      ...{ port, host, log, ready, before: watched('control-plane', { trustsCaller: true }) },
+      port,
+      host,
+      log,
+      ready,
+      before: watched('control-plane', { trustsCaller: true }),
       routers: [
         ['/metrics', metricsOf(runtime, services)],
         ...(codec ? [['/codec', codecRouter({ codec, ...credentials, uiUrl: config.TEMPORAL_UI_URL })] as const] : []),
@@ -111,7 +115,9 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
         [QUESTION_PATH, recipientRouter({ destinations: services.destinations })],
         ['/miniapps', miniappRouter({ miniapps: services.miniapps, baseUrl: config.BASE_URL })],
         signInRouter({
-          ...{ signIn: services.signIn, baseUrl: config.BASE_URL, log },
+          signIn: services.signIn,
+          baseUrl: config.BASE_URL,
+          log,
           identityKeysUrl: config.IDENTITY_JWKS_URL,
         }),
         docsRouter({ documents: documents(routes, config) }),

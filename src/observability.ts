@@ -41,7 +41,9 @@ export async function openMetrics(
   if (port === undefined) return undefined;
   const { askDatabase, askTemporal } = outsideOf(runtime);
   const listener = await listen({
-    ...{ port, host, log: runtime.log },
+    port,
+    host,
+    log: runtime.log,
     alive: () => parts.forEach((part) => part.check?.()),
     async ready() {
       if (parts.length === 0) throw new Error('it is starting');

@@ -33,26 +33,37 @@ const token = ({ customer_id: customerId, slug, kind, scope }: Row): TokenKey =>
 const secret = ({ customer_id: customerId, slug, dotted }: Row): SecretKey =>
   ({ customerId, slug, dotted }) as SecretKey;
 const webhook = {
-  ...{ table: 'webhook_subscriptions', key: ['id'], more: 'secrets_bound', live: sql`deleted_at is null` },
+  table: 'webhook_subscriptions',
+  key: ['id'],
+  more: 'secrets_bound',
+  live: sql`deleted_at is null`,
   owner: ({ customer_id: customerId, id, secrets_bound: isBound }: Row) =>
     webhookOwner(customerId!, Number(id), String(isBound) === 'true'),
 };
 
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
   {
-    ...{ table: 'integration_credentials', column: 'sealed', key: ['customer_id', 'slug', 'kind', 'scope'] },
+    table: 'integration_credentials',
+    column: 'sealed',
+    key: ['customer_id', 'slug', 'kind', 'scope'],
     owner: (row) => tokenOwner(token(row)),
   },
   {
-    ...{ table: 'integration_secrets', column: 'sealed', key: ['customer_id', 'slug', 'dotted'] },
+    table: 'integration_secrets',
+    column: 'sealed',
+    key: ['customer_id', 'slug', 'dotted'],
     owner: (row) => secretOwner(secret(row)),
   },
   {
-    ...{ table: 'tools', column: 'sealed_body', key: ['customer_id', 'slug'] },
+    table: 'tools',
+    column: 'sealed_body',
+    key: ['customer_id', 'slug'],
     owner: ({ customer_id: customerId, slug }) => toolOwner(customerId!, slug!),
   },
   {
-    ...{ table: 'output_destinations', column: 'sealed', key: ['id'] },
+    table: 'output_destinations',
+    column: 'sealed',
+    key: ['id'],
     owner: ({ customer_id: customerId, id }) => destinationOwner(customerId!, id!),
   },
   { table: 'router_keys', column: 'sealed', key: ['customer_id'], owner: (row) => routerKeyOwner(row.customer_id!) },

@@ -95,7 +95,9 @@ export async function startWorker(runtime: Runtime, services: Services): Promise
 async function keepSchedules({ config, temporal }: Runtime, { metering }: Services): Promise<void> {
   const idOf = (name: string): string => config.TASK_QUEUE_PREFIX + name;
   const every = (everyMs: number, name: string, workflowType: string): SystemSchedule => ({
-    ...{ scheduleId: idOf(name), workflowType, when: { everyMs } },
+    scheduleId: idOf(name),
+    workflowType,
+    when: { everyMs },
     taskQueue: queueName(config, 'orchestration'),
   });
   const isLive = config.BILLING_MODE === 'live';

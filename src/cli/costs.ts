@@ -33,7 +33,9 @@ async function show({ window, by, json }: { window: string; by: string; json?: b
   const rollup = await service.controlPlane<Rollup>('GET', `/v1/cost/rollup?window=${window}&group_by=${by}`);
   if (json) return printJson(rollup);
   const number = (title: string, value: Column<CostOfKey>['value']): Column<CostOfKey> => ({
-    ...{ title, value, align: 'right' },
+    title,
+    value,
+    align: 'right',
   });
   printTable<CostOfKey>(
     rollup.data,

@@ -148,7 +148,9 @@ const REASONING: Record<string, boolean | null> = { on: true, off: false, auto: 
 async function bodyOf({ name, cron, brief, file, model, reasoning }: Omit<Fields, 'json'>) {
   if (brief !== undefined && file !== undefined) throw new CliError('give --brief or --file, not both');
   return {
-    ...{ name, cron, model },
+    name,
+    cron,
+    model,
     brief: file === undefined ? brief : await readText(file),
     ...(reasoning !== undefined && { reasoning: REASONING[reasoning] }),
   };

@@ -66,7 +66,10 @@ export async function edit(id: number, given: string | undefined, options: EditO
   const { json, file, challenge, code, description, scope, always, archive, restore, reEmbed } = options;
   const content = await contentOf(given, file);
   const body = {
-    ...{ content, description, scope, always_load: always },
+    content,
+    description,
+    scope,
+    always_load: always,
     status: archive ? 'archived' : restore ? 'active' : undefined,
     re_embed: reEmbed ?? (content === undefined ? undefined : true),
   };

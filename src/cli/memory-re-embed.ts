@@ -32,7 +32,9 @@ async function run({ json }: { json?: boolean }): Promise<void> {
   let entries = 0;
   const isChanged = await withDatabase(process.env, (db) =>
     reEmbed(db, {
-      ...{ model, dimensions, embed },
+      model,
+      dimensions,
+      embed,
       onProgress({ done, total }) {
         entries = total;
         printProgress(`${done} of ${total} entries`, done === total);

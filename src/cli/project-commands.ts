@@ -132,7 +132,8 @@ export const revert = (
   );
 
 const onPhase = (projectId: string, phase: string, action: string): Sent => ({
-  ...{ projectId, path: `/phases/${encodeURIComponent(phase)}/${action}` },
+  projectId,
+  path: `/phases/${encodeURIComponent(phase)}/${action}`,
   names: `phase ${phase} in it`,
 });
 

@@ -71,8 +71,12 @@ export async function answerGate(
   const { project } = await readBoard(service, projectId);
   if (json) {
     return printJson({
-      ...{ project_id: projectId, phase_slug: gate.phase.phase_slug, step_slug: gate.step_slug, subtask_id: gate.id },
-      ...{ decision: verdict.decision, project_status: project.status },
+      project_id: projectId,
+      phase_slug: gate.phase.phase_slug,
+      step_slug: gate.step_slug,
+      subtask_id: gate.id,
+      decision: verdict.decision,
+      project_status: project.status,
     });
   }
   print(`${gate.place}: ${verdict.decision}; the project is ${project.status}`);

@@ -30,8 +30,12 @@ export async function start(workflow: string, options: StartOptions): Promise<vo
   const brief = await briefOf(options);
   const service = await openService(process.env);
   const accepted = await service.api<{ project_id: string; status: string }>('POST', '/v1/projects', {
-    ...{ workflow_slug: workflow, brief, title, params: param },
-    ...{ cost_budget_usd: budget, workflow_version: workflowVersion },
+    workflow_slug: workflow,
+    brief,
+    title,
+    params: param,
+    cost_budget_usd: budget,
+    workflow_version: workflowVersion,
   });
   const id = accepted.project_id;
   if (json) printJson(accepted);

@@ -33,7 +33,8 @@ const server = new PGLiteSocketServer({ db, path: socketPath, maxConnections: 1 
 await server.start();
 
 const front = createFront({
-  ...{ socketPath, service: APPLICATION_NAME },
+  socketPath,
+  service: APPLICATION_NAME,
   renew: () => db.exec('discard all'),
   onUse: () => void (isUsed = true),
 });

@@ -85,10 +85,16 @@ export const servedTools = (routes: readonly Route[]): ServedTool[] =>
     const { endpoint, handler } = route;
     const isReading = endpoint.method === 'get';
     const annotations = {
-      ...{ readOnlyHint: isReading, destructiveHint: false, idempotentHint: isReading, openWorldHint: false },
+      readOnlyHint: isReading,
+      destructiveHint: false,
+      idempotentHint: isReading,
+      openWorldHint: false,
     };
     return {
-      ...{ name, description, annotations, inputSchema: inputSchemaOf(endpoint, hidden) },
+      name,
+      description,
+      annotations,
+      inputSchema: inputSchemaOf(endpoint, hidden),
       async call(caller, args) {
         demandOpen(endpoint, caller);
         const given = parseRequest(endpoint, partsOf(endpoint, args));

@@ -13,8 +13,16 @@ afterEach(async () => {
 });
 
 const triggerOf = (n: number): Trigger => ({
-  ...{ scheduleId: `reconcile-test/${n}`, revision: 1, enabled: true, when: { cron: '0 3 * * *' } },
-  ...{ workflowType: 'scheduledJob', taskQueue: 'nobody', args: [{}], workspaceId: 'acc_none', agent: '', note: '' },
+  scheduleId: `reconcile-test/${n}`,
+  revision: 1,
+  enabled: true,
+  when: { cron: '0 3 * * *' },
+  workflowType: 'scheduledJob',
+  taskQueue: 'nobody',
+  args: [{}],
+  workspaceId: 'acc_none',
+  agent: '',
+  note: '',
 });
 
 // Guards: a look at the schedules that goes on long after its time, as a server that is slow is waited for, call by call.

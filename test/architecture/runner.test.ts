@@ -7,8 +7,11 @@ import { promisify } from 'node:util';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const CONFIG = {
-  ...{ rootDir: ROOT, transform: {}, testMatch: ['<rootDir>/test/support/runner/cases/*.case.ts'] },
-  ...{ testRunner: '<rootDir>/test/support/runner/runner.mjs', testTimeout: 5_000 },
+  rootDir: ROOT,
+  transform: {},
+  testMatch: ['<rootDir>/test/support/runner/cases/*.case.ts'],
+  testRunner: '<rootDir>/test/support/runner/runner.mjs',
+  testTimeout: 5_000,
 };
 
 interface Report {

@@ -9,7 +9,9 @@ const scan = (text: string) =>
     process.execPath,
     ['node_modules/secretlint/bin/secretlint.js', '--stdinFileName=planted.ts', '--maskSecrets'],
     {
-      ...{ cwd: ROOT, input: text, encoding: 'utf8' },
+      cwd: ROOT,
+      input: text,
+      encoding: 'utf8',
     },
   );
 

@@ -23,14 +23,34 @@ const USAGE = `Usage: npm run bench -- [options]
   --json            print JSON instead of Markdown`;
 
 const FULL = {
-  ...{ warmUpMs: 5_000, blocks: 20, perBlock: 20, rounds: 2, loadMs: 30_000 },
-  ...{ settleMs: 5_000, idleMs: 20_000, starts: 3, reads: 500 },
-  ...{ pipelines: 10, together: 50, share: 1, searches: 200 },
+  warmUpMs: 5_000,
+  blocks: 20,
+  perBlock: 20,
+  rounds: 2,
+  loadMs: 30_000,
+  settleMs: 5_000,
+  idleMs: 20_000,
+  starts: 3,
+  reads: 500,
+  pipelines: 10,
+  together: 50,
+  share: 1,
+  searches: 200,
 };
 const QUICK: typeof FULL = {
-  ...{ warmUpMs: 2_000, blocks: 5, perBlock: 10, rounds: 1, loadMs: 6_000 },
-  ...{ settleMs: 1_000, idleMs: 3_000, starts: 1, reads: 100 },
-  ...{ pipelines: 2, together: 5, share: 0.1, searches: 40 },
+  warmUpMs: 2_000,
+  blocks: 5,
+  perBlock: 10,
+  rounds: 1,
+  loadMs: 6_000,
+  settleMs: 1_000,
+  idleMs: 3_000,
+  starts: 1,
+  reads: 100,
+  pipelines: 2,
+  together: 5,
+  share: 0.1,
+  searches: 40,
 };
 const RECORDS = 10_000;
 /** Nothing takes this long unless a run hangs. */

@@ -53,7 +53,9 @@ const say = (text: string) =>
   process.stderr.write(`[${String(Math.round((Date.now() - startedAt) / 1_000)).padStart(4)} s] ${text}\n`);
 
 const deployment = await deploy({
-  ...{ apis: 1, workers: 1, settings: { HOUSEKEEPING_INTERVAL: '10m' } },
+  apis: 1,
+  workers: 1,
+  settings: { HOUSEKEEPING_INTERVAL: '10m' },
   postgresSettings: [
     'max_connections=100',
     'shared_buffers=1GB',
@@ -97,7 +99,9 @@ async function openReader({ databaseUrl, temporalAddress, folder }: Deployment) 
   const runtime = { config: loadConfig(env), log, db, temporal, close: async () => {} };
   const services = createServices(runtime);
   return {
-    ...{ db, services, routes: allRoutes(services) },
+    db,
+    services,
+    routes: allRoutes(services),
     async close() {
       await services.close();
       await db.close();

@@ -70,11 +70,9 @@ say('Starting');
 const deployment = await deploy({
   settings: {
     ...TALKATIVE,
-    ...{
-      WEBHOOK_ALLOW_HTTP: 'true',
-      EGRESS_ALLOWLIST: receiver.hostAndPort,
-      ...(options.profile && { BENCH_PROFILES: profiles }),
-    },
+    WEBHOOK_ALLOW_HTTP: 'true',
+    EGRESS_ALLOWLIST: receiver.hostAndPort,
+    ...(options.profile && { BENCH_PROFILES: profiles }),
   },
 });
 const client = countRequests(deployment);
@@ -128,7 +126,9 @@ async function traffic(): Promise<Traffic> {
   }
   const after = await atRest();
   return {
-    ...{ steps, before, after },
+    steps,
+    before,
+    after,
     requests: byKind(
       samples,
       ({ kind }) => kind,

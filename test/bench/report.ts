@@ -38,7 +38,9 @@ export const compared = (measure: string, unit: string, product: number, bare: n
 
 /** A figure of the product alone; the target is about the figure. */
 export const alone = (measure: string, unit: string, product: number, target?: Target): Row => ({
-  ...{ measure, unit, product },
+  measure,
+  unit,
+  product,
   ...judged(product, target, ` ${unit}`),
 });
 

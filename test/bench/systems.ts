@@ -150,11 +150,16 @@ interface BenchPhase {
 }
 
 const step = (slug: string) => ({
-  ...{ step_slug: slug, kind: 'agent', role: 'producer', assignee: 'writer', tools: ['calculator'] },
+  step_slug: slug,
+  kind: 'agent',
+  role: 'producer',
+  assignee: 'writer',
+  tools: ['calculator'],
   instructions: 'Write a paragraph about kites.',
 });
 const phaseOf = (slug: string, steps: number): BenchPhase => ({
-  ...{ slug, title: slug },
+  slug,
+  title: slug,
   steps: Array.from({ length: steps }, (_, i) => step(`step-${i}`)),
 });
 const gate = { step_slug: 'approve', kind: 'gate', role: 'gatekeeper', gate_kind: 'human' };
@@ -186,7 +191,9 @@ async function settings(dataDir: string, port: number): Promise<NodeJS.ProcessEn
   return {
     ...Object.fromEntries(names.map((name) => [name, ''])),
     ...inherited('HOME', 'TEMPORAL_CLI_PATH'),
-    ...{ DATA_DIR: dataDir, PORT: String(port), CONTROL_PLANE_PORT: String(await quietPort()) },
+    DATA_DIR: dataDir,
+    PORT: String(port),
+    CONTROL_PLANE_PORT: String(await quietPort()),
   };
 }
 

@@ -41,7 +41,12 @@ test('makes a job and changes it', async () => {
     string,
   ];
   expect(await listed(id)).toMatchObject({
-    ...{ name: 'News', brief: 'Sum up the news.', agent: 'writer', enabled: false, model: 'offline', reasoning: true },
+    name: 'News',
+    brief: 'Sum up the news.',
+    agent: 'writer',
+    enabled: false,
+    model: 'offline',
+    reasoning: true,
   });
 
   expect((await aos('enable', id)).stdout).toMatch(
@@ -49,7 +54,11 @@ test('makes a job and changes it', async () => {
   );
   await aos('change', id, '--cron', '15 7 * * *', '--reasoning', 'auto', '--name', 'Old news');
   expect(await listed(id)).toMatchObject({
-    ...{ name: 'Old news', schedule: '15 7 * * *', reasoning: null, model: 'offline', brief: 'Sum up the news.' },
+    name: 'Old news',
+    schedule: '15 7 * * *',
+    reasoning: null,
+    model: 'offline',
+    brief: 'Sum up the news.',
   });
   expect(await aos('disable', id)).toEqual({ code: 0, stdout: `${id} is disabled\n`, stderr: '' });
 });
@@ -73,7 +82,8 @@ test('shows a job and deletes it', async () => {
 test('times a job that ships', async () => {
   expect((await aos('change', 'daily-digest', '--cron', '0 8 * * *')).stdout).toBe('daily-digest is disabled\n');
   expect(JSON.parse((await aos('enable', 'daily-digest', '--json')).stdout)).toMatchObject({
-    ...{ enabled: true, schedule: '0 8 * * *' },
+    enabled: true,
+    schedule: '0 8 * * *',
   });
 });
 

@@ -36,8 +36,11 @@ async function fill(count: number): Promise<void> {
 
 async function reEmbed(...args: string[]) {
   return runCli(['memory', 're-embed', ...args], {
-    ...{ DATA_DIR: dataDir, OPENAI_COMPATIBLE_BASE_URL: server.baseUrl },
-    ...{ EMBEDDING_PROVIDER: 'openai-compatible', EMBEDDING_MODEL: 'nomic', EMBEDDING_DIMENSIONS: '3' },
+    DATA_DIR: dataDir,
+    OPENAI_COMPATIBLE_BASE_URL: server.baseUrl,
+    EMBEDDING_PROVIDER: 'openai-compatible',
+    EMBEDDING_MODEL: 'nomic',
+    EMBEDDING_DIMENSIONS: '3',
   });
 }
 
@@ -61,6 +64,9 @@ test('goes over to the model of the settings', async () => {
   });
   expect(server.requests.slice(asked).map(({ body }) => (body.input as string[]).length)).toEqual([6]);
   expect(JSON.parse((await reEmbed('--json')).stdout)).toEqual({
-    ...{ model: 'openai-compatible:nomic', dimensions: 3, entries: 0, changed: false },
+    model: 'openai-compatible:nomic',
+    dimensions: 3,
+    entries: 0,
+    changed: false,
   });
 }, 180_000);

@@ -258,20 +258,44 @@ test.each([
 
 describe('the board', () => {
   const step = (step_slug: string, more: Partial<Step>): Step => ({
-    ...{ id: `id of ${step_slug}`, step_slug, title: step_slug, kind: 'agent', role: 'producer', status: 'pending' },
-    ...{ gate_kind: null, gate_config: null, attempt_count: 0, error: null, started_at: null },
+    id: `id of ${step_slug}`,
+    step_slug,
+    title: step_slug,
+    kind: 'agent',
+    role: 'producer',
+    status: 'pending',
+    gate_kind: null,
+    gate_config: null,
+    attempt_count: 0,
+    error: null,
+    started_at: null,
     ...more,
   });
   const phase = (phase_slug: string, status: Phase['status'], steps: Step[] = []): Phase => ({
-    ...{ id: phase_slug, phase_slug, title: phase_slug, status, task_kind: 'regular', cost_usd: '0', steps },
+    id: phase_slug,
+    phase_slug,
+    title: phase_slug,
+    status,
+    task_kind: 'regular',
+    cost_usd: '0',
+    steps,
   });
   const board = (phases: Phase[], pause_reason: PauseReason | null = null): Board => ({
     phases,
     project: {
-      ...{ id: 'p-1', title: 'P', workflow_slug: 'w', workflow_version: 1, has_stale_phases: false },
-      ...{ status: pause_reason ? 'paused' : 'active', pause_reason, cost_budget_usd: '2', cost_total_usd: '0.5' },
-      ...{ created_at: '2026-01-01T00:00:00.000Z', started_at: '2026-01-01T00:00:00.000Z' },
-      ...{ completed_at: null, abandoned_at: null },
+      id: 'p-1',
+      title: 'P',
+      workflow_slug: 'w',
+      workflow_version: 1,
+      has_stale_phases: false,
+      status: pause_reason ? 'paused' : 'active',
+      pause_reason,
+      cost_budget_usd: '2',
+      cost_total_usd: '0.5',
+      created_at: '2026-01-01T00:00:00.000Z',
+      started_at: '2026-01-01T00:00:00.000Z',
+      completed_at: null,
+      abandoned_at: null,
     },
   });
   const client = createServiceClient({

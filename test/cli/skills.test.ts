@@ -32,7 +32,10 @@ test('goes through the life of a skill', async () => {
   const added = await aos('add', 'house-style', 'House style', '-f', file, '-a', 'writer, editor', '-d', 'Our tone');
   expect(added).toEqual({ code: 0, stdout: 'house-style: writer, editor can load it now\n', stderr: '' });
   expect(await get('house-style')).toMatchObject({
-    ...{ title: 'House style', description: 'Our tone', agents: ['writer', 'editor'], always_load: false },
+    title: 'House style',
+    description: 'Our tone',
+    agents: ['writer', 'editor'],
+    always_load: false,
     body: '# House style\n\nShort sentences. See [[writing-style]].\n',
   });
 

@@ -63,7 +63,10 @@ test('of a project', async () => {
   const id = await startProject(tenant, 'hostile', { title: HOSTILE, brief: HOSTILE });
   await untilProject(tenant, id, 'completed');
   const commands = {
-    ...{ show: [id], events: [id], watch: [id], list: [] },
+    show: [id],
+    events: [id],
+    watch: [id],
+    list: [],
     artifacts: [id, '--out', join(folder, 'made')],
   };
   for (const [command, args] of Object.entries(commands)) {

@@ -67,9 +67,12 @@ test('makes and changes a webhook', async () => {
   expect(made).toEqual(ok('weather is made; an agent with it in its allowed tools can use it now\n'));
   const before = await shown('weather');
   expect(before).toMatchObject({
-    ...{ kind: 'webhook', effect: 'read', body: { url, method: 'GET', timeout_s: 5, headers: { 'X-Api-Key': '***' } } },
+    kind: 'webhook',
+    effect: 'read',
+    body: { url, method: 'GET', timeout_s: 5, headers: { 'X-Api-Key': '***' } },
     schema: {
-      ...{ type: 'object', required: ['city'] },
+      type: 'object',
+      required: ['city'],
       properties: { city: { type: 'string' }, days: { type: 'integer' } },
     },
   });
@@ -100,7 +103,10 @@ test('makes one of a file, and deletes it', async () => {
   expect(await aos('add', '--file', file, '-d', 'Greets people.')).toMatchObject({ code: 0 });
   expect(await shown('greet')).toMatchObject({ description: 'Greets people.', body: { result: 'Hi' } });
   await tenant.cp('POST', '/v1/agents', {
-    ...{ slug: 'greeter', model: 'offline', prompt: 'You greet.', allowed_tool_slugs: ['greet'] },
+    slug: 'greeter',
+    model: 'offline',
+    prompt: 'You greet.',
+    allowed_tool_slugs: ['greet'],
   });
   const { run_id } = await tenant.run({ agent: 'greeter', prompt: callOf('greet', { name: 'Ada' }) });
   expect(await aos('show', 'greet')).toEqual(

@@ -21,11 +21,16 @@ afterAll(async () => {
 
 async function run(args: string[], env: Record<string, string> = {}) {
   const session = sessionFor({
-    ...{ workspaceId: INTERNAL_WORKSPACE, customerId: 'internal', actor: 'owner@localhost' },
+    workspaceId: INTERNAL_WORKSPACE,
+    customerId: 'internal',
+    actor: 'owner@localhost',
   });
   return runCli(args, {
-    ...{ DATA_DIR: folder, AOS_URL: service.baseUrl, AOS_SESSION: session },
-    ...{ AOS_CONTROL_PLANE_URL: service.controlPlaneUrl, OPERATOR_TOKEN: TEST_SECRETS.OPERATOR_TOKEN },
+    DATA_DIR: folder,
+    AOS_URL: service.baseUrl,
+    AOS_SESSION: session,
+    AOS_CONTROL_PLANE_URL: service.controlPlaneUrl,
+    OPERATOR_TOKEN: TEST_SECRETS.OPERATOR_TOKEN,
     ...env,
   });
 }

@@ -80,7 +80,10 @@ const podsOf = (objects: Manifest[]): { name: string; kind: string; spec: Manife
   objects
     .filter(({ kind }) => ['Deployment', 'Job'].includes(kind))
     .map(({ kind, metadata, spec }) => ({
-      ...{ name: metadata.name, kind, spec: spec.template.spec, labels: spec.template.metadata.labels },
+      name: metadata.name,
+      kind,
+      spec: spec.template.spec,
+      labels: spec.template.metadata.labels,
     }));
 
 describe.each(podsOf(plain))('the pods of $name', ({ kind, spec }) => {
@@ -89,11 +92,14 @@ describe.each(podsOf(plain))('the pods of $name', ({ kind, spec }) => {
   // Guards: whoever breaks into a process is not root, changes no file of the image and gets no right or token.
   test('have no more rights than they need', () => {
     expect(spec).toMatchObject({
-      ...{ serviceAccountName: 'aos', automountServiceAccountToken: false },
+      serviceAccountName: 'aos',
+      automountServiceAccountToken: false,
       securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
     });
     expect(container.securityContext).toEqual({
-      ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
     });
     expect(container.resources).toMatchObject({ requests: expect.anything(), limits: { memory: expect.anything() } });
   });
@@ -141,7 +147,9 @@ describe('settings', () => {
     const { PORT, CONTROL_PLANE_PORT, METRICS_PORT } = configOf(plain);
     const opened = podsOf(plain).flatMap(({ spec }) => spec.containers[0].ports ?? []);
     const expected: Record<string, number | undefined> = {
-      ...{ gateway: PORT, 'control-plane': CONTROL_PLANE_PORT, metrics: METRICS_PORT },
+      gateway: PORT,
+      'control-plane': CONTROL_PLANE_PORT,
+      metrics: METRICS_PORT,
     };
     for (const { name, containerPort } of opened) expect([name, containerPort]).toEqual([name, expected[name]]);
   });

@@ -7,18 +7,17 @@ import { planCapacity, type Figures } from '../bench/capacity-plan.ts';
 const FIGURES = fileURLToPath(new URL('../../docs/figures/load.json', import.meta.url));
 const demand = { runsPerSecond: 100, utilization: 0.5, poolSize: 10, temporalRetentionDays: 7, keptDays: 90 };
 const figures: Figures = {
-  ...{ date: '2026-01-01', machine: 'a test' },
+  date: '2026-01-01',
+  machine: 'a test',
   perRun: {
     cpuMs: { api: 2, worker: 7, postgres: 3, temporal: 5 },
-    ...{
-      rows: 12,
-      bytes: 4_096,
-      walBytes: 8_192,
-      temporalActions: 3,
-      historyEvents: 11,
-      historyBytes: 2_048,
-      queries: 9,
-    },
+    rows: 12,
+    bytes: 4_096,
+    walBytes: 8_192,
+    temporalActions: 3,
+    historyEvents: 11,
+    historyBytes: 2_048,
+    queries: 9,
   },
 };
 const valueOf = (what: string, given = figures, more: Partial<typeof demand> = {}): number =>

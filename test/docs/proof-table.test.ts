@@ -36,7 +36,10 @@ test('what is kept was proved', () => {
     const result = JSON.parse(readFileSync(folder + file, 'utf8')) as ProofResult;
     const claim = CLAIMS.find(({ proof }) => `${proof}.json` === file);
     expect({ file, claim: result.claim, isProved: isProved(result), small: result.small }).toEqual({
-      ...{ file, claim: claim?.id, isProved: true, small: false },
+      file,
+      claim: claim?.id,
+      isProved: true,
+      small: false,
     });
   }
 });
@@ -46,8 +49,17 @@ test('a row of the table', () => {
   const table = proofTable(({ id }) =>
     id === 'R1'
       ? {
-          ...{ name: 'crash', claim: 'R1', title: 'Title', date: '2026-01-02', tookS: 125, seed: 7, small: false },
-          ...{ machine: '2 cores', did: { kills: 112, runs: 'a|b' }, successRate: 0.987, violations: [] },
+          name: 'crash',
+          claim: 'R1',
+          title: 'Title',
+          date: '2026-01-02',
+          tookS: 125,
+          seed: 7,
+          small: false,
+          machine: '2 cores',
+          did: { kills: 112, runs: 'a|b' },
+          successRate: 0.987,
+          violations: [],
         }
       : undefined,
   ).split('\n');

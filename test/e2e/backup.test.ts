@@ -48,8 +48,14 @@ afterEach(async () => {
 afterAll(() => receiver?.close());
 
 const envOf = (dataDir: string, more: NodeJS.ProcessEnv = {}) => ({
-  ...{ PORT: '0', CONTROL_PLANE_PORT: '0', DATA_DIR: dataDir, EGRESS_ALLOWLIST: receiver.hostAndPort },
-  ...{ HOUSEKEEPING_INTERVAL: '1s', LOST_WORK_INTERVAL: '1s', WEBHOOK_ALLOW_HTTP: 'true', ...more },
+  PORT: '0',
+  CONTROL_PLANE_PORT: '0',
+  DATA_DIR: dataDir,
+  EGRESS_ALLOWLIST: receiver.hostAndPort,
+  HOUSEKEEPING_INTERVAL: '1s',
+  LOST_WORK_INTERVAL: '1s',
+  WEBHOOK_ALLOW_HTTP: 'true',
+  ...more,
 });
 async function stop(signal: NodeJS.Signals): Promise<void> {
   service!.child.kill(signal);

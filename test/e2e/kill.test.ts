@@ -101,8 +101,15 @@ describe.each(PARTS.map((part) => [part]))('kill -9 of the %s', (part: Part) => 
     const id = newRunId();
     await processes.withDatabase(async (db) => {
       await createRunStore(db).acceptRun({
-        ...{ id, customerId: 'internal', agent: 'assistant', transport: 'rest', prompt: 'Hello' },
-        ...{ threadId: null, channelId: null, conversation: null, override: null },
+        id,
+        customerId: 'internal',
+        agent: 'assistant',
+        transport: 'rest',
+        prompt: 'Hello',
+        threadId: null,
+        channelId: null,
+        conversation: null,
+        override: null,
       });
       // Long enough ago that nobody is starting it.
       await db.rows(sql`update runs set created_at = now() - interval '1 minute' where id = ${id}`);

@@ -10,7 +10,8 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 // Guards: what was carried out once counts once, also where its answer is lost, for each statement that is met.
 test('proof:acks, small', async () => {
   const [code, said, log] = await promisify(execFile)(process.execPath, ['test/proof/acks.ts', '--small'], {
-    ...{ cwd: ROOT, maxBuffer: 2 ** 24 },
+    cwd: ROOT,
+    maxBuffer: 2 ** 24,
   }).then(
     ({ stdout }) => [0, stdout, ''] as const,
     (error: { code: number; stdout: string; stderr: string }) => [error.code, error.stdout, error.stderr] as const,

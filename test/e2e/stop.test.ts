@@ -34,7 +34,10 @@ afterAll(async () => {
 async function openRequest(body: string) {
   const { hostname, port } = new URL(processes.url);
   const open = request({
-    ...{ hostname, port, method: 'POST', path: '/v1/runs' },
+    hostname,
+    port,
+    method: 'POST',
+    path: '/v1/runs',
     headers: {
       authorization: `Bearer ${processes.apiKey}`,
       'content-type': 'application/json',

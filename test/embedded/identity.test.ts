@@ -17,8 +17,11 @@ afterEach(() => rm(dataDir, { recursive: true, force: true }));
 const callerOf = (settings: Record<string, string>) =>
   createIdentityCaller({
     settings: {
-      ...{ IDENTITY_JWKS_URL: undefined, IDENTITY_ISSUER: undefined, IDENTITY_AUDIENCE: undefined },
-      ...{ ...ANSWER_SETTINGS, ...settings },
+      IDENTITY_JWKS_URL: undefined,
+      IDENTITY_ISSUER: undefined,
+      IDENTITY_AUDIENCE: undefined,
+      ...ANSWER_SETTINGS,
+      ...settings,
     },
     members: { workspaceOfIdentity: async () => undefined },
     believedFrom: async () => 0,

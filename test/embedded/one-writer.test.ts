@@ -87,11 +87,9 @@ describe('one connection', () => {
   test('another client is told that the service has it', async () => {
     const service = await connectAs(APPLICATION_NAME);
     await expect(connectAs('psql')).rejects.toMatchObject({
-      ...{
-        code: '53300',
-        message: expect.stringContaining('the service has it'),
-        hint: expect.stringContaining('Stop the service'),
-      },
+      code: '53300',
+      message: expect.stringContaining('the service has it'),
+      hint: expect.stringContaining('Stop the service'),
     });
     expect((await service.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
   }, 30_000);

@@ -263,7 +263,9 @@ export function createProjectScenes({ service, tenant, canary, keep }: ProjectSc
     await client.workflow.getHandle(workflowId).terminate('to be started with another input');
     const input: ProjectInput = {
       ...(await service.services.stores.projects.loadBoard(id))!,
-      ...{ limits: { maxTurns: 50, maxTokens: 1_000_000 }, split: false, continueAfterEvents: 45 },
+      limits: { maxTurns: 50, maxTokens: 1_000_000 },
+      split: false,
+      continueAfterEvents: 45,
     };
     const handle = await client.workflow.start<typeof project>(PROJECT, { workflowId, taskQueue, args: [input] });
     for (let round = 0; round < 3; round++) {

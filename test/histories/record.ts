@@ -96,7 +96,10 @@ async function runs(scene: Scene): Promise<void> {
 /** Runs that ask a person. */
 async function people({ service, tenant, dispatch, keep }: Scene): Promise<void> {
   await tenant.cp('POST', '/v1/agents', {
-    ...{ slug: 'asker', model: 'offline', prompt: 'You ask.', allowed_tool_slugs: ['ask_human', 'calculator'] },
+    slug: 'asker',
+    model: 'offline',
+    prompt: 'You ask.',
+    allowed_tool_slugs: ['ask_human', 'calculator'],
   });
   const ask = (more: object = {}) => `[[tool:ask_human ${JSON.stringify({ question: CANARY, ...more })}]]`;
   const asked = async (prompt: string, questions = 1) => {
@@ -135,8 +138,15 @@ async function startWith(
   const { workspaceId, customerId } = tenant.caller;
   const runId = newRunId();
   await services.stores.runs.acceptRun({
-    ...{ id: runId, customerId, agent: 'assistant', transport: 'rest', prompt: `${CANARY} ${prompt}` },
-    ...{ threadId: null, channelId: null, conversation, override: null },
+    id: runId,
+    customerId,
+    agent: 'assistant',
+    transport: 'rest',
+    prompt: `${CANARY} ${prompt}`,
+    threadId: null,
+    channelId: null,
+    conversation,
+    override: null,
   });
   const limits = { maxTurns: 50, maxTokens: 1_000_000 };
   return runtime.temporal.client.workflow.start<typeof agentRun>(AGENT_RUN, {
@@ -221,11 +231,9 @@ async function outputs({ service, tenant, receiver, keep }: Scene): Promise<void
   await makeTemplate(tenant, 'output', [phaseSpec('text', [agentStep('write')])]);
   const deliver = async (name: string, path: string, status: string, meanwhile = async () => {}) => {
     const { body: destination } = await tenant.cp('POST', '/v1/output-destinations', {
-      ...{
-        name,
-        kind: 'webhook',
-        config: { url: `http://${receiver.hostAndPort}/${path}`, secret: `${CANARY} secret` },
-      },
+      name,
+      kind: 'webhook',
+      config: { url: `http://${receiver.hostAndPort}/${path}`, secret: `${CANARY} secret` },
     });
     await startProject(tenant, 'output', { brief: `${CANARY} Tell the story of bread.` });
     await meanwhile();
@@ -307,8 +315,13 @@ async function record(play: (scene: Scene) => Promise<void>, env: Record<string,
   const receiver = await startWebhookReceiver(({ path }) => Number(path.slice(1)) || 'reset');
   const service = await startTestService({
     env: {
-      ...{ TASK_QUEUE_PREFIX: '', WORKER_BUNDLE: '', HOUSEKEEPING_INTERVAL: '1s', INTEGRATION_HEALTH_INTERVAL: '1s' },
-      ...{ EGRESS_ALLOWLIST: receiver.hostAndPort, WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_RETRY_INITIAL: '10ms' },
+      TASK_QUEUE_PREFIX: '',
+      WORKER_BUNDLE: '',
+      HOUSEKEEPING_INTERVAL: '1s',
+      INTEGRATION_HEALTH_INTERVAL: '1s',
+      EGRESS_ALLOWLIST: receiver.hostAndPort,
+      WEBHOOK_ALLOW_HTTP: 'true',
+      WEBHOOK_RETRY_INITIAL: '10ms',
       ...env,
     },
   });
@@ -316,7 +329,9 @@ async function record(play: (scene: Scene) => Promise<void>, env: Record<string,
   const { client } = service.runtime.temporal;
   try {
     await play({
-      ...{ service, tenant, receiver },
+      service,
+      tenant,
+      receiver,
       async dispatch(prompt, more) {
         const text = `${CANARY} ${prompt}`.replaceAll(BROKEN, `http://${receiver.hostAndPort}/broken`);
         const { body } = await tenant.api('POST', '/v1/runs', { agent: 'assistant', prompt: text, ...more });

@@ -10,7 +10,9 @@ interface Scene {
 }
 
 const OPERATOR = {
-  ...{ workspaceId: 'acc_internal', customerId: 'internal', actor: 'owner@localhost' },
+  workspaceId: 'acc_internal',
+  customerId: 'internal',
+  actor: 'owner@localhost',
   standing: standingIn('acc_internal', 'owner'),
 };
 
@@ -18,8 +20,10 @@ const OPERATOR = {
 export async function stageWorkspaces() {
   const external = await startExternalProvisioner();
   const env = {
-    ...{ PROVISIONER_URL: external.url, PROVISIONER_POLL: '5ms' },
-    ...{ PROVISIONER_RETRY_INITIAL: '10ms', PROVISIONER_ATTEMPTS: '2' },
+    PROVISIONER_URL: external.url,
+    PROVISIONER_POLL: '5ms',
+    PROVISIONER_RETRY_INITIAL: '10ms',
+    PROVISIONER_ATTEMPTS: '2',
   };
   return { env, play: (scene: Scene) => play(scene, external), close: () => external.close() };
 }

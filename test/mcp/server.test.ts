@@ -104,7 +104,8 @@ test('starts a project and follows it', async () => {
   const { project_id } = await call(client, 'start_project', { workflow_slug: 'short', brief: 'On tea.' });
   await eventually(async () => {
     expect(await call(client, 'get_project', { project_id })).toMatchObject({
-      ...{ status: 'completed', phases: [{ phase_slug: 'write', status: 'succeeded' }] },
+      status: 'completed',
+      phases: [{ phase_slug: 'write', status: 'succeeded' }],
     });
   });
   const { data: projects, meta } = await call(client, 'list_projects', { limit: 1, status: 'completed' });
@@ -154,7 +155,8 @@ test('keeps the caps of the plan', async () => {
   );
   expect(answers.filter(({ isError }) => !isError)).toHaveLength(100);
   expect(answers.find(({ isError }) => isError)).toMatchObject({
-    ...{ code: 'plan_limit_exceeded', detail: { resource: 'runs_per_day', limit: 100, tier: 'free' } },
+    code: 'plan_limit_exceeded',
+    detail: { resource: 'runs_per_day', limit: 100, tier: 'free' },
   });
 }, 120_000);
 

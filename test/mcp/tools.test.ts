@@ -41,7 +41,10 @@ beforeAll(async () => {
     far: ['mcp.remote.get-sum', 'calculator'],
   })) {
     const { status } = await tenant.cp('POST', '/v1/agents', {
-      ...{ slug, model: 'offline', prompt: 'You use tools.', allowed_tool_slugs: tools },
+      slug,
+      model: 'offline',
+      prompt: 'You use tools.',
+      allowed_tool_slugs: tools,
     });
     expect(status).toBe(201);
   }
@@ -71,11 +74,15 @@ test('runs call tools of a command', async () => {
   expect(await resultsOf(run.run_id)).toEqual([
     { tool: 'mcp.everything.echo', status: 'succeeded', effect: 'read', result: { text: 'Echo: through the engine' } },
     {
-      ...{ tool: 'mcp.everything.get-structured-content', status: 'succeeded', effect: 'read' },
+      tool: 'mcp.everything.get-structured-content',
+      status: 'succeeded',
+      effect: 'read',
       result: { structured_content: { temperature: 33, conditions: 'Cloudy', humidity: 82 } },
     },
     {
-      ...{ tool: 'mcp.everything.echo', status: 'failed', effect: 'read' },
+      tool: 'mcp.everything.echo',
+      status: 'failed',
+      effect: 'read',
       result: { error: expect.stringContaining('bad arguments for mcp.everything.echo') },
     },
   ]);
@@ -105,7 +112,8 @@ test('runs go on without a server that is down', async () => {
   expect(told).toMatchObject({ status: 'succeeded', output: 'It is away.' });
   expect(names).toEqual([['calculator']]);
   expect((await resultsOf(told.run_id))[0]).toMatchObject({
-    ...{ tool: 'mcp.remote.get-sum', status: 'failed' },
+    tool: 'mcp.remote.get-sum',
+    status: 'failed',
     result: { error: expect.stringMatching(/^the MCP server "remote" cannot be used at the moment/) },
   });
 
@@ -119,7 +127,9 @@ test('runs go on without a server that is down', async () => {
 // Guards: providers, which take no dots in names, are shown such a tool under a name they take, and it is found again.
 test('a model of a provider calls one by the name it was shown', async () => {
   await tenant.cp('POST', '/v1/agents', {
-    ...{ slug: 'hosted', model: 'openai-compatible', prompt: 'You use tools.' },
+    slug: 'hosted',
+    model: 'openai-compatible',
+    prompt: 'You use tools.',
     allowed_tool_slugs: ['mcp.everything.echo'],
   });
   let shown = '';
@@ -155,7 +165,10 @@ test('an integration brings its server', async () => {
   const credential = await confirmed(tenant, 'PUT', '/v1/integrations/github/credentials/token', token);
   expect([secret.status, credential.status]).toEqual([200, 200]);
   await tenant.cp('POST', '/v1/agents', {
-    ...{ slug: 'own', model: 'offline', prompt: 'You use tools.', allowed_tool_slugs: ['mcp.github.search'] },
+    slug: 'own',
+    model: 'offline',
+    prompt: 'You use tools.',
+    allowed_tool_slugs: ['mcp.github.search'],
   });
   const run = await tenant.run({ agent: 'own', prompt: callOf('mcp.github.search', {}) });
   expect(await resultsOf(run.run_id)).toMatchObject([{ status: 'succeeded', result: { text: 'search' } }]);

@@ -169,7 +169,9 @@ test('a process that stood still says what was under way', async () => {
     await tenant.api('GET', `/v1/runs/${body.run_id}`);
     expect(warn).toHaveBeenCalledWith(
       {
-        ...{ stood_still_ms: expect.any(Number), own_ms: expect.any(Number), untold_before: expect.any(Number) },
+        stood_still_ms: expect.any(Number),
+        own_ms: expect.any(Number),
+        untold_before: expect.any(Number),
         under_way: expect.arrayContaining(['GET /v1/runs/{run_id}', 'takeTurn']),
       },
       'the event loop stood still',

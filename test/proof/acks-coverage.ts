@@ -16,7 +16,8 @@ export function createCoverage(times: number) {
     for (const each of what) counts.set(each, (counts.get(each) ?? 0) + 1);
   };
   return {
-    ...{ met, cut },
+    met,
+    cut,
     quietMs: () => Date.now() - newAt,
     /** @returns whether the answer is to be lost */
     meet(what: readonly string[]): boolean {

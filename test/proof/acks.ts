@@ -111,7 +111,8 @@ await prove(
       },
       successRate: successRateOf(workload),
       violations: [...missed.map((what) => `${what}: no answer of it was lost`), ...violations].map((what) => ({
-        ...{ what, repeat },
+        what,
+        repeat,
       })),
     };
   },

@@ -2,6 +2,8 @@
 import { proveByTests } from './jest.ts';
 
 await proveByTests({
-  ...{ name: 'auth', claim: 'S1', title: 'every route refuses every wrong credential with the status of its own' },
+  name: 'auth',
+  claim: 'S1',
+  title: 'every route refuses every wrong credential with the status of its own',
   tests: ['test/security/auth-matrix', 'test/platform/http/auth', 'test/security/headers'],
 });

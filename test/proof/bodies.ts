@@ -2,6 +2,9 @@
 import { proveByTests } from './jest.ts';
 
 await proveByTests({
-  ...{ name: 'bodies', claim: 'S8', title: 'nothing from outside is read without end', inTurn: true },
+  name: 'bodies',
+  claim: 'S8',
+  title: 'nothing from outside is read without end',
+  inTurn: true,
   tests: ['test/security/bodies', 'test/security/hostile-content', 'test/architecture/bodies', 'test/platform/egress'],
 });

@@ -9,13 +9,15 @@ export interface Claim {
 
 export const CLAIMS: readonly Claim[] = [
   {
-    ...{ id: 'R1', proof: 'crash' },
+    id: 'R1',
+    proof: 'crash',
     holds: 'Killed at any moment, every part of it, each accepted run and project still ends, once',
   },
   { id: 'R2', proof: 'network', holds: 'The same with slow, cut and dead connections between the parts' },
   { id: 'R3', proof: 'replay', holds: 'Every workflow replays, from its record and without a cache' },
   {
-    ...{ id: 'R4', proof: 'webhooks' },
+    id: 'R4',
+    proof: 'webhooks',
     holds: 'Each event is delivered within eight attempts or recorded as exhausted, and the log tells what was seen',
   },
   { id: 'R5', proof: 'fuzz', holds: 'No request breaks it: no undocumented 5xx, no process that ends or stands still' },
@@ -26,16 +28,19 @@ export const CLAIMS: readonly Claim[] = [
   },
   { id: 'R7', proof: 'acks', holds: 'What was carried out once counts once, also where its answer is lost' },
   {
-    ...{ id: 'R8', proof: 'long-waits' },
+    id: 'R8',
+    proof: 'long-waits',
     holds: 'Whatever a workflow waits for, sixty days of it fill no history, and then it goes on',
   },
   {
-    ...{ id: 'R9', proof: 'engine' },
+    id: 'R9',
+    proof: 'engine',
     holds:
       'Whatever is done to a project, what is stale says so, nothing ready is left undone, and every pause has a way out',
   },
   {
-    ...{ id: 'R10', proof: 'crash-embedded' },
+    id: 'R10',
+    proof: 'crash-embedded',
     holds: 'On one machine in trouble (killed, no room, files gone) the same, and one process writes a database',
   },
   { id: 'S1', proof: 'auth', holds: 'Every route refuses every wrong credential' },
@@ -45,7 +50,8 @@ export const CLAIMS: readonly Claim[] = [
   { id: 'S5', proof: 'secrets', holds: 'No secret is in histories, logs, traces, dumps or replies' },
   { id: 'S6', proof: 'sandbox', holds: 'Code that a tenant brings gets nothing, and ends in time' },
   {
-    ...{ id: 'S7', proof: 'limits' },
+    id: 'S7',
+    proof: 'limits',
     holds: 'Caps, credit and gates hold when many come at once, and nobody waits for the backlog of another',
   },
   { id: 'S8', proof: 'bodies', holds: 'Nothing that comes in from outside is read without end' },

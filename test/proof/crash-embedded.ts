@@ -167,7 +167,12 @@ await prove(
     }
     const workload = await createWorkload({
       target: { replicas: [service.replica], temporalAddress: service.temporalAddress },
-      ...{ tenant, sink, random, waits: waitsOverApi, perSecond: 1, maxOpen: 20 },
+      tenant,
+      sink,
+      random,
+      waits: waitsOverApi,
+      perSecond: 1,
+      maxOpen: 20,
     });
     say('everything is up; work begins');
     workload.begin();

@@ -2,7 +2,9 @@
 import { proveByTests } from './jest.ts';
 
 await proveByTests({
-  ...{ name: 'egress', claim: 'S3', title: 'nothing that a tenant names leads inside' },
+  name: 'egress',
+  claim: 'S3',
+  title: 'nothing that a tenant names leads inside',
   tests: [
     'test/security/egress',
     'test/platform/egress',

@@ -71,14 +71,22 @@ export async function createEmbeddedService<Prepared>(
   const temporalPort = await quietPort();
   const { SECRETS_KEY: _, ...secrets } = TEST_SECRETS;
   const env = {
-    ...{ ...secrets, DATA_DIR: dataDir, PORT: String(port), CONTROL_PLANE_PORT: String(controlPlanePort) },
-    ...{ TEMPORAL_PORT: String(temporalPort), PGLITE_PORT: String(await quietPort()) },
+    ...secrets,
+    DATA_DIR: dataDir,
+    PORT: String(port),
+    CONTROL_PLANE_PORT: String(controlPlanePort),
+    TEMPORAL_PORT: String(temporalPort),
+    PGLITE_PORT: String(await quietPort()),
     ...settings,
   };
   const controlPlaneUrl = `http://127.0.0.1:${controlPlanePort}`;
   const replica: EmbeddedService['replica'] = {
-    ...{ name: 'service', part: 'api', url: `http://127.0.0.1:${port}`, controlPlaneUrl },
-    ...{ metricsUrl: `${controlPlaneUrl}/metrics`, running: undefined },
+    name: 'service',
+    part: 'api',
+    url: `http://127.0.0.1:${port}`,
+    controlPlaneUrl,
+    metricsUrl: `${controlPlaneUrl}/metrics`,
+    running: undefined,
   };
   const logFile = join(folder, 'service.log');
 
@@ -132,7 +140,14 @@ export async function createEmbeddedService<Prepared>(
   const watching = keepWatching();
 
   return {
-    ...{ replica, temporalAddress: `127.0.0.1:${temporalPort}`, disk, folder, start, end, prepared, tooManyWriters },
+    replica,
+    temporalAddress: `127.0.0.1:${temporalPort}`,
+    disk,
+    folder,
+    start,
+    end,
+    prepared,
+    tooManyWriters,
     writersOf: (name) => countWriters(name, dataDir),
     async killServer(name) {
       for (const pid of await pidsOf(name, dataDir)) {

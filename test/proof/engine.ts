@@ -6,10 +6,8 @@
 import { proveByTests } from './jest.ts';
 
 await proveByTests({
-  ...{
-    name: 'engine',
-    claim: 'R9',
-    title: 'whatever is done to a project, in whatever order, its record is sound and it can be brought to its end',
-  },
+  name: 'engine',
+  claim: 'R9',
+  title: 'whatever is done to a project, in whatever order, its record is sound and it can be brought to its end',
   tests: ['test/resources/projects/model-based', 'test/resources/projects/store', 'test/resources/projects/gates'],
 });

@@ -74,8 +74,11 @@ await prove(
       metrics: true,
       settings: {
         ...identity.settings,
-        ...{ WEBHOOK_ALLOW_HTTP: 'true', EGRESS_ALLOWLIST: receiver.hostAndPort, HOUSEKEEPING_INTERVAL: '2s' },
-        ...{ TURN_SECRET: 'turn-secret-of-the-tests', TURN_URLS: 'turn:turn.example.com' },
+        WEBHOOK_ALLOW_HTTP: 'true',
+        EGRESS_ALLOWLIST: receiver.hostAndPort,
+        HOUSEKEEPING_INTERVAL: '2s',
+        TURN_SECRET: 'turn-secret-of-the-tests',
+        TURN_URLS: 'turn:turn.example.com',
       },
     });
     readMailOf(deployment);
@@ -117,8 +120,11 @@ await prove(
       { name: 'public', baseUrl: gateway.url, headers: { Authorization: `Bearer ${deployment.apiKey}` } },
       { name: 'control-plane', baseUrl: `${gateway.url}/api/v1/cp`, headers: session },
       {
-        ...{ name: 'identity', baseUrl: deployment.replicas[0]!.controlPlaneUrl!, operationIds: identityOperations },
-        ...{ headers: { Authorization: `Bearer ${token}` }, takesEither: true },
+        name: 'identity',
+        baseUrl: deployment.replicas[0]!.controlPlaneUrl!,
+        operationIds: identityOperations,
+        headers: { Authorization: `Bearer ${token}` },
+        takesEither: true,
       },
     ];
     let generated = 0;
@@ -126,7 +132,12 @@ await prove(
       const documentUrl = `${gateway.url}/openapi/${name === 'public' ? 'public' : 'control-plane'}.json`;
       const folder = join(deployment.folder, `schemathesis-${name}`);
       const asking = runSchemathesis(schemathesis.python, {
-        ...{ ...pass, seed, maxExamples, phases, documentUrl, folder },
+        ...pass,
+        seed,
+        maxExamples,
+        phases,
+        documentUrl,
+        folder,
       });
       const { result, suspects } = await suspectsDuring(loops, gateway.passedSince, asking);
       const { requests, operations, findings } = result;

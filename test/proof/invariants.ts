@@ -41,7 +41,8 @@ export async function inspect(options: InvariantOptions): Promise<Inspection> {
   await untilReleased(options);
   const found = await violationsOf(options);
   return {
-    ...{ settledMs, did: await summaryOf(options) },
+    settledMs,
+    did: await summaryOf(options),
     violations: [...open.map((what) => `${what} ${RECOVERY_MS / 1_000} s after the faults`), ...found],
   };
 }

@@ -68,10 +68,15 @@ async function runTests(
       ...tests,
     ],
     {
-      ...{ cwd: ROOT, stdio: ['ignore', 'ignore', 'pipe'] },
+      cwd: ROOT,
+      stdio: ['ignore', 'ignore', 'pipe'],
       env: {
-        ...{ ...process.env, ...env, TEST_DATABASE_URL: postgres.url },
-        ...{ PROOF_SIZE: small ? 'small' : 'full', PROOF_SEED: String(seed), PROOF_TRIED: triedFile },
+        ...process.env,
+        ...env,
+        TEST_DATABASE_URL: postgres.url,
+        PROOF_SIZE: small ? 'small' : 'full',
+        PROOF_SEED: String(seed),
+        PROOF_TRIED: triedFile,
       },
     },
   );

@@ -90,7 +90,8 @@ export const killAtStatement =
     const armed = ofPart(context, part).map((replica) => {
       const wire = context.wires.get(replica.name)!;
       wire.trap = {
-        ...{ when, statement },
+        when,
+        statement,
         sprung() {
           for (const other of armed) other.trap = undefined;
           // Before anything else can happen in it.

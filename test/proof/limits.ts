@@ -2,12 +2,10 @@
 import { proveByTests } from './jest.ts';
 
 await proveByTests({
-  ...{
-    name: 'limits',
-    claim: 'S7',
-    title:
-      'caps, credit and gates hold when many come at once, the largest project fits, and nobody waits for the backlog of another',
-  },
+  name: 'limits',
+  claim: 'S7',
+  title:
+    'caps, credit and gates hold when many come at once, the largest project fits, and nobody waits for the backlog of another',
   tests: [
     ...['test/security/caps', 'test/resources/billing/topup', 'test/resources/projects/gates'],
     ...['test/resources/housekeeping/fair', 'test/resources/projects/scale'],

@@ -2,10 +2,8 @@
 import { proveByTests } from './jest.ts';
 
 await proveByTests({
-  ...{
-    name: 'long-waits',
-    claim: 'R8',
-    title: 'every workflow that can wait does so for sixty days, and then goes on',
-  },
+  name: 'long-waits',
+  claim: 'R8',
+  title: 'every workflow that can wait does so for sixty days, and then goes on',
   tests: ['test/workflows/long-waits', 'test/workflows/run-conversation'],
 });

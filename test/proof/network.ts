@@ -126,7 +126,8 @@ function planOf(random: () => number, { faultS, downS, restS, all }: Sizes): Pla
     ? LINKS.flatMap((link) => FAULT_KINDS.map((kind) => [link, kind] as const))
     : LINKS.map((link, i) => [link, kinds[i]!] as const);
   return shuffled(random, pairs).map(([link, kind]) => ({
-    ...{ link, fault: faultOf(random, kind) },
+    link,
+    fault: faultOf(random, kind),
     lastsMs: (kind === 'down' ? downS : between(random, ...faultS)) * 1_000,
     restMs: between(random, restS[0] * 1_000, restS[1] * 1_000),
     isAll: kind === 'down' || random() < 0.5,

@@ -2,7 +2,8 @@
 import { proveByTests } from './jest.ts';
 
 await proveByTests({
-  ...{ name: 'otp', claim: 'S4' },
+  name: 'otp',
+  claim: 'S4',
   title: 'a code confirms one request, once; guessing is stopped, and nobody is flooded or kept out by others',
   tests: [
     'test/resources/otp',

@@ -2,7 +2,9 @@
 import { proveByTests } from './jest.ts';
 
 await proveByTests({
-  ...{ name: 'replay', claim: 'R3', title: 'every workflow replays, from the record and without a cache' },
+  name: 'replay',
+  claim: 'R3',
+  title: 'every workflow replays, from the record and without a cache',
   tests: [
     'test/histories/replay',
     ...['lifecycle', 'cancel', 'spawn', 'threads', 'webhooks', 'tools.test'].map(

@@ -68,8 +68,14 @@ export async function prove(
   say(`${claim}: ${title} (seed ${seed}${small ? ', small' : ''})`);
   const outcome = await body({ seed, small, say, repeat });
   const result: ProofResult = {
-    ...{ name, claim, title, date: new Date(startedAt).toISOString().slice(0, 10) },
-    ...{ tookS: Math.round((Date.now() - startedAt) / 1_000), seed, small, machine: machine() },
+    name,
+    claim,
+    title,
+    date: new Date(startedAt).toISOString().slice(0, 10),
+    tookS: Math.round((Date.now() - startedAt) / 1_000),
+    seed,
+    small,
+    machine: machine(),
     ...outcome,
   };
   process.stdout.write(printed(result));
@@ -105,7 +111,8 @@ function readOptions(name: string, title: string): { seed?: number; small: boole
     if (values.seed !== undefined && !/^\d+$/.test(values.seed)) throw new Error('--seed takes a number');
     return {
       ...(values.seed !== undefined && { seed: Number(values.seed) }),
-      ...{ small: values.small, record: values.record },
+      small: values.small,
+      record: values.record,
     };
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n${usage}\n`);

@@ -2,7 +2,9 @@
 import { proveByTests } from './jest.ts';
 
 await proveByTests({
-  ...{ name: 'sandbox', claim: 'S6', title: 'code that a tenant brings gets nothing, and ends in time' },
+  name: 'sandbox',
+  claim: 'S6',
+  title: 'code that a tenant brings gets nothing, and ends in time',
   inTurn: true,
   tests: ['test/platform/sandbox', 'test/resources/tools/sandbox'],
 });

@@ -2,7 +2,9 @@
 import { proveByTests } from './jest.ts';
 
 await proveByTests({
-  ...{ name: 'secrets', claim: 'S5', title: 'no secret is in histories, logs, traces, dumps or replies' },
+  name: 'secrets',
+  claim: 'S5',
+  title: 'no secret is in histories, logs, traces, dumps or replies',
   tests: [
     'test/security/secrets',
     'test/security/integration-secrets',

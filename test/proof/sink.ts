@@ -35,7 +35,10 @@ export interface Sink {
 
 export async function startSink(): Promise<Sink> {
   const sink: Pick<Sink, 'puts' | 'posts' | 'hooks' | 'beforeAnswer'> = {
-    ...{ puts: new Map(), posts: new Map(), hooks: new Map(), beforeAnswer: undefined },
+    puts: new Map(),
+    posts: new Map(),
+    hooks: new Map(),
+    beforeAnswer: undefined,
   };
 
   function takeEffect(kind: SinkRequest['kind'], key: string, body: string): void {
@@ -62,7 +65,8 @@ export async function startSink(): Promise<Sink> {
   await once(server, 'listening');
   const hostAndPort = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return Object.assign(sink, {
-    ...{ url: `http://${hostAndPort}`, hostAndPort },
+    url: `http://${hostAndPort}`,
+    hostAndPort,
     async close() {
       server.closeAllConnections();
       server.close();

@@ -2,6 +2,8 @@
 import { proveByTests } from './jest.ts';
 
 await proveByTests({
-  ...{ name: 'tenancy', claim: 'S2', title: "what is another workspace's is unknown, and shows nowhere" },
+  name: 'tenancy',
+  claim: 'S2',
+  title: "what is another workspace's is unknown, and shows nowhere",
   tests: ['test/security/tenancy', 'test/resources/memory/graph', 'test/resources/projects/strangers'],
 });

@@ -17,7 +17,8 @@ const KILLED_WITHIN_MS = 500;
 
 await prove(
   {
-    ...{ name: 'upgrade', claim: 'R6' },
+    name: 'upgrade',
+    claim: 'R6',
     title: 'a database of any earlier version is brought forward whole, also by many at once',
   },
   async ({ seed, small, say, repeat }) => {

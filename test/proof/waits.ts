@@ -96,7 +96,10 @@ export function waitsOverApi(call: (request: Request) => Promise<Reply>): Waits 
       const steps = (await stepsOf(projectId)).filter(({ status }) => status === 'failed');
       // The API does not say of which the outcome is unknown: a person looks whether it has arrived in any case.
       return steps.map(({ id, step_slug }) => ({
-        ...{ id, stepSlug: step_slug, title: body.title, isOutcomeUnknown: true },
+        id,
+        stepSlug: step_slug,
+        title: body.title,
+        isOutcomeUnknown: true,
       }));
     },
     async countOpen() {

@@ -49,7 +49,8 @@ interface Endpoint {
 
 await prove(
   {
-    ...{ name: 'webhooks', claim: 'R4' },
+    name: 'webhooks',
+    claim: 'R4',
     title: 'each event is delivered within eight attempts or recorded as exhausted, and the log says what was seen',
   },
   async ({ seed, small, say, repeat }) => {
@@ -69,8 +70,10 @@ await prove(
     });
     const deployment = await deploy({
       settings: {
-        ...{ WEBHOOK_ALLOW_HTTP: 'true', EGRESS_ALLOWLIST: receiver.hostAndPort },
-        ...{ WEBHOOK_RETRY_INITIAL: `${RETRY_INITIAL_S}s`, WEBHOOK_TIMEOUT: `${TIMEOUT_S}s` },
+        WEBHOOK_ALLOW_HTTP: 'true',
+        EGRESS_ALLOWLIST: receiver.hostAndPort,
+        WEBHOOK_RETRY_INITIAL: `${RETRY_INITIAL_S}s`,
+        WEBHOOK_TIMEOUT: `${TIMEOUT_S}s`,
       },
     });
     say('2 APIs, 2 workers, native Postgres and Temporal are up');
@@ -82,7 +85,8 @@ await prove(
     await inPortions(events, async (n) => {
       const fails = random() < FAILING_RUNS;
       const { status, body } = await deployment.api('POST', '/v1/runs', {
-        ...{ agent: 'writer', prompt: fails ? '[[fail-status:400]]' : 'Hello' },
+        agent: 'writer',
+        prompt: fails ? '[[fail-status:400]]' : 'Hello',
       });
       if (status !== 201) throw new Error(`run ${n} was not accepted: ${status} ${JSON.stringify(body)}`);
       runs.push(body.run_id);
@@ -107,7 +111,11 @@ await prove(
     const violated = (what: string) => violations.push({ what, repeat });
     for (const name of NAMES) {
       const { answeredLate, neverArrived } = judge(name, {
-        ...{ log: logs.get(name)!, seen: seen.get(name)!, runOf, violated, deletedAtS },
+        log: logs.get(name)!,
+        seen: seen.get(name)!,
+        runOf,
+        violated,
+        deletedAtS,
         expected: (SUBSCRIBERS[name].events as string[]).includes('*') ? runs : [...failing],
       });
       slow.answeredLate += answeredLate;

@@ -47,7 +47,8 @@ export async function startWire(target: string): Promise<Wire> {
   await once(server, 'listening');
   const wire: Wire = {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    ...{ trap: undefined, written: undefined },
+    trap: undefined,
+    written: undefined,
     async close() {
       for (const socket of open) socket.destroy();
       server.close();

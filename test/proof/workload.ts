@@ -27,10 +27,14 @@ const WEBHOOK_SECRET = 'whsec_of_the_proofs';
 /** What every process of the deployment needs for this work. */
 export const workloadSettings = (sink: Pick<Sink, 'hostAndPort'>): Record<string, string> => ({
   // Stripe tells of payments, and is never asked.
-  ...{ BILLING_MODE: 'live', STRIPE_SECRET_KEY: 'sk_test_1', STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET },
-  ...{ EGRESS_ALLOWLIST: sink.hostAndPort, WEBHOOK_ALLOW_HTTP: 'true' },
+  BILLING_MODE: 'live',
+  STRIPE_SECRET_KEY: 'sk_test_1',
+  STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
+  EGRESS_ALLOWLIST: sink.hostAndPort,
+  WEBHOOK_ALLOW_HTTP: 'true',
   // Eight attempts take an hour with the setting's default, and 64 s with this.
-  ...{ WEBHOOK_RETRY_INITIAL: '500ms', WEBHOOK_TIMEOUT: '3s' },
+  WEBHOOK_RETRY_INITIAL: '500ms',
+  WEBHOOK_TIMEOUT: '3s',
 });
 
 /** No answer for so long is a failure, whatever comes later. */
@@ -171,7 +175,8 @@ export async function createWorkload({
   const calls: Calls = {
     outsideFaults: { made: 0, good: 0 },
     duringFaults: { made: 0, good: 0 },
-    ...{ longestMs: 0, bad: new Map() },
+    longestMs: 0,
+    bad: new Map(),
   };
   let faults = 0;
   let faultsEver = 0;
@@ -253,7 +258,9 @@ export async function createWorkload({
   });
   for (const events of [['*'], ['run.failed', 'project.completed']]) {
     const { status } = await call({
-      ...{ surface: 'api', method: 'POST', path: '/v1/webhooks' },
+      surface: 'api',
+      method: 'POST',
+      path: '/v1/webhooks',
       body: { url: `${sink.url}/hook`, events },
     });
     if (status !== 201) throw new Error(`no webhook: ${status}`);
@@ -266,7 +273,7 @@ export async function createWorkload({
   const refused = new Set<string>();
   const paid = new Set<string>();
   const waits = waitsBy(call);
-  const person = createPerson({ ...{ waits, sink, random, temporal, call } });
+  const person = createPerson({ waits, sink, random, temporal, call });
   const underWay = new Set<Promise<unknown>>();
   let isOver = false;
   let count = 0;
@@ -296,7 +303,14 @@ export async function createWorkload({
   }
 
   return {
-    ...{ customerId, accepted, paid, refused, calls, temporal, person, call },
+    customerId,
+    accepted,
+    paid,
+    refused,
+    calls,
+    temporal,
+    person,
+    call,
     async doAlone(kind) {
       await pieceOf(kind);
       for (const deadline = Date.now() + PATIENCE_MS; (await waits.countOpen()) > 0 && Date.now() < deadline;) {

@@ -39,7 +39,10 @@ const start = async ({ split }: { split: boolean }) => {
   await service.services.members.seedOwner('elsewhere', elsewhere.caller.actor);
   const token = (claims: object) => provider.token({ ...claimsFor(tenant), ...claims });
   material = {
-    ...{ tenant, revokedKey: body.key, endedSession: await signedOut(tenant), removed: await removedMember() },
+    tenant,
+    revokedKey: body.key,
+    endedSession: await signedOut(tenant),
+    removed: await removedMember(),
     identityToken: await token({}),
     wrongTokens: await wrongTokens(provider, tenant),
     rolelessTokens: [

@@ -63,8 +63,11 @@ const CAPPED: Record<CappedResource, Capped> = {
         from ${upTo(count)}, (select shape, sealed_body from tools where customer_id = 'model' limit 1) t`),
     create: (tenant, n) =>
       tenant.cp('POST', '/v1/tools', {
-        ...{ slug: `tool-${n}`, description: 'A stub', kind: 'stub' },
-        ...{ schema: { type: 'object', properties: {} }, body: { result: 'ok' } },
+        slug: `tool-${n}`,
+        description: 'A stub',
+        kind: 'stub',
+        schema: { type: 'object', properties: {} },
+        body: { result: 'ok' },
       }),
     free: slugged('tools'),
   },
@@ -94,7 +97,9 @@ const CAPPED: Record<CappedResource, Capped> = {
         from ${upTo(count)}`),
     create: (tenant, n) =>
       tenant.cp('POST', '/v1/output-destinations', {
-        ...{ name: `destination ${n}`, kind: 'webhook', config: { url: 'https://example.com/hook' } },
+        name: `destination ${n}`,
+        kind: 'webhook',
+        config: { url: 'https://example.com/hook' },
       }),
     free: (tenant, { id }) => tenant.cp('DELETE', `/v1/output-destinations/${id}`),
   },

@@ -94,7 +94,10 @@ test('a webhook tool does not reach any of them', async () => {
   for (const [n, host] of INSIDE.entries()) {
     const body = { url: `https://${host}:${port}/`, method: 'GET' };
     const made = await tenant.cp('POST', '/v1/tools', {
-      ...{ slug: `inside-${n}`, description: 'Looks inside', kind: 'webhook', body },
+      slug: `inside-${n}`,
+      description: 'Looks inside',
+      kind: 'webhook',
+      body,
       schema: { type: 'object', properties: {} },
     });
     if (made.status === 201) slugs.push(`inside-${n}`);
@@ -158,7 +161,9 @@ test.each(ADDRESSES)('%s is no address inside', async (slot) => {
   for (const host of INSIDE) {
     const answer = await tenant.cp('PUT', `/v1/integrations/${slot}`, { value: `https://${host}:${port}/` });
     expect({ host, status: answer.status, detail: answer.body.detail }).toEqual({
-      ...{ host, status: 400, detail: expect.stringMatching(/^value: /) },
+      host,
+      status: 400,
+      detail: expect.stringMatching(/^value: /),
     });
     tried('addresses inside refused');
   }

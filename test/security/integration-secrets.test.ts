@@ -141,14 +141,21 @@ async function carryOut(tenant: Tenant): Promise<string[]> {
 
   keep(
     await tenant.cp('POST', '/v1/tools', {
-      ...{ slug: 'hook', description: 'Calls a hook.', kind: 'webhook', integration: 'github', effect: 'read' },
+      slug: 'hook',
+      description: 'Calls a hook.',
+      kind: 'webhook',
+      integration: 'github',
+      effect: 'read',
       schema: { type: 'object', properties: {} },
       body: { url: `${provider.url}/hook`, headers: { 'x-secret': canary('a header of a tool') } },
     }),
   );
   keep(
     await tenant.cp('POST', '/v1/agents', {
-      ...{ slug: 'caller', model: 'offline', prompt: 'You call.', allowed_tool_slugs: ['hook'] },
+      slug: 'caller',
+      model: 'offline',
+      prompt: 'You call.',
+      allowed_tool_slugs: ['hook'],
     }),
   );
   toolRun = await tenant.run({ agent: 'caller', prompt: 'Go. [[tool:hook {}]]' });

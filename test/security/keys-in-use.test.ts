@@ -76,18 +76,21 @@ test('what is deleted needs none', async () => {
 test('a delivery waits for its key', async () => {
   const { db } = service.runtime;
   const [deliveryId] = await insertDeliveries(db, {
-    ...{ customerId: tenant.caller.customerId, eventType: 'run.succeeded', eventKey: 'run:1', data: {} },
+    customerId: tenant.caller.customerId,
+    eventType: 'run.succeeded',
+    eventKey: 'run:1',
+    data: {},
   });
   const told: object[] = [];
   const deliver = (secretBox: typeof other) =>
     asyncLocalStorage.run({ info: { attempt: 3 }, cancellationSignal: new AbortController().signal } as Context, () =>
       createWebhookActivities({
-        ...{ store: service.services.stores.webhooks, secretBox, fetch: service.services.egress.fetch },
-        ...{
-          places: service.services.places,
-          timeoutMs: 5_000,
-          log: { error: (what: object) => told.push(what) } as never,
-        },
+        store: service.services.stores.webhooks,
+        secretBox,
+        fetch: service.services.egress.fetch,
+        places: service.services.places,
+        timeoutMs: 5_000,
+        log: { error: (what: object) => told.push(what) } as never,
       }).deliverWebhook({ deliveryId: deliveryId!, redelivery: 0, mayWait: true }),
     );
   expect(await deliver(other)).toEqual({ waitMs: expect.any(Number), made: 2 });

@@ -53,24 +53,40 @@ async function fill(box = old, tokens = 1, db = database.db): Promise<void> {
   const secret = { customerId, slug: 'smtp', dotted: 'server.user' };
   await store.putSecret({ ...secret, sealed: box.seal('user', secretOwner(secret)) });
   await createToolStore(db, box).insert(customerId, 'hook', {
-    ...{ description: 'A tool.', kind: 'stub', shape: 'api', access: 'both', integration: null, effect: 'read' },
-    ...{ sensitive: false, schema: { type: 'object' }, body: { result: 'a result' } },
+    description: 'A tool.',
+    kind: 'stub',
+    shape: 'api',
+    access: 'both',
+    integration: null,
+    effect: 'read',
+    sensitive: false,
+    schema: { type: 'object' },
+    body: { result: 'a result' },
   });
   const destinationId = newUuid();
   await createDestinationStore(db).insert({
-    ...{ id: destinationId, customerId, name: 'hook', kind: 'webhook', workflowSlugs: null, enabled: true },
+    id: destinationId,
+    customerId,
+    name: 'hook',
+    kind: 'webhook',
+    workflowSlugs: null,
+    enabled: true,
     config: { url: 'https://example.com', secret: '***' },
     sealed: box.seal('{"secret":"of a destination"}', destinationOwner(customerId, destinationId)),
   });
   await createRouterKeyStore(db).insert({
-    ...{ customerId, keyHash: 'hash', limitUsd: '1', sealed: box.seal('router key', routerKeyOwner(customerId)) },
+    customerId,
+    keyHash: 'hash',
+    limitUsd: '1',
+    sealed: box.seal('router key', routerKeyOwner(customerId)),
   });
   const webhooks = createWebhookStore(db);
   const sealed = (text: string, id: number) => box.seal(text, webhookOwner(customerId, id));
   const endpoint = { customerId, url: 'https://example.com', events: ['*'] };
   const { id } = await webhooks.insertSubscription(endpoint, (own) => sealed('first secret', own));
   const rotated = ({ sealedSecret }: { sealedSecret: string }) => ({
-    ...{ sealedSecret: sealed('second secret', id), sealedPreviousSecret: sealedSecret },
+    sealedSecret: sealed('second secret', id),
+    sealedPreviousSecret: sealedSecret,
   });
   await webhooks.rotateSecret(customerId, id, rotated, new Date(Date.now() + 1e6));
 }

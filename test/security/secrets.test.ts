@@ -93,7 +93,9 @@ beforeAll(async () => {
   service = await startTestService({
     log: tracedLog,
     env: {
-      ...{ ANTHROPIC_API_KEY, OPENAI_API_KEY, OPENAI_COMPATIBLE_API_KEY },
+      ANTHROPIC_API_KEY,
+      OPENAI_API_KEY,
+      OPENAI_COMPATIBLE_API_KEY,
       ANTHROPIC_BASE_URL: provider.baseUrl,
       OPENAI_BASE_URL: provider.baseUrl,
       OPENAI_COMPATIBLE_BASE_URL: provider.baseUrl,

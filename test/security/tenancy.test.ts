@@ -36,8 +36,11 @@ beforeAll(async () => {
   service = await startTestService({
     // The list and the detail of workspaces are of everybody otherwise, as the specification has them.
     env: {
-      ...{ WORKSPACES_SCOPED: 'true', WEBHOOK_ALLOW_HTTP: 'true', EGRESS_ALLOWLIST: receiver.hostAndPort },
-      ...{ TURN_SECRET: 'turn-secret-of-the-tests', TURN_URLS: 'turn:turn.example.com' },
+      WORKSPACES_SCOPED: 'true',
+      WEBHOOK_ALLOW_HTTP: 'true',
+      EGRESS_ALLOWLIST: receiver.hostAndPort,
+      TURN_SECRET: 'turn-secret-of-the-tests',
+      TURN_URLS: 'turn:turn.example.com',
     },
   });
   alba = await service.tenant('acc_alba');

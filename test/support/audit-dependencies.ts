@@ -49,7 +49,10 @@ function parsed(output: string): AuditReport | undefined {
 
 if (import.meta.main) {
   const { stdout } = spawnSync('npm', ['audit', '--omit=dev', '--json'], {
-    ...{ cwd: ROOT, encoding: 'utf8', timeout: 120_000, maxBuffer: 64 * 1_024 * 1_024 },
+    cwd: ROOT,
+    encoding: 'utf8',
+    timeout: 120_000,
+    maxBuffer: 64 * 1_024 * 1_024,
   });
   const { exitCode, text } = judgeAudit(stdout ?? '');
   process.stderr.write(`${text}\n`);

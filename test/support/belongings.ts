@@ -137,9 +137,13 @@ export async function makeBelongings(
   const skillSlug = `${mark}-skill`;
   await made(
     tenant.cp('POST', '/v1/skills', {
-      ...{ slug: skillSlug, name: `${mark} skill`, description: `${mark} use`, category: `${mark} category` },
+      slug: skillSlug,
+      name: `${mark} skill`,
+      description: `${mark} use`,
+      category: `${mark} category`,
       // Slugs that every workspace has: each links to its own.
-      ...{ prompt_addendum: `${mark} body [[${toolSlug}]] [[common]] [[writing-style]]`, agents: [`${mark}-agent`] },
+      prompt_addendum: `${mark} body [[${toolSlug}]] [[common]] [[writing-style]]`,
+      agents: [`${mark}-agent`],
     }),
   );
   const agentSlug = `${mark}-agent`;
@@ -190,24 +194,41 @@ export async function makeBelongings(
   const outputs = await makeOutputs(service, tenant, made, project.projectId, `${receiver.url}/${mark}/output`, mark);
   const { id: jobId } = await made(
     tenant.cp('POST', '/v1/scheduled-jobs', {
-      ...{ name: `${mark} job`, cron: '0 6 1 1 *', agent_slug: agentSlug, brief: `${mark} brief` },
+      name: `${mark} job`,
+      cron: '0 6 1 1 *',
+      agent_slug: agentSlug,
+      brief: `${mark} brief`,
     }),
   );
   await made(tenant.cp('POST', `/v1/scheduled-jobs/${jobId}/attachments`, attachmentForm(mark)));
   const { id: heartbeatId } = await made(
     tenant.cp('POST', '/v1/heartbeats', {
-      ...{ name: `${mark} heartbeat`, agent_slug: agentSlug, prompt: `${mark} prompt`, interval_s: 1_000_000 },
+      name: `${mark} heartbeat`,
+      agent_slug: agentSlug,
+      prompt: `${mark} prompt`,
+      interval_s: 1_000_000,
     }),
   );
   const entries = await makeEntries(tenant, made, agentSlug, mark);
   return {
     workspaceId: tenant.caller.workspaceId,
     memberId,
-    ...{ apiKeyId, agentSlug, runId, threadId, webhookId, deliveryId, templateSlug, attachmentId, toolSlug, skillSlug },
+    apiKeyId,
+    agentSlug,
+    runId,
+    threadId,
+    webhookId,
+    deliveryId,
+    templateSlug,
+    attachmentId,
+    toolSlug,
+    skillSlug,
     ...project,
     ...outputs,
     ...entries,
-    ...{ jobId, heartbeatId, runArtifactId },
+    jobId,
+    heartbeatId,
+    runArtifactId,
   };
 }
 
@@ -244,8 +265,13 @@ async function makeEntries(
   const keep = (slug: string, other: string) =>
     made(
       tenant.cp('POST', '/v1/memory/entries', {
-        ...{ type: `${mark} type`, slug, agent, scope: `${mark} scope`, name: `${mark} name` },
-        ...{ description: `${mark} summary`, content: `${mark} memory [[${other}]] [[${mark}-nowhere]] [[common]]` },
+        type: `${mark} type`,
+        slug,
+        agent,
+        scope: `${mark} scope`,
+        name: `${mark} name`,
+        description: `${mark} summary`,
+        content: `${mark} memory [[${other}]] [[${mark}-nowhere]] [[common]]`,
         meta: { [`${mark} key`]: `${mark} value` },
       }),
     );

@@ -56,7 +56,9 @@ export async function startCountingGateway(targets: readonly string[]): Promise<
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
-    ...{ url: `http://127.0.0.1:${port}`, answered, unanswered },
+    url: `http://127.0.0.1:${port}`,
+    answered,
+    unanswered,
     passedSince() {
       const since = [...passed, ...passing];
       passed = [];
@@ -77,7 +79,9 @@ const HOP_BY_HOP = new Set(['connection', 'content-length', 'host', 'transfer-en
 function recordOf(request: IncomingMessage): { recorded: PassedRequest; body: PassThrough } {
   const headers = Object.entries(request.headers).filter(([name]) => !HOP_BY_HOP.has(name));
   const recorded: PassedRequest = {
-    ...{ method: request.method!, path: request.url!, body: Buffer.alloc(0) },
+    method: request.method!,
+    path: request.url!,
+    body: Buffer.alloc(0),
     headers: Object.fromEntries(headers.map(([name, value]) => [name, String(value)])),
   };
   const chunks: Buffer[] = [];

@@ -116,7 +116,9 @@ export async function deploy({
   await writeFile(bundle, code);
   const common = {
     ...TEST_SECRETS,
-    ...{ DATA_DIR: folder, WORKER_BUNDLE: bundle, DATABASE_POOL_SIZE: '10' },
+    DATA_DIR: folder,
+    WORKER_BUNDLE: bundle,
+    DATABASE_POOL_SIZE: '10',
     ...settings,
   };
   const direct = { ...common, DATABASE_URL: databaseUrl, TEMPORAL_ADDRESS: temporal.address };
@@ -175,7 +177,15 @@ export async function deploy({
     return (up.length > 0 ? up : replicas.filter(({ part }) => part === 'api'))[turn++ % Math.max(1, up.length)]!;
   };
   return {
-    ...{ replicas, apiKey, session, db, databaseUrl, folder, start, kill, postgres },
+    replicas,
+    apiKey,
+    session,
+    db,
+    databaseUrl,
+    folder,
+    start,
+    kill,
+    postgres,
     temporalAddress: temporal.address,
     pids: () => ({
       service: replicas.flatMap(({ running }) => running?.child.pid ?? []),

@@ -22,8 +22,11 @@ export async function buildGoProgram(source: string, program: string, timeoutMs:
       // Everything inside the folder, and deletable: Go's module cache is read-only otherwise.
       env: {
         ...process.env,
-        ...{ GOBIN: folder, GOPATH: join(folder, 'go'), GOCACHE: join(folder, 'build') },
-        ...{ GOFLAGS: '-modcacherw', GOTELEMETRY: 'off' },
+        GOBIN: folder,
+        GOPATH: join(folder, 'go'),
+        GOCACHE: join(folder, 'build'),
+        GOFLAGS: '-modcacherw',
+        GOTELEMETRY: 'off',
       },
     });
     await rename(join(folder, basename(source.replace(/(\/v\d+)?@.*$/, ''))), program);

@@ -19,7 +19,9 @@ const ADDRESSES: readonly [Pick<Endpoint, 'id' | 'method' | 'path' | 'query' | '
   ],
   [
     {
-      ...{ id: 'login.verify', method: 'post', path: '/login/verify' },
+      id: 'login.verify',
+      method: 'post',
+      path: '/login/verify',
       body: z.object({ challenge_id: text, code: text, workspace: text, next: text }),
     },
     { body: { challenge_id: 'x'.repeat(16), code: '000000' } },
@@ -59,9 +61,13 @@ const ADDRESSES: readonly [Pick<Endpoint, 'id' | 'method' | 'path' | 'query' | '
   ],
   [
     {
-      ...{ id: 'mcp.call', method: 'post', path: '/mcp' },
+      id: 'mcp.call',
+      method: 'post',
+      path: '/mcp',
       body: z.object({
-        ...{ jsonrpc: z.string(), id: z.int(), method: z.string() },
+        jsonrpc: z.string(),
+        id: z.int(),
+        method: z.string(),
         params: z.object({
           name: z.string(),
           arguments: z.object({ prompt: z.string(), agent: z.string(), run_id: z.string() }),

@@ -90,7 +90,10 @@ export function hostileRequests(
 export function rightRequest(endpoint: Endpoint, parts: RequestParts): HostileRequest {
   const takesJson = parts.body !== undefined && !(parts.body instanceof FormData);
   return {
-    ...{ what: 'nothing', endpoint, method: endpoint.method.toUpperCase(), path: addressWith(endpoint, parts) },
+    what: 'nothing',
+    endpoint,
+    method: endpoint.method.toUpperCase(),
+    path: addressWith(endpoint, parts),
     headers: takesJson ? { 'content-type': 'application/json' } : {},
     ...(takesJson && { body: Buffer.from(JSON.stringify(parts.body)) }),
   };

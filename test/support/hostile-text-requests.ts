@@ -45,7 +45,10 @@ function textPlaces(endpoint: Endpoint, parts: RequestParts): TextPlace[] {
     { cap, most = cap }: { cap: number; most?: number },
     change: (text: string, parts: RequestParts) => Partial<HostileRequest>,
   ): TextPlace => ({
-    ...{ name, endpoint, cap, most },
+    name,
+    endpoint,
+    cap,
+    most,
     request(text, what) {
       const fresh = renamed(parts);
       const right = rightRequest(endpoint, fresh);

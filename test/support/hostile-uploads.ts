@@ -34,10 +34,14 @@ export function uploadBodies({ upload, uploads }: Endpoint): HostileForm[] {
   const file = (filename: string, content?: string | Buffer, more?: string) =>
     part(`form-data; name="${field}"; filename="${filename}"`, content, more);
   const form = (name: string, parts: Buffer[], headers: Record<string, string> = MULTIPART): HostileForm => ({
-    ...{ name, headers, body: Buffer.concat([...parts, end]) },
+    name,
+    headers,
+    body: Buffer.concat([...parts, end]),
   });
   const unfinished = (name: string, parts: Buffer[]): HostileForm => ({
-    ...{ name, headers: MULTIPART, body: Buffer.concat(parts) },
+    name,
+    headers: MULTIPART,
+    body: Buffer.concat(parts),
   });
   return [
     form('a byte over the limit', [file('a.txt', Buffer.alloc(maxBytes + 1, 'x'))]),

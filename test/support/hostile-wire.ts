@@ -32,7 +32,9 @@ export function wireAttacks(credentials: string): readonly WireAttack[] {
     { name: 'no host', bytes: `GET /v1/agents HTTP/1.1\r\n${credentials}${close}\r\n`, statuses: [400] },
     { name: 'two hosts', bytes: get('host: b\r\n') },
     ...['HEAD', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY', 'LINK', 'PURGE'].map((method) => ({
-      ...{ name: method, bytes: head(`${method} /v1/agents`), statuses: [404] },
+      name: method,
+      bytes: head(`${method} /v1/agents`),
+      statuses: [404],
     })),
     { name: 'CONNECT', bytes: head('CONNECT example.com:443') },
     { name: 'an address with a host', bytes: head('GET http://169.254.169.254/v1/agents') },
@@ -121,27 +123,32 @@ export function floods({ apiKey, session, projectId }: Reached): readonly Flood[
     {
       name: 'JSON without end',
       head: `POST /v1/runs HTTP/1.1\r\n${asKey}content-type: application/json\r\n\r\n`,
-      ...{ chunk: blanks, statuses: [413] },
+      chunk: blanks,
+      statuses: [413],
     },
     {
       name: 'files without end',
       head: `POST /api/v1/cp/v1/projects/${projectId}/attachments HTTP/1.1\r\n${asOwner}\r\n${begun(file('files'))}`,
-      ...{ chunk: blanks, statuses: [413] },
+      chunk: blanks,
+      statuses: [413],
     },
     {
       name: 'a picture without end',
       head: `PUT /api/v1/cp/v1/agents/assistant/avatar HTTP/1.1\r\n${asOwner}\r\n${begun(file('file'))}`,
-      ...{ chunk: blanks, statuses: [413] },
+      chunk: blanks,
+      statuses: [413],
     },
     {
       name: 'parts without end',
       head: `POST /api/v1/cp/v1/projects/${projectId}/attachments HTTP/1.1\r\n${asOwner}\r\n`,
-      ...{ chunk: Buffer.from(`${file('files')}x\r\n`.repeat(500)), statuses: [400, 413] },
+      chunk: Buffer.from(`${file('files')}x\r\n`.repeat(500)),
+      statuses: [400, 413],
     },
     {
       name: 'a form that never begins',
       head: `POST /api/v1/cp/v1/projects/${projectId}/attachments HTTP/1.1\r\n${asOwner}\r\n`,
-      ...{ chunk: blanks, statuses: [400, 413] },
+      chunk: blanks,
+      statuses: [400, 413],
     },
   ];
 }

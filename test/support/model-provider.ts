@@ -82,7 +82,10 @@ function read({ role, content, tool_calls = [], tool_call_id = '' }: WireMessage
         content: [
           ...(text === '' ? [] : [{ type: 'text' as const, text }]),
           ...tool_calls.map(({ id, function: { name, arguments: args } }) => ({
-            ...{ type: 'tool-call' as const, toolCallId: id, toolName: name, input: JSON.parse(args) as unknown },
+            type: 'tool-call' as const,
+            toolCallId: id,
+            toolName: name,
+            input: JSON.parse(args) as unknown,
           })),
         ],
       };

@@ -51,7 +51,8 @@ export async function openNativePostgres(): Promise<NativePostgres | string> {
   const url = withDatabase(server.url, name);
   await migrate(url);
   return {
-    ...{ url, binaries: server.binaries },
+    url,
+    binaries: server.binaries,
     async close() {
       await admin.query(`drop database ${name} with (force)`);
       await admin.end();
@@ -119,7 +120,10 @@ export async function startNativePostgres(settings: readonly string[] = []): Pro
   };
   await start();
   return {
-    ...{ url, binaries, port, start },
+    url,
+    binaries,
+    port,
+    start,
     pid: () => child.pid!,
     kill: () =>
       ended(() => {

@@ -67,14 +67,18 @@ export function outsideCallers({ timeoutS, maxMb }: { timeoutS: number; maxMb: n
   const [totalMs, patience] = [timeoutS * 1_000, `${timeoutS}s`];
   const configFor = (env: Record<string, string> = {}) =>
     loadConfig({
-      ...{ DATABASE_URL: 'postgres://localhost/x', SESSION_SECRET: secret, ADMIN_SECRET: secret, SECRETS_KEY: secret },
-      ...{
-        RESPONSE_MAX_MB: String(maxMb),
-        RESPONSE_TIMEOUT: patience,
-        MODEL_TIMEOUT: patience,
-        STRIPE_TIMEOUT: patience,
-      },
-      ...{ MCP_TIMEOUT: patience, EMBEDDING_DIMENSIONS: '8', EMBEDDING_MODEL: 'text-embedding-3-small', ...env },
+      DATABASE_URL: 'postgres://localhost/x',
+      SESSION_SECRET: secret,
+      ADMIN_SECRET: secret,
+      SECRETS_KEY: secret,
+      RESPONSE_MAX_MB: String(maxMb),
+      RESPONSE_TIMEOUT: patience,
+      MODEL_TIMEOUT: patience,
+      STRIPE_TIMEOUT: patience,
+      MCP_TIMEOUT: patience,
+      EMBEDDING_DIMENSIONS: '8',
+      EMBEDDING_MODEL: 'text-embedding-3-small',
+      ...env,
     });
   const config = configFor();
   const closing: { close(): Promise<unknown> }[] = [];
@@ -95,12 +99,21 @@ export function outsideCallers({ timeoutS, maxMb }: { timeoutS: number; maxMb: n
       const own: ModelCredentials = isTheirs ? { openaiCompatible: { baseUrl: address, model: 'm' } } : {};
       return models.call({
         resolved: {
-          ...{ model: 'm', provider, tier: 'standard', rule: 'agent_default' },
-          ...{ enforce: false, reasoning: false, contextWindow: 8_000 },
+          model: 'm',
+          provider,
+          tier: 'standard',
+          rule: 'agent_default',
+          enforce: false,
+          reasoning: false,
+          contextWindow: 8_000,
         },
         credentials: models.credentials(own),
         messages: [{ role: 'user', content: 'hello' }],
-        ...{ system: '', tools: [], maxOutputTokens: 100, timeoutMs: totalMs, signal },
+        system: '',
+        tools: [],
+        maxOutputTokens: 100,
+        timeoutMs: totalMs,
+        signal,
       });
     };
   const embed =
@@ -109,7 +122,12 @@ export function outsideCallers({ timeoutS, maxMb }: { timeoutS: number; maxMb: n
       createEmbedder(configFor(env(url(port, '/v1'))), {}).embed(['hello']);
 
   const contextOf = (port: number): ToolContext => ({
-    ...{ customerId: 'acme', runId: 'run1', callId: 'call1', agent: 'researcher', signal, fetch: egressTo(port).fetch },
+    customerId: 'acme',
+    runId: 'run1',
+    callId: 'call1',
+    agent: 'researcher',
+    signal,
+    fetch: egressTo(port).fetch,
     credential: async () => undefined,
     files: {} as ToolContext['files'],
     now: () => new Date(),
@@ -119,7 +137,9 @@ export function outsideCallers({ timeoutS, maxMb }: { timeoutS: number; maxMb: n
   const overMcp = (port: number, operators: Record<string, unknown>, path?: string): Promise<unknown> => {
     const pool = createMcpPool({
       servers: new Map(Object.entries(operators)) as Parameters<typeof createMcpPool>[0]['servers'],
-      ...{ guardedFetch: egressTo(port).fetch, settings: config, log },
+      guardedFetch: egressTo(port).fetch,
+      settings: config,
+      log,
     });
     closing.push(pool);
     const serversOf = async () => (path === undefined ? [] : [{ name: 'theirs', url: url(port, path) }]);
@@ -142,12 +162,20 @@ export function outsideCallers({ timeoutS, maxMb }: { timeoutS: number; maxMb: n
     (targetOf: (address: string) => DestinationTarget) =>
     (port: number): Promise<unknown> =>
       createOutputSender({
-        ...{ fetch: egressTo(port).fetch, mailer: undefined, sign: () => 't=1', linkTo: () => '', timeoutMs: totalMs },
+        fetch: egressTo(port).fetch,
+        mailer: undefined,
+        sign: () => 't=1',
+        linkTo: () => '',
+        timeoutMs: totalMs,
       })(targetOf(url(port)), {
         deliveryId: 'd1',
         project: { id: 'p1', title: 'Bees', workflowSlug: 'blog-post', workflowVersion: 1 },
         artifact: {
-          ...{ id: 'a1', phaseSlug: 'draft', version: 1, schemaSlug: 'text', content: 'words' },
+          id: 'a1',
+          phaseSlug: 'draft',
+          version: 1,
+          schemaSlug: 'text',
+          content: 'words',
           createdAt: new Date(),
         },
       });
@@ -197,7 +225,10 @@ export function outsideCallers({ timeoutS, maxMb }: { timeoutS: number; maxMb: n
       ask: (port) =>
         webhook.execute(
           {
-            ...{ slug: 'theirs', integration: null, effect: 'read', schema: { type: 'object', properties: {} } },
+            slug: 'theirs',
+            integration: null,
+            effect: 'read',
+            schema: { type: 'object', properties: {} },
             body: { url: url(port), method: 'GET', timeout_s: timeoutS },
           } as unknown as CustomTool,
           {},
@@ -210,8 +241,11 @@ export function outsideCallers({ timeoutS, maxMb }: { timeoutS: number; maxMb: n
       ask: (port) =>
         httpPost.run({
           project: { id: 'p1', title: 'Bees', brief: '', params: { publish_url: url(port) } },
-          ...{ inputs: { post: 'words' }, artifacts: {}, instructions: null },
-          ...{ signal: AbortSignal.timeout(totalMs), fetch: egressTo(port).fetch },
+          inputs: { post: 'words' },
+          artifacts: {},
+          instructions: null,
+          signal: AbortSignal.timeout(totalMs),
+          fetch: egressTo(port).fetch,
         }),
       says: { size: CUT, time: /aborted due to timeout/ },
     },
@@ -330,7 +364,10 @@ export function outsideCallers({ timeoutS, maxMb }: { timeoutS: number; maxMb: n
       isGreeted: true,
       ask: (port) =>
         createProbe({ base: '', fetch: plain, allowlist: [`127.0.0.1:${port}`], timeoutMs: totalMs, signal }).smtp({
-          ...{ host: '127.0.0.1', port, user: 'a', password: 'b' },
+          host: '127.0.0.1',
+          port,
+          user: 'a',
+          password: 'b',
         }),
       says: { size: /response|greeting|timeout/i, time: /timeout/i },
     },
@@ -339,7 +376,9 @@ export function outsideCallers({ timeoutS, maxMb }: { timeoutS: number; maxMb: n
       isGreeted: true,
       ask: (port) =>
         createMailer({ SMTP_URL: `smtp://127.0.0.1:${port}`, MAIL_FROM: 'service@example.com' }, log).send({
-          ...{ to: 'ana@example.com', subject: 'Hello', text: 'Hello' },
+          to: 'ana@example.com',
+          subject: 'Hello',
+          text: 'Hello',
         }),
       says: { size: /mail_failed/, time: /mail_failed/ },
     },
@@ -348,7 +387,11 @@ export function outsideCallers({ timeoutS, maxMb }: { timeoutS: number; maxMb: n
       kinds: RAW,
       ask: (port) =>
         createContainerSandbox({
-          ...{ isOn: true, images: [], memoryBytes: 2 ** 26, processes: 32, slots: createSlots(20) },
+          isOn: true,
+          images: [],
+          memoryBytes: 2 ** 26,
+          processes: 32,
+          slots: createSlots(20),
           dockerHost: `tcp://127.0.0.1:${port}`,
         }).run({ image: 'tools/known:1' }, { stdin: '', timeoutMs: totalMs, owner: 'acme', signal }),
       says: { size: /the answer has more than 16 MB/, time: /it was not done within/ },
@@ -357,8 +400,14 @@ export function outsideCallers({ timeoutS, maxMb }: { timeoutS: number; maxMb: n
       name: 'webhook delivery',
       ask(port) {
         const attempt = {
-          ...{ number: 1, url: url(port), eventType: 'run.succeeded', body: '{}', customerId: 'acme' },
-          ...{ sealedSecret: 's', sealedPreviousSecret: null, previousSecretUntil: null },
+          number: 1,
+          url: url(port),
+          eventType: 'run.succeeded',
+          body: '{}',
+          customerId: 'acme',
+          sealedSecret: 's',
+          sealedPreviousSecret: null,
+          previousSecretUntil: null,
         } as unknown as StartedAttempt;
         let record: unknown;
         const store = {
@@ -368,7 +417,10 @@ export function outsideCallers({ timeoutS, maxMb }: { timeoutS: number; maxMb: n
           recordAttempt: async (...given: unknown[]) => void (record = given),
         } as unknown as WebhookStore;
         const { deliverWebhook } = createWebhookActivities({
-          ...{ store, secretBox: { open: () => secret } as never, fetch: egressTo(port).fetch, timeoutMs: totalMs },
+          store,
+          secretBox: { open: () => secret } as never,
+          fetch: egressTo(port).fetch,
+          timeoutMs: totalMs,
           places: {} as never,
           log,
         });
@@ -396,9 +448,12 @@ export function outsideCallers({ timeoutS, maxMb }: { timeoutS: number; maxMb: n
       ask: output((address) => ({
         kind: 's3',
         config: {
-          ...{ endpoint: address, region: 'eu-central-1', bucket: 'outputs' },
+          endpoint: address,
+          region: 'eu-central-1',
+          bucket: 'outputs',
           // Long ones: a secret of one letter is masked wherever that letter stands in what is said.
-          ...{ access_key_id: 'an-access-key', secret_access_key: 'a-secret-key' },
+          access_key_id: 'an-access-key',
+          secret_access_key: 'a-secret-key',
         },
       })),
       says: { size: /undefined|storage/, time: /undefined|no answer within/ },

@@ -97,7 +97,10 @@ export async function prepareProcesses(
 
   const running = new Map<Part, RunningProcess>();
   return {
-    ...{ url, apiKey, withDatabase, temporalAddress: temporal.address },
+    url,
+    apiKey,
+    withDatabase,
+    temporalAddress: temporal.address,
     api: (method, path, body) => call(url + path, method, { authorization: `Bearer ${apiKey}` }, body),
     cp: (method, path, body) => call(`${url}/api/v1/cp${path}`, method, { cookie: `service_session=${session}` }, body),
     async start() {

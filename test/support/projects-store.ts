@@ -41,8 +41,15 @@ export async function insertProject(
   const taskIds = new Map<string, string>();
   const stepIds = new Map<string, string>();
   await db.orm.insert(projects).values({
-    ...{ id, customerId, status, title: 'A book', workflowSlug: 'book', workflowVersion: 1 },
-    ...{ brief: 'Write a book', authMode: 'session', startedAt: new Date() },
+    id,
+    customerId,
+    status,
+    title: 'A book',
+    workflowSlug: 'book',
+    workflowVersion: 1,
+    brief: 'Write a book',
+    authMode: 'session',
+    startedAt: new Date(),
     pauseReason: status === 'paused' ? 'requested' : null,
     abandonedAt: status === 'abandoned' ? new Date() : null,
     completedAt: status === 'completed' ? new Date() : null,
@@ -55,7 +62,13 @@ export async function insertProject(
     taskIds.set(slug, taskId);
     const taskStatus = phase.status ?? 'pending';
     await db.orm.insert(tasks).values({
-      ...{ id: taskId, projectId: id, customerId, position, phaseSlug: slug, title: slug, artifactStepSlug: 'write' },
+      id: taskId,
+      projectId: id,
+      customerId,
+      position,
+      phaseSlug: slug,
+      title: slug,
+      artifactStepSlug: 'write',
       iteration: taskStatus === 'pending' ? 0 : 1,
       startedAt: taskStatus === 'pending' ? null : new Date(Date.now() - 60_000),
       ...phase,
@@ -64,16 +77,34 @@ export async function insertProject(
       const stepId = newUuid();
       stepIds.set(`${slug}/${stepSlug}`, stepId);
       await db.orm.insert(subtasks).values({
-        ...{ id: stepId, projectId: id, taskId, customerId, position: at, stepSlug, title: stepSlug },
-        ...{ kind: 'agent', role: 'producer', assignee: 'writer', status: taskStatus, maxAttempts: 3 },
+        id: stepId,
+        projectId: id,
+        taskId,
+        customerId,
+        position: at,
+        stepSlug,
+        title: stepSlug,
+        kind: 'agent',
+        role: 'producer',
+        assignee: 'writer',
+        status: taskStatus,
+        maxAttempts: 3,
         dependsOn: at === 0 ? [] : [steps[at - 1]!.slug],
         ...step,
       });
     }
     for (let version = 1; version <= versions; version += 1) {
       await db.orm.insert(artifacts).values({
-        ...{ id: newUuid(), projectId: id, taskId, customerId, phaseSlug: slug, version, schemaSlug: slug },
-        ...{ content: `${slug} ${version}`, producedVia: 'initial', superseded: version < versions },
+        id: newUuid(),
+        projectId: id,
+        taskId,
+        customerId,
+        phaseSlug: slug,
+        version,
+        schemaSlug: slug,
+        content: `${slug} ${version}`,
+        producedVia: 'initial',
+        superseded: version < versions,
       });
     }
   }
@@ -87,7 +118,13 @@ export async function insertProject(
 
 /** A waiting gate, or one in another state. */
 export const gate = (slug: string, more: Partial<StepFixture> = {}): StepFixture => ({
-  ...{ slug, kind: 'gate', role: 'gatekeeper', assignee: null, gateKind: 'human', gateConfig: {}, status: 'blocked' },
+  slug,
+  kind: 'gate',
+  role: 'gatekeeper',
+  assignee: null,
+  gateKind: 'human',
+  gateConfig: {},
+  status: 'blocked',
   ...more,
 });
 
@@ -101,9 +138,15 @@ export async function insertAttempt(
   const id = newUuid();
   const status = attempt.status ?? 'running';
   await db.orm.insert(attempts).values({
-    ...{ id, projectId: project.id, customerId: project.customerId },
-    ...{ taskId: project.taskId(path.split('/')[0]!), subtaskId: project.stepId(path) },
-    ...{ attemptNumber: 1, attemptReason: 'initial', status, dispatchKey: status === 'pending' ? null : id },
+    id,
+    projectId: project.id,
+    customerId: project.customerId,
+    taskId: project.taskId(path.split('/')[0]!),
+    subtaskId: project.stepId(path),
+    attemptNumber: 1,
+    attemptReason: 'initial',
+    status,
+    dispatchKey: status === 'pending' ? null : id,
     startedAt: status === 'pending' ? null : new Date(),
     completedAt: status === 'succeeded' || status === 'failed' ? new Date() : null,
     ...attempt,

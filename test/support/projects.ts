@@ -18,12 +18,19 @@ export const reviewStep = (slug: string, more: Partial<StepSpec> = {}): StepSpec
 
 export const gateStep = (slug: string, kind: StepSpec['gate_kind'] = 'human', config: Record<string, unknown> = {}) =>
   ({
-    ...{ step_slug: slug, kind: 'gate', role: 'gatekeeper' },
-    ...{ gate_kind: kind, gate_config: config },
+    step_slug: slug,
+    kind: 'gate',
+    role: 'gatekeeper',
+    gate_kind: kind,
+    gate_config: config,
   }) satisfies StepSpec;
 
 export const actionStep = (slug: string, assignee: string, more: Partial<StepSpec> = {}): StepSpec => ({
-  ...{ step_slug: slug, kind: 'action', role: 'utility', assignee, ...more },
+  step_slug: slug,
+  kind: 'action',
+  role: 'utility',
+  assignee,
+  ...more,
 });
 
 export const phaseSpec = (slug: string, steps: StepSpec[], more: Partial<PhaseSpec> = {}): PhaseSpec => ({

@@ -169,7 +169,9 @@ export interface Read {
 }
 
 const CALLER: Caller = {
-  ...{ workspaceId: 'acc_internal', customerId: ARCHIVED, actor: 'owner@example.com' },
+  workspaceId: 'acc_internal',
+  customerId: ARCHIVED,
+  actor: 'owner@example.com',
   standing: standingIn('acc_internal', 'owner'),
 };
 

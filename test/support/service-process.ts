@@ -41,7 +41,8 @@ export function startProcess(
   const command = [...launcher, process.execPath, '--disable-warning=ExperimentalWarning', join(ROOT, file!), ...args];
   const child = spawn(command[0]!, command.slice(1), {
     // A folder without a .env.
-    ...{ cwd, stdio: ['ignore', 'pipe', 'pipe'] },
+    cwd,
+    stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...inherited(), ...env },
   });
   let output = '';
@@ -59,7 +60,8 @@ export function startProcess(
     return code as number | null;
   });
   return {
-    ...{ child, ended },
+    child,
+    ended,
     async logged(text) {
       while (!output.includes(text)) {
         if (isOver) throw new Error(`${file} ended before it said ${text}\n${output.slice(-4_000)}`);

@@ -56,7 +56,10 @@ export async function startStripeServer(): Promise<StripeServer> {
   const subscriptionOf = (id: string, form: Form, before?: Thing): Thing =>
     add({
       ...before,
-      ...{ id, object: 'subscription', status: 'active', customer: before?.customer ?? form.customer },
+      id,
+      object: 'subscription',
+      status: 'active',
+      customer: before?.customer ?? form.customer,
       collection_method: form.collection_method,
       metadata: { customer_id: form['metadata[customer_id]'], plan_id: form['metadata[plan_id]'] },
       items: list([{ id: `si_${id}`, price: things.get(form['items[0][price]']!) }] as never),

@@ -98,7 +98,11 @@ type AnyToxic = ICreateToxicBody<Record<string, number>>;
 function toxicsOf(fault: Exclude<Fault, { kind: 'down' }>): AnyToxic[] {
   const both = (type: AnyToxic['type'], attributes: Record<string, number>): AnyToxic[] =>
     (['upstream', 'downstream'] as const).map((stream) => ({
-      ...{ name: `${type}-${stream}`, type, stream, toxicity: 1, attributes },
+      name: `${type}-${stream}`,
+      type,
+      stream,
+      toxicity: 1,
+      attributes,
     }));
   switch (fault.kind) {
     case 'latency':

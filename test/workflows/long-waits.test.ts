@@ -175,14 +175,15 @@ beforeAll(async () => {
   fullHost = receiver.hostAndPort.replace('127.0.0.1', 'localhost');
   processes = await prepareProcesses(
     {
-      ...{
-        EGRESS_ALLOWLIST: `${receiver.hostAndPort},${fullHost}`,
+      EGRESS_ALLOWLIST: `${receiver.hostAndPort},${fullHost}`,
 
-        WEBHOOK_ALLOW_HTTP: 'true',
-        WEBHOOK_RETRY_INITIAL: '1h',
-      },
-      ...{ PROVISIONER_URL: provisioner.url, PROVISIONER_POLL: '200ms', PROVISIONER_ATTEMPTS: '20' },
-      ...{ PROVISIONING_TIMEOUT: `${DAYS + 30}d`, MODEL_TIMEOUT: '2h' },
+      WEBHOOK_ALLOW_HTTP: 'true',
+      WEBHOOK_RETRY_INITIAL: '1h',
+      PROVISIONER_URL: provisioner.url,
+      PROVISIONER_POLL: '200ms',
+      PROVISIONER_ATTEMPTS: '20',
+      PROVISIONING_TIMEOUT: `${DAYS + 30}d`,
+      MODEL_TIMEOUT: '2h',
     },
     bundleHurriedWorkflows,
   );

@@ -16,7 +16,10 @@ afterAll(() => temporal?.close());
 const asks = (count: number): TurnOutcome => ({
   kind: 'tools',
   calls: Array.from({ length: count }, (_, n) => ({
-    ...{ callId: `call_${n}`, tool: 'ask_human', effect: 'idempotent', dispatch: 'human' },
+    callId: `call_${n}`,
+    tool: 'ask_human',
+    effect: 'idempotent',
+    dispatch: 'human',
   })),
 });
 

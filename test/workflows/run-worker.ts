@@ -68,15 +68,20 @@ export async function withRuns<T>(
     recordChildRun: async ({ runId }) => void recorded.parents.push(runId),
   };
   const worker = await Worker.create({
-    ...{ connection, namespace, taskQueue, workflowBundle: await bundleWorkflows() },
+    connection,
+    namespace,
+    taskQueue,
+    workflowBundle: await bundleWorkflows(),
     activities: { ...recorders, ...activities },
     // As in src/worker.ts: a cancelled call learns of it with a heartbeat.
-    ...{ maxHeartbeatThrottleInterval: '1s', defaultHeartbeatThrottleInterval: '1s' },
+    maxHeartbeatThrottleInterval: '1s',
+    defaultHeartbeatThrottleInterval: '1s',
     ...options,
   });
   const start: Started['start'] = ({ runId = newRunId(), ...input } = {}) =>
     client.workflow.start<typeof agentRun>(AGENT_RUN, {
-      ...{ taskQueue, workflowId: runWorkflowId(runId) },
+      taskQueue,
+      workflowId: runWorkflowId(runId),
       args: [{ runId, customerId: 'c', workspaceId: 'w', agent: 'writer', split: false, limits: LIMITS, ...input }],
     });
   return worker.runUntil(() => drive({ start, taskQueue, ...recorded }));

@@ -13,8 +13,11 @@ beforeAll(async () => {
   receiver = await startWebhookReceiver(() => 'timeout');
   service = await startTestService({
     env: {
-      ...{ WORKER_MAX_CONCURRENT: '2', WEBHOOK_TIMEOUT: '1s', HOUSEKEEPING_INTERVAL: '10m' },
-      ...{ EGRESS_ALLOWLIST: receiver.hostAndPort, WEBHOOK_ALLOW_HTTP: 'true' },
+      WORKER_MAX_CONCURRENT: '2',
+      WEBHOOK_TIMEOUT: '1s',
+      HOUSEKEEPING_INTERVAL: '10m',
+      EGRESS_ALLOWLIST: receiver.hostAndPort,
+      WEBHOOK_ALLOW_HTTP: 'true',
     },
   });
   [acme, beta] = [await service.tenant('acc_acme'), await service.tenant('acc_beta')];

@@ -180,7 +180,10 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
 
   async function settle({ subtaskId }: StepRef, attemptId: string, fault: AttemptFault | undefined): Promise<void> {
     const { outcome, begun, ending } = await records.settleAttempt({
-      ...{ ...ref, attemptId, ...(fault && { fault }), isLast: graph.isLast(subtaskId) },
+      ...ref,
+      attemptId,
+      ...(fault && { fault }),
+      isLast: graph.isLast(subtaskId),
       next: graph.readyAfter(subtaskId).map((each) => ({ subtaskId: each.subtaskId, key: nextKey() })),
     });
     switch (outcome.kind) {
@@ -336,7 +339,8 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
         const { granted: _used, ...again } = input;
         const [unused] = granted;
         await continueAsNew<typeof phase>({
-          ...{ ...again, detached: isDetached },
+          ...again,
+          detached: isDetached,
           ...(unused !== undefined && { granted: unused }),
         });
       }
@@ -363,7 +367,11 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
   }
 
   const ended = (status: PhaseResult['status'], costUsd: string | null): PhaseResult => ({
-    ...{ slug, iteration, status, changes, costUsd },
+    slug,
+    iteration,
+    status,
+    changes,
+    costUsd,
   });
 
   const result = await runSteps().catch(async (error: unknown) => {
@@ -377,7 +385,9 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
   // Red in the Temporal Web UI; the project reads the result from the failure.
   if (result.status === 'failed') {
     throw ApplicationFailure.create({
-      ...{ type: 'phase_failed', message: `phase ${slug} failed; its steps say why`, nonRetryable: true },
+      type: 'phase_failed',
+      message: `phase ${slug} failed; its steps say why`,
+      nonRetryable: true,
       details: [result],
     });
   }

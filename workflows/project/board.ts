@@ -54,7 +54,8 @@ export function createBoard(
     /** For the run of this workflow that follows. */
     listInFlight: (): PhaseInFlight[] =>
       [...inFlight].map(([slug, iteration]) => ({
-        ...{ slug, iteration },
+        slug,
+        iteration,
         ...(waits.has(slug) && { waits: Object.fromEntries(waits.get(slug)!) }),
       })),
     find: (slug: string): BoardPhase | undefined => bySlug.get(slug),

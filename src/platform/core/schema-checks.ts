@@ -20,7 +20,9 @@ const job = <Name extends keyof typeof Thread>(
   name: Name,
   title: string,
 ): Job<Parameters<(typeof Thread)[Name]>[0], string | undefined> => ({
-  ...{ name, title, timeoutMs: 10_000 },
+  name,
+  title,
+  timeoutMs: 10_000,
   module: new URL('./json-schema-thread.ts', import.meta.url),
 });
 const schemaJob = job('schemaJob', 'reading the schema');

@@ -15,7 +15,9 @@ const LOCK = 4_711_001;
 
 export async function migrate(databaseUrl: string): Promise<void> {
   const client = new pg.Client({
-    ...{ connectionString: databaseUrl, connectionTimeoutMillis: 15_000, application_name: APPLICATION_NAME },
+    connectionString: databaseUrl,
+    connectionTimeoutMillis: 15_000,
+    application_name: APPLICATION_NAME,
   });
   await client.connect();
   try {

@@ -102,7 +102,8 @@ export const sessionCaller = (claims: SessionClaims, stamp = { isStamped: false 
 const deploymentCaller = (actor: string, standing: Standing): Caller => ({
   workspaceId: INTERNAL_WORKSPACE,
   customerId: 'internal',
-  ...{ actor, standing },
+  actor,
+  standing,
 });
 
 /** What a session must be good for where the credential asks for more than one. */

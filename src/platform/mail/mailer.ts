@@ -60,7 +60,9 @@ function smtpMailer(url: string, from: string, log: Log): Mailer {
       // whole of it: each of the time-outs above begins again with every step.
       const mail = {
         to: [to].flat().map((address) => ({ name: '', address })),
-        ...{ subject, text, messageId },
+        subject,
+        text,
+        messageId,
         attachments: attachments.map((file) => ({ ...file, contentDisposition: 'attachment' as const })),
         signal: AbortSignal.timeout(2 * PATIENCE_MS),
       };

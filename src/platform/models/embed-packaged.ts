@@ -56,9 +56,13 @@ async function makeThread() {
   const { Piscina } = await import('piscina');
   return new Piscina<string[], number[][]>({
     filename: fileURLToPath(new URL('./embed-thread.ts', import.meta.url)),
-    ...{ minThreads: 0, maxThreads: 1, idleTimeout: IDLE_MS },
+    minThreads: 0,
+    maxThreads: 1,
+    idleTimeout: IDLE_MS,
     // It needs no setting of the service.
-    ...{ env: {}, argv: [], execArgv: [] },
+    env: {},
+    argv: [],
+    execArgv: [],
   });
 }
 

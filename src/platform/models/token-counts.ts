@@ -8,7 +8,9 @@ export type CountTokens = (text: string) => number | Promise<number>;
 const SMALL = 4_000;
 const job: Job<string, number> = {
   module: new URL('./tokens.ts', import.meta.url),
-  ...{ name: 'countTokens', title: 'counting tokens', timeoutMs: 10_000 },
+  name: 'countTokens',
+  title: 'counting tokens',
+  timeoutMs: 10_000,
 };
 
 export async function countTokensOf(text: string): Promise<number> {

@@ -138,7 +138,9 @@ export function createMeters() {
 function longest(registry: Registry, name: string, help: string) {
   let most = 0;
   new Gauge({
-    ...{ name, help, registers: [registry] },
+    name,
+    help,
+    registers: [registry],
     collect() {
       this.set(most);
       most = 0;

@@ -36,7 +36,9 @@ export function watchStalls({
     const suspects = [...ended.toReversed(), ...[...underWay].toReversed()].map(({ name }) => name());
     log.warn(
       {
-        ...{ stood_still_ms: Math.round(delayMs), own_ms: Math.round(ownMs), untold_before: untold },
+        stood_still_ms: Math.round(delayMs),
+        own_ms: Math.round(ownMs),
+        untold_before: untold,
         under_way: [...new Set(suspects)].slice(0, MAX_NAMED),
       },
       'the event loop stood still',

@@ -39,7 +39,12 @@ export const confined = (
   Labels: { [DEADLINE_LABEL]: String(deadline + DEADLINE_GRACE_MS) },
   // The image's own would run beside the command.
   Healthcheck: { Test: ['NONE'] },
-  ...{ AttachStdin: true, AttachStdout: true, AttachStderr: true, OpenStdin: true, StdinOnce: true, Tty: false },
+  AttachStdin: true,
+  AttachStdout: true,
+  AttachStderr: true,
+  OpenStdin: true,
+  StdinOnce: true,
+  Tty: false,
   HostConfig: {
     NetworkMode: 'none',
     ReadonlyRootfs: true,

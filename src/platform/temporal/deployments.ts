@@ -98,7 +98,10 @@ export async function listDeployments({ connection, namespace }: Connected): Pro
 /** All that begins, and all that goes along, is the version's from now on. The server refuses one that no worker serves. */
 export async function makeCurrent({ connection, namespace }: Connected, { deployment, buildId }: DeploymentVersion) {
   await connection.workflowService.setWorkerDeploymentCurrentVersion({
-    ...{ namespace, deploymentName: deployment, buildId, identity: IDENTITY },
+    namespace,
+    deploymentName: deployment,
+    buildId,
+    identity: IDENTITY,
   });
 }
 
@@ -109,7 +112,9 @@ export async function ramp(
   percentage: number,
 ) {
   await connection.workflowService.setWorkerDeploymentRampingVersion({
-    ...{ namespace, deploymentName: deployment, identity: IDENTITY },
+    namespace,
+    deploymentName: deployment,
+    identity: IDENTITY,
     ...(percentage === 0 ? { buildId: '' } : { buildId, percentage }),
   });
 }

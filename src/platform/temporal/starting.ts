@@ -97,7 +97,9 @@ export function createDeliveryStarter<Row extends { deliveryId: string }>(rows: 
         // Its workflow has ended without a record (terminated by hand): nothing will send it any more.
         if (!(await rows.start(row))) await rows.recordExhausted(row);
       },
-      ...{ noteStarted: rows.noteStarted, what: 'delivery', log: rows.log },
+      noteStarted: rows.noteStarted,
+      what: 'delivery',
+      log: rows.log,
     }),
   };
 }

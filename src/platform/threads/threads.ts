@@ -44,9 +44,14 @@ const longPlaces = createPlaces(MAX_THREADS - 1);
 async function makePool(): Promise<Piscina> {
   const { Piscina } = await import('piscina');
   return new Piscina({
-    ...{ minThreads: 0, maxThreads: MAX_THREADS, idleTimeout: IDLE_MS, resourceLimits: MEMORY },
+    minThreads: 0,
+    maxThreads: MAX_THREADS,
+    idleTimeout: IDLE_MS,
+    resourceLimits: MEMORY,
     // It needs no setting of the service.
-    ...{ env: {}, argv: [], execArgv: [] },
+    env: {},
+    argv: [],
+    execArgv: [],
   });
 }
 
@@ -95,7 +100,8 @@ async function runNow<Input, Output>(
     const threads = await (pool ??= makePool());
     timer = setTimeout(() => timeout.abort(), timeoutMs);
     return (await threads.run(input, {
-      ...{ filename: fileURLToPath(module), name },
+      filename: fileURLToPath(module),
+      name,
       signal: signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal,
     })) as Output;
   } catch (error) {

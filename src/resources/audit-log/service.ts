@@ -21,7 +21,11 @@ export const createAuditService = ({ store, log }: { store: AuditStore; log: Log
       return store.insert([
         { customerId, actor, action, target, change: summaryOf(body) },
         ...told.map(({ other, change }) => ({
-          ...{ customerId: other, actor: actorElsewhere(actor), action, target, change: summaryOf(change) },
+          customerId: other,
+          actor: actorElsewhere(actor),
+          action,
+          target,
+          change: summaryOf(change),
         })),
       ]);
     },
@@ -43,7 +47,13 @@ export const createAuditService = ({ store, log }: { store: AuditStore; log: Log
       const { rows, total } = await store.list(customerId, query);
       return {
         data: rows.map(({ id, createdAt: at, actor, action, target, change, status }) => ({
-          ...{ id, at, actor, action, target, change, status },
+          id,
+          at,
+          actor,
+          action,
+          target,
+          change,
+          status,
         })),
         meta: { total, limit: query.limit, offset: query.offset },
       };

@@ -54,7 +54,9 @@ const capsOf = (plan: Plan): string[] =>
 const UNPRICED = { monthly_idr_cents: null, monthly_usd_cents: null } as const;
 
 const paidTier = (key: PaidTier, name: string, tagline: string, support: string, planId: string): TierOnSale => ({
-  ...{ key, name, tagline },
+  key,
+  name,
+  tagline,
   monthly_idr_cents: LIST_PRICES[key].IDR,
   monthly_usd_cents: LIST_PRICES[key].USD,
   billing_plan_id: planId,
@@ -67,14 +69,28 @@ const paidTier = (key: PaidTier, name: string, tagline: string, support: string,
 /** @param planIds the provider's ids of the paid tiers */
 export const tiersOnSale = (planIds: Record<PaidTier, string>): TierOnSale[] => [
   {
-    ...{ key: 'free', name: 'Free', tagline: 'Try agents and pipelines.', ...UNPRICED, billing_plan_id: null },
-    ...{ can_provision_managed: false, caps: capsOf('free'), support: 'community', contact_only: false },
+    key: 'free',
+    name: 'Free',
+    tagline: 'Try agents and pipelines.',
+    ...UNPRICED,
+    billing_plan_id: null,
+    can_provision_managed: false,
+    caps: capsOf('free'),
+    support: 'community',
+    contact_only: false,
   },
   paidTier('starter', 'Starter', 'Agents that work every day.', 'email', planIds.starter),
   paidTier('pro', 'Pro', 'Pipelines that a team relies on.', 'priority', planIds.pro),
   {
-    ...{ key: 'scale', name: 'Scale', tagline: 'Without caps, by agreement.', ...UNPRICED, billing_plan_id: null },
-    ...{ can_provision_managed: false, caps: capsOf('scale'), support: 'dedicated', contact_only: true },
+    key: 'scale',
+    name: 'Scale',
+    tagline: 'Without caps, by agreement.',
+    ...UNPRICED,
+    billing_plan_id: null,
+    can_provision_managed: false,
+    caps: capsOf('scale'),
+    support: 'dedicated',
+    contact_only: true,
   },
 ];
 

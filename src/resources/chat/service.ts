@@ -95,8 +95,10 @@ export const createChatService = (deps: ChatServiceDependencies) => {
       const beside = ids.length === 0 ? [] : (await attachments.listOfThread(customerId, thread.id)).data;
       const files = [...new Set(ids)].map((wanted) => found(beside.find((file) => file.id === wanted)));
       const { run_id, status } = await runs.create(caller, {
-        ...{ agent: agent ?? thread.agentSlug, transport: 'rest' },
-        ...{ prompt: promptOf(content, files), thread_id: thread.id },
+        agent: agent ?? thread.agentSlug,
+        transport: 'rest',
+        prompt: promptOf(content, files),
+        thread_id: thread.id,
       });
       await store.touch(customerId, thread.id, titleFrom(content));
       return { message_id: `${run_id}:user`, run_id, status };
@@ -118,6 +120,10 @@ export const createChatService = (deps: ChatServiceDependencies) => {
 };
 
 const wire = ({ id, title, agentSlug, createdBy, createdAt, updatedAt }: ThreadRow) => ({
-  ...{ id, title, agent: agentSlug, created_by: createdBy },
-  ...{ created_at: createdAt, updated_at: updatedAt },
+  id,
+  title,
+  agent: agentSlug,
+  created_by: createdBy,
+  created_at: createdAt,
+  updated_at: updatedAt,
 });

@@ -35,7 +35,8 @@ export const createFlagStore = (db: Database) => ({
 
   async put(name: string, { enabled, description, workspaces: exceptions, updatedBy }: FlagValues): Promise<FlagRow> {
     const given = {
-      ...{ enabled, updatedBy },
+      enabled,
+      updatedBy,
       ...(description !== undefined && { description }),
       ...(exceptions !== undefined && { workspaces: exceptions }),
     };

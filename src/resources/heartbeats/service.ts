@@ -24,16 +24,23 @@ export const triggersOfHeartbeats =
   (row: HeartbeatRow, workspaceId: string): Trigger => {
     const { customerId, id, agentSlug, name, revision, enabled, intervalS } = row;
     const input: ScheduledJobInput = {
-      ...{ customerId, workspaceId, source: { kind: 'heartbeat', id }, split: areQueuesSplit(config) },
+      customerId,
+      workspaceId,
+      source: { kind: 'heartbeat', id },
+      split: areQueuesSplit(config),
       limits: { maxTurns: config.RUN_MAX_TURNS, maxTokens: config.RUN_MAX_TOKENS },
     };
     return {
       scheduleId: `${heartbeatPrefix(config)}${id}`,
-      ...{ revision, enabled, when: { everyMs: intervalS * 1_000 } },
+      revision,
+      enabled,
+      when: { everyMs: intervalS * 1_000 },
       workflowType: SCHEDULED_JOB,
       taskQueue: queueName(config, 'orchestration'),
       args: [input],
-      ...{ workspaceId, agent: agentSlug, note: name },
+      workspaceId,
+      agent: agentSlug,
+      note: name,
     };
   };
 
@@ -67,8 +74,11 @@ export const createHeartbeatService = ({ store, workspaces, triggerOf, follow }:
 
     async create({ customerId, workspaceId }: Caller, body: NewHeartbeat) {
       const heartbeat = {
-        ...{ name: body.name, agentSlug: body.agent_slug, prompt: body.prompt },
-        ...{ intervalS: body.interval_s, enabled: body.enabled },
+        name: body.name,
+        agentSlug: body.agent_slug,
+        prompt: body.prompt,
+        intervalS: body.interval_s,
+        enabled: body.enabled,
       };
       const row = await workspaces.whileOpen(customerId, () => store.insert(customerId, heartbeat));
       await follow.change(triggerOf(row, workspaceId), () => store.delete(customerId, row.id));
@@ -99,7 +109,11 @@ export const createHeartbeatService = ({ store, workspaces, triggerOf, follow }:
 };
 
 const valuesOf = ({ name, agentSlug, prompt, intervalS, enabled }: HeartbeatRow) => ({
-  ...{ name, agentSlug, prompt, intervalS, enabled },
+  name,
+  agentSlug,
+  prompt,
+  intervalS,
+  enabled,
 });
 
 const wire = (row: HeartbeatRow) => ({

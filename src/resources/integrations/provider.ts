@@ -58,10 +58,16 @@ export const BASE_URL = 'server.base_url';
 export const DEFAULT_MODEL = 'models.default';
 
 export const token = (key: string, label: string, { required = true } = {}): Slot => ({
-  ...{ where: 'customer_token', key, label, required },
+  where: 'customer_token',
+  key,
+  label,
+  required,
 });
 export const secret = (key: string, label: string, { required = false } = {}): Slot => ({
-  ...{ where: 'secrets', key, label, required },
+  where: 'secrets',
+  key,
+  label,
+  required,
 });
 export const address = (key: string, label: string, options?: { required: boolean }): Slot => ({
   ...secret(key, label, options),

@@ -53,7 +53,10 @@ export const createIntegrationService = (options: IntegrationServiceOptions) => 
   const summaryOf = (integration: Integration, given: Given) => {
     const { slug, name, category, description, slots, extras = [] } = integration;
     return {
-      ...{ slug, name, category, description },
+      slug,
+      name,
+      category,
+      description,
       is_configured: isConfigured(slots, given),
       status: statusOf(slots, given),
       credentials_required: slots.filter(({ required }) => required).length,

@@ -81,7 +81,9 @@ export async function releaseConfirmed(db: Database, which: SQL): Promise<string
   const released = await db.orm
     .update(outputDeliveries)
     .set({
-      ...{ status: 'pending', completedAt: null, lastError: null },
+      status: 'pending',
+      completedAt: null,
+      lastError: null,
       dueAt: sql`default`,
       redeliveries: sql`${outputDeliveries.redeliveries} + 1`,
     })

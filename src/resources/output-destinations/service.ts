@@ -210,16 +210,27 @@ const wire = ({
   updatedAt,
   ...circuit
 }: DestinationRow) => ({
-  ...{ id, name, kind, config, workflow_slugs: workflowSlugs, enabled },
-  ...{ failing_since: circuit.failingSince, paused_at: circuit.pausedAt },
-  ...{ created_at: createdAt, updated_at: updatedAt },
+  id,
+  name,
+  kind,
+  config,
+  workflow_slugs: workflowSlugs,
+  enabled,
+  failing_since: circuit.failingSince,
+  paused_at: circuit.pausedAt,
+  created_at: createdAt,
+  updated_at: updatedAt,
 });
 
 const sample = (): Output => ({
   deliveryId: newUuid(),
   project: { id: 'sample', title: 'Sample', workflowSlug: 'sample', workflowVersion: 1 },
   artifact: {
-    ...{ id: newUuid(), phaseSlug: 'sample', version: 1, schemaSlug: 'sample', createdAt: new Date() },
+    id: newUuid(),
+    phaseSlug: 'sample',
+    version: 1,
+    schemaSlug: 'sample',
+    createdAt: new Date(),
     content: '# It works\n\nThis is a sample: somebody tested this output destination.\n',
   },
 });
@@ -238,7 +249,9 @@ function startDelivery(temporal: Temporal, settings: Settings, delivery: Startab
         taskQueue: queueName(settings, 'orchestration'),
         args: [
           {
-            ...{ deliveryId, redelivery, kind },
+            deliveryId,
+            redelivery,
+            kind,
             retry: { initialMs: settings.WEBHOOK_RETRY_INITIAL },
             timeoutMs: settings.OUTPUT_TIMEOUT,
             split: areQueuesSplit(settings),

@@ -266,7 +266,10 @@ export const createDestinationStore = (db: Database, { pauseAfterMs = PAUSE_AFTE
       const [again] = await db.orm
         .update(outputDeliveries)
         .set({
-          ...{ status: 'pending', completedAt: null, lastError: null, withheldFrom: [] },
+          status: 'pending',
+          completedAt: null,
+          lastError: null,
+          withheldFrom: [],
           dueAt: sql`default`,
           redeliveries: sql`${outputDeliveries.redeliveries} + 1`,
         })
@@ -313,7 +316,9 @@ export const createDestinationStore = (db: Database, { pauseAfterMs = PAUSE_AFTE
     async recordDelivered(ref: OutputDeliveryRef, withheldFrom: readonly string[]): Promise<void> {
       await moveCircuit(destinationOf(ref), true);
       await recordWaiting(ref, withheldFrom, {
-        ...{ status: 'delivered', lastError: null, withheldFrom: [...withheldFrom] },
+        status: 'delivered',
+        lastError: null,
+        withheldFrom: [...withheldFrom],
         completedAt: sql`now()`,
       });
     },
@@ -334,7 +339,8 @@ export const createDestinationStore = (db: Database, { pauseAfterMs = PAUSE_AFTE
       await db.orm
         .update(outputDeliveries)
         .set({
-          ...{ status: 'failed', completedAt: sql`now()` },
+          status: 'failed',
+          completedAt: sql`now()`,
           lastError: sql`coalesce(${outputDeliveries.lastError}, 'no attempt came to an end')`,
         })
         .where(pending(ref));

@@ -130,7 +130,9 @@ export const createProjectService = (deps: ProjectServiceDependencies) => {
       take: store.takeUnstarted,
       load: store.loadUnstarted,
       start: ({ id }) => withinDeadline(temporal, () => starter.start(id)),
-      ...{ noteStarted: store.noteStarted, what: 'project', log },
+      noteStarted: store.noteStarted,
+      what: 'project',
+      log,
     }),
 
     create: (caller: Caller, body: ProjectRequest) => accept(caller, body, 'session'),
@@ -223,7 +225,11 @@ export const createProjectService = (deps: ProjectServiceDependencies) => {
         project_id: projectId,
         ...sums,
         tasks: tasks.map(({ id, phase_slug, task_kind, cost_budget_usd, cost_usd }) => ({
-          ...{ task_id: id, phase_slug, task_kind, budget_usd: cost_budget_usd, spent_usd: cost_usd },
+          task_id: id,
+          phase_slug,
+          task_kind,
+          budget_usd: cost_budget_usd,
+          spent_usd: cost_usd,
         })),
       };
     },

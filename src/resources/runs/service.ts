@@ -134,7 +134,9 @@ export const createRunService = (deps: RunServiceDependencies) => {
       take: store.takeUnstarted,
       load: store.loadUnstarted,
       start: (run) => withinDeadline(temporal, () => start(run)),
-      ...{ noteStarted: store.noteStarted, what: 'run', log },
+      noteStarted: store.noteStarted,
+      what: 'run',
+      log,
     }),
 
     /** A run that Temporal has lost goes on with its latest recorded turn, whose calls have no results yet. */
@@ -160,10 +162,15 @@ export const createRunService = (deps: RunServiceDependencies) => {
     async retry(caller: Caller, runId: string) {
       const { agent, transport, prompt, override } = await findLive(caller, runId);
       return accept(caller, {
-        ...{ agent, transport, prompt, override },
+        agent,
+        transport,
+        prompt,
+        override,
         // A limit on what the first one could spend is one on this too.
         costBudgetUsd: override?.cost_budget_usd as string | undefined,
-        ...{ threadId: null, channelId: null, conversation: null },
+        threadId: null,
+        channelId: null,
+        conversation: null,
       });
     },
 

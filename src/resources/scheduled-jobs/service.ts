@@ -127,7 +127,13 @@ function requireCron(cron: string): void {
 }
 
 const valuesOf = ({ name, cron, agentSlug, brief, enabled, model, reasoning }: JobRow) => ({
-  ...{ name, cron, agentSlug, brief, enabled, model, reasoning },
+  name,
+  cron,
+  agentSlug,
+  brief,
+  enabled,
+  model,
+  reasoning,
 });
 
 const wireJob = (row: JobRow) => ({
@@ -147,7 +153,11 @@ const wireJob = (row: JobRow) => ({
 const wireBuiltin = (job: BuiltinJob, override: OverrideRow | undefined) => {
   const enabled = override?.enabled ?? job.enabled;
   return {
-    ...{ id: job.id, kind: job.kind, agent: job.agent, description: job.description, enabled },
+    id: job.id,
+    kind: job.kind,
+    agent: job.agent,
+    description: job.description,
+    enabled,
     schedule: override?.cron ?? readableCron(job.cron),
     next_run_at: enabled ? nextRun(override?.cron ?? job.cron) : null,
   };

@@ -21,7 +21,10 @@ export const jobPrefix = ({ TASK_QUEUE_PREFIX }: Pick<Config, 'TASK_QUEUE_PREFIX
 type Source = ScheduledJobInput['source'];
 
 const inputOf = (config: Settings, customerId: string, workspaceId: string, source: Source): ScheduledJobInput => ({
-  ...{ customerId, workspaceId, source, split: areQueuesSplit(config) },
+  customerId,
+  workspaceId,
+  source,
+  split: areQueuesSplit(config),
   limits: { maxTurns: config.RUN_MAX_TURNS, maxTokens: config.RUN_MAX_TOKENS },
 });
 
@@ -37,7 +40,9 @@ export const triggersOfJobs =
       workflowType: SCHEDULED_JOB,
       taskQueue: queueName(config, 'orchestration'),
       args: [inputOf(config, customerId, workspaceId, { kind: 'job', n })],
-      ...{ workspaceId, agent: agentSlug, note: name },
+      workspaceId,
+      agent: agentSlug,
+      note: name,
     };
   };
 
@@ -57,7 +62,9 @@ export const triggersOfOverrides =
       workflowType: isSystem ? SYSTEM_JOB : SCHEDULED_JOB,
       taskQueue: queueName(config, 'orchestration'),
       args: [isSystem ? system : inputOf(config, customerId, workspaceId, { kind: 'builtin', id: jobId })],
-      ...{ workspaceId, agent: job.agent ?? '', note: job.description },
+      workspaceId,
+      agent: job.agent ?? '',
+      note: job.description,
     };
   };
 

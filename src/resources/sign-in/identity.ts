@@ -70,7 +70,9 @@ export function createIdentityCaller({ settings, members, believedFrom, cooldown
   }
   const fetch = plainFetch(settings);
   const options = {
-    ...{ cacheMaxAge: KEYS_MAX_AGE_MS, cooldownDuration: cooldownMs, timeoutDuration: settings.RESPONSE_TIMEOUT },
+    cacheMaxAge: KEYS_MAX_AGE_MS,
+    cooldownDuration: cooldownMs,
+    timeoutDuration: settings.RESPONSE_TIMEOUT,
     [customFetch]: (url: string, init: RequestInit) => fetch(url, init),
   };
   const url = new URL(address);
@@ -94,7 +96,8 @@ export function createIdentityCaller({ settings, members, believedFrom, cooldown
     const from = known ? await believedFrom(known.customerId, actor.toLowerCase()) : 0;
     if (from > (claims.iat ?? 0)) throw new Problem('auth_required');
     return {
-      ...{ workspaceId, customerId: known?.customerId ?? slug },
+      workspaceId,
+      customerId: known?.customerId ?? slug,
       actor,
       standing: standingIn(workspaceId, (isConfirmed && known?.role) || undefined),
       isArchived: known?.isArchived ?? false,

@@ -33,7 +33,12 @@ export function createSessions({ store, secret, ttlMs }: SessionsOptions) {
 
     sign(email: string, { workspaceId, customerId, role }: Membership, iat: number) {
       const claims: SessionClaims = {
-        ...{ sub: email, email, workspace: workspaceId, customer_id: customerId, role, iat },
+        sub: email,
+        email,
+        workspace: workspaceId,
+        customer_id: customerId,
+        role,
+        iat,
         exp: iat + Math.floor(ttlMs / 1_000),
       };
       return { session: signSession(claims, secret), claims };

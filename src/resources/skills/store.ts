@@ -184,7 +184,11 @@ export const createSkillStore = (db: Database) => ({
     const builtin = [...builtinSkills.values()]
       .filter(({ slug, agents }) => !taken.has(slug) && (agents.includes(agent) || given.includes(slug)))
       .map(({ slug, title, description, body }) => ({
-        ...{ slug, title, description, alwaysLoad: false, body: given.includes(slug) ? body : null },
+        slug,
+        title,
+        description,
+        alwaysLoad: false,
+        body: given.includes(slug) ? body : null,
       }));
     return [...builtin, ...rows.map(({ name, ...row }) => ({ ...row, title: titleOf(name) }))];
   },

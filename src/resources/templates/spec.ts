@@ -27,7 +27,9 @@ export type CheckedSpec = { spec: WorkflowSpec } | { faults: string[] };
 
 const job: Job<Record<string, unknown>, CheckedSpec> = {
   module: new URL('./spec.ts', import.meta.url),
-  ...{ name: 'checkSpec', title: 'checking the spec', timeoutMs: 20_000 },
+  name: 'checkSpec',
+  title: 'checking the spec',
+  timeoutMs: 20_000,
 };
 
 /** @throws Problem bad_request, beginning with `invalid spec: ` */

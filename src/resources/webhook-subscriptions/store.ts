@@ -374,7 +374,8 @@ export const createWebhookStore = (db: Database, { pauseAfterMs = PAUSE_AFTER_MS
       const [again] = await db.orm
         .update(webhookDeliveries)
         .set({
-          ...{ status: 'pending', completedAt: null },
+          status: 'pending',
+          completedAt: null,
           redeliveries: sql`${webhookDeliveries.redeliveries} + 1`,
           dueAt: sql`default`,
         })

@@ -41,8 +41,14 @@ function caps(
   receivers: number | null,
 ): Record<CappedResource, number | null> {
   return {
-    ...{ runs_per_day, api_keys, agents, custom_tools, custom_skills, cold_memory_entries },
-    ...{ webhook_endpoints: receivers, output_destinations: receivers },
+    runs_per_day,
+    api_keys,
+    agents,
+    custom_tools,
+    custom_skills,
+    cold_memory_entries,
+    webhook_endpoints: receivers,
+    output_destinations: receivers,
   };
 }
 

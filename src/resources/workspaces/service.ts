@@ -123,7 +123,8 @@ export const createWorkspaceService = (deps: WorkspaceServiceDependencies) => {
   /** What has lost its workflow has failed. */
   const recordLost = (row: WorkspaceRow): Promise<void> =>
     store.recordProvisioningFailed(row, {
-      ...{ code: 'provisioning_lost', message: 'the provisioning ended without a result' },
+      code: 'provisioning_lost',
+      message: 'the provisioning ended without a result',
     });
   const load = async (ids: readonly string[]) =>
     (await store.loadMany(ids)).map((row) => ({ id: row.identityWorkspaceId, row }));
@@ -276,7 +277,8 @@ export const createWorkspaceService = (deps: WorkspaceServiceDependencies) => {
         if (!(await startProvisioning(row))) await recordLost(row);
       },
       noteStarted: (ids) => store.noteStarted(ids.map(customerIdOf)),
-      ...{ what: 'workspace', log },
+      what: 'workspace',
+      log,
     }),
 
     /** A chore: settles provisionings that have lost their workflow. */

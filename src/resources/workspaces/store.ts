@@ -46,9 +46,18 @@ export const createWorkspaceStore = (db: Database) => {
     const [row] = await db.orm
       .update(workspaces)
       .set({
-        ...{ ...asked, grantedPlan: isGranted ? asked.plan : kept },
-        ...{ status: 'pending', ...SOON, ...NO_ERROR, ...NEXT_GENERATION, provisioned: {} },
-        ...{ archivedAt: null, readyAt: null, runtimeBaseUrl: null, infraChargedUntil: null, createdAt: sql`now()` },
+        ...asked,
+        grantedPlan: isGranted ? asked.plan : kept,
+        status: 'pending',
+        ...SOON,
+        ...NO_ERROR,
+        ...NEXT_GENERATION,
+        provisioned: {},
+        archivedAt: null,
+        readyAt: null,
+        runtimeBaseUrl: null,
+        infraChargedUntil: null,
+        createdAt: sql`now()`,
         // What has no answer yet is the request that makes it again.
         auditFrom: sql`(select max(id) from audit_log a where a.customer_id = ${workspaces.customerId} and a.status is not null)`,
       })
@@ -105,9 +114,13 @@ export const createWorkspaceStore = (db: Database) => {
         const [made] = await db.orm
           .insert(workspaces)
           .values({
-            ...{ identityWorkspaceId: workspaceId, customerId: customerIdOf(workspaceId), plan, config },
+            identityWorkspaceId: workspaceId,
+            customerId: customerIdOf(workspaceId),
+            plan,
+            config,
             grantedPlan: isGranted ? plan : null,
-            ...{ status: 'pending', generation: 1 },
+            status: 'pending',
+            generation: 1,
           })
           .onConflictDoNothing()
           .returning();
@@ -169,7 +182,10 @@ export const createWorkspaceStore = (db: Database) => {
       const [row] = await db.orm
         .update(workspaces)
         .set({
-          ...{ status, ...SOON, ...NEXT_GENERATION, destroyingSince: null },
+          status,
+          ...SOON,
+          ...NEXT_GENERATION,
+          destroyingSince: null,
           ...(status === 'ready' && { readyAt: sql`now()` }),
           ...(runtimeBaseUrl !== undefined && { runtimeBaseUrl }),
           errorCode: isFailed ? (errorCode ?? 'set_by_operator') : null,

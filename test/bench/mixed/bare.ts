@@ -40,7 +40,9 @@ export async function besideBare(
       return runWorkflowId((await client.api('dispatch a run', 'POST', '/v1/runs', body)).run_id);
     },
     result: (workflowId) => temporal.workflow.result(workflowId),
-    ...{ check: refuse, acceptPipeline: refuse, stop: refuse },
+    check: refuse,
+    acceptPipeline: refuse,
+    stop: refuse,
   };
   const accepts = { product: [] as number[], bare: [] as number[] };
   const timed = (system: System, into: number[]): System => ({

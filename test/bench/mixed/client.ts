@@ -43,7 +43,8 @@ export function countRequests({ replicas, apiKey, session }: Deployment): Counti
     const from = performance.now();
     const counted = (status: number) => samples.push({ kind, status, ms: performance.now() - from });
     const answer = await request(`${bases[turn++ % bases.length]}${path}`, {
-      ...{ dispatcher, method },
+      dispatcher,
+      method,
       headers: { ...credentials, ...(body !== undefined && { 'content-type': 'application/json' }) },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }).catch((error: unknown) => {

@@ -188,7 +188,12 @@ export function figuresOf({ date, node, cores, cpu, units, traffic }: LoadReport
   if (!units) throw new Error('--record needs the section units');
   const per = ({ cpuMs, rows, bytes, walBytes, temporalActions, historyEvents, historyBytes, ...cost }: UnitCost) => ({
     cpuMs: { api: cpuMs.api, worker: cpuMs.worker, postgres: cpuMs.postgres, temporal: cpuMs.temporal },
-    ...{ rows, bytes, walBytes, temporalActions, historyEvents, historyBytes },
+    rows,
+    bytes,
+    walBytes,
+    temporalActions,
+    historyEvents,
+    historyBytes,
     queries: cost.statements.api + cost.statements.worker,
     httpRequests: cost.requests,
   });

@@ -78,7 +78,11 @@ export async function trafficStep(
   const errors = samples.filter(isError);
   const count = (kind: string) => done.filter((one) => one.kind === kind).length;
   const result: StepResult = {
-    ...{ callers, seconds, cpuMs, failures, seen: await seen() },
+    callers,
+    seconds,
+    cpuMs,
+    failures,
+    seen: await seen(),
     requestsPerS: samples.length / seconds,
     runsPerS: count('run') / seconds,
     projectsPerS: count('project') / seconds,

@@ -84,7 +84,10 @@ export async function unitCosts(
       temporalActions: average(({ actions }) => actions),
       historyEvents: average(({ events }) => events),
       historyBytes: average((execution) => execution.bytes),
-      ...{ rows, bytes, walBytes, tables },
+      rows,
+      bytes,
+      walBytes,
+      tables,
       p50Ms: percentile(
         done.map(({ ms }) => ms),
         50,

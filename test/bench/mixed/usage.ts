@@ -17,7 +17,10 @@ export const PARTS = ['api', 'worker', 'postgres', 'temporal'] as const;
 export type ByPart = Record<(typeof PARTS)[number], number>;
 
 export const byPart = (of: (part: keyof ByPart) => number): ByPart => ({
-  ...{ api: of('api'), worker: of('worker'), postgres: of('postgres'), temporal: of('temporal') },
+  api: of('api'),
+  worker: of('worker'),
+  postgres: of('postgres'),
+  temporal: of('temporal'),
 });
 
 const pidsOf = ({ replicas, postgres, pids }: Deployment): Record<keyof ByPart, number[]> => {
@@ -41,7 +44,8 @@ export function memoryByProcess(deployment: Deployment): Record<string, number> 
     ...Object.fromEntries(
       deployment.replicas.map(({ name, running }) => [name, running ? memoryOf([running.child.pid!]) : 0]),
     ),
-    ...{ postgres: memoryOf(pids.postgres), temporal: memoryOf(pids.temporal) },
+    postgres: memoryOf(pids.postgres),
+    temporal: memoryOf(pids.temporal),
   };
 }
 

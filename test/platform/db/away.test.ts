@@ -16,7 +16,9 @@ beforeAll(async () => {
   wire = await startTcpProxy(url.host);
   url.host = wire.address;
   db = createDatabase({
-    ...{ url: url.href, poolSize: 2, patienceMs: 500 },
+    url: url.href,
+    poolSize: 2,
+    patienceMs: 500,
     deadlines: { urgentMs: 300, otherMs: 2_000 },
   });
 });

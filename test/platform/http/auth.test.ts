@@ -100,7 +100,9 @@ describe('session', () => {
   // Guards: who a caller is comes from the claims; what the stamp opens never does.
   test('caller', () => {
     expect(sessionCaller(claims)).toEqual({
-      ...{ workspaceId: 'acc_acme', customerId: 'acme', actor: 'ana@example.com' },
+      workspaceId: 'acc_acme',
+      customerId: 'acme',
+      actor: 'ana@example.com',
       standing: standingIn('acc_acme', 'owner'),
     });
     expect(can(sessionCaller(claims), 'admin.routes')).toBe(false);

@@ -14,7 +14,9 @@ test('a silent database is seen', async () => {
   const page = metricsPage({
     meters: { registry: new Registry() } as unknown as Meters,
     poolUse: () => ({ used: 1, idle: 0, waiting: 3 }),
-    ...{ askDatabase: silent, readBacklog: silent, askTemporal: async () => {} },
+    askDatabase: silent,
+    readBacklog: silent,
+    askTemporal: async () => {},
   });
   const sent = new Promise<string>((resolve) => {
     const response = { type: () => ({ send: resolve }) } as unknown as Response;

@@ -183,7 +183,8 @@ describe.each(['in process', 'over HTTP'] as const)('%s', (mode) => {
   ])('%s is not passed on', async (_name, cookie) => {
     for (const path of ['/v1/runs', '/metrics', '/readyz']) {
       expect(await proxied(path, { headers: { cookie } })).toMatchObject({
-        ...{ status: 401, body: { detail: 'auth_required' } },
+        status: 401,
+        body: { detail: 'auth_required' },
       });
     }
     expect(seen).toBeUndefined();

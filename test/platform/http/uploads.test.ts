@@ -27,8 +27,14 @@ let keep: (all: readonly ReceivedFile[]) => Promise<unknown>;
 let keys = 0;
 
 const attach = endpoint({
-  ...{ id: 'kites.attach', surface: 'public', credential: 'api-key', summary: 'Test' },
-  ...{ method: 'post', path: '/v1/kites', uploads: LIMITS, status: 201 },
+  id: 'kites.attach',
+  surface: 'public',
+  credential: 'api-key',
+  summary: 'Test',
+  method: 'post',
+  path: '/v1/kites',
+  uploads: LIMITS,
+  status: 201,
   reply: z.object({ seen: z.unknown() }),
 });
 const served = serve([
@@ -71,7 +77,9 @@ test('receives files', async () => {
       [large, expect.stringContaining('Drache-ä 🪁.md'), 'text/markdown'],
       ['b', 'kite.txt', 'text/plain'],
     ].map(([text, filename, contentType]) => ({
-      ...{ key: expect.stringMatching(/^kites\/\d+$/), filename, contentType },
+      key: expect.stringMatching(/^kites\/\d+$/),
+      filename,
+      contentType,
       sizeBytes: Buffer.byteLength(text as string),
       sha256: createHash('sha256')
         .update(text as string)
@@ -221,8 +229,12 @@ test.each([
 // Guards: the document tells clients where the files go, how many, and how it is refused.
 test('is documented', () => {
   const document = openApiDocument({
-    ...{ title: 'Kites', description: 'Test', version: '1', servers: [] },
-    ...{ surface: 'public', endpoints: [attach as unknown as Endpoint] },
+    title: 'Kites',
+    description: 'Test',
+    version: '1',
+    servers: [],
+    surface: 'public',
+    endpoints: [attach as unknown as Endpoint],
   });
   const { requestBody, responses } = document.paths!['/v1/kites']!.post!;
   expect(requestBody).toMatchObject({

@@ -44,8 +44,12 @@ describe('without a mail server', () => {
     await mailer(undefined, level).send(MAIL);
     expect(lines.map((line) => JSON.parse(line))).toEqual([
       expect.objectContaining({
-        ...{ event: 'mail', to: MAIL.to, subject: MAIL.subject, text: MAIL.text },
-        ...{ challenge_id: 'an-id', code: '123456' },
+        event: 'mail',
+        to: MAIL.to,
+        subject: MAIL.subject,
+        text: MAIL.text,
+        challenge_id: 'an-id',
+        code: '123456',
       }),
     ]);
     expect(mailer(undefined).delivery(MAIL.to)).toMatch(/^log:.*"mail"/);
@@ -62,7 +66,10 @@ describe('with one', () => {
     await send(MAIL);
     expect(mails).toEqual([
       {
-        ...{ from: 'service@example.com', to: ['owner@example.com'], user: MAIL_USER, isEncrypted: true },
+        from: 'service@example.com',
+        to: ['owner@example.com'],
+        user: MAIL_USER,
+        isEncrypted: true,
         text: expect.stringContaining('Code: 123456'),
       },
     ]);

@@ -329,8 +329,14 @@ test('has an end that no number of tokens moves', async () => {
   const resolved = small.resolve({ model: 'auto', prompt: 'hello' }, small.credentials());
   await expect(
     small.call({
-      ...{ resolved, credentials: small.credentials(), messages: [user('hello')], system: '', tools: [] },
-      ...{ maxOutputTokens: 60_000, timeoutMs: 20_000, signal: new AbortController().signal },
+      resolved,
+      credentials: small.credentials(),
+      messages: [user('hello')],
+      system: '',
+      tools: [],
+      maxOutputTokens: 60_000,
+      timeoutMs: 20_000,
+      signal: new AbortController().signal,
     }),
   ).rejects.toMatchObject({ code: 'model_reply_too_long', message: expect.stringContaining('MODEL_MAX_REPLY_MB') });
   await server.requests[0]!.closed;
@@ -376,7 +382,8 @@ test.each<[string, provider.Reply, unknown]>([
   server.script(reply);
   const told: unknown[] = [];
   await failureOf({
-    ...{ timeoutMs: 1_000, tools: [{ ...searchTool, name: 'search' }] },
+    timeoutMs: 1_000,
+    tools: [{ ...searchTool, name: 'search' }],
     onAborted: (usage) => void told.push(usage),
   });
   expect(told).toEqual(billed === undefined ? [] : [billed]);

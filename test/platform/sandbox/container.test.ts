@@ -72,7 +72,12 @@ test('asks for a container with nothing', async () => {
     NetworkDisabled: true,
     Labels: { [DEADLINE_LABEL]: expect.stringMatching(/^\d+$/) },
     Healthcheck: { Test: ['NONE'] },
-    ...{ AttachStdin: true, AttachStdout: true, AttachStderr: true, OpenStdin: true, StdinOnce: true, Tty: false },
+    AttachStdin: true,
+    AttachStdout: true,
+    AttachStderr: true,
+    OpenStdin: true,
+    StdinOnce: true,
+    Tty: false,
     HostConfig: {
       NetworkMode: 'none',
       ReadonlyRootfs: true,

@@ -62,7 +62,10 @@ test('a rollout', async () => {
   const { temporal } = service.runtime;
   const use = (buildId: string) => eventually(() => makeCurrent(temporal, { deployment, buildId }));
   const versions = createProbes({
-    ...{ temporal, store: { ping: async () => {} }, files: createFileStore(service.runtime.config), providers: [] },
+    temporal,
+    store: { ping: async () => {} },
+    files: createFileStore(service.runtime.config),
+    providers: [],
     disk: service.services.disk,
     config: { ...service.runtime.config, WORKER_DEPLOYMENT: deployment },
   })['workers.version']!;
@@ -94,7 +97,8 @@ test('a rollout', async () => {
   expect(await listDeployments(temporal)).toContain(deployment);
   await eventually(async () =>
     expect(await describeDeployment(temporal, deployment)).toEqual({
-      ...{ deployment, current: 'v2' },
+      deployment,
+      current: 'v2',
       versions: [
         { build_id: 'v2', state: 'current' },
         { build_id: 'v1', state: 'draining' },
@@ -125,7 +129,7 @@ test('a rollout', async () => {
 test('from workers without a version', async () => {
   for (const worker of running.splice(0)) await worker.close();
   const { temporal } = service.runtime;
-  const clear = { ...{ namespace: temporal.namespace, deploymentName: deployment }, ignoreMissingTaskQueues: true };
+  const clear = { namespace: temporal.namespace, deploymentName: deployment, ignoreMissingTaskQueues: true };
   await temporal.connection.workflowService.setWorkerDeploymentCurrentVersion({ ...clear, buildId: '' });
   const plain = await service.startWorker();
   const projectId = await startProject(acme, 'gated');

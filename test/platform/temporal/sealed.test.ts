@@ -36,7 +36,8 @@ afterAll(() => service?.close());
 async function rawHistory(workflowId: string): Promise<any[]> {
   const { connection, namespace } = service.runtime.temporal;
   const { history } = await connection.workflowService.getWorkflowExecutionHistory({
-    ...{ namespace, execution: { workflowId } },
+    namespace,
+    execution: { workflowId },
   });
   return JSON.parse(JSON.stringify(history!.events));
 }
@@ -81,7 +82,8 @@ describe('what Temporal keeps', () => {
       const events = await rawHistory(`run-${run.run_id}`);
       expect([...readableIn(events)]).toEqual([]);
       expect(events.at(-1).workflowExecutionFailedEventAttributes?.failure).toMatchObject({
-        ...{ message: 'Encoded failure', encodedAttributes: expect.anything() },
+        message: 'Encoded failure',
+        encodedAttributes: expect.anything(),
       });
     });
   });

@@ -12,8 +12,16 @@ afterAll(() => temporal?.close());
 test('a schedule is brought in line while somebody else deletes it', async () => {
   const triggers = createTriggers(temporal);
   const triggerOf = (n: number, revision: number): Trigger => ({
-    ...{ scheduleId: `${temporal.queuePrefix}race/${n}`, revision, enabled: true, when: { cron: '0 3 * * *' } },
-    ...{ workflowType: 'scheduledJob', taskQueue: 'nobody', args: [{}], workspaceId: 'acc_none', agent: '', note: '' },
+    scheduleId: `${temporal.queuePrefix}race/${n}`,
+    revision,
+    enabled: true,
+    when: { cron: '0 3 * * *' },
+    workflowType: 'scheduledJob',
+    taskQueue: 'nobody',
+    args: [{}],
+    workspaceId: 'acc_none',
+    agent: '',
+    note: '',
   });
   for (const round of [1, 2, 3, 4]) {
     const numbers = [...Array(30).keys()].map((n) => 100 * round + n);

@@ -8,7 +8,9 @@ const MB = 1_024 * 1_024;
 afterAll(closeThreads);
 
 const job = (name: keyof typeof Jobs, timeoutMs = 60_000): Job<unknown, unknown> => ({
-  ...{ name, title: `the ${name} job`, timeoutMs },
+  name,
+  title: `the ${name} job`,
+  timeoutMs,
   module: new URL('./jobs.ts', import.meta.url),
 });
 

@@ -4,7 +4,11 @@ import { createSkillSection } from '../../../src/resources/agent-context/skill-s
 import type { OfferedSkill } from '../../../src/resources/skills/model.ts';
 
 const skill = (slug: string, more: Partial<OfferedSkill> = {}): OfferedSkill => ({
-  ...{ slug, title: `Title of ${slug}`, description: null, alwaysLoad: false, body: null },
+  slug,
+  title: `Title of ${slug}`,
+  description: null,
+  alwaysLoad: false,
+  body: null,
   ...more,
 });
 const sectionOf = (skills: OfferedSkill[], stepSkills?: string[]) =>

@@ -53,7 +53,9 @@ test('keeps files beside a project', async () => {
   const made = await upload(id, form(['Über 🪁.md', text], ['empty.txt', ''], ['data.csv', 'a,b']));
   expect(made.status).toBe(201);
   const row = (filename: string, content_type: string, content: string) => ({
-    ...{ id: expect.stringMatching(/^[0-9a-f-]{36}$/), filename, content_type },
+    id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    filename,
+    content_type,
     size_bytes: Buffer.byteLength(content),
     sha256: createHash('sha256').update(content).digest('hex'),
     created_at: expect.stringMatching(/^\d{4}-.*Z$/),

@@ -20,8 +20,13 @@ describe('the audit log', () => {
   test('tells of a change', async () => {
     const { body } = await tenant.cp('POST', '/v1/api-keys', { name: 'build server' });
     expect(await last()).toEqual({
-      ...{ id: expect.any(Number), at: expect.stringMatching(/Z$/), actor: tenant.caller.actor },
-      ...{ action: 'api-keys.create', target: { id: body.id }, change: { name: 'build server' }, status: 201 },
+      id: expect.any(Number),
+      at: expect.stringMatching(/Z$/),
+      actor: tenant.caller.actor,
+      action: 'api-keys.create',
+      target: { id: body.id },
+      change: { name: 'build server' },
+      status: 201,
     });
     await tenant.cp('DELETE', `/v1/api-keys/${body.id}`);
     expect(await last()).toMatchObject({ action: 'api-keys.revoke', target: { id: body.id }, change: {} });
@@ -83,14 +88,20 @@ describe('the audit log', () => {
   test('keeps no secret and no content', async () => {
     const canary = (n: number) => `CANARY-${n}`;
     await tenant.cp('POST', '/v1/tools', {
-      ...{ slug: 'hook', description: 'Calls a hook.', kind: 'webhook', schema: { type: 'object' } },
+      slug: 'hook',
+      description: 'Calls a hook.',
+      kind: 'webhook',
+      schema: { type: 'object' },
       body: { url: `https://example.com/${canary(1)}`, headers: { Authorization: `Bearer ${canary(2)}` } },
     });
     await tenant.cp('POST', '/v1/agents', { slug: 'poet', model: 'auto', prompt: canary(3), description: 'Writes.' });
     await tenant.cp('POST', '/v1/memory/entries', { type: 'note', content: canary(4), meta: { of: canary(5) } });
     await tenant.cp('POST', '/v1/skills', { slug: 'canary', name: 'A skill', prompt_addendum: canary(6) });
     const job = await tenant.cp('POST', '/v1/scheduled-jobs', {
-      ...{ name: 'job', cron: '0 6 1 1 *', agent_slug: 'assistant', brief: canary(7) },
+      name: 'job',
+      cron: '0 6 1 1 *',
+      agent_slug: 'assistant',
+      brief: canary(7),
     });
     expect(job.status).toBe(201);
     const all = JSON.stringify((await log('?limit=500')).data);

@@ -46,7 +46,10 @@ test('a summary is small', () => {
 // Guards: which one it was, by what the address says and what the reply calls it.
 test('targets', () => {
   expect(targetOf({ slug: 'a', key: 'b', n: 5 }, { scope: 'c'.repeat(300), none: undefined })).toEqual({
-    ...{ slug: 'a', key: 'b', n: 5, scope: expect.stringMatching(/^c{200}…$/) },
+    slug: 'a',
+    key: 'b',
+    n: 5,
+    scope: expect.stringMatching(/^c{200}…$/),
   });
   expect([madeIn({ id: 3, key: 'x' }), madeIn({ id: 'a' }), madeIn({ id: {} }), madeIn(undefined)]).toEqual([
     ...[{ id: 3 }, { id: 'a' }, {}, {}],

@@ -54,7 +54,9 @@ async function requestAbout({ endpoint }: Route, { caller }: Tenant): Promise<Re
   const { workspaceId, customerId } = caller;
   const example = (await EXAMPLES[endpoint.id]?.(NOBODYS)) ?? {};
   const of: Record<string, unknown> = {
-    ...{ identity_workspace_id: workspaceId, workspace_id: workspaceId, customer_id: customerId },
+    identity_workspace_id: workspaceId,
+    workspace_id: workspaceId,
+    customer_id: customerId,
     workspaces: { [customerId]: true },
   };
   const named = (schema: z.ZodType | undefined) =>

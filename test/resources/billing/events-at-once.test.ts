@@ -72,8 +72,12 @@ test.each([
         return result ?? store.followSubscription(...change);
       },
     },
-    ...{ webhookSecret: SECRET, secret: 'only-for-this-test', planIds: { starter: 'plan_starter', pro: 'plan_pro' } },
-    ...{ wallet: createWalletStore(db), routerKeys: { raiseLimit: async () => {} }, tellRouter: async () => {} },
+    webhookSecret: SECRET,
+    secret: 'only-for-this-test',
+    planIds: { starter: 'plan_starter', pro: 'plan_pro' },
+    wallet: createWalletStore(db),
+    routerKeys: { raiseLimit: async () => {} },
+    tellRouter: async () => {},
     log: createLog({ level: 'silent', pretty: false }),
   });
   const tell = (planId: string, at: number) => {

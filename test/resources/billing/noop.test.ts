@@ -55,20 +55,29 @@ test('catalog', async () => {
 // Guards: the summary says the tier and charges nothing.
 test('summary', async () => {
   expect(await get('summary')).toEqual({
-    ...{ mode: 'internal_noop', current_tier: 'starter', note: 'Billing is off: nothing is charged.', lines: [] },
+    mode: 'internal_noop',
+    current_tier: 'starter',
+    note: 'Billing is off: nothing is charged.',
+    lines: [],
     current_period: {
       start: expect.stringMatching(/-01T00:00:00.000Z$/),
       end: expect.stringMatching(/-01T00:00:00.000Z$/),
     },
-    ...{ subscription_idr: 0, addons_idr: 0, managed_model_vendor_idr: 0, total_idr: 0 },
+    subscription_idr: 0,
+    addons_idr: 0,
+    managed_model_vendor_idr: 0,
+    total_idr: 0,
   });
 });
 
 // Guards: the bounds of credit as clients show them.
 test('top-up options', async () => {
   expect((await tenant.cp('GET', '/v1/billing/topup/options')).body).toEqual({
-    ...{ mode: 'internal_noop', presets_usd_cents: [1_000, 2_500, 5_000, 10_000] },
-    ...{ min_usd_cents: 500, max_usd_cents: 100_000, fx_usd_idr: '16500' },
+    mode: 'internal_noop',
+    presets_usd_cents: [1_000, 2_500, 5_000, 10_000],
+    min_usd_cents: 500,
+    max_usd_cents: 100_000,
+    fx_usd_idr: '16500',
     min_initial_usd_cents: { managed_infra: 3_000, models_only: 1_000 },
   });
 });

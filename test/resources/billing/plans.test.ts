@@ -59,12 +59,16 @@ let clock = 2_000_000_000;
 const tell = async (type: string, object: Record<string, unknown>, created = (clock += 1)) =>
   expect((await deliver(service.controlPlaneUrl, eventOf(type, object, { created }))).status).toBe(200);
 const subscription = (id: string, planId: string, status = 'active') => ({
-  ...{ id, object: 'subscription', status },
+  id,
+  object: 'subscription',
+  status,
   items: { data: [{ price: { id: 'price_1', product: planId } }] },
 });
 /** As it has been since 2025. @param lines products with amounts */
 const invoice = (id: string, ...lines: [planId: string, amount: number][]) => ({
-  ...{ id: `in_${(nth += 1)}`, object: 'invoice', status: 'paid' },
+  id: `in_${(nth += 1)}`,
+  object: 'invoice',
+  status: 'paid',
   parent: { type: 'subscription_details', subscription_details: { subscription: id } },
   lines: { data: lines.map(([product, amount]) => ({ amount, pricing: { price_details: { product } } })) },
 });

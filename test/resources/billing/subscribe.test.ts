@@ -40,7 +40,9 @@ const subscriptionsOf = ({ caller }: Tenant) =>
 const tell = async (type: string, object: Record<string, unknown>, more = {}) =>
   expect((await deliver(service.controlPlaneUrl, eventOf(type, object, more))).status).toBe(200);
 const subscriptionEvent = (id: unknown, planId: string, status = 'active') => ({
-  ...{ id, object: 'subscription', status },
+  id,
+  object: 'subscription',
+  status,
   items: { data: [{ price: { id: 'price_1', product: planId } }] },
 });
 /** @param isGranted the operator gave it the plan */
@@ -68,13 +70,19 @@ test('subscribes and switches', async () => {
     config: { billing_customer_id: customer!.id, billing_subscription_id: id, billing_plan_id: 'plan_starter' },
   });
   expect((await subscribe(tenant, 'plan_pro')).body).toMatchObject({
-    ...{ ok: true, change: 'updated', plan_id: 'plan_pro' },
+    ok: true,
+    change: 'updated',
+    plan_id: 'plan_pro',
     subscription: { id, collection_method: 'send_invoice', items: { data: [{ price: { id: 'price_plan_pro_idr' } }] } },
   });
   expect(await rowOf(tenant)).toMatchObject({ plan: 'pro_byo', config: { billing_plan_id: 'plan_pro' } });
   expect(subscriptionsOf(tenant)).toHaveLength(1);
   expect((await tenant.cp('GET', '/v1/billing/summary')).body).toMatchObject({
-    ...{ mode: 'live', current_tier: 'unknown', current_plan_id: 'plan_pro', total_idr: 0, lines: [] },
+    mode: 'live',
+    current_tier: 'unknown',
+    current_plan_id: 'plan_pro',
+    total_idr: 0,
+    lines: [],
   });
 });
 
@@ -114,7 +122,8 @@ test('asks for a payment method', async () => {
   const payer = (await rowOf(tenant)).config!.billing_customer_id as string;
   stripe.things.get(payer)!.payment_methods = 1;
   expect((await subscribe(tenant, 'plan_starter', { currency: 'USD' })).body).toMatchObject({
-    ...{ ok: true, change: 'created' },
+    ok: true,
+    change: 'created',
     subscription: { items: { data: [{ price: { currency: 'usd' } }] } },
   });
 });

@@ -113,13 +113,13 @@ describe('an event', () => {
       balance_usd_micros: 25_000_000,
       data: [
         {
-          ...{
-            id: expect.any(Number),
-            kind: 'topup',
-            delta_usd_micros: 25_000_000,
-            balance_after_usd_micros: 25_000_000,
-          },
-          ...{ paid_idr_cents: 40_308_600, fx_usd_idr: '16123.4567', created_at: expect.any(String) },
+          id: expect.any(Number),
+          kind: 'topup',
+          delta_usd_micros: 25_000_000,
+          balance_after_usd_micros: 25_000_000,
+          paid_idr_cents: 40_308_600,
+          fx_usd_idr: '16123.4567',
+          created_at: expect.any(String),
           meta: { session_id: id, event_id: event.id, currency: 'IDR', charged_cents: 40_308_600 },
         },
       ],

@@ -277,7 +277,10 @@ test('a call that another worker makes again', async () => {
   try {
     const tenant = await other.tenant('acc_acme');
     await other.services.stores.wallets.post({
-      ...{ customerId: 'acme', key: 'session:cs_1', kind: 'topup', deltaUsdMicros: 1_000_000 },
+      customerId: 'acme',
+      key: 'session:cs_1',
+      kind: 'topup',
+      deltaUsdMicros: 1_000_000,
     });
     provider.script(() => {}, answer('At last.'));
     const leaving = await other.startWorker();
@@ -296,17 +299,25 @@ test('a call that another worker makes again', async () => {
 
 describe('the record of a turn', () => {
   const reservation = (runId: string, turn = 1) => ({
-    ...{ runId, turn, budgetIds: [], amountUsd: '1' },
+    runId,
+    turn,
+    budgetIds: [],
+    amountUsd: '1',
     wallet: { customerId: acme.caller.customerId, micros: 1_000_000 },
   });
   const turnOf = (runId: string, turn = 1) => {
     const { customerId } = acme.caller;
-    const run = { ...{ id: runId, customerId, parentRunId: null, attemptId: null, agent: 'assistant' }, budgetIds: [] };
-    const charge = { ...{ customerId, key: `run:${runId}:${turn}`, kind: 'run' as const }, deltaUsdMicros: -500_000 };
+    const run = { id: runId, customerId, parentRunId: null, attemptId: null, agent: 'assistant', budgetIds: [] };
+    const charge = { customerId, key: `run:${runId}:${turn}`, kind: 'run' as const, deltaUsdMicros: -500_000 };
     return {
-      ...{ run: { ...run, conversation: null }, turn, model: 'offline', reply: [], toolCalls: [] },
+      run: { ...run, conversation: null },
+      turn,
+      model: 'offline',
+      reply: [],
+      toolCalls: [],
       costUsd: '0.5',
-      ...{ usage: { inputTokens: 1, outputTokens: 1 }, wallet: { customerId, charge } },
+      usage: { inputTokens: 1, outputTokens: 1 },
+      wallet: { customerId, charge },
       events: [{ key: `turn:${turn}`, type: 'claude_iteration' as const }],
     };
   };

@@ -64,7 +64,10 @@ describe('a hosted workspace that is ready', () => {
   test('is charged for the minutes that no tick came', async () => {
     await tick();
     await service.services.stores.wallets.post({
-      ...{ customerId: acme, key: 'session:cs_1', kind: 'topup', deltaUsdMicros: 10 * PER_MINUTE },
+      customerId: acme,
+      key: 'session:cs_1',
+      kind: 'topup',
+      deltaUsdMicros: 10 * PER_MINUTE,
     });
     await pass('3 hours');
     await tick();

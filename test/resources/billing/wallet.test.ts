@@ -16,10 +16,16 @@ beforeAll(async () => {
 afterAll(() => database?.close());
 
 const credit = (customerId: string, key: string, deltaUsdMicros: number): Posting => ({
-  ...{ customerId, key, kind: 'topup', deltaUsdMicros },
+  customerId,
+  key,
+  kind: 'topup',
+  deltaUsdMicros,
 });
 const charge = (customerId: string, key: string, micros: number): Posting => ({
-  ...{ customerId, key, kind: 'run', deltaUsdMicros: -micros },
+  customerId,
+  key,
+  kind: 'run',
+  deltaUsdMicros: -micros,
 });
 const ledgerOf = async (customerId: string) =>
   (await wallets.list(customerId, { limit: 500, offset: 0 })).rows.toReversed();
@@ -66,8 +72,13 @@ test('the ledger can be read', async () => {
   expect(rows).toMatchObject([
     { kind: 'adjustment', delta_usd_micros: 700, paid_idr_cents: null, fx_usd_idr: null, meta: {} },
     {
-      ...{ id: expect.any(Number), kind: 'topup', delta_usd_micros: 10_000_000, balance_after_usd_micros: 10_000_000 },
-      ...{ paid_idr_cents: 16_250_000, fx_usd_idr: '16250.0000', meta: { session_id: 'cs_2' } },
+      id: expect.any(Number),
+      kind: 'topup',
+      delta_usd_micros: 10_000_000,
+      balance_after_usd_micros: 10_000_000,
+      paid_idr_cents: 16_250_000,
+      fx_usd_idr: '16250.0000',
+      meta: { session_id: 'cs_2' },
       created_at: expect.any(Date),
     },
   ]);
@@ -178,7 +189,11 @@ test('calls that share a project and a wallet do not wait for each other in a ci
       expect(await runs.reserve({ runId: id, turn, budgetIds: ids, amountUsd: '0.5', wallet })).toBeUndefined();
       if (turn === 3) await runs.release(id);
       await runs.recordTurn({
-        ...{ run: { ...run, attemptId: null, budgetIds: ids }, turn, model: 'offline', reply: [], toolCalls: [] },
+        run: { ...run, attemptId: null, budgetIds: ids },
+        turn,
+        model: 'offline',
+        reply: [],
+        toolCalls: [],
         costUsd: '0.000123',
         usage: { inputTokens: 1, outputTokens: 1 },
         events: [{ key: `turn:${turn}`, type: 'claude_iteration' }],

@@ -37,8 +37,12 @@ describe('a thread', () => {
     expect([made.status, made.body]).toEqual([
       201,
       {
-        ...{ id: expect.any(String), title: 'Bread', agent: 'writer', created_by: tenant.caller.actor },
-        ...{ created_at: expect.any(String), updated_at: expect.any(String) },
+        id: expect.any(String),
+        title: 'Bread',
+        agent: 'writer',
+        created_by: tenant.caller.actor,
+        created_at: expect.any(String),
+        updated_at: expect.any(String),
       },
     ]);
     const path = `/v1/chat/threads/${made.body.id}`;

@@ -76,7 +76,11 @@ test('counts steps to their project', async () => {
 test('tells of runs without a price', async () => {
   const { data } = await rollup('window=30d&group_by=day');
   expect(data[0]).toMatchObject({
-    ...{ cost_usd: '0.00000001', run_count: 1, input_tokens: 5_000_000_000, output_tokens: 7, unpriced_runs: 1 },
+    cost_usd: '0.00000001',
+    run_count: 1,
+    input_tokens: 5_000_000_000,
+    output_tokens: 7,
+    unpriced_runs: 1,
   });
   const days = data.map(({ key }: Row) => key);
   expect(days).toEqual([...days].sort());

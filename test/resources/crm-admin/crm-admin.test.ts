@@ -40,9 +40,16 @@ test('keeps a status and notes', async () => {
   expect(body).toEqual({
     data: [
       {
-        ...{ customer_id: 'acme', identity_workspace_id: 'acc_acme', plan: 'pro_hosted', workspace_status: 'ready' },
-        ...{ status: 'at_risk', updated_by: operator.caller.actor, updated_at: expect.any(String) },
-        ...{ note_count: 2, last_note: second, created_at: expect.any(String) },
+        customer_id: 'acme',
+        identity_workspace_id: 'acc_acme',
+        plan: 'pro_hosted',
+        workspace_status: 'ready',
+        status: 'at_risk',
+        updated_by: operator.caller.actor,
+        updated_at: expect.any(String),
+        note_count: 2,
+        last_note: second,
+        created_at: expect.any(String),
       },
     ],
     meta: { total: 1, limit: 50, offset: 0 },
@@ -81,7 +88,9 @@ test('keeps the notes of an archived customer', async () => {
     update workspaces set status = 'archived', archived_at = now() where customer_id = 'other'`);
   expect((await note('Has left.', `${CUSTOMERS}/other`)).status).toBe(201);
   expect((await operator.cp('GET', `${CUSTOMERS}/other`)).body).toMatchObject({
-    ...{ workspace_status: 'archived', note_count: 2, last_note: { text: 'Has left.' } },
+    workspace_status: 'archived',
+    note_count: 2,
+    last_note: { text: 'Has left.' },
   });
 });
 

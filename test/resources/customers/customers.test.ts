@@ -42,21 +42,26 @@ test('tells what a workspace uses and spends', async () => {
   const { data } = await list(operator, '?plan=free');
   expect(data).toEqual([
     {
-      ...{
-        customer_id: 'small-100',
-        identity_workspace_id: 'acc_small_100%',
-        plan: 'free',
-        plan_in_force: 'free',
-        tier: 'free',
-      },
-      ...{ status: 'ready', member_count: 1 },
+      customer_id: 'small-100',
+      identity_workspace_id: 'acc_small_100%',
+      plan: 'free',
+      plan_in_force: 'free',
+      tier: 'free',
+      status: 'ready',
+      member_count: 1,
       usage: {
-        ...{ runs_today: { current: 1, limit: 100 }, runs_30d: 1, api_keys: { current: 1, limit: 2 } },
-        ...{ agents: { current: 1, limit: 3 }, custom_tools: { current: 0, limit: 5 } },
-        ...{ custom_skills: { current: 1, limit: 10 }, cold_memory_entries: { current: 1, limit: 1_000 } },
+        runs_today: { current: 1, limit: 100 },
+        runs_30d: 1,
+        api_keys: { current: 1, limit: 2 },
+        agents: { current: 1, limit: 3 },
+        custom_tools: { current: 0, limit: 5 },
+        custom_skills: { current: 1, limit: 10 },
+        cold_memory_entries: { current: 1, limit: 1_000 },
       },
       spend: { cost_30d_usd: costs.meta.total_cost_usd, wallet_balance_usd_micros: 5_000_000 },
-      ...{ last_activity_at: expect.any(String), created_at: expect.any(String), ready_at: expect.any(String) },
+      last_activity_at: expect.any(String),
+      created_at: expect.any(String),
+      ready_at: expect.any(String),
       archived_at: null,
     },
   ]);

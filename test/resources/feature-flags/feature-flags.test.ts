@@ -39,10 +39,14 @@ test('is what it is for each workspace', async () => {
 test('keeps what is left out', async () => {
   await put('kept', { enabled: true, description: 'Told', workspaces: { acme: false } });
   expect((await put('kept', { enabled: false })).body).toMatchObject({
-    ...{ description: 'Told', default_enabled: false, workspaces: { acme: false } },
+    description: 'Told',
+    default_enabled: false,
+    workspaces: { acme: false },
   });
   expect((await put('kept', { enabled: true, description: null, workspaces: {} })).body).toMatchObject({
-    ...{ description: null, default_enabled: true, workspaces: {} },
+    description: null,
+    default_enabled: true,
+    workspaces: {},
   });
   expect((await flagsOf(acme)).data.map(({ name }: { name: string }) => name)).toEqual(['chat.voice-notes', 'kept']);
 });

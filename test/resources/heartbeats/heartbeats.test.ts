@@ -21,8 +21,11 @@ describe('a heartbeat', () => {
     const { status, body } = await tenant.cp('POST', '/v1/heartbeats', BEAT);
     expect(status).toBe(201);
     expect(body).toEqual({
-      ...{ id: expect.any(String), ...BEAT, enabled: true },
-      ...{ next_run_at: expect.any(String), created_at: expect.any(String) },
+      id: expect.any(String),
+      ...BEAT,
+      enabled: true,
+      next_run_at: expect.any(String),
+      created_at: expect.any(String),
     });
     const run = await eventually(async () => {
       const { body: runs } = await tenant.cp('GET', '/v1/runs');

@@ -76,12 +76,26 @@ async function loseStarts() {
   const { stores } = service.services;
   const run = newRunId();
   await stores.runs.acceptRun({
-    ...{ id: run, customerId, agent: 'writer', transport: 'rest', prompt: 'Write.' },
-    ...{ threadId: null, channelId: null, conversation: null, override: null },
+    id: run,
+    customerId,
+    agent: 'writer',
+    transport: 'rest',
+    prompt: 'Write.',
+    threadId: null,
+    channelId: null,
+    conversation: null,
+    override: null,
   });
   const project = await stores.projects.createProject({
-    ...{ customerId, title: 'Lost', brief: 'Tell the story of bread.', params: null, workflowSlug: 'lost' },
-    ...{ workflowVersion: 1, authMode: 'session', costBudgetUsd: null, isTitled: true },
+    customerId,
+    title: 'Lost',
+    brief: 'Tell the story of bread.',
+    params: null,
+    workflowSlug: 'lost',
+    workflowVersion: 1,
+    authMode: 'session',
+    costBudgetUsd: null,
+    isTitled: true,
     phases: [phaseSpec('text', [agentStep('write')])],
   });
   const event = {

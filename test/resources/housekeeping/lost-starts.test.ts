@@ -31,22 +31,31 @@ afterAll(async () => {
 async function acceptRun(more: Partial<NewRun> = {}): Promise<string> {
   const id = newRunId();
   await service.services.stores.runs.acceptRun({
-    ...{ id, customerId: acme.caller.customerId, agent: 'writer', transport: 'rest', prompt: 'Write.' },
-    ...{ threadId: null, channelId: null, conversation: null, override: null, ...more },
+    id,
+    customerId: acme.caller.customerId,
+    agent: 'writer',
+    transport: 'rest',
+    prompt: 'Write.',
+    threadId: null,
+    channelId: null,
+    conversation: null,
+    override: null,
+    ...more,
   });
   return id;
 }
 
 const acceptProject = (): Promise<string> =>
   service.services.stores.projects.createProject({
-    ...{
-      customerId: acme.caller.customerId,
-      title: 'Lost',
-      isTitled: true,
-      brief: 'Tell the story of bread.',
-      params: null,
-    },
-    ...{ workflowSlug: 'lost', workflowVersion: 1, authMode: 'session', costBudgetUsd: null },
+    customerId: acme.caller.customerId,
+    title: 'Lost',
+    isTitled: true,
+    brief: 'Tell the story of bread.',
+    params: null,
+    workflowSlug: 'lost',
+    workflowVersion: 1,
+    authMode: 'session',
+    costBudgetUsd: null,
     phases: [phaseSpec('text', [agentStep('write')])],
   });
 

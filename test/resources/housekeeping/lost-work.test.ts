@@ -295,11 +295,16 @@ describe('a project', () => {
     await workflow.terminate('to be started with another input');
     const input: ProjectInput = {
       ...(await service.services.stores.projects.loadBoard(id))!,
-      ...{ limits: { maxTurns: 50, maxTokens: 1_000_000 }, split: false, continueAfterEvents: 40 },
+      limits: { maxTurns: 50, maxTokens: 1_000_000 },
+      split: false,
+      continueAfterEvents: 40,
     };
     const workflowId = projectWorkflowId(id);
     const { firstExecutionRunId } = await client().workflow.start(PROJECT, {
-      ...{ workflowId, taskQueue, args: [input], typedSearchAttributes },
+      workflowId,
+      taskQueue,
+      args: [input],
+      typedSearchAttributes,
     });
     await eventually(async () => {
       expect((await command(acme, id, 'pause')).status).toBe(200);

@@ -71,13 +71,22 @@ describe('the catalogue', () => {
         account_count: 0,
       },
       {
-        ...{ where: 'customer_token', kind: 'access_token', label: expect.any(String), required: false, is_set: false },
-        ...{ health_status: null, token_id: null },
+        where: 'customer_token',
+        kind: 'access_token',
+        label: expect.any(String),
+        required: false,
+        is_set: false,
+        health_status: null,
+        token_id: null,
       },
     ]);
     expect(body).toMatchObject({ config: [{ key: 'base_url', value: null, source: 'operator' }], tokens: [] });
     expect((await get(bora, 'smtp')).credentials[0]).toEqual({
-      ...{ where: 'secrets', dotted: 'server.host', label: 'Host name', required: true, is_set: false },
+      where: 'secrets',
+      dotted: 'server.host',
+      label: 'Host name',
+      required: true,
+      is_set: false,
     });
   });
 
@@ -105,7 +114,11 @@ describe('a token', () => {
     expect({ status, body }).toEqual({
       status: 200,
       body: {
-        ...{ slug: 'github', kind: 'token', scope: 'shared', is_set: true, health_status: 'unchecked' },
+        slug: 'github',
+        kind: 'token',
+        scope: 'shared',
+        is_set: true,
+        health_status: 'unchecked',
         token_id: expect.any(String),
       },
     });
@@ -115,8 +128,13 @@ describe('a token', () => {
     expect(detail.credentials[0]).toMatchObject({ is_set: true, health_status: 'ok', token_id: body.token_id });
     expect(detail.tokens).toEqual([
       {
-        ...{ token_id: body.token_id, kind: 'token', scope: 'shared', health_status: 'ok' },
-        ...{ checked_at: expect.any(String), created_at: expect.any(String), updated_at: expect.any(String) },
+        token_id: body.token_id,
+        kind: 'token',
+        scope: 'shared',
+        health_status: 'ok',
+        checked_at: expect.any(String),
+        created_at: expect.any(String),
+        updated_at: expect.any(String),
       },
     ]);
     expect(provider.requests.at(-1)).toMatchObject({

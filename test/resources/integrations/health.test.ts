@@ -58,13 +58,18 @@ const log = createLog({ level: 'trace', pretty: false, destination: { write: (li
 
 const checks = (operators = [...integrations.values()].filter(({ baseUrl }) => baseUrl).map(({ slug }) => slug)) =>
   createHealthChecks({
-    ...{ store, secretBox, egress, log },
+    store,
+    secretBox,
+    egress,
+    log,
     addresses: createBaseAddresses({
       INTEGRATION_BASE_URLS: Object.fromEntries(operators.map((slug) => [slug, `${provider.url}/`])),
     } as Parameters<typeof createBaseAddresses>[0]),
     settings: {
-      ...{ ...ANSWER_SETTINGS, RESPONSE_TIMEOUT: 2_000 },
-      ...{ EGRESS_ALLOWLIST: [`127.0.0.1:${mail.port}`], INTEGRATION_HEALTH_INTERVAL: 3_600_000 },
+      ...ANSWER_SETTINGS,
+      RESPONSE_TIMEOUT: 2_000,
+      EGRESS_ALLOWLIST: [`127.0.0.1:${mail.port}`],
+      INTEGRATION_HEALTH_INTERVAL: 3_600_000,
     },
   });
 

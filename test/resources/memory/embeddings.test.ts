@@ -20,11 +20,16 @@ afterEach(() => server.reset());
 
 const KEY = 'sk-a-key-of-the-tests';
 const ofOpenAi = () => ({
-  ...{ EMBEDDING_PROVIDER: 'openai', EMBEDDING_MODEL: 'text-embedding-3-small', EMBEDDING_DIMENSIONS: '4' },
-  ...{ OPENAI_API_KEY: KEY, OPENAI_BASE_URL: server.baseUrl },
+  EMBEDDING_PROVIDER: 'openai',
+  EMBEDDING_MODEL: 'text-embedding-3-small',
+  EMBEDDING_DIMENSIONS: '4',
+  OPENAI_API_KEY: KEY,
+  OPENAI_BASE_URL: server.baseUrl,
 });
 const ofCompatible = () => ({
-  ...{ EMBEDDING_PROVIDER: 'openai-compatible', EMBEDDING_MODEL: 'nomic', EMBEDDING_DIMENSIONS: '4' },
+  EMBEDDING_PROVIDER: 'openai-compatible',
+  EMBEDDING_MODEL: 'nomic',
+  EMBEDDING_DIMENSIONS: '4',
   OPENAI_COMPATIBLE_BASE_URL: server.baseUrl,
 });
 function embedderOf(env: Record<string, string>) {

@@ -62,15 +62,15 @@ describe('memory.create', () => {
   // Guards: every field that can be given is kept; a blank agent is none.
   test('keeps what it is given', async () => {
     const given = {
-      ...{
-        type: 'fact',
-        slug: 'opening-hours',
-        name: 'Hours',
-        description: 'When',
-        agent: 'writer',
-        scope: 'personal',
-      },
-      ...{ source_attribution: 'the door', always_load: true, meta: { seen: [1, { deep: true }] } },
+      type: 'fact',
+      slug: 'opening-hours',
+      name: 'Hours',
+      description: 'When',
+      agent: 'writer',
+      scope: 'personal',
+      source_attribution: 'the door',
+      always_load: true,
+      meta: { seen: [1, { deep: true }] },
     };
     expect(await created(given)).toMatchObject(given);
     expect(await created({ agent: ' ', name: '' })).toMatchObject({ agent: null, name: null });

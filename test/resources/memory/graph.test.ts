@@ -131,16 +131,32 @@ describe('memory.supersede', () => {
   // Guards: the new entry inherits what is not said, and both remember.
   test('puts a new entry in the place of the old', async () => {
     const old = await create('Six o’clock.', {
-      ...{ slug: 'hours', name: 'Hours', description: 'When', agent: 'writer', scope: 'personal', type: 'fact' },
-      ...{ source_attribution: 'the door', meta: { a: 1 }, always_load: true },
+      slug: 'hours',
+      name: 'Hours',
+      description: 'When',
+      agent: 'writer',
+      scope: 'personal',
+      type: 'fact',
+      source_attribution: 'the door',
+      meta: { a: 1 },
+      always_load: true,
     });
     const asking = await create('See [[hours]].');
     const { status, body } = await supersede(old.id, { content: 'Seven o’clock.' });
     expect(status).toBe(201);
     expect(body).toMatchObject({
-      ...{ slug: 'hours', name: 'Hours', description: 'When', agent: 'writer', scope: 'personal', type: 'fact' },
-      ...{ content: 'Seven o’clock.', status: 'active', always_load: true, has_embedding: true },
-      ...{ source_attribution: null, meta: null },
+      slug: 'hours',
+      name: 'Hours',
+      description: 'When',
+      agent: 'writer',
+      scope: 'personal',
+      type: 'fact',
+      content: 'Seven o’clock.',
+      status: 'active',
+      always_load: true,
+      has_embedding: true,
+      source_attribution: null,
+      meta: null,
     });
     const before = (await tenant.cp('GET', `${ENTRIES}/${old.id}`)).body;
     expect(before).toMatchObject({ status: 'superseded', slug: null, content: 'Six o’clock.', meta: { a: 1 } });
@@ -225,8 +241,15 @@ describe('memory.graph', () => {
     const whole = await graph('', drawer);
     expect(whole.nodes.map(({ id }: { id: number }) => id)).toEqual([c.id, b.id, a.id]);
     expect(whole.nodes[0]).toEqual({
-      ...{ id: c.id, type: 'note', slug: 'c', name: null, description: 'third', agent: 'writer', scope: 'shared' },
-      ...{ status: 'active', always_load: true },
+      id: c.id,
+      type: 'note',
+      slug: 'c',
+      name: null,
+      description: 'third',
+      agent: 'writer',
+      scope: 'shared',
+      status: 'active',
+      always_load: true,
     });
     expect(whole.edges).toEqual([
       { source: a.id, target: b.id, dst_slug: 'b', edge_type: 'links_to' },
@@ -247,7 +270,10 @@ describe('memory.graph', () => {
     expect(await meta('')).toMatchObject({ node_count: 2, edge_count: 2, dropped_dangling: 2 });
     expect((await graph('?status=archived', drawer)).nodes).toMatchObject([{ id: b.id, status: 'archived' }]);
     expect(await meta('?status=superseded')).toEqual({
-      ...{ node_count: 0, edge_count: 0, dropped_dangling: 0, truncated: false },
+      node_count: 0,
+      edge_count: 0,
+      dropped_dangling: 0,
+      truncated: false,
     });
   });
 

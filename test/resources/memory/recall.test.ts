@@ -155,7 +155,11 @@ test('agents write and search', async () => {
   const { body } = await tenant.cp('GET', ENTRIES);
   expect(body.data).toEqual([
     expect.objectContaining({
-      ...{ type: 'finding', slug: 'kite-season', name: 'Season', agent: 'researcher', scope: 'shared' },
+      type: 'finding',
+      slug: 'kite-season',
+      name: 'Season',
+      agent: 'researcher',
+      scope: 'shared',
       source_attribution: `run ${first.run_id}`,
     }),
   ]);
@@ -182,7 +186,10 @@ test('a repeated call writes once', async () => {
   const [write] = await service.services.tools.find(tenant.caller.customerId, ['memory_write']);
   const call = (callId: string) =>
     write!.execute({ content: 'Said once.' }, {
-      ...{ customerId: tenant.caller.customerId, agent: 'assistant', runId: 'run1', callId },
+      customerId: tenant.caller.customerId,
+      agent: 'assistant',
+      runId: 'run1',
+      callId,
       signal: new AbortController().signal,
     } as never);
   const [one, again, atOnce] = [await call('c1'), await call('c1'), ...(await Promise.all([call('c1'), call('c1')]))];

@@ -10,12 +10,19 @@ const FORM_HTML = '<!doctype html><h1>Order</h1><form><input name="size"><button
 export async function newTenant(service: TestService, workspaceId: string, html = FORM_HTML): Promise<Tenant> {
   const tenant = await service.tenant(workspaceId);
   const made = await tenant.cp('POST', '/v1/tools', {
-    ...{ slug: 'order_form', description: 'A form', kind: 'miniapp', body: { html }, effect: 'idempotent' },
+    slug: 'order_form',
+    description: 'A form',
+    kind: 'miniapp',
+    body: { html },
+    effect: 'idempotent',
     schema: { type: 'object', properties: { product: {} } },
   });
   if (made.status !== 201) throw new Error(`no tool was made: ${JSON.stringify(made.body)}`);
   const agent = await tenant.cp('POST', '/v1/agents', {
-    ...{ slug: ASKER, model: 'offline', prompt: 'You ask.', description: 'Asks' },
+    slug: ASKER,
+    model: 'offline',
+    prompt: 'You ask.',
+    description: 'Asks',
     allowed_tool_slugs: ['ask_human', 'await_submission', 'order_form'],
   });
   if (agent.status !== 201) throw new Error(`no agent was made: ${JSON.stringify(agent.body)}`);

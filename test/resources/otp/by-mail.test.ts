@@ -45,7 +45,12 @@ test('without its mail there is no challenge', async () => {
 // Guards: the document tells of the headers, and of the answers that the gate gives, without its contract saying so.
 test('is in the OpenAPI document of every gated endpoint', () => {
   const { paths } = openApiDocument({
-    ...{ title: 'T', description: 'D', version: '1', servers: [], surface: 'control-plane', endpoints: [setNote] },
+    title: 'T',
+    description: 'D',
+    version: '1',
+    servers: [],
+    surface: 'control-plane',
+    endpoints: [setNote],
   });
   const { parameters, responses } = paths!['/v1/notes/{slug}']!.put!;
   expect(parameters).toEqual(

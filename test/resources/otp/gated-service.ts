@@ -26,7 +26,12 @@ export type Put = (slug: string, note: string, headers?: Record<string, string>)
 
 const declare = (id: string, path: string) =>
   endpoint({
-    ...{ id, path, surface: 'control-plane', method: 'put', credential: 'session', summary: 'Set a note' },
+    id,
+    path,
+    surface: 'control-plane',
+    method: 'put',
+    credential: 'session',
+    summary: 'Set a note',
     params: z.object({ slug: z.string() }),
     body: z.object({ note: z.string() }),
     otp: true,
@@ -56,7 +61,10 @@ export async function startGated({ smtpUrl, inbox, mailsPerHour = 1_000_000 }: G
   const { SESSION_SECRET: sessionSecret, ADMIN_SECRET: adminSecret } = TEST_SECRETS;
   const apiKeyCaller = () => Promise.reject(new Problem('invalid_api_key'));
   const authenticate = createAuthenticate({
-    ...{ sessionSecret, adminSecret, operatorToken: '', apiKeyCaller },
+    sessionSecret,
+    adminSecret,
+    operatorToken: '',
+    apiKeyCaller,
     findSession: async () => ({ isEnded: false, isArchived: false }),
     identityCaller: () => Promise.reject(new Problem('auth_required')),
   });

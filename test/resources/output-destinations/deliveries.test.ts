@@ -35,7 +35,9 @@ beforeAll(async () => {
   ]);
   service = await startTestService({
     env: {
-      ...{ WEBHOOK_ALLOW_HTTP: 'true', WEBHOOK_RETRY_INITIAL: '10ms', OUTPUT_TIMEOUT: '4s' },
+      WEBHOOK_ALLOW_HTTP: 'true',
+      WEBHOOK_RETRY_INITIAL: '10ms',
+      OUTPUT_TIMEOUT: '4s',
       EGRESS_ALLOWLIST: `${receiver.hostAndPort},${storage.hostAndPort}`,
       SMTP_URL: `smtp://${MAIL_USER}:${MAIL_PASSWORD}@127.0.0.1:${mail.port}?tls.rejectUnauthorized=false`,
       BASE_URL: 'https://agents.example.com',

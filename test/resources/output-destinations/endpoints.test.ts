@@ -52,9 +52,16 @@ describe('a destination', () => {
     expect([status, body]).toEqual([
       201,
       {
-        ...{ id: expect.any(String), name: `To ${kind}`, kind, config: shown, workflow_slugs: null, enabled: true },
-        ...{ failing_since: null, paused_at: null },
-        ...{ created_at: expect.any(String), updated_at: expect.any(String) },
+        id: expect.any(String),
+        name: `To ${kind}`,
+        kind,
+        config: shown,
+        workflow_slugs: null,
+        enabled: true,
+        failing_since: null,
+        paused_at: null,
+        created_at: expect.any(String),
+        updated_at: expect.any(String),
         recipients: kind === 'email' ? [{ email: 'owner@example.com', state: 'waiting' }] : [],
       },
     ]);

@@ -25,7 +25,9 @@ beforeAll(async () => {
   });
   service = await startTestService({
     env: {
-      ...{ BASE_URL, OUTPUT_MAILS_PER_DAY: String(MAILS_PER_DAY), WEBHOOK_RETRY_INITIAL: '10ms' },
+      BASE_URL,
+      OUTPUT_MAILS_PER_DAY: String(MAILS_PER_DAY),
+      WEBHOOK_RETRY_INITIAL: '10ms',
       SMTP_URL: `smtp://${MAIL_USER}:${MAIL_PASSWORD}@127.0.0.1:${mail.port}?tls.rejectUnauthorized=false`,
     },
   });

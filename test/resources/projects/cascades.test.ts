@@ -60,30 +60,32 @@ describe('a retrigger of a completed project', () => {
   // the project is active meanwhile and completes again.
   test.each([
     {
-      ...{
-        cascade: 'lazy',
-        affected: ['draft', 'poster', 'article'],
-        stale: ['draft', 'poster', 'article'],
-        rerun: [],
-      },
-      ...{ versions: { outline: 2, draft: 1, poster: 1, article: 1 } },
+      cascade: 'lazy',
+      affected: ['draft', 'poster', 'article'],
+      stale: ['draft', 'poster', 'article'],
+      rerun: [],
+      versions: { outline: 2, draft: 1, poster: 1, article: 1 },
     },
     {
-      ...{
-        cascade: 'strict',
-        affected: ['draft', 'poster', 'article'],
-        stale: [],
-        rerun: ['draft', 'poster', 'article'],
-      },
-      ...{ versions: { outline: 2, draft: 2, poster: 2, article: 2 } },
+      cascade: 'strict',
+      affected: ['draft', 'poster', 'article'],
+      stale: [],
+      rerun: ['draft', 'poster', 'article'],
+      versions: { outline: 2, draft: 2, poster: 2, article: 2 },
     },
     {
-      ...{ cascade: 'none', affected: [], stale: [], rerun: [] },
-      ...{ versions: { outline: 2, draft: 1, poster: 1, article: 1 } },
+      cascade: 'none',
+      affected: [],
+      stale: [],
+      rerun: [],
+      versions: { outline: 2, draft: 1, poster: 1, article: 1 },
     },
     {
-      ...{ cascade: 'default', affected: ['draft', 'article'], stale: ['article'], rerun: ['draft'] },
-      ...{ versions: { outline: 2, draft: 2, poster: 1, article: 1 } },
+      cascade: 'default',
+      affected: ['draft', 'article'],
+      stale: ['article'],
+      rerun: ['draft'],
+      versions: { outline: 2, draft: 2, poster: 1, article: 1 },
     },
   ])('$cascade', async ({ cascade, affected, stale, rerun, versions }) => {
     const id = await completed();
@@ -94,8 +96,12 @@ describe('a retrigger of a completed project', () => {
     const answer = await retrigger(id, 'outline', { cascade, addendum_brief: 'Mention SALT' });
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({
-      ...{ project_id: id, phase_slug: 'outline', cascade },
-      ...{ affected_phase_slugs: affected, marked_stale: stale, auto_retriggered: rerun },
+      project_id: id,
+      phase_slug: 'outline',
+      cascade,
+      affected_phase_slugs: affected,
+      marked_stale: stale,
+      auto_retriggered: rerun,
       cost_estimate_usd: expect.any(String),
     });
     expect(Number(answer.body.cost_estimate_usd)).toBeCloseTo(await spent(['outline', ...rerun]), 10);
@@ -231,8 +237,10 @@ describe('a revert', () => {
     expect(reverted).toMatchObject({
       status: 200,
       body: {
-        ...{ artifact: { version: 1, superseded: false, superseded_by_artifact_id: null }, cascade: 'strict' },
-        ...{ affected_phase_slugs: ['draft', 'poster', 'article'], marked_stale: [] },
+        artifact: { version: 1, superseded: false, superseded_by_artifact_id: null },
+        cascade: 'strict',
+        affected_phase_slugs: ['draft', 'poster', 'article'],
+        marked_stale: [],
         auto_retriggered: ['draft', 'poster', 'article'],
       },
     });
@@ -242,7 +250,8 @@ describe('a revert', () => {
     expect(await contextOf(acme, again!)).toContain('Upstream artifact: outline (version 1)');
     const events = await projectEventsOf(acme, id);
     expect(events.find(({ topic }) => topic === 'artifact_reverted')).toMatchObject({
-      ...{ actor_kind: 'human', payload_jsonb: { from_version: 2, to_version: 1, reason: 'It was better' } },
+      actor_kind: 'human',
+      payload_jsonb: { from_version: 2, to_version: 1, reason: 'It was better' },
     });
     expect(await revert(id, { target_version: 1 })).toMatchObject({ status: 409 });
     expect(await revert(id, { target_version: 3 })).toMatchObject({ status: 404 });

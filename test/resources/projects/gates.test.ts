@@ -34,7 +34,9 @@ beforeAll(async () => {
   service = await startTestService();
   acme = await service.tenant('acc_acme');
   await acme.cp('POST', '/v1/agents', {
-    ...{ slug: 'hook', model: 'offline', prompt: 'You pass on what systems say.' },
+    slug: 'hook',
+    model: 'offline',
+    prompt: 'You pass on what systems say.',
     allowed_tool_slugs: ['pipeline_resolve_webhook_gate'],
   });
   await makeTemplate(acme, 'human', [gated('human', {})]);
@@ -142,12 +144,18 @@ describe('a webhook gate', () => {
     const { id, subtaskId } = await webhookProject();
     expect(await (await untilGate(acme, id, 'text', 'gate')).approve()).toMatchObject({ status: 409 });
     await signal(id, {
-      ...{ subtask_id: subtaskId, decision: 'approved', decided_by: 'ci' },
-      ...{ payload: { build: 'BUILD-77' }, comment: 'Green' },
+      subtask_id: subtaskId,
+      decision: 'approved',
+      decided_by: 'ci',
+      payload: { build: 'BUILD-77' },
+      comment: 'Green',
     });
     await untilProject(acme, id, 'completed');
     expect((await gateOf(id)).gate_output).toMatchObject({
-      ...{ decision: 'approved', decided_by: 'ci', comment: 'Green', payload: { build: 'BUILD-77' } },
+      decision: 'approved',
+      decided_by: 'ci',
+      comment: 'Green',
+      payload: { build: 'BUILD-77' },
     });
     const [polish] = await attemptsAt(acme, id, 'text', 'polish');
     expect(await contextOf(acme, polish!)).toContain('BUILD-77');

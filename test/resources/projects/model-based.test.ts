@@ -47,7 +47,8 @@ beforeAll(async () => {
   service = await startTestService({
     worker: false,
     env: {
-      ...{ EGRESS_ALLOWLIST: sink.hostAndPort, HOUSEKEEPING_INTERVAL: '1h' },
+      EGRESS_ALLOWLIST: sink.hostAndPort,
+      HOUSEKEEPING_INTERVAL: '1h',
       ...(await modelSettings(provider.baseUrl, folder)),
     },
   });

@@ -99,7 +99,11 @@ test('costs', async () => {
   expect(body).toMatchObject({ project_id: id, total_usd: '1', budget_usd: '4', budget_burn: 0.25 });
   expect(body.tasks).toHaveLength(4);
   expect(body.tasks[0]).toEqual({
-    ...{ task_id: taskId, phase_slug: 'outline', task_kind: 'regular', budget_usd: '0.5', spent_usd: '0.5' },
+    task_id: taskId,
+    phase_slug: 'outline',
+    task_kind: 'regular',
+    budget_usd: '0.5',
+    spent_usd: '0.5',
   });
 });
 

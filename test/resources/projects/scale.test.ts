@@ -140,7 +140,10 @@ async function startImpatient(slug: string, continueAfterEvents: number): Promis
     continueAfterEvents,
   };
   await client.workflow.start<typeof project>(PROJECT, {
-    ...{ workflowId: projectWorkflowId(id), taskQueue, args: [input], typedSearchAttributes },
+    workflowId: projectWorkflowId(id),
+    taskQueue,
+    args: [input],
+    typedSearchAttributes,
   });
   return id;
 }

@@ -96,7 +96,8 @@ describe('the output of a step with a schema', () => {
     expect(await untilProject(tenant, id, 'paused')).toMatchObject({ pause_reason: 'subtask_failed' });
     expect(await triesOf(tenant, id, 'text', 'write')).toEqual(['initial failed', 'schema_repair failed']);
     expect(await stepOf(tenant, id, 'text', 'write')).toMatchObject({
-      ...{ status: 'failed', error: expect.stringContaining('headline') },
+      status: 'failed',
+      error: expect.stringContaining('headline'),
     });
     expect(await artifactsOf(tenant, id)).toEqual([]);
   });
@@ -209,7 +210,9 @@ describe('a judge', () => {
     const hopeless = await startProject(tenant, 'tested');
     expect(await untilProject(tenant, hopeless, 'paused')).toMatchObject({ pause_reason: 'subtask_failed' });
     expect(await stepOf(tenant, hopeless, 'text', 'write')).toMatchObject({
-      ...{ status: 'failed', attempt_count: 2, error: expect.stringContaining('A link is broken') },
+      status: 'failed',
+      attempt_count: 2,
+      error: expect.stringContaining('A link is broken'),
     });
   });
 });

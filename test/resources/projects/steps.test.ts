@@ -87,7 +87,8 @@ describe('an attempt that fails', () => {
     expect(attempts.map(({ attempt_reason }) => attempt_reason)).toEqual(['initial', 'auto_retry']);
     for (const attempt of attempts) {
       expect(attempt).toMatchObject({
-        ...{ status: 'failed', error: "not done after 1 s, which is the step's timeout_s" },
+        status: 'failed',
+        error: "not done after 1 s, which is the step's timeout_s",
         duration_ms: expect.any(Number),
       });
       expect(attempt.duration_ms).toBeGreaterThanOrEqual(1_000);
@@ -202,15 +203,16 @@ describe('what a step works with', () => {
     const artifacts = await artifactsOf(tenant, id);
     expect(artifacts).toMatchObject([
       {
-        ...{
-          phase_slug: 'book',
-          version: 1,
-          schema_slug: 'book/text',
-          content: attempt!.output,
-          produced_via: 'initial',
-        },
-        ...{ produced_by_subtask_id: join.id, produced_by_attempt_id: attempt!.id },
-        ...{ superseded: false, supersedes_artifact_id: null, superseded_by_artifact_id: null },
+        phase_slug: 'book',
+        version: 1,
+        schema_slug: 'book/text',
+        content: attempt!.output,
+        produced_via: 'initial',
+        produced_by_subtask_id: join.id,
+        produced_by_attempt_id: attempt!.id,
+        superseded: false,
+        supersedes_artifact_id: null,
+        superseded_by_artifact_id: null,
       },
     ]);
     const content = JSON.stringify(artifacts[0].content);
@@ -246,8 +248,13 @@ test('one webhook tells of a project', async () => {
     type: 'project.completed',
     created_at: expect.any(Number),
     data: {
-      ...{ project_id: id, title: project.title, workflow_slug: 'announced', workflow_version: 1, status: 'completed' },
-      ...{ cost_total_usd: project.cost_total_usd, completed_at: project.completed_at },
+      project_id: id,
+      title: project.title,
+      workflow_slug: 'announced',
+      workflow_version: 1,
+      status: 'completed',
+      cost_total_usd: project.cost_total_usd,
+      completed_at: project.completed_at,
     },
   });
   // The record of deliveries is written with the end of each run, so that there is no other says that none will come.

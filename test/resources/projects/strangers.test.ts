@@ -45,7 +45,9 @@ test('signals that cannot be read', async () => {
   for (const [encoding, data] of unreadable) {
     const payload = { metadata: { encoding: Buffer.from(encoding!) }, data: Buffer.from(data!) };
     await client.workflowService.signalWorkflowExecution({
-      ...{ namespace, signalName: 'resolveGate', workflowExecution: { workflowId: `project-${id}` } },
+      namespace,
+      signalName: 'resolveGate',
+      workflowExecution: { workflowId: `project-${id}` },
       input: { payloads: [payload] },
     });
   }

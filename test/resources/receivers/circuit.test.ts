@@ -17,8 +17,11 @@ beforeAll(async () => {
   receiver = await startWebhookReceiver(() => answer);
   service = await startTestService({
     env: {
-      ...{ HOUSEKEEPING_INTERVAL: '1h', WEBHOOK_RETRY_INITIAL: '1ms', WEBHOOK_PAUSE_AFTER: '3d' },
-      ...{ EGRESS_ALLOWLIST: receiver.hostAndPort, WEBHOOK_ALLOW_HTTP: 'true' },
+      HOUSEKEEPING_INTERVAL: '1h',
+      WEBHOOK_RETRY_INITIAL: '1ms',
+      WEBHOOK_PAUSE_AFTER: '3d',
+      EGRESS_ALLOWLIST: receiver.hostAndPort,
+      WEBHOOK_ALLOW_HTTP: 'true',
     },
   });
 });

@@ -35,8 +35,15 @@ async function oldRun(days: number, ended = true): Promise<string> {
   const at = daysAgo(days);
   const id = idAt(at);
   await service.services.stores.runs.acceptRun({
-    ...{ id, customerId: tenant.caller.customerId, agent: 'assistant', transport: 'rest', prompt: 'Hello' },
-    ...{ threadId: null, channelId: null, conversation: null, override: null },
+    id,
+    customerId: tenant.caller.customerId,
+    agent: 'assistant',
+    transport: 'rest',
+    prompt: 'Hello',
+    threadId: null,
+    channelId: null,
+    conversation: null,
+    override: null,
   });
   await rows(sql`update runs set created_at = ${at.toISOString()}, status = ${ended ? 'succeeded' : 'running'}::run_status,
     completed_at = ${ended ? at.toISOString() : null}::timestamptz, output = 'Hi' where id = ${id}`);
@@ -61,8 +68,11 @@ const retentionWith = (env: Record<string, string>) =>
     log: service.runtime.log,
   });
 const NOTHING = {
-  ...{ RETENTION_RUN_DETAILS: '', RETENTION_EVENTS: '0' },
-  ...{ RETENTION_DELIVERIES: '', RETENTION_OTP: '', RETENTION_AUDIT: '' },
+  RETENTION_RUN_DETAILS: '',
+  RETENTION_EVENTS: '0',
+  RETENTION_DELIVERIES: '',
+  RETENTION_OTP: '',
+  RETENTION_AUDIT: '',
 };
 const sweep = (env: Record<string, string>, signal = new AbortController().signal) =>
   retentionWith({ ...NOTHING, ...env }).sweep(signal);

@@ -31,7 +31,11 @@ test('lists the files of a run', async () => {
   const first = data.find(({ filename }: { filename: string }) => filename === 'first.md');
   expect(first).toEqual({
     id: expect.any(String),
-    ...{ run_id: runId, agent: 'writer', filename: 'first.md', content_type: 'text/markdown', size_bytes: 19 },
+    run_id: runId,
+    agent: 'writer',
+    filename: 'first.md',
+    content_type: 'text/markdown',
+    size_bytes: 19,
     sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
     download_path: `/v1/files/download?id=${first.id}`,
     created_at: expect.any(String),

@@ -24,9 +24,13 @@ beforeAll(async () => {
   await writeFile(prices, JSON.stringify({ scripted: { input_usd_per_mtok: 0, output_usd_per_mtok: 10_000 } }));
   service = await startTestService({
     env: {
-      ...{ BILLING_MODE: 'live', STRIPE_SECRET_KEY: 'sk_test_1', STRIPE_WEBHOOK_SECRET: 'whsec_1' },
-      ...{ MODEL_PRICES: prices, MODEL_MAX_OUTPUT_TOKENS: '100' },
-      ...{ OPENAI_COMPATIBLE_BASE_URL: provider.baseUrl, OPENAI_COMPATIBLE_MODEL: 'scripted' },
+      BILLING_MODE: 'live',
+      STRIPE_SECRET_KEY: 'sk_test_1',
+      STRIPE_WEBHOOK_SECRET: 'whsec_1',
+      MODEL_PRICES: prices,
+      MODEL_MAX_OUTPUT_TOKENS: '100',
+      OPENAI_COMPATIBLE_BASE_URL: provider.baseUrl,
+      OPENAI_COMPATIBLE_MODEL: 'scripted',
     },
   });
   acme = await service.tenant('acc_acme');
@@ -42,7 +46,8 @@ afterAll(async () => {
 });
 
 const limited = (cost_budget_usd: string) => ({
-  ...{ agent: 'assistant', prompt: 'Do as scripted' },
+  agent: 'assistant',
+  prompt: 'Do as scripted',
   override: { cost_budget_usd },
 });
 
@@ -69,7 +74,8 @@ test('a call that is cancelled', async () => {
   await eventually(async () => expect(await costsOf(runId)).toEqual(costing(0.04)));
   expect(await abortedOf(runId)).toMatchObject([
     {
-      ...{ event_type: 'claude_request', cost_usd: '0.04' },
+      event_type: 'claude_request',
+      cost_usd: '0.04',
       payload: { turn: 1, attempt: 1, code: 'cancelled', output_tokens: 4, priced: true },
     },
   ]);
@@ -103,13 +109,17 @@ function takeTurnAgain(runId: string, heartbeatDetails?: unknown) {
   const { services, runtime } = service;
   const { stores, engine, tools, models } = services;
   const activities = createTurnActivities({
-    ...{ runs: stores.runs, agents: stores.agents, tools, models, log: runtime.log, settings: runtime.config },
-    ...{
-      modelCredentials: services.modelCredentials,
-      loadBeginning: services.loadBeginning,
-      noteTurn: engine.noteTurn,
-    },
-    ...{ tariffOf: services.tariffOf, startFollowing: async () => {} },
+    runs: stores.runs,
+    agents: stores.agents,
+    tools,
+    models,
+    log: runtime.log,
+    settings: runtime.config,
+    modelCredentials: services.modelCredentials,
+    loadBeginning: services.loadBeginning,
+    noteTurn: engine.noteTurn,
+    tariffOf: services.tariffOf,
+    startFollowing: async () => {},
   });
   const context = {
     info: { attempt: 2, heartbeatDetails },
@@ -148,8 +158,13 @@ test('a call whose worker was killed', async () => {
 
 const turn = (runId: string, n: number) => ({
   run: {
-    ...{ id: runId, customerId: acme.caller.customerId, parentRunId: null, attemptId: null, agent: 'assistant' },
-    ...{ conversation: null, budgetIds: [`run:${runId}`] },
+    id: runId,
+    customerId: acme.caller.customerId,
+    parentRunId: null,
+    attemptId: null,
+    agent: 'assistant',
+    conversation: null,
+    budgetIds: [`run:${runId}`],
   },
   turn: n,
   usage: { inputTokens: 1, outputTokens: 50 },
@@ -157,7 +172,9 @@ const turn = (runId: string, n: number) => ({
   wallet: {
     customerId: acme.caller.customerId,
     charge: {
-      ...{ customerId: acme.caller.customerId, key: `run:${runId}:${n}`, kind: 'run' as const },
+      customerId: acme.caller.customerId,
+      key: `run:${runId}:${n}`,
+      kind: 'run' as const,
       deltaUsdMicros: -500_000,
     },
   },
@@ -173,7 +190,9 @@ test.each(['running', 'cancelled'])('a turn of a %s run that is recorded twice',
   const { runs } = service.services.stores;
   const record = {
     ...turn(runId, 1),
-    ...{ model: 'scripted', reply: [], toolCalls: [] },
+    model: 'scripted',
+    reply: [],
+    toolCalls: [],
     events: [{ key: 'turn:1', type: 'claude_iteration' as const, costUsd: '0.5', payload: { attempt: 1 } }],
   };
   await runs.recordTurn(record);

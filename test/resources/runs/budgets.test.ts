@@ -37,7 +37,8 @@ afterAll(async () => {
 });
 
 const limited = (cost_budget_usd: string | number, override = {}) => ({
-  ...{ agent: 'assistant', prompt: 'Do as scripted' },
+  agent: 'assistant',
+  prompt: 'Do as scripted',
   override: { cost_budget_usd, ...override },
 });
 const time = callTools({ id: 'time', name: 'current_time', arguments: {} });
@@ -92,7 +93,8 @@ test('children share the budget of their parent', async () => {
   const held: (() => void)[] = [];
   const isParent = ({ body }: Parameters<Reply>[1]) => JSON.stringify(body.messages).includes('Do as scripted');
   const spawns = Array.from({ length: 6 }, (_, i) => ({
-    ...{ id: `spawn${i}`, name: 'spawn_run' },
+    id: `spawn${i}`,
+    name: 'spawn_run',
     arguments: { agent: 'writer', prompt: `Part ${i}` },
   }));
   provider.script(callTools(...spawns));

@@ -60,12 +60,21 @@ test('late results', async () => {
   const before = await rowOf(acme, runId);
   const { runs } = service.services.stores;
   const run = {
-    ...{ id: runId, customerId: 'acme', parentRunId: null, attemptId: null, agent: 'assistant' },
+    id: runId,
+    customerId: 'acme',
+    parentRunId: null,
+    attemptId: null,
+    agent: 'assistant',
     conversation: null,
   };
   const recorded = await runs.recordTurn({
-    ...{ run: { ...run, budgetIds: [] }, turn: 2, reply: [{ type: 'text', text: 'too late' }], toolCalls: [] },
-    ...{ model: 'offline', usage: { inputTokens: 1, outputTokens: 1 }, costUsd: '0.5' },
+    run: { ...run, budgetIds: [] },
+    turn: 2,
+    reply: [{ type: 'text', text: 'too late' }],
+    toolCalls: [],
+    model: 'offline',
+    usage: { inputTokens: 1, outputTokens: 1 },
+    costUsd: '0.5',
     events: [{ key: 'turn:2', type: 'claude_iteration', costUsd: '0.5' }],
     end: { status: 'succeeded', output: 'too late' },
   });

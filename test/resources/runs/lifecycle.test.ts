@@ -102,11 +102,21 @@ test('the list tells of each run what its events say', async () => {
 
   const events = await eventsOf(beta, third!);
   expect(await rowOf(beta, third!)).toEqual({
-    ...{ run_id: third, parent_run_id: null, agent: 'coder', transport: 'cli' },
-    ...{ started_at: events[0]!.ts, last_event_at: events.at(-1)!.ts, last_event_type: 'run_completed' },
-    ...{ last_status: 'succeeded', event_count: events.length, model: 'offline', reasoning: false },
+    run_id: third,
+    parent_run_id: null,
+    agent: 'coder',
+    transport: 'cli',
+    started_at: events[0]!.ts,
+    last_event_at: events.at(-1)!.ts,
+    last_event_type: 'run_completed',
+    last_status: 'succeeded',
+    event_count: events.length,
+    model: 'offline',
+    reasoning: false,
     total_cost_usd: events.find(({ cost_usd }) => cost_usd)!.cost_usd,
-    ...{ model_tier: 'offline', model_rule: 'offline', model_enforce: false },
+    model_tier: 'offline',
+    model_rule: 'offline',
+    model_enforce: false,
   });
 });
 
@@ -133,7 +143,9 @@ test('statistics and costs are sums of the events', async () => {
   const { body: stats } = await gamma.cp('GET', '/v1/runs/stats/today');
   expect(stats).toEqual({ runs: 5, completed: 4, failed: 1, in_flight: 0, cost_usd: total });
   const group = (agent: string, cost_usd: string, run_count: number) => ({
-    ...{ agent, total_cost_usd: cost_usd, run_count },
+    agent,
+    total_cost_usd: cost_usd,
+    run_count,
     tiers: [{ tier: 'offline', cost_usd, run_count, models: [{ model: 'offline', cost_usd, run_count }] }],
   });
   for (const [query, window, window_hours] of [

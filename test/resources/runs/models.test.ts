@@ -82,7 +82,11 @@ describe('the model of a run', () => {
     expect(await resolvedOf(run.run_id)).toEqual(resolved);
     const { model, tier, rule, enforce, reasoning } = resolved;
     expect(await rowOf(acme, run.run_id)).toMatchObject({
-      ...{ model, model_tier: tier, model_rule: rule, model_enforce: enforce, reasoning },
+      model,
+      model_tier: tier,
+      model_rule: rule,
+      model_enforce: enforce,
+      reasoning,
     });
     expect(provider.requests.map(({ body }) => body.model)).toEqual(model === 'offline' ? [] : [model]);
   });
@@ -98,7 +102,9 @@ describe('the model of a run', () => {
     const { body } = await acme.cp('GET', '/v1/runs/costs');
     const own = body.data.find(({ agent }: { agent: string }) => agent === 'own');
     expect(own.tiers).toContainEqual({
-      ...{ tier: 'unknown', cost_usd: '0', run_count: 1 },
+      tier: 'unknown',
+      cost_usd: '0',
+      run_count: 1,
       models: [{ model: null, cost_usd: '0', run_count: 1 }],
     });
   });

@@ -36,14 +36,19 @@ const childrenOf = async (runId: string): Promise<string[]> =>
 // Guards: a parent that waits gets its child's answer, and both tell who belongs to whom.
 test('a run waits for the run it spawned', async () => {
   const parent = await acme.run({
-    ...{ agent: 'assistant', transport: 'slack' },
+    agent: 'assistant',
+    transport: 'slack',
     prompt: `Delegate ${spawn('writer', 'A line about rivers')}`,
   });
   expect(parent).toMatchObject({ status: 'succeeded', output: expect.stringContaining('A line about rivers') });
   const [childId] = await childrenOf(parent.run_id);
   const { body: child } = await acme.cp('GET', `/v1/runs/${childId}/detail`);
   expect(child).toMatchObject({
-    ...{ agent: 'writer', transport: 'slack', status: 'succeeded', parent_run_id: parent.run_id, customer_id: 'acme' },
+    agent: 'writer',
+    transport: 'slack',
+    status: 'succeeded',
+    parent_run_id: parent.run_id,
+    customer_id: 'acme',
     output: expect.stringContaining('A line about rivers'),
   });
   expect((await rowOf(acme, childId!)).parent_run_id).toBe(parent.run_id);

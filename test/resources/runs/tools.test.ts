@@ -141,8 +141,12 @@ test('save_artifact keeps a file', async () => {
   const [row] = await service.runtime.db.rows<Record<string, string>>(sql`
     select *, encode(sha256(convert_to(${content}, 'utf8')), 'hex') as digest from run_artifacts where run_id = ${run.run_id}`);
   expect(row).toMatchObject({
-    ...{ customer_id: 'acme', call_id: 'call_1_0', filename: 'größe.md', content_type: 'text/markdown' },
-    ...{ size_bytes: String(Buffer.byteLength(content)), sha256: row!.digest },
+    customer_id: 'acme',
+    call_id: 'call_1_0',
+    filename: 'größe.md',
+    content_type: 'text/markdown',
+    size_bytes: String(Buffer.byteLength(content)),
+    sha256: row!.digest,
   });
   expect((await service.services.files.get(row!.file_key!)).toString()).toBe(content);
   expect(run.output).toContain(row!.id);

@@ -81,8 +81,14 @@ test('an archived workspace cannot start a run', async () => {
 async function loseStart(parent?: { runId: string }): Promise<string> {
   const id = newRunId();
   await service.services.stores.runs.acceptRun({
-    ...{ ...prompt, id, customerId: 'acme', transport: 'rest', override: null },
-    ...{ threadId: null, channelId: null, conversation: null },
+    ...prompt,
+    id,
+    customerId: 'acme',
+    transport: 'rest',
+    override: null,
+    threadId: null,
+    channelId: null,
+    conversation: null,
     ...(parent && { parent: { ...parent, callId: id, depth: 1, budgetIds: [], attemptId: null } }),
   });
   await service.runtime.db.rows(sql`update runs set start_due_at = now() where id = ${id}`);

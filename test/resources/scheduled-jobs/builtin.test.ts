@@ -41,18 +41,31 @@ describe('the list', () => {
     const { body } = await fresh.cp('GET', JOBS);
     expect(body.data.slice(0, -1)).toEqual([
       {
-        ...{ id: 'integration-health', kind: 'system', agent: null, enabled: true },
+        id: 'integration-health',
+        kind: 'system',
+        agent: null,
+        enabled: true,
         schedule: 'every day at 03:00 UTC',
         next_run_at: expect.stringMatching(/T03:00:00.000Z$/),
         description: expect.stringMatching(/^[A-Z].*\.$/),
       },
       {
-        ...{ id: 'daily-digest', kind: 'agent', agent: 'analyst', enabled: false, next_run_at: null },
-        ...{ schedule: 'every day at 07:00 UTC', description: expect.any(String) },
+        id: 'daily-digest',
+        kind: 'agent',
+        agent: 'analyst',
+        enabled: false,
+        next_run_at: null,
+        schedule: 'every day at 07:00 UTC',
+        description: expect.any(String),
       },
       {
-        ...{ id: 'memory-review', kind: 'agent', agent: 'assistant', enabled: false, next_run_at: null },
-        ...{ schedule: 'every Monday at 06:00 UTC', description: expect.any(String) },
+        id: 'memory-review',
+        kind: 'agent',
+        agent: 'assistant',
+        enabled: false,
+        next_run_at: null,
+        schedule: 'every Monday at 06:00 UTC',
+        description: expect.any(String),
       },
     ]);
     expect(body.data.at(-1)).toMatchObject({ kind: 'custom', name: 'Own' });

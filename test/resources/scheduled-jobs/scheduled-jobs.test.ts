@@ -31,13 +31,26 @@ describe('a job', () => {
     const { status, body } = await create({ name: JOB.name });
     expect(status).toBe(201);
     expect(body).toEqual({
-      ...{ ok: true, id: expect.stringMatching(/^custom-\d+$/), ...JOB },
-      ...{ enabled: true, model: 'auto', reasoning: null, requires_scheduler_restart: false },
+      ok: true,
+      id: expect.stringMatching(/^custom-\d+$/),
+      ...JOB,
+      enabled: true,
+      model: 'auto',
+      reasoning: null,
+      requires_scheduler_restart: false,
     });
     expect(await listed(body.id)).toEqual({
-      ...{ id: body.id, kind: 'custom', agent: 'assistant', schedule: JOB.cron, enabled: true },
+      id: body.id,
+      kind: 'custom',
+      agent: 'assistant',
+      schedule: JOB.cron,
+      enabled: true,
       next_run_at: expect.stringMatching(/T06:00:00.000Z$/),
-      ...{ description: JOB.brief, brief: JOB.brief, name: JOB.name, model: 'auto', reasoning: null },
+      description: JOB.brief,
+      brief: JOB.brief,
+      name: JOB.name,
+      model: 'auto',
+      reasoning: null,
     });
     await scheduleOf(body.id).trigger();
     const run = await eventually(async () => {

@@ -230,7 +230,10 @@ test('a mail that was not sent does not count', async () => {
   let isDown = true;
   const sent: string[] = [];
   const codes = createCodes({
-    ...{ store, isMember: async () => true, secret: 'a secret of the tests', baseUrl: BASE_URL },
+    store,
+    isMember: async () => true,
+    secret: 'a secret of the tests',
+    baseUrl: BASE_URL,
     log: createLog({ level: 'silent', pretty: false }),
     mailer: {
       delivery: () => '',

@@ -56,7 +56,9 @@ describe('a caller', () => {
     const as = async (claims: Record<string, unknown>) =>
       caller(await provider.token({ workspace_id: 'acc_acme', ...claims }));
     const someone = (actor: string, role?: Role) => ({
-      ...{ workspaceId: 'acc_acme', customerId: 'acme', actor },
+      workspaceId: 'acc_acme',
+      customerId: 'acme',
+      actor,
       standing: standingIn('acc_acme', role),
       isArchived: false,
     });
@@ -78,7 +80,9 @@ describe('a caller', () => {
     const { provider, caller } = await start();
     const token = await provider.token({ workspace_id: 'acc_New.Co', email: 'ana@new.example' });
     expect(await caller(token)).toEqual({
-      ...{ workspaceId: 'acc_New.Co', customerId: 'new-co', actor: 'ana@new.example' },
+      workspaceId: 'acc_New.Co',
+      customerId: 'new-co',
+      actor: 'ana@new.example',
       standing: standingIn('acc_New.Co', undefined),
       isArchived: false,
     });

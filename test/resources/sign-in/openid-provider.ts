@@ -32,8 +32,11 @@ export async function startOpenIdProvider() {
       const provider = new Provider(issuer, {
         clients: [
           {
-            ...{ client_id: CLIENT.OIDC_CLIENT_ID, client_secret: CLIENT.OIDC_CLIENT_SECRET },
-            ...{ redirect_uris: [redirectUri], response_types: ['code'], grant_types: ['authorization_code'] },
+            client_id: CLIENT.OIDC_CLIENT_ID,
+            client_secret: CLIENT.OIDC_CLIENT_SECRET,
+            redirect_uris: [redirectUri],
+            response_types: ['code'],
+            grant_types: ['authorization_code'],
           },
         ],
         claims: { openid: ['sub'], email: ['email', 'email_verified'] },

@@ -67,8 +67,12 @@ async function replyOf(response: Response): Promise<Reply> {
   const pairs = setCookies.map((line) => line.split(';')[0]!.split('=') as [string, string]);
   const json = response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : undefined;
   return {
-    ...{ status: response.status, text, json, headers: response.headers },
-    ...{ cookies: Object.fromEntries(pairs), setCookies },
+    status: response.status,
+    text,
+    json,
+    headers: response.headers,
+    cookies: Object.fromEntries(pairs),
+    setCookies,
   };
 }
 

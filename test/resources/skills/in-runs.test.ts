@@ -68,7 +68,10 @@ describe('a run', () => {
     expect(systemOf(first)).not.toContain('Body of napkins');
     expect(toolsOf(first)).toEqual(['calculator', 'load_skill']);
     expect(resultOf(second)).toEqual({
-      ...{ slug: 'napkins', title: 'Title of napkins', content: 'Body of napkins.', next_offset: null },
+      slug: 'napkins',
+      title: 'Title of napkins',
+      content: 'Body of napkins.',
+      next_offset: null,
     });
     expect([systemOf(second), toolsOf(second)]).toEqual([systemOf(first), toolsOf(first)]);
     const loaded = (await eventsOf(acme, runId)).find(({ event_type }) => event_type === 'context_loaded')!;

@@ -70,8 +70,19 @@ describe('the catalogue', () => {
     expect(await get('fact-checking')).toMatchObject({
       status: 200,
       body: {
-        ...{ slug: 'fact-checking', title, description, category, body, path: null, is_builtin: true, id: null },
-        ...{ body_length: body.length, always_load: false, status: 'active', agent: null, agents: [] },
+        slug: 'fact-checking',
+        title,
+        description,
+        category,
+        body,
+        path: null,
+        is_builtin: true,
+        id: null,
+        body_length: body.length,
+        always_load: false,
+        status: 'active',
+        agent: null,
+        agents: [],
       },
     });
     const { body: entries } = await acme.cp('GET', '/v1/memory/entries?type=skill');
@@ -104,19 +115,38 @@ describe('making one', () => {
   // Guards: all that is sent is kept and given back; the skill is an entry of the memory, found like one.
   test('keeps what is sent', async () => {
     const { status, body } = await post({
-      ...{ slug: 'brand.voice', name: '  Skill:  Brand voice ', description: 'How we sound', category: 'brand' },
-      ...{ prompt_addendum: 'Sound like a lighthouse keeper.', agents: ['writer', 'editor', 'writer'], scope: 'agent' },
+      slug: 'brand.voice',
+      name: '  Skill:  Brand voice ',
+      description: 'How we sound',
+      category: 'brand',
+      prompt_addendum: 'Sound like a lighthouse keeper.',
+      agents: ['writer', 'editor', 'writer'],
+      scope: 'agent',
     });
     expect(status).toBe(201);
     expect(body).toEqual({
-      ...{ id: expect.any(Number), slug: 'brand.voice', title: 'Brand voice', description: 'How we sound' },
-      ...{ category: 'brand', path: null, body_length: 31, is_builtin: false, used_by: 0 },
-      ...{ body: 'Sound like a lighthouse keeper.', always_load: false, status: 'active' },
-      ...{ agent: null, agents: ['writer', 'editor'], scope: 'agent' },
+      id: expect.any(Number),
+      slug: 'brand.voice',
+      title: 'Brand voice',
+      description: 'How we sound',
+      category: 'brand',
+      path: null,
+      body_length: 31,
+      is_builtin: false,
+      used_by: 0,
+      body: 'Sound like a lighthouse keeper.',
+      always_load: false,
+      status: 'active',
+      agent: null,
+      agents: ['writer', 'editor'],
+      scope: 'agent',
     });
     expect((await get('brand.voice')).body).toEqual(body);
     expect((await acme.cp('GET', `/v1/memory/entries/${body.id}`)).body).toMatchObject({
-      ...{ type: 'skill', slug: 'brand.voice', content: 'Sound like a lighthouse keeper.', has_embedding: true },
+      type: 'skill',
+      slug: 'brand.voice',
+      content: 'Sound like a lighthouse keeper.',
+      has_embedding: true,
       scope: 'agent',
     });
     const { data } = (await acme.cp('GET', '/v1/memory/entries?q=a+lighthouse+keeper&limit=1')).body;
@@ -203,7 +233,11 @@ describe('making one', () => {
     const refused = answers.filter(({ status }) => status === 403);
     expect(refused).toHaveLength(3);
     expect(refused[0]!.body.detail).toEqual({
-      ...{ code: 'plan_limit_exceeded', resource: 'custom_skills', current: 10, limit: 10, tier: 'free' },
+      code: 'plan_limit_exceeded',
+      resource: 'custom_skills',
+      current: 10,
+      limit: 10,
+      tier: 'free',
     });
     // Memories have a cap of their own.
     expect((await small.cp('POST', '/v1/memory/entries', { type: 'note', content: 'A note.' })).status).toBe(201);
@@ -360,10 +394,14 @@ test('a step can be bound to skills alone', async () => {
   expect((await confirmed(acme, 'PATCH', `/v1/memory/entries/${id}`, { status: 'archived' })).status).toBe(200);
   expect((await get('archived')).body.status).toBe('archived');
   const specOf = (skills: string[]) => ({
-    ...{ slug: `of-${skills.join('-')}`, version: 1, title: 'Bound' },
+    slug: `of-${skills.join('-')}`,
+    version: 1,
+    title: 'Bound',
     phases: [
       {
-        ...{ slug: 'one', title: 'One', artifact: { schema_slug: 'one/text' } },
+        slug: 'one',
+        title: 'One',
+        artifact: { schema_slug: 'one/text' },
         steps: [{ step_slug: 'do', kind: 'agent', role: 'producer', assignee: 'writer', skills }],
       },
     ],

@@ -133,8 +133,13 @@ test('reloads at SIGHUP', async () => {
     env: {
       ...TEST_SECRETS,
       PATH: process.env.PATH,
-      ...{ PORT: '0', CONTROL_PLANE_PORT: '0', DATA_DIR: folder, MODEL_PRICES: pricesFile() },
-      ...{ DATABASE_URL: database.url, DATABASE_POOL_SIZE: '1', TEMPORAL_ADDRESS: process.env.TEST_TEMPORAL_ADDRESS },
+      PORT: '0',
+      CONTROL_PLANE_PORT: '0',
+      DATA_DIR: folder,
+      MODEL_PRICES: pricesFile(),
+      DATABASE_URL: database.url,
+      DATABASE_POOL_SIZE: '1',
+      TEMPORAL_ADDRESS: process.env.TEST_TEMPORAL_ADDRESS,
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -35,7 +35,9 @@ beforeAll(async () => {
   service = await startTestService({ env: { EGRESS_ALLOWLIST: host } });
   tenant = await service.tenant('acc_acme');
   await tenant.cp('POST', '/v1/agents', {
-    ...{ slug: 'caller', model: 'offline', prompt: 'You call tools.' },
+    slug: 'caller',
+    model: 'offline',
+    prompt: 'You call tools.',
     allowed_tool_slugs: ['greet', 'hook', 'reader', 'mine', 'calculator'],
   });
 });
@@ -87,7 +89,8 @@ test('is there at once, and gone at once', async () => {
 test('checks the arguments first', async () => {
   await make('hook', 'webhook', { url });
   expect(await resultOf('hook', { name: 7 })).toEqual({
-    ...{ status: 'failed', result: { error: expect.stringMatching(/^bad arguments for hook: .*must be string/) } },
+    status: 'failed',
+    result: { error: expect.stringMatching(/^bad arguments for hook: .*must be string/) },
   });
   expect(seen).toEqual([]);
 });
@@ -97,7 +100,10 @@ test('is its workspace’s alone', async () => {
   await make('mine', 'stub', { result: 'of acme' });
   const other = await service.tenant('acc_other');
   await other.cp('POST', '/v1/agents', {
-    ...{ slug: 'caller', model: 'offline', prompt: 'You call tools.', allowed_tool_slugs: ['mine'] },
+    slug: 'caller',
+    model: 'offline',
+    prompt: 'You call tools.',
+    allowed_tool_slugs: ['mine'],
   });
   expect(await resultOf('mine', undefined, other)).toBe(NOT_OFFERED);
   await make('mine', 'stub', { result: 'of other' }, {}, other);
@@ -138,7 +144,8 @@ test('reaches nothing inside', async () => {
   for (const address of [`http://127.0.0.1:${port}/`, `http://[::ffff:7f00:1]:${port}/{name}`, url]) {
     await make('hook', 'webhook', { url: address });
     expect(await resultOf('hook')).toMatchObject({
-      ...{ status: 'failed', result: { error: expect.stringMatching(/^this address is not allowed: /) } },
+      status: 'failed',
+      result: { error: expect.stringMatching(/^this address is not allowed: /) },
     });
   }
   expect(touched).toBe(0);

@@ -25,7 +25,9 @@ beforeAll(async () => {
   service = await startTestService({ env: { DATA_DIR: folder } });
   tenant = await service.tenant('acc_acme');
   await tenant.cp('POST', '/v1/agents', {
-    ...{ slug: 'hook', model: 'offline', prompt: 'You pass on what systems say.' },
+    slug: 'hook',
+    model: 'offline',
+    prompt: 'You pass on what systems say.',
     allowed_tool_slugs: ['pipeline_resolve_webhook_gate', 'read_artifact'],
   });
 });
@@ -88,6 +90,7 @@ test('reads the project it works for, after its gate was answered', async () => 
 
   await tenant.run({ agent: 'hook', prompt: callOf('read_artifact', { phase_slug: 'outline' }) });
   expect((await resultsOf('read_artifact')).at(-1)).toMatchObject({
-    ...{ status: 'failed', result: { error: expect.stringContaining('not part of a project') } },
+    status: 'failed',
+    result: { error: expect.stringContaining('not part of a project') },
   });
 });

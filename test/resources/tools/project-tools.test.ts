@@ -131,8 +131,15 @@ describe('read_artifact', () => {
     const { db } = database;
     await db.rows(sql`delete from artifacts where task_id = ${project.taskId('draft')}::uuid`);
     await db.orm.insert(artifacts).values({
-      ...{ id: newUuid(), projectId: project.id, taskId: project.taskId('draft'), customerId: 'acme' },
-      ...{ phaseSlug: 'draft', version: 1, schemaSlug: 'draft', content, producedVia: 'initial' },
+      id: newUuid(),
+      projectId: project.id,
+      taskId: project.taskId('draft'),
+      customerId: 'acme',
+      phaseSlug: 'draft',
+      version: 1,
+      schemaSlug: 'draft',
+      content,
+      producedVia: 'initial',
     });
     const pages: string[] = [];
     for (let offset: number | null = 0; offset !== null;) {
@@ -158,8 +165,15 @@ describe('read_attachment', () => {
     const fileKey = `attachments/${id}`;
     await context.files.put(fileKey, Buffer.from(content), contentType);
     await database.db.orm.insert(attachments).values({
-      ...{ id, customerId: to.customerId, ownerKind: 'project', ownerId: to.id, filename, contentType },
-      ...{ sizeBytes: Buffer.byteLength(content), sha256: 'x', fileKey },
+      id,
+      customerId: to.customerId,
+      ownerKind: 'project',
+      ownerId: to.id,
+      filename,
+      contentType,
+      sizeBytes: Buffer.byteLength(content),
+      sha256: 'x',
+      fileKey,
     });
     return id;
   };
@@ -173,7 +187,10 @@ describe('read_attachment', () => {
     const foreign = await attach(theirs, 'secret.md', 'text/markdown', 'Secret');
 
     const listed = (id: string, filename: string, content_type: string, size_bytes: number) => ({
-      ...{ id, filename, content_type, size_bytes },
+      id,
+      filename,
+      content_type,
+      size_bytes,
     });
     expect(await use('read_attachment', {})).toEqual({
       attachments: [
@@ -186,7 +203,9 @@ describe('read_attachment', () => {
     const about = { filename: 'brief.md', content_type: 'text/markdown', next_offset: null };
     expect(await use('read_attachment', { id: first })).toEqual({ id: first, ...about, content: 'First brief, ä' });
     expect(await use('read_attachment', { filename: 'brief.md', offset: 7 })).toEqual({
-      ...{ id: second, ...about, content: 'brief' },
+      id: second,
+      ...about,
+      content: 'brief',
     });
 
     expect(await refusal('read_attachment', { filename: 'logo.png' })).toBe(
@@ -201,7 +220,9 @@ describe('read_attachment', () => {
 
 describe('pipeline_resolve_webhook_gate', () => {
   const answer = (more: object = {}) => ({
-    ...{ project_id: project.id, subtask_id: project.stepId('draft/hook'), ...more },
+    project_id: project.id,
+    subtask_id: project.stepId('draft/hook'),
+    ...more,
   });
 
   // Guards: what is sent is what was asked for, with the defaults of the specification.

@@ -30,7 +30,9 @@ beforeAll(async () => {
   service = await startTestService({ env: { TOOLS_CONCURRENCY: '1', ...(!isWithout && commands) } });
   tenant = await service.tenant('acc_acme');
   await tenant.cp('POST', '/v1/agents', {
-    ...{ slug: 'caller', model: 'offline', prompt: 'You call tools.' },
+    slug: 'caller',
+    model: 'offline',
+    prompt: 'You call tools.',
     allowed_tool_slugs: [...SLUGS, 'calculator'],
   });
 });

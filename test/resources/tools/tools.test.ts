@@ -65,9 +65,20 @@ describe('what is shown', () => {
     const other = await service.tenant('acc_shown');
     const made = await create(stub('greet'), other);
     const row = {
-      ...{ slug: 'greet', description: 'Says yes.', module: '(db)', category: 'custom', sensitive: false },
-      ...{ param_names: ['text', 'loud'], param_count: 2, is_builtin: false, used_by: 0 },
-      ...{ kind: 'stub', shape: 'api', access: 'both', owner_customer_id: 'shown', version: '1' },
+      slug: 'greet',
+      description: 'Says yes.',
+      module: '(db)',
+      category: 'custom',
+      sensitive: false,
+      param_names: ['text', 'loud'],
+      param_count: 2,
+      is_builtin: false,
+      used_by: 0,
+      kind: 'stub',
+      shape: 'api',
+      access: 'both',
+      owner_customer_id: 'shown',
+      version: '1',
     };
     expect(made).toMatchObject({ status: 201 });
     expect(made.body).toEqual({
@@ -92,7 +103,10 @@ describe('what is shown', () => {
     for (const each of [other, stranger]) {
       await create(stub('greet', { schema: { type: 'object' } }), each);
       await each.cp('POST', '/v1/agents', {
-        ...{ slug: 'greeter', model: 'offline', prompt: 'You greet.', allowed_tool_slugs: ['greet'] },
+        slug: 'greeter',
+        model: 'offline',
+        prompt: 'You greet.',
+        allowed_tool_slugs: ['greet'],
       });
     }
     const greet = (args: object, by = other) => by.run({ agent: 'greeter', prompt: `Greet. ${callOf('greet', args)}` });
@@ -277,7 +291,11 @@ describe('changing a tool', () => {
     expect(await show('changed')).toEqual(body);
     const schema = { type: 'object', properties: { name: {} } };
     expect((await change('changed', { schema, access: 'human', slug: 'other' })).body).toMatchObject({
-      ...{ slug: 'changed', version: '3', access: 'human', param_names: ['name'], params_schema: schema },
+      slug: 'changed',
+      version: '3',
+      access: 'human',
+      param_names: ['name'],
+      params_schema: schema,
     });
   });
 
@@ -308,8 +326,12 @@ describe('changing a tool', () => {
   // Guards: no secret of a header comes back; the mask does, and keeps the secret that it stands for.
   test('masks secrets and keeps them', async () => {
     const headers = {
-      ...{ Authorization: 'Bearer canary-1234', 'X-Api-Key': 'k-1', Accept: 'application/vnd.github.v3+json' },
-      ...{ 'X-User': 'Bearer {text}', 'Notion-Version': '2022-06-28', 'X-Long': 'canary-0123456789abcdef' },
+      Authorization: 'Bearer canary-1234',
+      'X-Api-Key': 'k-1',
+      Accept: 'application/vnd.github.v3+json',
+      'X-User': 'Bearer {text}',
+      'Notion-Version': '2022-06-28',
+      'X-Long': 'canary-0123456789abcdef',
     };
     const shown = { ...headers, Authorization: '***', 'X-Api-Key': '***', 'X-Long': '***' };
     const { body } = await create(webhook('masked', { headers }));
@@ -334,7 +356,8 @@ describe('changing a tool', () => {
       refused('calculator is built in and cannot be changed or deleted'),
     );
     expect(await tenant.cp(method, '/v1/tools/nobodys', body)).toMatchObject({
-      ...{ status: 404, body: { detail: 'not_found' } },
+      status: 404,
+      body: { detail: 'not_found' },
     });
     expect(await tenant.cp(method, '/v1/tools/a%00b', body)).toMatchObject({ status: 400 });
   });
@@ -367,7 +390,8 @@ test('tools are a workspace’s own', async () => {
   await create(stub('mine', { body: { result: 'of alba' } }), alba);
   for (const [method, body] of [['GET'], ['PATCH', { description: 'Taken.' }], ['DELETE']] as const) {
     expect(await bora.cp(method, '/v1/tools/mine', body)).toMatchObject({
-      ...{ status: 404, body: { detail: 'not_found' } },
+      status: 404,
+      body: { detail: 'not_found' },
     });
   }
   expect((await list(bora)).meta.custom).toBe(0);

@@ -38,7 +38,10 @@ const portOf = async (of: Server) => {
 beforeAll(async () => {
   server = createServer(async (request, response) => {
     const received = {
-      ...{ method: request.method, url: request.url!, headers: request.headers, body: await text(request) },
+      method: request.method,
+      url: request.url!,
+      headers: request.headers,
+      body: await text(request),
     };
     seen.push(received);
     answer(response, received);
@@ -64,8 +67,17 @@ afterAll(async () => {
 
 const PROPERTIES = { id: {}, q: {}, page: {}, token: {} };
 const toolOf = (body: Record<string, unknown>, more: Partial<CustomTool> = {}): CustomTool => ({
-  ...{ customerId: 'acme', slug: 'hook', id: 1, description: 'A hook.', kind: 'webhook', shape: 'api', access: 'both' },
-  ...{ integration: null, effect: 'irreversible', sensitive: false, version: 1 },
+  customerId: 'acme',
+  slug: 'hook',
+  id: 1,
+  description: 'A hook.',
+  kind: 'webhook',
+  shape: 'api',
+  access: 'both',
+  integration: null,
+  effect: 'irreversible',
+  sensitive: false,
+  version: 1,
   schema: { type: 'object', properties: PROPERTIES },
   body,
   ...more,
@@ -226,14 +238,17 @@ describe('what comes back', () => {
     expect(await replied('application/problem+json', '[1]', 201)).toEqual({ status: 201, body: [1] });
     expect(await replied('application/json', 'not json')).toEqual({ status: 200, body: 'not json' });
     expect(await replied('application/json', '{"a\\u0000":"b\\u0000\\ud800"}')).toEqual({
-      ...{ status: 200, body: { a: 'b\ufffd' } },
+      status: 200,
+      body: { a: 'b\ufffd' },
     });
     expect(await replied('application/json', '['.repeat(20_000) + ']'.repeat(20_000))).toMatchObject({
       body: expect.stringMatching(/^\[{20000}/),
     });
     expect(await replied('image/png', Buffer.from([0x89, 0, 1]))).toEqual({ status: 200, body: null });
     expect(await replied('text/plain', 'x'.repeat(200_000))).toEqual({
-      ...{ status: 200, body: 'x'.repeat(65_536), truncated: true },
+      status: 200,
+      body: 'x'.repeat(65_536),
+      truncated: true,
     });
     expect(await replied('text/plain', '', 204)).toEqual({ status: 204, body: '' });
   });

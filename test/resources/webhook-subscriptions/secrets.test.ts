@@ -121,7 +121,8 @@ test('a second rotation waits for the end of the first', async () => {
   expect([one, other]).toContain(undefined);
   const path = `/v1/webhook-deliveries/endpoints/${id}/rotate-secret`;
   expect(await tenant.cp('POST', path)).toMatchObject({
-    ...{ status: 409, body: { detail: expect.stringMatching(/signs along until \d{4}-.*rotate again then/) } },
+    status: 409,
+    body: { detail: expect.stringMatching(/signs along until \d{4}-.*rotate again then/) },
   });
   await expectSigned(secret, second!);
   await rows(

@@ -53,7 +53,8 @@ describe('scoped, with access tokens and no operator', () => {
     const ask = (method: string, path: string, body?: unknown) =>
       call(`${service.controlPlaneUrl}/v1/workspaces${path}`, method, { authorization: `Bearer ${token}` }, body);
     expect(await ask('POST', '', { identity_workspace_id: 'acc_another', plan: 'free' })).toMatchObject({
-      ...{ status: 403, body: { detail: expect.stringContaining('not_your_workspace') } },
+      status: 403,
+      body: { detail: expect.stringContaining('not_your_workspace') },
     });
     const made = await ask('POST', '', { identity_workspace_id: 'acc_by-token', plan: 'free' });
     expect(made).toMatchObject({ status: 201, body: { customer_id: 'by-token', status: 'pending' } });
@@ -87,13 +88,13 @@ describe('in live billing', () => {
   const live = (strict: boolean) =>
     seeded(
       {
-        ...{
-          BILLING_MODE: 'live',
-          STRIPE_SECRET_KEY: 'sk_test_of_the_tests',
-          STRIPE_WEBHOOK_SECRET: 'whsec_of_the_tests',
-        },
+        BILLING_MODE: 'live',
+        STRIPE_SECRET_KEY: 'sk_test_of_the_tests',
+        STRIPE_WEBHOOK_SECRET: 'whsec_of_the_tests',
         // Nobody is there.
-        ...{ STRIPE_API_BASE: 'http://127.0.0.1:9', STRIPE_TIMEOUT: '1s', BILLING_STRICT: String(strict) },
+        STRIPE_API_BASE: 'http://127.0.0.1:9',
+        STRIPE_TIMEOUT: '1s',
+        BILLING_STRICT: String(strict),
       },
       false,
     );
@@ -120,7 +121,8 @@ describe('in live billing', () => {
     for (const id of ['acc_paying', INTERNAL_WORKSPACE]) {
       const hosted = { identity_workspace_id: id, plan: 'starter_hosted' };
       expect(await operator(service, 'POST', '', hosted)).toMatchObject({
-        ...{ status: 402, body: { detail: 'insufficient_credit' } },
+        status: 402,
+        body: { detail: 'insufficient_credit' },
       });
     }
   });

@@ -6,7 +6,9 @@ import { call, sessionFor, type TestService } from '../../support/service.ts';
 
 /** Of the workspace that operates the deployment. */
 export const INTERNAL: Caller = {
-  ...{ workspaceId: INTERNAL_WORKSPACE, customerId: 'internal', actor: 'owner@internal.example' },
+  workspaceId: INTERNAL_WORKSPACE,
+  customerId: 'internal',
+  actor: 'owner@internal.example',
   standing: standingIn('acc_internal', 'owner'),
 };
 

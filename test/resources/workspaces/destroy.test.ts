@@ -23,8 +23,12 @@ beforeAll(async () => {
   external = await startExternalProvisioner();
   service = await startTestService({
     env: {
-      ...{ PROVISIONER_URL: external.url, PROVISIONER_POLL: '5ms', PROVISIONER_TOKEN: 'token-of-the-provisioner' },
-      ...{ PROVISIONER_RETRY_INITIAL: '10ms', PROVISIONER_ATTEMPTS: '3', HOUSEKEEPING_INTERVAL: '1h' },
+      PROVISIONER_URL: external.url,
+      PROVISIONER_POLL: '5ms',
+      PROVISIONER_TOKEN: 'token-of-the-provisioner',
+      PROVISIONER_RETRY_INITIAL: '10ms',
+      PROVISIONER_ATTEMPTS: '3',
+      HOUSEKEEPING_INTERVAL: '1h',
     },
   });
   await service.services.stores.workspaces.seedInternal('http://localhost:8080');
@@ -128,7 +132,10 @@ test('ends all that the tenant has under way', async () => {
 test('can be made again', async () => {
   const { workspaceId } = tenant.caller;
   await tenant.cp('POST', '/v1/heartbeats', {
-    ...{ name: 'beat', agent_slug: 'assistant', prompt: 'Hello', interval_s: 1_000_000 },
+    name: 'beat',
+    agent_slug: 'assistant',
+    prompt: 'Hello',
+    interval_s: 1_000_000,
   });
   await service.runtime.db.rows(
     sql`update workspaces set config = '{"old": true, "billing_customer_id": "cus_1", "billing_subscription_id": "sub_1"}'
@@ -200,7 +207,8 @@ test('keeps what is left when a step fails', async () => {
   expect(row).toMatchObject({ status: 'failed', errorCode: 'disk_stuck', archivedAt: null });
   expect(Object.keys(row.provisioned).sort()).toEqual(['database', 'storage']);
   expect(await tenant.cp('POST', '/v1/runs', { agent: 'assistant', prompt: 'Hello' })).toMatchObject({
-    ...{ status: 403, body: { detail: 'workspace_archived' } },
+    status: 403,
+    body: { detail: 'workspace_archived' },
   });
   expect(await as(tenant.caller)('POST', `/${id}/retry`)).toMatchObject({ status: 409 });
 
@@ -215,10 +223,8 @@ test('a refusal is final', async () => {
     external.asked.filter(({ method, path }) => method === 'DELETE' && path.includes(`/${tenant.caller.customerId}/`));
   external.interfere(({ method }) => (method === 'DELETE' ? { status: 403, body: 'no JSON object' } : undefined));
   expect(await destroy()).toMatchObject({
-    ...{
-      status: 502,
-      body: { detail: { code: 'provisioner_refused', message: 'server: the provisioner answered 403' } },
-    },
+    status: 502,
+    body: { detail: { code: 'provisioner_refused', message: 'server: the provisioner answered 403' } },
   });
   expect(asked()).toHaveLength(1);
 });
@@ -227,10 +233,16 @@ test('a refusal is final', async () => {
 test('goes on when nobody waits', async () => {
   const { runtime, services } = service;
   const impatient = createWorkspaceService({
-    ...{ temporal: runtime.temporal, settings: runtime.config, log: runtime.log, patienceMs: 300 },
-    ...{ store: services.stores.workspaces, provisioner: services.teardown.provisioner },
-    ...{ hasMinimumTopup: async () => true, mintBillingCustomer: async () => null },
-    ...{ seedOwner: async () => {}, endAccess: async () => {} },
+    temporal: runtime.temporal,
+    settings: runtime.config,
+    log: runtime.log,
+    patienceMs: 300,
+    store: services.stores.workspaces,
+    provisioner: services.teardown.provisioner,
+    hasMinimumTopup: async () => true,
+    mintBillingCustomer: async () => null,
+    seedOwner: async () => {},
+    endAccess: async () => {},
   });
   const { generation } = await rowOf();
   external.interfere(({ path }) =>

@@ -43,7 +43,8 @@ async function prepare(): Promise<{ tenant: Tenant; workspaceId: string; address
     'scheduled-jobs.uploadAttachments': { job_id: job.id },
   };
   return {
-    ...{ tenant, workspaceId },
+    tenant,
+    workspaceId,
     address: (endpoint) => `${service.baseUrl}/api/v1/cp${fillPath(endpoint, ids[endpoint.id]!)}`,
   };
 }

@@ -33,8 +33,11 @@ beforeAll(async () => {
   identity = await startIdentityProvider();
   service = await startTestService({
     env: {
-      ...{ WEBHOOK_ALLOW_HTTP: 'true', EGRESS_ALLOWLIST: receiver.hostAndPort, HOUSEKEEPING_INTERVAL: '1h' },
-      ...{ TURN_SECRET: 'turn-secret-of-the-tests', TURN_URLS: 'turn:turn.example.com' },
+      WEBHOOK_ALLOW_HTTP: 'true',
+      EGRESS_ALLOWLIST: receiver.hostAndPort,
+      HOUSEKEEPING_INTERVAL: '1h',
+      TURN_SECRET: 'turn-secret-of-the-tests',
+      TURN_URLS: 'turn:turn.example.com',
       ...identity.settings,
     },
   });
@@ -108,7 +111,8 @@ describe('an archived workspace', () => {
   test.each(byId(changing))('%s changes nothing', async (id, endpoint) => {
     const parts = await EXAMPLES[id]?.(belongings);
     expect(await send(service, before, endpoint, parts)).toMatchObject({
-      ...{ status: 403, body: { detail: 'workspace_archived' } },
+      status: 403,
+      body: { detail: 'workspace_archived' },
     });
   });
 

@@ -79,7 +79,9 @@ export async function startExternalProvisioner({ slowness = 1 } = {}): Promise<E
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    ...{ url, asked, resources },
+    url,
+    asked,
+    resources,
     interfere(with_) {
       interference = with_;
     },

@@ -13,8 +13,12 @@ let id = '';
 let nth = 0;
 
 const SETTINGS = {
-  ...{ PROVISIONER_TOKEN: 'token-of-the-provisioner', PROVISIONER_POLL: '5ms', PROVISIONER_TIMEOUT: '5s' },
-  ...{ PROVISIONER_RETRY_INITIAL: '10ms', PROVISIONER_ATTEMPTS: '3', HOUSEKEEPING_INTERVAL: '1h' },
+  PROVISIONER_TOKEN: 'token-of-the-provisioner',
+  PROVISIONER_POLL: '5ms',
+  PROVISIONER_TIMEOUT: '5s',
+  PROVISIONER_RETRY_INITIAL: '10ms',
+  PROVISIONER_ATTEMPTS: '3',
+  HOUSEKEEPING_INTERVAL: '1h',
 };
 const store = () => service.services.stores.workspaces;
 const rowOf = async () => (await store().find(id))!;
@@ -37,7 +41,9 @@ const ended = () =>
 const destroy = () =>
   service.services.workspaces.destroy(
     {
-      ...{ workspaceId: 'acc_internal', customerId: 'internal', actor: 'owner@internal.example' },
+      workspaceId: 'acc_internal',
+      customerId: 'internal',
+      actor: 'owner@internal.example',
       standing: standingIn('acc_internal', 'owner'),
     },
     id,
@@ -69,9 +75,11 @@ test('asks for each resource in turn, and looks until it is there', async () => 
     ['storage', 'database', 'cache', 'server'].map(path),
   );
   expect(mine[0]).toMatchObject({
-    ...{ method: 'PUT', body: { workspace_id: id, plan: 'pro_hosted' } },
+    method: 'PUT',
+    body: { workspace_id: id, plan: 'pro_hosted' },
     headers: {
-      ...{ authorization: 'Bearer token-of-the-provisioner', 'content-type': 'application/json' },
+      authorization: 'Bearer token-of-the-provisioner',
+      'content-type': 'application/json',
       'idempotency-key': `${id.slice(4)}/storage`,
     },
   });

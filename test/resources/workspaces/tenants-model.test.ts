@@ -69,7 +69,11 @@ interface Credential {
 }
 
 const newLife = (mark: string): Life => ({
-  ...{ mark, members: new Map(), agents: [], runs: [], made: {} },
+  mark,
+  members: new Map(),
+  agents: [],
+  runs: [],
+  made: {},
   plan: 'scale',
 });
 

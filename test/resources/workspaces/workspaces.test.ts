@@ -29,7 +29,9 @@ const setState = (id: string, body: unknown, token?: string) =>
     body,
   );
 const strangerOf = (workspaceId: string): Caller => ({
-  ...{ workspaceId, customerId: workspaceId.slice(4), actor: `owner@${workspaceId.slice(4)}.example` },
+  workspaceId,
+  customerId: workspaceId.slice(4),
+  actor: `owner@${workspaceId.slice(4)}.example`,
   standing: standingIn(workspaceId, 'owner'),
 });
 
@@ -70,9 +72,16 @@ describe('making one', () => {
     const { status, body } = await make({ plan: 'pro_hosted' });
     expect(status).toBe(201);
     expect(body).toEqual({
-      ...{ identity_workspace_id: id, customer_id: id.slice(4), plan: 'pro_hosted', status: 'pending' },
-      ...{ runtime_base_url: null, error_code: null, error_message: null },
-      ...{ created_at: expect.any(String), ready_at: null, archived_at: null },
+      identity_workspace_id: id,
+      customer_id: id.slice(4),
+      plan: 'pro_hosted',
+      status: 'pending',
+      runtime_base_url: null,
+      error_code: null,
+      error_message: null,
+      created_at: expect.any(String),
+      ready_at: null,
+      archived_at: null,
     });
     expect(await reaching('ready')).toMatchObject({
       runtime_base_url: expect.stringMatching(/^http/),
@@ -154,7 +163,11 @@ test('masks credentials in the config, in the detail alone', async () => {
   const canary = 'canary-credential';
   await make({
     config: {
-      ...{ api_key: canary, apiKey: canary, note: 'kept', n: 1, nothing: null },
+      api_key: canary,
+      apiKey: canary,
+      note: 'kept',
+      n: 1,
+      nothing: null,
       nested: { list: [{ accessToken: canary, region: 'eu' }], DB_PASSWORD: { user: canary } },
       ['__proto__x']: { client_secret: [canary] },
     },
@@ -162,7 +175,11 @@ test('masks credentials in the config, in the detail alone', async () => {
   const detail = await reaching('ready');
   expect(JSON.stringify(detail)).not.toContain(canary);
   expect(detail.config).toEqual({
-    ...{ api_key: '***', apiKey: '***', note: 'kept', n: 1, nothing: null },
+    api_key: '***',
+    apiKey: '***',
+    note: 'kept',
+    n: 1,
+    nothing: null,
     nested: { list: [{ accessToken: '***', region: 'eu' }], DB_PASSWORD: '***' },
     ['__proto__x']: { client_secret: '***' },
   });
@@ -180,7 +197,8 @@ test('shows every workspace to everybody', async () => {
   expect(body.meta.total).toBe(ids.length);
   expect(await tenant.cp('GET', `/v1/workspaces/${id}`)).toMatchObject({ status: 200 });
   expect(await tenant.cp('GET', '/v1/workspaces/acc_nobody')).toMatchObject({
-    ...{ status: 404, body: { detail: 'not_found' } },
+    status: 404,
+    body: { detail: 'not_found' },
   });
   await reaching('ready');
 });
@@ -197,12 +215,16 @@ describe('workspaces.retry', () => {
     const answers = await Promise.all([owner('POST', `/${id}/retry`), owner('POST', `/${id}/retry`)]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
     expect(answers.find(({ status }) => status === 200)!.body).toMatchObject({
-      ...{ customer_id: customerId, status: 'pending', error_code: null, error_message: null },
+      customer_id: customerId,
+      status: 'pending',
+      error_code: null,
+      error_message: null,
     });
     await reaching('ready');
     expect((await rowOf()).generation).toBe(before.generation + 1);
     expect(await owner('POST', `/${id}/retry`)).toMatchObject({
-      ...{ status: 409, body: { detail: 'the workspace is ready' } },
+      status: 409,
+      body: { detail: 'the workspace is ready' },
     });
     expect(await operators('POST', '/acc_nobody/retry')).toMatchObject({ status: 404 });
   });
@@ -238,7 +260,8 @@ describe('the operator', () => {
     await reaching('ready');
     const failed = await setState(id, { status: 'failed', error_code: 'disk', error_message: 'The disk is full' });
     expect(failed).toMatchObject({
-      ...{ status: 200, body: { status: 'failed', error_code: 'disk', error_message: 'The disk is full' } },
+      status: 200,
+      body: { status: 'failed', error_code: 'disk', error_message: 'The disk is full' },
     });
     const provisioning = await setState(id, { status: 'provisioning' });
     expect(provisioning.body).toMatchObject({ status: 'provisioning', error_code: null });
@@ -246,7 +269,9 @@ describe('the operator', () => {
     expect(await rowOf()).toMatchObject({ status: 'provisioning' });
     const ready = await setState(id, { status: 'ready', runtime_base_url: 'https://runtime.example' });
     expect(ready.body).toMatchObject({
-      ...{ status: 'ready', runtime_base_url: 'https://runtime.example', ready_at: expect.any(String) },
+      status: 'ready',
+      runtime_base_url: 'https://runtime.example',
+      ready_at: expect.any(String),
     });
     expect(await operators('DELETE', `/${id}`)).toMatchObject({ status: 200, body: { status: 'archived' } });
     expect(await setState(id, { status: 'ready' })).toMatchObject({ status: 409 });

@@ -127,7 +127,10 @@ export const SCENES = {
   /** A run that waits for one that it has spawned, and which asks people again and again. */
   async question({ tenant, days, answerFor }) {
     await tenant.cp('POST', '/v1/agents', {
-      ...{ slug: 'asker', model: 'offline', prompt: 'You ask.', allowed_tool_slugs: ['ask_human'] },
+      slug: 'asker',
+      model: 'offline',
+      prompt: 'You ask.',
+      allowed_tool_slugs: ['ask_human'],
     });
     const spawn = tool('spawn_run', { agent: 'asker', prompt: questions(days), wait: true });
     const parent = await dispatch(tenant, { agent: 'assistant', prompt: spawn });
@@ -249,11 +252,9 @@ export const SCENES = {
       events: ['*'],
     });
     const destination = await tenant.cp('POST', '/v1/output-destinations', {
-      ...{
-        name: 'late',
-        kind: 'webhook',
-        config: { url: `http://${receiver.hostAndPort}/output`, secret: 'a secret of many characters' },
-      },
+      name: 'late',
+      kind: 'webhook',
+      config: { url: `http://${receiver.hostAndPort}/output`, secret: 'a secret of many characters' },
     });
     for (const { status, body } of [events, destination]) {
       if (status !== 201) throw new Error(`not made: ${JSON.stringify(body)}`);
@@ -277,7 +278,8 @@ export const SCENES = {
   /** A delivery to a host that has no place for it. */
   async place({ tenant, client, fullHost }) {
     const endpoint = await tenant.api('POST', '/v1/webhooks', {
-      ...{ url: `http://${fullHost}/full`, events: ['project.completed'] },
+      url: `http://${fullHost}/full`,
+      events: ['project.completed'],
     });
     if (endpoint.status !== 201) throw new Error(`not made: ${JSON.stringify(endpoint.body)}`);
     await untilCompleted(tenant, await begin(tenant, 'announced', [agentStep('write')]));

@@ -57,7 +57,11 @@ export const createCatalog = ({ billing, planIds, store }: CatalogOptions) => {
         current_tier: isLive ? 'unknown' : tierOf(deployment?.plan ?? 'free'),
         ...(deployment?.planId !== undefined && { current_plan_id: deployment.planId }),
         current_period: monthOf(new Date()),
-        ...{ subscription_idr: 0, addons_idr: 0, managed_model_vendor_idr: 0, total_idr: 0, lines: [] },
+        subscription_idr: 0,
+        addons_idr: 0,
+        managed_model_vendor_idr: 0,
+        total_idr: 0,
+        lines: [],
         note: isLive ? liveNote(deployment) : 'Billing is off: nothing is charged.',
       };
     },

@@ -41,7 +41,10 @@ export const createEvents = (options: EventOptions) => {
     if (!topup) return;
     const { customerId, currency, chargedCents, creditUsdMicros, fxUsdIdr } = topup;
     const { posted } = await wallet.post({
-      ...{ customerId, key: `session:${sessionId}`, kind: 'topup', deltaUsdMicros: creditUsdMicros },
+      customerId,
+      key: `session:${sessionId}`,
+      kind: 'topup',
+      deltaUsdMicros: creditUsdMicros,
       ...(currency === 'IDR' && { paidIdrCents: chargedCents, fxUsdIdr }),
       meta: { session_id: sessionId, event_id: eventId, currency, charged_cents: chargedCents },
     });

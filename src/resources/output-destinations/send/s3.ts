@@ -40,7 +40,9 @@ export async function sendS3(
   try {
     await client.send(
       new PutObjectCommand({
-        ...{ Bucket: bucket, Key: keyOf(output, extension, prefix), ContentType: contentType },
+        Bucket: bucket,
+        Key: keyOf(output, extension, prefix),
+        ContentType: contentType,
         Body: Buffer.from(text),
         // A page is for saving, not for the origin of a bucket to run.
         ContentDisposition: 'attachment',

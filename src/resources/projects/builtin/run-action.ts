@@ -17,7 +17,9 @@ export async function runAction(action: Action, { signal, fetch, ...material }: 
   }
   const job: Job<{ name: string; material: ActionMaterial }, ActionOutcome> = {
     module: new URL('./action-thread.ts', import.meta.url),
-    ...{ name: 'actionJob', title: name, timeoutMs: TIMEOUT_MS },
+    name: 'actionJob',
+    title: name,
+    timeoutMs: TIMEOUT_MS,
   };
   const outcome = await runInThread(job, { name, material }, signal).catch((error: unknown) => {
     throw error instanceof ThreadLimitError ? new ActionError(error.message) : error;

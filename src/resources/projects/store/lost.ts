@@ -15,7 +15,8 @@ export interface CheckedProject {
 }
 
 const UNSTARTED: Queue = {
-  ...{ table: 'projects', at: 'start_due_at' },
+  table: 'projects',
+  at: 'start_due_at',
   open: sql`status = 'planning' and start_due_at is not null`,
 };
 
@@ -33,7 +34,9 @@ export const noteStarted = (db: Database, ids: readonly string[]) =>
     where id = any(${sql.param([...ids])}::text[]) and status = 'planning' and start_due_at is not null`);
 
 const underWay = (olderThanMs: number): Queue => ({
-  ...{ table: 'projects', at: 'checked_at', lateMs: olderThanMs },
+  table: 'projects',
+  at: 'checked_at',
+  lateMs: olderThanMs,
   open: sql`status in ('planning', 'active')`,
 });
 

@@ -57,8 +57,15 @@ export async function noteProjectEvents(
 /** The same as a part of a larger statement. */
 export function insertEvents({ id, customerId }: ProjectRef, events: readonly ProjectEvent[]): SQL {
   const rows = events.map(({ topic, taskId, subtaskId, attemptNumber, level, actor = SYSTEM, payload = {} }) => ({
-    ...{ topic, taskId, subtaskId, attemptNumber, payload },
-    ...{ category: TOPICS[topic][0], level: level ?? TOPICS[topic][1], actorKind: actor.kind, actorId: actor.id },
+    topic,
+    taskId,
+    subtaskId,
+    attemptNumber,
+    payload,
+    category: TOPICS[topic][0],
+    level: level ?? TOPICS[topic][1],
+    actorKind: actor.kind,
+    actorId: actor.id,
   }));
   return sql`
     insert into project_events (project_id, customer_id, task_id, subtask_id, attempt_number, level, category, topic,

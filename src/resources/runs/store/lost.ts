@@ -17,7 +17,8 @@ export interface CheckedRun {
 }
 
 const UNSTARTED: Queue = {
-  ...{ table: 'runs', at: 'start_due_at' },
+  table: 'runs',
+  at: 'start_due_at',
   open: sql`status = 'queued' and start_due_at is not null`,
 };
 
@@ -44,7 +45,9 @@ export const noteStarted = (db: Database, ids: readonly string[]) =>
     where id = any(${sql.param([...ids])}::text[]) and status = 'queued' and start_due_at is not null`);
 
 const inFlight = (olderThanMs: number): Queue => ({
-  ...{ table: 'runs', at: 'checked_at', lateMs: olderThanMs },
+  table: 'runs',
+  at: 'checked_at',
+  lateMs: olderThanMs,
   open: sql`status in ('queued', 'running')`,
 });
 

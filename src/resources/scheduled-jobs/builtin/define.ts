@@ -32,9 +32,12 @@ export type BuiltinJob = SystemJob | AgentJob;
 
 export const systemJob = (job: Omit<SystemJob, 'kind' | 'agent' | 'enabled'>): SystemJob => ({
   ...job,
-  ...{ kind: 'system', agent: null, enabled: true },
+  kind: 'system',
+  agent: null,
+  enabled: true,
 });
 export const agentJob = (job: Omit<AgentJob, 'kind' | 'enabled'>): AgentJob => ({
   ...job,
-  ...{ kind: 'agent', enabled: false },
+  kind: 'agent',
+  enabled: false,
 });

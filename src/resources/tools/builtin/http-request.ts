@@ -60,7 +60,9 @@ export const httpRequest = builtinTool({
     const headers = checkedHeaders(args.headers ?? {});
     try {
       const sent: RequestInit = {
-        ...{ method, headers, signal },
+        method,
+        headers,
+        signal,
         // An answered POST has happened: what its redirect leads to must not fail it.
         redirect: reading ? 'follow' : 'manual',
         ...(body === undefined ? {} : { body }),

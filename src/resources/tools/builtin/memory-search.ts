@@ -31,7 +31,11 @@ export const createMemorySearch = ({ search }: MemorySearch) =>
       const found = await search({ customerId, agent, query, limit, signal });
       return {
         results: found.map(({ id, type, slug, name, content, score }) => ({
-          ...{ id, type, slug, name, score: Math.round(score * 1_000) / 1_000 },
+          id,
+          type,
+          slug,
+          name,
+          score: Math.round(score * 1_000) / 1_000,
           content: content.length <= MAX_CONTENT ? content : `${content.slice(0, MAX_CONTENT).toWellFormed()} (cut)`,
         })),
       };

@@ -46,10 +46,21 @@ const PIPELINE: PhaseFixture[] = [
   { slug: 'apart', status: 'succeeded' },
 ];
 const retrigger = (made: InsertedProject, cascade: Cascade, more = {}) => ({
-  ...{ projectId: made.id, phaseSlug: 'a', addendum: null, cascade, ...by(), ...more },
+  projectId: made.id,
+  phaseSlug: 'a',
+  addendum: null,
+  cascade,
+  ...by(),
+  ...more,
 });
 const revert = (made: InsertedProject, cascade: Cascade, more = {}) => ({
-  ...{ projectId: made.id, phaseSlug: 'a', targetVersion: 1, cascade, reason: null, ...by(), ...more },
+  projectId: made.id,
+  phaseSlug: 'a',
+  targetVersion: 1,
+  cascade,
+  reason: null,
+  ...by(),
+  ...more,
 });
 
 const REACHED = {
@@ -98,7 +109,10 @@ test.each(['lazy', 'strict', 'none', 'default'] as const)('retriggerPhase, %s', 
   const args = retrigger(made, cascade);
   const answer = await commands.retriggerPhase(db, args);
   expect(answer).toMatchObject({
-    ...{ cascade, affected_phase_slugs: affected, marked_stale: stale, auto_retriggered: rerun },
+    cascade,
+    affected_phase_slugs: affected,
+    marked_stale: stale,
+    auto_retriggered: rerun,
     cost_estimate_usd: '0',
   });
   expect((await taskOf(db, made, 'a')).status).toBe('pending');
@@ -116,8 +130,15 @@ test.each(['lazy', 'strict', 'none', 'default'] as const)('retriggerPhase, %s', 
 // Guards: a phase that runs again begins like new, with the instructions of every retrigger so far.
 test('retriggerPhase resets the steps', async () => {
   const used: Partial<StepFixture> = {
-    ...{ attemptsUsed: 3, crashes: 1, feedback: ['x'], addendum: 'x', nextReason: 'manual_retry', error: 'x' },
-    ...{ gateOutput: { x: 1 }, isOutcomeUnknown: true, completedAt: new Date() },
+    attemptsUsed: 3,
+    crashes: 1,
+    feedback: ['x'],
+    addendum: 'x',
+    nextReason: 'manual_retry',
+    error: 'x',
+    gateOutput: { x: 1 },
+    isOutcomeUnknown: true,
+    completedAt: new Date(),
   };
   const made = await project([
     { slug: 'a', status: 'failed', addenda: ['First'], steps: [{ ...used, slug: 'write' }] },
@@ -126,11 +147,22 @@ test('retriggerPhase resets the steps', async () => {
   await commands.retriggerPhase(db, retrigger(made, 'strict', { addendum: 'Then' }));
   for (const slug of ['a', 'b']) {
     expect(await stepOf(db, made, `${slug}/write`)).toMatchObject({
-      ...{ status: 'pending', attemptsUsed: 0, crashes: 0, feedback: [], addendum: null, nextReason: null },
-      ...{ error: null, gateOutput: null, isOutcomeUnknown: false, completedAt: null },
+      status: 'pending',
+      attemptsUsed: 0,
+      crashes: 0,
+      feedback: [],
+      addendum: null,
+      nextReason: null,
+      error: null,
+      gateOutput: null,
+      isOutcomeUnknown: false,
+      completedAt: null,
     });
     expect(await taskOf(db, made, slug)).toMatchObject({
-      ...{ status: 'pending', nextReason: 'cascade_retrigger', completedAt: null, onEnd: null },
+      status: 'pending',
+      nextReason: 'cascade_retrigger',
+      completedAt: null,
+      onEnd: null,
       addenda: slug === 'a' ? ['First', 'Then'] : [],
     });
   }
@@ -224,7 +256,11 @@ test.each(['lazy', 'strict', 'none', 'default'] as const)('revertArtifact, %s', 
   expect([first!.superseded, second!.superseded, third!.superseded]).toEqual([false, true, true]);
   expect([first!.by, third!.by]).toEqual([null, first!.id]);
   expect(answer).toMatchObject({
-    ...{ artifactId: first!.id, cascade, affected_phase_slugs: affected, marked_stale: stale, auto_retriggered: rerun },
+    artifactId: first!.id,
+    cascade,
+    affected_phase_slugs: affected,
+    marked_stale: stale,
+    auto_retriggered: rerun,
   });
   expect((await taskOf(db, made, 'a')).status).toBe('succeeded');
   await expectCascade(made, cascade);
@@ -275,7 +311,11 @@ test('a failed phase is completed with its current version', async () => {
   const answer = await commands.revertArtifact(db, revert(made, 'strict', { targetVersion: 2 }));
   expect(answer).toMatchObject({ affected_phase_slugs: [], changes: [{ slug: 'a', status: 'succeeded' }] });
   expect(await statusesOf(db, made.id)).toMatchObject({
-    ...{ a: 'succeeded', 'a/write': 'succeeded', 'a/send': 'skipped', 'a/last': 'skipped', b: 'succeeded' },
+    a: 'succeeded',
+    'a/write': 'succeeded',
+    'a/send': 'skipped',
+    'a/last': 'skipped',
+    b: 'succeeded',
   });
   expect(await stepOf(db, made, 'a/send')).toMatchObject({ isOutcomeUnknown: false });
   expect(await topicsOf(db, made.id)).toEqual([

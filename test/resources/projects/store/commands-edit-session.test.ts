@@ -53,8 +53,14 @@ test('startEditSession', async () => {
     from tasks join budgets on budgets.id = 'task:' || tasks.id where tasks.id = ${ids.task_id}::uuid`);
   expect(task).toEqual({
     title: expect.stringMatching(/^Edit: Make it very .{1,80}$/),
-    ...{ position: 2, task_kind: 'edit_session', status: 'pending', depends_on: [], limit_usd: null },
-    ...{ instruction, cascade_mode: 'strict', next_reason: 'edit_session' },
+    position: 2,
+    task_kind: 'edit_session',
+    status: 'pending',
+    depends_on: [],
+    limit_usd: null,
+    instruction,
+    cascade_mode: 'strict',
+    next_reason: 'edit_session',
   });
   const steps = await db.rows<{ id: string; output_schema: Record<string, unknown>; instructions: string }>(sql`
     select id, step_slug, kind, role, assignee, tools, depends_on, gate_kind, output_schema, instructions
@@ -119,7 +125,10 @@ const PHASES: PhaseFixture[] = [
   { slug: 'running', status: 'running' },
 ];
 const about = (kind: EditAction['kind'], phase_slug: string, more: Partial<EditAction> = {}): EditAction => ({
-  ...{ kind, phase_slug, rationale: 'x', ...more },
+  kind,
+  phase_slug,
+  rationale: 'x',
+  ...more,
 });
 
 interface SessionOptions {
@@ -132,7 +141,10 @@ async function approved(actions: EditAction[], { cascade = 'lazy', approval = {}
   const plan: EditPlan = { summary: 'x', actions };
   const gateOutput = { decision: 'approved', decided_at: '2026-01-01T00:00:00.000Z', ...approval };
   const session: PhaseFixture = {
-    ...{ slug: 'edit-session-1', taskKind: 'edit_session', status: 'running', cascadeMode: cascade },
+    slug: 'edit-session-1',
+    taskKind: 'edit_session',
+    status: 'running',
+    cascadeMode: cascade,
     steps: [
       { slug: 'planner', status: 'succeeded' },
       gate('approve_plan', {
@@ -181,8 +193,14 @@ test('enactPlan applies the actions', async () => {
   expect(versions).toMatchObject([
     { version: 1, superseded: true },
     {
-      ...{ version: 2, superseded: false, content: { new: true }, produced_via: 'edit_session', schema_slug: 'b' },
-      ...{ produced_by_subtask_id: ref.subtaskId, produced_by_attempt_id: null, supersedes: 1 },
+      version: 2,
+      superseded: false,
+      content: { new: true },
+      produced_via: 'edit_session',
+      schema_slug: 'b',
+      produced_by_subtask_id: ref.subtaskId,
+      produced_by_attempt_id: null,
+      supersedes: 1,
     },
   ]);
   const events = await eventsOf(db, made.id);

@@ -101,10 +101,19 @@ test('resumeProject recovers dead phases and leaves living ones', async () => {
     again: 'failed',
   });
   expect(await statusesOf(db, made.id)).toEqual({
-    ...{ alive: 'running', 'alive/write': 'running', dead: 'pending', 'dead/write': 'pending' },
-    ...{ gated: 'pending', 'gated/write': 'succeeded', 'gated/approve': 'pending' },
-    ...{ posting: 'failed', 'posting/post': 'failed', again: 'failed', 'again/write': 'failed' },
-    ...{ failed: 'failed', 'failed/write': 'failed' },
+    alive: 'running',
+    'alive/write': 'running',
+    dead: 'pending',
+    'dead/write': 'pending',
+    gated: 'pending',
+    'gated/write': 'succeeded',
+    'gated/approve': 'pending',
+    posting: 'failed',
+    'posting/post': 'failed',
+    again: 'failed',
+    'again/write': 'failed',
+    failed: 'failed',
+    'failed/write': 'failed',
   });
   expect(await projectOf(db, made.id)).toMatchObject({ status: 'active', pause_reason: null });
   expect(await stepOf(db, made, 'posting/post')).toMatchObject({ isOutcomeUnknown: true, crashes: 0 });
@@ -224,9 +233,17 @@ test('abandonProject', async () => {
   const answer = await commands.abandonProject(db, args);
   expect(answer.changes.map(({ slug }) => slug).sort()).toEqual(['later', 'running', 'waiting']);
   expect(await statusesOf(db, made.id)).toEqual({
-    ...{ done: 'succeeded', 'done/write': 'succeeded', failed: 'failed', 'failed/write': 'failed' },
-    ...{ running: 'skipped', 'running/write': 'skipped', later: 'skipped', 'later/write': 'skipped' },
-    ...{ waiting: 'skipped', 'waiting/write': 'succeeded', 'waiting/approve': 'skipped' },
+    done: 'succeeded',
+    'done/write': 'succeeded',
+    failed: 'failed',
+    'failed/write': 'failed',
+    running: 'skipped',
+    'running/write': 'skipped',
+    later: 'skipped',
+    'later/write': 'skipped',
+    waiting: 'skipped',
+    'waiting/write': 'succeeded',
+    'waiting/approve': 'skipped',
   });
   expect(await projectOf(db, made.id)).toMatchObject({ status: 'abandoned', abandoned_at: expect.any(String) });
   const ended = { status: 'failed', error: 'the project was abandoned', completedAt: expect.any(Date) };
@@ -274,8 +291,13 @@ test('completeProject', async () => {
     type: 'project.completed',
     created_at: expect.any(Number),
     data: {
-      ...{ project_id: made.id, title: 'A book', workflow_slug: 'book', workflow_version: 1, status: 'completed' },
-      ...{ cost_total_usd: '1.25', completed_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) },
+      project_id: made.id,
+      title: 'A book',
+      workflow_slug: 'book',
+      workflow_version: 1,
+      status: 'completed',
+      cost_total_usd: '1.25',
+      completed_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     },
   });
   const before = await recordOf(db, made.id);
@@ -285,7 +307,11 @@ test('completeProject', async () => {
 
   // Opened again and completed again: another event.
   await commands.retriggerPhase(db, {
-    ...{ projectId: made.id, phaseSlug: 'a', addendum: null, cascade: 'none', ...by() },
+    projectId: made.id,
+    phaseSlug: 'a',
+    addendum: null,
+    cascade: 'none',
+    ...by(),
   });
   const again = { completed: false, status: 'active', deliveries: [], outputs: [], waiters: [] };
   expect(await commands.completeProject(db, { projectId: made.id })).toEqual(again);
@@ -347,7 +373,9 @@ test('nextStep', async () => {
     { slug: 'b', status: 'failed' },
     { slug: 'c', dependsOn: ['b'] },
     {
-      ...{ slug: 'd', dependsOn: ['a'], status: 'running' },
+      slug: 'd',
+      dependsOn: ['a'],
+      status: 'running',
       steps: [
         { slug: 'write', status: 'running' },
         { slug: 'review', status: 'pending' },
@@ -358,7 +386,9 @@ test('nextStep', async () => {
   ];
   const made = await project(phases, { status: 'paused' });
   const step = (path: string, phaseSlug: string) => ({
-    ...{ subtaskId: made.stepId(path), taskId: made.taskId(phaseSlug), phaseSlug },
+    subtaskId: made.stepId(path),
+    taskId: made.taskId(phaseSlug),
+    phaseSlug,
   });
   expect(await commands.nextStep(db, { projectId: made.id })).toEqual(step('d/queued', 'd'));
   await insertAttempt(db, made, 'd/queued');

@@ -37,7 +37,11 @@ let given = 0;
 const by = () => ({ actor: ann, commandId: `command-${(given += 1)}` });
 const project = (phases: PhaseFixture[], more = {}) => insertProject(db, { customerId: 'acme', phases, ...more });
 const retry = (made: InsertedProject, path: string, more = {}) => ({
-  ...{ projectId: made.id, subtaskId: made.stepId(path), addendum: null, ...by(), ...more },
+  projectId: made.id,
+  subtaskId: made.stepId(path),
+  addendum: null,
+  ...by(),
+  ...more,
 });
 
 const DRAFT: StepFixture[] = [
@@ -54,11 +58,18 @@ test('retrySubtask of a phase that has ended', async () => {
   const args = retry(made, 'a/write', { addendum: 'Be brief' });
   const answer = await commands.retrySubtask(db, args);
   expect(answer).toEqual({
-    ...{ phaseSlug: 'a', taskId: made.taskId('a'), inFlight: false, reset: [made.stepId('a/review')] },
+    phaseSlug: 'a',
+    taskId: made.taskId('a'),
+    inFlight: false,
+    reset: [made.stepId('a/review')],
     change: { slug: 'a', status: 'pending' },
   });
   expect(await stepOf(db, made, 'a/write')).toMatchObject({
-    ...{ status: 'pending', attemptsUsed: 0, crashes: 0, error: null, addendum: 'Be brief' },
+    status: 'pending',
+    attemptsUsed: 0,
+    crashes: 0,
+    error: null,
+    addendum: 'Be brief',
     nextReason: 'manual_retry',
   });
   const steps = { 'a/write': 'pending', 'a/review': 'pending', 'a/extra': 'succeeded', 'a/last': 'pending' };
@@ -137,7 +148,8 @@ const gated = (more: Partial<StepFixture> = {}, project_: object = {}) =>
   project(
     [
       {
-        ...{ slug: 'a', status: 'blocked' },
+        slug: 'a',
+        status: 'blocked',
         steps: [
           { slug: 'write', status: 'succeeded', attemptsUsed: 2 },
           { slug: 'review', role: 'reviewer', status: 'succeeded' },
@@ -149,7 +161,9 @@ const gated = (more: Partial<StepFixture> = {}, project_: object = {}) =>
     project_,
   );
 const answer = (made: InsertedProject, decision: Decision, more = {}) => ({
-  ...{ projectId: made.id, gateKind: null, ...by() },
+  projectId: made.id,
+  gateKind: null,
+  ...by(),
   answer: { subtask_id: made.stepId('a/approve'), decision, ...more },
 });
 
@@ -161,12 +175,18 @@ test('resolveGate approves once', async () => {
   expect(resolved).toEqual({
     outcome: 'resolved',
     gate: { subtaskId: made.stepId('a/approve'), decision: 'approved', effect: 'pass', reset: [] },
-    ...{ taskId: made.taskId('a'), phaseSlug: 'a', projectStatus: 'active', reactivated: false },
+    taskId: made.taskId('a'),
+    phaseSlug: 'a',
+    projectStatus: 'active',
+    reactivated: false,
   });
   expect(await stepOf(db, made, 'a/approve')).toMatchObject({
     status: 'succeeded',
     gateOutput: {
-      ...{ decision: 'approved', decided_by: ann.id, comment: 'Good', payload: { seen: 1 } },
+      decision: 'approved',
+      decided_by: ann.id,
+      comment: 'Good',
+      payload: { seen: 1 },
       decided_at: expect.any(String),
     },
   });
@@ -207,10 +227,16 @@ test('resolveGate rejects', async () => {
   expect(resolved).toMatchObject({ gate: { effect: 'rework' }, projectStatus: 'active' });
   expect(new Set((resolved as { gate: { reset: string[] } }).gate.reset)).toEqual(new Set(sentBack));
   expect(await statusesOf(db, reworked.id)).toEqual({
-    ...{ a: 'running', 'a/write': 'pending', 'a/review': 'pending', 'a/approve': 'pending', 'a/publish': 'pending' },
+    a: 'running',
+    'a/write': 'pending',
+    'a/review': 'pending',
+    'a/approve': 'pending',
+    'a/publish': 'pending',
   });
   expect(await stepOf(db, reworked, 'a/write')).toMatchObject({
-    ...{ feedback: ['Shorter'], nextReason: 'manual_rework', attemptsUsed: 0 },
+    feedback: ['Shorter'],
+    nextReason: 'manual_rework',
+    attemptsUsed: 0,
   });
   expect(await stepOf(db, reworked, 'a/approve')).toMatchObject({ gateOutput: { decision: 'rejected' }, error: null });
   expect(await topicsOf(db, reworked.id)).toEqual(['gate_resolved', 'review_feedback_recorded']);
@@ -238,7 +264,8 @@ test.each([
 
 const expire = (made: InsertedProject) => ({
   ...answer(made, 'rejected', { decided_by: 'system', comment: 'nobody answered in time' }),
-  ...{ actor: SYSTEM, isLenient: true },
+  actor: SYSTEM,
+  isLenient: true,
 });
 
 // Guards: a clock starts nothing that a rejection, a failure or a budget stopped.
@@ -328,7 +355,11 @@ test('resolveGate refuses, or ignores and says so', async () => {
 const session = (more: Partial<PhaseFixture> = {}, status: StepFixture['status'] = 'blocked') =>
   project([
     {
-      ...{ slug: 'a', taskKind: 'edit_session', status: 'blocked', cascadeMode: 'lazy', ...more },
+      slug: 'a',
+      taskKind: 'edit_session',
+      status: 'blocked',
+      cascadeMode: 'lazy',
+      ...more,
       steps: [
         { slug: 'planner', status: 'succeeded' },
         gate('approve', { status: status as 'blocked' }),
@@ -338,7 +369,12 @@ const session = (more: Partial<PhaseFixture> = {}, status: StepFixture['status']
   ]);
 const plan = { summary: 'x', actions: [] };
 const decide = (made: InsertedProject, decision: 'approved' | 'edit_plan' | 'rejected' | 'request_changes') => ({
-  ...{ projectId: made.id, taskId: made.taskId('a'), decision, comment: 'Because', decidedBy: 'ann', ...by() },
+  projectId: made.id,
+  taskId: made.taskId('a'),
+  decision,
+  comment: 'Because',
+  decidedBy: 'ann',
+  ...by(),
   revisedPlan: decision === 'edit_plan' ? plan : null,
 });
 
@@ -403,7 +439,9 @@ test.each([
     [
       { slug: 'done', status: 'succeeded' },
       {
-        ...{ slug: 'a', taskKind: 'edit_session', status },
+        slug: 'a',
+        taskKind: 'edit_session',
+        status,
         steps: [
           { slug: 'planner', status: planner },
           gate('approve', { status: approve, gateOutput: approve === 'succeeded' ? { decision: 'approved' } : null }),
@@ -417,7 +455,9 @@ test.each([
   const args = decide(made, 'rejected');
   const discarded = await commands.resolveEditPlan(db, args);
   expect(discarded).toEqual({
-    ...{ outcome: 'discarded', change: { slug: 'a', status: 'skipped' }, reactivated: pauseReason !== null },
+    outcome: 'discarded',
+    change: { slug: 'a', status: 'skipped' },
+    reactivated: pauseReason !== null,
   });
   expect((await projectOf(db, made.id)).status).toBe('active');
   const statuses = await statusesOf(db, made.id);
@@ -437,13 +477,16 @@ test('a session that is too far, and one beside other trouble', async () => {
   await db.rows(sql`
     insert into project_commands (project_id, command_id, result) values (${made.id}, ${enact}, '{}')`);
   await expect(commands.resolveEditPlan(db, decide(made, 'rejected'))).rejects.toMatchObject({
-    ...{ code: 'gate_not_waiting', message: expect.stringContaining('enacted') },
+    code: 'gate_not_waiting',
+    message: expect.stringContaining('enacted'),
   });
   const troubled = await project(
     [
       { slug: 'b', status: 'failed' },
       {
-        ...{ slug: 'a', taskKind: 'edit_session', status: 'failed' },
+        slug: 'a',
+        taskKind: 'edit_session',
+        status: 'failed',
         steps: [{ slug: 'planner', status: 'failed' }, gate('approve', { status: 'pending' })],
       },
     ],

@@ -46,7 +46,9 @@ const pipeline = () =>
 
 let keys = 0;
 const refOf = async (made: InsertedProject, slug: string) => ({
-  ...{ projectId: made.id, taskId: made.taskId(slug), iteration: (await taskOf(db, made, slug)).iteration },
+  projectId: made.id,
+  taskId: made.taskId(slug),
+  iteration: (await taskOf(db, made, slug)).iteration,
 });
 /** A start of the phase; its first step begins. */
 async function open(made: InsertedProject, slug: string): Promise<void> {

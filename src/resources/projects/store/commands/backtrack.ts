@@ -74,7 +74,9 @@ export async function cascadeFrom(
   await db.rows(sql`update tasks set on_end = 'rerun' where id = any(${sql.param(idsOf(underWay))}::uuid[])`);
   await spare(db, among(plan.skipped), plan.reached);
   const events: ProjectEvent[] = stale.map(({ taskId, slug }) => ({
-    ...{ topic: 'task_stale', taskId, actor },
+    topic: 'task_stale',
+    taskId,
+    actor,
     payload: { phase_slug: slug, changed },
   }));
   if (plan.skipped.length > 0) {

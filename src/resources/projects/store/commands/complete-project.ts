@@ -66,7 +66,8 @@ interface Completed {
 }
 
 const told = async (db: Database, { id }: LockedProject): Promise<Omit<Completion, 'deliveries' | 'outputs'>> => ({
-  ...{ completed: true, status: 'completed' },
+  completed: true,
+  status: 'completed',
   waiters: await listWaiters(db, id),
 });
 

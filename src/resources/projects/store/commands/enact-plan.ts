@@ -87,7 +87,11 @@ async function runAgain(
     return { told: { affected_phase_slugs: [] }, changes: [] };
   }
   const { changes, ...told } = await retrigger(db, project, {
-    ...{ phases, phase, addendum, cascade, actor },
+    phases,
+    phase,
+    addendum,
+    cascade,
+    actor,
     reason: 'edit_session',
   });
   return { told: { ...told }, changes };

@@ -110,7 +110,10 @@ export async function settleGate(
   return {
     outcome: 'resolved',
     gate: { subtaskId: gate.id, decision, effect, reset },
-    ...{ taskId: gate.taskId, phaseSlug: gate.phaseSlug, projectStatus: project.status, reactivated },
+    taskId: gate.taskId,
+    phaseSlug: gate.phaseSlug,
+    projectStatus: project.status,
+    reactivated,
   };
 }
 

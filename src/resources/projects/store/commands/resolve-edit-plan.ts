@@ -49,8 +49,11 @@ export const resolveEditPlan = (
     const then = EFFECTS[decision];
     return settleGate(db, project, gate, {
       output: {
-        ...{ decision: then === 'pass' ? 'approved' : 'rejected', plan_decision: decision },
-        ...{ decided_by: decidedBy, comment, payload: null },
+        decision: then === 'pass' ? 'approved' : 'rejected',
+        plan_decision: decision,
+        decided_by: decidedBy,
+        comment,
+        payload: null,
         ...(decision === 'edit_plan' && { revised_plan: revisedPlan }),
       },
       actor,

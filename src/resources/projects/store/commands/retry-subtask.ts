@@ -59,7 +59,10 @@ export const retrySubtask = (
     if (step.isOutcomeUnknown) events.unshift({ topic: 'nonidempotent_crash_resolved', ...about, payload });
     await noteProjectEvents(db, project, events);
     return {
-      ...{ phaseSlug: step.phaseSlug, taskId: step.taskId, inFlight, reset },
+      phaseSlug: step.phaseSlug,
+      taskId: step.taskId,
+      inFlight,
+      reset,
       change: inFlight || step.taskStatus === 'pending' ? null : { slug: step.phaseSlug, status: 'pending' },
     };
   });

@@ -26,7 +26,9 @@ export async function setArtifact(
 
   const { id, version } = await insertVersion(db, taskId, {
     content: sql`${JSON.stringify(content)}::jsonb`,
-    ...{ subtaskId, attemptId: null, via: 'edit_session' },
+    subtaskId,
+    attemptId: null,
+    via: 'edit_session',
   });
   const told = { artifact_id: id, version };
   const about = { taskId, subtaskId, actor, payload: { phase_slug: slug, ...told } };

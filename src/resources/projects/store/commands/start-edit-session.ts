@@ -39,31 +39,63 @@ export const startEditSession = (
     const session = { projectId, taskId, customerId, maxAttempts: MAX_ATTEMPTS };
     await reopen(db, project, actor);
     await db.orm.insert(tasks).values({
-      ...{ id: taskId, projectId, customerId, position, phaseSlug: slug, taskKind: 'edit_session', instruction },
-      ...{ title: titleOf(instruction), cascadeMode: cascade, nextReason: 'edit_session' },
+      id: taskId,
+      projectId,
+      customerId,
+      position,
+      phaseSlug: slug,
+      taskKind: 'edit_session',
+      instruction,
+      title: titleOf(instruction),
+      cascadeMode: cascade,
+      nextReason: 'edit_session',
     });
     await db.orm.insert(subtasks).values([
       {
-        ...{ ...session, id: plannerId, position: 0, stepSlug: 'planner', title: 'Plan the changes' },
-        ...{ kind: 'agent', role: 'producer', assignee: 'planner', tools: ['read_artifact'] },
+        ...session,
+        id: plannerId,
+        position: 0,
+        stepSlug: 'planner',
+        title: 'Plan the changes',
+        kind: 'agent',
+        role: 'producer',
+        assignee: 'planner',
+        tools: ['read_artifact'],
         instructions: plannerInstructions({ title: project.title, instruction, cascade, phases }),
         outputSchema: editPlanSchema(phases.map((phase) => phase.slug)),
       },
       {
-        ...{ ...session, id: gateId, position: 1, stepSlug: 'approve_plan', title: 'Approve the plan' },
-        ...{ kind: 'gate', role: 'gatekeeper', gateKind: 'human', dependsOn: ['planner'] },
+        ...session,
+        id: gateId,
+        position: 1,
+        stepSlug: 'approve_plan',
+        title: 'Approve the plan',
+        kind: 'gate',
+        role: 'gatekeeper',
+        gateKind: 'human',
+        dependsOn: ['planner'],
         gateConfig: { prompt: 'Approve, change or reject what the planner proposes. Nothing has been changed yet.' },
       },
       {
-        ...{ ...session, id: enactId, position: 2, stepSlug: 'enact', title: 'Enact the plan' },
-        ...{ kind: 'action', role: 'utility', assignee: ENACT_ACTION, dependsOn: ['approve_plan'] },
+        ...session,
+        id: enactId,
+        position: 2,
+        stepSlug: 'enact',
+        title: 'Enact the plan',
+        kind: 'action',
+        role: 'utility',
+        assignee: ENACT_ACTION,
+        dependsOn: ['approve_plan'],
       },
     ]);
     await db.orm.insert(budgets).values({ id: `task:${taskId}`, customerId });
     const payload = { phase_slug: slug, cascade, title: titleOf(instruction) };
     await noteProjectEvents(db, project, [{ topic: 'edit_session_started', taskId, actor, payload }]);
     return {
-      ...{ task_id: taskId, planner_subtask_id: plannerId, gate_subtask_id: gateId, enact_subtask_id: enactId },
+      task_id: taskId,
+      planner_subtask_id: plannerId,
+      gate_subtask_id: gateId,
+      enact_subtask_id: enactId,
       change: { slug, status: 'pending', taskId },
     };
   });

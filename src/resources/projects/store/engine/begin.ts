@@ -65,7 +65,10 @@ async function insertAttempt(db: Database, project: LockedProject, step: Attempt
   const reason = queued?.reason ?? step.nextReason ?? step.taskReason;
   const runId = hasRun ? newRunId() : null;
   const run = runId && {
-    ...{ id: runId, customerId: project.customerId, agent: step.assignee!, attemptId },
+    id: runId,
+    customerId: project.customerId,
+    agent: step.assignee!,
+    attemptId,
     prompt: stepPrompt(contextOf(project, step, reason)),
     budgetIds: [`project:${project.id}`, `task:${taskId}`],
     step: {
