@@ -4,11 +4,11 @@ export default {
   testRunner: '<rootDir>/test/support/runner/runner.mjs',
   testSequencer: '<rootDir>/test/support/runner/sequencer.mjs',
   transform: {},
-  globalSetup: '<rootDir>/test/support/global-setup.ts',
-  globalTeardown: '<rootDir>/test/support/global-teardown.ts',
+  globalSetup: '<rootDir>/test/support/runner/global-setup.ts',
+  globalTeardown: '<rootDir>/test/support/runner/global-teardown.ts',
   testTimeout: 60_000,
   // More than there are cores: many tests wait, for a time-out, a workflow or a process of their own.
   maxWorkers: 3,
   workerIdleMemoryLimit: '2GB',
-  reporters: ['default', '<rootDir>/test/support/reporter.mjs'],
+  reporters: ['default', '<rootDir>/test/support/runner/reporter.mjs'],
 };

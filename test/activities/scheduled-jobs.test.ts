@@ -2,8 +2,8 @@ import { afterEach, expect, test } from '@jest/globals';
 import { reconcile } from '../../activities/scheduled-jobs.ts';
 import { createLog } from '../../src/platform/core/log.ts';
 import { createTriggers, type Trigger } from '../../src/platform/temporal/triggers.ts';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
-import { connectTo } from '../support/temporal.ts';
+import { startTcpProxy, type TcpProxy } from '../support/faults/tcp-proxy.ts';
+import { connectTo } from '../support/temporal/temporal.ts';
 
 let proxy: TcpProxy | undefined;
 let close: (() => Promise<void>) | undefined;

@@ -1,7 +1,7 @@
 /** Whether a change is recorded is decided for each endpoint, and seen here. */
 import { expect, test } from '@jest/globals';
 import { isAudited } from '../../src/platform/http/audit.ts';
-import { endpoints } from '../support/endpoints.ts';
+import { endpoints } from '../support/http/endpoints.ts';
 
 /** They use the service and change nothing about its configuration: runs, projects, messages, sending again. */
 const NO_CONFIGURATION: readonly RegExp[] = [

@@ -6,8 +6,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { sourcesOfBytes } from '../support/sources-of-bytes.ts';
-import { CALLERS } from '../support/outside-callers.ts';
+import { sourcesOfBytes } from '../support/architecture/sources-of-bytes.ts';
+import { CALLERS } from '../support/security/outside-callers.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 

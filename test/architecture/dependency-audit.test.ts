@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { judgeAudit } from '../support/audit-dependencies.ts';
+import { judgeAudit } from '../support/architecture/audit-dependencies.ts';
 
 const found = (severity: string) =>
   JSON.stringify({

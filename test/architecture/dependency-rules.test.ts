@@ -33,7 +33,7 @@ const FORBIDDEN: [rule: string, from: string, imported: string][] = [
   ['resources-through-services', 'src/resources/agents/service.ts', 'src/resources/runs/context.ts'],
   ['platform-knows-no-resource', 'src/platform/core/ids.ts', 'src/resources/runs/model.ts'],
   ['platform-knows-no-resource', 'src/platform/http/app.ts', 'workflows/run/messages.ts'],
-  ['product-needs-no-test', 'src/compose/services.ts', 'test/support/service.ts'],
+  ['product-needs-no-test', 'src/compose/services.ts', 'test/support/service/service.ts'],
   ['schema-checks-off-the-loop', 'src/resources/tools/arguments.ts', 'src/platform/core/json-schema.ts'],
   ['no-circular', 'src/cli/a.ts', 'src/cli/b.ts'],
   ['no-circular-types', 'src/cli/c.ts', 'src/cli/d.ts'],
@@ -61,7 +61,7 @@ const ALLOWED: [from: string, imported: string][] = [
   ['src/platform/core/schema-checks.ts', 'src/platform/core/json-schema.ts'],
   ['src/worker.ts', 'activities/index.ts'],
   ['src/compose/activities.ts', 'activities/index.ts'],
-  ['test/support/service.ts', 'src/worker.ts'],
+  ['test/support/service/service.ts', 'src/worker.ts'],
 ];
 
 interface Violation {

@@ -3,11 +3,11 @@ import { describe, expect, test } from '@jest/globals';
 import type { z } from 'zod';
 import { PROBLEMS } from '../../src/platform/core/problem.ts';
 import { NO_CONTENT, type Credential, type Endpoint } from '../../src/platform/http/endpoint.ts';
-import { filesThatTest, readTestFiles } from '../support/endpoint-coverage.ts';
-import { elsewhere } from '../support/endpoints-elsewhere.ts';
-import { endpointTable } from '../support/endpoint-table.ts';
-import { addressOf, byId, endpoints, parameterNames, PUBLIC_API } from '../support/endpoints.ts';
-import { ABSENT, SPECIFIED } from '../support/specified.ts';
+import { filesThatTest, readTestFiles } from '../support/http/endpoint-coverage.ts';
+import { elsewhere } from '../support/http/endpoints-elsewhere.ts';
+import { endpointTable } from '../support/http/endpoint-table.ts';
+import { addressOf, byId, endpoints, parameterNames, PUBLIC_API } from '../support/http/endpoints.ts';
+import { ABSENT, SPECIFIED } from '../support/http/specified.ts';
 
 const files = await readTestFiles();
 

@@ -1,6 +1,6 @@
 /** The lint rules against patterns that take more than linear time: that they are on, and see what once got past. */
 import { beforeAll, expect, test } from '@jest/globals';
-import { brokenRules } from '../support/lint.ts';
+import { brokenRules } from '../support/architecture/lint.ts';
 
 /** Each of these stalled the whole process on one text that a tenant, a model or a stranger had written, or could. */
 const SLOW = [

@@ -6,7 +6,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { quietPort } from '../support/ports.ts';
+import { quietPort } from '../support/processes/ports.ts';
 import { fillRuns } from './fill.ts';
 import { underLoad } from './load.ts';
 import { memory } from './memory.ts';

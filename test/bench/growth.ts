@@ -14,10 +14,10 @@ import { allRoutes } from '../../src/resources/index.ts';
 import { STATEMENTS } from '../../src/resources/retention/store.ts';
 import { foldAllTallies } from '../../src/resources/tallies/store.ts';
 import { createServices } from '../../src/compose/services.ts';
-import { deploy, type Deployment } from '../support/deployment.ts';
-import { readsOf, type Read } from '../support/reads.ts';
-import { explain, isLook, recordStatements, rowsTouched } from '../support/statements.ts';
-import { TEST_SECRETS } from '../support/service.ts';
+import { deploy, type Deployment } from '../support/processes/deployment.ts';
+import { readsOf, type Read } from '../support/database/reads.ts';
+import { explain, isLook, recordStatements, rowsTouched } from '../support/database/statements.ts';
+import { TEST_SECRETS } from '../support/service/service.ts';
 import { fillArchive } from './fill-archive.ts';
 import { machine, percentile } from './report.ts';
 

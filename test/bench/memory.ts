@@ -8,9 +8,9 @@ import { startPostgres } from '../../src/embedded/postgres.ts';
 import { createDatabase, type Database } from '../../src/platform/db/client.ts';
 import { migrate } from '../../src/platform/db/migrate.ts';
 import { createMemoryStore } from '../../src/resources/memory/store/index.ts';
-import { makeWorkspace } from '../support/workspaces.ts';
+import { makeWorkspace } from '../support/fixtures/workspaces.ts';
 import { createRandom, makeCorpus, type Corpus } from './memory-corpus.ts';
-import { openNativePostgres } from '../support/native-postgres.ts';
+import { openNativePostgres } from '../support/database/native-postgres.ts';
 import { endWithUs } from './processes.ts';
 import { alone, percentile, type Row, type Target } from './report.ts';
 

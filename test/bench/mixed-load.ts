@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { seeded } from '../proof/random.ts';
-import { deploy } from '../support/deployment.ts';
+import { deploy } from '../support/processes/deployment.ts';
 import { countRequests, type Sample } from './mixed/client.ts';
 import { inBackground } from './mixed/background.ts';
 import { besideBare } from './mixed/bare.ts';

@@ -16,8 +16,8 @@ import type { Credentials } from '../../src/embedded/credentials.ts';
 import { findTemporalCli, startTemporal } from '../../src/embedded/temporal.ts';
 import { projectWorkflowId } from '../../src/resources/projects/model.ts';
 import { runWorkflowId } from '../../src/resources/runs/model.ts';
-import { inherited } from '../support/inherited.ts';
-import { quietPort } from '../support/ports.ts';
+import { inherited } from '../support/processes/inherited.ts';
+import { quietPort } from '../support/processes/ports.ts';
 import { endWithUs, stopGroup } from './processes.ts';
 
 export interface System {

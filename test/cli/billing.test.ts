@@ -1,8 +1,14 @@
 /** `aos billing` as a person uses it: real processes against the real service. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { runCli } from '../embedded/service-process.ts';
-import { startTestService, type Tenant, type TestService } from '../support/service.ts';
-import { deliver, eventOf, LIVE_BILLING, startStripeServer, type StripeServer } from '../support/stripe-server.ts';
+import { startTestService, type Tenant, type TestService } from '../support/service/service.ts';
+import {
+  deliver,
+  eventOf,
+  LIVE_BILLING,
+  startStripeServer,
+  type StripeServer,
+} from '../support/fakes/stripe-server.ts';
 
 let stripe: StripeServer;
 let service: TestService;

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { runCli } from '../embedded/service-process.ts';
-import { codeOf } from '../support/otp.ts';
-import { startProviderServer, type ProviderServer } from '../support/provider-server.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../support/service.ts';
+import { codeOf } from '../support/service/otp.ts';
+import { startProviderServer, type ProviderServer } from '../support/fakes/provider-server.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
 
 let service: TestService;
 let provider: ProviderServer;

@@ -7,9 +7,9 @@ import { sql } from 'drizzle-orm';
 import { startPostgres } from '../../src/embedded/postgres.ts';
 import { createDatabase } from '../../src/platform/db/client.ts';
 import { runCli } from '../embedded/service-process.ts';
-import { copyTemplate } from '../support/database-template.ts';
-import { embeddings, refuse, startOpenAiServer, type OpenAiServer } from '../support/openai-server.ts';
-import { makeWorkspace } from '../support/workspaces.ts';
+import { copyTemplate } from '../support/database/database-template.ts';
+import { embeddings, refuse, startOpenAiServer, type OpenAiServer } from '../support/fakes/openai-server.ts';
+import { makeWorkspace } from '../support/fixtures/workspaces.ts';
 
 let server: OpenAiServer;
 let dataDir: string;

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { runCli } from '../embedded/service-process.ts';
-import { codeOf } from '../support/otp.ts';
-import { startTestService, type Tenant, type TestService } from '../support/service.ts';
+import { codeOf } from '../support/service/otp.ts';
+import { startTestService, type Tenant, type TestService } from '../support/service/service.ts';
 
 let service: TestService;
 let tenant: Tenant;

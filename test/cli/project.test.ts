@@ -18,8 +18,8 @@ import {
   stepOf,
   untilProject,
   untilStep,
-} from '../support/projects.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../support/service.ts';
+} from '../support/fixtures/projects.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
 
 let service: TestService;
 let tenant: Tenant;

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { forTerminal, oneLine } from '../../src/cli/output.ts';
 import { runCli } from '../embedded/service-process.ts';
-import { brokenRules } from '../support/lint.ts';
-import { agentStep, makeTemplate, phaseSpec, startProject, untilProject } from '../support/projects.ts';
-import { answer, startOpenAiServer, type OpenAiServer } from '../support/openai-server.ts';
-import { startTestService, type Tenant, type TestService } from '../support/service.ts';
+import { brokenRules } from '../support/architecture/lint.ts';
+import { agentStep, makeTemplate, phaseSpec, startProject, untilProject } from '../support/fixtures/projects.ts';
+import { answer, startOpenAiServer, type OpenAiServer } from '../support/fakes/openai-server.ts';
+import { startTestService, type Tenant, type TestService } from '../support/service/service.ts';
 
 /** Clears the screen, sets the title, fills the clipboard (in both spellings), and turns the rest of the line around. */
 const HOSTILE = 'a\u001b[2Jb\u001b]0;owned\u0007c\u009d52;c;b3duZWQ=\u009cd\u202ee\rf';

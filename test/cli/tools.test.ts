@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { runCli } from '../embedded/service-process.ts';
-import { tool as callOf } from '../support/runs.ts';
-import { startTestService, type Tenant, type TestService } from '../support/service.ts';
+import { tool as callOf } from '../support/fixtures/runs.ts';
+import { startTestService, type Tenant, type TestService } from '../support/service/service.ts';
 
 let service: TestService;
 let tenant: Tenant;

@@ -5,7 +5,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { INTERNAL_WORKSPACE } from '../../src/platform/core/ids.ts';
 import { runCli } from '../embedded/service-process.ts';
-import { eventually, sessionFor, startTestService, TEST_SECRETS, type TestService } from '../support/service.ts';
+import {
+  eventually,
+  sessionFor,
+  startTestService,
+  TEST_SECRETS,
+  type TestService,
+} from '../support/service/service.ts';
 
 let service: TestService;
 let folder: string;

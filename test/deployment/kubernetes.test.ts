@@ -10,11 +10,11 @@ import { parse, parseAllDocuments } from 'yaml';
 import { loadConfig, settings } from '../../src/platform/core/config.ts';
 import { ownVersion } from '../../src/platform/temporal/deployments.ts';
 import { QUEUES } from '../../src/platform/temporal/task-queues.ts';
-import { buildGoProgram } from '../support/go-program.ts';
-import { inCache } from '../support/make-once.ts';
-import { isMissing, reasonOf } from '../support/missing.ts';
-import { installPythonPackage } from '../support/python-package.ts';
-import { TEST_SECRETS } from '../support/service.ts';
+import { buildGoProgram } from '../support/programs/go-program.ts';
+import { inCache } from '../support/programs/make-once.ts';
+import { isMissing, reasonOf } from '../support/programs/missing.ts';
+import { installPythonPackage } from '../support/programs/python-package.ts';
+import { TEST_SECRETS } from '../support/service/service.ts';
 
 // What Kubernetes objects are is the schemas' business; the assertions say which parts matter.
 /* eslint-disable @typescript-eslint/no-explicit-any */

@@ -12,14 +12,14 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { readCredentials } from '../../src/embedded/credentials.ts';
 import { createLog } from '../../src/platform/core/log.ts';
-import { connectTo } from '../support/temporal.ts';
-import { openNativePostgres } from '../support/native-postgres.ts';
+import { connectTo } from '../support/temporal/temporal.ts';
+import { openNativePostgres } from '../support/database/native-postgres.ts';
 import { readyLine, startCli, type CliProcess } from '../embedded/service-process.ts';
-import { copyTemplate, withDatabase } from '../support/database-template.ts';
-import { agentStep, gateStep, phaseSpec } from '../support/projects.ts';
-import { endsOf, tool } from '../support/runs.ts';
-import { call, eventually } from '../support/service.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import { copyTemplate, withDatabase } from '../support/database/database-template.ts';
+import { agentStep, gateStep, phaseSpec } from '../support/fixtures/projects.ts';
+import { endsOf, tool } from '../support/fixtures/runs.ts';
+import { call, eventually } from '../support/service/service.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
 
 const execute = promisify(execFile);
 

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { newRunId } from '../../src/platform/core/ids.ts';
 import { createRunStore } from '../../src/resources/runs/store/index.ts';
-import { PARTS, prepareProcesses, type Processes } from '../support/processes.ts';
-import type { Part } from '../support/service-process.ts';
-import { tool } from '../support/runs.ts';
-import { eventually } from '../support/service.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import { PARTS, prepareProcesses, type Processes } from '../support/processes/processes.ts';
+import type { Part } from '../support/processes/service-process.ts';
+import { tool } from '../support/fixtures/runs.ts';
+import { eventually } from '../support/service/service.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
 import { dispatch, endsIn, outcomesOf, untilRunning, type Outcome } from './runs.ts';
 
 const NOTIFIED_RUNS = 20;

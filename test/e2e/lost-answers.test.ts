@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { isMissing } from '../support/missing.ts';
+import { isMissing } from '../support/programs/missing.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 

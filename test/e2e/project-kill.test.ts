@@ -1,12 +1,12 @@
 /** `kill -9` of the worker, again and again, while several projects are under way: each comes to its end, once. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import { prepareProcesses, PARTS, type Processes } from '../support/processes.ts';
-import type { Part } from '../support/service-process.ts';
-import { agentStep, phaseSpec, reviewStep } from '../support/projects.ts';
-import { tool } from '../support/runs.ts';
-import { eventually } from '../support/service.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import { prepareProcesses, PARTS, type Processes } from '../support/processes/processes.ts';
+import type { Part } from '../support/processes/service-process.ts';
+import { agentStep, phaseSpec, reviewStep } from '../support/fixtures/projects.ts';
+import { tool } from '../support/fixtures/runs.ts';
+import { eventually } from '../support/service/service.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
 import { faultsOf } from '../resources/projects/model/record.ts';
 
 const PROJECTS = 4;

@@ -1,8 +1,8 @@
 /** What the tests of crashes ask of the service, over HTTP alone. */
 import { expect } from '@jest/globals';
-import type { Processes } from '../support/processes.ts';
-import { endsOf, type EventRow } from '../support/runs.ts';
-import { eventually } from '../support/service.ts';
+import type { Processes } from '../support/processes/processes.ts';
+import { endsOf, type EventRow } from '../support/fixtures/runs.ts';
+import { eventually } from '../support/service/service.ts';
 
 /** @returns the id of the accepted run */
 export async function dispatch(processes: Processes, prompt: string, more: object = {}): Promise<string> {

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { prepareProcesses, type Processes } from '../support/processes.ts';
-import { tool } from '../support/runs.ts';
-import { eventually } from '../support/service.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import { prepareProcesses, type Processes } from '../support/processes/processes.ts';
+import { tool } from '../support/fixtures/runs.ts';
+import { eventually } from '../support/service/service.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
 import { dispatch, endsIn, outcomesOf, untilRunning } from './runs.ts';
 
 const GRACE_MS = 2_000;

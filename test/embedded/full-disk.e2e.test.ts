@@ -4,10 +4,10 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readCredentials, type Credentials } from '../../src/embedded/credentials.ts';
-import { isMissing } from '../support/missing.ts';
-import { scrape } from '../support/scrape.ts';
-import { call, eventually } from '../support/service.ts';
-import { having, mountSmallDisk, reasonAgainstMounts, type SmallDisk } from '../support/small-disk.ts';
+import { isMissing } from '../support/programs/missing.ts';
+import { scrape } from '../support/observability/scrape.ts';
+import { call, eventually } from '../support/service/service.ts';
+import { having, mountSmallDisk, reasonAgainstMounts, type SmallDisk } from '../support/faults/small-disk.ts';
 import { readyLine, runCli, startCli, type CliProcess } from './service-process.ts';
 
 const MB = 1_024 ** 2;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { localIdentity, signLocalToken } from '../../src/embedded/identity.ts';
 import { createIdentityCaller } from '../../src/resources/sign-in/identity.ts';
-import { ANSWER_SETTINGS } from '../support/answer-limits.ts';
+import { ANSWER_SETTINGS } from '../support/service/answer-limits.ts';
 
 const DAY_MS = 24 * 3_600_000;
 let dataDir: string;

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Credentials } from '../../src/embedded/credentials.ts';
 import { readSession } from '../../src/platform/http/auth.ts';
-import { copyTemplate } from '../support/database-template.ts';
-import { eventually } from '../support/service.ts';
+import { copyTemplate } from '../support/database/database-template.ts';
+import { eventually } from '../support/service/service.ts';
 import { type CliProcess, readyLine, runCli, startCli } from './service-process.ts';
 
 const SESSION_SECRET = 'a session secret of this test';

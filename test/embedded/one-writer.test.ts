@@ -10,7 +10,7 @@ import pg from 'pg';
 import { startPostgres, type EmbeddedPostgres } from '../../src/embedded/postgres.ts';
 import { claimDataDir, startTime, stopServersOn } from '../../src/embedded/stale.ts';
 import { APPLICATION_NAME } from '../../src/platform/db/application-name.ts';
-import { eventually } from '../support/service.ts';
+import { eventually } from '../support/service/service.ts';
 
 let folder: string;
 let postgres: EmbeddedPostgres;

@@ -13,8 +13,8 @@ import {
   tasksOf,
   untilProject,
   untilStep,
-} from '../support/projects.ts';
-import { eventually, type Tenant, type TestService } from '../support/service.ts';
+} from '../support/fixtures/projects.ts';
+import { eventually, type Tenant, type TestService } from '../support/service/service.ts';
 
 export interface ProjectScene {
   service: TestService;

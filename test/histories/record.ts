@@ -15,12 +15,12 @@ import { deliveryWorkflowId } from '../../src/resources/webhook-subscriptions/mo
 import { METERING } from '../../workflows/metering/messages.ts';
 import { AGENT_RUN, goAheadSignal } from '../../workflows/run/messages.ts';
 import type { agentRun } from '../../workflows/run/workflow.ts';
-import globalSetup from '../support/global-setup.ts';
-import globalTeardown from '../support/global-teardown.ts';
-import { confirmed } from '../support/otp.ts';
-import { agentStep, makeTemplate, phaseSpec, startProject } from '../support/projects.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../support/service.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import globalSetup from '../support/runner/global-setup.ts';
+import globalTeardown from '../support/runner/global-teardown.ts';
+import { confirmed } from '../support/service/otp.ts';
+import { agentStep, makeTemplate, phaseSpec, startProject } from '../support/fixtures/projects.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
 import { normalise } from './normalise.ts';
 import { createProjectScenes } from './project-scenes.ts';
 import { stageWorkspaces } from './workspace-scenes.ts';

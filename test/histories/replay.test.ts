@@ -5,8 +5,8 @@ import { Worker, type WorkflowBundle } from '@temporalio/worker';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import * as workflows from '../../workflows/index.ts';
-import { connectTestTemporal, type TestTemporal } from '../support/temporal.ts';
-import { bundleWorkflows } from '../support/workflow-bundle.ts';
+import { connectTestTemporal, type TestTemporal } from '../support/temporal/temporal.ts';
+import { bundleWorkflows } from '../support/temporal/workflow-bundle.ts';
 
 interface RecordedHistory {
   events: {

@@ -1,7 +1,7 @@
 /** Histories of workspaces: provisioned and destroyed by an external provisioner, which fails as a scene needs it. */
 import { standingIn } from '../../src/platform/core/rights.ts';
 import { destroyWorkflowId, provisionWorkflowId } from '../../src/resources/workspaces/model.ts';
-import { eventually, type TestService } from '../support/service.ts';
+import { eventually, type TestService } from '../support/service/service.ts';
 import { startExternalProvisioner, type ExternalProvisioner } from '../resources/workspaces/provisioner.ts';
 
 interface Scene {

@@ -7,8 +7,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { schemaProblem } from '../../src/platform/core/json-schema.ts';
-import { agentStep, makeTemplate, phaseSpec } from '../support/projects.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../support/service.ts';
+import { agentStep, makeTemplate, phaseSpec } from '../support/fixtures/projects.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
 
 let folder: string;
 let service: TestService;

@@ -12,10 +12,10 @@ import { createToolContext } from '../resources/tools/tool-context.ts';
 import { everythingCommand, startEverything, type HttpServer } from '../platform/mcp/everything.ts';
 import { startScriptedServer, tool, type ScriptedServer } from '../platform/mcp/scripted-server.ts';
 import { wireName } from '../../src/platform/models/tool-names.ts';
-import { answer, callTools, startOpenAiServer, type OpenAiServer } from '../support/openai-server.ts';
-import { confirmed } from '../support/otp.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../support/service.ts';
-import { ANSWER_SETTINGS } from '../support/answer-limits.ts';
+import { answer, callTools, startOpenAiServer, type OpenAiServer } from '../support/fakes/openai-server.ts';
+import { confirmed } from '../support/service/otp.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
+import { ANSWER_SETTINGS } from '../support/service/answer-limits.ts';
 
 let everything: HttpServer;
 let service: TestService;

@@ -14,15 +14,15 @@ import {
   phaseSpec,
   startProject,
   untilProject,
-} from '../support/projects.ts';
-import { demandIn, otpHeaders } from '../support/otp.ts';
-import { isMissing, reasonOf } from '../support/missing.ts';
-import { findPromtool } from '../support/promtool.ts';
-import { compute } from '../support/hold.ts';
-import { untilStatus } from '../support/runs.ts';
-import { scrape } from '../support/scrape.ts';
-import { call, eventually, startTestService, type Tenant, type TestService } from '../support/service.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+} from '../support/fixtures/projects.ts';
+import { demandIn, otpHeaders } from '../support/service/otp.ts';
+import { isMissing, reasonOf } from '../support/programs/missing.ts';
+import { findPromtool } from '../support/programs/promtool.ts';
+import { compute } from '../support/faults/hold.ts';
+import { untilStatus } from '../support/fixtures/runs.ts';
+import { scrape } from '../support/observability/scrape.ts';
+import { call, eventually, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
 
 const promtool = findPromtool();
 const isWithoutPromtool = isMissing('alerts', await reasonOf(promtool));

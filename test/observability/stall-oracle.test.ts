@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { createLog } from '../../src/platform/core/log.ts';
 import { createMeters } from '../../src/platform/observability/meters.ts';
 import { watchStalls } from '../../src/platform/observability/stalls.ts';
-import { compute, standIdle } from '../support/hold.ts';
-import { findStalls, suspectsDuring, watchLoopsAt, watchOwnLoop } from '../support/stall-oracle.ts';
+import { compute, standIdle } from '../support/faults/hold.ts';
+import { findStalls, suspectsDuring, watchLoopsAt, watchOwnLoop } from '../support/observability/stall-oracle.ts';
 
 let loop: ReturnType<typeof watchOwnLoop>;
 beforeEach(() => void (loop = watchOwnLoop()));

@@ -4,11 +4,19 @@ import { Worker } from '@temporalio/worker';
 import { Writable } from 'node:stream';
 import { openTracing, type Tracing } from '../../src/platform/observability/tracing.ts';
 import { createLog } from '../../src/platform/core/log.ts';
-import { startOtlpReceiver, type OtlpReceiver, type ReceivedSpan } from '../support/otlp-receiver.ts';
-import { call, eventually, startTestService, type Tenant, type TestService } from '../support/service.ts';
-import { agentStep, gateStep, makeTemplate, phaseSpec, stepOf, untilProject, untilStep } from '../support/projects.ts';
-import { bundleWorkflows } from '../support/workflow-bundle.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import { startOtlpReceiver, type OtlpReceiver, type ReceivedSpan } from '../support/fakes/otlp-receiver.ts';
+import { call, eventually, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
+import {
+  agentStep,
+  gateStep,
+  makeTemplate,
+  phaseSpec,
+  stepOf,
+  untilProject,
+  untilStep,
+} from '../support/fixtures/projects.ts';
+import { bundleWorkflows } from '../support/temporal/workflow-bundle.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
 
 const CANARY = 'canary-7f3a9c';
 const CALLERS = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' };

@@ -4,8 +4,8 @@
  * And no piece of that work makes a process stand still.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { deploy, metricsUrls } from '../support/deployment.ts';
-import { findStalls, suspectsDuring, watchLoopsAt } from '../support/stall-oracle.ts';
+import { deploy, metricsUrls } from '../support/processes/deployment.ts';
+import { findStalls, suspectsDuring, watchLoopsAt } from '../support/observability/stall-oracle.ts';
 import { inspect, successRateOf } from './invariants.ts';
 import { keepLogs } from './keep-logs.ts';
 import {

@@ -10,12 +10,12 @@ import { startPostgres } from '../../src/embedded/postgres.ts';
 import { pidsWith } from '../../src/embedded/stale.ts';
 import { createDatabase, type Database } from '../../src/platform/db/client.ts';
 import { endWithUs, removeWithUs } from '../bench/processes.ts';
-import { copyTemplate } from '../support/database-template.ts';
-import type { Replica } from '../support/deployment.ts';
-import { quietPort } from '../support/ports.ts';
-import { COMMANDS, startProcess } from '../support/service-process.ts';
-import { TEST_SECRETS } from '../support/service.ts';
-import { mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
+import { copyTemplate } from '../support/database/database-template.ts';
+import type { Replica } from '../support/processes/deployment.ts';
+import { quietPort } from '../support/processes/ports.ts';
+import { COMMANDS, startProcess } from '../support/processes/service-process.ts';
+import { TEST_SECRETS } from '../support/service/service.ts';
+import { mountSmallDisk, type SmallDisk } from '../support/faults/small-disk.ts';
 
 export type ServerName = 'postgres' | 'temporal';
 export const SERVERS: readonly ServerName[] = ['postgres', 'temporal'];

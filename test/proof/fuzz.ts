@@ -9,26 +9,31 @@ import { sql } from 'drizzle-orm';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { makeBelongings, type Belongings } from '../support/belongings.ts';
-import { startCountingGateway, type PassedRequest } from '../support/counting-gateway.ts';
-import { deploy, metricsUrls, type Deployment } from '../support/deployment.ts';
-import { createReplyCheck, type Documents } from '../support/documented-replies.ts';
+import { makeBelongings, type Belongings } from '../support/fixtures/belongings.ts';
+import { startCountingGateway, type PassedRequest } from '../support/processes/counting-gateway.ts';
+import { deploy, metricsUrls, type Deployment } from '../support/processes/deployment.ts';
+import { createReplyCheck, type Documents } from '../support/http/documented-replies.ts';
 import type { Endpoint } from '../../src/platform/http/endpoint.ts';
-import { endpoints } from '../support/endpoints.ts';
-import { EXAMPLES } from '../support/examples.ts';
-import { hostileElsewhere, textsElsewhere } from '../support/hostile-elsewhere.ts';
-import { hostileRequests, lastDeletes, type HostileOptions, type HostileRequest } from '../support/hostile-requests.ts';
-import { textRequests, type TextOptions } from '../support/hostile-text-requests.ts';
-import { faultOfWire, floods, wireAttacks } from '../support/hostile-wire.ts';
-import { claimsFor, startIdentityProvider } from '../support/identity-provider.ts';
-import { mailbox } from '../support/otp.ts';
-import { startProject } from '../support/projects.ts';
-import { findSchemathesis, runSchemathesis } from '../support/schemathesis.ts';
-import { createBytesSender } from '../support/send-bytes.ts';
-import { credentialsOf, INTERNAL_CALLER } from '../support/send.ts';
-import { eventually, tenantOf, TEST_SECRETS, type Tenant, type TestService } from '../support/service.ts';
-import { findStalls, suspectsDuring, watchLoopsAt, type LoopProbe } from '../support/stall-oracle.ts';
-import { startWebhookReceiver } from '../support/webhook-receiver.ts';
+import { endpoints } from '../support/http/endpoints.ts';
+import { EXAMPLES } from '../support/http/examples.ts';
+import { hostileElsewhere, textsElsewhere } from '../support/security/hostile-elsewhere.ts';
+import {
+  hostileRequests,
+  lastDeletes,
+  type HostileOptions,
+  type HostileRequest,
+} from '../support/security/hostile-requests.ts';
+import { textRequests, type TextOptions } from '../support/security/hostile-text-requests.ts';
+import { faultOfWire, floods, wireAttacks } from '../support/security/hostile-wire.ts';
+import { claimsFor, startIdentityProvider } from '../support/fakes/identity-provider.ts';
+import { mailbox } from '../support/service/otp.ts';
+import { startProject } from '../support/fixtures/projects.ts';
+import { findSchemathesis, runSchemathesis } from '../support/programs/schemathesis.ts';
+import { createBytesSender } from '../support/http/send-bytes.ts';
+import { credentialsOf, INTERNAL_CALLER } from '../support/http/send.ts';
+import { eventually, tenantOf, TEST_SECRETS, type Tenant, type TestService } from '../support/service/service.ts';
+import { findStalls, suspectsDuring, watchLoopsAt, type LoopProbe } from '../support/observability/stall-oracle.ts';
+import { startWebhookReceiver } from '../support/fakes/webhook-receiver.ts';
 import { keepLogs } from './keep-logs.ts';
 import { prove, type Violation } from './report.ts';
 

@@ -1,5 +1,5 @@
 /**
- * A proof that consists of tests of `npm test`, run at full size (`test/support/sizes.ts`) on a native Postgres and a
+ * A proof that consists of tests of `npm test`, run at full size (`test/support/runner/sizes.ts`) on a native Postgres and a
  * Temporal of their own. Each test that fails is a violation; one that was skipped is said.
  */
 import { spawn } from 'node:child_process';
@@ -10,7 +10,7 @@ import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { endWithUs, removeWithUs } from '../bench/processes.ts';
-import { FOR_TESTS, startNativePostgres } from '../support/native-postgres.ts';
+import { FOR_TESTS, startNativePostgres } from '../support/database/native-postgres.ts';
 import { prove, type Outcome, type ProofResult, type ProofRun } from './report.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

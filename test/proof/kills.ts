@@ -1,6 +1,6 @@
 /** The kills of the proof of crashes: who is killed, at which moment, and how everything comes up again. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Deployment, Replica } from '../support/deployment.ts';
+import type { Deployment, Replica } from '../support/processes/deployment.ts';
 import { between, pick } from './random.ts';
 import { isReadyWithin } from './ready.ts';
 import type { Sink, SinkRequest } from './sink.ts';

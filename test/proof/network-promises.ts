@@ -1,8 +1,8 @@
 /** What the specification promises of a service whose network is broken, asked for again and again while it is. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Answer } from '../support/service.ts';
-import type { Deployment, Replica } from '../support/deployment.ts';
-import type { Fault } from '../support/toxiproxy.ts';
+import type { Answer } from '../support/service/service.ts';
+import type { Deployment, Replica } from '../support/processes/deployment.ts';
+import type { Fault } from '../support/faults/toxiproxy.ts';
 import type { Link } from './network.ts';
 import { pick } from './random.ts';
 import type { Workload } from './workload.ts';

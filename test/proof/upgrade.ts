@@ -5,10 +5,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { migrate } from '../../src/platform/db/migrate.ts';
-import { withDatabase } from '../support/database-template.ts';
-import { fillTables } from '../support/fill-tables.ts';
-import { startNativePostgres } from '../support/native-postgres.ts';
-import { migrateUpTo, migrationTags, startUpgrade, upgrade } from '../support/upgrade.ts';
+import { withDatabase } from '../support/database/database-template.ts';
+import { fillTables } from '../support/database/fill-tables.ts';
+import { startNativePostgres } from '../support/database/native-postgres.ts';
+import { migrateUpTo, migrationTags, startUpgrade, upgrade } from '../support/database/upgrade.ts';
 import { seeded } from './random.ts';
 import { prove, type Violation } from './report.ts';
 

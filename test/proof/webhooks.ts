@@ -7,8 +7,8 @@ import { sql } from 'drizzle-orm';
 import type { DeliveryRow } from '../../src/resources/webhook-subscriptions/contract.ts';
 import { MAX_ATTEMPTS } from '../../src/resources/webhook-subscriptions/model.ts';
 import { verifyWebhook } from '../../src/resources/webhook-subscriptions/signature.ts';
-import { deploy, type Deployment } from '../support/deployment.ts';
-import { startWebhookReceiver, type Reaction } from '../support/webhook-receiver.ts';
+import { deploy, type Deployment } from '../support/processes/deployment.ts';
+import { startWebhookReceiver, type Reaction } from '../support/fakes/webhook-receiver.ts';
 import { seeded } from './random.ts';
 import { prove, type Violation } from './report.ts';
 

@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { BillingStore } from '../../src/resources/billing/store.ts';
 import type { PhaseSpec } from '../../src/resources/templates/model.ts';
-import { agentStep, gateStep, phaseSpec, reviewStep } from '../support/projects.ts';
+import { agentStep, gateStep, phaseSpec, reviewStep } from '../support/fixtures/projects.ts';
 import { between, pick } from './random.ts';
 import type { Accepted, Reply, Request } from './workload.ts';
 

@@ -7,9 +7,14 @@ import { createAuthenticate } from '../../src/platform/http/auth.ts';
 import { createSurface } from '../../src/platform/http/app.ts';
 import { createBrowserProxy } from '../../src/platform/http/proxy.ts';
 import { listen, type Listener } from '../../src/platform/http/server.ts';
-import { claimsFor, startIdentityProvider, wrongTokens, type IdentityProvider } from '../support/identity-provider.ts';
-import { byId, endpoints, PUBLIC_API } from '../support/endpoints.ts';
-import { credentialsOf } from '../support/send.ts';
+import {
+  claimsFor,
+  startIdentityProvider,
+  wrongTokens,
+  type IdentityProvider,
+} from '../support/fakes/identity-provider.ts';
+import { byId, endpoints, PUBLIC_API } from '../support/http/endpoints.ts';
+import { credentialsOf } from '../support/http/send.ts';
 import {
   call,
   sessionFor,
@@ -18,9 +23,14 @@ import {
   type Answer,
   type Tenant,
   type TestService,
-} from '../support/service.ts';
-import { tried } from '../support/sizes.ts';
-import { matrixPath, wrongCredentials, type Material, type WrongCredential } from '../support/wrong-credentials.ts';
+} from '../support/service/service.ts';
+import { tried } from '../support/runner/sizes.ts';
+import {
+  matrixPath,
+  wrongCredentials,
+  type Material,
+  type WrongCredential,
+} from '../support/security/wrong-credentials.ts';
 
 let service: TestService;
 let tenant: Tenant;

@@ -1,5 +1,5 @@
 /**
- * Nothing from outside is read without end: every caller (test/support/outside-callers.ts) is given every body that has
+ * Nothing from outside is read without end: every caller (test/support/security/outside-callers.ts) is given every body that has
  * none, comes a byte at a time, is huge once unpacked or lies about its length. Each has to end in time, to close its
  * connection, to have taken no more than so much, and to say what it met; the process does not grow.
  */
@@ -10,9 +10,9 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { CALLERS, outsideCallers, type Caller } from '../support/outside-callers.ts';
-import { eventually } from '../support/service.ts';
-import { sized, tried } from '../support/sizes.ts';
+import { CALLERS, outsideCallers, type Caller } from '../support/security/outside-callers.ts';
+import { eventually } from '../support/service/service.ts';
+import { sized, tried } from '../support/runner/sizes.ts';
 
 const MB = 1_024 * 1_024;
 const TIMEOUT_S = 3;
@@ -42,7 +42,7 @@ let watch: NodeJS.Timeout;
 const { callers, close } = outsideCallers({ timeoutS: TIMEOUT_S, maxMb: MAX_MB });
 
 beforeAll(async () => {
-  server = spawn(process.execPath, [fileURLToPath(new URL('../support/endless-server.ts', import.meta.url))], {
+  server = spawn(process.execPath, [fileURLToPath(new URL('../support/fakes/endless-server.ts', import.meta.url))], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const lines = createInterface({ input: server.stdout! });

@@ -8,15 +8,15 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { loadModule } from 'libpg-query';
 import { sql } from 'drizzle-orm';
 import type { Endpoint } from '../../src/platform/http/endpoint.ts';
-import { makeBelongings, type Belongings } from '../support/belongings.ts';
-import { SCHEMA_QUERIES, schemaOf, unboundTables, type Schema } from '../support/bound-statements.ts';
-import { byId, endpoints, isOfOperator } from '../support/endpoints.ts';
-import { EXAMPLES } from '../support/examples.ts';
-import { sendConfirmed } from '../support/send.ts';
-import { startTestService, type Tenant, type TestService } from '../support/service.ts';
-import { tried } from '../support/sizes.ts';
-import { isLook, recordStatements, type Statement } from '../support/statements.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import { makeBelongings, type Belongings } from '../support/fixtures/belongings.ts';
+import { SCHEMA_QUERIES, schemaOf, unboundTables, type Schema } from '../support/database/bound-statements.ts';
+import { byId, endpoints, isOfOperator } from '../support/http/endpoints.ts';
+import { EXAMPLES } from '../support/http/examples.ts';
+import { sendConfirmed } from '../support/http/send.ts';
+import { startTestService, type Tenant, type TestService } from '../support/service/service.ts';
+import { tried } from '../support/runner/sizes.ts';
+import { isLook, recordStatements, type Statement } from '../support/database/statements.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
 
 jest.setTimeout(180_000);
 

@@ -4,10 +4,10 @@ import { sql } from 'drizzle-orm';
 import { createScheduledJobActivities } from '../../activities/scheduled-jobs.ts';
 import { newRunId } from '../../src/platform/core/ids.ts';
 import { capOf, PLANS, tierOf, type CappedResource, type Plan } from '../../src/resources/workspaces/model.ts';
-import { confirmed } from '../support/otp.ts';
-import { eventsOf, tool, typesOf } from '../support/runs.ts';
-import { sized, tried } from '../support/sizes.ts';
-import { startTestService, type Answer, type Tenant, type TestService } from '../support/service.ts';
+import { confirmed } from '../support/service/otp.ts';
+import { eventsOf, tool, typesOf } from '../support/fixtures/runs.ts';
+import { sized, tried } from '../support/runner/sizes.ts';
+import { startTestService, type Answer, type Tenant, type TestService } from '../support/service/service.ts';
 
 let service: TestService;
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 /** What people and models write is the workspace's: operators who look at Temporal read ids, names and statuses. */
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { makeBelongings } from '../support/belongings.ts';
-import { readHistories } from '../support/histories.ts';
-import { startTestService, type Tenant, type TestService } from '../support/service.ts';
-import { tried } from '../support/sizes.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import { makeBelongings } from '../support/fixtures/belongings.ts';
+import { readHistories } from '../support/temporal/histories.ts';
+import { startTestService, type Tenant, type TestService } from '../support/service/service.ts';
+import { tried } from '../support/runner/sizes.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
 
 jest.setTimeout(120_000);
 

@@ -7,10 +7,10 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { integrations } from '../../src/resources/integrations/catalogue.ts';
-import { INSIDE } from '../support/inside-addresses.ts';
-import { eventsOf, tool, type EventRow } from '../support/runs.ts';
-import { startTestService, type Tenant, type TestService } from '../support/service.ts';
-import { tried } from '../support/sizes.ts';
+import { INSIDE } from '../support/security/inside-addresses.ts';
+import { eventsOf, tool, type EventRow } from '../support/fixtures/runs.ts';
+import { startTestService, type Tenant, type TestService } from '../support/service/service.ts';
+import { tried } from '../support/runner/sizes.ts';
 
 let inside: Server;
 let partner: Server;

@@ -1,11 +1,11 @@
 /** What every answer tells a browser that it may do with it, of every surface: generated from the declared endpoints. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { picture } from '../support/belongings.ts';
-import { byId, endpoints } from '../support/endpoints.ts';
-import { credentialsOf } from '../support/send.ts';
-import { call, GATEWAYS, startTestService, type Tenant, type TestService } from '../support/service.ts';
-import { tried } from '../support/sizes.ts';
-import { matrixPath } from '../support/wrong-credentials.ts';
+import { picture } from '../support/fixtures/belongings.ts';
+import { byId, endpoints } from '../support/http/endpoints.ts';
+import { credentialsOf } from '../support/http/send.ts';
+import { call, GATEWAYS, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
+import { tried } from '../support/runner/sizes.ts';
+import { matrixPath } from '../support/security/wrong-credentials.ts';
 
 let service: TestService;
 let tenant: Tenant;

@@ -6,13 +6,13 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { findAction } from '../../src/resources/projects/builtin/index.ts';
 import { runAction } from '../../src/resources/projects/builtin/run-action.ts';
-import { someTexts, type HostileText } from '../support/hostile-texts.ts';
-import { answer, answerIn, callTools, startOpenAiServer, type OpenAiServer } from '../support/openai-server.ts';
-import { agentStep, makeTemplate, phaseSpec, projectOf, startProject } from '../support/projects.ts';
-import { standInForEmbeddings } from '../support/embeddings.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../support/service.ts';
-import { sized } from '../support/sizes.ts';
-import { findStalls, watchOwnLoop } from '../support/stall-oracle.ts';
+import { someTexts, type HostileText } from '../support/security/hostile-texts.ts';
+import { answer, answerIn, callTools, startOpenAiServer, type OpenAiServer } from '../support/fakes/openai-server.ts';
+import { agentStep, makeTemplate, phaseSpec, projectOf, startProject } from '../support/fixtures/projects.ts';
+import { standInForEmbeddings } from '../support/service/embeddings.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
+import { sized } from '../support/runner/sizes.ts';
+import { findStalls, watchOwnLoop } from '../support/observability/stall-oracle.ts';
 import { CASES, contextOf } from '../resources/projects/actions/context.ts';
 
 /** Beside those that were slow once. */

@@ -6,19 +6,19 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { documents } from '../../src/openapi.ts';
 import type { Endpoint } from '../../src/platform/http/endpoint.ts';
-import { makeBelongings, type Belongings } from '../support/belongings.ts';
-import { createReplyCheck } from '../support/documented-replies.ts';
-import { byId, endpoints } from '../support/endpoints.ts';
-import { EXAMPLES } from '../support/examples.ts';
-import { hostileElsewhere } from '../support/hostile-elsewhere.ts';
-import { hostileRequests, lastDeletes, type HostileRequest } from '../support/hostile-requests.ts';
-import { faultOfWire, floods, wireAttacks } from '../support/hostile-wire.ts';
-import { startProject } from '../support/projects.ts';
-import { createBytesSender } from '../support/send-bytes.ts';
-import { credentialsOf } from '../support/send.ts';
-import { GATEWAYS, startTestService, type Tenant, type TestService } from '../support/service.ts';
-import { findStalls, watchOwnLoop } from '../support/stall-oracle.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import { makeBelongings, type Belongings } from '../support/fixtures/belongings.ts';
+import { createReplyCheck } from '../support/http/documented-replies.ts';
+import { byId, endpoints } from '../support/http/endpoints.ts';
+import { EXAMPLES } from '../support/http/examples.ts';
+import { hostileElsewhere } from '../support/security/hostile-elsewhere.ts';
+import { hostileRequests, lastDeletes, type HostileRequest } from '../support/security/hostile-requests.ts';
+import { faultOfWire, floods, wireAttacks } from '../support/security/hostile-wire.ts';
+import { startProject } from '../support/fixtures/projects.ts';
+import { createBytesSender } from '../support/http/send-bytes.ts';
+import { credentialsOf } from '../support/http/send.ts';
+import { GATEWAYS, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
+import { findStalls, watchOwnLoop } from '../support/observability/stall-oracle.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
 
 /** Another one at each place; `npm run proof:fuzz` tries all of them everywhere. */
 const VALUES_A_PLACE = 1;

@@ -4,19 +4,19 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import { makeBelongings, type Belongings } from '../support/belongings.ts';
-import { byId, endpoints } from '../support/endpoints.ts';
-import { EXAMPLES } from '../support/examples.ts';
-import { lastDeletes, type HostileRequest } from '../support/hostile-requests.ts';
-import { textsElsewhere } from '../support/hostile-elsewhere.ts';
-import { textRequests } from '../support/hostile-text-requests.ts';
-import { createBytesSender } from '../support/send-bytes.ts';
-import { gateStep, makeTemplate, phaseSpec } from '../support/projects.ts';
-import { credentialsOf, type RequestParts } from '../support/send.ts';
-import { standInForEmbeddings } from '../support/embeddings.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../support/service.ts';
-import { findStalls, watchOwnLoop } from '../support/stall-oracle.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import { makeBelongings, type Belongings } from '../support/fixtures/belongings.ts';
+import { byId, endpoints } from '../support/http/endpoints.ts';
+import { EXAMPLES } from '../support/http/examples.ts';
+import { lastDeletes, type HostileRequest } from '../support/security/hostile-requests.ts';
+import { textsElsewhere } from '../support/security/hostile-elsewhere.ts';
+import { textRequests } from '../support/security/hostile-text-requests.ts';
+import { createBytesSender } from '../support/http/send-bytes.ts';
+import { gateStep, makeTemplate, phaseSpec } from '../support/fixtures/projects.ts';
+import { credentialsOf, type RequestParts } from '../support/http/send.ts';
+import { standInForEmbeddings } from '../support/service/embeddings.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
+import { findStalls, watchOwnLoop } from '../support/observability/stall-oracle.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
 
 const TEXTS_A_PLACE = 1;
 /** A reader in quadratic time is over the limit with it, and not yet at it for minutes. */

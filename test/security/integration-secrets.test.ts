@@ -7,10 +7,10 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { createLog } from '../../src/platform/core/log.ts';
 import { integrations } from '../../src/resources/integrations/catalogue.ts';
 import { BASE_URL } from '../../src/resources/integrations/provider.ts';
-import { dumpTables } from '../support/dump-tables.ts';
-import { readHistories } from '../support/histories.ts';
-import { codeOf, demandIn, mailbox, otpHeaders } from '../support/otp.ts';
-import { startProviderServer, type ProviderAnswer, type ProviderServer } from '../support/provider-server.ts';
+import { dumpTables } from '../support/database/dump-tables.ts';
+import { readHistories } from '../support/temporal/histories.ts';
+import { codeOf, demandIn, mailbox, otpHeaders } from '../support/service/otp.ts';
+import { startProviderServer, type ProviderAnswer, type ProviderServer } from '../support/fakes/provider-server.ts';
 import {
   eventually,
   startTestService,
@@ -18,8 +18,8 @@ import {
   type FinishedRun,
   type Tenant,
   type TestService,
-} from '../support/service.ts';
-import { startMailServer, type MailServer } from '../support/smtp-server.ts';
+} from '../support/service/service.ts';
+import { startMailServer, type MailServer } from '../support/fakes/smtp-server.ts';
 
 let service: TestService;
 let provider: ProviderServer;

@@ -10,8 +10,8 @@ import { createSecretBox } from '../../src/platform/core/crypto.ts';
 import { createServices } from '../../src/compose/services.ts';
 import { startWorker } from '../../src/worker.ts';
 import { insertDeliveries } from '../../src/resources/webhook-subscriptions/store.ts';
-import { startTestService, TEST_SECRETS, type Tenant, type TestService } from '../support/service.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import { startTestService, TEST_SECRETS, type Tenant, type TestService } from '../support/service/service.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
 
 const OTHER = 'another-key-than-that-of-before';
 const other = createSecretBox(OTHER);

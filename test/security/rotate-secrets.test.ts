@@ -18,10 +18,10 @@ import { rotateSecrets, SEALED_COLUMNS } from '../../src/rotate-secrets.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
 import { createDatabase, type Database } from '../../src/platform/db/client.ts';
 import { startCli } from '../embedded/service-process.ts';
-import { openTestDatabase, type TestDatabase } from '../support/database.ts';
-import { copyTemplate } from '../support/database-template.ts';
-import { dumpTables } from '../support/dump-tables.ts';
-import { makeWorkspace } from '../support/workspaces.ts';
+import { openTestDatabase, type TestDatabase } from '../support/database/database.ts';
+import { copyTemplate } from '../support/database/database-template.ts';
+import { dumpTables } from '../support/database/dump-tables.ts';
+import { makeWorkspace } from '../support/fixtures/workspaces.ts';
 
 const OLD = 'the-old-key-of-the-secrets';
 const NEW = 'the-new-key-of-the-secrets';

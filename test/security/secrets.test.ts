@@ -6,15 +6,21 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { sql } from 'drizzle-orm';
 import { createLog } from '../../src/platform/core/log.ts';
 import { openTracing } from '../../src/platform/observability/tracing.ts';
-import { makeBelongings } from '../support/belongings.ts';
-import { dumpTables } from '../support/dump-tables.ts';
-import { endpoints } from '../support/endpoints.ts';
-import { EXAMPLES } from '../support/examples.ts';
-import { readHistories } from '../support/histories.ts';
-import { answer, failInStream, startOpenAiServer, type OpenAiServer, type Reply } from '../support/openai-server.ts';
-import { mailbox } from '../support/otp.ts';
-import { startOtlpReceiver, type OtlpReceiver } from '../support/otlp-receiver.ts';
-import { send } from '../support/send.ts';
+import { makeBelongings } from '../support/fixtures/belongings.ts';
+import { dumpTables } from '../support/database/dump-tables.ts';
+import { endpoints } from '../support/http/endpoints.ts';
+import { EXAMPLES } from '../support/http/examples.ts';
+import { readHistories } from '../support/temporal/histories.ts';
+import {
+  answer,
+  failInStream,
+  startOpenAiServer,
+  type OpenAiServer,
+  type Reply,
+} from '../support/fakes/openai-server.ts';
+import { mailbox } from '../support/service/otp.ts';
+import { startOtlpReceiver, type OtlpReceiver } from '../support/fakes/otlp-receiver.ts';
+import { send } from '../support/http/send.ts';
 import {
   call,
   eventually,
@@ -22,9 +28,9 @@ import {
   TEST_SECRETS,
   type FinishedRun,
   type TestService,
-} from '../support/service.ts';
-import { tried } from '../support/sizes.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+} from '../support/service/service.ts';
+import { tried } from '../support/runner/sizes.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
 
 /** The replies that show a secret, once: to whoever just made it. */
 const SHOWING = ['api-keys.create', 'webhooks.create', 'webhook-deliveries.rotateSecret'];

@@ -4,14 +4,14 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Endpoint } from '../../src/platform/http/endpoint.ts';
-import { makeBelongings, NOBODYS, type Belongings } from '../support/belongings.ts';
-import { dumpRecords } from '../support/dump-tables.ts';
-import { byId, endpoints, isOfOperator, parameterNames } from '../support/endpoints.ts';
-import { EXAMPLES, SAME_FOR_ALL } from '../support/examples.ts';
-import { send, sendConfirmed } from '../support/send.ts';
-import { tried } from '../support/sizes.ts';
-import { startTestService, type Answer, type Tenant, type TestService } from '../support/service.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import { makeBelongings, NOBODYS, type Belongings } from '../support/fixtures/belongings.ts';
+import { dumpRecords } from '../support/database/dump-tables.ts';
+import { byId, endpoints, isOfOperator, parameterNames } from '../support/http/endpoints.ts';
+import { EXAMPLES, SAME_FOR_ALL } from '../support/http/examples.ts';
+import { send, sendConfirmed } from '../support/http/send.ts';
+import { tried } from '../support/runner/sizes.ts';
+import { startTestService, type Answer, type Tenant, type TestService } from '../support/service/service.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
 
 /** The one endpoint that the specification lets tell: revoking another workspace's key. */
 const TELLING: Record<string, Pick<Answer, 'status' | 'body'>> = {
@@ -98,7 +98,7 @@ function otherThan(of: Belongings): Belongings {
 }
 
 describe('examples', () => {
-  // Guards: an endpoint that is not asked for another workspace's things. Add its line to test/support/examples.ts.
+  // Guards: an endpoint that is not asked for another workspace's things. Add its line to test/support/http/examples.ts.
   test.each(byId(endpoints.filter(takesSomething)))('%s has one', async (id, endpoint) => {
     expect(Object.keys(EXAMPLES)).toContain(id);
     const { params = {} } = await EXAMPLES[id]!(NOBODYS);

@@ -1,6 +1,6 @@
 /**
  * Sixty days of waiting, for everything that a workflow can wait for: nothing wakes without need, no history grows, the
- * worker is killed in the middle, and in the end everything goes on. A day takes a second (`support/scaled-time.ts`);
+ * worker is killed in the middle, and in the end everything goes on. A day takes a second (`support/temporal/scaled-time.ts`);
  * where a workflow looks for itself its timers are counted instead, as a look takes the time that it takes.
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -14,17 +14,17 @@ import { makeSession } from '../../src/embedded/credentials.ts';
 import { createLog } from '../../src/platform/core/log.ts';
 import { standingIn } from '../../src/platform/core/rights.ts';
 import type { Temporal } from '../../src/platform/temporal/client.ts';
-import { connectTo } from '../support/temporal.ts';
+import { connectTo } from '../support/temporal/temporal.ts';
 import * as workflows from '../../workflows/index.ts';
 import { startExternalProvisioner, type ExternalProvisioner } from '../resources/workspaces/provisioner.ts';
 import { MAX_ATTEMPTS } from '../../src/resources/webhook-subscriptions/model.ts';
-import { PARTS, prepareProcesses, type Processes } from '../support/processes.ts';
-import { DAY_MS, SCALED_DAY_MS } from '../support/scaled-time.ts';
-import { eventually, tenantOf, TEST_SECRETS } from '../support/service.ts';
-import type { Part } from '../support/service-process.ts';
-import { sized, tried } from '../support/sizes.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
-import { bundleHurriedWorkflows, bundleWorkflows } from '../support/workflow-bundle.ts';
+import { PARTS, prepareProcesses, type Processes } from '../support/processes/processes.ts';
+import { DAY_MS, SCALED_DAY_MS } from '../support/temporal/scaled-time.ts';
+import { eventually, tenantOf, TEST_SECRETS } from '../support/service/service.ts';
+import type { Part } from '../support/processes/service-process.ts';
+import { sized, tried } from '../support/runner/sizes.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
+import { bundleHurriedWorkflows, bundleWorkflows } from '../support/temporal/workflow-bundle.ts';
 import { ANSWER_DAYS, SCENES, type Stage, type Waiting } from './long-waits/scenes.ts';
 import { PLACES, WAITS, type SceneName } from './long-waits/waits.ts';
 

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Activities } from '../../activities/index.ts';
 import { newRunId } from '../../src/platform/core/ids.ts';
 import { runWorkflowId, type TurnOutcome } from '../../src/resources/runs/model.ts';
-import { eventually } from '../support/service.ts';
-import { connectTestTemporal, type TestTemporal } from '../support/temporal.ts';
+import { eventually } from '../support/service/service.ts';
+import { connectTestTemporal, type TestTemporal } from '../support/temporal/temporal.ts';
 import { asksFor, endOf, hang, runIdOf, SPAWNS, timersOf, withRuns, type Turn } from './run-worker.ts';
 
 let temporal: TestTemporal;

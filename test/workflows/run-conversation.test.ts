@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { TurnOutcome } from '../../src/resources/runs/model.ts';
 import { goAheadSignal } from '../../workflows/run/messages.ts';
-import { eventually } from '../support/service.ts';
-import { connectTestTemporal, type TestTemporal } from '../support/temporal.ts';
+import { eventually } from '../support/service/service.ts';
+import { connectTestTemporal, type TestTemporal } from '../support/temporal/temporal.ts';
 import {
   asksFor,
   endOf,

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { runWorkflowId } from '../../src/resources/runs/model.ts';
 import { deliveryWorkflowId } from '../../src/resources/webhook-subscriptions/model.ts';
-import { readHistories } from '../support/histories.ts';
-import { tool } from '../support/runs.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../support/service.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import { readHistories } from '../support/temporal/histories.ts';
+import { tool } from '../support/fixtures/runs.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
 
 let receiver: WebhookReceiver;
 let service: TestService;

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Activities } from '../../activities/index.ts';
 import type { TurnOutcome } from '../../src/resources/runs/model.ts';
 import { submittedSignal } from '../../workflows/run/messages.ts';
-import { eventually } from '../support/service.ts';
-import { connectTestTemporal, type TestTemporal } from '../support/temporal.ts';
+import { eventually } from '../support/service/service.ts';
+import { connectTestTemporal, type TestTemporal } from '../support/temporal/temporal.ts';
 import { endOf, eventsOf, firstTurn, runIdOf, timersOf, withRuns } from './run-worker.ts';
 
 let temporal: TestTemporal;

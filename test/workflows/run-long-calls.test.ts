@@ -4,7 +4,7 @@ import { heartbeating } from '../../activities/failures.ts';
 import { newRunId } from '../../src/platform/core/ids.ts';
 import { CHORES } from '../../workflows/housekeeping/messages.ts';
 import type { housekeeping } from '../../workflows/housekeeping/workflow.ts';
-import { connectTestTemporal, type TestTemporal } from '../support/temporal.ts';
+import { connectTestTemporal, type TestTemporal } from '../support/temporal/temporal.ts';
 import { asksFor, endOf, firstTurn, SUCCEEDED, withRuns } from './run-worker.ts';
 
 const LONGER_THAN_A_TIMEOUT_MS = 22_000;

@@ -8,8 +8,8 @@ import { newRunId } from '../../src/platform/core/ids.ts';
 import { runWorkflowId, type Effect, type TurnOutcome } from '../../src/resources/runs/model.ts';
 import { AGENT_RUN, type AgentRunInput } from '../../workflows/run/messages.ts';
 import type { agentRun } from '../../workflows/run/workflow.ts';
-import type { TestTemporal } from '../support/temporal.ts';
-import { bundleWorkflows } from '../support/workflow-bundle.ts';
+import type { TestTemporal } from '../support/temporal/temporal.ts';
+import { bundleWorkflows } from '../support/temporal/workflow-bundle.ts';
 
 export type Turn = Parameters<Activities['takeTurn']>[0];
 export type RunHandle = WorkflowHandle<typeof agentRun>;

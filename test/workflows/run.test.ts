@@ -4,8 +4,8 @@ import { ApplicationFailure } from '@temporalio/common';
 import { fail } from '../../activities/failures.ts';
 import { newRunId } from '../../src/platform/core/ids.ts';
 import { runWorkflowId, type Effect, type TurnOutcome } from '../../src/resources/runs/model.ts';
-import { eventually } from '../support/service.ts';
-import { connectTestTemporal, type TestTemporal } from '../support/temporal.ts';
+import { eventually } from '../support/service/service.ts';
+import { connectTestTemporal, type TestTemporal } from '../support/temporal/temporal.ts';
 import {
   asksFor,
   endOf,

@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import * as workflows from '../../workflows/index.ts';
 import { newRunId } from '../../src/platform/core/ids.ts';
 import { goAheadSignal } from '../../workflows/run/messages.ts';
-import { eventually } from '../support/service.ts';
-import { connectTestTemporal, type TestTemporal } from '../support/temporal.ts';
-import { bundleOfFile, bundleWorkflows } from '../support/workflow-bundle.ts';
+import { eventually } from '../support/service/service.ts';
+import { connectTestTemporal, type TestTemporal } from '../support/temporal/temporal.ts';
+import { bundleOfFile, bundleWorkflows } from '../support/temporal/workflow-bundle.ts';
 import type { countStarts } from './fixtures/module-state.ts';
 import { asksFor, endOf, SUCCEEDED, timersOf, withRuns, type Turn } from './run-worker.ts';
 

@@ -1,9 +1,9 @@
 /** Who goes first where more is asked for than workers take at once: here two activities. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import { dispatch } from '../support/runs.ts';
-import { startTestService, type Tenant, type TestService } from '../support/service.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import { dispatch } from '../support/fixtures/runs.ts';
+import { startTestService, type Tenant, type TestService } from '../support/service/service.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
 
 let receiver: WebhookReceiver;
 let service: TestService;

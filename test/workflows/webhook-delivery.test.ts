@@ -16,15 +16,20 @@ import {
   insertDeliveries,
   type WebhookStore,
 } from '../../src/resources/webhook-subscriptions/store.ts';
-import { openTestDatabase, type TestDatabase } from '../support/database.ts';
-import { connectTestTemporal, type TestTemporal } from '../support/temporal.ts';
-import { startWebhookReceiver, type Reaction, type Script, type WebhookReceiver } from '../support/webhook-receiver.ts';
-import { bundleWorkflows } from '../support/workflow-bundle.ts';
-import { makeWorkspace } from '../support/workspaces.ts';
-import { ANSWER_LIMITS } from '../support/answer-limits.ts';
+import { openTestDatabase, type TestDatabase } from '../support/database/database.ts';
+import { connectTestTemporal, type TestTemporal } from '../support/temporal/temporal.ts';
+import {
+  startWebhookReceiver,
+  type Reaction,
+  type Script,
+  type WebhookReceiver,
+} from '../support/fakes/webhook-receiver.ts';
+import { bundleWorkflows } from '../support/temporal/workflow-bundle.ts';
+import { makeWorkspace } from '../support/fixtures/workspaces.ts';
+import { ANSWER_LIMITS } from '../support/service/answer-limits.ts';
 import { createPlaceStore } from '../../src/resources/receivers/store.ts';
 import { createWorkspaceStore } from '../../src/resources/workspaces/store.ts';
-import { UNHURRIED } from '../support/housekeeping.ts';
+import { UNHURRIED } from '../support/service/housekeeping.ts';
 
 const HOUR_MS = 3_600_000;
 /** For receivers that do not answer; what one answers at once takes as long on a busy machine as well. */

@@ -8,8 +8,8 @@ import {
   startProject,
   untilGate,
   untilProject,
-} from '../support/projects.ts';
-import { startTestService } from '../support/service.ts';
+} from '../support/fixtures/projects.ts';
+import { startTestService } from '../support/service/service.ts';
 
 // Guards: while one workflow waits for a local activity, another's task does not push it out, whose own task would then
 // be lost until it times out.

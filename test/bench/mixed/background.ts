@@ -1,6 +1,6 @@
 /** What went on beside the callers, read from the record: webhooks and runs of schedules. */
 import { sql } from 'drizzle-orm';
-import type { Deployment } from '../../support/deployment.ts';
+import type { Deployment } from '../../support/processes/deployment.ts';
 import type { Traffic } from './print.ts';
 import type { Receiver } from './receiver.ts';
 

@@ -1,6 +1,6 @@
 /** Runs beside bare workflows of three empty activities, in turns: the same callers, servers of the same flags. */
 import { Client, Connection } from '@temporalio/client';
-import type { Deployment } from '../../support/deployment.ts';
+import type { Deployment } from '../../support/processes/deployment.ts';
 import { runWorkflowId } from '../../../src/resources/runs/model.ts';
 import { underLoad, type Throughput } from '../load.ts';
 import { addCpu, noCpu } from '../processes.ts';

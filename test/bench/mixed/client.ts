@@ -1,6 +1,6 @@
 /** Requests to the deployment, each of them counted: kind, status, milliseconds. */
 import { Agent, request } from 'undici';
-import type { Deployment } from '../../support/deployment.ts';
+import type { Deployment } from '../../support/processes/deployment.ts';
 
 export interface Sample {
   kind: string;

@@ -1,6 +1,6 @@
 /** Steps of mixed traffic, each with more callers than the one before, and what each of them was like. */
 import { Client, Connection } from '@temporalio/client';
-import type { Deployment } from '../../support/deployment.ts';
+import type { Deployment } from '../../support/processes/deployment.ts';
 import { percentile } from '../report.ts';
 import type { CountingClient, Sample } from './client.ts';
 import { together } from './histories.ts';

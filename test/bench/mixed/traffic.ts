@@ -4,8 +4,8 @@
  * takes the webhooks of every run and project.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Deployment } from '../../support/deployment.ts';
-import { agentStep, gateStep, phaseSpec, reviewStep } from '../../support/projects.ts';
+import type { Deployment } from '../../support/processes/deployment.ts';
+import { agentStep, gateStep, phaseSpec, reviewStep } from '../../support/fixtures/projects.ts';
 import { NotAnswered, type CountingClient } from './client.ts';
 
 const POLL_MS = 250;

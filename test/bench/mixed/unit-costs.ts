@@ -1,7 +1,7 @@
 /** What one unit of each kind of work costs, with nothing else under way: the constants of a capacity plan. */
 import { Client, Connection } from '@temporalio/client';
 import { sql as query } from 'drizzle-orm';
-import type { Deployment } from '../../support/deployment.ts';
+import type { Deployment } from '../../support/processes/deployment.ts';
 import { projectWorkflowId } from '../../../src/resources/projects/model.ts';
 import { runWorkflowId } from '../../../src/resources/runs/model.ts';
 import { deliveryWorkflowId } from '../../../src/resources/webhook-subscriptions/model.ts';

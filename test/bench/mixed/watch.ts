@@ -1,6 +1,6 @@
 /** What is looked at while traffic goes on: the most connections and memory there were, and what backends waited for. */
 import { sql } from 'drizzle-orm';
-import type { Deployment } from '../../support/deployment.ts';
+import type { Deployment } from '../../support/processes/deployment.ts';
 import { connectionsOf, memoryByProcess } from './usage.ts';
 
 export interface Seen {

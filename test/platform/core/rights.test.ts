@@ -10,7 +10,7 @@ import {
   type Right,
   type Standing,
 } from '../../../src/platform/core/rights.ts';
-import { brokenRules } from '../../support/lint.ts';
+import { brokenRules } from '../../support/architecture/lint.ts';
 
 const of = (standing: Standing) => ({ standing });
 const stamped = { isStamped: true };

@@ -3,9 +3,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { sql } from 'drizzle-orm';
 import { isDatabaseAway } from '../../../src/platform/db/away.ts';
 import { createDatabase, type Database } from '../../../src/platform/db/client.ts';
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { eventually } from '../../support/service.ts';
-import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
+import { openTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { eventually } from '../../support/service/service.ts';
+import { startTcpProxy, type TcpProxy } from '../../support/faults/tcp-proxy.ts';
 
 let opened: TestDatabase;
 let wire: TcpProxy;

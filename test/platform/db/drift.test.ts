@@ -5,7 +5,7 @@ import { getTableConfig, isPgEnum, PgTable, type PgEnum } from 'drizzle-orm/pg-c
 import { glob } from 'node:fs/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Database } from '../../../src/platform/db/client.ts';
-import { openTestDatabase } from '../../support/database.ts';
+import { openTestDatabase } from '../../support/database/database.ts';
 
 const RESOURCES = fileURLToPath(new URL('../../../src/resources', import.meta.url));
 /** Those of the migrations themselves, and what triggers write, which no query of ours names. */

@@ -7,10 +7,17 @@ import type pg from 'pg';
 import { STATEMENTS } from '../../../src/resources/retention/store.ts';
 import { foldAllTallies } from '../../../src/resources/tallies/store.ts';
 import { fillArchive, TALLIES } from '../../bench/fill-archive.ts';
-import { endpoints } from '../../support/endpoints.ts';
-import { NOT_READ, READS, readsOf, type Read } from '../../support/reads.ts';
-import { startTestService, type TestService } from '../../support/service.ts';
-import { explain, isLook, nodesOf, recordStatements, rowsTouched, type Statement } from '../../support/statements.ts';
+import { endpoints } from '../../support/http/endpoints.ts';
+import { NOT_READ, READS, readsOf, type Read } from '../../support/database/reads.ts';
+import { startTestService, type TestService } from '../../support/service/service.ts';
+import {
+  explain,
+  isLook,
+  nodesOf,
+  recordStatements,
+  rowsTouched,
+  type Statement,
+} from '../../support/database/statements.ts';
 
 /** Half of them one workspace's; what a read may touch of them is a page of 500 and what stands beside its rows. */
 const RUNS = 8_000;

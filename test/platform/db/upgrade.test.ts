@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { startPostgres, type EmbeddedPostgres } from '../../../src/embedded/postgres.ts';
-import { migrateUpTo, migrationTags, upgrade } from '../../support/upgrade.ts';
+import { migrateUpTo, migrationTags, upgrade } from '../../support/database/upgrade.ts';
 
 let folder: string;
 let postgres: EmbeddedPostgres;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { LookupFunction } from 'node:net';
 import { promisify } from 'node:util';
 import { ForbiddenAddressError, forbiddenAddress, guardLookup } from '../../../src/platform/egress/addresses.ts';
-import { attempts, tried } from '../../support/sizes.ts';
+import { attempts, tried } from '../../support/runner/sizes.ts';
 
 const byte = fc.integer({ min: 0, max: 255 });
 const insideIpv4 = fc.oneof(

@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import type { AddressInfo, LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { createEgress, ForbiddenAddressError, type Egress } from '../../../src/platform/egress/egress.ts';
-import { INSIDE } from '../../support/inside-addresses.ts';
-import { sized, tried } from '../../support/sizes.ts';
-import { ANSWER_LIMITS } from '../../support/answer-limits.ts';
+import { INSIDE } from '../../support/security/inside-addresses.ts';
+import { sized, tried } from '../../support/runner/sizes.ts';
+import { ANSWER_LIMITS } from '../../support/service/answer-limits.ts';
 
 const opened: Server[] = [];
 const egresses: Egress[] = [];

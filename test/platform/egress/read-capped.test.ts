@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { createEgress } from '../../../src/platform/egress/egress.ts';
 import { readCapped } from '../../../src/platform/egress/read-capped.ts';
-import { ANSWER_LIMITS } from '../../support/answer-limits.ts';
+import { ANSWER_LIMITS } from '../../support/service/answer-limits.ts';
 
 const fetchFrom = async <T>(answer: RequestListener, use: (response: Response) => Promise<T>): Promise<T> => {
   const server = createServer(answer);

@@ -9,7 +9,7 @@ import { errorHandler, notFound } from '../../../src/platform/http/app.ts';
 import { isAdminStamp, signSession, type SessionClaims } from '../../../src/platform/http/auth.ts';
 import type { Endpoint } from '../../../src/platform/http/endpoint.ts';
 import { createBrowserProxy, forwardTo, type ProxyOptions } from '../../../src/platform/http/proxy.ts';
-import { endpoints, fillPath } from '../../support/endpoints.ts';
+import { endpoints, fillPath } from '../../support/http/endpoints.ts';
 
 const SESSION_SECRET = 'secret of the sessions';
 const ADMIN_SECRET = 'secret of the stamps';

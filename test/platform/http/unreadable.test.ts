@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { createSurface } from '../../../src/platform/http/app.ts';
 import { listen, type Listener } from '../../../src/platform/http/server.ts';
-import { exchange } from '../../support/send-bytes.ts';
+import { exchange } from '../../support/http/send-bytes.ts';
 
 let listener: Listener;
 beforeAll(async () => {

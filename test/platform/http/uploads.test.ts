@@ -11,7 +11,7 @@ import { Problem } from '../../../src/platform/core/problem.ts';
 import { createFileStore, type FileStore } from '../../../src/platform/files/files.ts';
 import { endpoint, handle, type Endpoint, type ReceivedFile } from '../../../src/platform/http/endpoint.ts';
 import { openApiDocument } from '../../../src/platform/http/openapi.ts';
-import { eventually } from '../../support/service.ts';
+import { eventually } from '../../support/service/service.ts';
 import { KEY, serve } from './serve.ts';
 
 const LIMITS = { field: 'files', maxFiles: 3, maxBytes: 200_000 };

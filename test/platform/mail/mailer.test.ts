@@ -3,7 +3,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { createLog } from '../../../src/platform/core/log.ts';
 import { createMailer } from '../../../src/platform/mail/mailer.ts';
-import { MAIL_PASSWORD, MAIL_USER, startMailServer, type MailServer } from '../../support/smtp-server.ts';
+import { MAIL_PASSWORD, MAIL_USER, startMailServer, type MailServer } from '../../support/fakes/smtp-server.ts';
 
 const MAIL_FROM = 'The Service <service@example.com>';
 const MAIL = {

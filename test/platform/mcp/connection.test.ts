@@ -7,11 +7,11 @@ import { McpConnectionError, McpTimeoutError, McpUnavailableError } from '../../
 import type { McpServer } from '../../../src/platform/mcp/servers.ts';
 import { openSession } from '../../../src/platform/mcp/session.ts';
 import { openTransport } from '../../../src/platform/mcp/transport.ts';
-import { eventually } from '../../support/service.ts';
-import { startTcpProxy } from '../../support/tcp-proxy.ts';
+import { eventually } from '../../support/service/service.ts';
+import { startTcpProxy } from '../../support/faults/tcp-proxy.ts';
 import { everythingCommand, startEverything, type HttpServer } from './everything.ts';
 import { startScriptedServer, tool } from './scripted-server.ts';
-import { ANSWER_LIMITS } from '../../support/answer-limits.ts';
+import { ANSWER_LIMITS } from '../../support/service/answer-limits.ts';
 
 const open: { close(): Promise<unknown> }[] = [];
 afterAll(async () => {

@@ -2,7 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { quietPort } from '../../support/ports.ts';
+import { quietPort } from '../../support/processes/ports.ts';
 import type { McpCommand } from '../../../src/platform/mcp/servers.ts';
 
 const SCRIPT = fileURLToPath(

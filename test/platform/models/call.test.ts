@@ -5,7 +5,7 @@ import { loadConfig } from '../../../src/platform/core/config.ts';
 import { createLog } from '../../../src/platform/core/log.ts';
 import { createModels } from '../../../src/platform/models/models.ts';
 import { ModelFailure, type ModelCall, type Models } from '../../../src/platform/models/types.ts';
-import * as provider from '../../support/openai-server.ts';
+import * as provider from '../../support/fakes/openai-server.ts';
 
 const KEY = 'canary-key-4711-do-not-show';
 const secret = 'only-for-this-test-only';

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createLog } from '../../../src/platform/core/log.ts';
 import { createMeters, type Meters } from '../../../src/platform/observability/meters.ts';
 import { watchStalls, type Stalls } from '../../../src/platform/observability/stalls.ts';
-import { compute, standIdle } from '../../support/hold.ts';
-import { scrapeText } from '../../support/scrape.ts';
+import { compute, standIdle } from '../../support/faults/hold.ts';
+import { scrapeText } from '../../support/observability/scrape.ts';
 
 let meters: Meters;
 let stalls: Stalls;

@@ -9,10 +9,10 @@ import { createCommandSandbox } from '../../../src/platform/sandbox/command.ts';
 import { SandboxError } from '../../../src/platform/sandbox/sandbox-error.ts';
 import { createSlots } from '../../../src/platform/sandbox/slots.ts';
 import { syscallFilter } from '../../../src/platform/sandbox/seccomp.ts';
-import { bubblewrapProgram } from '../../support/bubblewrap.ts';
-import { isMissing } from '../../support/missing.ts';
-import { eventually } from '../../support/service.ts';
-import { sized, tried } from '../../support/sizes.ts';
+import { bubblewrapProgram } from '../../support/programs/bubblewrap.ts';
+import { isMissing } from '../../support/programs/missing.ts';
+import { eventually } from '../../support/service/service.ts';
+import { sized, tried } from '../../support/runner/sizes.ts';
 
 jest.setTimeout(180_000);
 

@@ -6,8 +6,8 @@ import { createContainerSandbox } from '../../../src/platform/sandbox/container.
 import { DEADLINE_LABEL } from '../../../src/platform/sandbox/confined.ts';
 import { SandboxError } from '../../../src/platform/sandbox/sandbox-error.ts';
 import { createSlots } from '../../../src/platform/sandbox/slots.ts';
-import { eventually } from '../../support/service.ts';
-import { sized, tried } from '../../support/sizes.ts';
+import { eventually } from '../../support/service/service.ts';
+import { sized, tried } from '../../support/runner/sizes.ts';
 import { startDockerEngine, type DockerEngine, type FakeContainer } from './docker-engine.ts';
 
 jest.setTimeout(60_000);

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { createScriptSandbox } from '../../../src/platform/sandbox/script.ts';
 import { SandboxError } from '../../../src/platform/sandbox/sandbox-error.ts';
 import { createSlots } from '../../../src/platform/sandbox/slots.ts';
-import { sized, tried } from '../../support/sizes.ts';
+import { sized, tried } from '../../support/runner/sizes.ts';
 
 const MB = 1_024 * 1_024;
 /** The promise is two seconds. How long a busy machine takes is no matter of a test, but of the proof. */

@@ -13,8 +13,15 @@ import {
 import { createFileStore } from '../../../src/platform/files/files.ts';
 import { createProbes } from '../../../src/resources/system/probes.ts';
 import { startWorker, type RunningWorker } from '../../../src/worker.ts';
-import { gateStep, makeTemplate, phaseSpec, startProject, untilGate, untilProject } from '../../support/projects.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import {
+  gateStep,
+  makeTemplate,
+  phaseSpec,
+  startProject,
+  untilGate,
+  untilProject,
+} from '../../support/fixtures/projects.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { askedOn, asks, newTenant, send } from '../../resources/miniapps/people.ts';
 
 const CLI = fileURLToPath(new URL('../../../src/cli.ts', import.meta.url));

@@ -4,7 +4,7 @@ import type { Payload } from '@temporalio/common';
 import { randomBytes } from 'node:crypto';
 import { loadConfig } from '../../../src/platform/core/config.ts';
 import { createPayloadCodec } from '../../../src/platform/temporal/payload-codec.ts';
-import { TEST_SECRETS } from '../../support/service.ts';
+import { TEST_SECRETS } from '../../support/service/service.ts';
 
 const newKey = () => randomBytes(32).toString('base64');
 const ONE = `one:${newKey()}`;

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { cronProblem, nextRun } from '../../../src/platform/core/cron.ts';
 import { specOf } from '../../../src/platform/temporal/schedules.ts';
-import { attempts, tried } from '../../support/sizes.ts';
-import { connectTestTemporal, type TestTemporal } from '../../support/temporal.ts';
+import { attempts, tried } from '../../support/runner/sizes.ts';
+import { connectTestTemporal, type TestTemporal } from '../../support/temporal/temporal.ts';
 
 let temporal: TestTemporal;
 beforeAll(async () => {

@@ -6,11 +6,11 @@ import { INTERNAL_WORKSPACE } from '../../../src/platform/core/ids.ts';
 import { jobPrefix } from '../../../src/resources/scheduled-jobs/triggers.ts';
 import { createServices } from '../../../src/compose/services.ts';
 import { startWorker, type RunningWorker } from '../../../src/worker.ts';
-import { agentStep, gateStep, makeTemplate, phaseSpec } from '../../support/projects.ts';
-import { startProject, untilGate, untilProject } from '../../support/projects.ts';
-import { call, eventually, sessionFor, startTestService, TEST_SECRETS } from '../../support/service.ts';
-import type { Tenant, TestService } from '../../support/service.ts';
-import { connectTestTemporal } from '../../support/temporal.ts';
+import { agentStep, gateStep, makeTemplate, phaseSpec } from '../../support/fixtures/projects.ts';
+import { startProject, untilGate, untilProject } from '../../support/fixtures/projects.ts';
+import { call, eventually, sessionFor, startTestService, TEST_SECRETS } from '../../support/service/service.ts';
+import type { Tenant, TestService } from '../../support/service/service.ts';
+import { connectTestTemporal } from '../../support/temporal/temporal.ts';
 
 const CANARY = 'canary-7f3a';
 const JOB = { cron: '0 6 * * *', agent_slug: 'assistant', brief: CANARY };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTriggers, type Trigger } from '../../../src/platform/temporal/triggers.ts';
-import { connectTestTemporal, type TestTemporal } from '../../support/temporal.ts';
+import { connectTestTemporal, type TestTemporal } from '../../support/temporal/temporal.ts';
 
 let temporal: TestTemporal;
 beforeAll(async () => {

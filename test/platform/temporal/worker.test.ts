@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startWorker } from '../../../src/worker.ts';
 import type { Runtime } from '../../../src/runtime.ts';
-import { startTestService, type TestService } from '../../support/service.ts';
-import { startTcpProxy } from '../../support/tcp-proxy.ts';
+import { startTestService, type TestService } from '../../support/service/service.ts';
+import { startTcpProxy } from '../../support/faults/tcp-proxy.ts';
 
 let service: TestService;
 beforeAll(async () => {

@@ -14,8 +14,8 @@ import { createAgentService } from '../../../src/resources/agents/service.ts';
 import { createAgentStore, type AgentStore } from '../../../src/resources/agents/store.ts';
 import { agentSettings, agents } from '../../../src/resources/agents/table.ts';
 import { createWorkspaceStore } from '../../../src/resources/workspaces/store.ts';
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { makeWorkspace } from '../../support/workspaces.ts';
+import { openTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { makeWorkspace } from '../../support/fixtures/workspaces.ts';
 
 const BUILTIN_COUNT = builtinAgents.size;
 const RECENT_RUNS: RecentRuns = {

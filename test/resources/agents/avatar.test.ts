@@ -13,8 +13,8 @@ import { agentRoutes } from '../../../src/resources/agents/routes.ts';
 import { createAgentService } from '../../../src/resources/agents/service.ts';
 import { createAgentStore } from '../../../src/resources/agents/store.ts';
 import { createWorkspaceStore } from '../../../src/resources/workspaces/store.ts';
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { makeWorkspace } from '../../support/workspaces.ts';
+import { openTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { makeWorkspace } from '../../support/fixtures/workspaces.ts';
 
 let database: TestDatabase;
 let server: Server;

@@ -18,8 +18,8 @@ import { createApiKeyStore, type ApiKeyStore } from '../../../src/resources/api-
 import { apiKeys } from '../../../src/resources/api-keys/table.ts';
 import { createWorkspaceStore } from '../../../src/resources/workspaces/store.ts';
 import { workspaces } from '../../../src/resources/workspaces/table.ts';
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { makeWorkspace } from '../../support/workspaces.ts';
+import { openTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { makeWorkspace } from '../../support/fixtures/workspaces.ts';
 
 interface KeyBody {
   id: number;

@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { newRunId, newUuid } from '../../../src/platform/core/ids.ts';
 import type { ProjectStatus } from '../../../src/resources/projects/model.ts';
 import { attachmentName } from '../../../src/resources/attachments/model.ts';
-import { insertProject } from '../../support/projects-store.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { insertProject } from '../../support/fixtures/projects-store.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 const NOT_FOUND = { status: 404, body: { detail: 'not_found' } };
 const MB = 1024 * 1024;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import { demandIn, otpHeaders } from '../../support/otp.ts';
-import { call, sessionFor, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { demandIn, otpHeaders } from '../../support/service/otp.ts';
+import { call, sessionFor, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
 let tenant: Tenant;

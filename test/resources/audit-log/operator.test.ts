@@ -6,10 +6,10 @@ import { isAudited } from '../../../src/platform/http/audit.ts';
 import type { Endpoint, Route } from '../../../src/platform/http/endpoint.ts';
 import { allRoutes } from '../../../src/resources/index.ts';
 import type { Services } from '../../../src/compose/services.ts';
-import { NOBODYS } from '../../support/belongings.ts';
-import { EXAMPLES } from '../../support/examples.ts';
-import { INTERNAL_CALLER, sendConfirmed, type RequestParts } from '../../support/send.ts';
-import { sessionFor, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { NOBODYS } from '../../support/fixtures/belongings.ts';
+import { EXAMPLES } from '../../support/http/examples.ts';
+import { INTERNAL_CALLER, sendConfirmed, type RequestParts } from '../../support/http/send.ts';
+import { sessionFor, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 /** Fields and parameters that name a workspace. */
 const NAMES = ['identity_workspace_id', 'workspace_id', 'customer_id', 'workspaces'];

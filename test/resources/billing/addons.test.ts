@@ -5,11 +5,17 @@ import { ConfigError } from '../../../src/platform/core/config.ts';
 import { createModelRouter } from '../../../src/resources/billing/model-router/router.ts';
 import { routerKeys } from '../../../src/resources/billing/table.ts';
 import { workspaces } from '../../../src/resources/workspaces/table.ts';
-import { confirmed } from '../../support/otp.ts';
-import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
-import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
-import { deliver, eventOf, LIVE_BILLING, startStripeServer, type StripeServer } from '../../support/stripe-server.ts';
-import { ANSWER_SETTINGS } from '../../support/answer-limits.ts';
+import { confirmed } from '../../support/service/otp.ts';
+import { startProviderServer, type ProviderServer } from '../../support/fakes/provider-server.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import {
+  deliver,
+  eventOf,
+  LIVE_BILLING,
+  startStripeServer,
+  type StripeServer,
+} from '../../support/fakes/stripe-server.ts';
+import { ANSWER_SETTINGS } from '../../support/service/answer-limits.ts';
 
 let stripe: StripeServer;
 let router: ProviderServer;

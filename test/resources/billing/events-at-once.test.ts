@@ -6,11 +6,11 @@ import { createDatabase, type Database } from '../../../src/platform/db/client.t
 import { createEvents } from '../../../src/resources/billing/service/events.ts';
 import { createBillingStore } from '../../../src/resources/billing/store.ts';
 import { createWalletStore } from '../../../src/resources/billing/wallet/store.ts';
-import { isMissing } from '../../support/missing.ts';
-import { openNativePostgres, type NativePostgres } from '../../support/native-postgres.ts';
-import { eventually } from '../../support/service.ts';
-import { eventOf, signatureOf } from '../../support/stripe-server.ts';
-import { makeWorkspace } from '../../support/workspaces.ts';
+import { isMissing } from '../../support/programs/missing.ts';
+import { openNativePostgres, type NativePostgres } from '../../support/database/native-postgres.ts';
+import { eventually } from '../../support/service/service.ts';
+import { eventOf, signatureOf } from '../../support/fakes/stripe-server.ts';
+import { makeWorkspace } from '../../support/fixtures/workspaces.ts';
 
 const SECRET = 'whsec_1';
 let postgres: NativePostgres | string;

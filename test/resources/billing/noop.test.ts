@@ -1,7 +1,7 @@
 /** Billing as it is by default: everything can be asked, and nothing is charged. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { call, sessionFor, startTestService, type Tenant, type TestService } from '../../support/service.ts';
-import { deliver, eventOf } from '../../support/stripe-server.ts';
+import { call, sessionFor, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { deliver, eventOf } from '../../support/fakes/stripe-server.ts';
 
 let service: TestService;
 let tenant: Tenant;

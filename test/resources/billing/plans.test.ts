@@ -4,9 +4,21 @@ import { eq } from 'drizzle-orm';
 import { standingIn } from '../../../src/platform/core/rights.ts';
 import { capOf, CAPPED_RESOURCES, PLANS, type Plan } from '../../../src/resources/workspaces/model.ts';
 import { workspaces } from '../../../src/resources/workspaces/table.ts';
-import { sessionFor, startTestService, tenantOf, type Tenant, type TestService } from '../../support/service.ts';
-import { INTERNAL_CALLER } from '../../support/send.ts';
-import { deliver, eventOf, LIVE_BILLING, startStripeServer, type StripeServer } from '../../support/stripe-server.ts';
+import {
+  sessionFor,
+  startTestService,
+  tenantOf,
+  type Tenant,
+  type TestService,
+} from '../../support/service/service.ts';
+import { INTERNAL_CALLER } from '../../support/http/send.ts';
+import {
+  deliver,
+  eventOf,
+  LIVE_BILLING,
+  startStripeServer,
+  type StripeServer,
+} from '../../support/fakes/stripe-server.ts';
 
 let stripe: StripeServer;
 let service: TestService;

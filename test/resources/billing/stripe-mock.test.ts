@@ -1,9 +1,9 @@
 /** Live billing against Stripe's own stand-in, which refuses whatever Stripe's specification does not know. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { isMissing, reasonOf } from '../../support/missing.ts';
-import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
-import { buildStripeMock, startStripeMock, type StripeMock } from '../../support/stripe-mock.ts';
-import { deliver, eventOf, LIVE_BILLING } from '../../support/stripe-server.ts';
+import { isMissing, reasonOf } from '../../support/programs/missing.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { buildStripeMock, startStripeMock, type StripeMock } from '../../support/fakes/stripe-mock.ts';
+import { deliver, eventOf, LIVE_BILLING } from '../../support/fakes/stripe-server.ts';
 
 const isWithout = isMissing('requests to Stripe', await reasonOf(buildStripeMock()));
 

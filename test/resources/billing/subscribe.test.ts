@@ -5,8 +5,14 @@ import { ConfigError } from '../../../src/platform/core/config.ts';
 import { createBilling } from '../../../src/resources/billing/service/settings.ts';
 import type { Plan } from '../../../src/resources/workspaces/model.ts';
 import { workspaces } from '../../../src/resources/workspaces/table.ts';
-import { call, startTestService, type Tenant, type TestService } from '../../support/service.ts';
-import { deliver, eventOf, LIVE_BILLING, startStripeServer, type StripeServer } from '../../support/stripe-server.ts';
+import { call, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import {
+  deliver,
+  eventOf,
+  LIVE_BILLING,
+  startStripeServer,
+  type StripeServer,
+} from '../../support/fakes/stripe-server.ts';
 
 let stripe: StripeServer;
 let service: TestService;

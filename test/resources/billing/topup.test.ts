@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eq } from 'drizzle-orm';
 import { billingEvents, topups } from '../../../src/resources/billing/table.ts';
-import { sized, tried } from '../../support/sizes.ts';
-import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { sized, tried } from '../../support/runner/sizes.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import {
   deliver,
   eventOf,
@@ -11,7 +11,7 @@ import {
   signatureOf,
   startStripeServer,
   type StripeServer,
-} from '../../support/stripe-server.ts';
+} from '../../support/fakes/stripe-server.ts';
 
 /** Of one event, at once. */
 const DELIVERIES = sized(10, 100);

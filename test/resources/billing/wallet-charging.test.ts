@@ -10,8 +10,8 @@ import { join } from 'node:path';
 import { chargeOf } from '../../../src/resources/billing/model.ts';
 import { routerKeyOwner } from '../../../src/resources/billing/model-router/store.ts';
 import { routerKeys } from '../../../src/resources/billing/table.ts';
-import { answer, callTools, startOpenAiServer, type OpenAiServer } from '../../support/openai-server.ts';
-import { confirmed } from '../../support/otp.ts';
+import { answer, callTools, startOpenAiServer, type OpenAiServer } from '../../support/fakes/openai-server.ts';
+import { confirmed } from '../../support/service/otp.ts';
 import {
   agentStep,
   command,
@@ -20,9 +20,9 @@ import {
   projectOf,
   startProject,
   untilProject,
-} from '../../support/projects.ts';
-import { dispatch, rowOf } from '../../support/runs.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+} from '../../support/fixtures/projects.ts';
+import { dispatch, rowOf } from '../../support/fixtures/runs.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 let provider: OpenAiServer;
 let folder: string;

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { ScheduleNotFoundError } from '@temporalio/client';
 import { sql } from 'drizzle-orm';
 import type { Plan } from '../../../src/resources/workspaces/model.ts';
-import { eventually, startTestService, type TestService } from '../../support/service.ts';
-import { makeWorkspace } from '../../support/workspaces.ts';
+import { eventually, startTestService, type TestService } from '../../support/service/service.ts';
+import { makeWorkspace } from '../../support/fixtures/workspaces.ts';
 
 const LIVE = { BILLING_MODE: 'live', STRIPE_SECRET_KEY: 'sk_test_1', STRIPE_WEBHOOK_SECRET: 'whsec_1' };
 const PER_MINUTE = 1_667;

@@ -4,8 +4,8 @@ import { sql } from 'drizzle-orm';
 import { chargeOf, ROUTER_MARKUP } from '../../../src/resources/billing/model.ts';
 import { createWalletStore, type Posting, type WalletStore } from '../../../src/resources/billing/wallet/store.ts';
 import { createRunStore } from '../../../src/resources/runs/store/index.ts';
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { makeWorkspace } from '../../support/workspaces.ts';
+import { openTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { makeWorkspace } from '../../support/fixtures/workspaces.ts';
 
 let database: TestDatabase;
 let wallets: WalletStore;

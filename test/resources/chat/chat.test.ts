@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createHmac } from 'node:crypto';
 import { sql } from 'drizzle-orm';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 const TURN = { TURN_SECRET: 'turn-secret-of-the-tests', TURN_URLS: 'turn:a.example.com:3478,turns:a.example.com:5349' };
 

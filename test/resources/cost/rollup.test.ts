@@ -1,7 +1,7 @@
 /** GET /v1/cost/rollup: the sums that it gives are those of the runs, however they are grouped. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { makeProject, makeTemplate } from '../projects/pipeline.ts';
 import { phase, spec, step } from '../templates/specs.ts';
 

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { newUuid } from '../../../src/platform/core/ids.ts';
-import { byId, endpoints } from '../../support/endpoints.ts';
-import { call, sessionFor, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { byId, endpoints } from '../../support/http/endpoints.ts';
+import { call, sessionFor, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
 let operator: Tenant;

@@ -1,7 +1,7 @@
 /** GET /v1/customers: every workspace for the operator's admins, their own for those of a tenant. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import { call, sessionFor, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { call, sessionFor, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
 let operator: Tenant;

@@ -1,7 +1,7 @@
 /** The feed: GET /v1/events over all projects of a workspace. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { makeProject, makeTemplate } from '../projects/pipeline.ts';
 
 let service: TestService;

@@ -1,7 +1,7 @@
 /** /v1/feature-flags: the operator switches, everybody reads what holds for them and nothing of anybody else. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { isOnFor } from '../../../src/resources/feature-flags/model.ts';
-import { call, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { call, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
 let operator: Tenant;

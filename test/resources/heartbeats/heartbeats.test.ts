@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ScheduleNotFoundError } from '@temporalio/client';
 import { sql } from 'drizzle-orm';
 import { heartbeatPrefix } from '../../../src/resources/heartbeats/service.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
 let tenant: Tenant;

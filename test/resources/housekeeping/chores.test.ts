@@ -6,9 +6,9 @@ import { createHousekeepingActivities } from '../../../activities/housekeeping.t
 import { createLog } from '../../../src/platform/core/log.ts';
 import { createMeters } from '../../../src/platform/observability/meters.ts';
 import { CHORES, type Chore } from '../../../workflows/housekeeping/messages.ts';
-import { eventually } from '../../support/service.ts';
-import { connectTestTemporal, type TestTemporal } from '../../support/temporal.ts';
-import { bundleWorkflows } from '../../support/workflow-bundle.ts';
+import { eventually } from '../../support/service/service.ts';
+import { connectTestTemporal, type TestTemporal } from '../../support/temporal/temporal.ts';
+import { bundleWorkflows } from '../../support/temporal/workflow-bundle.ts';
 
 let temporal: TestTemporal;
 beforeAll(async () => {

@@ -8,10 +8,10 @@ import { newRunId } from '../../../src/platform/core/ids.ts';
 import { createRouterKeyStore } from '../../../src/resources/billing/model-router/store.ts';
 import { insertDeliveries } from '../../../src/resources/webhook-subscriptions/store.ts';
 import { CHORES } from '../../../workflows/housekeeping/messages.ts';
-import { agentStep, makeTemplate, phaseSpec, untilProject } from '../../support/projects.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
-import { sized, tried } from '../../support/sizes.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
+import { agentStep, makeTemplate, phaseSpec, untilProject } from '../../support/fixtures/projects.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { sized, tried } from '../../support/runner/sizes.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
 
 const OTHERS = sized(120, 100_000);
 /** The promise of the service; the machine of the tests is crowded, that of the proof is not. */

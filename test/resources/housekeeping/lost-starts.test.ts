@@ -3,11 +3,11 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { newRunId } from '../../../src/platform/core/ids.ts';
 import type { NewRun } from '../../../src/resources/runs/store/accept.ts';
-import { agentStep, phaseSpec, projectEventsOf, untilProject } from '../../support/projects.ts';
-import { dispatch, endsOf, typesOf } from '../../support/runs.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
-import { makeDue } from '../../support/housekeeping.ts';
+import { agentStep, phaseSpec, projectEventsOf, untilProject } from '../../support/fixtures/projects.ts';
+import { dispatch, endsOf, typesOf } from '../../support/fixtures/runs.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
+import { makeDue } from '../../support/service/housekeeping.ts';
 
 let receiver: WebhookReceiver;
 let service: TestService;

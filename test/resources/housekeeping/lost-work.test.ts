@@ -20,10 +20,10 @@ import {
   untilGate,
   untilProject,
   untilStep,
-} from '../../support/projects.ts';
-import { dispatch, endsOf, eventsOf, tool, typesOf, untilStatus } from '../../support/runs.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
+} from '../../support/fixtures/projects.ts';
+import { dispatch, endsOf, eventsOf, tool, typesOf, untilStatus } from '../../support/fixtures/runs.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
 
 let receiver: WebhookReceiver;
 let service: TestService;

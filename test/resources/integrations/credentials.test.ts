@@ -1,9 +1,9 @@
 /** What runs and tools get of what a workspace gave: its own before the deployment's, the newest, and only its own. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { confirmed } from '../../support/otp.ts';
-import { answer, sse, startOpenAiServer, type OpenAiServer } from '../../support/openai-server.ts';
-import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
-import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { confirmed } from '../../support/service/otp.ts';
+import { answer, sse, startOpenAiServer, type OpenAiServer } from '../../support/fakes/openai-server.ts';
+import { startProviderServer, type ProviderServer } from '../../support/fakes/provider-server.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
 let models: OpenAiServer;

@@ -1,9 +1,9 @@
 /** Integrations over HTTP: what is shown, what may be set, and that nothing happens without a code. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { integrations } from '../../../src/resources/integrations/catalogue.ts';
-import { confirmed, demandIn, otpHeaders } from '../../support/otp.ts';
-import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { confirmed, demandIn, otpHeaders } from '../../support/service/otp.ts';
+import { startProviderServer, type ProviderServer } from '../../support/fakes/provider-server.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
 let provider: ProviderServer;

@@ -15,11 +15,11 @@ import {
   tokenOwner,
   type IntegrationStore,
 } from '../../../src/resources/integrations/store.ts';
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { startProviderServer, type ProviderAnswer, type ProviderServer } from '../../support/provider-server.ts';
-import { MAIL_PASSWORD, MAIL_USER, startMailServer, type MailServer } from '../../support/smtp-server.ts';
-import { makeWorkspace } from '../../support/workspaces.ts';
-import { ANSWER_LIMITS, ANSWER_SETTINGS } from '../../support/answer-limits.ts';
+import { openTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { startProviderServer, type ProviderAnswer, type ProviderServer } from '../../support/fakes/provider-server.ts';
+import { MAIL_PASSWORD, MAIL_USER, startMailServer, type MailServer } from '../../support/fakes/smtp-server.ts';
+import { makeWorkspace } from '../../support/fixtures/workspaces.ts';
+import { ANSWER_LIMITS, ANSWER_SETTINGS } from '../../support/service/answer-limits.ts';
 
 const secretBox = createSecretBox('key-of-the-health-tests');
 const never = new AbortController().signal;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newUuid } from '../../../src/platform/core/ids.ts';
 import { createIntegrationStore, tokenOwner } from '../../../src/resources/integrations/store.ts';
-import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
-import { eventually, startTestService, type TestService } from '../../support/service.ts';
+import { startProviderServer, type ProviderServer } from '../../support/fakes/provider-server.ts';
+import { eventually, startTestService, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
 let provider: ProviderServer;

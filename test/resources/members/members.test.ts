@@ -1,6 +1,6 @@
 /** Members of a workspace: who may change them, and what it does to those who are signed in. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { call, sessionFor, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { call, sessionFor, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { addMember, client, openInbox } from '../sign-in/people.ts';
 
 let service: TestService;

@@ -8,10 +8,10 @@ import type { Caller } from '../../../src/platform/http/endpoint.ts';
 import { createMemoryService, type MemoryService } from '../../../src/resources/memory/service.ts';
 import { createMemoryStore } from '../../../src/resources/memory/store/index.ts';
 import { createWorkspaceStore } from '../../../src/resources/workspaces/store.ts';
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { refuse, startOpenAiServer, type OpenAiServer } from '../../support/openai-server.ts';
-import { TEST_SECRETS } from '../../support/service.ts';
-import { makeWorkspace } from '../../support/workspaces.ts';
+import { openTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { refuse, startOpenAiServer, type OpenAiServer } from '../../support/fakes/openai-server.ts';
+import { TEST_SECRETS } from '../../support/service/service.ts';
+import { makeWorkspace } from '../../support/fixtures/workspaces.ts';
 
 let database: TestDatabase;
 let provider: OpenAiServer;

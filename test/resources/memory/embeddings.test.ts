@@ -6,10 +6,10 @@ import { createEmbedder } from '../../../src/platform/models/embed.ts';
 import { PACKAGED } from '../../../src/platform/models/embed-packaged.ts';
 import { reEmbed, requireVectorsOf } from '../../../src/resources/memory/re-embed.ts';
 import { createMemoryStore, type MemoryStore } from '../../../src/resources/memory/store/index.ts';
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { embeddings, refuse, startOpenAiServer, type OpenAiServer } from '../../support/openai-server.ts';
-import { startTestService, TEST_SECRETS } from '../../support/service.ts';
-import { makeWorkspace } from '../../support/workspaces.ts';
+import { openTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { embeddings, refuse, startOpenAiServer, type OpenAiServer } from '../../support/fakes/openai-server.ts';
+import { startTestService, TEST_SECRETS } from '../../support/service/service.ts';
+import { makeWorkspace } from '../../support/fixtures/workspaces.ts';
 
 let server: OpenAiServer;
 beforeAll(async () => {

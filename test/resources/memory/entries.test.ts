@@ -1,8 +1,8 @@
 /** Entries of the memory over HTTP, on a real database and with the packaged embedder. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import { confirmed, demandIn, otpHeaders } from '../../support/otp.ts';
-import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { confirmed, demandIn, otpHeaders } from '../../support/service/otp.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 const ENTRIES = '/v1/memory/entries';
 const UNKNOWN = 999_999_999_999_999;

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { Problem } from '../../../src/platform/core/problem.ts';
 import { MAX_LINKS, wikilinks } from '../../../src/resources/memory/model.ts';
-import { confirmed } from '../../support/otp.ts';
-import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { confirmed } from '../../support/service/otp.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 const ENTRIES = '/v1/memory/entries';
 

@@ -1,8 +1,8 @@
 /** What agents remember: recall when a run begins, and the tools with which they search and write. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import { eventsOf, tool } from '../../support/runs.ts';
-import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { eventsOf, tool } from '../../support/fixtures/runs.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 const ENTRIES = '/v1/memory/entries';
 

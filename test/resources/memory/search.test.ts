@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../src/platform/db/client.ts';
 import { createMemoryStore, type MemoryStore } from '../../../src/resources/memory/store/index.ts';
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { makeWorkspace } from '../../support/workspaces.ts';
+import { openTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { makeWorkspace } from '../../support/fixtures/workspaces.ts';
 
 const DIMENSIONS = 16;
 const QUESTION = unit([1, ...new Array<number>(DIMENSIONS - 1).fill(0)]);

@@ -3,11 +3,11 @@ import { sql } from 'drizzle-orm';
 import { sha256 } from '../../../src/platform/core/crypto.ts';
 import { runWorkflowId } from '../../../src/resources/runs/model.ts';
 import type { RunningWorker } from '../../../src/worker.ts';
-import { readHistories } from '../../support/histories.ts';
-import { dispatch, endsOf, eventsOf, tool, typesOf } from '../../support/runs.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { readHistories } from '../../support/temporal/histories.ts';
+import { dispatch, endsOf, eventsOf, tool, typesOf } from '../../support/fixtures/runs.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { ASKER, askedOn, asks, look, newTenant, resultsOf, send } from './people.ts';
-import { UNHURRIED } from '../../support/housekeeping.ts';
+import { UNHURRIED } from '../../support/service/housekeeping.ts';
 
 let service: TestService;
 let tenant: Tenant;

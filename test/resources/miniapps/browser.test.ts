@@ -1,11 +1,11 @@
 /** Pages as a person has them: in a real browser, at the real address. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, BrowserContext, Page as Tab } from 'playwright-core';
-import { launchBrowser } from '../../support/chromium.ts';
-import { isMissing, reasonOf } from '../../support/missing.ts';
-import { dispatch, tool } from '../../support/runs.ts';
-import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
+import { launchBrowser } from '../../support/programs/chromium.ts';
+import { isMissing, reasonOf } from '../../support/programs/missing.ts';
+import { dispatch, tool } from '../../support/fixtures/runs.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
 import { ASKER, askedOn, asks, newTenant, openForm, resultsOf } from './people.ts';
 
 const launched = launchBrowser();

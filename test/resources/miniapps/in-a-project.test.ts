@@ -11,9 +11,9 @@ import {
   stepOf,
   untilGate,
   untilProject,
-} from '../../support/projects.ts';
-import { tool } from '../../support/runs.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+} from '../../support/fixtures/projects.ts';
+import { tool } from '../../support/fixtures/runs.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { askedOn, look, resultsOf, send } from './people.ts';
 
 let service: TestService;

@@ -3,8 +3,8 @@ import { sql } from 'drizzle-orm';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { createLog } from '../../../src/platform/core/log.ts';
-import { dispatch, tool } from '../../support/runs.ts';
-import { call, eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { dispatch, tool } from '../../support/fixtures/runs.ts';
+import { call, eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { ASKER, look, newTenant, openForm, resultsOf, send, type Page } from './people.ts';
 
 const lines: string[] = [];

@@ -1,6 +1,6 @@
 /** What tests of pages look at and do: runs that ask, and people who answer. */
-import { dispatch, eventsOf, tool } from '../../support/runs.ts';
-import { call, eventually, type Answer, type Tenant, type TestService } from '../../support/service.ts';
+import { dispatch, eventsOf, tool } from '../../support/fixtures/runs.ts';
+import { call, eventually, type Answer, type Tenant, type TestService } from '../../support/service/service.ts';
 
 export const ASKER = 'asker';
 

@@ -1,9 +1,9 @@
 /** Somebody with a session and without the codes: who guesses, who floods a mailbox, who is in the way of others. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import { codeOf, demandIn, otpHeaders } from '../../support/otp.ts';
-import type { Answer } from '../../support/service.ts';
-import { tried } from '../../support/sizes.ts';
+import { codeOf, demandIn, otpHeaders } from '../../support/service/otp.ts';
+import type { Answer } from '../../support/service/service.ts';
+import { tried } from '../../support/runner/sizes.ts';
 import { startGated, type Put } from './gated-service.ts';
 
 const MAILS = 30;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { openApiDocument } from '../../../src/platform/http/openapi.ts';
-import { otpHeaders } from '../../support/otp.ts';
-import { startMailServer, type MailServer } from '../../support/smtp-server.ts';
+import { otpHeaders } from '../../support/service/otp.ts';
+import { startMailServer, type MailServer } from '../../support/fakes/smtp-server.ts';
 import { setNote, startGated } from './gated-service.ts';
 
 let server: MailServer;

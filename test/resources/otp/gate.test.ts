@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import { codeOf, demandIn, otpHeaders } from '../../support/otp.ts';
-import { tried } from '../../support/sizes.ts';
+import { codeOf, demandIn, otpHeaders } from '../../support/service/otp.ts';
+import { tried } from '../../support/runner/sizes.ts';
 import { startGated, type Put } from './gated-service.ts';
 
 let service: Awaited<ReturnType<typeof startGated>>;

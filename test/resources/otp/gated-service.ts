@@ -10,10 +10,10 @@ import { listen } from '../../../src/platform/http/server.ts';
 import { createMailer } from '../../../src/platform/mail/mailer.ts';
 import { createOtpService } from '../../../src/resources/otp/service.ts';
 import { createOtpStore } from '../../../src/resources/otp/store.ts';
-import { openTestDatabase } from '../../support/database.ts';
-import { mailbox } from '../../support/otp.ts';
-import { call, sessionFor, TEST_SECRETS, type Answer } from '../../support/service.ts';
-import { makeWorkspace } from '../../support/workspaces.ts';
+import { openTestDatabase } from '../../support/database/database.ts';
+import { mailbox } from '../../support/service/otp.ts';
+import { call, sessionFor, TEST_SECRETS, type Answer } from '../../support/service/service.ts';
+import { makeWorkspace } from '../../support/fixtures/workspaces.ts';
 
 export interface GatedOptions {
   smtpUrl?: string;

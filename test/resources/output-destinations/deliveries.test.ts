@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import { MAIL_PASSWORD, MAIL_USER, startMailServer, type MailServer } from '../../support/smtp-server.ts';
+import { MAIL_PASSWORD, MAIL_USER, startMailServer, type MailServer } from '../../support/fakes/smtp-server.ts';
 import { newUuid } from '../../../src/platform/core/ids.ts';
 import { verifyWebhook } from '../../../src/resources/webhook-subscriptions/signature.ts';
 import {
@@ -11,12 +11,12 @@ import {
   command,
   startProject,
   untilProject,
-} from '../../support/projects.ts';
+} from '../../support/fixtures/projects.ts';
 import { addMember } from '../sign-in/people.ts';
-import { S3_KEY, startS3Server, type S3Server } from '../../support/s3-server.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
-import { startWebhookReceiver, type Script, type WebhookReceiver } from '../../support/webhook-receiver.ts';
-import { UNHURRIED } from '../../support/housekeeping.ts';
+import { S3_KEY, startS3Server, type S3Server } from '../../support/fakes/s3-server.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { startWebhookReceiver, type Script, type WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
+import { UNHURRIED } from '../../support/service/housekeeping.ts';
 
 const SECRET = 'a secret of sixteen characters';
 

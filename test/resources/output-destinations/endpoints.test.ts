@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import { S3_KEY, startS3Server, type S3Server } from '../../support/s3-server.ts';
-import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
+import { S3_KEY, startS3Server, type S3Server } from '../../support/fakes/s3-server.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
 
 const SECRET = 'a secret of sixteen characters';
 const S3 = { region: 'eu-central-1', bucket: 'outputs', ...S3_KEY };

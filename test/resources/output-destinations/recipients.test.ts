@@ -1,10 +1,10 @@
 /** Artifacts by mail: only to members and to those who have said that they want them, and never without end. */
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import { MAIL_PASSWORD, MAIL_USER, startMailServer, type MailServer } from '../../support/smtp-server.ts';
-import { agentStep, makeTemplate, phaseSpec, startProject, untilProject } from '../../support/projects.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
-import { tried } from '../../support/sizes.ts';
+import { MAIL_PASSWORD, MAIL_USER, startMailServer, type MailServer } from '../../support/fakes/smtp-server.ts';
+import { agentStep, makeTemplate, phaseSpec, startProject, untilProject } from '../../support/fixtures/projects.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { tried } from '../../support/runner/sizes.ts';
 import { addMember, client, linkIn } from '../sign-in/people.ts';
 
 const MAILS_PER_DAY = 12;

@@ -7,7 +7,7 @@ import { sql } from 'drizzle-orm';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { answer, callTools, startOpenAiServer, type OpenAiServer } from '../../support/openai-server.ts';
+import { answer, callTools, startOpenAiServer, type OpenAiServer } from '../../support/fakes/openai-server.ts';
 import {
   agentStep,
   command,
@@ -22,8 +22,8 @@ import {
   topicsOf,
   triesOf,
   untilProject,
-} from '../../support/projects.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+} from '../../support/fixtures/projects.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 let provider: OpenAiServer;
 let folder: string;

@@ -1,7 +1,7 @@
 /** Commands on projects, over HTTP and through the workflow: what they answer, and what they refuse. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newUuid } from '../../../src/platform/core/ids.ts';
-import { readHistories } from '../../support/histories.ts';
+import { readHistories } from '../../support/temporal/histories.ts';
 import {
   agentStep,
   artifactsOf,
@@ -18,8 +18,8 @@ import {
   topicsOf,
   untilProject,
   untilStep,
-} from '../../support/projects.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+} from '../../support/fixtures/projects.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
 let acme: Tenant;

@@ -19,10 +19,10 @@ import {
   untilGate,
   untilProject,
   untilStep,
-} from '../../support/projects.ts';
-import { untilStatus } from '../../support/runs.ts';
-import { answer, startOpenAiServer, type OpenAiServer } from '../../support/openai-server.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+} from '../../support/fixtures/projects.ts';
+import { untilStatus } from '../../support/fixtures/runs.ts';
+import { answer, startOpenAiServer, type OpenAiServer } from '../../support/fakes/openai-server.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 let provider: OpenAiServer;
 let service: TestService;

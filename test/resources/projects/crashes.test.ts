@@ -1,7 +1,7 @@
 /** What is terminated by an operator, or dies: it is told apart, taken up again, or left to a person. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { RunningWorker } from '../../../src/worker.ts';
-import { answer, callTools, startOpenAiServer, type OpenAiServer } from '../../support/openai-server.ts';
+import { answer, callTools, startOpenAiServer, type OpenAiServer } from '../../support/fakes/openai-server.ts';
 import {
   actionStep,
   agentStep,
@@ -19,10 +19,10 @@ import {
   triesOf,
   untilGate,
   untilProject,
-} from '../../support/projects.ts';
-import { untilStatus } from '../../support/runs.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
-import { startWebhookReceiver, type Reaction, type WebhookReceiver } from '../../support/webhook-receiver.ts';
+} from '../../support/fixtures/projects.ts';
+import { untilStatus } from '../../support/fixtures/runs.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { startWebhookReceiver, type Reaction, type WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
 
 let provider: OpenAiServer;
 let receiver: WebhookReceiver;

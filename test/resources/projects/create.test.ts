@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { projectIdOf } from '../../../src/resources/projects/store/create.ts';
-import { dumpRecords } from '../../support/dump-tables.ts';
-import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { dumpRecords } from '../../support/database/dump-tables.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { phase, spec, step } from '../templates/specs.ts';
 import { makeProject, makeTemplate, pipeline, request, subtasksOf, tasksOf } from './pipeline.ts';
-import { UNHURRIED } from '../../support/housekeeping.ts';
+import { UNHURRIED } from '../../support/service/housekeeping.ts';
 
 let service: TestService;
 let acme: Tenant;

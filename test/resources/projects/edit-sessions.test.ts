@@ -1,7 +1,7 @@
 /** Edit sessions: a planner proposes, a person decides, and what was approved is carried out. */
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { newUuid } from '../../../src/platform/core/ids.ts';
-import { answer, hang, refuse, startOpenAiServer, type OpenAiServer } from '../../support/openai-server.ts';
+import { answer, hang, refuse, startOpenAiServer, type OpenAiServer } from '../../support/fakes/openai-server.ts';
 import {
   agentStep,
   artifactsOf,
@@ -22,9 +22,9 @@ import {
   untilGate,
   untilProject,
   untilStep,
-} from '../../support/projects.ts';
-import { untilStatus } from '../../support/runs.ts';
-import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
+} from '../../support/fixtures/projects.ts';
+import { untilStatus } from '../../support/fixtures/runs.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 let provider: OpenAiServer;
 let service: TestService;

@@ -13,8 +13,8 @@ import {
   stepOf,
   topicsOf,
   untilProject,
-} from '../../support/projects.ts';
-import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
+} from '../../support/fixtures/projects.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
 let tenant: Tenant;

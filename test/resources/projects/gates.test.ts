@@ -19,10 +19,10 @@ import {
   untilGate,
   untilProject,
   untilStep,
-} from '../../support/projects.ts';
-import { tool } from '../../support/runs.ts';
-import { sized, tried } from '../../support/sizes.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+} from '../../support/fixtures/projects.ts';
+import { tool } from '../../support/fixtures/runs.ts';
+import { sized, tried } from '../../support/runner/sizes.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 /** Of many people on one gate, at once. */
 const DECISIONS = sized(50, 100);

@@ -1,7 +1,7 @@
 /** A workflow with one of everything: parallel phases, a review, gates, schemas, budgets. */
 import { expect } from '@jest/globals';
 import type { WorkflowSpec } from '../../../src/resources/templates/model.ts';
-import type { Tenant } from '../../support/service.ts';
+import type { Tenant } from '../../support/service/service.ts';
 import { gate, phase, spec, step } from '../templates/specs.ts';
 
 const OUTLINE = {

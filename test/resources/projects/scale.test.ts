@@ -26,9 +26,9 @@ import {
   tasksOf,
   untilProject,
   untilStep,
-} from '../../support/projects.ts';
-import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
-import { sized, tried } from '../../support/sizes.ts';
+} from '../../support/fixtures/projects.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { sized, tried } from '../../support/runner/sizes.ts';
 
 const PHASES = sized(60, MAX_PHASES);
 const STEPS = sized(20, MAX_STEPS);

@@ -1,7 +1,7 @@
 /** How steps of models that answer badly are judged: a scripted model that speaks the OpenAI protocol. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { StepSpec } from '../../../src/resources/templates/model.ts';
-import { answer, startOpenAiServer, type ChatRequest, type OpenAiServer } from '../../support/openai-server.ts';
+import { answer, startOpenAiServer, type ChatRequest, type OpenAiServer } from '../../support/fakes/openai-server.ts';
 import {
   agentStep,
   artifactsOf,
@@ -16,8 +16,8 @@ import {
   topicsOf,
   triesOf,
   untilProject,
-} from '../../support/projects.ts';
-import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
+} from '../../support/fixtures/projects.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 let provider: OpenAiServer;
 let service: TestService;

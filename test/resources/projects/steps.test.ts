@@ -22,10 +22,10 @@ import {
   triesOf,
   untilGate,
   untilProject,
-} from '../../support/projects.ts';
-import { eventsOf, tool } from '../../support/runs.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
+} from '../../support/fixtures/projects.ts';
+import { eventsOf, tool } from '../../support/fixtures/runs.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
 
 let receiver: WebhookReceiver;
 let service: TestService;

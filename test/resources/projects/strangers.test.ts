@@ -12,8 +12,8 @@ import {
   startProject,
   untilGate,
   untilProject,
-} from '../../support/projects.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+} from '../../support/fixtures/projects.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
 let acme: Tenant;

@@ -1,8 +1,8 @@
 /** Projects while Temporal is away. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { dumpRecords } from '../../support/dump-tables.ts';
-import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
-import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
+import { dumpRecords } from '../../support/database/dump-tables.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { startTcpProxy, type TcpProxy } from '../../support/faults/tcp-proxy.ts';
 import { makeProject, makeTemplate, request } from './pipeline.ts';
 
 let wire: TcpProxy;

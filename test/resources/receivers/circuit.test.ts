@@ -1,11 +1,11 @@
 /** What takes nothing for days is paused, its owners are told, and whatever it takes switches it on again. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import { agentStep, makeTemplate, phaseSpec, startProject } from '../../support/projects.ts';
-import { UNHURRIED } from '../../support/housekeeping.ts';
-import { mails } from '../../support/otp.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
-import { startWebhookReceiver, type Reaction, type WebhookReceiver } from '../../support/webhook-receiver.ts';
+import { agentStep, makeTemplate, phaseSpec, startProject } from '../../support/fixtures/projects.ts';
+import { UNHURRIED } from '../../support/service/housekeeping.ts';
+import { mails } from '../../support/service/otp.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { startWebhookReceiver, type Reaction, type WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
 
 let receiver: WebhookReceiver;
 let service: TestService;

@@ -5,8 +5,14 @@ import { newRunId, newUuid } from '../../../src/platform/core/ids.ts';
 import { loadConfig } from '../../../src/platform/core/config.ts';
 import { createRetention } from '../../../src/resources/retention/service.ts';
 import { createRetentionStore, STATEMENTS } from '../../../src/resources/retention/store.ts';
-import { eventsOf, rowOf } from '../../support/runs.ts';
-import { eventually, startTestService, TEST_SECRETS, type Tenant, type TestService } from '../../support/service.ts';
+import { eventsOf, rowOf } from '../../support/fixtures/runs.ts';
+import {
+  eventually,
+  startTestService,
+  TEST_SECRETS,
+  type Tenant,
+  type TestService,
+} from '../../support/service/service.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS);

@@ -1,8 +1,8 @@
 /** /v1/run-artifacts: what runs saved, by run, by agent and by id, and the way to its bytes. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newRunId, newUuid } from '../../../src/platform/core/ids.ts';
-import { tool } from '../../support/runs.ts';
-import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { tool } from '../../support/fixtures/runs.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
 let tenant: Tenant;

@@ -9,9 +9,16 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTurnActivities } from '../../../activities/turns.ts';
-import { dispatch, eventsOf, rowOf, typesOf } from '../../support/runs.ts';
-import { answer, hang, stall, startOpenAiServer, truncate, type OpenAiServer } from '../../support/openai-server.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { dispatch, eventsOf, rowOf, typesOf } from '../../support/fixtures/runs.ts';
+import {
+  answer,
+  hang,
+  stall,
+  startOpenAiServer,
+  truncate,
+  type OpenAiServer,
+} from '../../support/fakes/openai-server.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 let provider: OpenAiServer;
 let folder: string;

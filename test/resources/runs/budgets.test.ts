@@ -4,9 +4,15 @@ import { sql } from 'drizzle-orm';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { answer, callTools, startOpenAiServer, type OpenAiServer, type Reply } from '../../support/openai-server.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
-import { dispatch, eventsOf, rowOf, typesOf } from '../../support/runs.ts';
+import {
+  answer,
+  callTools,
+  startOpenAiServer,
+  type OpenAiServer,
+  type Reply,
+} from '../../support/fakes/openai-server.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { dispatch, eventsOf, rowOf, typesOf } from '../../support/fixtures/runs.ts';
 
 /** What the server's replies report: three tokens of output. */
 const CALL_COST = '0.03';

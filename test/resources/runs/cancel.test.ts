@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import { startBarrier, type Barrier } from '../../support/barrier.ts';
-import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
-import { dispatch, endsOf, eventsOf, rowOf, tool, typesOf, untilStatus } from '../../support/runs.ts';
+import { startBarrier, type Barrier } from '../../support/fakes/barrier.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { dispatch, endsOf, eventsOf, rowOf, tool, typesOf, untilStatus } from '../../support/fixtures/runs.ts';
 
 let barrier: Barrier;
 let service: TestService;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
-import { dispatch, eventsOf, listTotal, rowOf, tool, untilStatus } from '../../support/runs.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { dispatch, eventsOf, listTotal, rowOf, tool, untilStatus } from '../../support/fixtures/runs.ts';
 
 let service: TestService;
 let acme: Tenant;

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { call, startTestService, type Tenant, type TestService } from '../../support/service.ts';
-import { dispatch, listTotal, typesOf } from '../../support/runs.ts';
+import { call, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { dispatch, listTotal, typesOf } from '../../support/fixtures/runs.ts';
 
 let service: TestService;
 let acme: Tenant;

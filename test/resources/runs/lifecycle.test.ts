@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Decimal } from 'decimal.js';
-import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
-import { dispatch, endsOf, eventsOf, rowOf, tool, typesOf } from '../../support/runs.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { dispatch, endsOf, eventsOf, rowOf, tool, typesOf } from '../../support/fixtures/runs.ts';
 
 let service: TestService;
 let acme: Tenant;

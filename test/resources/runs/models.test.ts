@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { answer, refuse, startOpenAiServer, type OpenAiServer } from '../../support/openai-server.ts';
-import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
-import { eventsOf, rowOf } from '../../support/runs.ts';
+import { answer, refuse, startOpenAiServer, type OpenAiServer } from '../../support/fakes/openai-server.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { eventsOf, rowOf } from '../../support/fixtures/runs.ts';
 
 let provider: OpenAiServer;
 let service: TestService;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { startBarrier, type Barrier } from '../../support/barrier.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
-import { dispatch, eventsOf, rowOf, tool, typesOf, untilStatus } from '../../support/runs.ts';
+import { startBarrier, type Barrier } from '../../support/fakes/barrier.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { dispatch, eventsOf, rowOf, tool, typesOf, untilStatus } from '../../support/fixtures/runs.ts';
 
 let barrier: Barrier;
 let service: TestService;

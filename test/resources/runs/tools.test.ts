@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import { startBarrier, type Barrier } from '../../support/barrier.ts';
-import { answer, callTools, startOpenAiServer, type OpenAiServer } from '../../support/openai-server.ts';
-import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
-import { dispatch, eventsOf, tool, typesOf } from '../../support/runs.ts';
+import { startBarrier, type Barrier } from '../../support/fakes/barrier.ts';
+import { answer, callTools, startOpenAiServer, type OpenAiServer } from '../../support/fakes/openai-server.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { dispatch, eventsOf, tool, typesOf } from '../../support/fixtures/runs.ts';
 
 const MAX_TURNS = 6;
 const MAX_TOKENS = 20_000;

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
-import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
-import { dispatch, listTotal, typesOf } from '../../support/runs.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { startTcpProxy, type TcpProxy } from '../../support/faults/tcp-proxy.ts';
+import { dispatch, listTotal, typesOf } from '../../support/fixtures/runs.ts';
 
 let wire: TcpProxy;
 let service: TestService;

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { newRunId } from '../../../src/platform/core/ids.ts';
-import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
-import { dispatch, listTotal, rowOf, typesOf, untilStatus } from '../../support/runs.ts';
-import { makeDue } from '../../support/housekeeping.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { dispatch, listTotal, rowOf, typesOf, untilStatus } from '../../support/fixtures/runs.ts';
+import { makeDue } from '../../support/service/housekeeping.ts';
 
 let service: TestService;
 let acme: Tenant;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { verifyWebhook } from '../../../src/resources/webhook-subscriptions/signature.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
-import { dispatch, tool, untilStatus } from '../../support/runs.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { dispatch, tool, untilStatus } from '../../support/fixtures/runs.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
 
 let receiver: WebhookReceiver;
 let service: TestService;

@@ -8,7 +8,7 @@ import { builtinAgents } from '../../../src/resources/agents/builtin/index.ts';
 import { builtinJobs } from '../../../src/resources/scheduled-jobs/builtin/index.ts';
 import { readableCron } from '../../../src/resources/scheduled-jobs/model.ts';
 import { jobPrefix } from '../../../src/resources/scheduled-jobs/triggers.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
 let tenant: Tenant;

@@ -8,8 +8,8 @@ import { createLog } from '../../../src/platform/core/log.ts';
 import { Problem } from '../../../src/platform/core/problem.ts';
 import { createCodes } from '../../../src/resources/sign-in/codes.ts';
 import { createSignInStore } from '../../../src/resources/sign-in/store.ts';
-import { eventually, startTestService, type TestService } from '../../support/service.ts';
-import { tried } from '../../support/sizes.ts';
+import { eventually, startTestService, type TestService } from '../../support/service/service.ts';
+import { tried } from '../../support/runner/sizes.ts';
 import { addMember, client, openInbox } from './people.ts';
 
 const BASE_URL = 'https://agents.example.com';

@@ -1,9 +1,9 @@
 /** Sign-in as a person has it: in a real browser, by mouse and keyboard. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Browser, Page as Tab } from 'playwright-core';
-import { launchBrowser } from '../../support/chromium.ts';
-import { isMissing, reasonOf } from '../../support/missing.ts';
-import { startTestService, type TestService } from '../../support/service.ts';
+import { launchBrowser } from '../../support/programs/chromium.ts';
+import { isMissing, reasonOf } from '../../support/programs/missing.ts';
+import { startTestService, type TestService } from '../../support/service/service.ts';
 import { addMember, openInbox } from './people.ts';
 
 const launched = launchBrowser();

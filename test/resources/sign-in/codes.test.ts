@@ -1,7 +1,7 @@
 /** Sign-in by mailed code: what a member, a stranger and a guesser get. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { addMember, client, openInbox } from './people.ts';
 
 let service: TestService;

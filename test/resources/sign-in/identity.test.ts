@@ -3,20 +3,20 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { createIdentityCaller } from '../../../src/resources/sign-in/identity.ts';
 import { createMemberStore } from '../../../src/resources/members/store.ts';
 import { createSignInStore } from '../../../src/resources/sign-in/store.ts';
-import { openTestDatabase } from '../../support/database.ts';
+import { openTestDatabase } from '../../support/database/database.ts';
 import {
   AUDIENCE,
   ISSUER,
   startIdentityProvider,
   wrongTokens,
   type IdentityProvider,
-} from '../../support/identity-provider.ts';
-import { makeWorkspace } from '../../support/workspaces.ts';
+} from '../../support/fakes/identity-provider.ts';
+import { makeWorkspace } from '../../support/fixtures/workspaces.ts';
 import { newUuid } from '../../../src/platform/core/ids.ts';
 import { workspaceMembers } from '../../../src/resources/workspaces/table.ts';
 import type { Caller } from '../../../src/platform/http/endpoint.ts';
 import { standingIn, type Role } from '../../../src/platform/core/rights.ts';
-import { ANSWER_SETTINGS } from '../../support/answer-limits.ts';
+import { ANSWER_SETTINGS } from '../../support/service/answer-limits.ts';
 
 type TestDatabase = Awaited<ReturnType<typeof openTestDatabase>>;
 let database: TestDatabase;

@@ -1,10 +1,10 @@
 /** Sign-in at an OpenID provider, end to end against one that is certified. */
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { createOidc } from '../../../src/resources/sign-in/oidc.ts';
-import { startTestService, type TestService } from '../../support/service.ts';
+import { startTestService, type TestService } from '../../support/service/service.ts';
 import { newVisitor, startOpenIdProvider } from './openid-provider.ts';
 import { addMember, client, openInbox } from './people.ts';
-import { ANSWER_SETTINGS } from '../../support/answer-limits.ts';
+import { ANSWER_SETTINGS } from '../../support/service/answer-limits.ts';
 
 // The provider says on every start that it is not set up for production.
 beforeAll(() => {

@@ -1,7 +1,7 @@
 /** People who sign in: as members of workspaces, by the forms and by JSON. */
-import { mailbox } from '../../support/otp.ts';
+import { mailbox } from '../../support/service/otp.ts';
 import { createLog } from '../../../src/platform/core/log.ts';
-import { eventually, type TestService } from '../../support/service.ts';
+import { eventually, type TestService } from '../../support/service/service.ts';
 import { newUuid } from '../../../src/platform/core/ids.ts';
 import { workspaceMembers } from '../../../src/resources/workspaces/table.ts';
 import type { Role } from '../../../src/platform/core/rights.ts';

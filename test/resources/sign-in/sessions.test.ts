@@ -4,8 +4,8 @@ import { loadConfig } from '../../../src/platform/core/config.ts';
 import { readSession } from '../../../src/platform/http/auth.ts';
 import { createServices } from '../../../src/compose/services.ts';
 import { startApi, type Api } from '../../../src/api.ts';
-import { demandIn, otpHeaders } from '../../support/otp.ts';
-import { call, startTestService, TEST_SECRETS, type Tenant, type TestService } from '../../support/service.ts';
+import { demandIn, otpHeaders } from '../../support/service/otp.ts';
+import { call, startTestService, TEST_SECRETS, type Tenant, type TestService } from '../../support/service/service.ts';
 import { addMember, client, openInbox } from './people.ts';
 
 let service: TestService;

@@ -5,7 +5,7 @@ import { wikilinks } from '../../../src/resources/memory/model.ts';
 import { builtinSkills } from '../../../src/resources/skills/builtin/index.ts';
 import { MAX_BODY_LENGTH } from '../../../src/resources/skills/model.ts';
 import { builtinTemplates } from '../../../src/resources/templates/builtin/index.ts';
-import { describedTools } from '../../support/builtin-tools.ts';
+import { describedTools } from '../../support/service/builtin-tools.ts';
 
 const skills = [...builtinSkills.values()];
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { builtinSkills } from '../../../src/resources/skills/builtin/index.ts';
-import { confirmed } from '../../support/otp.ts';
+import { confirmed } from '../../support/service/otp.ts';
 import {
   answer,
   callTools,
@@ -10,10 +10,10 @@ import {
   type ChatRequest,
   type OpenAiServer,
   type Reply,
-} from '../../support/openai-server.ts';
-import { agentStep, makeTemplate, phaseSpec, startProject, untilProject } from '../../support/projects.ts';
-import { eventsOf } from '../../support/runs.ts';
-import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
+} from '../../support/fakes/openai-server.ts';
+import { agentStep, makeTemplate, phaseSpec, startProject, untilProject } from '../../support/fixtures/projects.ts';
+import { eventsOf } from '../../support/fixtures/runs.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 let provider: OpenAiServer;
 let service: TestService;

@@ -1,6 +1,6 @@
 /** Skills of a deployment that everybody may look at: their bodies are for admins alone. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { call, sessionFor, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { call, sessionFor, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 const BODY = 'Nobody is to read this.';
 let service: TestService;

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { builtinSkills } from '../../../src/resources/skills/builtin/index.ts';
 import { MAX_BODY_LENGTH } from '../../../src/resources/skills/model.ts';
-import { confirmed } from '../../support/otp.ts';
-import { startTestService, type Answer, type Tenant, type TestService } from '../../support/service.ts';
+import { confirmed } from '../../support/service/otp.ts';
+import { startTestService, type Answer, type Tenant, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
 let acme: Tenant;

@@ -1,9 +1,9 @@
 /** GET /v1/system/health: what it finds of each part, in time, whoever is away, and without a secret in it. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { overall } from '../../../src/resources/system/model.ts';
-import { MAIL_PASSWORD, MAIL_USER, startMailServer, type MailServer } from '../../support/smtp-server.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
-import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
+import { MAIL_PASSWORD, MAIL_USER, startMailServer, type MailServer } from '../../support/fakes/smtp-server.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { startTcpProxy, type TcpProxy } from '../../support/faults/tcp-proxy.ts';
 
 let wire: TcpProxy;
 let mail: MailServer;

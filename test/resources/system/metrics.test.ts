@@ -1,6 +1,6 @@
 /** What Prometheus reads at the control plane. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { call, eventually, startTestService, type TestService } from '../../support/service.ts';
+import { call, eventually, startTestService, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
 beforeAll(async () => {

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { openTestDatabase } from '../../support/database.ts';
-import { startTestService, TEST_SECRETS, type Tenant, type TestService } from '../../support/service.ts';
+import { openTestDatabase } from '../../support/database/database.ts';
+import { startTestService, TEST_SECRETS, type Tenant, type TestService } from '../../support/service/service.ts';
 
 let folder: string;
 let service: TestService;

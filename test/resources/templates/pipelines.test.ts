@@ -4,8 +4,16 @@ import { projectWorkflowId, type Decision } from '../../../src/resources/project
 import type { RenderedFile } from '../../../src/resources/projects/builtin/rendering/file.ts';
 import { builtinTemplates } from '../../../src/resources/templates/builtin/index.ts';
 import { resolveGateSignal } from '../../../workflows/project/messages.ts';
-import { artifactsOf, attemptsAt, command, contextOf, projectOf, tasksOf, untilStep } from '../../support/projects.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import {
+  artifactsOf,
+  attemptsAt,
+  command,
+  contextOf,
+  projectOf,
+  tasksOf,
+  untilStep,
+} from '../../support/fixtures/projects.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { parseXml, runAction } from '../projects/actions/context.ts';
 
 let service: TestService;

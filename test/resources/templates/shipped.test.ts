@@ -1,7 +1,7 @@
 /** The ten built-in workflows in the whole service: there from the start, and made of what the service has. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { builtinTemplates } from '../../../src/resources/templates/builtin/index.ts';
-import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 const TEN = [
   ...['blog-post', 'childrens-book', 'content', 'content-slideshow', 'digital-planner'],

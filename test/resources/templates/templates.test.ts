@@ -15,11 +15,11 @@ import { templateRoutes } from '../../../src/resources/templates/routes.ts';
 import { createTemplateService, type TemplateService } from '../../../src/resources/templates/service.ts';
 import { createTemplateStore, type TemplateStore } from '../../../src/resources/templates/store.ts';
 import { templates } from '../../../src/resources/templates/table.ts';
-import { describedTools } from '../../support/builtin-tools.ts';
+import { describedTools } from '../../support/service/builtin-tools.ts';
 import { createToolRegistry } from '../../../src/resources/tools/registry.ts';
 import { workspaces } from '../../../src/resources/workspaces/table.ts';
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { makeWorkspace } from '../../support/workspaces.ts';
+import { openTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { makeWorkspace } from '../../support/fixtures/workspaces.ts';
 import { gate, phase, spec, step } from './specs.ts';
 
 const PARAMS = {

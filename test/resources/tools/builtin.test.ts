@@ -4,7 +4,7 @@ import { schemaProblem, checkArguments } from '../../../src/resources/tools/argu
 import { builtinToolsOf } from '../../../src/resources/tools/builtin/index.ts';
 import { SpawnRunArguments } from '../../../src/resources/tools/builtin/spawn-run.ts';
 import { effectOf, ToolError, type Tool } from '../../../src/resources/tools/model.ts';
-import { describedTools as builtin } from '../../support/builtin-tools.ts';
+import { describedTools as builtin } from '../../support/service/builtin-tools.ts';
 import { createToolContext } from './tool-context.ts';
 
 const tool = (slug: string): Tool => builtin.all.find((one) => one.slug === slug)!;

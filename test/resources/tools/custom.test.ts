@@ -5,16 +5,16 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { readHistories } from '../../support/histories.ts';
-import { agentStep, makeTemplate, phaseSpec, startProject, untilProject } from '../../support/projects.ts';
-import { dispatch, eventsOf, tool as callOf, untilStatus } from '../../support/runs.ts';
+import { readHistories } from '../../support/temporal/histories.ts';
+import { agentStep, makeTemplate, phaseSpec, startProject, untilProject } from '../../support/fixtures/projects.ts';
+import { dispatch, eventsOf, tool as callOf, untilStatus } from '../../support/fixtures/runs.ts';
 import {
   eventually,
   startTestService,
   type FinishedRun,
   type Tenant,
   type TestService,
-} from '../../support/service.ts';
+} from '../../support/service/service.ts';
 
 let service: TestService;
 let tenant: Tenant;

@@ -13,8 +13,8 @@ import {
   projectEventsOf,
   startProject,
   untilProject,
-} from '../../support/projects.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+} from '../../support/fixtures/projects.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 let folder: string;
 let service: TestService;

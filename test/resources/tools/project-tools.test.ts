@@ -9,13 +9,13 @@ import { createProjectReader } from '../../../src/resources/projects/store/for-t
 import { artifacts } from '../../../src/resources/projects/table.ts';
 import { checkArguments, schemaProblem } from '../../../src/resources/tools/arguments.ts';
 import { createBuiltinTools } from '../../../src/resources/tools/builtin/index.ts';
-import { NOTHING_BEHIND } from '../../support/builtin-tools.ts';
+import { NOTHING_BEHIND } from '../../support/service/builtin-tools.ts';
 import { PAGE_LENGTH } from '../../../src/resources/tools/builtin/text-page.ts';
 import { ToolError, type Tool, type ToolContext } from '../../../src/resources/tools/model.ts';
 import { createToolRegistry, type ToolRegistry } from '../../../src/resources/tools/registry.ts';
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { gate, insertAttempt, insertProject, type InsertedProject } from '../../support/projects-store.ts';
-import { makeWorkspace } from '../../support/workspaces.ts';
+import { openTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { gate, insertAttempt, insertProject, type InsertedProject } from '../../support/fixtures/projects-store.ts';
+import { makeWorkspace } from '../../support/fixtures/workspaces.ts';
 import { createToolContext } from './tool-context.ts';
 
 let database: TestDatabase;

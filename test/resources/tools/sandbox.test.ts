@@ -8,10 +8,16 @@ import { createCommand } from '../../../src/resources/tools/custom/command.ts';
 import { createContainer } from '../../../src/resources/tools/custom/container.ts';
 import type { CustomKind } from '../../../src/resources/tools/custom/kind.ts';
 import { ToolError, type CustomTool } from '../../../src/resources/tools/model.ts';
-import { bubblewrapProgram } from '../../support/bubblewrap.ts';
-import { isMissing } from '../../support/missing.ts';
-import { dispatch, tool as callOf, untilStatus } from '../../support/runs.ts';
-import { eventually, startTestService, TEST_SECRETS, type Tenant, type TestService } from '../../support/service.ts';
+import { bubblewrapProgram } from '../../support/programs/bubblewrap.ts';
+import { isMissing } from '../../support/programs/missing.ts';
+import { dispatch, tool as callOf, untilStatus } from '../../support/fixtures/runs.ts';
+import {
+  eventually,
+  startTestService,
+  TEST_SECRETS,
+  type Tenant,
+  type TestService,
+} from '../../support/service/service.ts';
 import { createToolContext } from './tool-context.ts';
 
 jest.setTimeout(60_000);

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { createEgress, type Egress } from '../../../src/platform/egress/egress.ts';
 import { FileNotFoundError, type FileStore } from '../../../src/platform/files/files.ts';
 import type { ToolContext } from '../../../src/resources/tools/model.ts';
-import { ANSWER_LIMITS } from '../../support/answer-limits.ts';
+import { ANSWER_LIMITS } from '../../support/service/answer-limits.ts';
 
 const createMemoryFiles = (): FileStore => {
   const files = new Map<string, Buffer>();

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eq, sql } from 'drizzle-orm';
 import { memoryEntries } from '../../../src/resources/memory/table.ts';
 import { createToolStore } from '../../../src/resources/tools/store.ts';
-import { tool as callOf } from '../../support/runs.ts';
-import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { tool as callOf } from '../../support/fixtures/runs.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
 let tenant: Tenant;

@@ -9,8 +9,8 @@ import type { Egress } from '../../../src/platform/egress/egress.ts';
 import { checkUrlTemplate, fillUrl } from '../../../src/resources/tools/custom/url-template.ts';
 import { webhook } from '../../../src/resources/tools/custom/webhook.ts';
 import { ToolError, type CustomTool, type ToolContext } from '../../../src/resources/tools/model.ts';
-import { INSIDE } from '../../support/inside-addresses.ts';
-import { tried } from '../../support/sizes.ts';
+import { INSIDE } from '../../support/security/inside-addresses.ts';
+import { tried } from '../../support/runner/sizes.ts';
 import { createToolContext } from './tool-context.ts';
 
 interface Received {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { newUuid } from '../../../src/platform/core/ids.ts';
-import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { gate, phase, spec, step } from '../templates/specs.ts';
 import { makeProject, makeTemplate, subtasksOf, tasksOf } from '../projects/pipeline.ts';
 

@@ -10,10 +10,10 @@ import type { Caller } from '../../../src/platform/http/endpoint.ts';
 import { webhookRoutes } from '../../../src/resources/webhook-subscriptions/routes.ts';
 import { createWebhookService } from '../../../src/resources/webhook-subscriptions/service.ts';
 import { createWebhookStore, insertDeliveries } from '../../../src/resources/webhook-subscriptions/store.ts';
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { connectTestTemporal, type TestTemporal } from '../../support/temporal.ts';
-import { makeWorkspace } from '../../support/workspaces.ts';
-import { ANSWER_LIMITS } from '../../support/answer-limits.ts';
+import { openTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { connectTestTemporal, type TestTemporal } from '../../support/temporal/temporal.ts';
+import { makeWorkspace } from '../../support/fixtures/workspaces.ts';
+import { ANSWER_LIMITS } from '../../support/service/answer-limits.ts';
 import { createWorkspaceStore } from '../../../src/resources/workspaces/store.ts';
 
 const url = 'https://hooks.example.com/in';

@@ -8,8 +8,8 @@ import {
   outboxCtes,
   type WebhookStore,
 } from '../../../src/resources/webhook-subscriptions/store.ts';
-import { openTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { makeWorkspace } from '../../support/workspaces.ts';
+import { openTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { makeWorkspace } from '../../support/fixtures/workspaces.ts';
 
 let database: TestDatabase;
 let store: WebhookStore;

@@ -1,11 +1,11 @@
 /** Workspaces under other settings: scoped, with access tokens, without an operator, in live billing, without Temporal. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { INTERNAL_WORKSPACE } from '../../../src/platform/core/ids.ts';
-import { claimsFor, startIdentityProvider, type IdentityProvider } from '../../support/identity-provider.ts';
-import { call, eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
-import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
+import { claimsFor, startIdentityProvider, type IdentityProvider } from '../../support/fakes/identity-provider.ts';
+import { call, eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { startTcpProxy, type TcpProxy } from '../../support/faults/tcp-proxy.ts';
 import { askAs, INTERNAL } from './asking.ts';
-import { lookAfterWorkspaces as lookAfter } from '../../support/housekeeping.ts';
+import { lookAfterWorkspaces as lookAfter } from '../../support/service/housekeeping.ts';
 
 const operator = (service: TestService, ...request: Parameters<ReturnType<typeof askAs>>) =>
   askAs(service, INTERNAL)(...request);

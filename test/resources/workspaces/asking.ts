@@ -2,7 +2,7 @@
 import { standingIn } from '../../../src/platform/core/rights.ts';
 import { INTERNAL_WORKSPACE } from '../../../src/platform/core/ids.ts';
 import type { Caller } from '../../../src/platform/http/endpoint.ts';
-import { call, sessionFor, type TestService } from '../../support/service.ts';
+import { call, sessionFor, type TestService } from '../../support/service/service.ts';
 
 /** Of the workspace that operates the deployment. */
 export const INTERNAL: Caller = {

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { sql } from 'drizzle-orm';
 import { INTERNAL_WORKSPACE } from '../../../src/platform/core/ids.ts';
 import type { Caller } from '../../../src/platform/http/endpoint.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { createWorkspaceService } from '../../../src/resources/workspaces/service.ts';
-import { attachmentForm, picture, workflowOf } from '../../support/belongings.ts';
+import { attachmentForm, picture, workflowOf } from '../../support/fixtures/belongings.ts';
 import { startExternalProvisioner, type ExternalProvisioner } from './provisioner.ts';
 import { askAs, INTERNAL } from './asking.ts';
 

@@ -3,10 +3,16 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { readdir } from 'node:fs/promises';
 import type { Endpoint } from '../../../src/platform/http/endpoint.ts';
-import { attachmentForm, picture, workflowOf } from '../../support/belongings.ts';
-import { endpoints, fillPath } from '../../support/endpoints.ts';
-import { INTERNAL_CALLER } from '../../support/send.ts';
-import { sessionFor, startTestService, tenantOf, type Tenant, type TestService } from '../../support/service.ts';
+import { attachmentForm, picture, workflowOf } from '../../support/fixtures/belongings.ts';
+import { endpoints, fillPath } from '../../support/http/endpoints.ts';
+import { INTERNAL_CALLER } from '../../support/http/send.ts';
+import {
+  sessionFor,
+  startTestService,
+  tenantOf,
+  type Tenant,
+  type TestService,
+} from '../../support/service/service.ts';
 import { askAs } from './asking.ts';
 
 let service: TestService;

@@ -6,14 +6,20 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { isForOpen, type Caller } from '../../../src/platform/http/endpoint.ts';
 import { FATES } from '../../../src/resources/workspaces/lives.ts';
-import { makeBelongings, type Belongings } from '../../support/belongings.ts';
-import { dumpRecords } from '../../support/dump-tables.ts';
-import { byId, endpoints, isOfOperator } from '../../support/endpoints.ts';
-import { EXAMPLES } from '../../support/examples.ts';
-import { claimsFor, startIdentityProvider, type IdentityProvider } from '../../support/identity-provider.ts';
-import { INTERNAL_CALLER, send } from '../../support/send.ts';
-import { sessionFor, startTestService, tenantOf, type Tenant, type TestService } from '../../support/service.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
+import { makeBelongings, type Belongings } from '../../support/fixtures/belongings.ts';
+import { dumpRecords } from '../../support/database/dump-tables.ts';
+import { byId, endpoints, isOfOperator } from '../../support/http/endpoints.ts';
+import { EXAMPLES } from '../../support/http/examples.ts';
+import { claimsFor, startIdentityProvider, type IdentityProvider } from '../../support/fakes/identity-provider.ts';
+import { INTERNAL_CALLER, send } from '../../support/http/send.ts';
+import {
+  sessionFor,
+  startTestService,
+  tenantOf,
+  type Tenant,
+  type TestService,
+} from '../../support/service/service.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
 import { askAs } from './asking.ts';
 
 const MARK = 'mark-of-before';

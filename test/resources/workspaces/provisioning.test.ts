@@ -2,10 +2,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { standingIn } from '../../../src/platform/core/rights.ts';
 import { destroyWorkflowId, provisionWorkflowId } from '../../../src/resources/workspaces/model.ts';
-import { readHistories } from '../../support/histories.ts';
-import { eventually, startTestService, type TestService } from '../../support/service.ts';
+import { readHistories } from '../../support/temporal/histories.ts';
+import { eventually, startTestService, type TestService } from '../../support/service/service.ts';
 import { startExternalProvisioner, type ExternalProvisioner } from './provisioner.ts';
-import { lookAfterWorkspaces as lookAfter } from '../../support/housekeeping.ts';
+import { lookAfterWorkspaces as lookAfter } from '../../support/service/housekeeping.ts';
 
 let service: TestService;
 let external: ExternalProvisioner;

@@ -9,10 +9,10 @@ import fc from 'fast-check';
 import { customerIdOf } from '../../../src/platform/core/ids.ts';
 import type { Role } from '../../../src/platform/core/rights.ts';
 import { capOf, type CappedResource, type Plan } from '../../../src/resources/workspaces/model.ts';
-import { INTERNAL_CALLER } from '../../support/send.ts';
-import { call, eventually, startTestService, type Answer, type TestService } from '../../support/service.ts';
-import { attempts, sized, tried } from '../../support/sizes.ts';
-import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
+import { INTERNAL_CALLER } from '../../support/http/send.ts';
+import { call, eventually, startTestService, type Answer, type TestService } from '../../support/service/service.ts';
+import { attempts, sized, tried } from '../../support/runner/sizes.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
 import { askAs } from './asking.ts';
 
 const PEOPLE = ['ana@people.example', 'bo@people.example', 'cy@people.example'] as const;

@@ -12,9 +12,9 @@ import {
   type Answer,
   type Tenant,
   type TestService,
-} from '../../support/service.ts';
+} from '../../support/service/service.ts';
 import { askAs, INTERNAL } from './asking.ts';
-import { lookAfterWorkspaces as lookAfter } from '../../support/housekeeping.ts';
+import { lookAfterWorkspaces as lookAfter } from '../../support/service/housekeeping.ts';
 
 let service: TestService;
 let tenant: Tenant;

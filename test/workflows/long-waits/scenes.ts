@@ -17,11 +17,11 @@ import {
   untilGate,
   untilProject,
   untilStep,
-} from '../../support/projects.ts';
-import { dispatch, tool, untilStatus } from '../../support/runs.ts';
-import { sized } from '../../support/sizes.ts';
-import { eventually, type Tenant } from '../../support/service.ts';
-import type { WebhookReceiver } from '../../support/webhook-receiver.ts';
+} from '../../support/fixtures/projects.ts';
+import { dispatch, tool, untilStatus } from '../../support/fixtures/runs.ts';
+import { sized } from '../../support/runner/sizes.ts';
+import { eventually, type Tenant } from '../../support/service/service.ts';
+import type { WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
 
 export interface Stage {
   tenant: Tenant;

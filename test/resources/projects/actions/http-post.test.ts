@@ -5,10 +5,10 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { createEgress, type Egress } from '../../../../src/platform/egress/egress.ts';
 import { ActionError } from '../../../../src/resources/projects/builtin/action.ts';
 import { findAction } from '../../../../src/resources/projects/builtin/index.ts';
-import { INSIDE } from '../../../support/inside-addresses.ts';
-import { tried } from '../../../support/sizes.ts';
+import { INSIDE } from '../../../support/security/inside-addresses.ts';
+import { tried } from '../../../support/runner/sizes.ts';
 import { runAction } from './context.ts';
-import { ANSWER_LIMITS } from '../../../support/answer-limits.ts';
+import { ANSWER_LIMITS } from '../../../support/service/answer-limits.ts';
 
 let server: Server;
 let inside: Server;

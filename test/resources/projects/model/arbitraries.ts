@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { CASCADES, type Cascade } from '../../../../src/resources/projects/model.ts';
 import { CASCADE_MODES, type PhaseSpec, type StepSpec } from '../../../../src/resources/templates/model.ts';
-import { agentStep, gateStep, phaseSpec, reviewStep } from '../../../support/projects.ts';
+import { agentStep, gateStep, phaseSpec, reviewStep } from '../../../support/fixtures/projects.ts';
 
 const KINDS = ['agent', 'slow agent', 'reviewer', 'gate', 'reworking gate', 'expiring gate', 'post'] as const;
 const SLOW_MS = 300;

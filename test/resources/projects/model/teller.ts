@@ -3,7 +3,7 @@ import { expect } from '@jest/globals';
 import type { Database } from '../../../../src/platform/db/client.ts';
 import type { Temporal } from '../../../../src/platform/temporal/client.ts';
 import { projectWorkflowId } from '../../../../src/resources/projects/model.ts';
-import { eventually, type Answer, type Tenant } from '../../../support/service.ts';
+import { eventually, type Answer, type Tenant } from '../../../support/service/service.ts';
 import { choose, type Command, type Request, type Restart } from './arbitraries.ts';
 import {
   afterCascade,

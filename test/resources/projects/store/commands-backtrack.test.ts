@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import type { Cascade } from '../../../../src/resources/projects/model.ts';
 import * as commands from '../../../../src/resources/projects/store/commands/index.ts';
-import { openTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { openTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
 import {
   attemptsOf,
   eventsOf,
@@ -18,8 +18,8 @@ import {
   type InsertedProject,
   type PhaseFixture,
   type StepFixture,
-} from '../../../support/projects-store.ts';
-import { makeWorkspace } from '../../../support/workspaces.ts';
+} from '../../../support/fixtures/projects-store.ts';
+import { makeWorkspace } from '../../../support/fixtures/workspaces.ts';
 
 let database: TestDatabase;
 let db: TestDatabase['db'];

@@ -9,7 +9,7 @@ import {
   type EditPlan,
 } from '../../../../src/resources/projects/model.ts';
 import * as commands from '../../../../src/resources/projects/store/commands/index.ts';
-import { openTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { openTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
 import {
   eventsOf,
   gate,
@@ -21,8 +21,8 @@ import {
   taskOf,
   topicsOf,
   type PhaseFixture,
-} from '../../../support/projects-store.ts';
-import { makeWorkspace } from '../../../support/workspaces.ts';
+} from '../../../support/fixtures/projects-store.ts';
+import { makeWorkspace } from '../../../support/fixtures/workspaces.ts';
 
 let database: TestDatabase;
 let db: TestDatabase['db'];

@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm';
 import { newRunId } from '../../../../src/platform/core/ids.ts';
 import * as commands from '../../../../src/resources/projects/store/commands/index.ts';
 import { createWebhookStore } from '../../../../src/resources/webhook-subscriptions/store.ts';
-import { openTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { openTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
 import {
   attemptsOf,
   eventsOf,
@@ -18,8 +18,8 @@ import {
   taskOf,
   topicsOf,
   type PhaseFixture,
-} from '../../../support/projects-store.ts';
-import { makeWorkspace } from '../../../support/workspaces.ts';
+} from '../../../support/fixtures/projects-store.ts';
+import { makeWorkspace } from '../../../support/fixtures/workspaces.ts';
 
 let database: TestDatabase;
 let db: TestDatabase['db'];

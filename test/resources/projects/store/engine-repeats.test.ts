@@ -1,9 +1,9 @@
 /** An activity whose worker died after its commit is made again: it must find what it did. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createProjectEngine, type ProjectEngine } from '../../../../src/resources/projects/store/engine/index.ts';
-import { openTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { attemptsOf, gate, insertProject, type PhaseFixture } from '../../../support/projects-store.ts';
-import { makeWorkspace } from '../../../support/workspaces.ts';
+import { openTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { attemptsOf, gate, insertProject, type PhaseFixture } from '../../../support/fixtures/projects-store.ts';
+import { makeWorkspace } from '../../../support/fixtures/workspaces.ts';
 
 let database: TestDatabase;
 let engine: ProjectEngine;

@@ -7,15 +7,15 @@ import { sql } from 'drizzle-orm';
 import type { Cascade } from '../../../../src/resources/projects/model.ts';
 import * as commands from '../../../../src/resources/projects/store/commands/index.ts';
 import { createProjectEngine, type ProjectEngine } from '../../../../src/resources/projects/store/engine/index.ts';
-import { openTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { openTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
 import {
   attemptsOf,
   insertProject,
   statusesOf,
   taskOf,
   type InsertedProject,
-} from '../../../support/projects-store.ts';
-import { makeWorkspace } from '../../../support/workspaces.ts';
+} from '../../../support/fixtures/projects-store.ts';
+import { makeWorkspace } from '../../../support/fixtures/workspaces.ts';
 
 let database: TestDatabase;
 let db: TestDatabase['db'];

@@ -4,9 +4,9 @@ import type { SQL } from 'drizzle-orm';
 import { PgDialect } from 'drizzle-orm/pg-core';
 import type { Database } from '../../../../src/platform/db/client.ts';
 import { createProjectEngine, type ProjectEngine } from '../../../../src/resources/projects/store/engine/index.ts';
-import { openTestDatabase, type TestDatabase } from '../../../support/database.ts';
-import { insertProject } from '../../../support/projects-store.ts';
-import { makeWorkspace } from '../../../support/workspaces.ts';
+import { openTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { insertProject } from '../../../support/fixtures/projects-store.ts';
+import { makeWorkspace } from '../../../support/fixtures/workspaces.ts';
 
 let database: TestDatabase;
 let engine: ProjectEngine;

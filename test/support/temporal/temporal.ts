@@ -1,0 +1,27 @@
+/** The test run's Temporal server. Each file takes a queue prefix of its own, so that no worker sees another's work. */
+import { randomBytes } from 'node:crypto';
+import { createLog, type Log } from '../../../src/platform/core/log.ts';
+import { connectTemporal, type Temporal } from '../../../src/platform/temporal/client.ts';
+
+export interface TestTemporal extends Temporal {
+  /** For `TASK_QUEUE_PREFIX`. */
+  queuePrefix: string;
+}
+
+/**
+ * @param log where the SDK's own lines go; errors to stdout when not given
+ * @param codecKeys as `TEMPORAL_CODEC_KEYS` has them
+ */
+export async function connectTestTemporal(
+  log: Log = createLog({ level: 'error', pretty: false }),
+  codecKeys?: string,
+): Promise<TestTemporal> {
+  const address = process.env.TEST_TEMPORAL_ADDRESS;
+  if (!address) throw new Error('the global set-up has not started Temporal');
+  const temporal = await connectTo(address, log, codecKeys);
+  return { ...temporal, queuePrefix: `t${randomBytes(5).toString('hex')}-` };
+}
+
+/** The first connection of a process decides whether the SDK counts, and some test may read what it counted. */
+export const connectTo = (address: string, log: Log, codecKeys?: string): Promise<Temporal> =>
+  connectTemporal({ TEMPORAL_ADDRESS: address }, { log, codecKeys, withMetrics: true });
