@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { loadConfig } from '../../../src/platform/core/config.ts';
-import { TEST_SECRETS } from '../../support/service.ts';
+import { TEST_SECRETS } from '../../support/service/service.ts';
 
 const load = (EXTENSIONS?: string) =>
   loadConfig({ ...TEST_SECRETS, DATABASE_URL: 'postgres://unused', EXTENSIONS }).EXTENSIONS;
