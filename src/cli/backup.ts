@@ -15,7 +15,10 @@ export function addBackupCommands(program: Command): void {
     .argument('<file>', 'for example backup.tar.gz; it holds secrets')
     .option('-d, --data-dir <path>', 'where the data is kept (default: DATA_DIR, else .data)')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nStop the service first. With a database of your own use pg_dump: see docs/operations.md.')
+    .addHelpText(
+      'after',
+      '\nStop the service first. With a database of your own use pg_dump: see docs/operate/operations.md.',
+    )
     .action(async (file: string, options: BackupOptions) => {
       requireEmbedded();
       const { backUp } = await import('../embedded/backup.ts');
@@ -45,5 +48,7 @@ const dataDirOf = ({ dataDir = process.env.DATA_DIR || '.data' }: BackupOptions)
 
 function requireEmbedded(): void {
   if (!process.env.DATABASE_URL) return;
-  throw new CliError('the database is the one of DATABASE_URL: use pg_dump and pg_restore, see docs/operations.md');
+  throw new CliError(
+    'the database is the one of DATABASE_URL: use pg_dump and pg_restore, see docs/operate/operations.md',
+  );
 }

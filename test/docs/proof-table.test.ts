@@ -10,9 +10,9 @@ const scripts = (JSON.parse(readFileSync(path('../../package.json'), 'utf8')) as
   .scripts;
 
 // Guards: the page tells the results that were kept, and nothing older.
-test('docs/proof.md has the current table', async () => {
+test('docs/operate/proof.md has the current table', async () => {
   const { current, wanted } = await proofPage();
-  if (current !== wanted) throw new Error('docs/proof.md is out of date: npm run docs:proof');
+  if (current !== wanted) throw new Error('docs/operate/proof.md is out of date: npm run docs:proof');
 });
 
 // Guards: each thing that must hold has its row and its command, and each command its row.

@@ -245,11 +245,11 @@ describe('dashboard and alerts', () => {
 
   // Guards: whoever is woken by an alert finds what to do.
   test('each alert has its section in the runbook, and each section its alert', () => {
-    const handbook = readFileSync(fileURLToPath(new URL('../../docs/operations.md', import.meta.url)), 'utf8');
+    const handbook = readFileSync(fileURLToPath(new URL('../../docs/operate/operations.md', import.meta.url)), 'utf8');
     const sections = [...handbook.matchAll(/^### (Aos\w+)$/gm)].map(([, name]) => name);
     expect(sections).toEqual(alerts.map(({ alert }) => alert));
     for (const { alert, annotations } of alerts) {
-      expect(annotations.runbook_url).toBe(`docs/operations.md#${alert.toLowerCase()}`);
+      expect(annotations.runbook_url).toBe(`docs/operate/operations.md#${alert.toLowerCase()}`);
       expect(annotations.summary).not.toBe('');
     }
   });

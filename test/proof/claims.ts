@@ -1,4 +1,4 @@
-/** What must hold, in the order of the table in `docs/proof.md`. A proof names one of these; none goes without a proof. */
+/** What must hold, in the order of the table in `docs/operate/proof.md`. A proof names one of these; none goes without a proof. */
 export interface Claim {
   /** R: it works whatever breaks. S: nobody gets what is not theirs. */
   id: string;

@@ -1,4 +1,4 @@
-/** The table in `docs/proof.md`, made of the results that `npm run proof:<name> -- --record` keeps. `npm run docs:proof` */
+/** The table in `docs/operate/proof.md`, made of the results that `npm run proof:<name> -- --record` keeps. `npm run docs:proof` */
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { format, resolveConfig } from 'prettier';
 import { CLAIMS, type Claim } from './claims.ts';
 import type { ProofResult } from './report.ts';
 
-const PAGE = fileURLToPath(new URL('../../docs/proof.md', import.meta.url));
+const PAGE = fileURLToPath(new URL('../../docs/operate/proof.md', import.meta.url));
 const RESULTS = fileURLToPath(new URL('../../docs/proof/', import.meta.url));
 const TABLE = /(<!-- proofs -->\n)[\s\S]*?(<!-- \/proofs -->)/;
 

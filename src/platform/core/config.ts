@@ -139,7 +139,9 @@ export const settings = z.object({
     .string()
     .regex(/^[\w-]{1,100}$/, 'expects letters, digits, "-" and "_"')
     .optional()
-    .describe('Name under which the versions of these workers are rolled out (docs/deploy.md); unset: no versions'),
+    .describe(
+      'Name under which the versions of these workers are rolled out (docs/operate/deploy.md); unset: no versions',
+    ),
   WORKER_BUILD_ID: z
     .string()
     .regex(/^[\w.-]{1,100}$/, 'expects letters, digits, ".", "-" and "_"')
@@ -352,7 +354,7 @@ export const settings = z.object({
   WORKSPACES_SCOPED: flag.describe('Show each tenant its own workspace only'),
   PROVISIONER_URL: url
     .optional()
-    .describe('External provisioner of workspaces (docs/provisioner.md); without one they are made here'),
+    .describe('External provisioner of workspaces (docs/operate/provisioner.md); without one they are made here'),
   PROVISIONER_TOKEN: z.string().min(1).optional().describe('Bearer token that it is shown'),
   PROVISIONER_TIMEOUT: duration('30s').describe('How long it may take for one answer'),
   PROVISIONER_POLL: duration('5s').describe('How often it is asked whether a resource is ready'),

@@ -63,7 +63,7 @@ async function buildIdOf(workflowId: string): Promise<string | undefined> {
 const runOn = async (): Promise<string | undefined> =>
   buildIdOf(`run-${(await acme.run({ agent: 'assistant', prompt: 'hello' })).run_id}`);
 
-// Guards: a rollout as docs/deploy.md describes it. What began on the old version and is pinned ends there, what is not
+// Guards: a rollout as docs/operate/deploy.md describes it. What began on the old version and is pinned ends there, what is not
 // goes along; a ramp splits what begins; the way back is the same step.
 test('a rollout', async () => {
   const { temporal } = service.runtime;

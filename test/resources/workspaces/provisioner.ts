@@ -1,4 +1,4 @@
-/** An external provisioner that speaks the protocol of docs/provisioner.md over real HTTP, and does as it is told. */
+/** An external provisioner that speaks the protocol of docs/operate/provisioner.md over real HTTP, and does as it is told. */
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';

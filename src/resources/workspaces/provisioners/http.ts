@@ -1,6 +1,6 @@
 /**
  * Workspaces whose infrastructure an external provisioner makes: any HTTP service that speaks the small protocol of
- * docs/provisioner.md. Its address is the operator's own setting, so it is called directly and may be private.
+ * docs/operate/provisioner.md. Its address is the operator's own setting, so it is called directly and may be private.
  *
  * The address of a resource is made of the workspace and the kind of resource. It is what makes repeating safe, and what
  * lets a destruction find things whose making was never recorded.
