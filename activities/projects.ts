@@ -20,7 +20,7 @@ import type { Effect } from '../src/resources/runs/model.ts';
 import type { DiscardedSession } from '../src/resources/projects/store/commands/resolve-edit-plan.ts';
 import type { GateKind } from '../src/resources/templates/model.ts';
 import type {
-  Dispatch,
+  AttemptRequest,
   ProjectEngine,
   ResolvedGate,
   Settlement,
@@ -126,7 +126,7 @@ export const createProjectActivities = ({ projects, fetch, startDeliveries, star
 
     openPhase: ({ granted, key, ...ref }: PhaseRef & { granted: string | null; key: string }) =>
       projects.openAndBegin(ref, { granted, key }, effectOf),
-    beginAttempt: (dispatch: Dispatch) => projects.beginAttempt(dispatch, effectOf),
+    beginAttempt: (request: AttemptRequest) => projects.beginAttempt(request, effectOf),
     settleAttempt: ({ attemptId, fault, next, isLast, ...ref }: PhaseRef & Settlement) =>
       projects.settleAndGoOn(ref, { attemptId, fault, next, isLast }, effectOf),
     closePhase: projects.closePhase,

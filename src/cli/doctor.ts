@@ -14,7 +14,7 @@ import { DISK_SHORT, freeBytes, nearestExisting } from '../platform/files/disk.t
 import { modelsIn } from './models.ts';
 import { paintStatus, print, printJson } from './output.ts';
 
-export interface Finding {
+export interface CheckResult {
   check: string;
   status: 'ok' | 'warning' | 'failed';
   detail: string;
@@ -35,15 +35,20 @@ export function addDoctorCommand(program: Command): void {
     });
 }
 
-function printFinding({ check, status, detail, mend }: Finding): void {
+function printFinding({ check, status, detail, mend }: CheckResult): void {
   print(`${paintStatus(status, 9)}${check.padEnd(18)}${detail}`);
   if (mend) print(`${' '.repeat(27)}-> ${mend}`);
 }
 
-const ok = (check: string, detail: string): Finding => ({ check, status: 'ok', detail });
-const failed = (check: string, detail: string, mend: string): Finding => ({ check, status: 'failed', detail, mend });
+const ok = (check: string, detail: string): CheckResult => ({ check, status: 'ok', detail });
+const failed = (check: string, detail: string, mend: string): CheckResult => ({
+  check,
+  status: 'failed',
+  detail,
+  mend,
+});
 
-async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
+async function examine(env: NodeJS.ProcessEnv): Promise<CheckResult[]> {
   const dataDir = env.DATA_DIR || '.data';
   const { config, finding } = examineSettings(env);
   const slow = await Promise.all([
@@ -57,14 +62,14 @@ async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
   return [examineNode(), ...finding, ...slow.flat(), examineModels(env)];
 }
 
-function examineNode(): Finding {
+function examineNode(): CheckResult {
   const [major = 0] = process.versions.node.split('.').map(Number);
   return major >= 24
     ? ok('Node', process.versions.node)
     : failed('Node', `${process.versions.node}, not the pinned one`, 'run `npm run setup`, then `npx aos doctor`');
 }
 
-async function examineSetUp(): Promise<Finding[]> {
+async function examineSetUp(): Promise<CheckResult[]> {
   const setUp = fileURLToPath(new URL('../embedded/setup.mjs', import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, [setUp, '--check']);
   return (JSON.parse(stdout) as { name: string; current: boolean }[]).map(({ name, current }) =>
@@ -72,7 +77,7 @@ async function examineSetUp(): Promise<Finding[]> {
   );
 }
 
-function examineSettings(env: NodeJS.ProcessEnv): { config?: Config; finding: Finding[] } {
+function examineSettings(env: NodeJS.ProcessEnv): { config?: Config; finding: CheckResult[] } {
   try {
     return { config: checkSettings(env), finding: [ok('settings', 'all understood')] };
   } catch (error) {
@@ -85,7 +90,7 @@ function examineSettings(env: NodeJS.ProcessEnv): { config?: Config; finding: Fi
   }
 }
 
-async function examineDataDir(dataDir: string): Promise<Finding> {
+async function examineDataDir(dataDir: string): Promise<CheckResult> {
   try {
     await access(await nearestExisting(dataDir), constants.W_OK);
     return ok('data directory', `${dataDir} is writable`);
@@ -96,7 +101,7 @@ async function examineDataDir(dataDir: string): Promise<Finding> {
 
 const GB = 1024 ** 3;
 
-async function examineDisk(dataDir: string): Promise<Finding> {
+async function examineDisk(dataDir: string): Promise<CheckResult> {
   const bytes = await nearestExisting(dataDir)
     .then(freeBytes)
     .catch(() => freeBytes('.'));
@@ -106,7 +111,7 @@ async function examineDisk(dataDir: string): Promise<Finding> {
     : failed('disk', free, 'free at least 1 GB, or set DATA_DIR to another disk');
 }
 
-async function examineTemporal(env: NodeJS.ProcessEnv): Promise<Finding> {
+async function examineTemporal(env: NodeJS.ProcessEnv): Promise<CheckResult> {
   if (env.TEMPORAL_ADDRESS) {
     return (await answers(env.TEMPORAL_ADDRESS))
       ? ok('Temporal', `${env.TEMPORAL_ADDRESS} takes connections`)
@@ -146,7 +151,7 @@ function answers(address: string): Promise<boolean> {
   });
 }
 
-async function examinePostgres(env: NodeJS.ProcessEnv): Promise<Finding> {
+async function examinePostgres(env: NodeJS.ProcessEnv): Promise<CheckResult> {
   // The embedded one takes a single connection, which a running service holds: its own health check speaks for it.
   if (!env.DATABASE_URL) return ok('Postgres', 'embedded; migrated at each start');
   const { pendingMigrations } = await import('./pending-migrations.ts');
@@ -165,7 +170,7 @@ async function examinePostgres(env: NodeJS.ProcessEnv): Promise<Finding> {
   }
 }
 
-async function examinePorts(config: Config, env: NodeJS.ProcessEnv, dataDir: string): Promise<Finding[]> {
+async function examinePorts(config: Config, env: NodeJS.ProcessEnv, dataDir: string): Promise<CheckResult[]> {
   const credentials = await readCredentials(dataDir).catch(() => undefined);
   const own = JSON.stringify(credentials ?? {});
   return Promise.all(
@@ -184,7 +189,7 @@ async function examinePorts(config: Config, env: NodeJS.ProcessEnv, dataDir: str
   );
 }
 
-function examineModels(env: NodeJS.ProcessEnv): Finding {
+function examineModels(env: NodeJS.ProcessEnv): CheckResult {
   const models = modelsIn(env);
   if (models.length > 0) return ok('models', models.join(', '));
   return {

@@ -1,6 +1,6 @@
 /** Projects as the command line reads them: the rows of the control plane, put together as a board of phases and steps. */
 import type { PauseReason, PROJECT_STATUSES, TaskStatus as Status, Topic } from '../resources/projects/model.ts';
-import type { GateKind, Role, StepKind } from '../resources/templates/model.ts';
+import type { GateKind, StepRole, StepKind } from '../resources/templates/model.ts';
 import { ServiceProblem, type ServiceClient } from './client.ts';
 import { CliError } from './output.ts';
 
@@ -25,7 +25,7 @@ export interface Step {
   step_slug: string;
   title: string;
   kind: StepKind;
-  role: Role;
+  role: StepRole;
   status: Status;
   gate_kind: GateKind | null;
   gate_config: Record<string, unknown> | null;

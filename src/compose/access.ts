@@ -5,11 +5,11 @@ import { createAuditService } from '../resources/audit-log/service.ts';
 import { createAuditStore } from '../resources/audit-log/store.ts';
 import { createMemberService } from '../resources/members/service.ts';
 import { createMemberStore } from '../resources/members/store.ts';
-import { countedOtp } from '../resources/otp/counted.ts';
+import { meteredOtp } from '../resources/otp/metered.ts';
 import { createOtpService } from '../resources/otp/service.ts';
 import { createOtpStore } from '../resources/otp/store.ts';
 import { createCodes } from '../resources/sign-in/codes.ts';
-import { countedCodes, countedSignIn } from '../resources/sign-in/counted.ts';
+import { meteredCodes, meteredSignIn } from '../resources/sign-in/metered.ts';
 import { createIdentityCaller } from '../resources/sign-in/identity.ts';
 import { createOidc } from '../resources/sign-in/oidc.ts';
 import { createSignIn } from '../resources/sign-in/service.ts';
@@ -46,7 +46,7 @@ export function composeAccess({ config, log, db }: Runtime, { baseUrl, mailer, m
     log,
   });
   const signIn = createSignIn({
-    codes: countedCodes(codes, meters),
+    codes: meteredCodes(codes, meters),
     oidc: createOidc(config),
     sessions: createSessions({ store: signInStore, secret, ttlMs: config.SESSION_TTL }),
     members: stores.members,
@@ -63,7 +63,7 @@ export function composeAccess({ config, log, db }: Runtime, { baseUrl, mailer, m
       believedFrom: signInStore.believedFrom,
     }),
     members: createMemberService({ store: stores.members }),
-    otp: countedOtp(codeChecks, meters),
-    signIn: countedSignIn(signIn, meters),
+    otp: meteredOtp(codeChecks, meters),
+    signIn: meteredSignIn(signIn, meters),
   };
 }

@@ -9,7 +9,7 @@ export function composeActivities({ config, log }: Runtime, services: Services):
   const { startRecorded: startDeliveries } = webhooks;
   const startFollowing = async ({ deliveries, nextRunId }: AfterRun): Promise<void> => {
     if (deliveries.length > 0) await startDeliveries(deliveries);
-    if (nextRunId) await runs.goAhead(nextRunId);
+    if (nextRunId) await runs.giveGoAhead(nextRunId);
   };
   return createActivities({
     turns: {

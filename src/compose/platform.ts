@@ -8,7 +8,7 @@ import { createMailer } from '../platform/mail/mailer.ts';
 import { createMcpPool } from '../platform/mcp/pool.ts';
 import { readMcpServers } from '../platform/mcp/servers.ts';
 import { createModels } from '../platform/models/models.ts';
-import { modelLabels, observedModels } from '../platform/models/observed.ts';
+import { modelLabels, meteredModels } from '../platform/models/metered.ts';
 import { createMeters } from '../platform/observability/meters.ts';
 import { watchStalls } from '../platform/observability/stalls.ts';
 import { createSandboxes } from '../platform/sandbox/sandboxes.ts';
@@ -28,7 +28,7 @@ export function composePlatform({ config, log, temporal }: Runtime) {
   const meters = createMeters();
   const stalls = watchStalls({ meters, log });
   const modelLabel = modelLabels(config.OPENAI_COMPATIBLE_MODEL);
-  const models = observedModels(createModels(config, { log, guardedFetch: egress.fetch }), meters, modelLabel);
+  const models = meteredModels(createModels(config, { log, guardedFetch: egress.fetch }), meters, modelLabel);
   const mcp = createMcpPool({
     servers: readMcpServers(config.MCP_SERVERS),
     guardedFetch: egress.fetch,

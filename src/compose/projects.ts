@@ -4,7 +4,7 @@ import { createLostProjects } from '../resources/projects/lost.ts';
 import { createProjectCommands } from '../resources/projects/commands/service.ts';
 import { createProjectStarter } from '../resources/projects/start.ts';
 import { createProjectEngine } from '../resources/projects/store/engine/index.ts';
-import { createProjectReader } from '../resources/projects/store/for-tools.ts';
+import { createProjectReader } from '../resources/projects/store/project-reader.ts';
 import { createProjectStore } from '../resources/projects/store/index.ts';
 import { builtinTemplates } from '../resources/templates/builtin/index.ts';
 import type { Runtime } from '../runtime.ts';

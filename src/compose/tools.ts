@@ -15,7 +15,7 @@ import { createScript } from '../resources/tools/custom/script.ts';
 import { stub } from '../resources/tools/custom/stub.ts';
 import { webhook } from '../resources/tools/custom/webhook.ts';
 import { createMcpTools } from '../resources/tools/mcp.ts';
-import { observedTools } from '../resources/tools/observed.ts';
+import { meteredTools } from '../resources/tools/metered.ts';
 import { createToolRegistry, toolsAmong } from '../resources/tools/registry.ts';
 import { createToolService } from '../resources/tools/service.ts';
 import { createToolStore } from '../resources/tools/store.ts';
@@ -67,7 +67,7 @@ export function composeTools(
   return {
     stores: { miniapps: miniappStore },
     miniapps,
-    tools: observedTools(createToolRegistry([shipped, createCustomTools(store, kinds)]), meters),
+    tools: meteredTools(createToolRegistry([shipped, createCustomTools(store, kinds)]), meters),
     customTools: createToolService({
       store,
       workspaces,

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { explainProblem, findService } from '../../src/cli/client.ts';
-import type { Finding } from '../../src/cli/doctor.ts';
+import type { CheckResult } from '../../src/cli/doctor.ts';
 import { executionUrl, formatUsd, sumUsd } from '../../src/cli/timeline.ts';
 import { readSession } from '../../src/platform/http/auth.ts';
 import { runCli } from '../embedded/service-process.ts';
@@ -69,7 +69,7 @@ test('doctor names what is broken', async () => {
   });
   taken.close();
   expect(code).toBe(1);
-  const findings = JSON.parse(stdout) as Finding[];
+  const findings = JSON.parse(stdout) as CheckResult[];
   const failed = findings.filter(({ status }) => status === 'failed');
   expect(failed.map(({ check }) => check)).toEqual(
     expect.arrayContaining(['data directory', 'Temporal', 'Postgres', `port ${port}`]),

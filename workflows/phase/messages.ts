@@ -33,7 +33,7 @@ export interface PhaseResult {
 }
 
 /** The project is active again. */
-export const goOnSignal = defineSignal('goOn');
+export const resumedSignal = defineSignal('goOn');
 
 /** A gate of this phase was answered. */
 export const gateResolvedSignal = defineSignal<[GateDecision]>('gateResolved');

@@ -44,7 +44,7 @@ import {
   detachSignal,
   discardSignal,
   gateResolvedSignal,
-  goOnSignal,
+  resumedSignal,
   grantStepSignal,
   phaseEndedSignal,
   stepRetriedSignal,
@@ -73,8 +73,8 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
   const recalled = new Set<string>();
   const atGate = new Set<string>();
   const changes: PhaseChange[] = [];
-  let goOns = 0;
-  let dispatches = 0;
+  let resumes = 0;
+  let keysMade = 0;
   let isDetached = input.detached ?? false;
   let isSuperseded = false;
   let broken: unknown;
@@ -82,7 +82,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
   let closed: Extract<PhaseEnding, { kind: 'ended' }> | undefined;
   const steps = new CancellationScope();
 
-  setHandler(goOnSignal, () => void goOns++);
+  setHandler(resumedSignal, () => void resumes++);
   setHandler(gateResolvedSignal, (decision) => void answers.set(decision.subtaskId, decision));
   setHandler(stepRetriedSignal, ({ subtaskId }) => graph.resetFrom(subtaskId));
   setHandler(grantStepSignal, ({ subtaskId }) => void granted.add(subtaskId));
@@ -107,16 +107,16 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
     isGranted: () => boolean,
   ): Promise<Exclude<Answer, { kind: 'paused' }> | undefined> {
     for (;;) {
-      const before = goOns;
+      const before = resumes;
       const answer = await ask();
       if (answer.kind !== 'paused') return answer as Exclude<Answer, { kind: 'paused' }>;
       setCurrentDetails(`The project is paused.\n\n${graph.render()}`);
-      await condition(() => goOns > before || isGranted() || graph.hasFailed());
+      await condition(() => resumes > before || isGranted() || graph.hasFailed());
       if (graph.hasFailed()) return undefined;
     }
   }
 
-  const nextKey = (): string => `${workflowInfo().runId}:${++dispatches}`;
+  const nextKey = (): string => `${workflowInfo().runId}:${++keysMade}`;
 
   /** @param early it began in the transaction that ended what it waited for */
   function start(step: StepRef, early?: Beginning): void {
@@ -192,18 +192,18 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
         if (ending?.kind === 'ended') closed = ending;
         return startBegun(begun);
       case 'failed':
-        sendBack(outcome.reset);
+        reopen(outcome.reset);
         return graph.set(subtaskId, 'failed');
       case 'again':
         graph.set(subtaskId, 'pending');
-        return sendBack(outcome.reset);
+        return reopen(outcome.reset);
       case 'superseded':
         isSuperseded = true;
     }
   }
 
   /** These are pending again in the record; nobody can answer those of them that are open gates. */
-  function sendBack(subtaskIds: readonly string[]): void {
+  function reopen(subtaskIds: readonly string[]): void {
     graph.reset(subtaskIds);
     for (const each of subtaskIds) if (atGate.has(each)) recalled.add(each);
   }
@@ -300,7 +300,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
       case 'rework':
       case undefined:
         graph.set(subtaskId, 'pending');
-        sendBack(answer?.reset ?? []);
+        reopen(answer?.reset ?? []);
     }
   }
 

@@ -36,7 +36,7 @@ export function createBoard(
   );
   /** Gates that were answered before their phase's word that they had opened arrived here. */
   const answeredEarly = new Set<string>();
-  const goOn = (slug: string): void => {
+  const resume = (slug: string): void => {
     waits.delete(slug);
     bySlug.get(slug)!.status = 'running';
   };
@@ -44,7 +44,7 @@ export function createBoard(
   const leave = (slug: string, gate: string): boolean => {
     const gates = waits.get(slug);
     const wasWaiting = gates?.delete(gate) ?? false;
-    if (gates?.size === 0) goOn(slug);
+    if (gates?.size === 0) resume(slug);
     return wasWaiting;
   };
 
@@ -121,7 +121,7 @@ export function createBoard(
     /** A phase tells of one of its gates; before `gate` was told, of the one that it waited for last. */
     note({ slug, iteration, waitsFor, gate = '' }: PhaseStatus): void {
       if (inFlight.get(slug) !== iteration) return;
-      if (waitsFor === null) return void (gate ? leave(slug, gate) : goOn(slug));
+      if (waitsFor === null) return void (gate ? leave(slug, gate) : resume(slug));
       if (answeredEarly.delete(gate)) return;
       waits.set(slug, (waits.get(slug) ?? new Map<string, string>()).set(gate, waitsFor));
       bySlug.get(slug)!.status = 'blocked';

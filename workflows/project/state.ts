@@ -5,7 +5,7 @@
 import { ActivityFailure, ApplicationFailure, currentUpdateInfo } from '@temporalio/workflow';
 import type { ProblemCode } from '../../src/platform/core/problem.ts';
 import type { PhaseChange, ProjectStatus } from '../../src/resources/projects/model.ts';
-import { goOnSignal } from '../phase/messages.ts';
+import { resumedSignal } from '../phase/messages.ts';
 import { recordsInTurn } from '../shared/activities.ts';
 import { createBoard } from './board.ts';
 import { faultOf, type CommandField } from './commands.ts';
@@ -51,7 +51,7 @@ export function createState(input: ProjectInput) {
     },
 
     /** Tells every phase under way that the project is active again. */
-    tellActive: (): Promise<unknown> => telling.tellPhases((phase) => phase.signal(goOnSignal)),
+    tellActive: (): Promise<unknown> => telling.tellPhases((phase) => phase.signal(resumedSignal)),
 
     /** Work was added: a completed project goes on. One that is paused stays so. */
     reopen(): void {

@@ -54,7 +54,7 @@ export const chores = proxyActivities<Activities>({
 });
 
 /** What a schedule asks for seldom: it is not to be lost by one worker that was killed, and may be repeated. */
-export const errands = proxyActivities<Activities>({
+export const systemJobs = proxyActivities<Activities>({
   startToCloseTimeout: '2m',
   heartbeatTimeout: '10s',
   retry: { initialInterval: '1s', maximumInterval: '1m', maximumAttempts: 10 },

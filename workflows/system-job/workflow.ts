@@ -2,15 +2,15 @@
  * A job that the service does by itself for each workspace: for one that has its own time for it, or, some hundred at a
  * time, for all those that have not.
  */
-import { errands } from '../shared/activities.ts';
+import { systemJobs } from '../shared/activities.ts';
 import type { SystemJobInput } from './messages.ts';
 
 export async function systemJob({ jobId, customerId }: SystemJobInput): Promise<void> {
   if (customerId !== undefined) {
-    await errands.runSystemJob({ jobId, customerId });
+    await systemJobs.runSystemJob({ jobId, customerId });
     return;
   }
   for (let after: string | null = ''; after !== null;) {
-    after = await errands.runSystemJobForPage({ jobId, after });
+    after = await systemJobs.runSystemJobForPage({ jobId, after });
   }
 }

@@ -17,7 +17,7 @@ import { isTooDeep, parseJson, TOO_DEEP } from '../core/json.ts';
 import { storable, storableText } from '../core/storable.ts';
 import { malformed, timedOut, toModelFailure } from './failures.ts';
 import type { CallOptions, Prompt, SdkModel } from './providers.ts';
-import { countInput, createMeter, type Meter } from './meter.ts';
+import { countInput, listenForUsage, type UsageListener } from './usage-without-reply.ts';
 import { createReplyCounter } from './reply-limits.ts';
 import { countTokensOf } from './token-counts.ts';
 import { toWire, wireName } from './tool-names.ts';
@@ -26,8 +26,11 @@ import type { ModelCall, ModelReply } from './types.ts';
 type ResponseFormat = CallOptions['responseFormat'];
 
 /** Runs `work` under the caller's signal and a deadline; whichever fires is what is thrown, and ends the connection. */
-async function withDeadline<T>(call: ModelCall, work: (signal: AbortSignal, meter: Meter) => Promise<T>): Promise<T> {
-  const meter = createMeter(call);
+async function withDeadline<T>(
+  call: ModelCall,
+  work: (signal: AbortSignal, listener: UsageListener) => Promise<T>,
+): Promise<T> {
+  const listener = listenForUsage(call);
   const { signal, timeoutMs, resolved } = call;
   signal.throwIfAborted();
   const controller = new AbortController();
@@ -35,13 +38,13 @@ async function withDeadline<T>(call: ModelCall, work: (signal: AbortSignal, mete
   signal.addEventListener('abort', onAbort, { once: true });
   const timer = setTimeout(() => controller.abort(timedOut(resolved, timeoutMs)), timeoutMs);
   try {
-    const result = await work(controller.signal, meter);
+    const result = await work(controller.signal, listener);
     controller.signal.throwIfAborted();
     return result;
   } catch (error) {
     const hungUp = controller.signal.aborted;
     if (!hungUp) controller.abort(error);
-    const usage = await meter.billed(hungUp);
+    const usage = await listener.billed(hungUp);
     if (usage) call.onAborted?.(usage);
     throw hungUp ? controller.signal.reason : toModelFailure(error, call);
   } finally {
@@ -79,7 +82,7 @@ const systemOf = ({ system, outputSchema }: ModelCall): string =>
 
 /** A call through a provider. Streamed: a long reply sends bytes all along, so that no idle connection is cut. */
 export const callProvider = (call: ModelCall, model: SdkModel): Promise<ModelReply> =>
-  withDeadline(call, async (abortSignal, meter) => {
+  withDeadline(call, async (abortSignal, listener) => {
     const names = new Map(call.tools.map(({ name }) => [wireName(name), name]));
     const tools: ToolSet = Object.fromEntries(
       call.tools.map(({ name, description, parameters }) => [
@@ -108,7 +111,7 @@ export const callProvider = (call: ModelCall, model: SdkModel): Promise<ModelRep
     };
     const count = createReplyCounter(call);
     for await (const part of fullStream) {
-      meter.hear(part);
+      listener.hear(part);
       count(part);
       if (part.type === 'error') throw part.error;
       else if (part.type === 'text-delta') reply.text += part.text;

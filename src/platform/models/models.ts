@@ -11,7 +11,7 @@ import { createEmbedder } from './embed.ts';
 import { createOfflineModel } from './offline.ts';
 import { createPrices } from './prices.ts';
 import { createProviders } from './providers.ts';
-import { replyWish } from './reply-limits.ts';
+import { replyLimits } from './reply-limits.ts';
 import { resolveModel } from './resolve.ts';
 import { countTokensOf } from './token-counts.ts';
 import type { ModelCredentials, Models } from './types.ts';
@@ -58,7 +58,7 @@ export function createModels(config: Config, { log, guardedFetch }: ModelsDeps):
     call: async (call) =>
       call.resolved.provider === 'offline'
         ? callOffline(call, offline)
-        : callProvider(call, providerModel(call.resolved, call.credentials, replyWish(call, config))),
+        : callProvider(call, providerModel(call.resolved, call.credentials, replyLimits(call, config))),
     price: (resolved, usage, isRouter) => price(resolved, usage, isRouter),
     reloadPrices() {
       price = createPrices(config.MODEL_PRICES);

@@ -9,7 +9,7 @@ import type { LanguageModel } from 'ai';
 import type { Config } from '../core/config.ts';
 import type { GuardedFetch } from '../egress/egress.ts';
 import { plainFetch } from '../egress/limits.ts';
-import { replyFetch, type ReplyWish } from './reply-limits.ts';
+import { replyFetch, type ReplyLimits } from './reply-limits.ts';
 import { ModelFailure, type ModelCredentials, type ResolvedModel } from './types.ts';
 
 /** A model object of the AI SDK, as opposed to the id of one at its gateway. */
@@ -26,9 +26,9 @@ export const createProviders = (config: Config, guardedFetch?: GuardedFetch) => 
   return (
     { provider, model }: ResolvedModel,
     { anthropicApiKey, openaiApiKey, openaiCompatible }: ModelCredentials,
-    wish: ReplyWish,
+    limits: ReplyLimits,
   ): SdkModel => {
-    const fetch = replyFetch(plain, wish);
+    const fetch = replyFetch(plain, limits);
     switch (provider) {
       case 'anthropic':
         if (!anthropicApiKey) throw missing('ANTHROPIC_API_KEY');
@@ -52,7 +52,7 @@ export const createProviders = (config: Config, guardedFetch?: GuardedFetch) => 
           baseURL: baseUrl,
           apiKey,
           includeUsage: true,
-          fetch: isOperators ? fetch : replyFetch(guardedFetch!, wish),
+          fetch: isOperators ? fetch : replyFetch(guardedFetch!, limits),
         })(model);
       }
       case 'offline':

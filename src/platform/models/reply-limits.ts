@@ -19,21 +19,25 @@ const ANYWAY = { bytes: MB, lineBytes: MB / 2, lines: 10_000, characters: 4_096 
 /** Most a token stands for on average: some are long runs of spaces, but no reply is made of those. */
 const CHARACTERS = 32;
 
-export interface ReplyWish extends Pick<ModelCall, 'maxOutputTokens' | 'timeoutMs'> {
+export interface ReplyLimits extends Pick<ModelCall, 'maxOutputTokens' | 'timeoutMs'> {
   maxReplyBytes: number;
 }
 
-export const replyWish = (
+export const replyLimits = (
   { maxOutputTokens, timeoutMs }: Pick<ModelCall, 'maxOutputTokens' | 'timeoutMs'>,
   { MODEL_MAX_REPLY_MB }: Pick<Config, 'MODEL_MAX_REPLY_MB'>,
-): ReplyWish => ({ maxOutputTokens, timeoutMs, maxReplyBytes: MODEL_MAX_REPLY_MB * MB });
+): ReplyLimits => ({ maxOutputTokens, timeoutMs, maxReplyBytes: MODEL_MAX_REPLY_MB * MB });
 
 /** For a provider of the SDK: each answer, a refusal too, has the limits of what was asked for. */
-export const replyFetch = (fetch: LimitedFetch, wish: ReplyWish): typeof globalThis.fetch =>
+export const replyFetch = (fetch: LimitedFetch, limits: ReplyLimits): typeof globalThis.fetch =>
   ((url: string | URL, init?: RequestInit) =>
-    fetch(url, init, limitsOf(wish, typeof init?.body === 'string' ? init.body.length : 0))) as typeof globalThis.fetch;
+    fetch(
+      url,
+      init,
+      limitsOf(limits, typeof init?.body === 'string' ? init.body.length : 0),
+    )) as typeof globalThis.fetch;
 
-function limitsOf({ maxOutputTokens, timeoutMs, maxReplyBytes }: ReplyWish, requestBytes: number): BodyLimits {
+function limitsOf({ maxOutputTokens, timeoutMs, maxReplyBytes }: ReplyLimits, requestBytes: number): BodyLimits {
   const wanted = ANYWAY.bytes + maxOutputTokens * WIRE_BYTES + requestBytes * REPEATED;
   const maxBytes = Math.min(wanted, maxReplyBytes);
   return {

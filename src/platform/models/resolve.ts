@@ -1,5 +1,5 @@
 /**
- * Which model a run uses, and by which rule. Pure: the same wish and credentials give the same answer, so an operator
+ * Which model a run uses, and by which rule. Pure: the same request and credentials give the same answer, so an operator
  * can tell from the rule in the run's `model_resolved` event why a model was chosen.
  *
  * In order: an enforced agent model; the request's override; `auto`, by the prompt; the agent's default. Without any
@@ -13,7 +13,7 @@ import {
   type KnownModel,
   type ProviderTier,
 } from './catalogue.ts';
-import { ModelFailure, type ModelCredentials, type ModelWish, type ResolvedModel } from './types.ts';
+import { ModelFailure, type ModelCredentials, type ModelRequest, type ResolvedModel } from './types.ts';
 
 export const OFFLINE = { id: 'offline', provider: 'offline', tier: 'offline', contextWindow: 128_000 } as const;
 
@@ -21,8 +21,8 @@ export const OFFLINE = { id: 'offline', provider: 'offline', tier: 'offline', co
 const SHORT_PROMPT = 240;
 const LONG_PROMPT = 6_000;
 
-/** A wish for reasoning asks for depth whatever its length; otherwise the length of the prompt decides. */
-function tierOfPrompt({ prompt, reasoning }: ModelWish): { tier: ProviderTier; rule: string } {
+/** A request for reasoning asks for depth whatever its length; otherwise the length of the prompt decides. */
+function tierOfPrompt({ prompt, reasoning }: ModelRequest): { tier: ProviderTier; rule: string } {
   if (reasoning) return { tier: 'deep', rule: 'auto_reasoning' };
   if (prompt.length >= LONG_PROMPT) return { tier: 'deep', rule: 'auto_long_prompt' };
   if (prompt.length < SHORT_PROMPT) return { tier: 'fast', rule: 'auto_short_prompt' };
@@ -38,21 +38,21 @@ const notConfigured = ({ id, provider }: KnownModel): ModelFailure => {
 };
 
 /** @throws ModelFailure model_not_configured when an enforced or overriding model has no configured provider */
-export function resolveModel(wish: ModelWish, credentials: ModelCredentials): ResolvedModel {
+export function resolveModel(request: ModelRequest, credentials: ModelCredentials): ResolvedModel {
   const providers = configuredProviders(credentials);
-  const enforce = wish.enforce === true;
-  const override = enforce ? undefined : wish.override || undefined;
+  const enforce = request.enforce === true;
+  const override = enforce ? undefined : request.override || undefined;
 
   const choose = ({ id, ...model }: KnownModel | typeof OFFLINE, rule: string): ResolvedModel => ({
     model: id,
     ...model,
     rule,
     enforce,
-    reasoning: wish.reasoning === true,
+    reasoning: request.reasoning === true,
   });
   const isConfigured = ({ provider }: KnownModel) => providers.includes(provider);
   const auto = () => {
-    const { tier, rule } = tierOfPrompt(wish);
+    const { tier, rule } = tierOfPrompt(request);
     return choose(modelOfTier(tier, providers[0]!, credentials), rule);
   };
   /** What was asked for by name is used or refused, never replaced. */
@@ -66,11 +66,11 @@ export function resolveModel(wish: ModelWish, credentials: ModelCredentials): Re
   if (override === OFFLINE.id) return choose(OFFLINE, 'override');
   if (providers.length === 0) return choose(OFFLINE, 'offline');
 
-  const agentModel = wish.defaultModel || wish.model;
+  const agentModel = request.defaultModel || request.model;
   if (enforce && agentModel !== 'auto') return insist(agentModel, 'agent_enforced');
   if (override && override !== 'auto') return insist(override, 'override');
   // An agent with no model of its own to enforce is chosen for, like any other.
-  const isAuto = [override, wish.model, agentModel].includes('auto') || wish.selectionMode === 'auto';
+  const isAuto = [override, request.model, agentModel].includes('auto') || request.selectionMode === 'auto';
   if (isAuto) return auto();
 
   if (agentModel === OFFLINE.id) return choose(OFFLINE, 'agent_default');

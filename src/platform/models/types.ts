@@ -22,7 +22,7 @@ export interface ModelCredentials {
 export type ModelTier = 'fast' | 'standard' | 'deep' | 'offline';
 
 /** What an agent and a request say about the model. */
-export interface ModelWish {
+export interface ModelRequest {
   /** The agent's model id, or `auto`. */
   model: string;
   defaultModel?: string | null;
@@ -110,7 +110,7 @@ export class ModelFailure extends Error {
 
 export interface Models {
   /** @throws ModelFailure model_not_configured when an enforced or overriding model has no configured provider */
-  resolve(wish: ModelWish, credentials: ModelCredentials): ResolvedModel;
+  resolve(request: ModelRequest, credentials: ModelCredentials): ResolvedModel;
   /** @throws ModelFailure; rethrows the abort when `signal` fires */
   call(call: ModelCall): Promise<ModelReply>;
   /** US dollars as a decimal string; null where no price is known. */

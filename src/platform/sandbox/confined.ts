@@ -1,7 +1,7 @@
 /** What a tool's container is made with: no network, no privilege, nothing that it can fill or use up. */
 import type Docker from 'dockerode';
 
-export interface ContainerOrder {
+export interface ContainerSpec {
   image: string;
   /** In the place of the image's own command. */
   argv?: readonly string[];
@@ -25,7 +25,7 @@ const WRITABLE = `rw,nosuid,nodev,size=${FILES_BYTES},uid=65534,gid=65534,mode=7
 const DEADLINE_GRACE_MS = 30_000;
 
 export const confined = (
-  { image, argv, env = {} }: ContainerOrder,
+  { image, argv, env = {} }: ContainerSpec,
   { Config }: Pick<Docker.ImageInspectInfo, 'Config'>,
   { memoryBytes, processes, runtime }: ContainerLimits,
   deadline: number,

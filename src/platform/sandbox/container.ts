@@ -10,7 +10,7 @@ import { newUuid } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import { limitedAgent } from '../egress/limited-agent.ts';
 import type { BodyLimits } from '../egress/limits.ts';
-import { confined, DEADLINE_LABEL, type ContainerLimits, type ContainerOrder } from './confined.ts';
+import { confined, DEADLINE_LABEL, type ContainerLimits, type ContainerSpec } from './confined.ts';
 import { createOutput, tooLong, tooMuchOutput, type ProgramRequest, type ProgramResult } from './program.ts';
 import { SandboxError } from './sandbox-error.ts';
 import type { Slots } from './slots.ts';
@@ -21,7 +21,7 @@ export interface ContainerSandbox {
   /** @returns why this image is not */
   imageProblem(image: string): string | undefined;
   /** @throws SandboxError when it could not start or had to be ended */
-  run(container: ContainerOrder, request: ProgramRequest): Promise<ProgramResult>;
+  run(container: ContainerSpec, request: ProgramRequest): Promise<ProgramResult>;
   /** Removes what is past its deadline, now and each minute. @returns what stops it */
   startSweeping(log: Log): () => void;
 }
@@ -102,7 +102,7 @@ const connect = async (dockerHost: string, limits: BodyLimits): Promise<Docker> 
 
 async function execute(
   engine: (totalMs: number, onExceeded?: BodyLimits['onExceeded']) => Promise<Docker>,
-  order: ContainerOrder,
+  spec: ContainerSpec,
   limits: ContainerLimits,
   { stdin, timeoutMs, signal }: ProgramRequest,
 ): Promise<ProgramResult> {
@@ -119,8 +119,8 @@ async function execute(
   const stopped = AbortSignal.any([signal, stop.signal]);
 
   const work = async (): Promise<number> => {
-    const image = await docker.getImage(order.image).inspect();
-    const container = await docker.createContainer({ name, ...confined(order, image, limits, Date.now() + timeoutMs) });
+    const image = await docker.getImage(spec.image).inspect();
+    const container = await docker.createContainer({ name, ...confined(spec, image, limits, Date.now() + timeoutMs) });
     stopped.throwIfAborted();
     const stream = await container.attach({ stream: true, stdin: true, stdout: true, stderr: true, hijack: true });
     container.modem.demuxStream(stream, sink('stdout'), sink('stderr'));
@@ -145,7 +145,7 @@ async function execute(
     const exitCode = await unless(stopped, working);
     return { exitCode, ...output.texts() };
   } catch (error) {
-    throw signal.aborted || error instanceof SandboxError ? error : explain(error, order.image);
+    throw signal.aborted || error instanceof SandboxError ? error : explain(error, spec.image);
   } finally {
     clearTimeout(timer);
     // It may still be in the making, and be there only after this.

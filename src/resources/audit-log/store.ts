@@ -1,7 +1,7 @@
 /** Queries on the audit log. */
 import { and, count, desc, eq, gt, gte, inArray, lt, or, sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../platform/db/client.ts';
-import { countRows, findPage, type Counted } from '../tallies/store.ts';
+import { countRows, findPage, type Tallied } from '../tallies/store.ts';
 import type { Concern } from '../../platform/http/endpoint.ts';
 import { workspaces } from '../workspaces/table.ts';
 import type { AuditQuery } from './contract.ts';
@@ -71,9 +71,9 @@ export const createAuditStore = (db: Database) => ({
       const { total, from } = window!;
       return { rows: total > offset ? await page(gte(auditLog.id, from), offset) : [], total };
     }
-    const counted: Counted<'audit_log'> = { list: 'audit_log', customerId, filter: { action, actor } };
-    const start = await findPage(db, counted, offset);
+    const tallied: Tallied<'audit_log'> = { list: 'audit_log', customerId, filter: { action, actor } };
+    const start = await findPage(db, tallied, offset);
     const rows = await page(start.below === undefined ? undefined : lt(auditLog.id, start.below), start.offset);
-    return { rows, total: await countRows(db, counted) };
+    return { rows, total: await countRows(db, tallied) };
   },
 });

@@ -30,7 +30,7 @@ export interface ProviderSubscription {
   raw: Record<string, unknown>;
 }
 
-export interface SubscriptionWish {
+export interface SubscriptionRequest {
   customer: BillingCustomer;
   /** The provider's id of the customer. */
   payer: string;
@@ -48,7 +48,7 @@ type SubscriptionOutcome =
   /** Where the caller leaves a payment method; then it is to be asked again. */
   | { checkoutUrl: string };
 
-interface CheckoutWish {
+interface CheckoutRequest {
   /** The provider's id of the customer, where there is one. */
   payer: string | undefined;
   customerId: string;
@@ -67,8 +67,8 @@ export interface BillingProvider {
   createCustomer(customer: BillingCustomer): Promise<string>;
   /** Undefined for one that does not exist or is not sold any more. */
   findPlan(planId: string): Promise<ProviderPlan | undefined>;
-  subscribe(wish: SubscriptionWish): Promise<SubscriptionOutcome>;
-  checkout(wish: CheckoutWish): Promise<{ sessionId: string; url: string }>;
+  subscribe(request: SubscriptionRequest): Promise<SubscriptionOutcome>;
+  checkout(request: CheckoutRequest): Promise<{ sessionId: string; url: string }>;
 }
 
 /** How a deployment bills: `internal_noop` has nobody to ask. */

@@ -10,7 +10,7 @@ import { newUuid } from '../../platform/core/ids.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { bodyLimitIn, plainFetch } from '../../platform/egress/limits.ts';
 import { CURRENCIES } from './model.ts';
-import type { BillingProvider, ProviderPlan, ProviderSubscription, SubscriptionWish } from './provider.ts';
+import type { BillingProvider, ProviderPlan, ProviderSubscription, SubscriptionRequest } from './provider.ts';
 
 /** An invoice is to be paid within so many days. */
 const DAYS_UNTIL_DUE = 7;
@@ -58,15 +58,15 @@ export function createStripeProvider(secretKey: string, settings: StripeSettings
 
     findPlan: (planId) => ask((stripe) => findPlan(stripe, planId)),
 
-    subscribe: (wish) =>
+    subscribe: (request) =>
       ask(async (stripe) => {
-        const current = await currentSubscription(stripe, wish);
-        if (wish.price.currency === 'USD' && !(await hasPaymentMethod(stripe, wish.payer)))
-          return leaveCard(stripe, wish);
-        const options = { idempotencyKey: `subscribe:${wish.attempt}` };
+        const current = await currentSubscription(stripe, request);
+        if (request.price.currency === 'USD' && !(await hasPaymentMethod(stripe, request.payer)))
+          return leaveCard(stripe, request);
+        const options = { idempotencyKey: `subscribe:${request.attempt}` };
         const changed = {
           expand: [INVOICE],
-          metadata: { customer_id: wish.customer.customerId, plan_id: wish.planId },
+          metadata: { customer_id: request.customer.customerId, plan_id: request.planId },
           collection_method: 'send_invoice' as const,
           days_until_due: DAYS_UNTIL_DUE,
         };
@@ -76,19 +76,19 @@ export function createStripeProvider(secretKey: string, settings: StripeSettings
                 current.id,
                 {
                   ...changed,
-                  ...billingOf(current, wish.price.id),
-                  items: [{ id: current.items.data[0]?.id ?? '', price: wish.price.id }],
+                  ...billingOf(current, request.price.id),
+                  items: [{ id: current.items.data[0]?.id ?? '', price: request.price.id }],
                 },
                 options,
               )
             : await stripe.subscriptions.create(
-                { ...changed, customer: wish.payer, items: [{ price: wish.price.id }] },
+                { ...changed, customer: request.payer, items: [{ price: request.price.id }] },
                 options,
               );
           return { change: current ? 'updated' : 'created', subscription: asSubscription(subscription) };
         } catch (error) {
           if (!wantsPaymentMethod(error)) throw error;
-          return leaveCard(stripe, wish);
+          return leaveCard(stripe, request);
         }
       }),
 
@@ -155,7 +155,7 @@ async function findPlan(stripe: Client, planId: string): Promise<ProviderPlan | 
  * The subscription that is to be changed: the one on record, or one that an attempt made which broke off before it was
  * recorded. Without this look the next attempt would make a second one.
  */
-async function currentSubscription(stripe: Client, { current, payer, customer }: SubscriptionWish) {
+async function currentSubscription(stripe: Client, { current, payer, customer }: SubscriptionRequest) {
   if (current) {
     const recorded = await stripe.subscriptions.retrieve(current, { expand: [INVOICE] }).catch(undefinedWhereMissing);
     if (recorded && LIVING.includes(recorded.status)) return recorded;
@@ -168,7 +168,7 @@ async function currentSubscription(stripe: Client, { current, payer, customer }:
 const hasPaymentMethod = async (stripe: Client, payer: string): Promise<boolean> =>
   (await stripe.customers.listPaymentMethods(payer, { limit: 1 })).data.length > 0;
 
-async function leaveCard(stripe: Client, { payer, price, returnUrl, attempt }: SubscriptionWish) {
+async function leaveCard(stripe: Client, { payer, price, returnUrl, attempt }: SubscriptionRequest) {
   const session = await stripe.checkout.sessions.create(
     {
       mode: 'setup',

@@ -14,7 +14,7 @@ import { behindOf, takeDue, type Queue, type Turn } from '../../platform/db/in-t
 import { START_AGAIN_MS } from '../../platform/temporal/starting.ts';
 import { unlessTaken } from '../../platform/db/taken.ts';
 import { artifacts, projects } from '../projects/table.ts';
-import { belowPlace, countRows, findPage, type Counted } from '../tallies/store.ts';
+import { belowPlace, countRows, findPage, type Tallied } from '../tallies/store.ts';
 import { PAUSE_AFTER_MS } from '../webhook-subscriptions/model.ts';
 import { workspaces } from '../workspaces/table.ts';
 import type { DeliveryQuery, DeliveryRow } from './contract.ts';
@@ -229,12 +229,12 @@ export const createDestinationStore = (db: Database, { pauseAfterMs = PAUSE_AFTE
       }),
 
     async listDeliveries(customerId: string, { limit, offset, status, destination_id }: DeliveryQuery) {
-      const counted: Counted<'output_deliveries'> = {
+      const tallied: Tallied<'output_deliveries'> = {
         list: 'output_deliveries',
         customerId,
         filter: { status, destination_id },
       };
-      const start = await findPage(db, counted, offset);
+      const start = await findPage(db, tallied, offset);
       const page = db.orm
         .select({ id: outputDeliveries.id })
         .from(outputDeliveries)
@@ -253,7 +253,7 @@ export const createDestinationStore = (db: Database, { pauseAfterMs = PAUSE_AFTE
       const data = await log()
         .where(sql`${outputDeliveries.id} in ${page}`)
         .orderBy(desc(outputDeliveries.id));
-      return { data, total: await countRows(db, counted) };
+      return { data, total: await countRows(db, tallied) };
     },
 
     getDelivery,

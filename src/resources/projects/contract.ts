@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { Timestamp, Usd } from '../../platform/http/schemas.ts';
-import { CASCADE_MODES, GATE_KINDS, ROLES, STEP_KINDS } from '../templates/model.ts';
+import { CASCADE_MODES, GATE_KINDS, STEP_ROLES, STEP_KINDS } from '../templates/model.ts';
 import {
   ATTEMPT_REASONS,
   ATTEMPT_STATUSES,
@@ -78,7 +78,7 @@ export const Subtask = z
     step_slug: z.string(),
     title: z.string(),
     kind: z.enum(STEP_KINDS),
-    role: z.enum(ROLES),
+    role: z.enum(STEP_ROLES),
     assignee: z.string().nullable(),
     status: z.enum(TASK_STATUSES),
     instructions: z.string().nullable(),

@@ -5,7 +5,7 @@
 import type { Log } from '../../platform/core/log.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
 import { createRounds } from '../../platform/temporal/rounds.ts';
-import { whereaboutsOf } from '../../platform/temporal/whereabouts.ts';
+import { workflowState } from '../../platform/temporal/workflow-state.ts';
 import { phaseLostSignal, recheckSignal } from '../../../workflows/project/messages.ts';
 import { phaseWorkflowId, projectWorkflowId } from './model.ts';
 import type { ProjectStarter } from './start.ts';
@@ -24,7 +24,7 @@ export function createLostProjects(deps: LostProjectsDependencies, olderThanMs: 
   const { temporal, store, startAgain, log } = deps;
 
   async function settle({ id, phases, isIdle }: CheckedProject): Promise<void> {
-    const found = await whereaboutsOf(temporal, projectWorkflowId(id));
+    const found = await workflowState(temporal, projectWorkflowId(id));
     if (found === 'running') {
       await settlePhases(id, phases);
       if (isIdle) await wake(id);
@@ -44,7 +44,7 @@ export function createLostProjects(deps: LostProjectsDependencies, olderThanMs: 
   /** A phase reports to its project, but one that was ended by hand after the project continued as new does not. */
   async function settlePhases(id: string, phases: CheckedProject['phases']): Promise<void> {
     for (const phase of phases) {
-      const found = await whereaboutsOf(temporal, phaseWorkflowId(id, phase.slug, phase.iteration));
+      const found = await workflowState(temporal, phaseWorkflowId(id, phase.slug, phase.iteration));
       if (found === 'running') continue;
       log.warn({ project_id: id, phase: phase.slug, found }, 'a phase was not where its record says');
       await temporal.client.workflow.getHandle(projectWorkflowId(id)).signal(phaseLostSignal, phase);

@@ -1,5 +1,5 @@
 /** Words and rules of projects. Pure: the workflows use it too. */
-import type { GateKind, JsonSchema, Role, StepKind } from '../templates/model.ts';
+import type { GateKind, JsonSchema, StepRole, StepKind } from '../templates/model.ts';
 
 export const PROJECT_STATUSES = ['planning', 'active', 'paused', 'completed', 'abandoned'] as const;
 export type ProjectStatus = (typeof PROJECT_STATUSES)[number];
@@ -172,7 +172,7 @@ export interface StepRef {
   subtaskId: string;
   slug: string;
   kind: StepKind;
-  role: Role;
+  role: StepRole;
   status: TaskStatus;
   /** Positions of the steps it waits for. */
   dependsOn: number[];

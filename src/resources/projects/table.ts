@@ -19,7 +19,7 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core';
 import { createdAt, instant, startDue, usd } from '../../platform/db/columns.ts';
-import { CASCADE_MODES, GATE_KINDS, ROLES, STEP_KINDS, type JsonSchema } from '../templates/model.ts';
+import { CASCADE_MODES, GATE_KINDS, STEP_ROLES, STEP_KINDS, type JsonSchema } from '../templates/model.ts';
 import { workspaces } from '../workspaces/table.ts';
 import {
   ATTEMPT_REASONS,
@@ -43,7 +43,7 @@ export const taskStatus = pgEnum('task_status', TASK_STATUSES);
 export const taskKind = pgEnum('task_kind', TASK_KINDS);
 export const cascadeMode = pgEnum('cascade_mode', CASCADE_MODES);
 export const stepKind = pgEnum('step_kind', STEP_KINDS);
-export const stepRole = pgEnum('step_role', ROLES);
+export const stepRole = pgEnum('step_role', STEP_ROLES);
 export const gateKind = pgEnum('gate_kind', GATE_KINDS);
 export const attemptStatus = pgEnum('attempt_status', ATTEMPT_STATUSES);
 export const attemptReason = pgEnum('attempt_reason', ATTEMPT_REASONS);

@@ -2,7 +2,7 @@
 import { and, count, desc, eq } from 'drizzle-orm';
 import type { Database } from '../../platform/db/client.ts';
 import { runArtifacts, runs } from '../runs/table.ts';
-import { belowPlace, countRows, findPage, type Counted } from '../tallies/store.ts';
+import { belowPlace, countRows, findPage, type Tallied } from '../tallies/store.ts';
 
 export type RunArtifactStore = ReturnType<typeof createRunArtifactStore>;
 export type RunArtifactRow = Awaited<ReturnType<RunArtifactStore['list']>>['rows'][number];
@@ -38,9 +38,9 @@ export const createRunArtifactStore = (db: Database) => ({
       run_id === undefined ? undefined : eq(runArtifacts.runId, run_id),
       agent === undefined ? undefined : eq(runArtifacts.agent, agent),
     );
-    const counted: Counted<'run_artifacts'> = { list: 'run_artifacts', customerId, filter: { agent } };
+    const tallied: Tallied<'run_artifacts'> = { list: 'run_artifacts', customerId, filter: { agent } };
     // One run has few.
-    const start = run_id === undefined ? await findPage(db, counted, offset) : { below: undefined, offset };
+    const start = run_id === undefined ? await findPage(db, tallied, offset) : { below: undefined, offset };
     const rows = await db.orm
       .select(columns)
       .from(runArtifacts)
@@ -48,7 +48,7 @@ export const createRunArtifactStore = (db: Database) => ({
       .orderBy(desc(runArtifacts.id))
       .limit(limit)
       .offset(start.offset);
-    if (run_id === undefined) return { rows, total: await countRows(db, counted) };
+    if (run_id === undefined) return { rows, total: await countRows(db, tallied) };
     const [ofRun] = await db.orm.select({ total: count() }).from(runArtifacts).where(where);
     return { rows, total: ofRun!.total };
   },

@@ -5,7 +5,7 @@
 import type { Log } from '../../platform/core/log.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
 import { createRounds } from '../../platform/temporal/rounds.ts';
-import { whereaboutsOf, type Whereabouts } from '../../platform/temporal/whereabouts.ts';
+import { workflowState, type WorkflowState } from '../../platform/temporal/workflow-state.ts';
 import { runWorkflowId } from './model.ts';
 import type { RunService } from './service.ts';
 import type { RunStore } from './store/index.ts';
@@ -31,7 +31,7 @@ export function createLostRuns(deps: LostRunsDependencies, olderThanMs: number) 
   }
 
   async function settle(run: CheckedRun): Promise<void> {
-    const found = await whereaboutsOf(temporal, runWorkflowId(run.id));
+    const found = await workflowState(temporal, runWorkflowId(run.id));
     const verdict = verdictOn(run, found);
     if (verdict === 'leave') return;
     log.warn({ run_id: run.id, found, verdict }, 'a run was not where its record says');
@@ -61,7 +61,7 @@ export function createLostRuns(deps: LostRunsDependencies, olderThanMs: number) 
 
 type Verdict = 'leave' | 'cancel' | 'end as cancelled' | 'end as failed' | 'start again';
 
-function verdictOn({ owner }: CheckedRun, found: Whereabouts): Verdict {
+function verdictOn({ owner }: CheckedRun, found: WorkflowState): Verdict {
   // Nobody would take what it has to say.
   if (owner === 'over') return found === 'running' ? 'cancel' : 'end as cancelled';
   switch (found) {

@@ -115,7 +115,7 @@ export const createRunService = (deps: RunServiceDependencies) => {
   }
 
   /** Tells a run that waits in a conversation that its turn has come. */
-  async function goAhead(runId: string): Promise<void> {
+  async function giveGoAhead(runId: string): Promise<void> {
     await temporal.client.workflow
       .getHandle(runWorkflowId(runId))
       .signal(goAheadSignal)
@@ -127,7 +127,7 @@ export const createRunService = (deps: RunServiceDependencies) => {
 
   return {
     start,
-    goAhead,
+    giveGoAhead,
 
     /** A chore. */
     startLost: createLostStarts({
@@ -191,7 +191,9 @@ export const createRunService = (deps: RunServiceDependencies) => {
       // would still come of it finds it ended.
       const { status, after } = found(await store.endRun(runId, { status: 'cancelled' }));
       if (after.nextRunId) {
-        await goAhead(after.nextRunId).catch((err: unknown) => log.warn({ err }, 'the next run will look for itself'));
+        await giveGoAhead(after.nextRunId).catch((err: unknown) =>
+          log.warn({ err }, 'the next run will look for itself'),
+        );
       }
       if (status !== 'cancelled') throw new Problem('run_not_in_flight');
       return { run_id: runId, status };

@@ -11,7 +11,7 @@ import { Problem } from '../../platform/core/problem.ts';
 import { notFound } from '../../platform/http/app.ts';
 import { answering, fromHere, privately, sendPage } from '../../platform/http/pages.ts';
 import { browserOf, knownOf, sessionOf, ticketOf } from './browser.ts';
-import { createKnown } from './known.ts';
+import { createKnown } from './known-browsers.ts';
 import { ownPath } from './model.ts';
 import { codePage, emailPage, linkPage, noticePage, signedInPage, signedOutPage, workspacePage } from './pages.ts';
 import type { SignInOutcome, SignInService } from './service.ts';

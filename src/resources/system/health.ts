@@ -2,14 +2,14 @@
 import type { Log } from '../../platform/core/log.ts';
 import { orAfter } from '../../platform/temporal/problems.ts';
 import { overall } from './model.ts';
-import { PATIENCE_MS, type Finding, type Probe } from './probes.ts';
+import { PATIENCE_MS, type ProbeResult, type Probe } from './probes.ts';
 
-const SILENT: Finding = { status: 'down', detail: `did not answer within ${PATIENCE_MS / 1_000} s` };
+const SILENT: ProbeResult = { status: 'down', detail: `did not answer within ${PATIENCE_MS / 1_000} s` };
 
 export function createHealth(probes: Readonly<Record<string, Probe>>, log: Log) {
   async function examine(name: string, probe: Probe) {
     const begunAt = performance.now();
-    const finding = probe().catch((err: unknown): Finding => {
+    const finding = probe().catch((err: unknown): ProbeResult => {
       log.warn({ part: name, err }, 'a part of the deployment does not answer');
       return { status: 'down', detail: 'does not answer' };
     });

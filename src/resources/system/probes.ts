@@ -14,13 +14,13 @@ import { areQueuesSplit, queueName, QUEUES, type Queue } from '../../platform/te
 import type { Health } from './model.ts';
 import type { SystemStore } from './store.ts';
 
-export interface Finding {
+export interface ProbeResult {
   status: Health;
   detail?: string;
 }
 
 /** Throws where the part does not answer. */
-export type Probe = () => Promise<Finding>;
+export type Probe = () => Promise<ProbeResult>;
 
 interface ProbeDependencies {
   store: Pick<SystemStore, 'ping'>;

@@ -7,7 +7,7 @@ import type { AnyPgColumn } from 'drizzle-orm/pg-core';
 import { firstUuid } from '../../platform/core/ids.ts';
 import type { Database } from '../../platform/db/client.ts';
 
-/** The lists that are counted, each with what it can be filtered by, in the order of the migration. */
+/** The lists that are tallied, each with what it can be filtered by, in the order of the migration. */
 const DIMS = {
   runs: ['agent', 'transport'],
   /** Of those that have ended, with what they cost. */
@@ -23,10 +23,10 @@ const DIMS = {
   chat_threads: [],
   memory_entries: ['agent', 'type', 'scope'],
 } as const satisfies Record<string, readonly string[]>;
-type CountedList = keyof typeof DIMS;
+type TalliedList = keyof typeof DIMS;
 
 /** Of one workspace, and of what its list is filtered by. */
-export interface Counted<L extends CountedList = CountedList> {
+export interface Tallied<L extends TalliedList = TalliedList> {
   list: L;
   /** Or the column that has it. */
   customerId: string | SQL;
@@ -36,26 +36,26 @@ export interface Counted<L extends CountedList = CountedList> {
 /** The longest stretches; there are as many as the list is long, by 2^30 places. */
 const LONGEST = sql.raw('5');
 
-const wantedBy = <L extends CountedList>({ list, filter = {} }: Counted<L>): (string | null)[] =>
+const wantedBy = <L extends TalliedList>({ list, filter = {} }: Tallied<L>): (string | null)[] =>
   DIMS[list].map((name) => {
     const value = (filter as Record<string, string | number | undefined>)[name];
     return value === undefined ? null : String(value);
   });
 
 /** `(dims, rows, usd)`, several of the same dims: what a statement of its own sums up. */
-export function countsOf<L extends CountedList>(counted: Counted<L>): SQL {
-  const matching = wantedBy(counted).map((value, i) =>
+export function countsOf<L extends TalliedList>(tallied: Tallied<L>): SQL {
+  const matching = wantedBy(tallied).map((value, i) =>
     value === null ? sql`` : sql`and dims[${sql.raw(String(i + 1))}] = ${value}`,
   );
-  const ofList = sql`list = ${counted.list} and customer_id = ${counted.customerId} ${sql.join(matching, sql` `)}`;
+  const ofList = sql`list = ${tallied.list} and customer_id = ${tallied.customerId} ${sql.join(matching, sql` `)}`;
   return sql`(
     select dims, rows, usd from tallies where level = ${LONGEST} and ${ofList}
     union all select dims, rows, usd from tally_deltas where ${ofList})`;
 }
 
-export async function countRows<L extends CountedList>(db: Database, counted: Counted<L>): Promise<number> {
+export async function countRows<L extends TalliedList>(db: Database, tallied: Tallied<L>): Promise<number> {
   const [row] = await db.rows<{ total: number }>(
-    sql`select coalesce(sum(c.rows), 0)::float8 as total from ${countsOf(counted)} c`,
+    sql`select coalesce(sum(c.rows), 0)::float8 as total from ${countsOf(tallied)} c`,
   );
   return row!.total;
 }
@@ -71,15 +71,15 @@ interface PageStart {
 }
 
 /** Where a page begins, so that no row before it is walked over: a place in the list's order, and what is left of the offset. */
-export async function findPage<L extends CountedList>(
+export async function findPage<L extends TalliedList>(
   db: Database,
-  counted: Counted<L>,
+  tallied: Tallied<L>,
   offset: number,
 ): Promise<PageStart> {
   if (offset < FAR) return { below: undefined, offset };
   const [row] = await db.rows<{ below: number; rest: number }>(sql`
     select below::float8 as below, rest::float8 as rest
-    from seek_tally(${counted.list}, ${counted.customerId}, ${sql.param(wantedBy(counted))}::text[], ${offset}::bigint)`);
+    from seek_tally(${tallied.list}, ${tallied.customerId}, ${sql.param(wantedBy(tallied))}::text[], ${offset}::bigint)`);
   return { below: row!.below, offset: row!.rest };
 }
 

@@ -12,7 +12,7 @@ import {
   GATE_KINDS,
   MAX_PHASES,
   MAX_STEPS,
-  ROLES,
+  STEP_ROLES,
   STEP_KINDS,
   TEMPLATE_STATUSES,
   type AttemptedKind,
@@ -48,7 +48,7 @@ const Step = z
   .strictObject({
     step_slug: Slug,
     kind: z.enum(STEP_KINDS),
-    role: z.enum(ROLES).optional().describe('By default `gatekeeper` for a gate, `producer` for anything else'),
+    role: z.enum(STEP_ROLES).optional().describe('By default `gatekeeper` for a gate, `producer` for anything else'),
     title: text(200).optional(),
     depends_on: z.array(Slug).max(MAX_STEPS).optional().describe('Steps of this phase; by default the one before'),
     assignee: text(200).optional().describe('Slug of the agent, or name of the built-in action'),

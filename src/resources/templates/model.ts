@@ -5,8 +5,8 @@ export type StepKind = (typeof STEP_KINDS)[number];
 /** Those that are tried; a gate waits. */
 export type AttemptedKind = Exclude<StepKind, 'gate'>;
 
-export const ROLES = ['producer', 'reviewer', 'tester', 'assembler', 'gatekeeper', 'utility'] as const;
-export type Role = (typeof ROLES)[number];
+export const STEP_ROLES = ['producer', 'reviewer', 'tester', 'assembler', 'gatekeeper', 'utility'] as const;
+export type StepRole = (typeof STEP_ROLES)[number];
 
 export const GATE_KINDS = ['human', 'webhook', 'schedule', 'pipeline_dep'] as const;
 export type GateKind = (typeof GATE_KINDS)[number];
@@ -28,7 +28,7 @@ export type JsonSchema = Record<string, unknown>;
 export interface StepSpec {
   step_slug: string;
   kind: StepKind;
-  role: Role;
+  role: StepRole;
   title?: string | undefined;
   /** Steps of the same phase; by default the one before. */
   depends_on?: string[] | undefined;
@@ -107,7 +107,7 @@ export function artifactStep(steps: readonly StepSpec[]): StepSpec | undefined {
 }
 
 /** Reviewers and testers decide whether the work of a producer goes on. */
-export const isJudge = (role: Role): boolean => role === 'reviewer' || role === 'tester';
+export const isJudge = (role: StepRole): boolean => role === 'reviewer' || role === 'tester';
 
 /** The reply of a reviewer whose step asks for no other shape. */
 const REVIEW_SCHEMA: JsonSchema = {

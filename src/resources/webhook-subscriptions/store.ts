@@ -10,7 +10,7 @@ import { found, type Database } from '../../platform/db/client.ts';
 import { behindOf, takeDue, type Queue, type Turn } from '../../platform/db/in-turn.ts';
 import { START_AGAIN_MS } from '../../platform/temporal/starting.ts';
 import { Problem } from '../../platform/core/problem.ts';
-import { belowPlace, countRows, findPage, type Counted } from '../tallies/store.ts';
+import { belowPlace, countRows, findPage, type Tallied } from '../tallies/store.ts';
 import { workspaces } from '../workspaces/table.ts';
 import type { DeliveryQuery, DeliveryRow } from './contract.ts';
 import { ALL_EVENTS, PAUSE_AFTER_MS, type DeliveryRef, type DeliveryStatus, type WebhookEvent } from './model.ts';
@@ -337,12 +337,12 @@ export const createWebhookStore = (db: Database, { pauseAfterMs = PAUSE_AFTER_MS
     },
 
     async listDeliveries(customerId: string, { limit, offset, status, endpoint }: DeliveryQuery) {
-      const counted: Counted<'webhook_deliveries'> = {
+      const tallied: Tallied<'webhook_deliveries'> = {
         list: 'webhook_deliveries',
         customerId,
         filter: { status, endpoint },
       };
-      const start = await findPage(db, counted, offset);
+      const start = await findPage(db, tallied, offset);
       const page = db.orm
         .select({ id: webhookDeliveries.id })
         .from(webhookDeliveries)
@@ -361,7 +361,7 @@ export const createWebhookStore = (db: Database, { pauseAfterMs = PAUSE_AFTER_MS
       const data = await log()
         .where(sql`${webhookDeliveries.id} in ${page}`)
         .orderBy(desc(webhookDeliveries.id));
-      return { data, total: await countRows(db, counted) };
+      return { data, total: await countRows(db, tallied) };
     },
 
     getDelivery,

@@ -1,19 +1,23 @@
 import { expect, test } from '@jest/globals';
 import { configuredProviders, modelOfTier } from '../../../src/platform/models/catalogue.ts';
 import { resolveModel } from '../../../src/platform/models/resolve.ts';
-import type { ModelCredentials, ModelWish } from '../../../src/platform/models/types.ts';
+import type { ModelCredentials, ModelRequest } from '../../../src/platform/models/types.ts';
 
 const none: ModelCredentials = {};
 const anthropic: ModelCredentials = { anthropicApiKey: 'key' };
 const openai: ModelCredentials = { openaiApiKey: 'key' };
 const compatible: ModelCredentials = { openaiCompatible: { baseUrl: 'http://localhost/v1', model: 'gpt-oss-20b' } };
 
-const wish = (given: Partial<ModelWish> = {}): ModelWish => ({ model: 'claude-sonnet-5', prompt: 'hello', ...given });
+const wish = (given: Partial<ModelRequest> = {}): ModelRequest => ({
+  model: 'claude-sonnet-5',
+  prompt: 'hello',
+  ...given,
+});
 const middling = 'x'.repeat(1_000);
 const long = 'x'.repeat(10_000);
 
 // Guards: the precedence of the rules, from an enforced model down to the fallback.
-test.each<[string, Partial<ModelWish>, ModelCredentials, Record<string, unknown>]>([
+test.each<[string, Partial<ModelRequest>, ModelCredentials, Record<string, unknown>]>([
   [
     "the agent's model",
     {},
@@ -125,7 +129,7 @@ test.each<[string, Partial<ModelWish>, ModelCredentials, Record<string, unknown>
 });
 
 // Guards: what was asked for by name is refused, not silently replaced, and the refusal says what to set.
-test.each<[string, Partial<ModelWish>]>([
+test.each<[string, Partial<ModelRequest>]>([
   ['an override', { override: 'gpt-6-sol' }],
   ['an enforced model', { model: 'gpt-6-sol', enforce: true }],
 ])('refuses %s whose provider is not configured', (_, given) => {

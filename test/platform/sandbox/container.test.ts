@@ -1,7 +1,7 @@
 /** Container tools: what the engine is asked, on a small engine over a real socket; what containers can do, on a real one. */
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { createLog } from '../../../src/platform/core/log.ts';
-import type { ContainerOrder } from '../../../src/platform/sandbox/confined.ts';
+import type { ContainerSpec } from '../../../src/platform/sandbox/confined.ts';
 import { createContainerSandbox } from '../../../src/platform/sandbox/container.ts';
 import { DEADLINE_LABEL } from '../../../src/platform/sandbox/confined.ts';
 import { SandboxError } from '../../../src/platform/sandbox/sandbox-error.ts';
@@ -19,7 +19,7 @@ const sandboxAt = (dockerHost: string, more: Partial<Parameters<typeof createCon
   createContainerSandbox({ ...settings, slots: createSlots(20), dockerHost, ...more });
 const runIn = (
   sandbox: ReturnType<typeof sandboxAt>,
-  order: ContainerOrder,
+  order: ContainerSpec,
   { stdin = '', timeoutMs = 5_000, signal = never } = {},
 ) => sandbox.run(order, { stdin, timeoutMs, owner: 'acc_acme', signal });
 

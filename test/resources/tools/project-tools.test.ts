@@ -5,7 +5,7 @@ import { newRunId, newUuid } from '../../../src/platform/core/ids.ts';
 import { Problem } from '../../../src/platform/core/problem.ts';
 import { createAttachmentStore } from '../../../src/resources/attachments/store.ts';
 import { attachments } from '../../../src/resources/attachments/table.ts';
-import { createProjectReader } from '../../../src/resources/projects/store/for-tools.ts';
+import { createProjectReader } from '../../../src/resources/projects/store/project-reader.ts';
 import { artifacts } from '../../../src/resources/projects/table.ts';
 import { checkArguments, schemaProblem } from '../../../src/resources/tools/arguments.ts';
 import { createBuiltinTools } from '../../../src/resources/tools/builtin/index.ts';

@@ -67,8 +67,8 @@ export const createSubscribe = ({ billing, planIds, returnBase, store, lease, lo
         if (!plan) throw new Problem('plan_not_found', `plan ${planId} not found`);
         const price = plan.prices[currency];
         if (!price) throw new Problem('plan_has_no_price', `plan ${planId} has no active ${currency} price`);
-        const wish = { customer, payer, planId, price, current, attempt, returnUrl: returnBase };
-        const outcome = await provider.subscribe(wish);
+        const request = { customer, payer, planId, price, current, attempt, returnUrl: returnBase };
+        const outcome = await provider.subscribe(request);
         if ('checkoutUrl' in outcome) {
           return { ok: false as const, payment_method_required: true as const, checkout_url: outcome.checkoutUrl };
         }

@@ -55,8 +55,8 @@ export const createWalletStore = (db: Database) => {
 
     /** The ledger, newest first. */
     async list(customerId: string, { limit, offset }: { limit: number; offset: number }) {
-      const counted = { list: 'wallet_ledger', customerId } as const;
-      const start = await findPage(db, counted, offset);
+      const tallied = { list: 'wallet_ledger', customerId } as const;
+      const start = await findPage(db, tallied, offset);
       const rows = await db.orm
         .select(LEDGER_ROW)
         .from(walletLedger)
@@ -69,7 +69,7 @@ export const createWalletStore = (db: Database) => {
         .orderBy(desc(walletLedger.id))
         .limit(limit)
         .offset(start.offset);
-      return { rows, total: await countRows(db, counted) };
+      return { rows, total: await countRows(db, tallied) };
     },
 
     /** All the credit that was ever bought, in millionths of a dollar. */

@@ -2,7 +2,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
 import type { ProjectInput } from '../../../../workflows/project/messages.ts';
-import { countRows, findPage, type Counted } from '../../tallies/store.ts';
+import { countRows, findPage, type Tallied } from '../../tallies/store.ts';
 import type { ArtifactRow, AttemptRow, ProjectRow, SubtaskRow, TaskRow } from '../contract.ts';
 import type { BoardPhase, ProjectStatus } from '../model.ts';
 
@@ -52,12 +52,12 @@ export async function listProjects(
   { status, workflowSlug }: ProjectFilter,
   { limit, offset }: { limit: number; offset: number },
 ) {
-  const counted: Counted<'projects'> = {
+  const tallied: Tallied<'projects'> = {
     list: 'projects',
     customerId,
     filter: { status, workflow_slug: workflowSlug },
   };
-  const start = await findPage(db, counted, offset);
+  const start = await findPage(db, tallied, offset);
   // The page is taken before anything is looked up for its rows: those that an offset leaves out cost nothing.
   const rows = await db.rows<ProjectRow>(sql`
     select ${PROJECT} from (
@@ -67,7 +67,7 @@ export async function listProjects(
         ${start.below === undefined ? sql`` : sql`and p.seq < ${start.below}::bigint`}
       order by p.seq desc limit ${limit} offset ${start.offset}) p
     order by p.seq desc`);
-  return { rows, total: await countRows(db, counted) };
+  return { rows, total: await countRows(db, tallied) };
 }
 
 export async function findProject(db: Database, customerId: string, projectId: string) {

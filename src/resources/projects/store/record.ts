@@ -31,7 +31,7 @@ export async function lockProject(db: Database, projectId: string): Promise<Lock
   return found(row);
 }
 
-export interface ProjectEvent {
+export interface NewProjectEvent {
   topic: Topic;
   taskId?: string | null;
   subtaskId?: string | null;
@@ -49,13 +49,13 @@ type ProjectRef = Pick<LockedProject, 'id' | 'customerId'>;
 export async function noteProjectEvents(
   db: Database,
   project: ProjectRef,
-  events: readonly ProjectEvent[],
+  events: readonly NewProjectEvent[],
 ): Promise<void> {
   if (events.length > 0) await db.rows(insertEvents(project, events));
 }
 
 /** The same as a part of a larger statement. */
-export function insertEvents({ id, customerId }: ProjectRef, events: readonly ProjectEvent[]): SQL {
+export function insertEvents({ id, customerId }: ProjectRef, events: readonly NewProjectEvent[]): SQL {
   const rows = events.map(({ topic, taskId, subtaskId, attemptNumber, level, actor = SYSTEM, payload = {} }) => ({
     topic,
     taskId,

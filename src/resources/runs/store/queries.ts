@@ -1,7 +1,7 @@
 /** What readers ask of runs. Every query takes the workspace; none joins events, whose summary is on the run's row. */
 import { and, asc, count, desc, eq, gte, lt, sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
-import { countRows, countsOf, findPage, type Counted } from '../../tallies/store.ts';
+import { countRows, countsOf, findPage, type Tallied } from '../../tallies/store.ts';
 import { runEvents, runs } from '../table.ts';
 import { giveBack } from './budgets.ts';
 
@@ -56,10 +56,10 @@ export async function listRuns(
       total: window!.total,
     };
   }
-  const counted: Counted<'runs'> = { list: 'runs', customerId, filter: { agent, transport } };
-  const start = await findPage(db, counted, offset);
+  const tallied: Tallied<'runs'> = { list: 'runs', customerId, filter: { agent, transport } };
+  const start = await findPage(db, tallied, offset);
   const rows = await page(start.below === undefined ? undefined : lt(runs.seq, start.below), start.offset);
-  return { rows, total: await countRows(db, counted) };
+  return { rows, total: await countRows(db, tallied) };
 }
 
 /** The run as the live registry has it: gone once it ended longer than the time to live ago. */

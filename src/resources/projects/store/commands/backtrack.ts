@@ -12,7 +12,7 @@ import {
   type CascadePlan,
   type PhaseChange,
 } from '../../model.ts';
-import { noteProjectEvents, type LockedProject, type ProjectEvent } from '../record.ts';
+import { noteProjectEvents, type LockedProject, type NewProjectEvent } from '../record.ts';
 import { skipSteps } from './steps.ts';
 
 export interface Phase extends CascadePhase {
@@ -73,7 +73,7 @@ export async function cascadeFrom(
   const underWay = among(plan.rerun).filter(({ status }) => isInFlight(status));
   await db.rows(sql`update tasks set on_end = 'rerun' where id = any(${sql.param(idsOf(underWay))}::uuid[])`);
   await spare(db, among(plan.skipped), plan.reached);
-  const events: ProjectEvent[] = stale.map(({ taskId, slug }) => ({
+  const events: NewProjectEvent[] = stale.map(({ taskId, slug }) => ({
     topic: 'task_stale',
     taskId,
     actor,

@@ -14,7 +14,7 @@ import {
 import { updateTaskStatus } from '../engine/open.ts';
 import { noteProjectEvents, pauseLocked, type LockedProject } from '../record.ts';
 import { activate } from './command.ts';
-import { downstreamOf, listSteps, producerBefore, sendBack, skipSteps, type Step } from './steps.ts';
+import { downstreamOf, listSteps, producerBefore, resetSteps, skipSteps, type Step } from './steps.ts';
 
 export interface Gate {
   id: string;
@@ -139,5 +139,5 @@ async function sendToProducer(
   await noteProjectEvents(db, project, [
     { topic: 'review_feedback_recorded', taskId: gate.taskId, subtaskId: producer.id, actor, payload },
   ]);
-  return sendBack(db, [producer, ...downstreamOf(steps, producer.slug)], 'manual_rework', !isExpired);
+  return resetSteps(db, [producer, ...downstreamOf(steps, producer.slug)], 'manual_rework', !isExpired);
 }

@@ -5,9 +5,9 @@ import { newUuid } from '../../../../platform/core/ids.ts';
 import { found, type Database } from '../../../../platform/db/client.ts';
 import type { StepKind } from '../../../templates/model.ts';
 import { isInFlight, type Actor, type AttemptReason, type PhaseChange, type TaskStatus } from '../../model.ts';
-import { noteProjectEvents, type ProjectEvent } from '../record.ts';
+import { noteProjectEvents, type NewProjectEvent } from '../record.ts';
 import { refuseAbandoned, runCommand } from './command.ts';
-import { downstreamOf, listSteps, sendBack } from './steps.ts';
+import { downstreamOf, listSteps, resetSteps } from './steps.ts';
 
 export interface RetryArgs {
   projectId: string;
@@ -46,7 +46,7 @@ export const retrySubtask = (
       where id = ${subtaskId}::uuid`);
     const attemptNumber = step.kind === 'gate' ? null : await queueAttempt(db, subtaskId, reason);
     const steps = await listSteps(db, step.taskId);
-    const reset = await sendBack(db, downstreamOf(steps, step.slug), reason);
+    const reset = await resetSteps(db, downstreamOf(steps, step.slug), reason);
     const inFlight = isInFlight(step.taskStatus);
     if (!inFlight) {
       await db.rows(sql`
@@ -55,7 +55,7 @@ export const retrySubtask = (
 
     const about = { taskId: step.taskId, subtaskId, attemptNumber, actor };
     const payload = { phase_slug: step.phaseSlug, step_slug: step.slug, reason, addendum: addendum !== null };
-    const events: ProjectEvent[] = [{ topic: 'subtask_retry_queued', ...about, payload }];
+    const events: NewProjectEvent[] = [{ topic: 'subtask_retry_queued', ...about, payload }];
     if (step.isOutcomeUnknown) events.unshift({ topic: 'nonidempotent_crash_resolved', ...about, payload });
     await noteProjectEvents(db, project, events);
     return {

@@ -1,15 +1,15 @@
 /** The steps of one phase, as commands that send some of them back see them. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../../platform/db/client.ts';
-import type { Role, StepKind } from '../../../templates/model.ts';
+import type { StepRole, StepKind } from '../../../templates/model.ts';
 import type { Actor, AttemptReason, TaskStatus } from '../../model.ts';
-import { noteProjectEvents, type LockedProject, type ProjectEvent } from '../record.ts';
+import { noteProjectEvents, type LockedProject, type NewProjectEvent } from '../record.ts';
 
 export interface Step {
   id: string;
   slug: string;
   kind: StepKind;
-  role: Role;
+  role: StepRole;
   status: TaskStatus;
   dependsOn: string[];
 }
@@ -50,7 +50,7 @@ export function producerBefore(steps: readonly Step[], slug: string): Step | und
  * @param isAttended somebody asked for it, so that they have all their attempts again
  * @returns those that are pending again
  */
-export async function sendBack(
+export async function resetSteps(
   db: Database,
   steps: readonly Step[],
   reason: AttemptReason,
@@ -88,7 +88,7 @@ export async function skipSteps(
     project,
     skipped.flatMap(({ id, slug, wasUnknown, phaseSlug }) => {
       const about = { taskId, subtaskId: id, actor, payload: { phase_slug: phaseSlug, step_slug: slug, reason } };
-      const skip: ProjectEvent = { topic: 'subtask_skipped', ...about };
+      const skip: NewProjectEvent = { topic: 'subtask_skipped', ...about };
       return wasUnknown ? [{ topic: 'nonidempotent_crash_resolved', ...about }, skip] : [skip];
     }),
   );

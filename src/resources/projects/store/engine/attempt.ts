@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../../platform/db/client.ts';
 import type { RunStatus } from '../../../runs/model.ts';
-import type { AttemptedKind, JsonSchema, Role } from '../../../templates/model.ts';
+import type { AttemptedKind, JsonSchema, StepRole } from '../../../templates/model.ts';
 import type { AttemptReason, AttemptStatus, TaskStatus } from '../../model.ts';
 
 export interface OpenAttempt {
@@ -14,7 +14,7 @@ export interface OpenAttempt {
   status: AttemptStatus;
   output: unknown;
   kind: AttemptedKind;
-  role: Role;
+  role: StepRole;
   stepSlug: string;
   phaseSlug: string;
   assignee: string;

@@ -1,5 +1,5 @@
 /**
- * How a step begins in the record. A dispatch is a write on condition: the project is active (or this one step was
+ * How a step begins in the record. A beginning is a write on condition: the project is active (or this one step was
  * granted), this start of the phase is the latest, the step is pending. So pausing needs nobody's agreement: from the
  * moment its row says so nothing more begins.
  */
@@ -10,16 +10,16 @@ import { stepRunCtes } from '../../../runs/store/accept.ts';
 import type { AttemptBeginning, AttemptReason, Consumed, PhaseRef } from '../../model.ts';
 import { stepPrompt, type StepContext } from '../../prompt.ts';
 import type { EffectOf } from '../commands/crashes.ts';
-import { insertEvents, lockProject, type LockedProject, type ProjectEvent } from '../record.ts';
+import { insertEvents, lockProject, type LockedProject, type NewProjectEvent } from '../record.ts';
 import type { AttemptedKind } from '../../../templates/model.ts';
 import { ATTEMPT_KINDS } from './attempt-kinds.ts';
 import { openGate } from './gates.ts';
 import { isOvertaken, setTaskStatus } from './open.ts';
 import type { StepRow } from './step-row.ts';
 
-export interface Dispatch extends PhaseRef {
+export interface AttemptRequest extends PhaseRef {
   subtaskId: string;
-  /** Names this dispatch within its subtask: a repeated activity finds what it began. */
+  /** Names this beginning within its subtask: a repeated activity finds what it began. */
   key: string;
   /** May run although the project is paused. */
   granted: boolean;
@@ -31,26 +31,26 @@ const IMPROVES: readonly AttemptReason[] = ['review_failure', 'manual_rework', '
 const IS_FREE: readonly AttemptReason[] = ['crash_recovery'];
 
 /** @throws Problem not_found when the project is gone */
-export const beginAttempt = (db: Database, dispatch: Dispatch, effectOf: EffectOf): Promise<AttemptBeginning> =>
-  db.transaction(async () => beginLocked(db, await lockProject(db, dispatch.projectId), dispatch, effectOf));
+export const beginAttempt = (db: Database, request: AttemptRequest, effectOf: EffectOf): Promise<AttemptBeginning> =>
+  db.transaction(async () => beginLocked(db, await lockProject(db, request.projectId), request, effectOf));
 
 /** The same in a transaction that holds the project already. */
 export async function beginLocked(
   db: Database,
   project: LockedProject,
-  dispatch: Dispatch,
+  request: AttemptRequest,
   effectOf: EffectOf,
 ): Promise<AttemptBeginning> {
-  const step = await loadStep(db, dispatch);
-  if (!step || isOvertaken(project, { iteration: step.iteration, status: step.taskStatus }, dispatch)) {
+  const step = await loadStep(db, request);
+  if (!step || isOvertaken(project, { iteration: step.iteration, status: step.taskStatus }, request)) {
     return { kind: 'superseded' };
   }
   const { kind } = step;
   if (kind === 'gate' && step.status === 'blocked') return openGate(db, project, step);
   if (!step.begun && step.status !== 'pending') return { kind: 'superseded' };
-  if (!step.begun && project.status === 'paused' && !dispatch.granted) return { kind: 'paused' };
+  if (!step.begun && project.status === 'paused' && !request.granted) return { kind: 'paused' };
   if (kind === 'gate') return openGate(db, project, step);
-  const ids = step.begun ?? (await insertAttempt(db, project, { ...step, kind }, dispatch.key));
+  const ids = step.begun ?? (await insertAttempt(db, project, { ...step, kind }, request.key));
   const timeoutMs = step.timeoutS === null ? null : step.timeoutS * 1_000;
   return ATTEMPT_KINDS[kind].begin({ assignee: step.assignee!, timeoutMs }, ids, effectOf);
 }
@@ -80,7 +80,7 @@ async function insertAttempt(db: Database, project: LockedProject, step: Attempt
   };
   const payload = { phase_slug: step.phaseSlug, step_slug: step.stepSlug, role: step.role, reason };
   const about = { taskId, subtaskId, attemptNumber };
-  const events: ProjectEvent[] = [
+  const events: NewProjectEvent[] = [
     ...(queued ? [{ topic: 'subtask_retry_triggered' as const, ...about, payload }] : []),
     {
       topic: 'subtask_attempt_started',
@@ -137,7 +137,10 @@ function previousFor({ previous }: StepRow, reason: AttemptReason): StepContext[
   return reason === 'auto_retry' || reason === 'manual_retry' ? { output: null, error: previous.error } : null;
 }
 
-async function loadStep(db: Database, { projectId, taskId, subtaskId, key }: Dispatch): Promise<StepRow | undefined> {
+async function loadStep(
+  db: Database,
+  { projectId, taskId, subtaskId, key }: AttemptRequest,
+): Promise<StepRow | undefined> {
   const [row] = await db.rows<StepRow>(sql`
     with recursive upstream(slug) as (
       select unnest(depends_on) from subtasks where id = ${subtaskId}::uuid

@@ -1,7 +1,7 @@
 /** What came of the work of an attempt, of what its run or action left behind. Pure. */
 import { JsonDepthError, TOO_DEEP } from '../../../../platform/core/json.ts';
 import { findValueProblem } from '../../../../platform/core/schema-checks.ts';
-import { isJudge, type Role } from '../../../templates/model.ts';
+import { isJudge, type StepRole } from '../../../templates/model.ts';
 import type { AttemptFault } from '../../model.ts';
 import { ATTEMPT_KINDS, type Finding } from './attempt-kinds.ts';
 import type { OpenAttempt } from './attempt.ts';
@@ -36,7 +36,7 @@ const VERDICT_WORDS = ['decision', 'verdict'];
 const VERDICT_FLAGS = ['approved', 'accepted', 'passed', 'ok'];
 
 /** What a reviewer or tester has against the work, whatever its own schema calls the verdict. */
-export function objection(role: Role, output: unknown): string | undefined {
+export function objection(role: StepRole, output: unknown): string | undefined {
   if (!isJudge(role) || typeof output !== 'object' || output === null) return undefined;
   const said = output as Record<string, unknown>;
   const word = VERDICT_WORDS.map((name) => said[name]).find((value) => typeof value === 'string');

@@ -10,7 +10,7 @@ import { closePhase } from './open.ts';
 import { noteTurn } from './progress.ts';
 
 export type { Settlement } from './advance.ts';
-export type { Dispatch } from './begin.ts';
+export type { AttemptRequest } from './begin.ts';
 export type { ResolvedGate } from '../commands/gates.ts';
 
 const WRITES = {

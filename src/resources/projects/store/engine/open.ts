@@ -12,7 +12,7 @@ import {
   type TaskStatus,
 } from '../../model.ts';
 import { startAnew } from '../commands/backtrack.ts';
-import { insertEvents, lockProject, noteProjectEvents, type LockedProject, type ProjectEvent } from '../record.ts';
+import { insertEvents, lockProject, noteProjectEvents, type LockedProject, type NewProjectEvent } from '../record.ts';
 import { promoteArtifact } from './promote.ts';
 
 export interface LockedTask {
@@ -154,7 +154,7 @@ async function succeed(
     return 'pending';
   }
   const status = isOutdated || task.onEnd === 'stale' ? 'stale' : 'succeeded';
-  const events: ProjectEvent[] = [
+  const events: NewProjectEvent[] = [
     { topic: 'task_succeeded', ...about, payload: { phase_slug: task.phaseSlug, ...promoted } },
     ...(status === 'stale' ? [{ topic: 'task_stale' as const, ...about }] : []),
   ];

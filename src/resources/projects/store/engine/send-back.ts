@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../../platform/db/client.ts';
 import type { AttemptReason } from '../../model.ts';
-import { downstreamOf, listSteps, producerBefore, sendBack as pend } from '../commands/steps.ts';
+import { downstreamOf, listSteps, producerBefore, resetSteps } from '../commands/steps.ts';
 
 interface Objection {
   taskId: string;
@@ -21,7 +21,7 @@ export async function sendBack(db: Database, { taskId, stepSlug, feedback, reaso
   const steps = await listSteps(db, taskId);
   const producer = producerBefore(steps, stepSlug);
   if (!producer) return undefined;
-  await pend(db, downstreamOf(steps, producer.slug), reason);
+  await resetSteps(db, downstreamOf(steps, producer.slug), reason);
   const [sentBack] = await db.rows<{ subtaskId: string; stepSlug: string; attemptsUsed: number; maxAttempts: number }>(
     sql`
     update subtasks set status = 'pending', completed_at = null, error = null, feedback = feedback || ${feedback}::text,

@@ -1,5 +1,5 @@
 /** A step as it stands when an attempt at it is to begin, with what its prompt is made of. */
-import type { GateKind, JsonSchema, Role, StepKind } from '../../../templates/model.ts';
+import type { GateKind, JsonSchema, StepRole, StepKind } from '../../../templates/model.ts';
 import type { AttemptReason, TaskStatus } from '../../model.ts';
 import type { StepContext } from '../../prompt.ts';
 
@@ -9,7 +9,7 @@ export interface StepRow {
   stepSlug: string;
   title: string;
   kind: StepKind;
-  role: Role;
+  role: StepRole;
   status: TaskStatus;
   assignee: string | null;
   instructions: string | null;

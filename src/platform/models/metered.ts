@@ -17,7 +17,7 @@ export const modelLabels = (operators: string | undefined): ModelLabel => {
   return (model) => [model, model.replace(SNAPSHOT, '')].find((name) => known.has(name)) ?? 'other';
 };
 
-export const observedModels = (models: Models, meters: Pick<Meters, 'modelCalls'>, labelOf: ModelLabel): Models => ({
+export const meteredModels = (models: Models, meters: Pick<Meters, 'modelCalls'>, labelOf: ModelLabel): Models => ({
   ...models,
   call(call) {
     const { model, provider } = call.resolved;

@@ -7,9 +7,9 @@ import { isWorkflowGone } from './problems.ts';
  * `running`: it goes on by itself. `absent`: Temporal knows nothing of it, or of an end that the record does not have,
  * as after one of the two was restored from a backup. Else how it was ended without the record hearing of it.
  */
-export type Whereabouts = 'running' | 'absent' | 'cancelled' | 'terminated' | 'failed' | 'timed out';
+export type WorkflowState = 'running' | 'absent' | 'cancelled' | 'terminated' | 'failed' | 'timed out';
 
-const WHEREABOUTS: Partial<Record<WorkflowExecutionStatusName, Whereabouts>> = {
+const STATES: Partial<Record<WorkflowExecutionStatusName, WorkflowState>> = {
   COMPLETED: 'absent',
   CANCELLED: 'cancelled',
   TERMINATED: 'terminated',
@@ -18,10 +18,10 @@ const WHEREABOUTS: Partial<Record<WorkflowExecutionStatusName, Whereabouts>> = {
 };
 
 /** Of the latest execution under that id. */
-export async function whereaboutsOf({ client }: Temporal, workflowId: string): Promise<Whereabouts> {
+export async function workflowState({ client }: Temporal, workflowId: string): Promise<WorkflowState> {
   try {
     const { status } = await client.workflow.getHandle(workflowId).describe();
-    return WHEREABOUTS[status.name] ?? 'running';
+    return STATES[status.name] ?? 'running';
   } catch (error) {
     if (isWorkflowGone(error)) return 'absent';
     throw error;

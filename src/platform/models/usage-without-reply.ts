@@ -12,7 +12,7 @@ export const countInput = ({
   countTokensOf(system + JSON.stringify(messages) + JSON.stringify(tools));
 
 /** Listens to the stream of a call. */
-export interface Meter {
+export interface UsageListener {
   hear(part: TextStreamPart<ToolSet>): void;
   /**
    * @param hungUp it was we who ended the call, so that the provider may have been at work without a word
@@ -21,7 +21,7 @@ export interface Meter {
   billed(hungUp: boolean): Promise<TokenUsage | undefined>;
 }
 
-export function createMeter(call: Pick<ModelCall, 'resolved' | 'system' | 'messages' | 'tools'>): Meter {
+export function listenForUsage(call: Pick<ModelCall, 'resolved' | 'system' | 'messages' | 'tools'>): UsageListener {
   const pieces: string[] = [];
   let hasBegun = false;
   let reported: Partial<TokenUsage> = {};

@@ -9,15 +9,15 @@ const kindOf = ({ module, kind }: Tool): string => {
   return module.startsWith('mcp.') ? 'mcp' : 'builtin';
 };
 
-export const observedTools = (registry: ToolRegistry, meters: Pick<Meters, 'toolCalls'>): ToolRegistry => ({
+export const meteredTools = (registry: ToolRegistry, meters: Pick<Meters, 'toolCalls'>): ToolRegistry => ({
   ...registry,
   async get(customerId, slug) {
     const tool = await registry.get(customerId, slug);
-    return tool && observed(tool, meters);
+    return tool && metered(tool, meters);
   },
 });
 
-function observed(tool: Tool, { toolCalls }: Pick<Meters, 'toolCalls'>): Tool {
+function metered(tool: Tool, { toolCalls }: Pick<Meters, 'toolCalls'>): Tool {
   const kind = kindOf(tool);
   return {
     ...tool,

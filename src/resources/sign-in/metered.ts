@@ -6,7 +6,7 @@ import type { SignInService } from './service.ts';
 
 type Counting = Pick<Meters, 'signIns'>;
 
-export const countedCodes = (codes: Codes, { signIns }: Counting): Codes => ({
+export const meteredCodes = (codes: Codes, { signIns }: Counting): Codes => ({
   ...codes,
   async request(...asked) {
     const id = await codes.request(...asked);
@@ -17,7 +17,7 @@ export const countedCodes = (codes: Codes, { signIns }: Counting): Codes => ({
   useLink: (token) => codes.useLink(token).catch(refusal(signIns, 'code')),
 });
 
-export const countedSignIn = (signIn: SignInService, { signIns }: Counting): SignInService => {
+export const meteredSignIn = (signIn: SignInService, { signIns }: Counting): SignInService => {
   const { oidc } = signIn;
   const method = oidc ? 'oidc' : 'code';
   return {

@@ -3,7 +3,7 @@ import { Problem } from '../../platform/core/problem.ts';
 import type { Meters } from '../../platform/observability/meters.ts';
 import type { OtpService } from './service.ts';
 
-export const countedOtp = (otp: OtpService, { confirmations }: Pick<Meters, 'confirmations'>): OtpService => ({
+export const meteredOtp = (otp: OtpService, { confirmations }: Pick<Meters, 'confirmations'>): OtpService => ({
   async gate(caller, confirmation, scope, write) {
     const shown = confirmation.code !== undefined;
     try {
