@@ -16,19 +16,26 @@ export const createClassifier = (models: Pick<Models, 'embed'>) => {
   const known = new Map<string, number[]>();
   const MAX_KNOWN = 5_000;
 
-  const embedOnce = async (texts: string[]): Promise<number[][]> => {
+  const embedOnce = async (texts: string[], workspace: string): Promise<number[][]> => {
     const missing = [...new Set(texts.filter((text) => !known.has(text)))];
     if (known.size + missing.length > MAX_KNOWN) known.clear();
-    const vectors = missing.length > 0 ? await models.embed(missing) : [];
+    const vectors = missing.length > 0 ? await models.embed(missing, { workspace }) : [];
     missing.forEach((text, i) => known.set(text, vectors[i]!));
     return texts.map((text) => known.get(text)!);
   };
 
-  return async (prompt: string, agents: readonly { slug: string; description: string }[]): Promise<Classification> => {
+  return async (
+    workspace: string,
+    prompt: string,
+    agents: readonly { slug: string; description: string }[],
+  ): Promise<Classification> => {
     const candidates = agents.filter(({ description }) => description !== '');
     const [[question], descriptions] = [
-      await models.embed([prompt.slice(0, 2_000)]),
-      await embedOnce(candidates.map(({ description }) => description)),
+      await models.embed([prompt.slice(0, 2_000)], { workspace }),
+      await embedOnce(
+        candidates.map(({ description }) => description),
+        workspace,
+      ),
     ];
     const scores = candidates
       .map(({ slug }, i) => ({ agent: slug, score: Math.round(cosine(question!, descriptions[i]!) * 1_000) / 1_000 }))

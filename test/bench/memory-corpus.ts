@@ -60,7 +60,7 @@ export interface Corpus {
 
 export async function makeCorpus(random: () => number): Promise<Corpus> {
   const model = createPackagedModel();
-  const embed = async (values: string[]) => (await model.doEmbed({ values })).embeddings;
+  const embed = (values: string[]) => model.embed(values);
   const bySubject = WHAT.map((what) =>
     SAYS.flatMap((says) => WHO.flatMap((who) => WHEN.map((when) => says(who, what, when))))
       .map((text) => ({ text, order: random() }))

@@ -1,13 +1,10 @@
 /**
- * A model whose weights come inside a package (Universal Sentence Encoder lite, English, 512 dimensions), behind the AI
- * SDK's embedding interface. It reads no more than 128 tokens, so a longer text is embedded piece by piece and has the
- * mean of their vectors.
+ * A model whose weights come inside a package (Universal Sentence Encoder lite, English, 512 dimensions). It reads no more
+ * than 128 tokens, so a longer text is embedded piece by piece and has the mean of their vectors.
  */
 import { fileURLToPath } from 'node:url';
-import type { EmbeddingModel } from 'ai';
-import { ModelFailure } from './types.ts';
-
-export type SdkEmbeddingModel = Extract<EmbeddingModel, { specificationVersion: 'v3' }>;
+import { createTurns } from './turns-of-workspaces.ts';
+import { ModelFailure, type EmbedOptions } from './types.ts';
 
 export const PACKAGED = { model: 'universal-sentence-encoder-lite-en', dimensions: 512 };
 
@@ -75,50 +72,48 @@ const tooBusy = () =>
 
 /**
  * The model computes in a thread of its own: on the service's thread a few long texts at once would keep every request,
- * heartbeat and workflow task waiting for seconds. Loads nothing until the first text.
+ * heartbeat and workflow task waiting for seconds. Passes are taken in turn by workspace, so that what one asks for makes
+ * another one's text neither late nor refused. Loads nothing until the first text.
  */
-export function createPackagedModel(): SdkEmbeddingModel & { close(): Promise<void> } {
+export function createPackagedModel() {
   let making: ReturnType<typeof makeThread> | undefined;
-  /** Calls whose passes take turns. */
-  let underWay = 0;
+  const turns = createTurns();
 
-  async function embedInPasses(pieces: readonly string[], abortSignal: AbortSignal | undefined): Promise<number[][]> {
+  async function embedInPasses(
+    pieces: readonly string[],
+    { signal, workspace = '' }: EmbedOptions,
+  ): Promise<number[][]> {
     // Of one text: one who brings many texts has the time.
     const passes = Math.ceil(Math.min(pieces.length, MAX_PIECES) / PASS);
-    if (passes * underWay > MAX_PASSES_AHEAD) throw tooBusy();
-    underWay++;
+    const caller = turns.enter(workspace);
     try {
+      if (passes * caller.before > MAX_PASSES_AHEAD) throw tooBusy();
       const thread = await (making ??= makeThread());
       const vectors: number[][] = [];
       for (let at = 0; at < pieces.length; at += PASS) {
-        abortSignal?.throwIfAborted();
-        vectors.push(...(await thread.run(pieces.slice(at, at + PASS))));
+        signal?.throwIfAborted();
+        vectors.push(...(await caller.take(() => thread.run(pieces.slice(at, at + PASS)))));
       }
       return vectors;
     } finally {
-      underWay--;
+      caller.leave();
     }
   }
 
   return {
     close: async () => (await making)?.destroy(),
-    specificationVersion: 'v3',
-    provider: 'packaged',
-    modelId: PACKAGED.model,
-    maxEmbeddingsPerCall: undefined,
-    supportsParallelCalls: false,
-    async doEmbed({ values, abortSignal }) {
-      const texts = values.map((text) => [...piecesOf(text)]);
-      const vectors = await embedInPasses(texts.flat(), abortSignal);
+    /** One vector a text. @throws ModelFailure */
+    async embed(given: readonly string[], options: EmbedOptions = {}): Promise<number[][]> {
+      const texts = given.map((text) => [...piecesOf(text)]);
+      const vectors = await embedInPasses(texts.flat(), options);
       let from = 0;
-      const embeddings = texts.map((pieces) => {
+      return texts.map((pieces) => {
         const own = vectors.slice(from, (from += pieces.length)).map(normalized);
         return mean(
           own,
           pieces.map(({ length }) => length),
         );
       });
-      return { embeddings, warnings: [] };
     },
   };
 }

@@ -6,9 +6,9 @@ import { ModelFailure, type Models } from './types.ts';
  * Takes tens of milliseconds, or a provider's time: never inside a transaction.
  * @throws Problem embedding_failed
  */
-export async function embedText(models: Pick<Models, 'embed'>, text: string): Promise<number[]> {
+export async function embedText(models: Pick<Models, 'embed'>, text: string, workspace: string): Promise<number[]> {
   try {
-    const [vector] = await models.embed([text]);
+    const [vector] = await models.embed([text], { workspace });
     return vector!;
   } catch (error) {
     if (!(error instanceof ModelFailure)) throw error;

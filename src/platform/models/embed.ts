@@ -4,19 +4,21 @@
  */
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { embedMany, type embed } from 'ai';
+import { embedMany, type embed, type EmbeddingModel } from 'ai';
 import { ConfigError, type Config } from '../core/config.ts';
 import { plainFetch } from '../egress/limits.ts';
-import { createPackagedModel, normalized, PACKAGED, type SdkEmbeddingModel } from './embed-packaged.ts';
+import { createPackagedModel, normalized, PACKAGED } from './embed-packaged.ts';
 import { malformed, timedOut, toModelFailure } from './failures.ts';
-import type { ModelCredentials, ResolvedModel } from './types.ts';
+import type { EmbedOptions, ModelCredentials, ResolvedModel } from './types.ts';
+
+type SdkEmbeddingModel = Extract<EmbeddingModel, { specificationVersion: 'v3' }>;
 
 export interface Embedder {
   /** Which vectors can be compared: provider and model. */
   model: string;
   dimensions: number;
   /** One vector a text, of unit length. @throws ModelFailure */
-  embed(texts: readonly string[], signal?: AbortSignal): Promise<number[][]>;
+  embed(texts: readonly string[], options?: EmbedOptions): Promise<number[][]>;
   close(): Promise<void>;
 }
 
@@ -47,15 +49,7 @@ export function createEmbedder(config: Config, credentials: ModelCredentials): E
 const needs = (setting: string) => new ConfigError(`${setting}: is not set; EMBEDDING_PROVIDER needs it`);
 
 function packaged(): Embedder {
-  const sdk = createPackagedModel();
-  return {
-    ...PACKAGED,
-    close: () => sdk.close(),
-    async embed(texts, signal) {
-      const { embeddings } = await sdk.doEmbed({ values: [...texts], abortSignal: signal });
-      return embeddings;
-    },
-  };
+  return { ...PACKAGED, ...createPackagedModel() };
 }
 
 function providerOf(config: Config, { model, dimensions }: { model: string; dimensions: number }): Provider {
@@ -97,7 +91,7 @@ function provided(
     model: `${name}:${model}`,
     dimensions,
     close: async () => {},
-    async embed(texts, signal) {
+    async embed(texts, { signal } = {}) {
       const deadline = AbortSignal.timeout(timeoutMs);
       const limits = { maxBytes: AROUND_BYTES + texts.length * dimensions * NUMBER_BYTES, totalMs: timeoutMs };
       const fetch = ((url: string | URL, init?: RequestInit) => plain(url, init, limits)) as typeof globalThis.fetch;

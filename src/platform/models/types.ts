@@ -108,6 +108,12 @@ export class ModelFailure extends Error {
   }
 }
 
+export interface EmbedOptions {
+  signal?: AbortSignal | undefined;
+  /** Whose text it is; workspaces take turns where one thread embeds for all. */
+  workspace?: string;
+}
+
 export interface Models {
   /** @throws ModelFailure model_not_configured when an enforced or overriding model has no configured provider */
   resolve(request: ModelRequest, credentials: ModelCredentials): ResolvedModel;
@@ -123,6 +129,6 @@ export interface Models {
   /** What `embed` gives: vectors of another model cannot be compared with its own. */
   embedding: { model: string; dimensions: number };
   /** One vector a text, unit length. Loads the packaged model at first use. @throws ModelFailure of a provider */
-  embed(texts: readonly string[], signal?: AbortSignal): Promise<number[][]>;
+  embed(texts: readonly string[], options?: EmbedOptions): Promise<number[][]>;
   close(): Promise<void>;
 }

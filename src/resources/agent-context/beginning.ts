@@ -69,14 +69,14 @@ export const createBeginnings =
 
     async function recall(customerId: string, agent: string, prompt: string) {
       const k = settings.MEMORY_RECALL_COUNT;
-      const [embedding] = k === 0 ? [] : await embed(prompt.slice(0, MAX_QUESTION));
+      const [embedding] = k === 0 ? [] : await embed(prompt.slice(0, MAX_QUESTION), customerId);
       return embedding ? store.recallEntries({ customerId, agent, embedding, k }) : [];
     }
 
     /** A run is better off without its memories than not begun. */
-    async function embed(text: string): Promise<number[][]> {
+    async function embed(text: string, workspace: string): Promise<number[][]> {
       try {
-        return await models.embed([text], AbortSignal.timeout(PATIENCE_MS));
+        return await models.embed([text], { signal: AbortSignal.timeout(PATIENCE_MS), workspace });
       } catch (error) {
         log.warn({ reason: (error as Error).message }, 'a prompt could not be embedded: its run begins without recall');
         return [];

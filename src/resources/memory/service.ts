@@ -40,7 +40,7 @@ export const createMemoryService = (dependencies: Dependencies) => {
         ? { ...row, ...('preview' in row && { preview: '' }), ...('content' in row && { content: '' }) }
         : row;
 
-  const embed = (text: string): Promise<number[]> => embedText(models, text);
+  const embed = (customerId: string, text: string): Promise<number[]> => embedText(models, text, customerId);
 
   /** Superseded entries count too: they are kept, and can be deleted. */
   const underCap = <T>(customerId: string, insert: () => Promise<T>): Promise<T> =>
@@ -62,7 +62,7 @@ export const createMemoryService = (dependencies: Dependencies) => {
         const { rows, total } = await store.listEntries(customerId, filter, limit);
         return { data: rows.map((row) => wireListRow(shown(row))), meta: { limit, search: false, total } };
       }
-      const embedding = await embed(q);
+      const embedding = await embed(customerId, q);
       const rows = await store.searchEntries({ customerId, embedding, k: limit, filters: filter });
       return { data: rows.map((row) => wireListRow(shown(row), row.score)), meta: { limit, search: true } };
     },
@@ -73,7 +73,7 @@ export const createMemoryService = (dependencies: Dependencies) => {
     /** @throws Problem slug_taken, plan_limit_exceeded, workspace_archived, embedding_failed */
     async create(customerId: string, entry: NewEntry) {
       requireFree(entry.slug);
-      const row = { ...columnsOf(entry), type: entry.type, embedding: await embed(entry.content) };
+      const row = { ...columnsOf(entry), type: entry.type, embedding: await embed(customerId, entry.content) };
       return wireEntry(await underCap(customerId, () => store.insertEntry(customerId, row)));
     },
 
@@ -90,7 +90,8 @@ export const createMemoryService = (dependencies: Dependencies) => {
       if (change.content !== undefined || change.scope !== undefined) requireNoSkill(entry);
       // A request without a code is to be told to come again: that need not wait for a vector.
       const isConfirmed = confirmation.code !== undefined;
-      const embedding = re_embed && isConfirmed ? await embed(change.content ?? entry.content) : undefined;
+      const embedding =
+        re_embed && isConfirmed ? await embed(caller.customerId, change.content ?? entry.content) : undefined;
       const { content, description, scope, always_load: alwaysLoad, meta, status } = change;
       const columns = { content, description, scope, alwaysLoad, meta, status, embedding };
       const changed = await otp.gate(caller, confirmation, `memory.update:${id}`, () =>
@@ -124,7 +125,7 @@ export const createMemoryService = (dependencies: Dependencies) => {
       requireNoSkill(old);
       if (old.status !== 'active') throw notActive(old);
       requireFree(given.slug);
-      const successor = { ...columnsOf(given), type: given.type, embedding: await embed(given.content) };
+      const successor = { ...columnsOf(given), type: given.type, embedding: await embed(customerId, given.content) };
       return wireEntry(await underCap(customerId, () => store.supersedeEntry(customerId, id, successor)));
     },
 

@@ -30,15 +30,13 @@ interface SkillServiceDependencies {
 export const createSkillService = (dependencies: SkillServiceDependencies) => {
   const { store, workspaces, models, toolsAmong, publicVisibility } = dependencies;
 
-  const embed = (text: string): Promise<number[]> => embedText(models, text);
-
   /** Before any transaction: an embedding takes its time. */
   async function textOf(customerId: string, content: string, name: string): Promise<SkillText> {
     const links = wikilinks(content);
     const tools = links.length > 0 ? await toolsAmong(customerId, links) : new Set();
     return {
       content,
-      embedding: await embed(content || name),
+      embedding: await embedText(models, content || name, customerId),
       typeOf: (slug) => (tools.has(slug) ? 'uses_tool' : 'depends_on'),
     };
   }

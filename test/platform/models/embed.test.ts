@@ -7,7 +7,7 @@ import { createPackagedModel, PACKAGED } from '../../../src/platform/models/embe
 const run = promisify(execFile);
 const embedder = createPackagedModel();
 afterAll(() => embedder.close());
-const embed = async (...values: string[]) => (await embedder.doEmbed({ values })).embeddings;
+const embed = (...texts: string[]) => embedder.embed(texts);
 const cosine = (a: readonly number[], b: readonly number[]) =>
   a.reduce((sum, value, index) => sum + value * b[index]!, 0);
 
@@ -90,7 +90,7 @@ test('refuses what it would not come to in time', async () => {
   const long = 'long text '.repeat(2_000);
   const ends = Array.from({ length: 12 }, async () => {
     try {
-      return await embedder.doEmbed({ values: [long], abortSignal: enough.signal });
+      return await embedder.embed([long], { signal: enough.signal });
     } catch (error) {
       return error;
     }
@@ -103,4 +103,17 @@ test('refuses what it would not come to in time', async () => {
   for (const error of errors.slice(7)) expect(error).toMatchObject({ code: 'model_unavailable', retryable: true });
   // Those that were given up are no longer in the way.
   expect(await embed(long)).toHaveLength(1);
+});
+
+// Guards: one workspace with as many long texts as it likes, which had those of all others refused.
+test('refuses nobody for what another workspace asks', async () => {
+  const enough = new AbortController();
+  const long = 'long text '.repeat(2_000);
+  const floods = Array.from({ length: 12 }, () =>
+    embedder.embed([long], { signal: enough.signal, workspace: 'flood' }).catch((error: unknown) => error),
+  );
+  expect(await embedder.embed([long], { workspace: 'another' })).toHaveLength(1);
+  enough.abort();
+  const refused = (await Promise.all(floods)).filter((error) => error !== enough.signal.reason);
+  expect(refused).toHaveLength(5);
 });

@@ -21,7 +21,7 @@ export const createAgentMemory = ({
   isBuiltinSkill,
 }: AgentMemoryDependencies): MemorySearch & MemoryWrite => ({
   async search({ customerId, agent, query, limit, signal }) {
-    const [embedding] = await models.embed([query], signal);
+    const [embedding] = await models.embed([query], { signal, workspace: customerId });
     return store.searchForAgent({ customerId, agent, embedding: embedding!, k: limit });
   },
 
@@ -30,7 +30,7 @@ export const createAgentMemory = ({
     const written = await store.findByCall(customerId, callKey);
     if (written) return written;
     if (note.slug && isBuiltinSkill(note.slug)) throw taken(note.slug);
-    const [embedding] = await models.embed([note.content]);
+    const [embedding] = await models.embed([note.content], { workspace: customerId });
     const entry = { ...note, agent, callKey, embedding: embedding!, sourceAttribution: `run ${runId}` };
     try {
       const { id, slug } = await workspaces.underCap(

@@ -1,0 +1,54 @@
+/**
+ * One thing at a time, and workspaces in turn: what one of them asks for at once waits behind itself, and the others have
+ * every second turn, third turn and so on, as many as there are.
+ */
+
+interface Caller {
+  /** Turns of others that go before each one of this caller's, as far as is known now. */
+  before: number;
+  /** Does it when it has its turn. */
+  take<T>(work: () => Promise<T>): Promise<T>;
+  /** Not to be forgotten. */
+  leave(): void;
+}
+
+export function createTurns() {
+  /** How many callers each workspace has. */
+  const callers = new Map<string, number>();
+  /** What waits, by workspace; the first one's turn is next. */
+  const waiting = new Map<string, (() => Promise<unknown>)[]>();
+  let isAtWork = false;
+
+  async function work(): Promise<void> {
+    if (isAtWork) return;
+    isAtWork = true;
+    for (let next = waiting.entries().next(); !next.done; next = waiting.entries().next()) {
+      const [workspace, [first, ...rest]] = next.value;
+      waiting.delete(workspace);
+      if (rest.length > 0) waiting.set(workspace, rest);
+      await first!();
+    }
+    isAtWork = false;
+  }
+
+  return {
+    enter(workspace: string): Caller {
+      const own = (callers.get(workspace) ?? 0) + 1;
+      callers.set(workspace, own);
+      return {
+        before: own * callers.size - 1,
+        take: (ask) =>
+          new Promise((resolve, reject) => {
+            const turn = async () => resolve(await ask());
+            waiting.set(workspace, [...(waiting.get(workspace) ?? []), () => turn().catch(reject)]);
+            void work();
+          }),
+        leave() {
+          const left = callers.get(workspace)! - 1;
+          if (left > 0) callers.set(workspace, left);
+          else callers.delete(workspace);
+        },
+      };
+    },
+  };
+}
