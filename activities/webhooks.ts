@@ -6,6 +6,7 @@
  */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import { rootInWords } from '../src/platform/core/causes.ts';
 import type { SecretBox } from '../src/platform/core/crypto.ts';
 import type { Log } from '../src/platform/core/log.ts';
 import { ForbiddenAddressError, type GuardedFetch } from '../src/platform/egress/egress.ts';
@@ -152,15 +153,4 @@ async function excerptOf(response: Response): Promise<string> {
   return new TextDecoder().decode(bytes, { stream: true }).replaceAll('\0', '\uFFFD');
 }
 
-/** `fetch failed` says nothing; the error underneath names the code. */
-function describe(error: unknown): string {
-  let root = error as { cause?: unknown; code?: unknown; message?: unknown };
-  while (root.cause) root = root.cause;
-  const { code, message } = root;
-  return (
-    [code, message]
-      .filter((part) => typeof part === 'string' && part !== '')
-      .join(': ')
-      .slice(0, ERROR_CHARS) || String(error)
-  );
-}
+const describe = (error: unknown): string => rootInWords(error).slice(0, ERROR_CHARS) || String(error);

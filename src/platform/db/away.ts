@@ -1,5 +1,6 @@
 /** What of the database's failures means that it cannot be reached now, and that the same may work later. */
 import { DrizzleQueryError } from 'drizzle-orm/errors';
+import { causesOf } from '../core/causes.ts';
 
 /** Postgres could not be reached, or broke off; `cause` is how. Whether a statement under way was carried out is unknown. */
 export class DatabaseAway extends Error {
@@ -12,13 +13,12 @@ export class DatabaseAway extends Error {
 export const asAway = (error: Error): Error => (error instanceof DatabaseAway ? error : new DatabaseAway(error));
 
 /** Whether it is the database, and not another party that was spoken to meanwhile, that could not be reached. */
-export function isDatabaseAway(error: unknown): boolean {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (cause instanceof DatabaseAway) return true;
-    if (cause instanceof DrizzleQueryError && cause.cause && isConnectionBroken(cause.cause)) return true;
-  }
-  return false;
-}
+export const isDatabaseAway = (error: unknown): boolean =>
+  [...causesOf(error)].some(
+    (each) =>
+      each instanceof DatabaseAway ||
+      (each instanceof DrizzleQueryError && each.cause !== undefined && isConnectionBroken(each.cause)),
+  );
 
 /** Of Node's sockets. */
 const SOCKET_CODES = new Set([

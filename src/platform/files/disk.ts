@@ -1,6 +1,7 @@
 /** The disk that the data directory is on: what is free of it, and when it takes nothing new. */
 import { stat, statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { causesOf } from '../core/causes.ts';
 import { Problem } from '../core/problem.ts';
 
 const MB = 1_024 ** 2;
@@ -68,9 +69,5 @@ export async function nearestExisting(path: string): Promise<string> {
 const FULL = new Set(['ENOSPC', 'EDQUOT', '53100']);
 
 /** Whether something could not be written as a disk, of this machine or of the database, is full. */
-export function isStorageFull(error: unknown): boolean {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (FULL.has((cause as { code?: string }).code ?? '')) return true;
-  }
-  return false;
-}
+export const isStorageFull = (error: unknown): boolean =>
+  [...causesOf(error)].some(({ code = '' }: Error & { code?: string }) => FULL.has(code));

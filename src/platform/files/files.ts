@@ -12,6 +12,7 @@ import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { Disk } from 'flydrive';
 import { FSDriver } from 'flydrive/drivers/fs';
+import { causesOf } from '../core/causes.ts';
 import type { Config } from '../core/config.ts';
 
 export interface FileStore {
@@ -50,10 +51,8 @@ const check = (key: string): string => {
 };
 
 /** What the file system says, and what S3 says. flydrive wraps either. */
-const saysMissing = (error: unknown): boolean => {
-  const { code, name, cause } = (error ?? {}) as { code?: unknown; name?: unknown; cause?: unknown };
-  return code === 'ENOENT' || name === 'NoSuchKey' || (cause !== undefined && saysMissing(cause));
-};
+const saysMissing = (error: unknown): boolean =>
+  [...causesOf(error)].some(({ name, code }: Error & { code?: unknown }) => code === 'ENOENT' || name === 'NoSuchKey');
 
 interface Writing {
   write(disk: Disk, key: string, bytes: Buffer, contentType: string): Promise<void>;

@@ -5,6 +5,7 @@
  * everything that is or looks like a key was taken out, and of a refused key nothing is quoted at all.
  */
 import { APICallError, AISDKError } from 'ai';
+import { causesOf } from '../core/causes.ts';
 import { bodyLimitIn } from '../egress/limits.ts';
 import { PROVIDERS, secretsAmong } from './catalogue.ts';
 import { ModelFailure, type ModelCredentials, type ResolvedModel } from './types.ts';
@@ -33,16 +34,8 @@ function quote(text: string, credentials: ModelCredentials): string {
   return safe.length > 300 ? `${safe.slice(0, 300).toWellFormed()}...` : safe;
 }
 
-/** The error and its causes, outermost first. */
-function* chain(error: unknown): Generator<unknown> {
-  for (let at = error, depth = 0; at !== undefined && at !== null && depth < 8; depth += 1) {
-    yield at;
-    at = (at as { cause?: unknown }).cause;
-  }
-}
-
 const codeOf = (error: unknown, pattern: RegExp): string | undefined => {
-  for (const each of chain(error)) {
+  for (const each of causesOf(error)) {
     const { code } = each as { code?: unknown };
     if (typeof code === 'string' && pattern.test(code)) return code;
   }
@@ -143,7 +136,7 @@ export function toModelFailure(error: unknown, subject: Subject): unknown {
   // `fetch failed` and `terminated` are how fetch says that there is, or no longer is, a connection.
   const isConnection =
     code ??
-    [...chain(error)].some(
+    [...causesOf(error)].some(
       (each) => each instanceof Error && /fetch failed|terminated|Cannot connect/.test(each.message),
     );
   if (isConnection) {

@@ -1,6 +1,7 @@
 /** What a failed Temporal call means to the caller of an endpoint. */
 import { ApplicationFailure, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import type { Temporal } from './client.ts';
+import { causesOf } from '../core/causes.ts';
 import { Problem, PROBLEMS, type ProblemCode } from '../core/problem.ts';
 
 /** What Temporal has of the five seconds in which a route answers; the rest is for the database, before and after. */
@@ -40,7 +41,7 @@ export async function orAfter<T>(ms: number, work: Promise<T>, giveUp: () => T):
 const UNREACHABLE_STATUS = new Set([1 /* cancelled */, 4 /* deadline */, 8 /* exhausted */, 14 /* unavailable */]);
 
 function isUnreachable(error: unknown): boolean {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+  for (const cause of causesOf(error)) {
     const { code } = cause as { code?: number };
     if (code !== undefined && UNREACHABLE_STATUS.has(code)) return true;
     if (/transport error|connection refused|timeout expired|deadline/i.test(cause.message)) return true;
@@ -52,13 +53,11 @@ function isUnreachable(error: unknown): boolean {
 
 export const isWorkflowGone = (error: unknown): boolean => error instanceof WorkflowNotFoundError;
 
-/** The failure inside of a refused or failed update. */
-function* causesOf(error: unknown): Generator<ApplicationFailure> {
-  if (!(error instanceof WorkflowUpdateFailedError)) return;
-  for (let cause: unknown = error.cause; cause instanceof Error; cause = cause.cause) {
-    if (cause instanceof ApplicationFailure) yield cause;
-  }
-}
+/** What is inside of a refused or failed update. */
+const failuresOfUpdate = (error: unknown): ApplicationFailure[] =>
+  error instanceof WorkflowUpdateFailedError
+    ? [...causesOf(error)].filter((each) => each instanceof ApplicationFailure)
+    : [];
 
 /** The types of the server's own failures of an update that the workflow has not carried out. */
 const LOST_UPDATES = new Set([
@@ -69,22 +68,18 @@ const LOST_UPDATES = new Set([
 ]);
 
 /** The server dropped it with the workflow task it was a part of, which failed: something else had happened meanwhile. */
-function isTaskFailed(error: unknown): boolean {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (cause.message.includes('unexpected workflow task failure')) return true;
-  }
-  return false;
-}
+const isTaskFailed = (error: unknown): boolean =>
+  [...causesOf(error)].some(({ message }) => message.includes('unexpected workflow task failure'));
 
 /** An update that nothing came of: the workflow was closed, or did not get to it. It can be sent again. */
 export const isUpdateLost = (error: unknown): boolean =>
   isWorkflowGone(error) ||
   isTaskFailed(error) ||
-  [...causesOf(error)].some(({ type }) => type != null && LOST_UPDATES.has(type));
+  failuresOfUpdate(error).some(({ type }) => type != null && LOST_UPDATES.has(type));
 
 /** A refusal keeps its name from the workflow or activity that spoke it to the caller. Everything else stays as it is. */
 export function rethrowAsProblem(error: unknown): never {
-  for (const { type, message } of causesOf(error)) {
+  for (const { type, message } of failuresOfUpdate(error)) {
     if (isRefusal(type)) throw new Problem(type, message);
   }
   throw error;

@@ -5,6 +5,7 @@
  * What goes wrong is logged without its words: an address may have the token in it, an answer may repeat it.
  */
 import type { Config } from '../../platform/core/config.ts';
+import { rootOf } from '../../platform/core/causes.ts';
 import type { SecretBox } from '../../platform/core/crypto.ts';
 import type { Log } from '../../platform/core/log.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
@@ -94,7 +95,6 @@ const placeOf = ({ customerId, slug, kind, scope }: TokenToCheck) => ({ customer
 
 /** The kind of failure, by what names it without quoting anything. */
 function reasonOf(error: unknown): string {
-  let root = error as { name?: string; code?: unknown; cause?: unknown };
-  while (root.cause instanceof Error) root = root.cause as typeof root;
-  return typeof root.code === 'string' ? root.code : (root.name ?? 'unknown');
+  const { name = 'unknown', code } = (rootOf(error) ?? {}) as { name?: string; code?: unknown };
+  return typeof code === 'string' ? code : name;
 }

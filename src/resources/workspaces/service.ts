@@ -10,6 +10,7 @@ import type { Config } from '../../platform/core/config.ts';
 import { customerIdOf, INTERNAL_WORKSPACE } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
 import { priorityOf } from '../../platform/core/priority.ts';
+import { causesOf } from '../../platform/core/causes.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { can, demand } from '../../platform/core/rights.ts';
 import { found } from '../../platform/db/client.ts';
@@ -302,7 +303,7 @@ const onlyBilling = (config: Record<string, unknown>): Record<string, unknown> =
 
 function rethrowDestroyFailed(error: unknown): never {
   if (error instanceof Problem) throw error;
-  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+  for (const cause of causesOf(error)) {
     if (!(cause instanceof ApplicationFailure)) continue;
     if (cause.type === 'workspace_in_transition') throw new Problem('workspace_in_transition', cause.message);
     throw new Problem('destroy_failed', { code: cause.type ?? 'internal_error', message: cause.message });

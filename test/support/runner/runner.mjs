@@ -18,6 +18,10 @@ registerHooks({
       : next(specifier, context),
 });
 
+// Nothing of the tests is under way any more. Node would take the heap and its native parts apart bit by bit, for longer on a
+// busy machine than Jest waits for a process to end, and Jest would say that a test leaks.
+if (process.send) process.once('exit', () => process.exit());
+
 /** A `testRunner` of Jest's. */
 export default async function run(globalConfig, config, environment, runtime, testPath, sendMessageToJest) {
   const env = { ...process.env };

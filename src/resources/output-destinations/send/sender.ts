@@ -1,4 +1,5 @@
 /** Sends one artifact to one destination: the same way for a delivery, and for a test that a person asks for. */
+import { rootInWords } from '../../../platform/core/causes.ts';
 import { ForbiddenAddressError, type GuardedFetch } from '../../../platform/egress/egress.ts';
 import type { Mailer } from '../../../platform/mail/mailer.ts';
 import type { DestinationTarget } from '../contract.ts';
@@ -56,13 +57,7 @@ function dispatch(deps: SenderDependencies, target: DestinationTarget, output: O
 
 const MAX_REASON = 500;
 
-/** `fetch failed` says nothing; the error underneath names the code. */
-function describe(error: unknown): string {
-  let root = error as { cause?: unknown; code?: unknown; message?: unknown };
-  while (root?.cause) root = root.cause;
-  const parts = [root?.code, root?.message].filter((part) => typeof part === 'string' && part !== '');
-  return (parts.join(': ') || 'it could not be sent').slice(0, MAX_REASON);
-}
+const describe = (error: unknown): string => (rootInWords(error) || 'it could not be sent').slice(0, MAX_REASON);
 
 /** No library promises what its errors say. */
 const withoutSecrets = (text: string, { kind, config }: DestinationTarget): string =>
