@@ -65,7 +65,8 @@ export const createTurnActivities = (deps: TurnDependencies) => {
   /** Who answers on which model; recorded with the first turn and read from the record later. */
   async function begin(run: RunInTurn): Promise<{ agent: Agent; resolved: ResolvedModel }> {
     let classified: Classification | undefined;
-    if (run.agent === null) classified = await classify(run.customerId, run.prompt, await agents.listAgents(run.customerId));
+    if (run.agent === null)
+      classified = await classify(run.customerId, run.prompt, await agents.listAgents(run.customerId));
     const agent = await loadAgent(run.customerId, run.agent ?? classified!.agent);
     const resolved = models.resolve(
       {
