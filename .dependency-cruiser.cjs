@@ -76,9 +76,30 @@ module.exports = {
       to: { path: ['^src/resources/', '^activities/', '^workflows/'], ...types },
     },
     {
+      name: 'client-stands-alone',
+      comment: 'It is a package of its own, without a dependency: what it knows of the service is generated into it.',
+      severity: 'error',
+      from: { path: '^client/src/' },
+      to: { pathNot: '^client/src/' },
+    },
+    {
+      name: 'client-for-callers',
+      comment: 'The command line and the console call the service; the service itself is on the other side.',
+      severity: 'error',
+      from: { pathNot: '^(client|src/cli|console|test)/' },
+      to: { path: '^client/' },
+    },
+    {
+      name: 'client-by-its-entries',
+      comment: 'Callers have what the package exports.',
+      severity: 'error',
+      from: { path: '^(src/cli|console)/' },
+      to: { path: '^client/', pathNot: '^client/src/(index|api)\\.ts$' },
+    },
+    {
       name: 'product-needs-no-test',
       severity: 'error',
-      from: { path: '^(src|workflows|activities)/' },
+      from: { path: '^(src|workflows|activities|client)/' },
       to: { path: '^test/' },
     },
     {
@@ -101,7 +122,7 @@ module.exports = {
     {
       name: 'no-circular-types',
       severity: 'error',
-      from: { path: '^(src|activities|workflows)/' },
+      from: { path: '^(src|activities|workflows|client/src)/', pathNot: '^client/src/generated/' },
       to: { circular: true },
     },
     { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
@@ -110,7 +131,7 @@ module.exports = {
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(\\.cache|dist)/' },
+    exclude: { path: '^(\\.cache|dist|client/dist)/' },
     enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'types', 'default'] },
   },
 };

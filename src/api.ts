@@ -8,6 +8,7 @@ import type { Route } from './platform/http/endpoint.ts';
 import { recordRequests } from './platform/http/metrics.ts';
 import { docsRouter } from './platform/http/docs.ts';
 import { createBrowserProxy, forwardTo } from './platform/http/proxy.ts';
+import { tellExtensions } from './platform/http/extensions.ts';
 import { listen, type Listener } from './platform/http/server.ts';
 import { traceRequests } from './platform/http/tracing.ts';
 import { orAfter, withinDeadline } from './platform/temporal/problems.ts';
@@ -67,6 +68,7 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
   const watched = (listener: string, trust: { trustsCaller: boolean }) => [
     recordRequests(services, listener),
     traceRequests(listener, trust),
+    ...tellExtensions(config.EXTENSIONS),
   ];
 
   const open: Listener[] = [];

@@ -23,6 +23,7 @@ import {
   NO_CONTENT,
   OTP_CHALLENGE_HEADER,
   OTP_CODE_HEADER,
+  PROBLEM_HEADER,
   type Caller,
   type Credential,
   type Endpoint,
@@ -199,7 +200,7 @@ export const errorHandler =
       return;
     }
     const { status, detail, code } = problem ?? new Problem('internal_error');
-    response.status(status);
+    response.status(status).set(PROBLEM_HEADER, code);
     // The key guard answers in plain text; everything else in one JSON form.
     if (code === 'invalid_api_key' || code === 'api_key_revoked') response.type('text/plain').send(detail);
     else response.json({ detail });

@@ -146,6 +146,9 @@ export const endpoint = <
   declaration: Endpoint<Params, Query, Body, Reply>,
 ): Endpoint<Params, Query, Body, Reply> => declaration;
 
+/** Name of the problem of an answer, beside a body whose words may be more precise and are not to be parsed. */
+export const PROBLEM_HEADER = 'x-service-problem';
+
 export const OTP_CHALLENGE_HEADER = 'x-service-otp-challenge';
 export const OTP_CODE_HEADER = 'x-service-otp-code';
 

@@ -13,7 +13,7 @@ import { can } from '../core/rights.ts';
 import { maxBytesOf, notFound, routerOf } from './app.ts';
 import { ADMIN_HEADER, readSession, SESSION_COOKIE, SESSION_HEADER, sessionCaller, signAdminStamp } from './auth.ts';
 import { watchBody } from './bounded.ts';
-import { OTP_CHALLENGE_HEADER, OTP_CODE_HEADER, type Route } from './endpoint.ts';
+import { OTP_CHALLENGE_HEADER, OTP_CODE_HEADER, PROBLEM_HEADER, type Route } from './endpoint.ts';
 import { isPlainPath } from './plain-path.ts';
 
 const FORWARDED = new Set<string>([OTP_CHALLENGE_HEADER, OTP_CODE_HEADER]);
@@ -49,7 +49,7 @@ export function createBrowserProxy({
     const session = parseCookie(request.headers.cookie ?? '')[SESSION_COOKIE];
     // Cookies are percent-decoded: what is no session text might not be a header either, and is none to begin with.
     if (!session || !/^[\w.-]+$/.test(session)) {
-      response.status(401).json({ error: 'auth_required' });
+      response.status(401).set(PROBLEM_HEADER, 'auth_required').json({ error: 'auth_required' });
       return;
     }
     const claims = readSession(session, sessionSecret);

@@ -5,6 +5,7 @@
 import { STATUS_CODES, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Problem } from '../core/problem.ts';
+import { PROBLEM_HEADER } from './endpoint.ts';
 
 export function answerUnreadable(server: Server): void {
   const latest = new WeakMap<Duplex, ServerResponse>();
@@ -26,12 +27,13 @@ function problemOf(code: string | undefined): Problem {
   return new Problem('bad_request', 'malformed request');
 }
 
-function answerTo({ status, detail }: Problem): string {
+function answerTo({ status, detail, code }: Problem): string {
   const body = JSON.stringify({ detail });
   const lines = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     'content-type: application/json; charset=utf-8',
     `content-length: ${Buffer.byteLength(body)}`,
+    `${PROBLEM_HEADER}: ${code}`,
     'x-content-type-options: nosniff',
     'connection: close',
   ];

@@ -1,0 +1,12 @@
+/** Typed client of the Agent Orchestration Service. Every endpoint by itself is in `agent-orchestration-client/api`. */
+export { createClient, type Client, type LiveFilter } from './client.ts';
+export type { ClientOptions } from './connection.ts';
+export * from './errors.ts';
+export { NoStreamError, type FollowOptions } from './live.ts';
+export type * from './projects.ts';
+export type * from './runs.ts';
+export { readServerSentEvents, type ServerSentEvent, type StreamSignals } from './sse.ts';
+export type { ProjectState, RunState } from './states.ts';
+export { sumUsd } from './usd.ts';
+export type { WaitOptions } from './waiting.ts';
+export * from './webhooks.ts';

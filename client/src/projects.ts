@@ -1,0 +1,217 @@
+/** Projects: start one, follow it, answer its gates, wait until it is completed. */
+import type { Connection } from './connection.ts';
+import { ProjectAbandonedError, ProjectPausedError } from './errors.ts';
+import {
+  projectsArtifacts,
+  projectsCreate,
+  projectsEvents,
+  projectsGet,
+  projectsResolveGate,
+  projectsResume,
+  projectsStart,
+  projectsStatus,
+  projectsSubtasks,
+  projectsTasks,
+} from './generated/sdk.gen.ts';
+import type { Artifact, ProjectEvent, Subtask, Task } from './generated/types.gen.ts';
+import { callOf, type CallOptions } from './runs.ts';
+import { isOver, type ProjectState } from './states.ts';
+import { createPace, eachWithin, within, type WaitOptions } from './waiting.ts';
+
+export interface ProjectStart {
+  /** Slug of a workflow. */
+  workflow: string;
+  /** An active version; the latest one where it is not given. */
+  version?: number;
+  brief: string;
+  /** The first line of the brief, where it is not given. */
+  title?: string;
+  /** As the workflow's params schema asks for. */
+  params?: Record<string, unknown>;
+  /** Hard limit of what the project may spend, US dollars, as a decimal. */
+  budgetUsd?: string;
+}
+
+/** What happens in a project: with a session each row of its feed, with an API key each change of its status. */
+export type ProjectUpdate = { kind: 'event'; event: ProjectEvent } | { kind: 'status'; project: ProjectState };
+
+export interface CompletionOptions extends WaitOptions {
+  /** A project that pauses goes on only when somebody resumes it: `throw` (as without a word) says so, `wait` waits on. */
+  onPause?: 'throw' | 'wait';
+}
+
+export interface Gate {
+  /** Of the step that waits. */
+  id: string;
+  projectId: string;
+  /** `phase/step` */
+  place: string;
+  kind: Subtask['gate_kind'];
+  /** What whoever decides is told. */
+  prompt: string | undefined;
+  since: string | null;
+  /** @throws ServiceError gate_not_waiting where somebody else was first */
+  approve(options?: GateAnswer): Promise<void>;
+  reject(options?: GateAnswer): Promise<void>;
+}
+
+export interface GateAnswer extends CallOptions {
+  comment?: string;
+}
+
+export interface ProjectHandle {
+  id: string;
+  get(options?: { signal?: AbortSignal }): Promise<ProjectState>;
+  /** What happens, from the beginning, until it is completed or abandoned. */
+  events(options?: WaitOptions): AsyncGenerator<ProjectUpdate>;
+  /** @throws ProjectPausedError, ProjectAbandonedError, WaitTimeoutError */
+  completed(options?: CompletionOptions): Promise<ProjectState>;
+  /** With a session: what it made, of each phase the current version. */
+  artifacts(options?: { signal?: AbortSignal }): Promise<Artifact[]>;
+  /** With a session: gates that wait for an answer now. */
+  gates(options?: { signal?: AbortSignal }): Promise<Gate[]>;
+  /** With a session: goes on after a pause. */
+  resume(options?: CallOptions): Promise<void>;
+}
+
+const MAX_EVENTS = 1_000;
+const PAGE = 200;
+const MAX_TITLE_LENGTH = 200;
+
+export type Projects = ReturnType<typeof createProjects>;
+
+export function createProjects({ http: client, canUseSession }: Connection) {
+  async function state(projectId: string, signal?: AbortSignal): Promise<ProjectState> {
+    const call = { client, path: { project_id: projectId }, ...(signal && { signal }) };
+    if (!canUseSession) return { ...(await projectsStatus(call)), pause_reason: null };
+    const { id, title, workflow_slug, workflow_version, status, pause_reason, ...project } = await projectsGet(call);
+    const { cost_total_usd, started_at, completed_at } = project;
+    return {
+      project_id: id,
+      title,
+      workflow_slug,
+      workflow_version,
+      status,
+      pause_reason,
+      cost_total_usd,
+      started_at,
+      completed_at,
+    };
+  }
+
+  async function* pollStatus(
+    projectId: string,
+    signal?: AbortSignal,
+  ): AsyncGenerator<{ kind: 'status'; project: ProjectState }> {
+    const pace = createPace(signal);
+    for (let last: string | undefined; ; await pace.next()) {
+      const project = await state(projectId, signal);
+      if (project.status !== last) {
+        pace.reset();
+        yield { kind: 'status', project };
+      }
+      last = project.status;
+      if (isOver(project)) return;
+    }
+  }
+
+  const feed = async (projectId: string, limit: number, signal?: AbortSignal): Promise<ProjectEvent[]> =>
+    (
+      await projectsEvents({ client, path: { project_id: projectId }, query: { limit }, ...(signal && { signal }) })
+    ).data.reverse();
+
+  async function* pollFeed(projectId: string, signal?: AbortSignal): AsyncGenerator<ProjectUpdate> {
+    const pace = createPace(signal);
+    for (let seen = 0; ; await pace.next()) {
+      // The state first: what is read after an end shows that end.
+      const ended = isOver(await state(projectId, signal));
+      let events = await feed(projectId, seen === 0 ? MAX_EVENTS : PAGE, signal);
+      if (events.length === PAGE && events[0]!.id > seen) events = await feed(projectId, MAX_EVENTS, signal);
+      const fresh = events.filter(({ id }) => id > seen);
+      for (const event of fresh) yield { kind: 'event', event };
+      if (ended) return;
+      if (fresh.length > 0) pace.reset();
+      seen = events.at(-1)?.id ?? seen;
+    }
+  }
+
+  async function waitingGates(projectId: string, signal?: AbortSignal): Promise<Gate[]> {
+    const call = { client, ...(signal && { signal }) };
+    const tasks = (await projectsTasks({ ...call, path: { project_id: projectId } })).data;
+    const blocked = tasks.filter(({ status }) => status === 'blocked');
+    const steps = await Promise.all(
+      blocked.map(async (task) => {
+        const path = { project_id: projectId, task_id: task.id };
+        return (await projectsSubtasks({ ...call, path })).data.map((step) => ({ task, step }));
+      }),
+    );
+    return steps
+      .flat()
+      .filter(({ step }) => step.kind === 'gate' && step.status === 'blocked')
+      .map(({ task, step }) => gateOf(projectId, task, step));
+  }
+
+  const gateOf = (projectId: string, task: Task, step: Subtask): Gate => {
+    const answer = async (decision: 'approved' | 'rejected', { comment, ...options }: GateAnswer = {}) => {
+      const path = { project_id: projectId, subtask_id: step.id };
+      await projectsResolveGate({ client, path, body: { decision, comment: comment ?? null }, ...callOf(options) });
+    };
+    return {
+      id: step.id,
+      projectId,
+      place: `${task.phase_slug}/${step.step_slug}`,
+      kind: step.gate_kind,
+      prompt: typeof step.gate_config?.prompt === 'string' ? step.gate_config.prompt : undefined,
+      since: step.started_at,
+      approve: (options) => answer('approved', options),
+      reject: (options) => answer('rejected', options),
+    };
+  };
+
+  const handle = (id: string): ProjectHandle => ({
+    id,
+    get: ({ signal } = {}) => state(id, signal),
+    events: (options = {}) =>
+      eachWithin<ProjectUpdate>(options, `project ${id}`, (signal) =>
+        (canUseSession ? pollFeed : pollStatus)(id, signal),
+      ),
+    completed: ({ onPause = 'throw', ...options } = {}) =>
+      within(options, `project ${id}`, async (signal) => {
+        for await (const { project } of pollStatus(id, signal)) {
+          if (project.status === 'completed') return project;
+          if (project.status === 'abandoned') throw new ProjectAbandonedError(id);
+          if (project.status === 'paused' && onPause === 'throw')
+            throw new ProjectPausedError(id, project.pause_reason);
+        }
+        throw new Error('unreachable: a project is followed until it is over');
+      }),
+    artifacts: async ({ signal } = {}) =>
+      (await projectsArtifacts({ client, path: { project_id: id }, ...(signal && { signal }) })).data,
+    gates: ({ signal } = {}) => waitingGates(id, signal),
+    async resume(options = {}) {
+      await projectsResume({ client, path: { project_id: id }, ...callOf(options) });
+    },
+  });
+
+  return {
+    /** Answers as soon as the project is planned and recorded. @throws ServiceError, ConnectionError */
+    async start(project: ProjectStart, options: CallOptions = {}): Promise<ProjectHandle> {
+      const { workflow, version, brief, title = titleOf(brief), params, budgetUsd } = project;
+      const body = {
+        workflow_slug: workflow,
+        brief,
+        title,
+        ...(version !== undefined && { workflow_version: version }),
+        ...(params !== undefined && { params }),
+        ...(budgetUsd !== undefined && { cost_budget_usd: budgetUsd }),
+      };
+      const call = { client, body, ...callOf(options) };
+      const id = canUseSession ? (await projectsCreate(call)).id : (await projectsStart(call)).project_id;
+      return handle(id);
+    },
+    /** One that was started before. Nothing is asked yet. */
+    open: handle,
+  };
+}
+
+const titleOf = (brief: string): string => brief.trim().split('\n', 1)[0]!.trim().slice(0, MAX_TITLE_LENGTH);

@@ -1,0 +1,164 @@
+/** Runs: start one, follow it, have its answer. */
+import { type Connection } from './connection.ts';
+import { RunFailedError } from './errors.ts';
+import {
+  runsCancel,
+  runsCreate,
+  runsDetail,
+  runsDispatch,
+  runsEvents,
+  runsGet,
+  runsRetry,
+} from './generated/sdk.gen.ts';
+import type { RunEvent, RunRequest } from './generated/types.gen.ts';
+import { hasEnded, type RunState } from './states.ts';
+import { IDEMPOTENCY_KEY } from './transport.ts';
+import { sumUsd } from './usd.ts';
+import { createPace, eachWithin, within, type WaitOptions } from './waiting.ts';
+
+export interface RunStart {
+  /** Slug; without one the service picks. */
+  agent?: string;
+  prompt: string;
+  /** Runs of one thread are one conversation, one after another. */
+  threadId?: string;
+  /** Instead of the agent's own. */
+  model?: string;
+  /** Hard limit of what the run may spend, US dollars, as a decimal. */
+  budgetUsd?: string;
+  transport?: RunRequest['transport'];
+}
+
+export interface CallOptions {
+  signal?: AbortSignal | undefined;
+  /** Names what is asked for: whoever says it twice within a day gets one thing. Made up where it is not given. */
+  idempotencyKey?: string | undefined;
+}
+
+export interface RunResult {
+  output: string;
+  /** US dollars, as a decimal: what its calls cost, those to models without a known price left out. */
+  cost: string;
+  run: RunState;
+}
+
+/**
+ * What happens in a run: with a session each row of its timeline, with an API key each change of its status.
+ */
+export type RunUpdate = { kind: 'event'; event: RunEvent } | { kind: 'status'; run: RunState };
+
+export interface RunHandle {
+  id: string;
+  /** Its state now. */
+  get(options?: { signal?: AbortSignal }): Promise<RunState>;
+  /** What happens, from the beginning, until it has ended. */
+  events(options?: WaitOptions): AsyncGenerator<RunUpdate>;
+  /** @throws RunFailedError, WaitTimeoutError */
+  result(options?: WaitOptions): Promise<RunResult>;
+  /** With a session. @throws ServiceError run_not_in_flight */
+  cancel(options?: CallOptions): Promise<void>;
+  /** With a session: a new run of the same. */
+  retry(options?: CallOptions): Promise<RunHandle>;
+}
+
+/** What the service lists at most. */
+const MAX_EVENTS = 2_000;
+const PAGE = 200;
+const LAST_EVENTS = new Set<RunEvent['event_type']>(['run_completed', 'run_failed', 'run_cancelled']);
+
+export type Runs = ReturnType<typeof createRuns>;
+
+export function createRuns({ http: client, canUseSession, canUseKey }: Connection) {
+  const state = (runId: string, signal?: AbortSignal): Promise<RunState> => {
+    const call = { client, path: { run_id: runId }, ...(signal && { signal }) };
+    return canUseKey ? runsGet(call) : runsDetail(call);
+  };
+
+  const timeline = async (runId: string, limit: number, signal?: AbortSignal): Promise<RunEvent[]> =>
+    (await runsEvents({ client, path: { run_id: runId }, query: { limit }, ...(signal && { signal }) })).data;
+
+  /** Events are listed from the oldest on, so the window grows with what was seen. */
+  async function* pollTimeline(runId: string, signal?: AbortSignal): AsyncGenerator<RunUpdate> {
+    const pace = createPace(signal);
+    for (let seen = 0; ; await pace.next()) {
+      const events = await timeline(runId, Math.min(seen + PAGE, MAX_EVENTS), signal);
+      for (const event of events.slice(seen)) {
+        yield { kind: 'event', event };
+        if (LAST_EVENTS.has(event.event_type)) return;
+      }
+      if (events.length > seen) pace.reset();
+      seen = events.length;
+      // Beyond what can be listed only the status tells.
+      if (seen >= MAX_EVENTS && hasEnded(await state(runId, signal))) return;
+    }
+  }
+
+  async function* pollStatus(runId: string, signal?: AbortSignal): AsyncGenerator<{ kind: 'status'; run: RunState }> {
+    const pace = createPace(signal);
+    for (let last: string | undefined; ; await pace.next()) {
+      const run = await state(runId, signal);
+      if (run.status !== last) {
+        pace.reset();
+        yield { kind: 'status', run };
+      }
+      last = run.status;
+      if (hasEnded(run)) return;
+    }
+  }
+
+  const costOf = async (run: RunState, signal?: AbortSignal): Promise<string> =>
+    'total_cost_usd' in run
+      ? String(run.total_cost_usd)
+      : sumUsd((await timeline(run.run_id, MAX_EVENTS, signal)).map(({ cost_usd }) => cost_usd));
+
+  const handle = (id: string): RunHandle => ({
+    id,
+    get: ({ signal } = {}) => state(id, signal),
+    events: (options = {}) =>
+      eachWithin(options, `run ${id}`, (signal) => (canUseSession ? pollTimeline : pollStatus)(id, signal)),
+    result: (options = {}) =>
+      within(options, `run ${id}`, async (signal) => {
+        for await (const { run } of pollStatus(id, signal)) {
+          if (!hasEnded(run)) continue;
+          if (run.status !== 'succeeded') throw new RunFailedError(run);
+          return { output: run.output ?? '', cost: await costOf(run, signal), run };
+        }
+        throw new Error('unreachable: a run is followed until it has ended');
+      }),
+    async cancel(options = {}) {
+      await runsCancel({ client, path: { run_id: id }, ...callOf(options) });
+    },
+    retry: async (options = {}) =>
+      handle((await runsRetry({ client, path: { run_id: id }, ...callOf(options) })).run_id),
+  });
+
+  return {
+    /** Answers as soon as the run is recorded. @throws ServiceError, ConnectionError */
+    async start(run: RunStart, options: CallOptions = {}): Promise<RunHandle> {
+      const call = { client, body: requestOf(run), ...callOf(options) };
+      const { run_id } = await (canUseSession ? runsCreate(call) : runsDispatch(call));
+      return handle(run_id);
+    },
+    /** One that was started before. Nothing is asked yet. */
+    open: handle,
+  };
+}
+
+const requestOf = ({ agent, prompt, threadId, model, budgetUsd, transport }: RunStart): RunRequest => ({
+  prompt,
+  ...(agent !== undefined && { agent }),
+  ...(transport !== undefined && { transport }),
+  ...(threadId !== undefined && { thread_id: threadId }),
+  ...((model !== undefined || budgetUsd !== undefined) && {
+    override: {
+      ...(model !== undefined && { model_override: model }),
+      ...(budgetUsd !== undefined && { cost_budget_usd: budgetUsd }),
+    },
+  }),
+});
+
+/** What every call that does something is made with. */
+export const callOf = ({ signal, idempotencyKey }: CallOptions) => ({
+  ...(signal && { signal }),
+  ...(idempotencyKey !== undefined && { headers: { [IDEMPOTENCY_KEY]: idempotencyKey } }),
+});

@@ -1,0 +1,63 @@
+/** `text/event-stream`, read with `fetch`, so that it goes with any header, in Node as in browsers. */
+
+export interface ServerSentEvent {
+  /** Of the event, or of the last one before it that had one: where to go on. */
+  id: string;
+  /** `message` where the service does not say. */
+  event: string;
+  data: string;
+}
+
+export interface StreamSignals {
+  /** The service asks to wait so long before it is asked again. */
+  onRetry?: (ms: number) => void;
+  /** Something came, if only a heartbeat. */
+  onLife?: () => void;
+}
+
+/** Lines that are longer are no line of ours, and would fill the memory. */
+const MAX_LINE_LENGTH = 16 * 2 ** 20;
+
+/** Each event that is complete; one that the stream's end cuts off is none. */
+export async function* readServerSentEvents(
+  body: ReadableStream<Uint8Array>,
+  { onRetry, onLife }: StreamSignals = {},
+): AsyncGenerator<ServerSentEvent> {
+  let id = '';
+  let event = '';
+  let data: string[] = [];
+  for await (const line of linesOf(body, onLife)) {
+    if (line === '') {
+      if (data.length > 0) yield { id, event: event || 'message', data: data.join('\n') };
+      event = '';
+      data = [];
+      continue;
+    }
+    const colon = line.indexOf(':');
+    const field = colon === -1 ? line : line.slice(0, colon);
+    const value = colon === -1 ? '' : line.slice(colon + (line[colon + 1] === ' ' ? 2 : 1));
+    if (field === 'data') data.push(value);
+    else if (field === 'event') event = value;
+    else if (field === 'id' && !value.includes('\0')) id = value;
+    else if (field === 'retry' && /^\d{1,9}$/.test(value)) onRetry?.(Number(value));
+  }
+}
+
+async function* linesOf(body: ReadableStream<Uint8Array>, onLife: (() => void) | undefined): AsyncGenerator<string> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let rest = '';
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      onLife?.();
+      const lines = (rest + decoder.decode(value, { stream: true })).split(/\r\n|\n|\r(?!$)/);
+      rest = lines.pop()!;
+      if (rest.length > MAX_LINE_LENGTH) throw new Error('a line of the event stream has no end');
+      yield* lines;
+    }
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}

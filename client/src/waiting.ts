@@ -1,0 +1,79 @@
+/** Waiting that ends when nobody waits any more. */
+import { WaitTimeoutError } from './errors.ts';
+
+/** How long a wait may take, and what ends it early. */
+export interface WaitOptions {
+  /** Ends the wait; what is awaited goes on. */
+  signal?: AbortSignal | undefined;
+  /** From now, for the whole wait. @throws WaitTimeoutError */
+  timeoutMs?: number | undefined;
+}
+
+/** @throws the reason of the signal */
+export function delay(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason as Error);
+    const onAbort = () => {
+      clearTimeout(timer);
+      reject(signal!.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}
+
+const FIRST_LOOK_MS = 200;
+const LONGEST_BETWEEN_MS = 2_000;
+
+/** Pauses between looks, short at first, then ever longer; a look that saw something new begins anew. */
+export function createPace(signal?: AbortSignal): { next(): Promise<void>; reset(): void } {
+  let ms = FIRST_LOOK_MS;
+  return {
+    async next() {
+      await delay(ms, signal);
+      ms = Math.min(LONGEST_BETWEEN_MS, ms * 1.5);
+    },
+    reset() {
+      ms = FIRST_LOOK_MS;
+    },
+  };
+}
+
+/** Does the waiting under both ends of it. @param what it waits for, for the message */
+export async function within<T>(
+  options: WaitOptions,
+  what: string,
+  wait: (signal: AbortSignal | undefined) => Promise<T>,
+): Promise<T> {
+  const { ends, done } = endsOf(options, what);
+  try {
+    return await wait(ends);
+  } finally {
+    done();
+  }
+}
+
+/** The same for what comes bit by bit. */
+export async function* eachWithin<T>(
+  options: WaitOptions,
+  what: string,
+  follow: (signal: AbortSignal | undefined) => AsyncGenerator<T>,
+): AsyncGenerator<T> {
+  const { ends, done } = endsOf(options, what);
+  try {
+    yield* follow(ends);
+  } finally {
+    done();
+  }
+}
+
+function endsOf({ signal, timeoutMs }: WaitOptions, what: string): { ends: AbortSignal | undefined; done: () => void } {
+  if (timeoutMs === undefined) return { ends: signal, done: () => {} };
+  const timer = new AbortController();
+  const late = new WaitTimeoutError(`${what} did not come to its end within ${timeoutMs} ms`);
+  const timeout = setTimeout(() => timer.abort(late), timeoutMs);
+  return { ends: signal ? AbortSignal.any([signal, timer.signal]) : timer.signal, done: () => clearTimeout(timeout) };
+}
