@@ -17,6 +17,7 @@ import { requireKeysInUse } from './keys-in-use.ts';
 import { metricsOf } from './observability.ts';
 import { documents } from './openapi.ts';
 import { allRoutes, routesOf } from './resources/index.ts';
+import { continueEventOrder } from './resources/event-log/store/read.ts';
 import { requireVectorsOf } from './resources/memory/re-embed.ts';
 import { miniappRouter } from './resources/miniapps/routes.ts';
 import { QUESTION_PATH } from './resources/output-destinations/model.ts';
@@ -52,6 +53,7 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
   const authenticate = countingRefusals(check, services.meters);
   await requireKeysInUse(db, services.secretBox, config.SECRETS_KEY_LOST);
   await requireVectorsOf(db, services.models.embedding);
+  await continueEventOrder(db);
   await services.templates.seed();
   await services.webhooks.bindSecrets();
   const routes = allRoutes(services).map((route) => whereThereIsRoom(route, services.disk));
@@ -74,6 +76,7 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
   const open: Listener[] = [];
   const api: Api = {
     async close() {
+      services.live.close();
       await Promise.all(open.map((listener) => listener.close(config.SHUTDOWN_GRACE)));
     },
   };

@@ -18,6 +18,7 @@ import { areQueuesSplit, queueName, QUEUES, type Queue } from './platform/tempor
 import { versionOf } from './platform/temporal/deployments.ts';
 import { bundleWorkflows, sealedBundle } from './platform/temporal/workflow-bundle.ts';
 import { requireKeysInUse } from './keys-in-use.ts';
+import { continueEventOrder } from './resources/event-log/store/read.ts';
 import { requireVectorsOf } from './resources/memory/re-embed.ts';
 import { systemJobSchedules } from './resources/scheduled-jobs/triggers.ts';
 import { runUntilSignalled, type Runtime } from './runtime.ts';
@@ -43,6 +44,7 @@ export async function startWorker(runtime: Runtime, services: Services): Promise
   const { config, log } = runtime;
   await requireKeysInUse(runtime.db, services.secretBox, config.SECRETS_KEY_LOST);
   await requireVectorsOf(runtime.db, services.models.embedding);
+  await continueEventOrder(runtime.db);
   await services.templates.seed();
   const served: Queue[] = areQueuesSplit(config)
     ? QUEUES.filter((queue) => config.WORKER_QUEUES.includes(queue))

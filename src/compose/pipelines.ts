@@ -1,6 +1,8 @@
 /** What a caller does with projects: templates, accepting them, their events and gates. */
+import { createEventLogStore } from '../resources/event-log/store/read.ts';
 import { createEventService } from '../resources/events/service.ts';
 import { createEventStore } from '../resources/events/store.ts';
+import { createLiveService } from '../resources/live/service.ts';
 import { ACTIONS } from '../resources/projects/builtin/index.ts';
 import { createProjectService } from '../resources/projects/service.ts';
 import { createTemplateService } from '../resources/templates/service.ts';
@@ -13,7 +15,7 @@ import type { Projects } from './projects.ts';
 import type { Tools } from './tools.ts';
 
 export function composePipelines(
-  { log, db, temporal }: Runtime,
+  { config, log, db, temporal }: Runtime,
   { stores: { agents, skills } }: Knowledge,
   { starter, stores: { projects } }: Projects,
   { tools }: Tools,
@@ -29,6 +31,7 @@ export function composePipelines(
   return {
     templates,
     events: createEventService({ store: events }),
+    live: createLiveService({ store: createEventLogStore(db), settings: config, log }),
     projects: createProjectService({ temporal, store: projects, events, starter, templates, log }),
     webhookGates: createWebhookGateService({ store: createWebhookGateStore(db) }),
   };

@@ -14,6 +14,7 @@ import { eventRoutes } from './events/routes.ts';
 import { flagRoutes } from './feature-flags/routes.ts';
 import { heartbeatRoutes } from './heartbeats/routes.ts';
 import { integrationRoutes } from './integrations/routes.ts';
+import { liveRoutes } from './live/routes.ts';
 import { memberRoutes } from './members/routes.ts';
 import { memoryRoutes } from './memory/routes.ts';
 import { destinationRoutes } from './output-destinations/routes.ts';
@@ -39,6 +40,7 @@ export const allRoutes = (services: Services): readonly Route[] => [
   ...attachmentRoutes(services),
   ...projectRoutes(services),
   ...eventRoutes(services),
+  ...liveRoutes(services),
   ...runArtifactRoutes(services),
   ...costRoutes(services),
   ...flagRoutes(services),

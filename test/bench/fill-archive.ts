@@ -44,8 +44,8 @@ const runs = `
     case when n % 50 = 1 then 'failed' else 'succeeded' end::run_status, repeat('It is as it was. ', 20), 'offline', 'small', 'default',
     1, 200, 100, 0.0012, 3, pg_temp.at(n), 'run_completed', pg_temp.at(n), pg_temp.at(n), pg_temp.at(n) from filling`;
 const events = `
-  insert into run_events (id, run_id, key, ts, event_type, duration_ms, cost_usd, status, payload)
-  select ${FIRST_LIVE} * 4 - n * 4 + e, run_id, 'e' || e, pg_temp.at(n),
+  insert into run_events (id, run_id, customer_id, key, ts, event_type, duration_ms, cost_usd, status, payload)
+  select ${FIRST_LIVE} * 4 - n * 4 + e, run_id, pg_temp.owner(n), 'e' || e, pg_temp.at(n),
     (array['run_received', 'run_started', 'run_completed'])[e]::run_event_type, 12, 0.0004, 'ok', '{"prompt_length": 30}'
   from filling, generate_series(1, 3) e`;
 const runArtifacts = `

@@ -22,7 +22,7 @@ export async function fillRuns(dataDir: string, count: number): Promise<void> {
       [count],
     );
     await client.query(copying('runs', 'id', 'seq'));
-    await client.query(copying('run_events', 'run_id', 'id'));
+    await client.query(copying('run_events', 'run_id', 'id', `, 'seq', nextval('event_seq')`));
     await client.query(copying('run_messages', 'run_id'));
     await client.query('commit');
   } finally {
@@ -32,8 +32,8 @@ export async function fillRuns(dataDir: string, count: number): Promise<void> {
 }
 
 /** Whatever columns there are: only the run's id and the table's own counter differ from the original. */
-const copying = (table: string, runColumn: string, counter?: string): string => `
+const copying = (table: string, runColumn: string, counter?: string, more = ''): string => `
   insert into ${table} select copy.* from ${table} t join copies c on c.run_id = t.${runColumn}
   cross join lateral jsonb_populate_record(t, jsonb_build_object('${runColumn}', c.copy_id
-    ${counter ? `, '${counter}', nextval(pg_get_serial_sequence('${table}', '${counter}'))` : ''})) copy
+    ${counter ? `, '${counter}', nextval(pg_get_serial_sequence('${table}', '${counter}'))` : ''}${more})) copy
   order by c.copy_id`;

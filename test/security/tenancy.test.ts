@@ -3,7 +3,7 @@
  * is the other's, and must get, to the byte, what it gets for something that does not exist.
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Endpoint } from '../../src/platform/http/endpoint.ts';
+import { isStreamReply, type Endpoint } from '../../src/platform/http/endpoint.ts';
 import { makeBelongings, NOBODYS, type Belongings } from '../support/fixtures/belongings.ts';
 import { dumpRecords } from '../support/database/dump-tables.ts';
 import { byId, endpoints, isOfOperator, parameterNames } from '../support/http/endpoints.ts';
@@ -56,7 +56,7 @@ afterAll(async () => {
 });
 
 /** These move with the clock alone. */
-const MOVING = ['since', 'last_used_at', 'checked_at', 'latency_ms', 'username', 'credential'];
+const MOVING = ['cursor', 'since', 'last_used_at', 'checked_at', 'latency_ms', 'username', 'credential'];
 const withoutTimes = (body: unknown) =>
   JSON.stringify(body, (name, value: unknown) => (MOVING.includes(name) ? undefined : value));
 
@@ -237,6 +237,6 @@ describe('asking for what is its own', () => {
     // 409: it is there, in a state in which this cannot be done to it.
     expect([endpoint.status, 409]).toContain(status);
     const isFiltered = endpoint.query && !endpoint.params;
-    if (isFiltered) expect(body.data).not.toEqual([]);
+    if (isFiltered) expect(isStreamReply(endpoint.reply) ? body.slice(1, -1) : body.data).not.toEqual([]);
   });
 });

@@ -212,6 +212,14 @@ export const PROBLEMS = {
     "status": 422,
     "isStructured": true
   },
+  "cursor_unknown": {
+    "status": 422
+  },
+  "too_many_streams": {
+    "status": 429,
+    "isStructured": true,
+    "retryAfterS": 5
+  },
   "headers_too_large": {
     "status": 431,
     "detail": "headers_too_large"

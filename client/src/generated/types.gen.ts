@@ -1393,6 +1393,102 @@ export type EditSession = {
     enact_subtask_id: string;
 };
 
+export type LiveEvent = {
+    kind: 'run';
+    /**
+     * Place in the order of the workspace; opaque. The same in streams, pages and webhooks
+     */
+    cursor: string;
+    ts: string;
+    /**
+     * What happened, in a word of its kind
+     */
+    topic: string;
+    run_id: string | null;
+    /**
+     * Of a run: the project whose step it works for; null for any other run
+     */
+    project_id: string | null;
+    event: RunEvent;
+} | {
+    kind: 'project';
+    /**
+     * Place in the order of the workspace; opaque. The same in streams, pages and webhooks
+     */
+    cursor: string;
+    ts: string;
+    /**
+     * What happened, in a word of its kind
+     */
+    topic: string;
+    run_id: string | null;
+    /**
+     * Of a run: the project whose step it works for; null for any other run
+     */
+    project_id: string | null;
+    event: ProjectEvent;
+} | {
+    kind: 'wait' | 'delivery' | 'output' | 'schedule' | 'integration';
+    /**
+     * Place in the order of the workspace; opaque. The same in streams, pages and webhooks
+     */
+    cursor: string;
+    ts: string;
+    /**
+     * What happened, in a word of its kind
+     */
+    topic: string;
+    run_id: string | null;
+    /**
+     * Of a run: the project whose step it works for; null for any other run
+     */
+    project_id: string | null;
+    event: {
+        /**
+         * Of what it happened to: the wait, the delivery, the job
+         */
+        id: string;
+        ts: string;
+        topic: string;
+        payload: {
+            [key: string]: unknown;
+        };
+    };
+};
+
+export type LiveOpen = {
+    /**
+     * Place in the order of the workspace; opaque. The same in streams, pages and webhooks
+     */
+    cursor: string;
+};
+
+export type LiveGap = {
+    /**
+     * Place in the order of the workspace; opaque. The same in streams, pages and webhooks
+     */
+    after: string;
+    /**
+     * Place in the order of the workspace; opaque. The same in streams, pages and webhooks
+     */
+    kept_from: string;
+};
+
+export type LiveEnd = {
+    reason: 'life' | 'shutdown' | 'slow_reader' | 'signed_out';
+};
+
+export type StreamsProblem = {
+    detail: {
+        code: 'too_many_streams';
+        /**
+         * What has as many open as it may
+         */
+        scope: 'workspace' | 'process';
+        limit: number;
+    };
+};
+
 export type RunArtifact = {
     id: string;
     run_id: string;
@@ -8168,6 +8264,80 @@ export type EventsListResponses = {
 };
 
 export type EventsListResponse = EventsListResponses[keyof EventsListResponses];
+
+export type LiveFollowData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Begins after this cursor; `0`: with the oldest event that is kept. Without it the stream begins now. The header `Last-Event-ID`, which browsers send when they connect again, goes before it
+         */
+        after?: string;
+        /**
+         * Only what belongs to this run
+         */
+        run_id?: string;
+        /**
+         * Only what belongs to this project, its steps' runs included
+         */
+        project_id?: string;
+        /**
+         * Only events of these kinds, separated by commas: run, project, wait, delivery, output, schedule, integration
+         */
+        kind?: string;
+    };
+    url: '/api/v1/cp/v1/live';
+};
+
+export type LiveFollowErrors = {
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `cursor_unknown`, `validation`
+     */
+    422: Problem | ValidationProblem;
+    /**
+     * `too_many_streams`
+     */
+    429: StreamsProblem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type LiveFollowError = LiveFollowErrors[keyof LiveFollowErrors];
+
+export type LiveFollowResponses = {
+    /**
+     * Server-sent events; the schema is that of `data`
+     */
+    200: LiveEvent | LiveOpen | LiveGap | LiveEnd;
+};
+
+export type LiveFollowResponse = LiveFollowResponses[keyof LiveFollowResponses];
 
 export type RunArtifactsListData = {
     body?: never;

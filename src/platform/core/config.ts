@@ -362,6 +362,10 @@ export const settings = z.object({
   PROVISIONER_RETRY_INITIAL: duration('1s').describe('Wait before the second attempt; doubles from there'),
   PROVISIONING_TIMEOUT: duration('20m').describe('How long one resource of a workspace may take'),
 
+  LIVE_STREAMS: integer(2_000, 1, 100_000).describe('Event streams that this process serves at once'),
+  LIVE_STREAMS_PER_WORKSPACE: integer(200, 1, 100_000).describe('Those of one workspace among them'),
+  LIVE_STREAM_LIFE: duration('30m').describe('How long an event stream is served until its client is to open it anew'),
+
   EXTENSIONS: extensions.describe(
     'Extensions of the documented interface that are switched on, separated by commas: idempotency (`Idempotency-Key`), sse (`Accept: text/event-stream`). Empty: none',
   ),

@@ -66,6 +66,8 @@ export const PROBLEMS = {
   request_timeout: { status: 408, detail: 'request_timeout' },
   payload_too_large: { status: 413, detail: 'payload_too_large' },
   validation: { status: 422, isStructured: true },
+  cursor_unknown: { status: 422 },
+  too_many_streams: { status: 429, isStructured: true, retryAfterS: 5 },
   headers_too_large: { status: 431, detail: 'headers_too_large' },
   internal_error: { status: 500, detail: 'internal_error' },
   could_not_resolve_billing_customer_id: { status: 500, detail: 'could_not_resolve_billing_customer_id' },
@@ -77,7 +79,7 @@ export const PROBLEMS = {
   database_unreachable: { status: 503, detail: 'database_unreachable' },
   runtime_unreachable: { status: 502, detail: 'runtime_unreachable' },
   storage_full: { status: 507, detail: 'storage_full' },
-} as const satisfies Record<string, { status: number; detail?: string; isStructured?: true }>;
+} as const satisfies Record<string, { status: number; detail?: string; isStructured?: true; retryAfterS?: number }>;
 
 export type ProblemCode = keyof typeof PROBLEMS;
 /** Those that say more than a text: the documents of the interface have to say what (`http/openapi.ts`). */
@@ -104,6 +106,12 @@ export class Problem extends Error {
 
   get status(): number {
     return PROBLEMS[this.code].status;
+  }
+
+  /** After how many seconds the same request may be answered. */
+  get retryAfterS(): number | undefined {
+    const known: { status: number; retryAfterS?: number } = PROBLEMS[this.code];
+    return known.retryAfterS;
   }
 }
 

@@ -1,6 +1,6 @@
 /** Columns that several tables share, so that one kind of value has one type everywhere. */
 import { sql } from 'drizzle-orm';
-import { numeric, timestamp } from 'drizzle-orm/pg-core';
+import { bigint, numeric, timestamp } from 'drizzle-orm/pg-core';
 
 /** UTC instant; read as a Date, sent as ISO 8601. */
 export const instant = (name: string) => timestamp(name, { withTimezone: true });
@@ -15,3 +15,17 @@ export const createdAt = () => instant('created_at').notNull().defaultNow();
  * which may take that long.
  */
 export const startDue = (name: string) => instant(name).default(sql`now() + interval '15 seconds'`);
+
+/**
+ * Where a row stands in the one order of events that its workspace has: the transaction that wrote it, then its place among
+ * all events. Readers take only what is below `event_horizon()`, where nothing can come any more (docs/operations.md,
+ * "The order of events"). An index on `(customer_id, tx, seq)` goes with it.
+ */
+export const eventPlace = () => ({
+  tx: bigint('tx', { mode: 'number' })
+    .notNull()
+    .default(sql`event_tx()`),
+  seq: bigint('seq', { mode: 'number' })
+    .notNull()
+    .default(sql`nextval('event_seq')`),
+});

@@ -20,6 +20,7 @@ import { bounded } from './bounded.ts';
 import {
   BINARY,
   demandOpen,
+  isStreamReply,
   NO_CONTENT,
   OTP_CHALLENGE_HEADER,
   OTP_CODE_HEADER,
@@ -28,9 +29,11 @@ import {
   type Credential,
   type Endpoint,
   type EndpointRequest,
+  type EventStream,
   type FileReply,
   type Route,
 } from './endpoint.ts';
+import { createStreamSender, type StreamSender } from './stream.ts';
 import { inTraceOf } from './tracing.ts';
 import { filesOf, storableName, uploadProblem } from './uploads.ts';
 import { parseRequest } from './validate.ts';
@@ -46,12 +49,14 @@ export interface SurfaceOptions {
   audit?: AuditTrail;
 }
 
-export const createSurface = ({ routes, authenticate, audit }: SurfaceOptions): express.Router =>
-  routerOf(routes, (route) => [
+export function createSurface({ routes, authenticate, audit }: SurfaceOptions): express.Router {
+  const sendStream = createStreamSender();
+  return routerOf(routes, (route) => [
     authenticated(route.endpoint, authenticate),
     ...bodyReader(route.endpoint),
-    answer(route, audit),
+    answer(route, audit, sendStream),
   ]);
+}
 
 /** Whatever is asked for by method and address is found in one way, here and at a gateway in another process. */
 export function routerOf<R extends Pick<Route, 'endpoint'>>(
@@ -117,7 +122,7 @@ function fileReader(maxBytes: number): RequestHandler {
 }
 
 const answer =
-  (route: Route, audit: AuditTrail | undefined): RequestHandler =>
+  (route: Route, audit: AuditTrail | undefined, sendStream: StreamSender): RequestHandler =>
   async (request, response) => {
     const { endpoint, handler } = route;
     const { params, query, body } = parseRequest(endpoint, {
@@ -148,7 +153,8 @@ const answer =
     const result = await inTraceOf(response, () =>
       urgently(() => withAudit(audit, route, asked, () => handler(asked))),
     );
-    await send(endpoint, response, result);
+    if (isStreamReply(endpoint.reply)) await sendStream(request, response, result as EventStream, admit);
+    else await send(endpoint, response, result);
   };
 
 /** The reader leaves an object where there is no body at all. */
@@ -199,8 +205,9 @@ export const errorHandler =
       response.destroy();
       return;
     }
-    const { status, detail, code } = problem ?? new Problem('internal_error');
+    const { status, detail, code, retryAfterS } = problem ?? new Problem('internal_error');
     response.status(status).set(PROBLEM_HEADER, code);
+    if (retryAfterS !== undefined) response.set('retry-after', String(retryAfterS));
     // The key guard answers in plain text; everything else in one JSON form.
     if (code === 'invalid_api_key' || code === 'api_key_revoked') response.type('text/plain').send(detail);
     else response.json({ detail });

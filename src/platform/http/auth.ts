@@ -21,10 +21,11 @@ import {
 } from '../core/rights.ts';
 import type { Meters } from '../observability/meters.ts';
 import type { Authenticate } from './app.ts';
-import type { Caller, Credential } from './endpoint.ts';
+import { SESSION_HEADER, type Caller, type Credential } from './endpoint.ts';
+
+export { SESSION_HEADER };
 
 export const SESSION_COOKIE = 'service_session';
-export const SESSION_HEADER = 'x-service-session';
 export const ADMIN_HEADER = 'x-service-admin';
 export const OPERATOR_HEADER = 'x-operator-token';
 /** How far the clock of whoever signs may be from ours. */

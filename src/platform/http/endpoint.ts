@@ -38,6 +38,21 @@ export const NO_CONTENT = 'no-content';
 /** A reply of bytes; the handler gives a `FileReply`. */
 export const BINARY = 'binary';
 
+/** A reply of server-sent events, for as long as the caller listens; the handler gives an `EventStream`. */
+export interface StreamReply<Event extends z.ZodType = z.ZodType> {
+  /** What `data` of its events is. */
+  events: Event;
+}
+export const streamOf = <Event extends z.ZodType>(events: Event): StreamReply<Event> => ({ events });
+export const isStreamReply = (reply: object | string): reply is StreamReply =>
+  typeof reply === 'object' && 'events' in reply;
+
+/**
+ * Events as the wire has them (`frameOf` in `stream.ts`), in pieces of whole events. It is always begun, also where the
+ * connection is gone by then, and ends soon after the signal that tells so.
+ */
+export type EventStream = (gone: AbortSignal) => AsyncIterable<string>;
+
 export interface FileReply {
   contentType: string;
   body: Readable;
@@ -82,7 +97,7 @@ export type ReceiveFiles = <T>(
 ) => Promise<T>;
 
 type Schema = z.ZodType;
-type ReplySchema = Schema | typeof NO_CONTENT | typeof BINARY;
+type ReplySchema = Schema | typeof NO_CONTENT | typeof BINARY | StreamReply;
 
 export interface Endpoint<
   Params extends Schema = Schema,
@@ -149,6 +164,7 @@ export const endpoint = <
 /** Name of the problem of an answer, beside a body whose words may be more precise and are not to be parsed. */
 export const PROBLEM_HEADER = 'x-service-problem';
 
+export const SESSION_HEADER = 'x-service-session';
 export const OTP_CHALLENGE_HEADER = 'x-service-otp-challenge';
 export const OTP_CODE_HEADER = 'x-service-otp-code';
 
@@ -178,7 +194,13 @@ export interface EndpointRequest<Params = unknown, Query = unknown, Body = unkno
   receiveFiles: ReceiveFiles;
 }
 
-type HandlerReply<Reply> = Reply extends Schema ? z.input<Reply> : Reply extends typeof BINARY ? FileReply : void;
+type HandlerReply<Reply> = Reply extends Schema
+  ? z.input<Reply>
+  : Reply extends typeof BINARY
+    ? FileReply
+    : Reply extends StreamReply
+      ? EventStream
+      : void;
 
 /** A workspace that a request is about, though it is not the caller's own. */
 export type Concern = ({ workspaceId: string } | { customerId: string }) & {

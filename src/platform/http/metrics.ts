@@ -38,7 +38,14 @@ export const recordRequests =
     const end = requests.startTimer({ listener, method: request.method });
     // The pattern of an address, not the address: ids in labels would be a series each.
     const route = (): string => (response.locals as { route?: string }).route ?? 'other';
-    response.once('finish', () => end({ route: route(), status: response.statusCode }));
+    let isTimed = false;
+    const answered = () => {
+      if (!isTimed) end({ route: route(), status: response.statusCode });
+      isTimed = true;
+    };
+    // A stream is answered when it begins: how long somebody listens is not how long they waited.
+    response.locals.beginsStream = answered;
+    response.once('finish', answered);
     response.once(
       'close',
       stalls.begin(() => `${request.method} ${route()}`),

@@ -18,6 +18,7 @@ import { ADMIN_HEADER, OPERATOR_HEADER, SESSION_COOKIE } from './auth.ts';
 import {
   BINARY,
   isForOpen,
+  isStreamReply,
   NO_CONTENT,
   OTP_CHALLENGE_HEADER,
   OTP_CODE_HEADER,
@@ -139,6 +140,12 @@ function successReply({ reply, summary }: Endpoint): ZodOpenApiResponseObject {
       content: { '*/*': { schema: { type: 'string', format: 'binary' } } },
     };
   }
+  if (isStreamReply(reply)) {
+    return {
+      description: 'Server-sent events; the schema is that of `data`',
+      content: { 'text/event-stream': { schema: reply.events } },
+    };
+  }
   return { description: summary, content: { 'application/json': { schema: reply as z.ZodType } } };
 }
 
@@ -229,6 +236,17 @@ const BODIES: Record<StructuredCode, z.ZodType[]> & Partial<Record<ProblemCode, 
         }),
       })
       .meta({ id: 'PlanLimitProblem' }),
+  ],
+  too_many_streams: [
+    z
+      .object({
+        detail: z.object({
+          code: z.literal('too_many_streams'),
+          scope: z.enum(['workspace', 'process']).describe('What has as many open as it may'),
+          limit: z.int(),
+        }),
+      })
+      .meta({ id: 'StreamsProblem' }),
   ],
   destroy_failed: [
     z

@@ -18,7 +18,7 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core';
-import { createdAt, instant, startDue, usd } from '../../platform/db/columns.ts';
+import { createdAt, eventPlace, instant, startDue, usd } from '../../platform/db/columns.ts';
 import { CASCADE_MODES, GATE_KINDS, STEP_ROLES, STEP_KINDS, type JsonSchema } from '../templates/model.ts';
 import { workspaces } from '../workspaces/table.ts';
 import {
@@ -325,8 +325,11 @@ export const projectEvents = pgTable(
     actorId: text('actor_id'),
     payload: jsonb('payload').$type<Record<string, unknown>>().notNull(),
     traceId: uuid('trace_id'),
+    ...eventPlace(),
   },
   (t) => [
+    // The log of the workspace: its projects' part of it.
+    index('project_events_in_order').on(t.customerId, t.tx, t.seq),
     // Newest first: read backwards. The feed by workspace and time, what is rare in it, a project's own, and a step's.
     index('project_events_by_time').on(t.customerId, t.ts, t.id),
     index('project_events_by_category')

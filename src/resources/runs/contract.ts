@@ -69,7 +69,7 @@ export const RunListRow = z
   })
   .meta({ id: 'RunListRow' });
 
-const RunEvent = z
+export const RunEvent = z
   .object({
     id: z.int(),
     ts: Timestamp,

@@ -19,7 +19,7 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core';
 import type { RunFailure } from '../../platform/core/problem.ts';
-import { createdAt, instant, startDue, usd } from '../../platform/db/columns.ts';
+import { createdAt, eventPlace, instant, startDue, usd } from '../../platform/db/columns.ts';
 import { workspaces } from '../workspaces/table.ts';
 import { EFFECTS, RUN_EVENT_TYPES, RUN_STATUSES, TOOL_CALL_STATUSES, type StepOfRun } from './model.ts';
 
@@ -135,6 +135,8 @@ export const runEvents = pgTable(
     runId: text('run_id')
       .notNull()
       .references(() => runs.id, { onDelete: 'cascade' }),
+    /** Of its run. A trigger sets it where a process of an earlier release writes the row without. */
+    customerId: text('customer_id').notNull(),
     /** Names the event within its run: a repeated activity writes it once. */
     key: text('key').notNull(),
     ts: instant('ts').notNull().defaultNow(),
@@ -143,8 +145,13 @@ export const runEvents = pgTable(
     costUsd: usd('cost_usd'),
     status: text('status'),
     payload: jsonb('payload').$type<Record<string, unknown>>().notNull(),
+    ...eventPlace(),
   },
-  (t) => [uniqueIndex('run_events_once').on(t.runId, t.key)],
+  (t) => [
+    uniqueIndex('run_events_once').on(t.runId, t.key),
+    // The log of the workspace: its runs' part of it.
+    index('run_events_in_order').on(t.customerId, t.tx, t.seq),
+  ],
 );
 
 /** The transcript: system and user at turn 0, the assistant's reply at each later one. Tool results are tool calls. */

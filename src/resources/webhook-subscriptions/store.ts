@@ -10,6 +10,7 @@ import { found, type Database } from '../../platform/db/client.ts';
 import { behindOf, takeDue, type Queue, type Turn } from '../../platform/db/in-turn.ts';
 import { START_AGAIN_MS } from '../../platform/temporal/starting.ts';
 import { Problem } from '../../platform/core/problem.ts';
+import { insertLogEvent } from '../event-log/store/write.ts';
 import { belowPlace, countRows, findPage, type Tallied } from '../tallies/store.ts';
 import { workspaces } from '../workspaces/table.ts';
 import type { DeliveryQuery, DeliveryRow } from './contract.ts';
@@ -202,6 +203,25 @@ export const createWebhookStore = (db: Database, { pauseAfterMs = PAUSE_AFTER_MS
   async function getDelivery(customerId: string, id: string): Promise<DeliveryRow> {
     const [row] = await log().where(and(eq(webhookDeliveries.customerId, customerId), eq(webhookDeliveries.id, id)));
     return found(row);
+  }
+
+  /** Whoever follows the workspace hears of it. */
+  async function end(ref: DeliveryRef, status: DeliveryStatus): Promise<void> {
+    await db.rows(sql`
+      with ended as (
+        update ${webhookDeliveries} set status = ${status}::webhook_delivery_status, completed_at = now()
+        where ${pending(ref)} returning id, customer_id, subscription_id, event_type, event_key, attempt_count
+      ) ${insertLogEvent(sql`ended`, {
+        kind: 'delivery',
+        topic: status,
+        subject: sql`guard.id`,
+        customerId: sql`guard.customer_id`,
+        // `run:<id>`, or `project:<id>:<completion>`.
+        runId: sql`case when guard.event_key like 'run:%' then split_part(guard.event_key, ':', 2) end`,
+        projectId: sql`case when guard.event_key like 'project:%' then split_part(guard.event_key, ':', 2) end`,
+        payload: sql`jsonb_build_object('event_type', guard.event_type, 'endpoint_id', guard.subscription_id,
+          'attempts', guard.attempt_count)`,
+      })}`);
   }
 
   const startable = (which: SQL | undefined) =>
@@ -440,19 +460,10 @@ export const createWebhookStore = (db: Database, { pauseAfterMs = PAUSE_AFTER_MS
           .insert(webhookDeliveryAttempts)
           .values({ deliveryId: ref.deliveryId, ...attempt })
           .onConflictDoNothing();
-        if (status === 'pending') return;
-        await db.orm
-          .update(webhookDeliveries)
-          .set({ status, completedAt: sql`now()` })
-          .where(pending(ref));
+        if (status !== 'pending') await end(ref, status);
       }),
 
-    async recordExhausted(ref: DeliveryRef): Promise<void> {
-      await db.orm
-        .update(webhookDeliveries)
-        .set({ status: 'exhausted', completedAt: sql`now()` })
-        .where(pending(ref));
-    },
+    recordExhausted: (ref: DeliveryRef): Promise<void> => end(ref, 'exhausted'),
 
     /** Of these, what still waits to be sent; of any workspace, as whoever asks has just recorded them. */
     listStartable: (ids: readonly string[]) => startable(inArray(webhookDeliveries.id, [...ids])),

@@ -56,6 +56,7 @@ export const FATES: Readonly<Record<string, Fate>> = {
   // But for the wallet's, which the ledger keeps.
   budgets: { goesWith: 'runs and projects' },
 
+  log_events: { goes: 'before made again' },
   attachments: { goes: 'before made again' },
   chat_threads: { goes: 'before made again' },
   memory_entries: { goes: 'before made again' },

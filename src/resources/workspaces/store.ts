@@ -60,6 +60,7 @@ export const createWorkspaceStore = (db: Database) => {
         createdAt: sql`now()`,
         // What has no answer yet is the request that makes it again.
         auditFrom: sql`(select max(id) from audit_log a where a.customer_id = ${workspaces.customerId} and a.status is not null)`,
+        eventsFrom: sql`event_tx()`,
       })
       .where(and(eq(workspaces.identityWorkspaceId, workspaceId), eq(workspaces.status, 'archived')))
       .returning();

@@ -49,6 +49,8 @@ export const workspaces = pgTable(
     generation: integer('generation').notNull().default(0),
     /** Last row of the audit log from before it was made again: its members are shown what comes after. */
     auditFrom: bigint('audit_from', { mode: 'number' }),
+    /** First transaction whose events are all kept: before it are those of an earlier life, or that were deleted as old. */
+    eventsFrom: bigint('events_from', { mode: 'number' }).notNull().default(0),
     /** It is being taken down since then: nothing new is accepted. Also set after a destruction that failed. */
     destroyingSince: instant('destroying_since'),
     /** When housekeeping looks whether its provisioning has begun, and whether it is still going on. */

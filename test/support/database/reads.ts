@@ -4,7 +4,7 @@
  */
 import { sql } from 'drizzle-orm';
 import { standingIn } from '../../../src/platform/core/rights.ts';
-import type { Caller, Route } from '../../../src/platform/http/endpoint.ts';
+import { isStreamReply, type Caller, type EventStream, type Route } from '../../../src/platform/http/endpoint.ts';
 import type { Database } from '../../../src/platform/db/client.ts';
 import { ARCHIVED } from '../../bench/fill-archive.ts';
 
@@ -57,6 +57,9 @@ export const READS: Readonly<Record<string, Reading>> = {
   'projects.artifacts': {},
   'projects.cost': {},
   'attachments.list': {},
+  'live.follow': {
+    queries: ['after=0', 'after=0&kind=project', 'after=0&run_id=run-2', 'after=0&project_id=nobodys'],
+  },
   'events.list': {
     queries: [
       '',
@@ -176,6 +179,9 @@ const CALLER: Caller = {
 };
 
 /** Every read of the archive, the last page of each list included. */
+/** A stream is read until it ends by itself. */
+const NEVER = new AbortController().signal;
+
 export async function readsOf(routes: readonly Route[], db: Database): Promise<Read[]> {
   const params = await paramsOf(db);
   const reads: Read[] = [];
@@ -184,14 +190,17 @@ export async function readsOf(routes: readonly Route[], db: Database): Promise<R
     if (endpoint.method !== 'get' || !reading) continue;
     const read = (query: string): Read => ({
       name: `${endpoint.id}${query && ` ${query.replace(/since=[^&]+/, 'since=...')}`}`,
-      call: async () =>
-        handler({
+      call: async () => {
+        const answer = await handler({
           caller: CALLER,
           params: endpoint.params?.parse(params(endpoint.id)),
           query: endpoint.query?.parse(Object.fromEntries(new URLSearchParams(query))),
           body: undefined,
           header: () => undefined,
-        } as unknown as Parameters<Route['handler']>[0]),
+        } as unknown as Parameters<Route['handler']>[0]);
+        if (isStreamReply(endpoint.reply)) for await (const _ of (answer as EventStream)(NEVER));
+        return answer;
+      },
     });
     for (const query of reading.queries ?? ['']) {
       const first = read(query);

@@ -2,6 +2,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Endpoint } from '../../../src/platform/http/endpoint.ts';
 import type { openApiDocument } from '../../../src/platform/http/openapi.ts';
+import { EVENT_STREAM, eventsIn } from './event-stream.ts';
 
 export interface Reply {
   status: number;
@@ -36,11 +37,14 @@ export function createReplyCheck(documents: Documents) {
     if (response.content['*/*']) return undefined;
     if (!response.content[contentType])
       return `the document names no ${contentType || 'reply without a type'} for ${status}`;
-    const value: unknown = contentType === 'application/json' ? parsed(text) : text;
-    if (value === undefined) return 'its body is no JSON';
+    const values: unknown[] =
+      contentType === EVENT_STREAM
+        ? eventsIn(text).map(({ data }) => data)
+        : [contentType === 'application/json' ? parsed(text) : text];
+    if (values.includes(undefined)) return 'its body is no JSON';
     const keys = ['paths', path, method, 'responses', String(status), 'content', contentType, 'schema'];
     const validate = validatorOf(`${surface}#/${keys.map(escaped).join('/')}`);
-    return validate(value)
+    return values.every((value) => validate(value))
       ? undefined
       : `its body is not as documented: ${ajv.errorsText(validate.errors).slice(0, 300)}`;
   };

@@ -152,6 +152,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'run-artifacts.get': ({ runArtifactId }) => ({ params: { id: runArtifactId } }),
   'cost.rollup': () => ({ query: { group_by: 'project' } }),
   'customers.list': () => ({ query: { q: 'a' } }),
+  'live.follow': ({ runId }) => ({ query: { run_id: runId, after: '0' } }),
   'events.list': () => ({ query: { since_hours: 1 } }),
   'webhook-gates.list': () => ({ query: { status: 'blocked' } }),
 

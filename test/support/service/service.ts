@@ -12,6 +12,7 @@ import type { Runtime } from '../../../src/runtime.ts';
 import { createServices } from '../../../src/compose/services.ts';
 import { startWorker, type RunningWorker } from '../../../src/worker.ts';
 import { openTestDatabase } from '../database/database.ts';
+import { EVENT_STREAM, eventsIn } from '../http/event-stream.ts';
 import { mailbox } from './otp.ts';
 import { connectTestTemporal } from '../temporal/temporal.ts';
 import { BUNDLE } from '../temporal/workflow-bundle.ts';
@@ -101,6 +102,8 @@ export async function startTestService({
     DATA_DIR: fileURLToPath(new URL('../../../.cache/test-data', import.meta.url)),
     TASK_QUEUE_PREFIX: temporal.queuePrefix,
     SHUTDOWN_GRACE: '2s',
+    // What asks every endpoint reads each answer to its end; tests of streams say how long theirs are.
+    LIVE_STREAM_LIFE: '100ms',
     WORKER_BUNDLE: BUNDLE,
     // `npm run proof:replay` has every workflow replay at each of its tasks.
     ...(process.env.TEST_WORKFLOW_CACHE && { WORKER_MAX_CACHED_WORKFLOWS: process.env.TEST_WORKFLOW_CACHE }),
@@ -190,8 +193,14 @@ export async function call(
     body: body === undefined ? null : isForm ? body : JSON.stringify(body),
   });
   const text = await response.text();
-  const isJson = response.headers.get('content-type')?.includes('json');
-  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+  const type = response.headers.get('content-type') ?? '';
+  const read: unknown = type.includes('json')
+    ? JSON.parse(text)
+    : type.startsWith(EVENT_STREAM)
+      ? // Cursors are of the moment.
+        eventsIn(text).map(({ event, data }) => ({ event, data }))
+      : text;
+  return { status: response.status, headers: response.headers, body: read };
 }
 
 /** @param session one that there is already */

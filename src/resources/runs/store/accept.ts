@@ -50,10 +50,10 @@ export async function acceptRun(db: Database, run: NewRun): Promise<void> {
         ${sql.param(budgetIds)}::text[], ${run.parent?.attemptId ?? null}::uuid, ${run.jobN ?? null}::int
       from workspace ${run.conversation ? sql`, place` : NOTHING}
       where status <> 'archived' and (cap is null or exists (select 1 from counted))
-      returning id
+      returning id, customer_id
     ), received as (
-      insert into run_events (run_id, key, event_type, status, payload)
-      select id, 'received', 'run_received', 'queued', ${JSON.stringify({ prompt_length: run.prompt.length })}::jsonb from run
+      insert into run_events (run_id, customer_id, key, event_type, status, payload)
+      select id, customer_id, 'received', 'run_received', 'queued', ${JSON.stringify({ prompt_length: run.prompt.length })}::jsonb from run
     )${ownBudget ? limitedTo(ownBudget, run) : NOTHING}
     select plan, status, cap, exists (select 1 from run) as accepted from workspace`);
   if (!outcome) throw new Problem('not_found');
@@ -82,10 +82,10 @@ export const stepRunCtes = (
     insert into runs (id, customer_id, agent, transport, prompt, event_count, budget_ids, attempt_id, step, start_due_at)
     select ${id}, ${customerId}, ${agent}, 'rest', ${prompt}, 1, ${sql.param([...budgetIds])}::text[], ${attemptId}::uuid,
       ${JSON.stringify(step)}::jsonb, null::timestamptz
-    from ${guard} guard returning id
+    from ${guard} guard returning id, customer_id
   ), received as (
-    insert into run_events (run_id, key, event_type, status, payload)
-    select id, 'received', 'run_received', 'queued',
+    insert into run_events (run_id, customer_id, key, event_type, status, payload)
+    select id, customer_id, 'received', 'run_received', 'queued',
       ${JSON.stringify({ prompt_length: prompt.length, project_id: step.projectId, attempt_id: attemptId })}::jsonb
     from run
   )`;

@@ -12,10 +12,10 @@ export interface NewEvent {
   payload?: Record<string, unknown>;
 }
 
-/** `insert ... select` of these events for each row (there is one or none) of the CTE `guard`, which has the run's id. */
+/** `insert ... select` of these events for each row (there is one or none) of the CTE `guard`, which has the run's id and workspace. */
 export const insertEvents = (guard: SQL, events: readonly NewEvent[]): SQL => sql`
-  insert into run_events (run_id, key, event_type, duration_ms, cost_usd, status, payload)
-  select guard.id, e.key, e.type::run_event_type, e."durationMs", e."costUsd", e.status, coalesce(e.payload, '{}')
+  insert into run_events (run_id, customer_id, key, event_type, duration_ms, cost_usd, status, payload)
+  select guard.id, guard.customer_id, e.key, e.type::run_event_type, e."durationMs", e."costUsd", e.status, coalesce(e.payload, '{}')
   from ${guard} guard, jsonb_to_recordset(${JSON.stringify(events)}::jsonb)
     as e(key text, type text, "durationMs" int, "costUsd" numeric, status text, payload jsonb)
   on conflict (run_id, key) do nothing`;

@@ -65,7 +65,7 @@ export async function recordToolResult(db: Database, { runId, callId, tool, stat
       where run_id = ${runId} and call_id = ${callId} and status = 'pending' returning run_id
     ), told as (
       update runs set ${countEvents([event])}
-      where id in (select run_id from result) and status = 'running' returning id
+      where id in (select run_id from result) and status = 'running' returning id, customer_id
     ) ${insertEvents(sql`told`, [event])}`);
 }
 

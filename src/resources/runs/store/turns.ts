@@ -159,7 +159,7 @@ export async function beginRun(
         model_provider = ${resolved.provider}, context_window = ${resolved.contextWindow}, model_tier = ${resolved.tier},
         model_rule = ${resolved.rule}, model_enforce = ${resolved.enforce}, reasoning = ${resolved.reasoning},
         ${countEvents(events)}
-      where id = ${runId} and status = 'queued' returning id
+      where id = ${runId} and status = 'queued' returning id, customer_id
     ), events as (${insertEvents(sql`begun`, events)}), said as (
       insert into run_messages (run_id, turn, role, content)
       select id, 0, 'system', ${JSON.stringify(system)}::jsonb from begun
@@ -176,7 +176,7 @@ export async function noteEvents(db: Database, runId: string, events: readonly N
       update runs set ${countEvents(events)}
       where id = ${runId} and status in ('queued', 'running')
         and not exists (select 1 from run_events where run_id = ${runId} and key = ${events[0]!.key})
-      returning id
+      returning id, customer_id
     ) ${insertEvents(sql`noted`, events)}`);
 }
 
@@ -264,7 +264,7 @@ export async function recordTurn(db: Database, record: TurnRecord): Promise<Afte
       select id, status from runs where id = ${run.id} and turn_count = ${turn - 1} and status <> 'queued' for update
     ), recorded as (
       update runs set turn_count = ${turn}, ${addUsage(record)}, ${end ? endColumns(end) : sql``} ${countEvents(events)}
-      where id in (select id from before where status = 'running') returning id
+      where id in (select id from before where status = 'running') returning id, customer_id
     ), late as (
       update runs set turn_count = ${turn}, ${addUsage(record)}
       where id in (select id from before where status <> 'running') returning id
@@ -305,8 +305,8 @@ export async function recordAbortedCall(db: Database, call: AbortedCall): Promis
   const { run, turn, attempt, costUsd, wallet, event } = call;
   await db.rows(sql`
     with noted as (
-      insert into run_events (run_id, key, event_type, duration_ms, cost_usd, status, payload)
-      select r.id, ${event.key}, ${event.type}::run_event_type, ${event.durationMs ?? null}::int, ${costUsd}::numeric,
+      insert into run_events (run_id, customer_id, key, event_type, duration_ms, cost_usd, status, payload)
+      select r.id, r.customer_id, ${event.key}, ${event.type}::run_event_type, ${event.durationMs ?? null}::int, ${costUsd}::numeric,
         ${event.status}, ${JSON.stringify(event.payload)}::jsonb
       from runs r where r.id = ${run.id} and not exists (
         select 1 from run_events e
@@ -352,7 +352,7 @@ export async function endRun(db: Database, runId: string, end: RunEnd): Promise<
   const [outcome] = await db.rows<AfterRun & { status: TerminalStatus; isRecorded: boolean }>(sql`
     with ended as (
       update runs set started_at = coalesce(started_at, now()), ${endColumns(end)} ${countEvents([event])}
-      where id = ${runId} and status in ('queued', 'running') returning id
+      where id = ${runId} and status in ('queued', 'running') returning id, customer_id
     ), events as (${insertEvents(sql`ended`, [event])})
     ${announce(sql`ended`, run, end)}
     select case when exists (select 1 from ended) then ${end.status}::run_status else r.status end as status,

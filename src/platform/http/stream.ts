@@ -1,0 +1,127 @@
+/**
+ * Server-sent events: how one is written, and how a stream of them is sent. Whatever the stream is of, it says that it is
+ * alive, ends within seconds when its caller may not see it any more, and never holds more than its reader can take.
+ */
+import type { Request, Response } from 'express';
+import { sha256 } from '../core/crypto.ts';
+import { Problem } from '../core/problem.ts';
+import { urgently } from '../db/client.ts';
+import { SESSION_HEADER, type EventStream } from './endpoint.ts';
+
+const HEARTBEAT_MS = 15_000;
+/** A session that was ended is noticed after that, at the latest. */
+const ADMISSION_MS = 3_000;
+/** A reader that takes nothing for so long is gone for all we know. */
+const STUCK_MS = 30_000;
+
+export interface Frame {
+  /** Where a client resumes that has seen it. */
+  id?: string;
+  event: string;
+  data: unknown;
+  /** How long a client waits until it connects again. */
+  retryMs?: number;
+}
+
+/** One event as the wire has it. JSON has no line breaks, so `data` is one line. */
+export const frameOf = ({ id, event, data, retryMs }: Frame): string =>
+  [
+    ...(id === undefined ? [] : [`id: ${id}`]),
+    `event: ${event}`,
+    ...(retryMs === undefined ? [] : [`retry: ${retryMs}`]),
+    `data: ${JSON.stringify(data)}`,
+    '\n',
+  ].join('\n');
+
+export const STREAM_ENDS = ['life', 'shutdown', 'slow_reader', 'signed_out'] as const;
+
+/** The last event of a stream: why it ends. Whoever still wants it connects again. */
+export const endFrame = (reason: (typeof STREAM_ENDS)[number]): string =>
+  frameOf({ event: 'end', data: { reason }, retryMs: 1_000 });
+
+export type StreamSender = ReturnType<typeof createStreamSender>;
+
+interface Open {
+  admit: () => Promise<unknown>;
+  end: () => void;
+}
+
+/** For one surface: it asks anew who may see what, once for all streams of one credential. */
+export function createStreamSender() {
+  const byCredential = new Map<string, Set<Open>>();
+  let timer: NodeJS.Timeout | undefined;
+  let isChecking = false;
+
+  async function check(): Promise<void> {
+    if (isChecking) return;
+    isChecking = true;
+    for (const streams of [...byCredential.values()]) {
+      const [one] = streams;
+      await one?.admit().catch((error: unknown) => {
+        // Nobody's session has ended because the database is away.
+        if (error instanceof Problem) for (const stream of streams) stream.end();
+      });
+    }
+    isChecking = false;
+  }
+
+  function watch(credential: string, stream: Open): () => void {
+    const streams = byCredential.get(credential) ?? new Set();
+    byCredential.set(credential, streams.add(stream));
+    timer ??= setInterval(() => void urgently(check), ADMISSION_MS);
+    return () => {
+      streams.delete(stream);
+      if (streams.size === 0) byCredential.delete(credential);
+      if (byCredential.size > 0) return;
+      clearInterval(timer);
+      timer = undefined;
+    };
+  }
+
+  /** Resolves when the stream has ended, whoever ended it. */
+  return async (request: Request, response: Response, stream: EventStream, admit: () => Promise<unknown>) => {
+    const gone = new AbortController();
+    response.on('close', () => gone.abort());
+    if (response.destroyed) gone.abort();
+    const credential = sha256(`${request.get(SESSION_HEADER)} ${request.get('authorization')}`);
+    const unwatch = watch(credential, {
+      admit,
+      end() {
+        if (!gone.signal.aborted) response.end(endFrame('signed_out'));
+        gone.abort();
+      },
+    });
+    const heartbeat = setInterval(() => {
+      if (!response.writableNeedDrain && !response.writableEnded) response.write(':\n\n');
+    }, HEARTBEAT_MS);
+    try {
+      response.status(200).set({
+        'content-type': 'text/event-stream',
+        // Nothing on the way may keep it, pack it or wait for more of it.
+        'cache-control': 'no-store, no-transform',
+        'x-accel-buffering': 'no',
+      });
+      response.flushHeaders();
+      (response.locals as { beginsStream?: () => void }).beginsStream?.();
+      for await (const frames of stream(gone.signal)) {
+        if (gone.signal.aborted) break;
+        if (!response.write(frames)) await drained(response, gone.signal);
+      }
+    } finally {
+      unwatch();
+      clearInterval(heartbeat);
+      if (!response.writableEnded) response.end();
+    }
+  };
+}
+
+/** Until the reader has taken what was written, or is gone; one that takes nothing is given up. */
+async function drained(response: Response, gone: AbortSignal): Promise<void> {
+  const stuck = setTimeout(() => response.destroy(), STUCK_MS);
+  await new Promise<void>((resolve) => {
+    response.once('drain', resolve);
+    gone.addEventListener('abort', () => resolve(), { once: true });
+    if (gone.aborted) resolve();
+  });
+  clearTimeout(stuck);
+}

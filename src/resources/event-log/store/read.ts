@@ -1,0 +1,157 @@
+/**
+ * Reads of the log. Transactions commit out of the order in which they began, so a reader takes only what is below the
+ * horizon: the oldest transaction that is still writing, anywhere on the database server. Below it nothing can come any
+ * more, so whoever goes on from there has missed nothing and meets nothing twice.
+ */
+import { sql, type SQL } from 'drizzle-orm';
+import type { Database } from '../../../platform/db/client.ts';
+import type { EventKind, Place } from '../model.ts';
+
+export type EventLogStore = ReturnType<typeof createEventLogStore>;
+
+/** What of a workspace is followed; everything where nothing is said. */
+export interface EventFilter {
+  kinds?: readonly EventKind[] | undefined;
+  runId?: string | undefined;
+  /** Its own events, and those of its steps' runs. */
+  projectId?: string | undefined;
+}
+
+export interface LogRow extends Place {
+  kind: EventKind;
+  customerId: string;
+  ts: string;
+  topic: string;
+  runId: string | null;
+  projectId: string | null;
+  /** The event as its own list has it. */
+  data: Record<string, unknown>;
+}
+
+export interface LogPage {
+  /** In order. */
+  rows: LogRow[];
+  /** Everything after the rows and before this is read: where whoever has taken the page goes on. */
+  next: Place;
+}
+
+interface Reading {
+  after: Place;
+  /** The last place that is read; the horizon, where it is not said. */
+  until?: Place;
+  limit: number;
+}
+
+/** A part of the log: a table, as rows of one shape. */
+interface Part {
+  kinds: readonly EventKind[] | undefined;
+  select: SQL;
+  /** The table is `e`, and everything else is joined to it. */
+  from: SQL;
+  ofRun: SQL | undefined;
+  ofProject: SQL;
+}
+
+const partsOf = (owner: SQL, { runId, projectId, kinds }: EventFilter): Part[] => {
+  const parts: Part[] = [
+    {
+      kinds: ['run'],
+      select: sql`'run'::text as kind, e.event_type::text as topic, e.run_id as "runId", r.step ->> 'projectId' as "projectId",
+        jsonb_build_object('id', e.id, 'ts', e.ts, 'event_type', e.event_type, 'agent', r.agent, 'transport', r.transport,
+          'duration_ms', e.duration_ms, 'cost_usd', e.cost_usd::text, 'status', e.status, 'payload', e.payload) as data`,
+      from: sql`run_events e join runs r on r.id = e.run_id and r.customer_id = e.customer_id`,
+      ofRun: sql`e.run_id = ${runId}`,
+      ofProject: sql`e.run_id in (
+        select a.child_run_id from attempts a where a.project_id = ${projectId} and a.customer_id = ${owner})`,
+    },
+    {
+      kinds: ['project'],
+      select: sql`'project'::text as kind, e.topic, null::text as "runId", e.project_id as "projectId",
+        jsonb_build_object('id', e.id, 'ts', e.ts, 'project_id', e.project_id, 'task_id', e.task_id,
+          'subtask_id', e.subtask_id, 'attempt_number', e.attempt_number, 'level', e.level, 'category', e.category,
+          'topic', e.topic, 'actor_kind', e.actor_kind, 'actor_id', e.actor_id, 'payload_jsonb', e.payload,
+          'trace_id', e.trace_id) as data`,
+      from: sql`project_events e`,
+      ofRun: undefined,
+      ofProject: sql`e.project_id = ${projectId}`,
+    },
+    {
+      kinds: undefined,
+      select: sql`e.kind, e.topic, e.run_id as "runId", e.project_id as "projectId",
+        jsonb_build_object('id', e.subject, 'ts', e.ts, 'topic', e.topic, 'payload', e.payload) as data`,
+      from: sql`log_events e`,
+      ofRun: sql`e.run_id = ${runId}`,
+      ofProject: sql`e.project_id = ${projectId}`,
+    },
+  ];
+  const isLogged = (kind: EventKind): boolean => kind !== 'run' && kind !== 'project';
+  return parts.filter(
+    (part) =>
+      (runId === undefined || part.ofRun !== undefined) &&
+      (kinds === undefined || kinds.some((kind) => part.kinds?.includes(kind) ?? isLogged(kind))),
+  );
+};
+
+const conditionsOf = (part: Part, { runId, projectId, kinds }: EventFilter): SQL => sql`
+  ${runId === undefined ? sql`` : sql`and ${part.ofRun!}`}
+  ${projectId === undefined ? sql`` : sql`and ${part.ofProject}`}
+  ${kinds === undefined || part.kinds ? sql`` : sql`and e.kind = any(${sql.param([...kinds])}::text[])`}`;
+
+export const createEventLogStore = (db: Database) => {
+  async function read(owner: SQL, filter: EventFilter, { after, until, limit }: Reading): Promise<LogPage> {
+    const parts = partsOf(owner, filter).map(
+      (part) => sql`(
+        select ${part.select}, e.customer_id as "customerId", e.ts::text as ts, e.tx, e.seq from ${part.from}
+        where e.customer_id = ${owner} and (e.tx, e.seq) > (${after.tx}::bigint, ${after.seq}::bigint)
+          and (e.tx, e.seq) <= (select tx, seq from horizon) ${conditionsOf(part, filter)}
+        order by e.tx, e.seq limit ${limit})`,
+    );
+    const horizon = until
+      ? sql`select ${until.tx}::bigint as tx, ${until.seq}::bigint as seq`
+      : sql`select event_horizon() as tx, 0::bigint as seq`;
+    const read = await db.rows<Omit<LogRow, 'kind'> & { kind: EventKind | null; horizon: number }>(sql`
+      with horizon as materialized (${horizon})
+      select horizon.tx::float8 as horizon, event.kind, event.topic, event."runId", event."projectId", event.data,
+        event."customerId", event.ts, event.tx::float8 as tx, event.seq::float8 as seq
+      from horizon left join lateral (
+        select * from (${sql.join(parts, sql` union all `)}) part order by tx, seq limit ${limit}) event on true
+      order by event.tx, event.seq`);
+    const rows = read.flatMap(({ horizon: _, ...row }) => (row.kind === null ? [] : [row as LogRow]));
+    const last = rows.at(-1);
+    return {
+      rows,
+      next:
+        last && rows.length === limit ? { tx: last.tx, seq: last.seq } : (until ?? { tx: read[0]!.horizon, seq: 0 }),
+    };
+  }
+
+  return {
+    /** Where the log of every workspace ends now: what is not below it is yet to come. */
+    async end(): Promise<Place> {
+      const [row] = await db.rows<{ tx: number }>(sql`select event_horizon()::float8 as tx`);
+      return { tx: row!.tx, seq: 0 };
+    },
+
+    /** A page of one workspace's log. */
+    readPage: (customerId: string, filter: EventFilter, reading: Reading): Promise<LogPage> =>
+      read(sql`${customerId}`, filter, reading),
+
+    /** What is new of these workspaces, in one statement for all of them. */
+    readTail: (customerIds: readonly string[], reading: Reading): Promise<LogPage> =>
+      read(sql`any(${sql.param([...customerIds])}::text[])`, {}, reading),
+
+    /** The first transaction of which everything is kept: of what was before some is gone. */
+    async keptFrom(customerId: string): Promise<number> {
+      const [row] = await db.rows<{ tx: number }>(
+        sql`select events_from::float8 as tx from workspaces where customer_id = ${customerId}`,
+      );
+      return row?.tx ?? 0;
+    },
+  };
+};
+
+/**
+ * Before a process writes or reads events: the order goes on where it stood, also in a copy of the database on a server
+ * whose transactions have lower numbers than those that wrote what is there.
+ */
+export const continueEventOrder = (db: Database): Promise<unknown> => db.rows(sql`select continue_event_order()`);

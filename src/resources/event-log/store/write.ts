@@ -1,0 +1,37 @@
+/** How an event gets into the log: as a piece of the statement that makes it true. */
+import { sql, type SQL } from 'drizzle-orm';
+import type { LoggedKind } from '../model.ts';
+
+/** A value, or an expression over the columns of `guard`. */
+type Given = string | SQL;
+
+export interface NewLogEvent {
+  kind: LoggedKind;
+  /** What happened, in a word of its kind. */
+  topic: Given;
+  /** Id of what it happened to: the wait, the delivery, the job. */
+  subject: Given;
+  customerId: Given;
+  /** What it belongs to, for those who follow one run or project. */
+  runId?: Given | null;
+  projectId?: Given | null;
+  payload?: Record<string, unknown> | SQL;
+}
+
+/**
+ * `insert ... select` of the event for each row of the relation `guard`, a CTE of the same statement or a table: so it is
+ * there if, and only if, what it tells of is.
+ *
+ *     with opened as (insert into waits (...) values (...) on conflict do nothing returning id, customer_id)
+ *     ${insertLogEvent(sql`opened`, { kind: 'wait', topic: 'opened', subject: sql`guard.id`, customerId: sql`guard.customer_id` })}
+ *
+ * As one CTE of several: `, told as (${insertLogEvent(...)})`.
+ */
+export const insertLogEvent = (
+  guard: SQL,
+  { kind, topic, subject, customerId, runId = null, projectId = null, payload = {} }: NewLogEvent,
+): SQL => sql`
+  insert into log_events (customer_id, kind, topic, subject, run_id, project_id, payload)
+  select ${customerId}::text, ${kind}, ${topic}::text, ${subject}::text, ${runId}::text, ${projectId}::text,
+    ${'queryChunks' in payload ? payload : sql`${JSON.stringify(payload)}::jsonb`}
+  from ${guard} guard`;

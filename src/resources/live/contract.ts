@@ -1,0 +1,105 @@
+/** The HTTP contract of following a workspace while things happen in it. */
+import { z } from 'zod';
+import { endpoint, streamOf } from '../../platform/http/endpoint.ts';
+import { STREAM_ENDS } from '../../platform/http/stream.ts';
+import { Timestamp } from '../../platform/http/schemas.ts';
+import { EVENT_KINDS, type LoggedKind } from '../event-log/model.ts';
+import { ProjectEvent } from '../projects/reads/contract.ts';
+import { RunEvent } from '../runs/contract.ts';
+
+const Cursor = z
+  .string()
+  .min(1)
+  .max(64)
+  .describe('Place in the order of the workspace; opaque. The same in streams, pages and webhooks');
+
+const inLog = {
+  cursor: Cursor,
+  ts: Timestamp,
+  topic: z.string().describe('What happened, in a word of its kind'),
+  run_id: z.string().nullable(),
+  project_id: z.string().nullable().describe('Of a run: the project whose step it works for; null for any other run'),
+};
+
+const LOGGED_KINDS = EVENT_KINDS.filter((kind): kind is LoggedKind => kind !== 'run' && kind !== 'project');
+
+/** An event of the log, as `data` of a stream's event whose name is the kind. */
+export const LiveEvent = z
+  .discriminatedUnion('kind', [
+    z.object({ kind: z.literal('run'), ...inLog, event: RunEvent }),
+    z.object({ kind: z.literal('project'), ...inLog, event: ProjectEvent }),
+    z.object({
+      kind: z.enum(LOGGED_KINDS),
+      ...inLog,
+      event: z.object({
+        id: z.string().describe('Of what it happened to: the wait, the delivery, the job'),
+        ts: Timestamp,
+        topic: z.string(),
+        payload: z.record(z.string(), z.unknown()),
+      }),
+    }),
+  ])
+  .meta({ id: 'LiveEvent' });
+
+/** What stands around them; the name of the stream's event says which it is. */
+const LiveControl = z.union([
+  z.object({ cursor: Cursor }).meta({ id: 'LiveOpen' }),
+  z.object({ after: Cursor, kept_from: Cursor }).meta({ id: 'LiveGap' }),
+  z.object({ reason: z.enum(STREAM_ENDS) }).meta({ id: 'LiveEnd' }),
+]);
+
+const Kinds = z
+  .string()
+  .transform((text) => text.split(','))
+  .pipe(z.array(z.enum(EVENT_KINDS)).min(1))
+  .describe(`Only events of these kinds, separated by commas: ${EVENT_KINDS.join(', ')}`);
+
+const LiveQuery = z.object({
+  after: z
+    .string()
+    .max(64)
+    .optional()
+    .describe(
+      'Begins after this cursor; `0`: with the oldest event that is kept. Without it the stream begins now. ' +
+        'The header `Last-Event-ID`, which browsers send when they connect again, goes before it',
+    ),
+  run_id: z.string().min(1).max(64).optional().describe('Only what belongs to this run'),
+  project_id: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe("Only what belongs to this project, its steps' runs included"),
+  kind: Kinds.optional(),
+});
+export type LiveQuery = z.output<typeof LiveQuery>;
+
+export const followWorkspace = endpoint({
+  id: 'live.follow',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/live',
+  credential: 'session',
+  summary: 'Follow what happens in the workspace, as server-sent events',
+  description: [
+    'A stream of `text/event-stream` with every event of the workspace, in one order, each exactly once.',
+    '',
+    '- `event: <kind>` (`run`, `project`, `wait`, `delivery`, `output`, `schedule`, `integration`) with `id: <cursor>` and',
+    '  `data: {cursor, kind, ts, topic, run_id, project_id, event}`. `event` is the row as its own list has it: that of',
+    '  `/v1/runs/{run_id}/events` for a run, that of `/v1/events` for a project, and `{id, ts, topic, payload}` for the others.',
+    '- `event: open` comes first, with the cursor from which on the stream has everything: `data: {cursor}`.',
+    '- `event: gap`, `data: {after, kept_from}`: events after the cursor that was asked for are not kept any more; the stream goes',
+    '  on with what there is.',
+    '- `event: end` comes last, `data: {reason}`: `life` (streams are served for a limited time), `shutdown`, `slow_reader` (what',
+    '  waited for this reader was dropped) or `signed_out`. But for the last of them, connect again with the last `id` that was',
+    '  seen: nothing is lost and nothing comes twice.',
+    '- A line with a colon alone comes every 15 s and means nothing.',
+    '',
+    'An event is sent when no transaction that began before its own can still write one: as a rule within half a second.',
+    'Clients ignore events whose name they do not know.',
+  ].join('\n'),
+  query: LiveQuery,
+  status: 200,
+  reply: streamOf(z.union([LiveEvent, LiveControl])),
+  problems: ['cursor_unknown', 'too_many_streams'],
+});

@@ -1,0 +1,76 @@
+/**
+ * One tail for all who listen in this process: while there are any, it reads four times a second what is new of their
+ * workspaces, in one statement, and hands it out in memory. Without listeners it reads nothing.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Log } from '../../platform/core/log.ts';
+import { urgently } from '../../platform/db/client.ts';
+import { isAfter, type Place } from '../event-log/model.ts';
+import type { EventLogStore, LogRow } from '../event-log/store/read.ts';
+
+const POLL_MS = 250;
+/** Of one read; what is beyond it is read at once. */
+const MOST_ROWS = 2_000;
+
+export interface Listener {
+  customerId: string;
+  /** Hears each event of its workspace, in order. */
+  hear(row: LogRow): void;
+}
+
+export function createHub({ store, log }: { store: Pick<EventLogStore, 'end' | 'readTail'>; log: Log }) {
+  const listeners = new Map<string, Set<Listener>>();
+  /** Everything up to here was handed out; undefined while nobody listens. */
+  let position: Place | undefined;
+  /** A round that is under way, or the start: nobody joins meanwhile, as it would not know of them. */
+  let busy: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  // A round is nobody's request, whoever's stream it was begun for.
+  const forAll = AsyncLocalStorage.snapshot();
+  const later = (waitMs: number) => setTimeout(() => forAll(() => urgently(round)), waitMs);
+
+  const exclusively = (work: () => Promise<void>): Promise<void> => {
+    const done = work().finally(() => (busy = undefined));
+    return (busy = done);
+  };
+
+  function next(waitMs: number): void {
+    clearTimeout(timer);
+    timer = listeners.size > 0 ? later(waitMs) : undefined;
+    if (!timer) position = undefined;
+  }
+
+  async function round(): Promise<void> {
+    let isMore = false;
+    await exclusively(async () => {
+      const page = await store.readTail([...listeners.keys()], { after: position!, limit: MOST_ROWS });
+      for (const row of page.rows) for (const listener of listeners.get(row.customerId) ?? []) listener.hear(row);
+      if (isAfter(page.next, position!)) position = page.next;
+      isMore = page.rows.length === MOST_ROWS;
+    }).catch((err: unknown) =>
+      log.warn({ err }, 'events could not be read; the next round goes on from the same place'),
+    );
+    next(isMore ? 0 : POLL_MS);
+  }
+
+  return {
+    /** @returns from where on the listener hears everything; what is up to there it reads for itself */
+    async join(listener: Listener): Promise<Place> {
+      while (busy) await busy.catch(() => {});
+      if (!position) {
+        await exclusively(async () => void (position = await store.end()));
+        timer = later(POLL_MS);
+      }
+      const ofWorkspace = listeners.get(listener.customerId) ?? new Set();
+      listeners.set(listener.customerId, ofWorkspace.add(listener));
+      return position!;
+    },
+
+    leave(listener: Listener): void {
+      const ofWorkspace = listeners.get(listener.customerId);
+      ofWorkspace?.delete(listener);
+      if (ofWorkspace?.size === 0) listeners.delete(listener.customerId);
+      if (listeners.size === 0 && !busy) next(0);
+    },
+  };
+}
