@@ -1,4 +1,4 @@
-/** Who may import whom. The folders are the architecture, and this file is what keeps it (see README, "Structure"). */
+/** Who may import whom. The folders are the architecture, and this file is what keeps it (see docs/architecture.md). */
 const types = { dependencyTypesNot: ['type-only'] };
 const RESOURCE = '^src/resources/([^/]+)/';
 

@@ -37,7 +37,7 @@ run \`npm run docs:decisions\`, which gives it its number and its line in the in
 )
   .map((topic) => `\`${topic}\``)
   .join(' ')}.
-A decision that a later one replaces stays, and says which one that is.`;
+A decision that a later one replaces stays, and says which one that is. Back to [the README](../README.md).`;
 
 interface Decision {
   date: string;

@@ -1,17 +1,17 @@
-/** The README's table of settings, made of their declaration. `npm run docs:settings` writes it. */
+/** The table of settings in `docs/configuration.md`, made of their declaration. `npm run docs:settings` writes it. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { settings } from '../../src/platform/core/config.ts';
 
-const README = fileURLToPath(new URL('../../README.md', import.meta.url));
+const PAGE = fileURLToPath(new URL('../../docs/configuration.md', import.meta.url));
 const TABLE = /(<!-- settings -->\n)[\s\S]*?(<!-- \/settings -->)/;
 
 export async function settingsTable(): Promise<{ current: string; wanted: string }> {
-  const readme = await readFile(README, 'utf8');
+  const page = await readFile(PAGE, 'utf8');
   return {
-    current: readme,
-    wanted: readme.replace(TABLE, (_, begin: string, end: string) => `${begin}\n${rows()}\n\n${end}`),
+    current: page,
+    wanted: page.replace(TABLE, (_, begin: string, end: string) => `${begin}\n${rows()}\n\n${end}`),
   };
 }
 
@@ -34,4 +34,4 @@ function rows(): string {
   ].join('\n');
 }
 
-if (import.meta.main) await writeFile(README, (await settingsTable()).wanted);
+if (import.meta.main) await writeFile(PAGE, (await settingsTable()).wanted);

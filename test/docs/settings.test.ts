@@ -2,9 +2,9 @@ import { expect, test } from '@jest/globals';
 import { settings } from '../../src/platform/core/config.ts';
 import { settingsTable } from './settings-table.ts';
 
-// Guards: the README tells every setting as the program has it.
-test('the README has the current table of settings', async () => {
+// Guards: the page tells every setting as the program has it.
+test('docs/configuration.md has the current table of settings', async () => {
   const { current, wanted } = await settingsTable();
-  if (current !== wanted) throw new Error('README.md is out of date: npm run docs:settings');
+  if (current !== wanted) throw new Error('docs/configuration.md is out of date: npm run docs:settings');
   for (const name of Object.keys(settings.shape)) expect(current).toContain(`\`${name}\``);
 });

@@ -18,7 +18,7 @@ export const startDue = (name: string) => instant(name).default(sql`now() + inte
 
 /**
  * Where a row stands in the one order of events that its workspace has: the transaction that wrote it, then its place among
- * all events. Readers take only what is below `event_horizon()`, where nothing can come any more (docs/operations.md,
+ * all events. Readers take only what is below `event_horizon()`, where nothing can come any more (docs/operate/operations.md,
  * "The order of events"). An index on `(customer_id, tx, seq)` goes with it.
  */
 export const eventPlace = () => ({

@@ -14,9 +14,9 @@ import { createProviders } from './providers.ts';
 import { replyLimits } from './reply-limits.ts';
 import { resolveModel } from './resolve.ts';
 import { countTokensOf } from './token-counts.ts';
-import type { ModelCredentials, Models } from './types.ts';
+import type { EachCredential, ModelCredentials, Models } from './types.ts';
 
-export const deploymentCredentials = (config: Config): ModelCredentials => ({
+export const deploymentCredentials = (config: Config): EachCredential => ({
   anthropicApiKey: config.ANTHROPIC_API_KEY,
   openaiApiKey: config.OPENAI_API_KEY,
   openaiCompatible: config.OPENAI_COMPATIBLE_BASE_URL
@@ -64,7 +64,7 @@ export function createModels(config: Config, { log, guardedFetch }: ModelsDeps):
       price = createPrices(config.MODEL_PRICES);
     },
     countTokens: countTokensOf,
-    credentials: (own = {}) => ({
+    credentials: (own = {}): EachCredential & Pick<ModelCredentials, 'own'> => ({
       anthropicApiKey: own.anthropicApiKey || ofDeployment.anthropicApiKey,
       openaiApiKey: own.openaiApiKey || ofDeployment.openaiApiKey,
       openaiCompatible: own.openaiCompatible ?? ofDeployment.openaiCompatible,

@@ -19,6 +19,11 @@ export interface ModelCredentials {
   own?: readonly Exclude<ResolvedModel['provider'], 'offline'>[];
 }
 
+/** Where credentials are put together: each is named, so that one of a new provider is not left out in silence. */
+export type EachCredential = {
+  [Name in keyof Required<Omit<ModelCredentials, 'own'>>]: ModelCredentials[Name];
+};
+
 export type ModelTier = 'fast' | 'standard' | 'deep' | 'offline';
 
 /** What an agent and a request say about the model. */

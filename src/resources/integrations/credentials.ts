@@ -3,7 +3,7 @@
  * statement, and nothing is kept: a new value counts at once, and a deleted one is gone.
  */
 import type { SecretBox } from '../../platform/core/crypto.ts';
-import type { ModelCredentials } from '../../platform/models/types.ts';
+import type { EachCredential, ModelCredentials } from '../../platform/models/types.ts';
 import type { BaseAddresses } from './addresses.ts';
 import { integrations, tokenKindOf } from './catalogue.ts';
 import { MCP_URL, MODEL_INTEGRATIONS, SHARED } from './model.ts';
@@ -70,7 +70,7 @@ export const createCredentials = ({ store, secretBox, addresses, managedRouter }
   }
 
   return {
-    async modelCredentials(customerId: string): Promise<ModelCredentials> {
+    async modelCredentials(customerId: string): Promise<EachCredential> {
       const values = await store.listSealed(customerId, MODEL_INTEGRATIONS);
       return {
         anthropicApiKey: openDefaultToken(customerId, 'anthropic', values),

@@ -1,80 +1,85 @@
-/** `docs/endpoints.md`, made of the declared endpoints and the tests there are. `npm run docs:endpoints` writes it. */
+/** `docs/endpoints.md`, made of the declared endpoints, by resource. `npm run docs:endpoints` writes it. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { documents } from '../../../src/openapi.ts';
-import { type Endpoint, handle } from '../../../src/platform/http/endpoint.ts';
-import { filesThatTest, readTestFiles, type TestFile } from './endpoint-coverage.ts';
+import type { Endpoint } from '../../../src/platform/http/endpoint.ts';
 import { elsewhere } from './endpoints-elsewhere.ts';
 import { endpoints } from './endpoints.ts';
 
 const FILE = fileURLToPath(new URL('../../../docs/endpoints.md', import.meta.url));
 
-const TITLES = {
-  public: 'Public API\n\nAddress: `{base_url}` and the path.',
-  'control-plane': 'Control plane\n\nAddress: `{base_url}/api/v1/cp` and the path, with the session cookie.',
-} satisfies Record<Endpoint['surface'], string>;
+/** What a caller shows, in the order of how many have it. */
+const CREDENTIALS = {
+  'api-key': '`Authorization: Bearer svc_pk_...`, an API key of the workspace',
+  session: 'the cookie `service_session`, which sign-in sets',
+  identity: 'the session, or `Authorization: Bearer` with an access token of the identity provider',
+  admin: 'the session of an owner or admin',
+  internal: 'a session of the workspace that operates the service',
+  operator: '`X-Operator-Token`, which the operator has set (`OPERATOR_TOKEN`)',
+  provider: 'the signature of the provider that sends it',
+} satisfies Record<Endpoint['credential'], string>;
+
+const INTRODUCTION = `# Endpoints
+
+Every method and path, by resource. Parameters, bodies, replies and errors are on the reference page of a running service (\`/docs\` and
+\`/docs/control-plane\`) and in its OpenAPI documents (\`/openapi/public.json\`, \`/openapi/control-plane.json\`). Made from the declarations by
+\`npm run docs:endpoints\`; do not edit. [Add an endpoint](how-to/add-an-endpoint.md); back to [the README](../README.md).
+
+| Credential | What the caller shows |
+|---|---|
+${Object.entries(CREDENTIALS)
+  .map(([name, what]) => `| ${name} | ${what} |`)
+  .join('\n')}`;
 
 export async function endpointTable(): Promise<{ current: string; wanted: string }> {
   const current = await readFile(FILE, 'utf8').catch(() => '');
-  return { current, wanted: render(await readTestFiles(), await elsewhere()) };
+  return { current, wanted: render(await elsewhere()) };
 }
 
-function render(files: readonly TestFile[], others: Awaited<ReturnType<typeof elsewhere>>): string {
-  const routes = endpoints.map((endpoint) => handle(endpoint, async () => {}));
-  const { public: publicApi, controlPlane } = documents(routes, { PORT: 0 });
-  const described = { public: publicApi(), 'control-plane': controlPlane() };
+function render(others: Awaited<ReturnType<typeof elsewhere>>): string {
+  const of = (surface: Endpoint['surface']) => endpoints.filter((endpoint) => endpoint.surface === surface);
+  const resources = Map.groupBy(of('control-plane'), ({ path }) => path.split('/')[2]!);
+  return (
+    [
+      INTRODUCTION,
+      '## Public API',
+      'For programs. Address: `{base_url}` and the path.',
+      tableOf(of('public')),
+      '## Control plane',
+      'For people, and for what they change. Address: `{base_url}/api/v1/cp` and the path.',
+      ...[...resources]
+        .sort(([a], [b]) => compare(a, b))
+        .flatMap(([name, rows]) => [`### ${titleOf(name)}`, tableOf(rows)]),
+      '## Elsewhere on the gateway',
+      'Pages, probes and protocols that are no part of either surface.',
+      table(others.map(({ address, what, credential }) => [...address.split(' '), what, credential])),
+    ].join('\n\n') + '\n'
+  );
+}
 
-  const row = (endpoint: Endpoint): string => {
-    const { surface, method, path, credential, summary } = endpoint;
-    const operation = described[surface].paths?.[path]?.[method];
-    const tests = linksTo(filesThatTest(endpoint, files));
-    const cells = [
-      `\`${method.toUpperCase()}\``,
-      `\`${path}\``,
-      credential,
-      summary,
-      Object.keys(operation?.responses ?? {}).join(' '),
-      tests,
-    ];
-    return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
-  };
-  const section = (surface: Endpoint['surface']): string[] => [
-    `## ${TITLES[surface]}`,
-    '',
-    '| Method | Path | Credential | Summary | Status codes | Tests |',
-    '|---|---|---|---|---|---|',
-    ...endpoints
-      .filter((endpoint) => endpoint.surface === surface)
+const tableOf = (rows: readonly Endpoint[]): string =>
+  table(
+    [...rows]
       .sort((a, b) => compare(a.path, b.path) || METHODS.indexOf(a.method) - METHODS.indexOf(b.method))
-      .map(row),
-    '',
-  ];
-  return [
-    '# Endpoints',
-    '',
-    'Generated from the declarations and the tests by `npm run docs:endpoints`; do not edit. Every endpoint is also',
-    'tested with every wrong credential and with the ids of another workspace (`test/security`).',
-    '',
-    ...section('public'),
-    ...section('control-plane'),
-    ...outside(others),
+      .map(({ method, path, summary, credential, deprecated }) => [
+        method.toUpperCase(),
+        path,
+        deprecated ? `${summary} (deprecated)` : summary,
+        credential,
+      ]),
+  );
+
+const table = (rows: readonly string[][]): string =>
+  [
+    '| Method | Path | What it does | Credential |',
+    '|---|---|---|---|',
+    ...rows.map(([method, path, what, credential]) =>
+      [`| ${method}`, `\`${path}\``, what!.replaceAll('|', '\\|'), `${credential} |`].join(' | '),
+    ),
   ].join('\n');
-}
 
-const linksTo = (names: readonly string[]): string => names.map((name) => `[${name}](../test/${name})`).join('<br>');
-
-const outside = (others: Awaited<ReturnType<typeof elsewhere>>): string[] => [
-  '## Elsewhere on the gateway',
-  '',
-  'Pages, probes and protocols that are no part of either surface.',
-  '',
-  '| Address | Credential | What | Tests |',
-  '|---|---|---|---|',
-  ...others.map(
-    ({ address, credential, what, tests }) => `| \`${address}\` | ${credential} | ${what} | ${linksTo(tests)} |`,
-  ),
-  '',
-];
+/** `audit-log`: Audit log. */
+const titleOf = (name: string): string =>
+  (name[0]!.toUpperCase() + name.slice(1).replaceAll('-', ' ')).replace(/^(?:Api|Crm) /, (word) => word.toUpperCase());
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 // Not by locale: the file is the same wherever it is made.

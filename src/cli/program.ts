@@ -1,0 +1,63 @@
+/** Every command of `aos`. A command that is not added here does not exist. */
+import { Command } from 'commander';
+import { addBillingCommands } from './billing.ts';
+import { addBackupCommands } from './backup.ts';
+import { addCostCommand } from './costs.ts';
+import { addDemoCommand } from './demo.ts';
+import { addDeploymentCommands } from './deployments.ts';
+import { addDoctorCommand } from './doctor.ts';
+import { addFlagCommands } from './flags.ts';
+import { addIntegrationCommands } from './integrations.ts';
+import { addJobCommands } from './jobs.ts';
+import { addKeyCommands } from './keys.ts';
+import { addLoginCommands } from './login.ts';
+import { addMemoryCommands } from './memory.ts';
+import { addProjectCommands } from './project.ts';
+import { addRunCommands } from './runs.ts';
+import { addSecretsCommands } from './secrets.ts';
+import { addSkillCommands } from './skills.ts';
+import { addStartCommand } from './start.ts';
+import { addSystemCommands } from './system.ts';
+import { addToolCommands } from './tools.ts';
+import { addMemberCommands } from './members.ts';
+import { addWorkspaceCommands } from './workspaces.ts';
+
+export function createProgram(): Command {
+  const program = new Command('aos')
+    .description('Agent Orchestration Service: run it, and work with it.')
+    .addHelpText(
+      'after',
+      `
+Where the service is: AOS_URL, AOS_API_KEY and AOS_SESSION, else what \`npm start\` left in DATA_DIR (.data).
+
+Examples:
+  aos demo                                    see it all work
+  aos start                                   run the service here
+  aos run assistant "What is 17% of 2,340?" -f
+  aos project start blog-post --brief "Why small teams should write things down" --watch
+  aos doctor                                  find out what is wrong`,
+    )
+    .showHelpAfterError('(aos --help lists the commands)');
+  addStartCommand(program);
+  addDemoCommand(program);
+  addRunCommands(program);
+  addProjectCommands(program);
+  addMemoryCommands(program);
+  addSkillCommands(program);
+  addIntegrationCommands(program);
+  addToolCommands(program);
+  addWorkspaceCommands(program);
+  addMemberCommands(program);
+  addJobCommands(program);
+  addKeyCommands(program);
+  addBillingCommands(program);
+  addLoginCommands(program);
+  addCostCommand(program);
+  addFlagCommands(program);
+  addSystemCommands(program);
+  addSecretsCommands(program);
+  addBackupCommands(program);
+  addDeploymentCommands(program);
+  addDoctorCommand(program);
+  return program;
+}

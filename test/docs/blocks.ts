@@ -1,0 +1,77 @@
+/**
+ * The commands that the pages show. A fenced `sh` block is run as it stands; a `console` block shows what its commands (`$ ...`) print,
+ * and is held to that. Behind the language stands what else is known of it:
+ *
+ *   shows="a|b"      each of these is in what it prints
+ *   not-run="why"    it is not run by the tests of the pages; which one runs it, or why none can
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { marked, type Tokens } from 'marked';
+import { filesOf } from './links.ts';
+
+export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/** What one could type into a terminal, by whatever name. */
+const SHELLS = ['sh', 'console', 'bash', 'shell', 'zsh', 'terminal'];
+
+export interface Block {
+  language: 'sh' | 'console';
+  text: string;
+  shows: readonly string[];
+  notRun: string | undefined;
+}
+
+export interface Page {
+  path: string;
+  blocks: Block[];
+}
+
+/** Every page with commands, in the order of their paths. @throws Error for a block that does not say what it is */
+export const pages = (): Page[] =>
+  filesOf(ROOT)
+    .filter((path) => path.endsWith('.md') && !path.startsWith('test/'))
+    .map((path) => ({ path, blocks: blocksOf(readFileSync(join(ROOT, path), 'utf8'), path) }))
+    .filter(({ blocks }) => blocks.length > 0);
+
+export function blocksOf(markdown: string, page: string): Block[] {
+  const found: Block[] = [];
+  void marked.walkTokens(marked.lexer(markdown), (token) => {
+    if (token.type !== 'code' || (token as Tokens.Code).codeBlockStyle === 'indented') return;
+    const { lang = '', text } = token as Tokens.Code;
+    const block = read(lang, text, `${page}: the block that begins with "${text.split('\n')[0]}"`);
+    if (block) found.push(block);
+  });
+  return found;
+}
+
+function read(info: string, text: string, name: string): Block | undefined {
+  const [, language = '', rest = ''] = /^(\S*)\s*(.*)$/.exec(info) ?? [];
+  if (language === '') throw new Error(`${name} does not say its language; \`text\` is one`);
+  if (!SHELLS.includes(language)) return undefined;
+  if (language !== 'sh' && language !== 'console') throw new Error(`${name} is ${language}: it is to be sh or console`);
+  const attributes = new Map([...rest.matchAll(/([\w-]+)="([^"]*)"/g)].map(([, key, value]) => [key!, value!]));
+  const unknown = rest.replace(/[\w-]+="[^"]*"/g, '').trim();
+  for (const key of [...attributes.keys(), ...(unknown ? [unknown] : [])]) {
+    if (key !== 'shows' && key !== 'not-run')
+      throw new Error(`${name} has "${key}": it knows shows="..." and not-run="..."`);
+  }
+  const notRun = attributes.get('not-run');
+  if (notRun !== undefined && notRun.split(' ').length < 3) throw new Error(`${name} does not say why it is not run`);
+  return { language, text, shows: attributes.get('shows')?.split('|') ?? [], notRun };
+}
+
+/** The commands of a block, each in one piece: what goes on behind a backslash, in quotes or in what is shown belongs to it. */
+export function commandsOf({ language, text }: Block): { command: string; output: string[] }[] {
+  if (language === 'sh') return [{ command: text, output: [] }];
+  const commands: { command: string; output: string[] }[] = [];
+  let goesOn = false;
+  for (const line of text.split('\n')) {
+    const last = commands.at(-1);
+    if (line.startsWith('$ ')) commands.push({ command: line.slice(2), output: [] });
+    else if (goesOn) last!.command += `\n${line}`;
+    else if (line.trim() !== '') last?.output.push(line);
+    goesOn = line.endsWith('\\');
+  }
+  return commands;
+}

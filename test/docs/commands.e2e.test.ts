@@ -1,0 +1,42 @@
+/**
+ * Types what the pages tell a reader to type, page after page, beside one service. What belongs into a page to be run is in
+ * `blocks.ts`; `npm test -- test/docs/commands.e2e.test.ts -t 'docs/guide/runs.md'` runs one page.
+ */
+import { afterAll, beforeAll, test } from '@jest/globals';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type CliProcess, readyLine, startCli } from '../embedded/service-process.ts';
+import { copyTemplate } from '../support/database/database-template.ts';
+import { pages } from './blocks.ts';
+import { makeDesk, Reader, type Desk } from './shell.ts';
+
+let folder: string;
+let service: CliProcess;
+let desk: Desk;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'aos-pages-'));
+  const dataDir = join(folder, 'data');
+  await copyTemplate(join(dataDir, 'postgres'));
+  // As the page about webhooks says for a receiver on the same machine.
+  const settings = { WEBHOOK_ALLOW_HTTP: 'true', EGRESS_ALLOWLIST: '127.0.0.1:9000' };
+  service = startCli(['start'], { PORT: '0', CONTROL_PLANE_PORT: '0', DATA_DIR: dataDir, ...settings });
+  await readyLine(service);
+  desk = await makeDesk(join(folder, 'desk'), dataDir);
+}, 120_000);
+afterAll(async () => {
+  service?.child.kill('SIGTERM');
+  await service?.ended;
+  await rm(folder, { recursive: true, force: true, maxRetries: 40, retryDelay: 100 });
+}, 60_000);
+
+// Guards: commands that fail, or show something else, when they are typed as the page has them.
+test.each(pages().filter(({ blocks }) => blocks.some(({ notRun }) => notRun === undefined)))(
+  '$path',
+  async ({ path, blocks }) => {
+    const reader = new Reader(desk, path);
+    for (const block of blocks) if (block.notRun === undefined) await reader.type(block);
+  },
+  300_000,
+);

@@ -1,0 +1,91 @@
+/** What the pages show is said to be run, or why it is not; and whatever it is, its commands are those that there are. */
+import { describe, expect, test } from '@jest/globals';
+import type { Command } from 'commander';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { createProgram } from '../../src/cli/program.ts';
+import { blocksOf, commandsOf, pages, ROOT } from './blocks.ts';
+import { patternOf } from './shell.ts';
+
+/** `aos ...` with its words, to the end of the command. Quotes are taken off; what is behind `|`, `;` or `#` is not its. */
+function callsOfAos(text: string): string[][] {
+  const joined = text.replace(/\\\n/g, ' ');
+  return [...joined.matchAll(/(?:^|[ (])(?:npx|exec) aos ((?:"(?:[^"\\]|\\.)*"|'[^']*'|[^"'|;#\n)])*)/gm)].map(
+    ([, rest]) =>
+      [...rest!.matchAll(/(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'])+/g)]
+        .map(([word]) => word.replace(/(["'])((?:\\.|(?!\1).)*)\1/g, '$2'))
+        .filter((word) => !/^(?:[>&]|\d>)/.test(word)),
+  );
+}
+
+/** @returns what is wrong with the call, as the command line would say it; nothing is done */
+async function faultOf(words: readonly string[]): Promise<string | undefined> {
+  const program = createProgram();
+  const silence = (command: Command): void => {
+    command.exitOverride().configureOutput({ writeOut: () => {}, writeErr: () => {} });
+    if (command.commands.length === 0) command.action(() => {});
+    for (const one of command.commands) silence(one);
+  };
+  silence(program);
+  return program.parseAsync(words, { from: 'user' }).then(
+    () => undefined,
+    ({ code, message }: Error & { code?: string }) => (code === 'commander.helpDisplayed' ? undefined : message),
+  );
+}
+
+describe.each(pages())('$path', ({ blocks }) => {
+  // Guards: a page that shows a command which is gone, or an option that it does not take.
+  test('its commands of aos', async () => {
+    for (const words of blocks.flatMap(({ text }) => callsOfAos(text))) {
+      expect([words.join(' '), await faultOf(words)]).toEqual([words.join(' '), undefined]);
+    }
+  });
+
+  // Guards: tests that are named in the place of a run, and tests that a page says how to run, are there.
+  test('its tests', () => {
+    for (const { notRun = '', text } of blocks) {
+      for (const [path] of `${notRun}\n${text}`.matchAll(/\btest\/[\w./-]*\w/g))
+        expect([path, existsSync(join(ROOT, path))]).toEqual([path, true]);
+    }
+  });
+});
+
+// Guards: a command line that is judged by a rule which lets everything through.
+test('what is wrong with a command', async () => {
+  expect(callsOfAos('# x\nnpx aos run assistant "What | is" --follow | head  # aos gone')).toEqual([
+    ['run', 'assistant', 'What | is', '--follow'],
+  ]);
+  expect(await faultOf(['run', 'assistant', 'x', '--follow'])).toBeUndefined();
+  expect(await faultOf(['gone'])).toContain("unknown command 'gone'");
+  expect(await faultOf(['project', 'revert', 'p', 'phase'])).toContain("missing required argument 'version'");
+  expect(await faultOf(['runs', '--gone'])).toContain("unknown option '--gone'");
+});
+
+// Guards: a block that is neither run nor says why, by whatever name or misspelling.
+test.each([
+  ['', 'does not say its language'],
+  ['bash', 'is to be sh or console'],
+  ['sh not-run="no"', 'does not say why'],
+  ['sh norun="a reason that is long"', 'has "norun"'],
+  ['sh not-run=a reason', 'has "not-run=a reason"'],
+])('```%s', (info, message) => {
+  expect(() => blocksOf(`\`\`\`${info}\nls\n\`\`\``, 'a page')).toThrow(message);
+});
+
+// Guards: what a block is, with what it is to show; other languages are nobody's commands.
+test('blocks', () => {
+  const markdown =
+    '```sh shows="a|b c"\nls\n```\n\n```json\n{}\n```\n\n- in a list\n\n  ```console\n  $ one \\\n    two\n  out\n  ```\n';
+  const [sh, shown, ...others] = blocksOf(markdown, 'a page');
+  expect(others).toEqual([]);
+  expect(sh).toEqual({ language: 'sh', text: 'ls', shows: ['a', 'b c'], notRun: undefined });
+  expect(commandsOf(shown!)).toEqual([{ command: 'one \\\n  two', output: ['out'] }]);
+});
+
+// Guards: a transcript is held to all that is the same each time, and learns what is not.
+test('lines of a transcript', () => {
+  const { pattern, ids } = patternOf('status of a-title-0a1b2c  $0.0020 (0.1%)');
+  expect(ids).toEqual(['a-title-0a1b2c']);
+  expect(pattern.exec('status of a-title-ffffff    $0.1 (12%)')?.[1]).toBe('a-title-ffffff');
+  expect(pattern.test('status of a-title-ffffff  $0.1 (12)')).toBe(false);
+});
