@@ -1,7 +1,7 @@
 /** What the pages show is said to be run, or why it is not; and whatever it is, its commands are those that there are. */
 import { describe, expect, test } from '@jest/globals';
 import type { Command } from 'commander';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createProgram } from '../../src/cli/program.ts';
 import { blocksOf, commandsOf, pages, ROOT } from './blocks.ts';
@@ -33,11 +33,37 @@ async function faultOf(words: readonly string[]): Promise<string | undefined> {
   );
 }
 
+/** `billing topup` of `billing topup 25 --currency USD`. */
+function nameOf(words: readonly string[]): string[] {
+  let command = createProgram();
+  const name = [];
+  for (const word of words) {
+    const next = command.commands.find((one) => one.name() === word || one.aliases().includes(word));
+    if (!next) break;
+    name.push(word);
+    command = next;
+  }
+  return name;
+}
+
 describe.each(pages())('$path', ({ blocks }) => {
   // Guards: a page that shows a command which is gone, or an option that it does not take.
   test('its commands of aos', async () => {
     for (const words of blocks.flatMap(({ text }) => callsOfAos(text))) {
       expect([words.join(' '), await faultOf(words)]).toEqual([words.join(' '), undefined]);
+    }
+  });
+
+  // Guards: a command that nothing runs, neither this page's test nor the one that is named in its place.
+  test('its commands that others run', () => {
+    for (const { notRun, text } of blocks.filter((block) => block.notRun !== undefined)) {
+      const tests = [...notRun!.matchAll(/\btest\/[\w./-]*\.ts\b/g)].map(([path]) =>
+        readFileSync(join(ROOT, path), 'utf8'),
+      );
+      for (const name of callsOfAos(text).map(nameOf)) {
+        const isRun = tests.some((source) => name.every((word) => source.includes(`'${word}'`)));
+        expect([name.join(' '), isRun]).toEqual([name.join(' '), true]);
+      }
     }
   });
 
