@@ -9,9 +9,9 @@ import type { SecretBox } from './platform/core/crypto.ts';
 import type { Database } from './platform/db/client.ts';
 import { routerKeyOwner } from './resources/billing/model-router/store.ts';
 import { secretOwner, tokenOwner, type SecretKey, type TokenKey } from './resources/integrations/store.ts';
-import { secretOwner as destinationOwner } from './resources/output-destinations/store.ts';
+import { secretOwner as destinationOwner } from './resources/output-destinations/secrets.ts';
 import { secretOwner as toolOwner } from './resources/tools/store.ts';
-import { secretOwner as webhookOwner } from './resources/webhook-subscriptions/store.ts';
+import { secretOwner as webhookOwner } from './resources/webhook-subscriptions/endpoint-rows.ts';
 
 interface SealedColumn {
   table: string;

@@ -8,12 +8,11 @@ import { createSecretBox } from '../../src/platform/core/crypto.ts';
 import { newUuid } from '../../src/platform/core/ids.ts';
 import { createRouterKeyStore, routerKeyOwner } from '../../src/resources/billing/model-router/store.ts';
 import { createIntegrationStore, secretOwner, tokenOwner } from '../../src/resources/integrations/store.ts';
-import {
-  createDestinationStore,
-  secretOwner as destinationOwner,
-} from '../../src/resources/output-destinations/store.ts';
+import { createDestinationStore } from '../../src/resources/output-destinations/store.ts';
+import { secretOwner as destinationOwner } from '../../src/resources/output-destinations/secrets.ts';
 import { createToolStore } from '../../src/resources/tools/store.ts';
-import { createWebhookStore, secretOwner as webhookOwner } from '../../src/resources/webhook-subscriptions/store.ts';
+import { secretOwner as webhookOwner } from '../../src/resources/webhook-subscriptions/endpoint-rows.ts';
+import { createWebhookStore } from '../../src/resources/webhook-subscriptions/store.ts';
 import { rotateSecrets, SEALED_COLUMNS } from '../../src/rotate-secrets.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
 import { createDatabase, type Database } from '../../src/platform/db/client.ts';

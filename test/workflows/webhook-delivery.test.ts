@@ -11,11 +11,8 @@ import type { Queue } from '../../src/platform/temporal/task-queues.ts';
 import { deliveryRetry, deliveryWorkflowId, MAX_ATTEMPTS } from '../../src/resources/webhook-subscriptions/model.ts';
 import { createWebhookService, type WebhookService } from '../../src/resources/webhook-subscriptions/service.ts';
 import { verifyWebhook } from '../../src/resources/webhook-subscriptions/signature.ts';
-import {
-  createWebhookStore,
-  insertDeliveries,
-  type WebhookStore,
-} from '../../src/resources/webhook-subscriptions/store.ts';
+import { createWebhookStore, type WebhookStore } from '../../src/resources/webhook-subscriptions/store.ts';
+import { insertDeliveries } from '../../src/resources/webhook-subscriptions/outbox.ts';
 import { openTestDatabase, type TestDatabase } from '../support/database/database.ts';
 import { connectTestTemporal, type TestTemporal } from '../support/temporal/temporal.ts';
 import {

@@ -3,7 +3,9 @@ import type { SecretBox } from '../../platform/core/crypto.ts';
 import { parseJson } from '../../platform/core/json.ts';
 import type { DestinationTarget } from './contract.ts';
 import { MASK, SECRET_FIELDS, type DestinationKind } from './model.ts';
-import { secretOwner } from './store.ts';
+
+/** What the secrets of a destination are sealed for. */
+export const secretOwner = (customerId: string, id: string): string => `${customerId}/output_destinations/${id}`;
 
 type Config = Readonly<Record<string, unknown>>;
 

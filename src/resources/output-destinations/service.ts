@@ -31,7 +31,8 @@ import type { Recipients } from './recipients.ts';
 import { openConfig, sealConfig } from './secrets.ts';
 import type { Deliver } from './send/delivering.ts';
 import { OutputError, type Output } from './send/output.ts';
-import type { DestinationRow, DestinationStore, StartableOutput } from './store.ts';
+import type { DestinationRow } from './destination-rows.ts';
+import type { DestinationStore, StartableOutput } from './store.ts';
 
 export type DestinationService = ReturnType<typeof createDestinationService>;
 

@@ -1,78 +1,31 @@
 /**
- * Every query on output destinations and their deliveries.
+ * Every query on output deliveries; those on destinations are beside it and come with it.
  *
  * A delivery is written only while it is `pending` and only for its latest redelivery. So whatever comes late (a retried
  * activity, a workflow that was overtaken) changes nothing.
  */
 import { and, asc, desc, eq, inArray, ne, sql, type SQL } from 'drizzle-orm';
 import type { PgUpdateSetSource } from 'drizzle-orm/pg-core';
-import { newUuid } from '../../platform/core/ids.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { found, type Database } from '../../platform/db/client.ts';
-import { createCircuits, type CLOSED, type Receivers } from '../../platform/db/circuit.ts';
+import { createCircuits, type Receivers } from '../../platform/db/circuit.ts';
 import { behindOf, takeDue, type Queue, type Turn } from '../../platform/db/in-turn.ts';
 import { START_AGAIN_MS } from '../../platform/temporal/starting.ts';
-import { unlessTaken } from '../../platform/db/taken.ts';
 import { artifacts, projects } from '../projects/table.ts';
 import { belowPlace, countRows, findPage, type Tallied } from '../tallies/store.ts';
 import { PAUSE_AFTER_MS } from '../webhook-subscriptions/model.ts';
 import { workspaces } from '../workspaces/table.ts';
 import type { DeliveryQuery, DeliveryRow } from './contract.ts';
+import { createDestinationRows, type DestinationRow } from './destination-rows.ts';
 import type { OutputDeliveryRef } from './model.ts';
-import { holdAnswers, releaseConfirmed, setRecipients } from './recipient-store.ts';
+import { holdAnswers, releaseConfirmed } from './recipient-store.ts';
 import type { OutputError } from './send/output.ts';
 import { outputDeliveries, outputDestinations } from './table.ts';
 
 export type DestinationStore = ReturnType<typeof createDestinationStore>;
-export type DestinationRow = typeof outputDestinations.$inferSelect;
-type DestinationValues = Pick<DestinationRow, 'name' | 'config' | 'sealed' | 'workflowSlugs' | 'enabled'>;
 type DeliveryValues = PgUpdateSetSource<typeof outputDeliveries>;
-type DestinationChange = Partial<DestinationValues> & Partial<typeof CLOSED>;
 export type StartableOutput = Awaited<ReturnType<DestinationStore['listStartable']>>[number];
 
-/** What the secrets of a destination are sealed for. */
-export const secretOwner = (customerId: string, id: string): string => `${customerId}/output_destinations/${id}`;
-
-/**
- * What the completion of a project owes to destinations, for the transaction that makes it true: one delivery for each
- * current artifact and enabled destination that has not had it. Repeating it adds nothing.
- * @returns ids of what is to be sent for this project, also those of an earlier call
- */
-export async function insertOutputs(db: Database, { id, customerId }: { id: string; customerId: string }) {
-  const pairs = await db.rows<{ destinationId: string; artifactId: string }>(sql`
-    select d.id as "destinationId", a.id as "artifactId"
-    from ${projects} p
-      join ${outputDestinations} d on d.customer_id = p.customer_id and d.enabled
-        and (d.workflow_slugs is null or p.workflow_slug = any(d.workflow_slugs))
-      join ${artifacts} a on a.project_id = p.id and not a.superseded
-    where p.id = ${id} and p.customer_id = ${customerId}
-      and not exists (select 1 from ${outputDeliveries} o where o.destination_id = d.id and o.artifact_id = a.id)
-    order by a.created_at, a.id, d.id
-    for key share of d`);
-  if (pairs.length > 0) {
-    const rows = pairs.map((pair) => ({ ...pair, id: newUuid(), customerId, projectId: id }));
-    await db.orm.insert(outputDeliveries).values(rows).onConflictDoNothing();
-  }
-  return listPendingOutputs(db, id);
-}
-
-/** @returns ids of what waits to be sent for a project */
-export async function listPendingOutputs(db: Database, projectId: string): Promise<string[]> {
-  const rows = await db.rows<{ id: string }>(sql`
-    select id from ${outputDeliveries} where project_id = ${projectId} and status = 'pending' order by id`);
-  return rows.map(({ id }) => id);
-}
-
-/** The addresses of a destination by mail. */
-const namedBy = ({ kind, config }: Pick<DestinationRow, 'kind' | 'config'>): string[] =>
-  kind === 'email' ? (config.to as string[]) : [];
-
-/** @throws Problem name_taken */
-const unlessNameTaken = <T>(write: () => Promise<T>): Promise<T> =>
-  unlessTaken('output_destinations_by_name', 'a destination of this name exists', write);
-
-const destinationIs = (customerId: string, id: string) =>
-  and(eq(outputDestinations.customerId, customerId), eq(outputDestinations.id, id));
 const pending = ({ deliveryId, redelivery }: OutputDeliveryRef) =>
   and(
     eq(outputDeliveries.id, deliveryId),
@@ -154,79 +107,7 @@ export const createDestinationStore = (db: Database, { pauseAfterMs = PAUSE_AFTE
       .$dynamic();
 
   return {
-    list: (customerId: string): Promise<DestinationRow[]> =>
-      db.orm
-        .select()
-        .from(outputDestinations)
-        .where(eq(outputDestinations.customerId, customerId))
-        .orderBy(asc(outputDestinations.id)),
-
-    count: (customerId: string): Promise<number> =>
-      db.orm.$count(outputDestinations, eq(outputDestinations.customerId, customerId)),
-
-    async find(customerId: string, id: string): Promise<DestinationRow | undefined> {
-      const [row] = await db.orm.select().from(outputDestinations).where(destinationIs(customerId, id));
-      return row;
-    },
-
-    /** @throws Problem name_taken */
-    insert: (row: DestinationValues & Pick<DestinationRow, 'id' | 'customerId' | 'kind'>): Promise<DestinationRow> =>
-      unlessNameTaken(() =>
-        db.transaction(async () => {
-          const [inserted] = await db.orm.insert(outputDestinations).values(row).returning();
-          await setRecipients(db, row.id, namedBy(inserted!));
-          return inserted!;
-        }),
-      ),
-
-    /**
-     * @param change of the row as it is, which nobody else changes meanwhile
-     * @throws Problem not_found, name_taken
-     */
-    change: (
-      customerId: string,
-      id: string,
-      change: (row: DestinationRow) => DestinationChange,
-    ): Promise<DestinationRow> =>
-      db.transaction(async () => {
-        const [before] = await db.orm
-          .select()
-          .from(outputDestinations)
-          .where(destinationIs(customerId, id))
-          .for('update');
-        const values = change(found(before));
-        return unlessNameTaken(async () => {
-          const [after] = await db.orm
-            .update(outputDestinations)
-            .set({ ...values, updatedAt: sql`now()` })
-            .where(destinationIs(customerId, id))
-            .returning();
-          await setRecipients(db, id, namedBy(after!));
-          return after!;
-        });
-      }),
-
-    /**
-     * With its log.
-     * @returns the deliveries that were queued and now are gone
-     * @throws Problem not_found
-     */
-    delete: (customerId: string, id: string): Promise<OutputDeliveryRef[]> =>
-      db.transaction(async () => {
-        // No completion adds to what is listed here: its deliveries refer to this row.
-        const [row] = await db.orm
-          .select({ id: outputDestinations.id })
-          .from(outputDestinations)
-          .where(destinationIs(customerId, id))
-          .for('update');
-        found(row);
-        const queued = await db.orm
-          .select({ deliveryId: outputDeliveries.id, redelivery: outputDeliveries.redeliveries })
-          .from(outputDeliveries)
-          .where(and(eq(outputDeliveries.destinationId, id), eq(outputDeliveries.status, 'pending')));
-        await db.orm.delete(outputDestinations).where(destinationIs(customerId, id));
-        return queued;
-      }),
+    ...createDestinationRows(db),
 
     async listDeliveries(customerId: string, { limit, offset, status, destination_id }: DeliveryQuery) {
       const tallied: Tallied<'output_deliveries'> = {

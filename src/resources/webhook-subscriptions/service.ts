@@ -22,7 +22,8 @@ import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.t
 import type { DeliveryQuery, NewWebhook } from './contract.ts';
 import type { WorkspaceStore } from '../workspaces/store.ts';
 import { deliveryWorkflowId, isSubscribable, PREVIOUS_SECRET_TTL_MS } from './model.ts';
-import { secretOwner, type SealedSecrets, type StartableDelivery, type WebhookStore } from './store.ts';
+import { secretOwner, type SealedSecrets } from './endpoint-rows.ts';
+import type { StartableDelivery, WebhookStore } from './store.ts';
 
 export type WebhookService = ReturnType<typeof createWebhookService>;
 

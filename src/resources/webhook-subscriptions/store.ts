@@ -1,11 +1,11 @@
 /**
- * Every query on webhook endpoints, deliveries and attempts.
+ * Every query on webhook deliveries and attempts; those on endpoints are beside it and come with it.
  *
  * A delivery is written only while it is `pending` and only for its latest redelivery. So whatever comes late (a
  * retried activity, a workflow that was overtaken) changes nothing.
  */
-import { and, asc, desc, eq, gt, inArray, isNotNull, isNull, ne, sql, type SQL } from 'drizzle-orm';
-import { CLOSED, createCircuits, type Receivers } from '../../platform/db/circuit.ts';
+import { and, asc, desc, eq, inArray, isNotNull, isNull, ne, sql, type SQL } from 'drizzle-orm';
+import { createCircuits, type Receivers } from '../../platform/db/circuit.ts';
 import { found, type Database } from '../../platform/db/client.ts';
 import { behindOf, takeDue, type Queue, type Turn } from '../../platform/db/in-turn.ts';
 import { START_AGAIN_MS } from '../../platform/temporal/starting.ts';
@@ -14,82 +14,13 @@ import { insertLogEvent } from '../event-log/store/write.ts';
 import { belowPlace, countRows, findPage, type Tallied } from '../tallies/store.ts';
 import { workspaces } from '../workspaces/table.ts';
 import type { DeliveryQuery, DeliveryRow } from './contract.ts';
-import { ALL_EVENTS, PAUSE_AFTER_MS, type DeliveryRef, type DeliveryStatus, type WebhookEvent } from './model.ts';
+import { createEndpointRows, type SealedSecrets } from './endpoint-rows.ts';
+import { PAUSE_AFTER_MS, type DeliveryRef, type DeliveryStatus, type WebhookEvent } from './model.ts';
 import { webhookDeliveries, webhookDeliveryAttempts, webhookEvents, webhookSubscriptions } from './table.ts';
 
 export type WebhookStore = ReturnType<typeof createWebhookStore>;
 export type StartableDelivery = Awaited<ReturnType<WebhookStore['listStartable']>>[number];
 export type StartedAttempt = NonNullable<Awaited<ReturnType<WebhookStore['startAttempt']>>>;
-
-/**
- * The row a signing secret is sealed for.
- * @param isBound false for the secrets of earlier releases, which were sealed for the workspace alone
- */
-export const secretOwner = (customerId: string, id: number, isBound = true): string =>
-  isBound ? `${customerId}/webhook_subscriptions/${id}` : `${customerId}/webhook_subscriptions`;
-
-/** What is sealed in a row, and for what. */
-export interface SealedSecrets {
-  customerId: string;
-  id: number;
-  sealedSecret: string;
-  sealedPreviousSecret: string | null;
-  secretsBound: boolean;
-}
-type NewSecrets = Pick<SealedSecrets, 'sealedSecret' | 'sealedPreviousSecret'>;
-
-export interface WebhookMessage {
-  customerId: string;
-  eventType: WebhookEvent;
-  /** What happened, for example `run:<id>`: an endpoint hears of it once. */
-  eventKey: string;
-  data: Record<string, unknown>;
-  /** Unix seconds; now, when not given. */
-  createdAtS?: number;
-}
-
-/** A uuid v7, so that the log sorts by time although the ids are made inside the statement. */
-const UUID_V7 = sql`encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
-  placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6), 52, 1), 53, 1), 'hex')::uuid`;
-
-/**
- * The outbox as part of the statement that makes an event true, if the CTE `guard` has a row: CTEs of what is told, once,
- * and `deliveries`, the `id` of one for each endpoint that wants it.
- */
-export function outboxCtes(guard: SQL, { customerId, eventType, eventKey, data, createdAtS }: WebhookMessage): SQL {
-  const body = JSON.stringify({ type: eventType, created_at: createdAtS ?? Math.floor(Date.now() / 1000), data });
-  return sql`
-    hearing as (
-      select endpoint.id from ${guard} guard, ${webhookSubscriptions} endpoint
-      where endpoint.customer_id = ${customerId} and endpoint.deleted_at is null and endpoint.active
-        and endpoint.events && array[${eventType}, ${ALL_EVENTS}]
-    ), told as (
-      insert into ${webhookEvents} (customer_id, event_key, body)
-      select ${customerId}::text, ${eventKey}::text, ${body}::text where exists (select 1 from hearing)
-      on conflict do nothing
-    ), deliveries as (
-      insert into ${webhookDeliveries} (id, customer_id, subscription_id, event_type, event_key)
-      select ${UUID_V7}, ${customerId}::text, hearing.id, ${eventType}::text, ${eventKey}::text from hearing
-      on conflict (event_key, subscription_id) do nothing
-      returning id
-    )`;
-}
-
-/**
- * The outbox as a statement of its own, for the transaction that makes an event true. Repeating it adds nothing.
- * @returns ids of what is to be sent for this event, also those of an earlier call
- */
-export async function insertDeliveries(db: Database, message: WebhookMessage): Promise<string[]> {
-  const rows = await db.rows<{ id: string }>(sql`
-    with always as (select 1), ${outboxCtes(sql`always`, message)}
-    select id from deliveries
-    union all
-    select delivery.id from ${webhookDeliveries} delivery
-    join ${webhookSubscriptions} endpoint on endpoint.id = delivery.subscription_id and endpoint.customer_id = delivery.customer_id
-    where endpoint.customer_id = ${message.customerId} and endpoint.deleted_at is null
-      and delivery.event_key = ${message.eventKey} and delivery.status = 'pending'`);
-  return rows.map(({ id }) => id);
-}
 
 /** As the reference between the two says it. */
 const OF_ITS_ENDPOINT = and(
@@ -97,33 +28,12 @@ const OF_ITS_ENDPOINT = and(
   eq(webhookSubscriptions.customerId, webhookDeliveries.customerId),
 );
 
-type NewSubscription = Omit<typeof webhookSubscriptions.$inferInsert, 'id' | 'sealedSecret' | 'secretsBound'>;
-
-/** Ids in addresses may be larger than the column holds; compared as bigint they are simply unknown. */
-const subscriptionIs = (id: number): SQL => sql`${webhookSubscriptions.id} = ${id}::bigint`;
-const owned = (customerId: string, id: number) =>
-  and(subscriptionIs(id), eq(webhookSubscriptions.customerId, customerId), isNull(webhookSubscriptions.deletedAt));
 const pending = ({ deliveryId, redelivery }: DeliveryRef) =>
   and(
     eq(webhookDeliveries.id, deliveryId),
     eq(webhookDeliveries.redeliveries, redelivery),
     eq(webhookDeliveries.status, 'pending'),
   );
-
-const WEBHOOK = {
-  id: webhookSubscriptions.id,
-  url: webhookSubscriptions.url,
-  events: webhookSubscriptions.events,
-  description: webhookSubscriptions.description,
-  active: webhookSubscriptions.active,
-  created_at: webhookSubscriptions.createdAt,
-};
-
-const ENDPOINT = {
-  ...WEBHOOK,
-  failing_since: webhookSubscriptions.failingSince,
-  paused_at: webhookSubscriptions.pausedAt,
-};
 
 const DELIVERY = {
   id: webhookDeliveries.id,
@@ -171,14 +81,6 @@ const STARTED_ATTEMPT = {
     select event.body from ${webhookEvents} event
     where event.customer_id = ${webhookDeliveries.customerId} and event.event_key = ${webhookDeliveries.eventKey}))`,
   ...TARGET,
-};
-
-const SEALED = {
-  customerId: webhookSubscriptions.customerId,
-  id: webhookSubscriptions.id,
-  sealedSecret: webhookSubscriptions.sealedSecret,
-  sealedPreviousSecret: webhookSubscriptions.sealedPreviousSecret,
-  secretsBound: webhookSubscriptions.secretsBound,
 };
 
 const PENDING: Queue = { table: 'webhook_deliveries', at: 'due_at', open: sql`status = 'pending'` };
@@ -234,127 +136,8 @@ export const createWebhookStore = (db: Database, { pauseAfterMs = PAUSE_AFTER_MS
       .$dynamic();
 
   return {
-    /** @param seal its secret, for the row that it will be */
-    async insertSubscription(row: NewSubscription, seal: (id: number) => string) {
-      const [next] = await db.rows<{ id: number }>(
-        sql`select nextval(pg_get_serial_sequence('webhook_subscriptions', 'id'))::int as id`,
-      );
-      const { id } = next!;
-      const secrets = { sealedSecret: seal(id), secretsBound: true };
-      const [webhook] = await db.orm
-        .insert(webhookSubscriptions)
-        .values({ ...row, ...secrets, id })
-        .returning(WEBHOOK);
-      return webhook!;
-    },
-
-    countSubscriptions: (customerId: string): Promise<number> =>
-      db.orm.$count(
-        webhookSubscriptions,
-        and(eq(webhookSubscriptions.customerId, customerId), isNull(webhookSubscriptions.deletedAt)),
-      ),
-
-    listSubscriptions: (customerId: string) =>
-      db.orm
-        .select(WEBHOOK)
-        .from(webhookSubscriptions)
-        .where(and(eq(webhookSubscriptions.customerId, customerId), isNull(webhookSubscriptions.deletedAt)))
-        .orderBy(asc(webhookSubscriptions.id)),
-
-    /** The same with what the circuit says of them. */
-    listEndpoints: (customerId: string) =>
-      db.orm
-        .select(ENDPOINT)
-        .from(webhookSubscriptions)
-        .where(and(eq(webhookSubscriptions.customerId, customerId), isNull(webhookSubscriptions.deletedAt)))
-        .orderBy(asc(webhookSubscriptions.id)),
-
-    /** @throws Problem not_found */
-    async resume(customerId: string, id: number) {
-      const [endpoint] = await db.orm
-        .update(webhookSubscriptions)
-        .set({ ...CLOSED, active: true })
-        .where(owned(customerId, id))
-        .returning(ENDPOINT);
-      return found(endpoint);
-    },
-
+    ...createEndpointRows(db),
     ...pauses,
-
-    /**
-     * @returns the deliveries that were queued and now are dropped
-     * @throws Problem not_found
-     */
-    deleteSubscription: (customerId: string, id: number): Promise<DeliveryRef[]> =>
-      db.transaction(async () => {
-        const [deleted] = await db.orm
-          .update(webhookSubscriptions)
-          .set({ active: false, deletedAt: sql`now()` })
-          .where(owned(customerId, id))
-          .returning({ id: webhookSubscriptions.id });
-        return db.orm
-          .update(webhookDeliveries)
-          .set({ status: 'dropped', completedAt: sql`now()` })
-          .where(
-            and(
-              eq(webhookDeliveries.customerId, customerId),
-              eq(webhookDeliveries.subscriptionId, found(deleted).id),
-              eq(webhookDeliveries.status, 'pending'),
-            ),
-          )
-          .returning({ deliveryId: webhookDeliveries.id, redelivery: webhookDeliveries.redeliveries });
-      }),
-
-    /**
-     * @param change of the secrets as they are, which nobody else changes meanwhile
-     * @throws Problem not_found, rotation_under_way
-     */
-    rotateSecret: (
-      customerId: string,
-      id: number,
-      change: (before: SealedSecrets) => NewSecrets,
-      previousSecretUntil: Date,
-    ): Promise<void> =>
-      db.transaction(async () => {
-        const which = owned(customerId, id);
-        const [row] = await db.orm
-          .select({ ...SEALED, until: webhookSubscriptions.previousSecretUntil })
-          .from(webhookSubscriptions)
-          .where(which)
-          .for('update');
-        const { until, ...before } = found(row);
-        // A third secret would put the first one out of force before the receiver was promised.
-        if (before.sealedPreviousSecret !== null && until && until > new Date()) {
-          const since = `the secret of before signs along until ${until.toISOString()}`;
-          throw new Problem('rotation_under_way', `${since}; rotate again then, or register the endpoint anew`);
-        }
-        await db.orm
-          .update(webhookSubscriptions)
-          .set({ ...change(before), secretsBound: true, previousSecretUntil })
-          .where(which);
-      }),
-
-    /** Of all workspaces: what earlier releases sealed, in pages by id. */
-    listUnbound: (after: number, limit: number): Promise<SealedSecrets[]> =>
-      db.orm
-        .select(SEALED)
-        .from(webhookSubscriptions)
-        .where(and(eq(webhookSubscriptions.secretsBound, false), gt(webhookSubscriptions.id, after)))
-        .orderBy(asc(webhookSubscriptions.id))
-        .limit(limit),
-
-    /** Unless they were changed meanwhile. */
-    async bindSecrets({ id, sealedSecret }: SealedSecrets, bound: NewSecrets): Promise<void> {
-      const isAsRead = and(
-        eq(webhookSubscriptions.id, id),
-        eq(webhookSubscriptions.sealedSecret, sealedSecret),
-        eq(webhookSubscriptions.secretsBound, false),
-      );
-      await db.orm
-        .update(webhookSubscriptions)
-        .set({ ...bound, secretsBound: true })
-        .where(isAsRead);
-    },
 
     async listDeliveries(customerId: string, { limit, offset, status, endpoint }: DeliveryQuery) {
       const tallied: Tallied<'webhook_deliveries'> = {

@@ -1,17 +1,18 @@
 /**
- * Queries on workspaces, and the lock under which every count cap is held.
+ * Queries on workspaces. With them come the lock under which every count cap is held, and what a teardown ends.
  *
  * A workspace moves on in statements that name the state it moves on from: its status and, for what a workflow writes,
  * its generation. A late or repeated one changes nothing.
  */
 import { and, asc, eq, inArray, isNull, sql, type SQL } from 'drizzle-orm';
-import { found, type Database } from '../../platform/db/client.ts';
+import type { Database } from '../../platform/db/client.ts';
 import type { Taken } from '../../platform/db/in-turn.ts';
-import { Problem } from '../../platform/core/problem.ts';
 import { customerIdOf, INTERNAL_WORKSPACE } from '../../platform/core/ids.ts';
+import { createCaps } from './caps.ts';
 import { forget } from './lives.ts';
-import { capOf, tierOf, type CappedResource, type Plan, type WorkspaceRef } from './model.ts';
+import { type Plan, type WorkspaceRef } from './model.ts';
 import { workspaces } from './table.ts';
+import { createTeardownRows } from './teardown-rows.ts';
 
 export type WorkspaceStore = ReturnType<typeof createWorkspaceStore>;
 export type WorkspaceRow = typeof workspaces.$inferSelect;
@@ -24,10 +25,6 @@ interface NewWorkspaceRow {
   /** Whether the plan counts although nobody pays for it. */
   isGranted?: boolean;
 }
-
-/** The status for whoever wants to start something: a workspace that is being taken down counts as archived. */
-export const openStatus: SQL<string> = sql<string>`case when ${workspaces.destroyingSince} is null
-  then ${workspaces.status}::text else 'archived' end`;
 
 const isRef = ({ customerId, generation }: WorkspaceRef): SQL | undefined =>
   and(eq(workspaces.customerId, customerId), eq(workspaces.generation, generation));
@@ -69,6 +66,9 @@ export const createWorkspaceStore = (db: Database) => {
   };
 
   return {
+    ...createCaps(db),
+    ...createTeardownRows(db),
+
     /** The tenant that operates the deployment, made at first start. */
     async seedInternal(runtimeBaseUrl: string): Promise<void> {
       await db.orm
@@ -295,98 +295,11 @@ export const createWorkspaceStore = (db: Database) => {
         .where(and(isRef(ref), sql`${workspaces.destroyingSince} is not null`));
     },
 
-    /** Keys that open something here, and those that are kept here and open something elsewhere. */
-    async revokeKeys(customerId: string): Promise<void> {
-      await db.rows(sql`
-        update api_keys set revoked_at = now() where customer_id = ${customerId} and revoked_at is null`);
-      await forget(customerId, 'destroyed', (statement) => db.rows(statement));
-    },
-
-    /** A few projects that have not ended. */
-    listOpenProjects: (customerId: string, limit: number) =>
-      db.rows<{ id: string }>(sql`
-      select id from projects where customer_id = ${customerId} and status in ('planning', 'active', 'paused')
-      order by id limit ${limit}`),
-
-    /** A few runs that are in flight. */
-    listOpenRuns: (customerId: string, limit: number) =>
-      db.rows<{ id: string }>(sql`
-      select id from runs where customer_id = ${customerId} and status in ('queued', 'running')
-      order by id limit ${limit}`),
-
-    /** Jobs and heartbeats stay as they are written down, and none runs by itself again. */
-    switchOffTriggers: (customerId: string) =>
-      db.transaction(async () => {
-        await db.rows(sql`
-        update scheduled_jobs set enabled = false, revision = revision + 1, updated_at = now()
-        where customer_id = ${customerId} and enabled`);
-        await db.rows(sql`
-        update job_overrides set enabled = false, revision = revision + 1, updated_at = now()
-        where customer_id = ${customerId} and enabled`);
-        await db.rows(sql`
-        update heartbeats set enabled = false, revision = revision + 1, updated_at = now()
-        where customer_id = ${customerId} and enabled`);
-      }),
-
-    /** What names a file of the workspace. */
-    forgetFiles: (customerId: string) =>
-      db.transaction(async () => {
-        await db.rows(sql`delete from attachments where customer_id = ${customerId}`);
-        await db.rows(sql`delete from run_artifacts where customer_id = ${customerId}`);
-        await db.rows(sql`update agent_settings set avatar_file = null where customer_id = ${customerId}`);
-      }),
-
     async archive(ref: WorkspaceRef): Promise<void> {
       await db.orm
         .update(workspaces)
         .set({ status: 'archived', archivedAt: sql`now()`, destroyingSince: null, runtimeBaseUrl: null, ...NO_ERROR })
         .where(and(isRef(ref), sql`${workspaces.destroyingSince} is not null`));
     },
-
-    /**
-     * Runs `insert` unless the workspace is archived, which it cannot become in the meantime.
-     * @throws Problem workspace_archived, not_found
-     */
-    whileOpen: <T>(customerId: string, insert: () => Promise<T>): Promise<T> =>
-      db.transaction(async () => {
-        const [row] = await db.orm
-          .select({ status: openStatus })
-          .from(workspaces)
-          .where(eq(workspaces.customerId, customerId))
-          .for('share');
-        if (found(row).status === 'archived') throw new Problem('workspace_archived');
-        return insert();
-      }),
-
-    /**
-     * Runs `insert` only while the workspace has fewer than its plan allows. Creates of one workspace wait for each
-     * other on its row, so N at once never exceed the cap.
-     * @throws Problem plan_limit_exceeded, workspace_archived, not_found
-     */
-    async underCap<T>(
-      customerId: string,
-      resource: CappedResource,
-      count: () => Promise<number>,
-      insert: () => Promise<T>,
-    ): Promise<T> {
-      return db.transaction(async () => {
-        const [row] = await db.orm
-          .select({ plan: workspaces.planInForce, status: openStatus })
-          .from(workspaces)
-          .where(eq(workspaces.customerId, customerId))
-          .for('update');
-        const { plan, status } = found(row);
-        if (status === 'archived') throw new Problem('workspace_archived');
-        const limit = capOf(plan, resource);
-        if (limit !== null) {
-          const current = await count();
-          if (current >= limit) throw planLimitExceeded(plan, resource, current, limit);
-        }
-        return insert();
-      });
-    },
   };
 };
-
-export const planLimitExceeded = (plan: Plan, resource: CappedResource, current: number, limit: number): Problem =>
-  new Problem('plan_limit_exceeded', { code: 'plan_limit_exceeded', resource, current, limit, tier: tierOf(plan) });

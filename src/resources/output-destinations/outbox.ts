@@ -1,0 +1,36 @@
+/** What a completed project owes to destinations, written with its completion and sent afterwards. */
+import { sql } from 'drizzle-orm';
+import { newUuid } from '../../platform/core/ids.ts';
+import type { Database } from '../../platform/db/client.ts';
+import { artifacts, projects } from '../projects/table.ts';
+import { outputDeliveries, outputDestinations } from './table.ts';
+
+/**
+ * What the completion of a project owes to destinations, for the transaction that makes it true: one delivery for each
+ * current artifact and enabled destination that has not had it. Repeating it adds nothing.
+ * @returns ids of what is to be sent for this project, also those of an earlier call
+ */
+export async function insertOutputs(db: Database, { id, customerId }: { id: string; customerId: string }) {
+  const pairs = await db.rows<{ destinationId: string; artifactId: string }>(sql`
+    select d.id as "destinationId", a.id as "artifactId"
+    from ${projects} p
+      join ${outputDestinations} d on d.customer_id = p.customer_id and d.enabled
+        and (d.workflow_slugs is null or p.workflow_slug = any(d.workflow_slugs))
+      join ${artifacts} a on a.project_id = p.id and not a.superseded
+    where p.id = ${id} and p.customer_id = ${customerId}
+      and not exists (select 1 from ${outputDeliveries} o where o.destination_id = d.id and o.artifact_id = a.id)
+    order by a.created_at, a.id, d.id
+    for key share of d`);
+  if (pairs.length > 0) {
+    const rows = pairs.map((pair) => ({ ...pair, id: newUuid(), customerId, projectId: id }));
+    await db.orm.insert(outputDeliveries).values(rows).onConflictDoNothing();
+  }
+  return listPendingOutputs(db, id);
+}
+
+/** @returns ids of what waits to be sent for a project */
+export async function listPendingOutputs(db: Database, projectId: string): Promise<string[]> {
+  const rows = await db.rows<{ id: string }>(sql`
+    select id from ${outputDeliveries} where project_id = ${projectId} and status = 'pending' order by id`);
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,176 @@
+/** Every query on webhook endpoints and on what they are signed with. */
+import { and, asc, eq, gt, isNull, sql, type SQL } from 'drizzle-orm';
+import { CLOSED } from '../../platform/db/circuit.ts';
+import { found, type Database } from '../../platform/db/client.ts';
+import { Problem } from '../../platform/core/problem.ts';
+import type { DeliveryRef } from './model.ts';
+import { webhookDeliveries, webhookSubscriptions } from './table.ts';
+
+/**
+ * The row a signing secret is sealed for.
+ * @param isBound false for the secrets of earlier releases, which were sealed for the workspace alone
+ */
+export const secretOwner = (customerId: string, id: number, isBound = true): string =>
+  isBound ? `${customerId}/webhook_subscriptions/${id}` : `${customerId}/webhook_subscriptions`;
+
+/** What is sealed in a row, and for what. */
+export interface SealedSecrets {
+  customerId: string;
+  id: number;
+  sealedSecret: string;
+  sealedPreviousSecret: string | null;
+  secretsBound: boolean;
+}
+type NewSecrets = Pick<SealedSecrets, 'sealedSecret' | 'sealedPreviousSecret'>;
+
+type NewSubscription = Omit<typeof webhookSubscriptions.$inferInsert, 'id' | 'sealedSecret' | 'secretsBound'>;
+
+/** Ids in addresses may be larger than the column holds; compared as bigint they are simply unknown. */
+const subscriptionIs = (id: number): SQL => sql`${webhookSubscriptions.id} = ${id}::bigint`;
+const owned = (customerId: string, id: number) =>
+  and(subscriptionIs(id), eq(webhookSubscriptions.customerId, customerId), isNull(webhookSubscriptions.deletedAt));
+
+const WEBHOOK = {
+  id: webhookSubscriptions.id,
+  url: webhookSubscriptions.url,
+  events: webhookSubscriptions.events,
+  description: webhookSubscriptions.description,
+  active: webhookSubscriptions.active,
+  created_at: webhookSubscriptions.createdAt,
+};
+
+const ENDPOINT = {
+  ...WEBHOOK,
+  failing_since: webhookSubscriptions.failingSince,
+  paused_at: webhookSubscriptions.pausedAt,
+};
+
+const SEALED = {
+  customerId: webhookSubscriptions.customerId,
+  id: webhookSubscriptions.id,
+  sealedSecret: webhookSubscriptions.sealedSecret,
+  sealedPreviousSecret: webhookSubscriptions.sealedPreviousSecret,
+  secretsBound: webhookSubscriptions.secretsBound,
+};
+
+export const createEndpointRows = (db: Database) => ({
+  /** @param seal its secret, for the row that it will be */
+  async insertSubscription(row: NewSubscription, seal: (id: number) => string) {
+    const [next] = await db.rows<{ id: number }>(
+      sql`select nextval(pg_get_serial_sequence('webhook_subscriptions', 'id'))::int as id`,
+    );
+    const { id } = next!;
+    const secrets = { sealedSecret: seal(id), secretsBound: true };
+    const [webhook] = await db.orm
+      .insert(webhookSubscriptions)
+      .values({ ...row, ...secrets, id })
+      .returning(WEBHOOK);
+    return webhook!;
+  },
+
+  countSubscriptions: (customerId: string): Promise<number> =>
+    db.orm.$count(
+      webhookSubscriptions,
+      and(eq(webhookSubscriptions.customerId, customerId), isNull(webhookSubscriptions.deletedAt)),
+    ),
+
+  listSubscriptions: (customerId: string) =>
+    db.orm
+      .select(WEBHOOK)
+      .from(webhookSubscriptions)
+      .where(and(eq(webhookSubscriptions.customerId, customerId), isNull(webhookSubscriptions.deletedAt)))
+      .orderBy(asc(webhookSubscriptions.id)),
+
+  /** The same with what the circuit says of them. */
+  listEndpoints: (customerId: string) =>
+    db.orm
+      .select(ENDPOINT)
+      .from(webhookSubscriptions)
+      .where(and(eq(webhookSubscriptions.customerId, customerId), isNull(webhookSubscriptions.deletedAt)))
+      .orderBy(asc(webhookSubscriptions.id)),
+
+  /** @throws Problem not_found */
+  async resume(customerId: string, id: number) {
+    const [endpoint] = await db.orm
+      .update(webhookSubscriptions)
+      .set({ ...CLOSED, active: true })
+      .where(owned(customerId, id))
+      .returning(ENDPOINT);
+    return found(endpoint);
+  },
+
+  /**
+   * @returns the deliveries that were queued and now are dropped
+   * @throws Problem not_found
+   */
+  deleteSubscription: (customerId: string, id: number): Promise<DeliveryRef[]> =>
+    db.transaction(async () => {
+      const [deleted] = await db.orm
+        .update(webhookSubscriptions)
+        .set({ active: false, deletedAt: sql`now()` })
+        .where(owned(customerId, id))
+        .returning({ id: webhookSubscriptions.id });
+      return db.orm
+        .update(webhookDeliveries)
+        .set({ status: 'dropped', completedAt: sql`now()` })
+        .where(
+          and(
+            eq(webhookDeliveries.customerId, customerId),
+            eq(webhookDeliveries.subscriptionId, found(deleted).id),
+            eq(webhookDeliveries.status, 'pending'),
+          ),
+        )
+        .returning({ deliveryId: webhookDeliveries.id, redelivery: webhookDeliveries.redeliveries });
+    }),
+
+  /**
+   * @param change of the secrets as they are, which nobody else changes meanwhile
+   * @throws Problem not_found, rotation_under_way
+   */
+  rotateSecret: (
+    customerId: string,
+    id: number,
+    change: (before: SealedSecrets) => NewSecrets,
+    previousSecretUntil: Date,
+  ): Promise<void> =>
+    db.transaction(async () => {
+      const which = owned(customerId, id);
+      const [row] = await db.orm
+        .select({ ...SEALED, until: webhookSubscriptions.previousSecretUntil })
+        .from(webhookSubscriptions)
+        .where(which)
+        .for('update');
+      const { until, ...before } = found(row);
+      // A third secret would put the first one out of force before the receiver was promised.
+      if (before.sealedPreviousSecret !== null && until && until > new Date()) {
+        const since = `the secret of before signs along until ${until.toISOString()}`;
+        throw new Problem('rotation_under_way', `${since}; rotate again then, or register the endpoint anew`);
+      }
+      await db.orm
+        .update(webhookSubscriptions)
+        .set({ ...change(before), secretsBound: true, previousSecretUntil })
+        .where(which);
+    }),
+
+  /** Of all workspaces: what earlier releases sealed, in pages by id. */
+  listUnbound: (after: number, limit: number): Promise<SealedSecrets[]> =>
+    db.orm
+      .select(SEALED)
+      .from(webhookSubscriptions)
+      .where(and(eq(webhookSubscriptions.secretsBound, false), gt(webhookSubscriptions.id, after)))
+      .orderBy(asc(webhookSubscriptions.id))
+      .limit(limit),
+
+  /** Unless they were changed meanwhile. */
+  async bindSecrets({ id, sealedSecret }: SealedSecrets, bound: NewSecrets): Promise<void> {
+    const isAsRead = and(
+      eq(webhookSubscriptions.id, id),
+      eq(webhookSubscriptions.sealedSecret, sealedSecret),
+      eq(webhookSubscriptions.secretsBound, false),
+    );
+    await db.orm
+      .update(webhookSubscriptions)
+      .set({ ...bound, secretsBound: true })
+      .where(isAsRead);
+  },
+});

@@ -1,0 +1,58 @@
+/** What an event owes to endpoints: a delivery for each that wants it, written with what makes the event true. */
+import { sql, type SQL } from 'drizzle-orm';
+import type { Database } from '../../platform/db/client.ts';
+import { ALL_EVENTS, type WebhookEvent } from './model.ts';
+import { webhookDeliveries, webhookEvents, webhookSubscriptions } from './table.ts';
+
+export interface WebhookMessage {
+  customerId: string;
+  eventType: WebhookEvent;
+  /** What happened, for example `run:<id>`: an endpoint hears of it once. */
+  eventKey: string;
+  data: Record<string, unknown>;
+  /** Unix seconds; now, when not given. */
+  createdAtS?: number;
+}
+
+/** A uuid v7, so that the log sorts by time although the ids are made inside the statement. */
+const UUID_V7 = sql`encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
+  placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6), 52, 1), 53, 1), 'hex')::uuid`;
+
+/**
+ * The outbox as part of the statement that makes an event true, if the CTE `guard` has a row: CTEs of what is told, once,
+ * and `deliveries`, the `id` of one for each endpoint that wants it.
+ */
+export function outboxCtes(guard: SQL, { customerId, eventType, eventKey, data, createdAtS }: WebhookMessage): SQL {
+  const body = JSON.stringify({ type: eventType, created_at: createdAtS ?? Math.floor(Date.now() / 1000), data });
+  return sql`
+    hearing as (
+      select endpoint.id from ${guard} guard, ${webhookSubscriptions} endpoint
+      where endpoint.customer_id = ${customerId} and endpoint.deleted_at is null and endpoint.active
+        and endpoint.events && array[${eventType}, ${ALL_EVENTS}]
+    ), told as (
+      insert into ${webhookEvents} (customer_id, event_key, body)
+      select ${customerId}::text, ${eventKey}::text, ${body}::text where exists (select 1 from hearing)
+      on conflict do nothing
+    ), deliveries as (
+      insert into ${webhookDeliveries} (id, customer_id, subscription_id, event_type, event_key)
+      select ${UUID_V7}, ${customerId}::text, hearing.id, ${eventType}::text, ${eventKey}::text from hearing
+      on conflict (event_key, subscription_id) do nothing
+      returning id
+    )`;
+}
+
+/**
+ * The outbox as a statement of its own, for the transaction that makes an event true. Repeating it adds nothing.
+ * @returns ids of what is to be sent for this event, also those of an earlier call
+ */
+export async function insertDeliveries(db: Database, message: WebhookMessage): Promise<string[]> {
+  const rows = await db.rows<{ id: string }>(sql`
+    with always as (select 1), ${outboxCtes(sql`always`, message)}
+    select id from deliveries
+    union all
+    select delivery.id from ${webhookDeliveries} delivery
+    join ${webhookSubscriptions} endpoint on endpoint.id = delivery.subscription_id and endpoint.customer_id = delivery.customer_id
+    where endpoint.customer_id = ${message.customerId} and endpoint.deleted_at is null
+      and delivery.event_key = ${message.eventKey} and delivery.status = 'pending'`);
+  return rows.map(({ id }) => id);
+}
