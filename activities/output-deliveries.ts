@@ -14,7 +14,7 @@ import { hostOf } from '../src/resources/output-destinations/host.ts';
 import { openConfig } from '../src/resources/output-destinations/secrets.ts';
 import type { Deliver } from '../src/resources/output-destinations/send/delivering.ts';
 import { OutputError } from '../src/resources/output-destinations/send/output.ts';
-import type { DestinationStore } from '../src/resources/output-destinations/store.ts';
+import type { DestinationStore } from '../src/resources/output-destinations/store/index.ts';
 import { heartbeating } from './failures.ts';
 import { inItsPlace, laterForItsKey } from './place.ts';
 

@@ -14,7 +14,7 @@ import {
   type ProvisionedTenant,
   type Provisioner,
 } from '../src/resources/workspaces/provisioners/provisioner.ts';
-import type { WorkspaceRow, WorkspaceStore } from '../src/resources/workspaces/store.ts';
+import type { WorkspaceRow, WorkspaceStore } from '../src/resources/workspaces/store/index.ts';
 import { heartbeating } from './failures.ts';
 
 export interface WorkspaceDependencies {

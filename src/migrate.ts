@@ -4,7 +4,7 @@ import { migrate } from './platform/db/migrate.ts';
 import { registerSearchAttributes } from './platform/temporal/search-attributes.ts';
 import { createMemberStore } from './resources/members/store.ts';
 import { createSignInStore } from './resources/sign-in/store.ts';
-import { createWorkspaceStore } from './resources/workspaces/store.ts';
+import { createWorkspaceStore } from './resources/workspaces/store/index.ts';
 import { openRuntime, type Runtime } from './runtime.ts';
 
 /** Safe to repeat, and from several processes at once. */

@@ -11,7 +11,7 @@ import { routerKeyOwner } from './resources/billing/model-router/store.ts';
 import { secretOwner, tokenOwner, type SecretKey, type TokenKey } from './resources/integrations/store.ts';
 import { secretOwner as destinationOwner } from './resources/output-destinations/secrets.ts';
 import { secretOwner as toolOwner } from './resources/tools/store.ts';
-import { secretOwner as webhookOwner } from './resources/webhook-subscriptions/endpoint-rows.ts';
+import { secretOwner as webhookOwner } from './resources/webhook-subscriptions/store/endpoints.ts';
 
 interface SealedColumn {
   table: string;

@@ -15,7 +15,7 @@ import { createOidc } from '../resources/sign-in/oidc.ts';
 import { createSignIn } from '../resources/sign-in/service.ts';
 import { createSessions } from '../resources/sign-in/sessions.ts';
 import { createSignInStore } from '../resources/sign-in/store.ts';
-import { createWorkspaceStore } from '../resources/workspaces/store.ts';
+import { createWorkspaceStore } from '../resources/workspaces/store/index.ts';
 import type { Runtime } from '../runtime.ts';
 import type { Platform } from './platform.ts';
 

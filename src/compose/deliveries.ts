@@ -1,17 +1,17 @@
 /** What goes out to the world: webhooks of events, and a project's results to output destinations. */
 import { meteredDestinations } from '../resources/output-destinations/metered.ts';
-import { createRecipientStore } from '../resources/output-destinations/recipient-store.ts';
+import { createRecipientStore } from '../resources/output-destinations/store/recipients.ts';
 import { createRecipients } from '../resources/output-destinations/recipients.ts';
 import { createDeliver } from '../resources/output-destinations/send/delivering.ts';
 import { createOutputSender } from '../resources/output-destinations/send/sender.ts';
 import { createDestinationService } from '../resources/output-destinations/service.ts';
-import { createDestinationStore } from '../resources/output-destinations/store.ts';
+import { createDestinationStore } from '../resources/output-destinations/store/index.ts';
 import { createPauseTeller } from '../resources/receivers/pauses.ts';
 import { createPlaceStore } from '../resources/receivers/store.ts';
 import { meteredWebhooks } from '../resources/webhook-subscriptions/metered.ts';
 import { createWebhookService } from '../resources/webhook-subscriptions/service.ts';
 import { signWebhook } from '../resources/webhook-subscriptions/signature.ts';
-import { createWebhookStore } from '../resources/webhook-subscriptions/store.ts';
+import { createWebhookStore } from '../resources/webhook-subscriptions/store/index.ts';
 import type { Runtime } from '../runtime.ts';
 import type { Access } from './access.ts';
 import type { Platform } from './platform.ts';

@@ -9,7 +9,7 @@ import { connectTemporal, type Temporal } from '../../src/platform/temporal/clie
 import { createApiKeyService } from '../../src/resources/api-keys/service.ts';
 import { createApiKeyStore } from '../../src/resources/api-keys/store.ts';
 import { createWalletStore } from '../../src/resources/billing/wallet/store.ts';
-import { createWorkspaceStore } from '../../src/resources/workspaces/store.ts';
+import { createWorkspaceStore } from '../../src/resources/workspaces/store/index.ts';
 import { createBillingStore, type BillingStore } from '../../src/resources/billing/store.ts';
 import type { Database } from '../../src/platform/db/client.ts';
 import { sessionFor } from '../support/service/service.ts';

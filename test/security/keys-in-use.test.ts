@@ -9,7 +9,7 @@ import { ConfigError } from '../../src/platform/core/config.ts';
 import { createSecretBox } from '../../src/platform/core/crypto.ts';
 import { createServices } from '../../src/compose/services.ts';
 import { startWorker } from '../../src/worker.ts';
-import { insertDeliveries } from '../../src/resources/webhook-subscriptions/outbox.ts';
+import { insertDeliveries } from '../../src/resources/webhook-subscriptions/store/outbox.ts';
 import { startTestService, TEST_SECRETS, type Tenant, type TestService } from '../support/service/service.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
 

@@ -11,8 +11,8 @@ import type { Queue } from '../../src/platform/temporal/task-queues.ts';
 import { deliveryRetry, deliveryWorkflowId, MAX_ATTEMPTS } from '../../src/resources/webhook-subscriptions/model.ts';
 import { createWebhookService, type WebhookService } from '../../src/resources/webhook-subscriptions/service.ts';
 import { verifyWebhook } from '../../src/resources/webhook-subscriptions/signature.ts';
-import { createWebhookStore, type WebhookStore } from '../../src/resources/webhook-subscriptions/store.ts';
-import { insertDeliveries } from '../../src/resources/webhook-subscriptions/outbox.ts';
+import { createWebhookStore, type WebhookStore } from '../../src/resources/webhook-subscriptions/store/index.ts';
+import { insertDeliveries } from '../../src/resources/webhook-subscriptions/store/outbox.ts';
 import { openTestDatabase, type TestDatabase } from '../support/database/database.ts';
 import { connectTestTemporal, type TestTemporal } from '../support/temporal/temporal.ts';
 import {
@@ -25,7 +25,7 @@ import { bundleWorkflows } from '../support/temporal/workflow-bundle.ts';
 import { makeWorkspace } from '../support/fixtures/workspaces.ts';
 import { ANSWER_LIMITS } from '../support/service/answer-limits.ts';
 import { createPlaceStore } from '../../src/resources/receivers/store.ts';
-import { createWorkspaceStore } from '../../src/resources/workspaces/store.ts';
+import { createWorkspaceStore } from '../../src/resources/workspaces/store/index.ts';
 import { UNHURRIED } from '../support/service/housekeeping.ts';
 
 const HOUR_MS = 3_600_000;

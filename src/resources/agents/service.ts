@@ -12,7 +12,7 @@ import { Problem } from '../../platform/core/problem.ts';
 import { found } from '../../platform/db/client.ts';
 import type { FileStore } from '../../platform/files/files.ts';
 import type { FileReply, UploadedFile } from '../../platform/http/endpoint.ts';
-import type { WorkspaceStore } from '../workspaces/store.ts';
+import type { WorkspaceStore } from '../workspaces/store/index.ts';
 import type { AgentChange, ModelChange, NewAgent, RecentRuns, VoiceChange } from './contract.ts';
 import { AVATAR_PIXELS, MAX_AVATAR_BYTES, redact, type Agent } from './model.ts';
 import type { AgentStore } from './store.ts';

@@ -4,7 +4,7 @@ import { API_KEY_PREFIX, newApiKey } from '../../platform/core/ids.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { NO_STANDING } from '../../platform/core/rights.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
-import type { WorkspaceStore } from '../workspaces/store.ts';
+import type { WorkspaceStore } from '../workspaces/store/index.ts';
 import { prefixOf } from './model.ts';
 import type { ApiKeyRow, ApiKeyStore } from './store.ts';
 

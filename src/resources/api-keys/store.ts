@@ -5,7 +5,7 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { Database } from '../../platform/db/client.ts';
 import { safeEqual, sha256 } from '../../platform/core/crypto.ts';
-import { openStatus } from '../workspaces/caps.ts';
+import { openStatus } from '../workspaces/store/caps.ts';
 import { workspaces } from '../workspaces/table.ts';
 import { minuteOf } from './model.ts';
 import { apiKeys } from './table.ts';

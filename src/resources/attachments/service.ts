@@ -6,7 +6,7 @@ import { found } from '../../platform/db/client.ts';
 import type { FileStore } from '../../platform/files/files.ts';
 import type { FileReply, ReceiveFiles } from '../../platform/http/endpoint.ts';
 import { isActiveType } from '../../platform/http/uploads.ts';
-import type { WorkspaceStore } from '../workspaces/store.ts';
+import type { WorkspaceStore } from '../workspaces/store/index.ts';
 import { attachmentName, type AttachmentOwner } from './model.ts';
 import type { Attachment, AttachmentStore, NewAttachment } from './store.ts';
 

@@ -8,7 +8,7 @@ import type { Caller, ReceiveFiles } from '../../platform/http/endpoint.ts';
 import { sideBySide } from '../../platform/temporal/side-by-side.ts';
 import type { AttachmentService } from '../attachments/service.ts';
 import type { RunService } from '../runs/service.ts';
-import type { WorkspaceStore } from '../workspaces/store.ts';
+import type { WorkspaceStore } from '../workspaces/store/index.ts';
 import type { MessagePage, NewMessage, NewThread, ThreadChange } from './contract.ts';
 import { promptOf, titleFrom } from './model.ts';
 import type { ChatStore, ThreadRow } from './store.ts';

@@ -7,7 +7,7 @@ import { found } from '../../platform/db/client.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.ts';
 import type { FollowedRows, FollowRow, Trigger } from '../../platform/temporal/triggers.ts';
-import type { WorkspaceStore } from '../workspaces/store.ts';
+import type { WorkspaceStore } from '../workspaces/store/index.ts';
 import type { HeartbeatChange, NewHeartbeat } from './contract.ts';
 import { nextBeat } from './model.ts';
 import type { HeartbeatRow, HeartbeatStore } from './store.ts';

@@ -2,7 +2,7 @@
 import { and, asc, eq, sql } from 'drizzle-orm';
 import { newUuid } from '../../platform/core/ids.ts';
 import { found, type Database } from '../../platform/db/client.ts';
-import { openStatus } from '../workspaces/caps.ts';
+import { openStatus } from '../workspaces/store/caps.ts';
 import { workspaces } from '../workspaces/table.ts';
 import { heartbeats } from './table.ts';
 

@@ -9,7 +9,7 @@ import { newUuid } from '../../platform/core/ids.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { isOwner, type Role } from '../../platform/core/rights.ts';
 import { found, type Database } from '../../platform/db/client.ts';
-import { openStatus } from '../workspaces/caps.ts';
+import { openStatus } from '../workspaces/store/caps.ts';
 import { formerMembers, workspaceMembers, workspaces } from '../workspaces/table.ts';
 
 export type MemberStore = ReturnType<typeof createMemberStore>;

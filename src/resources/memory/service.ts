@@ -9,7 +9,7 @@ import type { Caller, Confirmation } from '../../platform/http/endpoint.ts';
 import { embedText } from '../../platform/models/embed-text.ts';
 import type { Models } from '../../platform/models/types.ts';
 import type { OtpService } from '../otp/service.ts';
-import type { WorkspaceStore } from '../workspaces/store.ts';
+import type { WorkspaceStore } from '../workspaces/store/index.ts';
 import type { EntryChange, EntryQuery, GraphQuery, NewEntry, Successor } from './contract.ts';
 import { SKILL } from './model.ts';
 import type { LinkRow } from './store/edges.ts';

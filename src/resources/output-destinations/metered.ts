@@ -1,6 +1,6 @@
 /** Counts attempts to deliver artifacts where they are recorded. */
 import type { Meters } from '../../platform/observability/meters.ts';
-import type { DestinationStore } from './store.ts';
+import type { DestinationStore } from './store/index.ts';
 
 const kind = 'output';
 

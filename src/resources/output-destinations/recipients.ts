@@ -7,7 +7,7 @@ import { hmacSha256, safeEqual, secretsIn } from '../../platform/core/crypto.ts'
 import type { Log } from '../../platform/core/log.ts';
 import type { Mailer } from '../../platform/mail/mailer.ts';
 import { IS_SENT_TO, QUESTION_PATH, QUESTION_TTL_MS } from './model.ts';
-import type { Asked, RecipientStore } from './recipient-store.ts';
+import type { Asked, RecipientStore } from './store/recipients.ts';
 import { OutputError } from './send/output.ts';
 
 export interface RecipientsOptions {

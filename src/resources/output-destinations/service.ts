@@ -22,17 +22,17 @@ import { withinDeadline } from '../../platform/temporal/problems.ts';
 import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
 import { createDeliveryStarter, startOnce } from '../../platform/temporal/starting.ts';
 import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.ts';
-import type { WorkspaceStore } from '../workspaces/store.ts';
+import type { WorkspaceStore } from '../workspaces/store/index.ts';
 import { changedConfig, configProblem } from './config.ts';
 import type { DeliveryQuery, DestinationChange, DestinationTarget, NewDestination } from './contract.ts';
 import { outputWorkflowId } from './model.ts';
-import type { RecipientStore } from './recipient-store.ts';
+import type { RecipientStore } from './store/recipients.ts';
 import type { Recipients } from './recipients.ts';
 import { openConfig, sealConfig } from './secrets.ts';
 import type { Deliver } from './send/delivering.ts';
 import { OutputError, type Output } from './send/output.ts';
-import type { DestinationRow } from './destination-rows.ts';
-import type { DestinationStore, StartableOutput } from './store.ts';
+import type { DestinationRow } from './store/destinations.ts';
+import type { DestinationStore, StartableOutput } from './store/index.ts';
 
 export type DestinationService = ReturnType<typeof createDestinationService>;
 

@@ -1,7 +1,7 @@
 /** What workspaces changed about jobs that ship. A workspace with a row has a schedule of its own. */
 import { and, eq, sql } from 'drizzle-orm';
 import type { Database } from '../../platform/db/client.ts';
-import { openStatus } from '../workspaces/caps.ts';
+import { openStatus } from '../workspaces/store/caps.ts';
 import { workspaces } from '../workspaces/table.ts';
 import { jobOverrides } from './table.ts';
 

@@ -8,7 +8,7 @@ import { found } from '../../platform/db/client.ts';
 import type { Caller, ReceiveFiles } from '../../platform/http/endpoint.ts';
 import type { FollowRow } from '../../platform/temporal/triggers.ts';
 import type { AttachmentService } from '../attachments/service.ts';
-import type { WorkspaceStore } from '../workspaces/store.ts';
+import type { WorkspaceStore } from '../workspaces/store/index.ts';
 import type { JobChange, NewJob } from './contract.ts';
 import { builtinJobs } from './builtin/index.ts';
 import type { BuiltinJob } from './builtin/define.ts';

@@ -2,7 +2,7 @@
 import { and, asc, eq, sql } from 'drizzle-orm';
 import { found, type Database } from '../../platform/db/client.ts';
 import { unlessTaken } from '../../platform/db/taken.ts';
-import { openStatus } from '../workspaces/caps.ts';
+import { openStatus } from '../workspaces/store/caps.ts';
 import { workspaces } from '../workspaces/table.ts';
 import { scheduledJobs } from './table.ts';
 

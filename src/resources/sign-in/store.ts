@@ -5,7 +5,7 @@
 import { and, eq, isNull, sql, type SQL } from 'drizzle-orm';
 import { safeEqual } from '../../platform/core/crypto.ts';
 import type { Database } from '../../platform/db/client.ts';
-import { openStatus } from '../workspaces/caps.ts';
+import { openStatus } from '../workspaces/store/caps.ts';
 import { workspaceMembers, workspaces } from '../workspaces/table.ts';
 import { isOpen, LINK_TTL_MS, LOCK_MS, MAX_MAILS, MAX_WRONG_IN_A_ROW } from './model.ts';
 import { endedSessions, loginChallenges, loginLocks, sessionCutoffs } from './table.ts';

@@ -10,7 +10,7 @@ import type { Caller } from '../../platform/http/endpoint.ts';
 import { embedText } from '../../platform/models/embed-text.ts';
 import type { Models } from '../../platform/models/types.ts';
 import { wikilinks } from '../memory/model.ts';
-import type { WorkspaceStore } from '../workspaces/store.ts';
+import type { WorkspaceStore } from '../workspaces/store/index.ts';
 import type { NewSkill, SkillChange } from './contract.ts';
 import { agentOf, scopeOf, type Skill, type SkillDetail } from './model.ts';
 import type { SkillFields, SkillStore, SkillText } from './store.ts';

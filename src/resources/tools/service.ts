@@ -5,7 +5,7 @@
  * those of MCP servers come first under their slugs and are never written.
  */
 import { Problem } from '../../platform/core/problem.ts';
-import type { WorkspaceStore } from '../workspaces/store.ts';
+import type { WorkspaceStore } from '../workspaces/store/index.ts';
 import { schemaProblem } from './arguments.ts';
 import type { NewTool, ToolChange } from './contract.ts';
 import type { CustomKinds } from './custom/kind.ts';

@@ -1,6 +1,6 @@
 /** Counts attempts of webhook deliveries where they are recorded. */
 import type { Meters } from '../../platform/observability/meters.ts';
-import type { WebhookStore } from './store.ts';
+import type { WebhookStore } from './store/index.ts';
 
 const kind = 'webhook';
 

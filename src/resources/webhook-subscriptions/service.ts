@@ -20,10 +20,10 @@ import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
 import { createDeliveryStarter, startOnce } from '../../platform/temporal/starting.ts';
 import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.ts';
 import type { DeliveryQuery, NewWebhook } from './contract.ts';
-import type { WorkspaceStore } from '../workspaces/store.ts';
+import type { WorkspaceStore } from '../workspaces/store/index.ts';
 import { deliveryWorkflowId, isSubscribable, PREVIOUS_SECRET_TTL_MS } from './model.ts';
-import { secretOwner, type SealedSecrets } from './endpoint-rows.ts';
-import type { StartableDelivery, WebhookStore } from './store.ts';
+import { secretOwner, type SealedSecrets } from './store/endpoints.ts';
+import type { StartableDelivery, WebhookStore } from './store/index.ts';
 
 export type WebhookService = ReturnType<typeof createWebhookService>;
 

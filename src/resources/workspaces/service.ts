@@ -25,7 +25,7 @@ import { queueName } from '../../platform/temporal/task-queues.ts';
 import { setWorkspaceState, WorkspaceState, type NewWorkspace, type WorkspaceReply } from './contract.ts';
 import { destroyWorkflowId, isHosted, masked, provisionWorkflowId, type WorkspaceRef } from './model.ts';
 import type { Provisioner } from './provisioners/provisioner.ts';
-import type { WorkspaceRow, WorkspaceStore } from './store.ts';
+import type { WorkspaceRow, WorkspaceStore } from './store/index.ts';
 
 export type WorkspaceService = ReturnType<typeof createWorkspaceService>;
 

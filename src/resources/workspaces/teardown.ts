@@ -3,7 +3,7 @@ import { NO_STANDING } from '../../platform/core/rights.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import type { Trigger, Triggers } from '../../platform/temporal/triggers.ts';
 import type { ProvisionedTenant } from './provisioners/provisioner.ts';
-import type { WorkspaceStore } from './store.ts';
+import type { WorkspaceStore } from './store/index.ts';
 
 interface RowsOf<Row> {
   list: (customerId: string) => Promise<Row[]>;

@@ -13,7 +13,7 @@ import { agentRoutes } from '../../../src/resources/agents/routes.ts';
 import { createAgentService } from '../../../src/resources/agents/service.ts';
 import { createAgentStore, type AgentStore } from '../../../src/resources/agents/store.ts';
 import { agentSettings, agents } from '../../../src/resources/agents/table.ts';
-import { createWorkspaceStore } from '../../../src/resources/workspaces/store.ts';
+import { createWorkspaceStore } from '../../../src/resources/workspaces/store/index.ts';
 import { openTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { makeWorkspace } from '../../support/fixtures/workspaces.ts';
 

@@ -12,7 +12,7 @@ import { MAX_AVATAR_BYTES } from '../../../src/resources/agents/model.ts';
 import { agentRoutes } from '../../../src/resources/agents/routes.ts';
 import { createAgentService } from '../../../src/resources/agents/service.ts';
 import { createAgentStore } from '../../../src/resources/agents/store.ts';
-import { createWorkspaceStore } from '../../../src/resources/workspaces/store.ts';
+import { createWorkspaceStore } from '../../../src/resources/workspaces/store/index.ts';
 import { openTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { makeWorkspace } from '../../support/fixtures/workspaces.ts';
 

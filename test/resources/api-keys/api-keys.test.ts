@@ -16,7 +16,7 @@ import { apiKeyRoutes } from '../../../src/resources/api-keys/routes.ts';
 import { createApiKeyService, type ApiKeyService } from '../../../src/resources/api-keys/service.ts';
 import { createApiKeyStore, type ApiKeyStore } from '../../../src/resources/api-keys/store.ts';
 import { apiKeys } from '../../../src/resources/api-keys/table.ts';
-import { createWorkspaceStore } from '../../../src/resources/workspaces/store.ts';
+import { createWorkspaceStore } from '../../../src/resources/workspaces/store/index.ts';
 import { workspaces } from '../../../src/resources/workspaces/table.ts';
 import { openTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { makeWorkspace } from '../../support/fixtures/workspaces.ts';

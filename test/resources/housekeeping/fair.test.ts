@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql, type SQL } from 'drizzle-orm';
 import { newRunId } from '../../../src/platform/core/ids.ts';
 import { createRouterKeyStore } from '../../../src/resources/billing/model-router/store.ts';
-import { insertDeliveries } from '../../../src/resources/webhook-subscriptions/outbox.ts';
+import { insertDeliveries } from '../../../src/resources/webhook-subscriptions/store/outbox.ts';
 import { CHORES } from '../../../workflows/housekeeping/messages.ts';
 import { agentStep, makeTemplate, phaseSpec, untilProject } from '../../support/fixtures/projects.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';

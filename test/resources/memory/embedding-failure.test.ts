@@ -7,7 +7,7 @@ import { createModels } from '../../../src/platform/models/models.ts';
 import type { Caller } from '../../../src/platform/http/endpoint.ts';
 import { createMemoryService, type MemoryService } from '../../../src/resources/memory/service.ts';
 import { createMemoryStore } from '../../../src/resources/memory/store/index.ts';
-import { createWorkspaceStore } from '../../../src/resources/workspaces/store.ts';
+import { createWorkspaceStore } from '../../../src/resources/workspaces/store/index.ts';
 import { openTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { refuse, startOpenAiServer, type OpenAiServer } from '../../support/fakes/openai-server.ts';
 import { TEST_SECRETS } from '../../support/service/service.ts';

@@ -9,13 +9,13 @@ import { createSurface, errorHandler } from '../../../src/platform/http/app.ts';
 import type { Caller } from '../../../src/platform/http/endpoint.ts';
 import { webhookRoutes } from '../../../src/resources/webhook-subscriptions/routes.ts';
 import { createWebhookService } from '../../../src/resources/webhook-subscriptions/service.ts';
-import { createWebhookStore } from '../../../src/resources/webhook-subscriptions/store.ts';
-import { insertDeliveries } from '../../../src/resources/webhook-subscriptions/outbox.ts';
+import { createWebhookStore } from '../../../src/resources/webhook-subscriptions/store/index.ts';
+import { insertDeliveries } from '../../../src/resources/webhook-subscriptions/store/outbox.ts';
 import { openTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { connectTestTemporal, type TestTemporal } from '../../support/temporal/temporal.ts';
 import { makeWorkspace } from '../../support/fixtures/workspaces.ts';
 import { ANSWER_LIMITS } from '../../support/service/answer-limits.ts';
-import { createWorkspaceStore } from '../../../src/resources/workspaces/store.ts';
+import { createWorkspaceStore } from '../../../src/resources/workspaces/store/index.ts';
 
 const url = 'https://hooks.example.com/in';
 const log = createLog({ level: 'silent', pretty: false });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { verifyWebhook } from '../../../src/resources/webhook-subscriptions/signature.ts';
-import { secretOwner } from '../../../src/resources/webhook-subscriptions/endpoint-rows.ts';
+import { secretOwner } from '../../../src/resources/webhook-subscriptions/store/endpoints.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
 

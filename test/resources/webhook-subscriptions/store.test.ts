@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { sql } from 'drizzle-orm';
 import type { Caller } from '../../../src/platform/http/endpoint.ts';
 import type { WebhookEvent } from '../../../src/resources/webhook-subscriptions/model.ts';
-import { createWebhookStore, type WebhookStore } from '../../../src/resources/webhook-subscriptions/store.ts';
-import { insertDeliveries, outboxCtes } from '../../../src/resources/webhook-subscriptions/outbox.ts';
+import { createWebhookStore, type WebhookStore } from '../../../src/resources/webhook-subscriptions/store/index.ts';
+import { insertDeliveries, outboxCtes } from '../../../src/resources/webhook-subscriptions/store/outbox.ts';
 import { openTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { makeWorkspace } from '../../support/fixtures/workspaces.ts';
 

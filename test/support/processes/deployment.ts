@@ -16,7 +16,7 @@ import { connectTemporal } from '../../../src/platform/temporal/client.ts';
 import { prepare } from '../../../src/migrate.ts';
 import { createApiKeyService } from '../../../src/resources/api-keys/service.ts';
 import { createApiKeyStore } from '../../../src/resources/api-keys/store.ts';
-import { createWorkspaceStore } from '../../../src/resources/workspaces/store.ts';
+import { createWorkspaceStore } from '../../../src/resources/workspaces/store/index.ts';
 import { endWithUs, removeWithUs } from '../../bench/processes.ts';
 import { withDatabase } from '../database/database-template.ts';
 import { startNativePostgres, type PostgresServer } from '../database/native-postgres.ts';

@@ -15,7 +15,7 @@ import { connectTo } from '../temporal/temporal.ts';
 import { prepare } from '../../../src/migrate.ts';
 import { createApiKeyService } from '../../../src/resources/api-keys/service.ts';
 import { createApiKeyStore } from '../../../src/resources/api-keys/store.ts';
-import { createWorkspaceStore } from '../../../src/resources/workspaces/store.ts';
+import { createWorkspaceStore } from '../../../src/resources/workspaces/store/index.ts';
 import { openTestDatabase } from '../database/database.ts';
 import { quietPort } from './ports.ts';
 import { call, TEST_SECRETS, type Answer } from '../service/service.ts';

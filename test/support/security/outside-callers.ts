@@ -27,7 +27,7 @@ import { httpRequest } from '../../../src/resources/tools/builtin/http-request.t
 import { webhook } from '../../../src/resources/tools/custom/webhook.ts';
 import { createMcpTools } from '../../../src/resources/tools/mcp.ts';
 import type { CustomTool, ToolContext } from '../../../src/resources/tools/model.ts';
-import type { StartedAttempt, WebhookStore } from '../../../src/resources/webhook-subscriptions/store.ts';
+import type { StartedAttempt, WebhookStore } from '../../../src/resources/webhook-subscriptions/store/index.ts';
 import { createHttpProvisioner } from '../../../src/resources/workspaces/provisioners/http.ts';
 
 export interface Caller {

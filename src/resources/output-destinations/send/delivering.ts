@@ -2,7 +2,7 @@
 import type { SecretBox } from '../../../platform/core/crypto.ts';
 import type { Recipients } from '../recipients.ts';
 import { openConfig } from '../secrets.ts';
-import type { DestinationRow } from '../destination-rows.ts';
+import type { DestinationRow } from '../store/destinations.ts';
 import type { Output } from './output.ts';
 import type { OutputSender } from './sender.ts';
 

@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm';
 import { newUuid } from '../../../platform/core/ids.ts';
 import { Problem } from '../../../platform/core/problem.ts';
 import { found, type Database } from '../../../platform/db/client.ts';
-import { openStatus } from '../../workspaces/caps.ts';
+import { openStatus } from '../../workspaces/store/caps.ts';
 import {
   artifactStep,
   DEFAULT_MAX_ATTEMPTS,

@@ -4,8 +4,8 @@ import { Problem } from '../../../platform/core/problem.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import { capOf, PLANS, type Plan } from '../../workspaces/model.ts';
 import type { StepOfRun } from '../model.ts';
-import { planLimitExceeded } from '../../workspaces/caps.ts';
-import { openStatus } from '../../workspaces/caps.ts';
+import { planLimitExceeded } from '../../workspaces/store/caps.ts';
+import { openStatus } from '../../workspaces/store/caps.ts';
 
 export interface NewRun {
   id: string;

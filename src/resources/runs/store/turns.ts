@@ -9,7 +9,7 @@ import type { Database } from '../../../platform/db/client.ts';
 import type { ResolvedModel, TokenUsage } from '../../../platform/models/types.ts';
 import { MODEL_INTEGRATIONS } from '../../integrations/model.ts';
 import { countRecalled, type Recalled } from '../../memory/store/recall.ts';
-import { outboxCtes } from '../../webhook-subscriptions/outbox.ts';
+import { outboxCtes } from '../../webhook-subscriptions/store/outbox.ts';
 import {
   announcesItsEnd,
   errorText,

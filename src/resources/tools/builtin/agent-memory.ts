@@ -4,7 +4,7 @@ import type { Models } from '../../../platform/models/types.ts';
 import type { MemorySearch } from './memory-search.ts';
 import type { MemoryWrite } from './memory-write.ts';
 import { ToolError } from '../model.ts';
-import type { WorkspaceStore } from '../../workspaces/store.ts';
+import type { WorkspaceStore } from '../../workspaces/store/index.ts';
 import type { MemoryStore } from '../../memory/store/index.ts';
 
 interface AgentMemoryDependencies {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { newRunId } from '../../../../src/platform/core/ids.ts';
 import * as commands from '../../../../src/resources/projects/store/commands/index.ts';
-import { createWebhookStore } from '../../../../src/resources/webhook-subscriptions/store.ts';
+import { createWebhookStore } from '../../../../src/resources/webhook-subscriptions/store/index.ts';
 import { openTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
 import {
   attemptsOf,

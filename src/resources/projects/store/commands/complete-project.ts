@@ -1,8 +1,8 @@
 /** The end of a project whose phases are all done, with what is to be sent to endpoints and told to who waits for it. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../../platform/db/client.ts';
-import { insertOutputs, listPendingOutputs } from '../../../output-destinations/outbox.ts';
-import { insertDeliveries } from '../../../webhook-subscriptions/outbox.ts';
+import { insertOutputs, listPendingOutputs } from '../../../output-destinations/store/outbox.ts';
+import { insertDeliveries } from '../../../webhook-subscriptions/store/outbox.ts';
 import type { ProjectStatus } from '../../model.ts';
 import { noteProjectEvents, type LockedProject } from '../record.ts';
 import { runCommand } from './command.ts';

@@ -5,18 +5,18 @@
  * retried activity, a workflow that was overtaken) changes nothing.
  */
 import { and, asc, desc, eq, inArray, isNotNull, isNull, ne, sql, type SQL } from 'drizzle-orm';
-import { createCircuits, type Receivers } from '../../platform/db/circuit.ts';
-import { found, type Database } from '../../platform/db/client.ts';
-import { behindOf, takeDue, type Queue, type Turn } from '../../platform/db/in-turn.ts';
-import { START_AGAIN_MS } from '../../platform/temporal/starting.ts';
-import { Problem } from '../../platform/core/problem.ts';
-import { insertLogEvent } from '../event-log/store/write.ts';
-import { belowPlace, countRows, findPage, type Tallied } from '../tallies/store.ts';
-import { workspaces } from '../workspaces/table.ts';
-import type { DeliveryQuery, DeliveryRow } from './contract.ts';
-import { createEndpointRows, type SealedSecrets } from './endpoint-rows.ts';
-import { PAUSE_AFTER_MS, type DeliveryRef, type DeliveryStatus, type WebhookEvent } from './model.ts';
-import { webhookDeliveries, webhookDeliveryAttempts, webhookEvents, webhookSubscriptions } from './table.ts';
+import { createCircuits, type Receivers } from '../../../platform/db/circuit.ts';
+import { found, type Database } from '../../../platform/db/client.ts';
+import { behindOf, takeDue, type Queue, type Turn } from '../../../platform/db/in-turn.ts';
+import { START_AGAIN_MS } from '../../../platform/temporal/starting.ts';
+import { Problem } from '../../../platform/core/problem.ts';
+import { insertLogEvent } from '../../event-log/store/write.ts';
+import { belowPlace, countRows, findPage, type Tallied } from '../../tallies/store.ts';
+import { workspaces } from '../../workspaces/table.ts';
+import type { DeliveryQuery, DeliveryRow } from '../contract.ts';
+import { createEndpointRows, type SealedSecrets } from './endpoints.ts';
+import { PAUSE_AFTER_MS, type DeliveryRef, type DeliveryStatus, type WebhookEvent } from '../model.ts';
+import { webhookDeliveries, webhookDeliveryAttempts, webhookEvents, webhookSubscriptions } from '../table.ts';
 
 export type WebhookStore = ReturnType<typeof createWebhookStore>;
 export type StartableDelivery = Awaited<ReturnType<WebhookStore['listStartable']>>[number];

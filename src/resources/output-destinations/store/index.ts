@@ -6,21 +6,21 @@
  */
 import { and, asc, desc, eq, inArray, ne, sql, type SQL } from 'drizzle-orm';
 import type { PgUpdateSetSource } from 'drizzle-orm/pg-core';
-import { Problem } from '../../platform/core/problem.ts';
-import { found, type Database } from '../../platform/db/client.ts';
-import { createCircuits, type Receivers } from '../../platform/db/circuit.ts';
-import { behindOf, takeDue, type Queue, type Turn } from '../../platform/db/in-turn.ts';
-import { START_AGAIN_MS } from '../../platform/temporal/starting.ts';
-import { artifacts, projects } from '../projects/table.ts';
-import { belowPlace, countRows, findPage, type Tallied } from '../tallies/store.ts';
-import { PAUSE_AFTER_MS } from '../webhook-subscriptions/model.ts';
-import { workspaces } from '../workspaces/table.ts';
-import type { DeliveryQuery, DeliveryRow } from './contract.ts';
-import { createDestinationRows, type DestinationRow } from './destination-rows.ts';
-import type { OutputDeliveryRef } from './model.ts';
-import { holdAnswers, releaseConfirmed } from './recipient-store.ts';
-import type { OutputError } from './send/output.ts';
-import { outputDeliveries, outputDestinations } from './table.ts';
+import { Problem } from '../../../platform/core/problem.ts';
+import { found, type Database } from '../../../platform/db/client.ts';
+import { createCircuits, type Receivers } from '../../../platform/db/circuit.ts';
+import { behindOf, takeDue, type Queue, type Turn } from '../../../platform/db/in-turn.ts';
+import { START_AGAIN_MS } from '../../../platform/temporal/starting.ts';
+import { artifacts, projects } from '../../projects/table.ts';
+import { belowPlace, countRows, findPage, type Tallied } from '../../tallies/store.ts';
+import { PAUSE_AFTER_MS } from '../../webhook-subscriptions/model.ts';
+import { workspaces } from '../../workspaces/table.ts';
+import type { DeliveryQuery, DeliveryRow } from '../contract.ts';
+import { createDestinationRows, type DestinationRow } from './destinations.ts';
+import type { OutputDeliveryRef } from '../model.ts';
+import { holdAnswers, releaseConfirmed } from './recipients.ts';
+import type { OutputError } from '../send/output.ts';
+import { outputDeliveries, outputDestinations } from '../table.ts';
 
 export type DestinationStore = ReturnType<typeof createDestinationStore>;
 type DeliveryValues = PgUpdateSetSource<typeof outputDeliveries>;

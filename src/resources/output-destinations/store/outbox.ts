@@ -1,9 +1,9 @@
 /** What a completed project owes to destinations, written with its completion and sent afterwards. */
 import { sql } from 'drizzle-orm';
-import { newUuid } from '../../platform/core/ids.ts';
-import type { Database } from '../../platform/db/client.ts';
-import { artifacts, projects } from '../projects/table.ts';
-import { outputDeliveries, outputDestinations } from './table.ts';
+import { newUuid } from '../../../platform/core/ids.ts';
+import type { Database } from '../../../platform/db/client.ts';
+import { artifacts, projects } from '../../projects/table.ts';
+import { outputDeliveries, outputDestinations } from '../table.ts';
 
 /**
  * What the completion of a project owes to destinations, for the transaction that makes it true: one delivery for each

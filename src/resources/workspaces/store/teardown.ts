@@ -1,7 +1,7 @@
 /** What the teardown of a workspace ends in the record: its keys, its triggers, its files; and what it finds under way. */
 import { sql } from 'drizzle-orm';
-import type { Database } from '../../platform/db/client.ts';
-import { forget } from './lives.ts';
+import type { Database } from '../../../platform/db/client.ts';
+import { forget } from '../lives.ts';
 
 export const createTeardownRows = (db: Database) => ({
   /** Keys that open something here, and those that are kept here and open something elsewhere. */

@@ -1,8 +1,8 @@
 /** What an event owes to endpoints: a delivery for each that wants it, written with what makes the event true. */
 import { sql, type SQL } from 'drizzle-orm';
-import type { Database } from '../../platform/db/client.ts';
-import { ALL_EVENTS, type WebhookEvent } from './model.ts';
-import { webhookDeliveries, webhookEvents, webhookSubscriptions } from './table.ts';
+import type { Database } from '../../../platform/db/client.ts';
+import { ALL_EVENTS, type WebhookEvent } from '../model.ts';
+import { webhookDeliveries, webhookEvents, webhookSubscriptions } from '../table.ts';
 
 export interface WebhookMessage {
   customerId: string;

@@ -3,10 +3,10 @@
  * a link has no workspace in its query: who has the link is who was mailed it.
  */
 import { and, eq, inArray, isNull, lt, ne, notInArray, or, sql, type SQL } from 'drizzle-orm';
-import type { Database } from '../../platform/db/client.ts';
-import { workspaceMembers, workspaces } from '../workspaces/table.ts';
-import { MAX_QUESTIONS, MAX_QUESTIONS_A_WORKSPACE, QUESTION_TTL_MS, type RecipientState } from './model.ts';
-import { outputDeliveries, outputDestinations, outputMailCounts, outputRecipients } from './table.ts';
+import type { Database } from '../../../platform/db/client.ts';
+import { workspaceMembers, workspaces } from '../../workspaces/table.ts';
+import { MAX_QUESTIONS, MAX_QUESTIONS_A_WORKSPACE, QUESTION_TTL_MS, type RecipientState } from '../model.ts';
+import { outputDeliveries, outputDestinations, outputMailCounts, outputRecipients } from '../table.ts';
 
 export type RecipientStore = ReturnType<typeof createRecipientStore>;
 

@@ -1,11 +1,11 @@
 /** Every query on output destinations. */
 import { and, asc, eq, sql } from 'drizzle-orm';
-import type { CLOSED } from '../../platform/db/circuit.ts';
-import { found, type Database } from '../../platform/db/client.ts';
-import { unlessTaken } from '../../platform/db/taken.ts';
-import type { OutputDeliveryRef } from './model.ts';
-import { setRecipients } from './recipient-store.ts';
-import { outputDeliveries, outputDestinations } from './table.ts';
+import type { CLOSED } from '../../../platform/db/circuit.ts';
+import { found, type Database } from '../../../platform/db/client.ts';
+import { unlessTaken } from '../../../platform/db/taken.ts';
+import type { OutputDeliveryRef } from '../model.ts';
+import { setRecipients } from './recipients.ts';
+import { outputDeliveries, outputDestinations } from '../table.ts';
 
 export type DestinationRow = typeof outputDestinations.$inferSelect;
 type DestinationValues = Pick<DestinationRow, 'name' | 'config' | 'sealed' | 'workflowSlugs' | 'enabled'>;

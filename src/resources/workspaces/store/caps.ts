@@ -1,9 +1,9 @@
 /** What may still be made in a workspace: nothing once it is archived, and only as many as its plan allows. */
 import { eq, sql, type SQL } from 'drizzle-orm';
-import { Problem } from '../../platform/core/problem.ts';
-import { found, type Database } from '../../platform/db/client.ts';
-import { capOf, tierOf, type CappedResource, type Plan } from './model.ts';
-import { workspaces } from './table.ts';
+import { Problem } from '../../../platform/core/problem.ts';
+import { found, type Database } from '../../../platform/db/client.ts';
+import { capOf, tierOf, type CappedResource, type Plan } from '../model.ts';
+import { workspaces } from '../table.ts';
 
 /** The status for whoever wants to start something: a workspace that is being taken down counts as archived. */
 export const openStatus: SQL<string> = sql<string>`case when ${workspaces.destroyingSince} is null

@@ -5,14 +5,14 @@
  * its generation. A late or repeated one changes nothing.
  */
 import { and, asc, eq, inArray, isNull, sql, type SQL } from 'drizzle-orm';
-import type { Database } from '../../platform/db/client.ts';
-import type { Taken } from '../../platform/db/in-turn.ts';
-import { customerIdOf, INTERNAL_WORKSPACE } from '../../platform/core/ids.ts';
+import type { Database } from '../../../platform/db/client.ts';
+import type { Taken } from '../../../platform/db/in-turn.ts';
+import { customerIdOf, INTERNAL_WORKSPACE } from '../../../platform/core/ids.ts';
 import { createCaps } from './caps.ts';
-import { forget } from './lives.ts';
-import { type Plan, type WorkspaceRef } from './model.ts';
-import { workspaces } from './table.ts';
-import { createTeardownRows } from './teardown-rows.ts';
+import { forget } from '../lives.ts';
+import { type Plan, type WorkspaceRef } from '../model.ts';
+import { workspaces } from '../table.ts';
+import { createTeardownRows } from './teardown.ts';
 
 export type WorkspaceStore = ReturnType<typeof createWorkspaceStore>;
 export type WorkspaceRow = typeof workspaces.$inferSelect;

@@ -1,10 +1,10 @@
 /** Every query on webhook endpoints and on what they are signed with. */
 import { and, asc, eq, gt, isNull, sql, type SQL } from 'drizzle-orm';
-import { CLOSED } from '../../platform/db/circuit.ts';
-import { found, type Database } from '../../platform/db/client.ts';
-import { Problem } from '../../platform/core/problem.ts';
-import type { DeliveryRef } from './model.ts';
-import { webhookDeliveries, webhookSubscriptions } from './table.ts';
+import { CLOSED } from '../../../platform/db/circuit.ts';
+import { found, type Database } from '../../../platform/db/client.ts';
+import { Problem } from '../../../platform/core/problem.ts';
+import type { DeliveryRef } from '../model.ts';
+import { webhookDeliveries, webhookSubscriptions } from '../table.ts';
 
 /**
  * The row a signing secret is sealed for.
