@@ -11,7 +11,8 @@ import {
 } from '../src/platform/models/types.ts';
 import { chargeOf, type Tariff } from '../src/resources/billing/model.ts';
 import type { RunStore } from '../src/resources/runs/store/index.ts';
-import type { RunInTurn, TurnRecord } from '../src/resources/runs/store/turns.ts';
+import type { RunInTurn } from '../src/resources/runs/store/run-in-turn.ts';
+import type { TurnRecord } from '../src/resources/runs/store/turns.ts';
 
 export interface SpendingDependencies {
   runs: Pick<RunStore, 'reserve'>;

@@ -3,7 +3,8 @@ import { wireName } from '../src/platform/models/tool-names.ts';
 import type { ModelFailure, ModelReply, ResolvedModel, TokenUsage } from '../src/platform/models/types.ts';
 import type { TurnOutcome } from '../src/resources/runs/model.ts';
 import type { NewEvent } from '../src/resources/runs/store/events.ts';
-import { turnKey, type RecordedToolCall } from '../src/resources/runs/store/turns.ts';
+import type { RecordedToolCall } from '../src/resources/runs/store/run-in-turn.ts';
+import { turnKey } from '../src/resources/runs/store/turns.ts';
 import { checkArguments } from '../src/resources/tools/arguments.ts';
 import { effectOf, type Tool } from '../src/resources/tools/model.ts';
 

@@ -27,7 +27,8 @@ import {
   type TurnOutcome,
 } from '../src/resources/runs/model.ts';
 import type { RunStore } from '../src/resources/runs/store/index.ts';
-import type { AfterRun, RunEnd, RunInTurn } from '../src/resources/runs/store/turns.ts';
+import type { RunInTurn } from '../src/resources/runs/store/run-in-turn.ts';
+import type { AfterRun, RunEnd } from '../src/resources/runs/store/turns.ts';
 import type { Tool } from '../src/resources/tools/model.ts';
 import type { ToolRegistry } from '../src/resources/tools/registry.ts';
 import { createClassifier, type Classification } from './classify.ts';

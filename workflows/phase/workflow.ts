@@ -1,45 +1,33 @@
 /**
- * One start of a phase: its step graph. Agent steps are child runs, action steps activities, gates wait for a signal.
+ * One start of a phase: its step graph. What steps do is in `step-work.ts`; gates wait for a signal.
  *
  * Each beginning and end of a step is decided in the record, under its project's lock; this workflow only knows what is
  * under way. So a pause holds from the moment its row says so, and a start that was overtaken writes nothing.
  */
 import {
-  ActivityFailure,
   ApplicationFailure,
   CancellationScope,
-  ChildWorkflowFailure,
   condition,
   continueAsNew,
-  executeChild,
   getExternalWorkflowHandle,
   isCancellation,
-  ParentClosePolicy,
   patched,
   setCurrentDetails,
   setHandler,
-  TimeoutFailure,
   uuid4,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { ACTION_FAILED } from '../../activities/projects.ts';
-import { PRIORITY } from '../../src/platform/core/priority.ts';
 import {
   projectWorkflowId,
   SYSTEM,
-  type AttemptBeginning,
   type AttemptFault,
   type GateDecision,
   type PhaseChange,
   type PhaseEnding,
   type StepRef,
 } from '../../src/resources/projects/model.ts';
-import { runWorkflowId } from '../../src/resources/runs/model.ts';
-import type { AgentRunInput } from '../run/messages.ts';
-import { agentRun } from '../run/workflow.ts';
 import { phaseStatusSignal, stepEndedSignal } from '../project/messages.ts';
-import { activitiesOf, recordsInTurn } from '../shared/activities.ts';
-import { foundByAgent } from '../shared/search-attributes.ts';
+import { recordsInTurn } from '../shared/activities.ts';
 import {
   detachSignal,
   discardSignal,
@@ -52,15 +40,10 @@ import {
   type PhaseResult,
 } from './messages.ts';
 import { createStepGraph } from './step-graph.ts';
+import { runAction, runAgent, type ActionRef, type Beginning, type Begun } from './step-work.ts';
 
 /** An action that the record itself carries out. */
 const ENACT = 'enact_edit_plan';
-/** The failure of an action whose reason may be told. */
-const REFUSED: typeof ACTION_FAILED = 'action_failed';
-
-/** Anything but to be asked for again. */
-type Beginning = Exclude<AttemptBeginning, { kind: 'paused' }>;
-type Begun<Kind> = Extract<Beginning, { kind: Kind }>;
 
 export async function phase(input: PhaseInput): Promise<PhaseResult> {
   const { projectId, taskId, slug, iteration } = input;
@@ -158,10 +141,10 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
         if (isGranted) await tellStepEnded(subtaskId);
         return atTheGate(step, begun);
       case 'agent':
-        await settle(step, begun.attemptId, await runAgent(step, begun));
+        await settle(step, begun.attemptId, await runAgent(input, step, begun));
         break;
       case 'action':
-        await settle(step, begun.attemptId, await runAction(step, begun));
+        await settle(step, begun.attemptId, await act({ ...ref, subtaskId, attemptId: begun.attemptId }, begun));
         break;
       default:
         begun satisfies never;
@@ -208,71 +191,13 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
     for (const each of subtaskIds) if (atGate.has(each)) recalled.add(each);
   }
 
-  /** @returns how it went wrong, where the run's own record does not say */
-  async function runAgent(
-    { slug: stepSlug }: StepRef,
-    { runId, agent, timeoutMs }: Begun<'agent'>,
-  ): Promise<AttemptFault | undefined> {
-    const { customerId, workspaceId, limits, split } = input;
-    const args: [AgentRunInput] = [{ runId, customerId, workspaceId, agent, limits, split }];
-    const scope = new CancellationScope({ cancellable: true, ...(timeoutMs !== null && { timeout: timeoutMs }) });
-    try {
-      await scope.run(() =>
-        executeChild(agentRun, {
-          workflowId: runWorkflowId(runId),
-          args,
-          typedSearchAttributes: foundByAgent(agent),
-          parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
-          staticSummary: `${stepSlug} (${agent})`,
-          priority: { priorityKey: PRIORITY.steps },
-        }),
-      );
-      return undefined;
-    } catch (error) {
-      if (isCancellation(error)) {
-        if (CancellationScope.current().consideredCancelled) throw error;
-        return scope.consideredCancelled
-          ? { kind: 'timeout', message: `not done after ${timeoutMs! / 1_000} s, which is the step's timeout_s` }
-          : { kind: 'cancelled', message: 'its run was cancelled' };
-      }
-      if (!(error instanceof ChildWorkflowFailure)) throw error;
-      // A run that failed has said so in its record.
-      return error.cause instanceof ApplicationFailure
-        ? undefined
-        : { kind: 'crash', message: `its run ended without an outcome: ${error.cause?.name ?? 'unknown cause'}` };
-    }
+  async function enact(work: ActionRef): Promise<undefined> {
+    changes.push(...(await records.enactPlan(work)));
   }
 
-  async function runAction(
-    { subtaskId }: StepRef,
-    { attemptId, action, effect, timeoutMs }: Begun<'action'>,
-  ): Promise<AttemptFault | undefined> {
-    const work = { ...ref, subtaskId, attemptId };
-    if (action === ENACT) {
-      changes.push(...(await records.enactPlan(work)));
-      return undefined;
-    }
-    const { tools, irreversible } = activitiesOf(input.split);
-    const chosen = effect === 'irreversible' ? irreversible : tools;
-    const options = { summary: action, ...(timeoutMs !== null && { startToCloseTimeout: timeoutMs }) };
-    try {
-      await chosen.runAction.executeWithOptions(options, [work]);
-      return undefined;
-    } catch (error) {
-      if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
-      const { cause } = error;
-      if (cause instanceof ApplicationFailure && cause.type === REFUSED) {
-        return { kind: 'failed', message: cause.message };
-      }
-      // Neither a timeout nor a broken connection says how far an effect had come.
-      if (effect === 'irreversible') return { kind: 'crash', message: 'its outcome is unknown' };
-      if (cause instanceof TimeoutFailure && cause.timeoutType === 'START_TO_CLOSE') {
-        return { kind: 'timeout', message: 'not done in time' };
-      }
-      if (cause instanceof TimeoutFailure) return { kind: 'crash', message: 'its worker died' };
-      return { kind: 'failed', message: 'an unexpected error; the worker log has it' };
-    }
-  }
+  // Not async: a promise more would end later than that of a step beside it, and a replay tells their order.
+  const act = (work: ActionRef, begun: Begun<'action'>): Promise<AttemptFault | undefined> =>
+    begun.action === ENACT ? enact(work) : runAction(work, begun, input.split);
 
   async function atTheGate(step: StepRef, { gateKind, waitMs }: Begun<'gate'>): Promise<void> {
     const { subtaskId } = step;

@@ -2,87 +2,24 @@
  * Every setting of the service, read once at start. A bad one stops the process with a message that names it and
  * says what it expects; nothing else reads `process.env`.
  */
-import ms, { type StringValue } from 'ms';
 import { z } from 'zod';
-import { namedKeysIn, secretsIn } from './crypto.ts';
+import {
+  addresses,
+  duration,
+  extensions,
+  flag,
+  integer,
+  list,
+  listOf,
+  namedKeys,
+  port,
+  providerId,
+  retention,
+  secret,
+  secrets,
+  url,
+} from './setting-types.ts';
 
-/** `7d`, `30s`, `500ms` -> milliseconds. */
-const duration = (fallback: StringValue) =>
-  z
-    .string()
-    .default(fallback)
-    .transform((text, ctx) => {
-      const value = ms(text as StringValue);
-      if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) {
-        ctx.addIssue('expects a duration such as 500ms, 30s, 10m or 7d');
-        return z.NEVER;
-      }
-      return value;
-    });
-/** The same; empty or 0 is 0, for ever. */
-const retention = (fallback: StringValue) => z.preprocess((text) => (text === '' ? '0' : text), duration(fallback));
-const flag = z
-  .enum(['true', 'false', '1', '0', ''], 'expects true or false')
-  .default('false')
-  .transform((text) => text === 'true' || text === '1');
-const integer = (fallback: number, min = 0, max = 2 ** 31 - 1) =>
-  z.coerce.number(`expects a whole number from ${min} to ${max}`).int().min(min).max(max).default(fallback);
-const port = (fallback: number) => integer(fallback, 0, 65_535);
-const listOf = (fallback: string) =>
-  z
-    .string()
-    .default(fallback)
-    .transform((text) =>
-      text
-        .split(',')
-        .map((item) => item.trim())
-        .filter(Boolean),
-    );
-const list = listOf('');
-/** What the service can do beyond its documented interface, where it is switched on by name. */
-const EXTENSIONS = ['idempotency', 'sse'] as const;
-type Extension = (typeof EXTENSIONS)[number];
-/** `sse,idempotency` -> a set that is asked with `has('sse')`. */
-const extensions = list.transform((names, ctx): ReadonlySet<Extension> => {
-  const isKnown = (name: string): name is Extension => (EXTENSIONS as readonly string[]).includes(name);
-  for (const name of names.filter((each) => !isKnown(each))) {
-    ctx.addIssue(`knows no extension ${JSON.stringify(name)}; there are ${EXTENSIONS.join(' and ')}`);
-  }
-  return new Set(names.filter(isKnown));
-});
-const url = z.url('expects an address such as https://example.com');
-/** `openai=http://127.0.0.1:9/v1,github=...` -> address by name. */
-const addresses = list.transform((items, ctx) => {
-  const pairs = items.map((item): [string, string] => {
-    const [name = '', ...address] = item.split('=');
-    return [name.trim(), address.join('=').trim()];
-  });
-  if (pairs.every(([name, address]) => name !== '' && url.safeParse(address).success)) return Object.fromEntries(pairs);
-  ctx.addIssue('expects name=address pairs such as github=https://github.example.com/api/v3');
-  return z.NEVER;
-});
-const secret = z.string().min(16, 'expects at least 16 characters; try: openssl rand -base64 32');
-/** Current one first, older ones after commas. */
-const secrets = z
-  .string()
-  .refine(
-    (text) => secretsIn(text).every(({ length }) => length >= 16),
-    'expects at least 16 characters, of each where there are several; try: openssl rand -base64 32',
-  );
-/** `id:base64,older:base64`, as `namedKeysIn` reads them. */
-const namedKeys = z.string().superRefine((text, ctx) => {
-  try {
-    namedKeysIn(text);
-  } catch (error) {
-    ctx.addIssue((error as Error).message);
-  }
-});
-
-const providerId = (fallback: string) =>
-  z
-    .string()
-    .regex(/^[\w-]{1,200}$/, 'expects an id of letters, digits, "-" and "_"')
-    .default(fallback);
 export const settings = z.object({
   PORT: port(8080).describe('Gateway: public API, browser proxy, docs, health'),
   CONTROL_PLANE_PORT: port(8081).describe('Control plane, addressed directly'),

@@ -1,7 +1,7 @@
 /** Which tools a run may use, and how they are declared to its model. */
 import type { AgentStore } from '../agents/store.ts';
 import type { SystemContent } from '../runs/model.ts';
-import type { RunInTurn } from '../runs/store/turns.ts';
+import type { RunInTurn } from '../runs/store/run-in-turn.ts';
 import { LOAD_SKILL } from '../skills/model.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 

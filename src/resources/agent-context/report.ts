@@ -4,7 +4,7 @@ import type { Models } from '../../platform/models/types.ts';
 import type { RunContextPage } from '../runs/contract.ts';
 import { CONTEXT_CATEGORIES, type ContextCategory, type SystemContent } from '../runs/model.ts';
 import type { ContextReports, RunInConversation } from '../runs/service.ts';
-import type { RunInTurn } from '../runs/store/turns.ts';
+import type { RunInTurn } from '../runs/store/run-in-turn.ts';
 import { utterances } from './transcript.ts';
 
 interface ReportDependencies {

@@ -1,6 +1,6 @@
 /** What a model is shown: the one place where a run's record becomes a prompt. */
 import type { ModelMessage } from 'ai';
-import type { RunInTurn } from '../runs/store/turns.ts';
+import type { RunInTurn } from '../runs/store/run-in-turn.ts';
 
 export const systemPrompt = (
   { prompt, sessionPrompt }: { prompt: string; sessionPrompt: string },

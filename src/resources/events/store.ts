@@ -1,11 +1,11 @@
 /** Reads of the feed. It is written beside what it tells of, by the stores of projects. */
 import { and, count, desc, eq, gt, sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../platform/db/client.ts';
-import { projectEvents } from '../projects/table.ts';
 import { countRows } from '../tallies/store.ts';
 import type { EventCategory, EventLevel } from '../projects/model.ts';
 import type { ProjectEventRow } from '../projects/reads/contract.ts';
 import type { FeedQuery } from './contract.ts';
+import { projectEvents } from './table.ts';
 
 export type EventStore = ReturnType<typeof createEventStore>;
 

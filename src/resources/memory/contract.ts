@@ -1,13 +1,13 @@
-/** The HTTP contract of the memory: entries, the links between them, and the graph they make. */
+/** The HTTP contract of the memory: its entries. The links between them are in `graph/contract.ts`. */
 import { z } from 'zod';
 import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
 import { IntId, limit, Timestamp } from '../../platform/http/schemas.ts';
-import { EDGE_TYPES, ENTRY_STATUSES, MAX_SLUG_LENGTH, NODE_SLUG, PREVIEW_LENGTH, SHARED, SKILL } from './model.ts';
+import { ENTRY_STATUSES, MAX_SLUG_LENGTH, NODE_SLUG, PREVIEW_LENGTH, SHARED, SKILL } from './model.ts';
 
 const MAX_CONTENT_LENGTH = 100_000;
 const MAX_BULK = 10_000;
 
-const EntryPath = z.object({ entry_id: IntId });
+export const EntryPath = z.object({ entry_id: IntId });
 
 const plain = {
   id: z.int(),
@@ -124,7 +124,7 @@ const Successor = z
   .meta({ id: 'MemorySuccessor' });
 export type Successor = z.output<typeof Successor>;
 
-const filter = (max: number) =>
+export const filter = (max: number) =>
   z
     .string()
     .max(max)
@@ -145,18 +145,6 @@ const EntryQuery = z.object({
 });
 export type EntryQuery = z.output<typeof EntryQuery>;
 
-const GraphQuery = z.object({
-  type: z
-    .union([z.string().max(100), z.array(z.string().max(100)).max(50)])
-    .optional()
-    .transform((types) => [types ?? []].flat().filter(Boolean))
-    .describe('May be repeated'),
-  agent: filter(200),
-  status: z.enum(ENTRY_STATUSES).default('active'),
-  limit: limit(3_000, 1_500),
-});
-export type GraphQuery = z.output<typeof GraphQuery>;
-
 const BULK_IDS = 'ids must be a non-empty list of whole numbers';
 const BulkDelete = z
   .object(
@@ -167,50 +155,7 @@ const BulkDelete = z
 
 const Counts = z.array(z.object({ key: z.string(), count: z.int() })).describe('The most frequent first');
 
-const Node = z.object({
-  id: z.int(),
-  type: z.string(),
-  slug: z.string().nullable(),
-  name: z.string().nullable(),
-  status: z.enum(ENTRY_STATUSES),
-});
-
-const Link = z.object({
-  edge_type: z.enum(EDGE_TYPES),
-  dst_slug: z.string().nullable().describe('As the content names it'),
-  dst_id: z.int().nullable(),
-  resolved: z.boolean().describe('Whether an entry has that slug'),
-  other: Node.nullable().describe('The entry at the other end'),
-});
-
-const Graph = z
-  .object({
-    nodes: z.array(
-      Node.extend({
-        description: z.string().nullable(),
-        agent: z.string().nullable(),
-        scope: z.string(),
-        always_load: z.boolean(),
-      }),
-    ),
-    edges: z.array(
-      z.object({
-        source: z.int(),
-        target: z.int(),
-        dst_slug: z.string().nullable(),
-        edge_type: z.enum(EDGE_TYPES),
-      }),
-    ),
-    meta: z.object({
-      node_count: z.int(),
-      edge_count: z.int(),
-      dropped_dangling: z.int().describe('Edges of these nodes that lead to none of them'),
-      truncated: z.boolean().describe('There is more than this'),
-    }),
-  })
-  .meta({ id: 'MemoryGraph' });
-
-const common = { surface: 'control-plane', credential: 'session', badInput: 400 } as const;
+export const common = { surface: 'control-plane', credential: 'session', badInput: 400 } as const;
 
 export const memoryStats = endpoint({
   ...common,
@@ -328,27 +273,4 @@ export const supersedeEntry = endpoint({
   status: 201,
   reply: Entry,
   problems: ['not_found', 'entry_not_active', 'slug_taken', 'plan_limit_exceeded', 'embedding_failed'],
-});
-
-export const listLinks = endpoint({
-  ...common,
-  id: 'memory.links',
-  method: 'get',
-  path: '/v1/memory/entries/{entry_id}/links',
-  summary: 'What an entry links to and what links to it',
-  params: EntryPath,
-  status: 200,
-  reply: z.object({ outgoing: z.array(Link), incoming: z.array(Link) }),
-  problems: ['not_found'],
-});
-
-export const memoryGraph = endpoint({
-  ...common,
-  id: 'memory.graph',
-  method: 'get',
-  path: '/v1/memory/graph',
-  summary: 'The newest entries and the links between them',
-  query: GraphQuery,
-  status: 200,
-  reply: Graph,
 });

@@ -1,6 +1,7 @@
 /** Binds each contract to a use case, one line apiece. */
 import { handle, type Route } from '../../platform/http/endpoint.ts';
 import * as contract from './contract.ts';
+import * as graph from './graph/contract.ts';
 import type { MemoryService } from './service.ts';
 
 export const memoryRoutes = ({ memory }: { memory: MemoryService }): readonly Route[] => [
@@ -21,6 +22,6 @@ export const memoryRoutes = ({ memory }: { memory: MemoryService }): readonly Ro
   handle(contract.supersedeEntry, ({ caller, params, body }) =>
     memory.supersede(caller.customerId, params.entry_id, body),
   ),
-  handle(contract.listLinks, ({ caller, params }) => memory.links(caller.customerId, params.entry_id)),
-  handle(contract.memoryGraph, ({ caller, query }) => memory.graph(caller.customerId, query)),
+  handle(graph.listLinks, ({ caller, params }) => memory.links(caller.customerId, params.entry_id)),
+  handle(graph.memoryGraph, ({ caller, query }) => memory.graph(caller.customerId, query)),
 ];

@@ -18,23 +18,19 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core';
-import { createdAt, eventPlace, instant, startDue, usd } from '../../platform/db/columns.ts';
+import { createdAt, instant, startDue, usd } from '../../platform/db/columns.ts';
 import { CASCADE_MODES, GATE_KINDS, STEP_ROLES, STEP_KINDS, type JsonSchema } from '../templates/model.ts';
 import { workspaces } from '../workspaces/table.ts';
 import {
   ATTEMPT_REASONS,
   ATTEMPT_STATUSES,
-  EVENT_CATEGORIES,
-  EVENT_LEVELS,
   PAUSE_REASONS,
   PROJECT_STATUSES,
   TASK_KINDS,
   TASK_STATUSES,
-  type ActorKind,
   type Cascade,
   type CommandTexts,
   type Consumed,
-  type Topic,
 } from './model.ts';
 
 export const projectStatus = pgEnum('project_status', PROJECT_STATUSES);
@@ -47,8 +43,6 @@ export const stepRole = pgEnum('step_role', STEP_ROLES);
 export const gateKind = pgEnum('gate_kind', GATE_KINDS);
 export const attemptStatus = pgEnum('attempt_status', ATTEMPT_STATUSES);
 export const attemptReason = pgEnum('attempt_reason', ATTEMPT_REASONS);
-export const eventLevel = pgEnum('event_level', EVENT_LEVELS);
-export const eventCategory = pgEnum('event_category', EVENT_CATEGORIES);
 
 export const projects = pgTable(
   'projects',
@@ -303,45 +297,6 @@ export const artifacts = pgTable(
       .on(t.producedByAttemptId)
       .where(sql`${t.producedByAttemptId} is not null and ${t.producedVia} <> 'edit_session'`),
     index('artifacts_by_project').on(t.projectId, t.createdAt),
-  ],
-);
-
-export const projectEvents = pgTable(
-  'project_events',
-  {
-    id: bigserial('id', { mode: 'number' }).primaryKey(),
-    projectId: text('project_id')
-      .notNull()
-      .references(() => projects.id, { onDelete: 'cascade' }),
-    customerId: text('customer_id').notNull(),
-    ts: instant('ts').notNull().defaultNow(),
-    taskId: uuid('task_id'),
-    subtaskId: uuid('subtask_id'),
-    attemptNumber: integer('attempt_number'),
-    level: eventLevel('level').notNull(),
-    category: eventCategory('category').notNull(),
-    topic: text('topic').$type<Topic>().notNull(),
-    actorKind: text('actor_kind').$type<ActorKind>().notNull(),
-    actorId: text('actor_id'),
-    payload: jsonb('payload').$type<Record<string, unknown>>().notNull(),
-    traceId: uuid('trace_id'),
-    ...eventPlace(),
-  },
-  (t) => [
-    // The log of the workspace: its projects' part of it.
-    index('project_events_in_order').on(t.customerId, t.tx, t.seq),
-    // Newest first: read backwards. The feed by workspace and time, what is rare in it, a project's own, and a step's.
-    index('project_events_by_time').on(t.customerId, t.ts, t.id),
-    index('project_events_by_category')
-      .on(t.customerId, t.category, t.ts, t.id)
-      .where(sql`${t.category} not in ('task', 'subtask')`),
-    index('project_events_by_level')
-      .on(t.customerId, t.level, t.ts, t.id)
-      .where(sql`${t.level} <> 'info'`),
-    index('project_events_by_project').on(t.projectId, t.id),
-    index('project_events_by_subtask')
-      .on(t.subtaskId, t.id)
-      .where(sql`${t.subtaskId} is not null`),
   ],
 );
 

@@ -16,7 +16,7 @@ import { areQueuesSplit, queueName } from '../../platform/temporal/task-queues.t
 import type { RunContext, RunContextPage, RunRequest } from './contract.ts';
 import { conversationOf, COST_WINDOWS, HISTORY_LENGTH, isTerminal, runWorkflowId, type CostWindow } from './model.ts';
 import type { RunFilter } from './store/queries.ts';
-import type { RunInTurn } from './store/turns.ts';
+import type { RunInTurn } from './store/run-in-turn.ts';
 import type { RunStore } from './store/index.ts';
 
 export type RunService = ReturnType<typeof createRunService>;

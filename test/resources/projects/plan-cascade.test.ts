@@ -1,13 +1,8 @@
 /** What a changed artifact does downstream, for any pipeline. */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  CASCADES,
-  isDone,
-  planCascade,
-  TASK_STATUSES,
-  type CascadePhase,
-} from '../../../src/resources/projects/model.ts';
+import { planCascade, type CascadePhase } from '../../../src/resources/projects/cascade.ts';
+import { CASCADES, isDone, TASK_STATUSES } from '../../../src/resources/projects/model.ts';
 
 /** Pipelines in order: a phase depends on earlier ones only. */
 const pipeline = fc

@@ -13,17 +13,9 @@ import {
   summarizeAgent,
 } from './queries.ts';
 import { loadChecked, loadUnstarted, noteStarted, refuseUnknownCalls, takeUnchecked, takeUnstarted } from './lost.ts';
+import { loadEarlierExchanges, loadRunInTurn } from './run-in-turn.ts';
 import { findChildRun, loadToolCall, recordArtifact, recordToolResult, refuseToolCall } from './tool-calls.ts';
-import {
-  beginRun,
-  endRun,
-  loadAfterRun,
-  loadEarlierExchanges,
-  loadRunInTurn,
-  noteEvents,
-  recordAbortedCall,
-  recordTurn,
-} from './turns.ts';
+import { beginRun, endRun, loadAfterRun, noteEvents, recordAbortedCall, recordTurn } from './turns.ts';
 
 const QUERIES = {
   acceptRun,

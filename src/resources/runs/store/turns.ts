@@ -1,13 +1,11 @@
 /**
- * What the turns of a run read and write. Each write is one statement that moves the run from one recorded state to the
+ * What the turns of a run write. Each write is one statement that moves the run from one recorded state to the
  * next (`turn_count` n-1 -> n, in flight -> ended) and hangs everything else on that move: a repeated or late activity
  * finds the move done and writes nothing.
  */
 import { sql, type SQL } from 'drizzle-orm';
-import type { RunFailure } from '../../../platform/core/problem.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import type { ResolvedModel, TokenUsage } from '../../../platform/models/types.ts';
-import { MODEL_INTEGRATIONS } from '../../integrations/model.ts';
 import { countRecalled, type Recalled } from '../../memory/store/recall.ts';
 import { outboxCtes } from '../../webhook-subscriptions/store/outbox.ts';
 import {
@@ -15,123 +13,14 @@ import {
   errorText,
   isTerminal,
   TERMINAL_EVENT,
-  type RequestedToolCall,
   type RunError,
   type RunStatus,
-  type StepOfRun,
   type SystemContent,
   type TerminalStatus,
 } from '../model.ts';
 import { bookCost, release, type WalletBooking } from './budgets.ts';
 import { countEvents, insertEvents, type NewEvent } from './events.ts';
-
-interface TurnMessage {
-  turn: number;
-  role: 'system' | 'user' | 'assistant';
-  content: unknown;
-}
-
-export interface RecordedToolCall extends RequestedToolCall {
-  turn: number;
-  position: number;
-  arguments: unknown;
-  status: 'pending' | 'succeeded' | 'failed';
-  result: unknown;
-}
-
-export interface RunInTurn {
-  id: string;
-  customerId: string;
-  parentRunId: string | null;
-  depth: number;
-  agent: string | null;
-  transport: string;
-  prompt: string;
-  conversation: string | null;
-  override: Record<string, unknown> | null;
-  status: RunStatus;
-  error: string | null;
-  errorCode: RunFailure | null;
-  model: string | null;
-  modelProvider: ResolvedModel['provider'] | null;
-  contextWindow: number | null;
-  modelTier: ResolvedModel['tier'];
-  modelRule: string;
-  modelEnforce: boolean;
-  reasoning: boolean | null;
-  turnCount: number;
-  inputTokens: number;
-  outputTokens: number;
-  budgetIds: string[];
-  /** One of its budgets has a limit: the cost of a call is held before it is made. */
-  isLimited: boolean;
-  attemptId: string | null;
-  step: StepOfRun | null;
-  /** The scheduled job that asked for it. */
-  jobN: number | null;
-  /** It is said in a chat thread that has files beside it. */
-  threadHasFiles: boolean;
-  /** An earlier run of the conversation that is still in flight. */
-  blockedBy: string | null;
-  /** Its workspace keeps memories or skills; asked before the run begins. */
-  hasEntries: boolean;
-  /** The run that spawned it was cancelled. */
-  isOrphaned: boolean;
-  /** Its workspace gave something for models to its integrations, or has the model router. */
-  hasModelCredentials: boolean;
-  messages: TurnMessage[];
-  toolCalls: Omit<RecordedToolCall, 'dispatch'>[];
-}
-
-const MODELS = sql.param(MODEL_INTEGRATIONS);
-
-/** Everything a turn needs to know of its run, in one statement. */
-export async function loadRunInTurn(db: Database, runId: string): Promise<RunInTurn | undefined> {
-  const [row] = await db.rows<RunInTurn>(sql`
-    select r.id, r.customer_id as "customerId", r.parent_run_id as "parentRunId", r.depth, r.agent, r.transport, r.prompt,
-      r.conversation, r.override, r.status, r.error, r.error_code as "errorCode", r.model, r.model_provider as "modelProvider",
-      r.context_window as "contextWindow", r.model_tier as "modelTier", r.model_rule as "modelRule",
-      r.model_enforce as "modelEnforce", r.reasoning, r.turn_count as "turnCount",
-      r.input_tokens::float8 as "inputTokens", r.output_tokens::float8 as "outputTokens", r.budget_ids as "budgetIds",
-      r.attempt_id as "attemptId", r.step, r.job_n as "jobN",
-      r.thread_id is not null and exists (
-        select 1 from attachments f
-        where f.customer_id = r.customer_id and f.owner_kind = 'chat_thread' and f.owner_id = r.thread_id
-      ) as "threadHasFiles",
-      r.budget_ids <> '{}' and exists (
-        select 1 from budgets b where b.id = any(r.budget_ids) and b.limit_usd is not null) as "isLimited",
-      case when r.conversation is not null then (
-        select e.id from runs e
-        where e.customer_id = r.customer_id and e.conversation = r.conversation and e.seq < r.seq
-          and e.status in ('queued', 'running')
-        order by e.seq limit 1) end as "blockedBy",
-      r.status = 'queued' and exists (
-        select 1 from memory_entries m where m.customer_id = r.customer_id) as "hasEntries",
-      exists (select 1 from runs p where p.id = r.parent_run_id and p.status = 'cancelled') as "isOrphaned",
-      exists (select 1 from integration_credentials c
-        where c.customer_id = r.customer_id and c.slug = any(${MODELS}::text[]))
-      or exists (select 1 from integration_secrets s
-        where s.customer_id = r.customer_id and s.slug = any(${MODELS}::text[]))
-      or exists (select 1 from router_keys k where k.customer_id = r.customer_id) as "hasModelCredentials",
-      (select coalesce(jsonb_agg(jsonb_build_object('turn', turn, 'role', role, 'content', content) order by turn, role), '[]')
-        from run_messages where run_id = r.id) as messages,
-      (select coalesce(jsonb_agg(jsonb_build_object('callId', call_id, 'turn', turn, 'position', position, 'tool', tool,
-          'arguments', arguments, 'effect', effect, 'status', status, 'result', result) order by turn, position), '[]')
-        from run_tool_calls where run_id = r.id) as "toolCalls"
-    from runs r where r.id = ${runId}`);
-  return row;
-}
-
-/** What earlier runs of a conversation said, oldest first. */
-export async function loadEarlierExchanges(db: Database, runId: string, count: number) {
-  return db.rows<{ prompt: string; output: string }>(sql`
-    select prompt, output from (
-      select e.seq, e.prompt, e.output from runs e, runs r
-      where r.id = ${runId} and e.customer_id = r.customer_id and e.conversation = r.conversation and e.seq < r.seq
-        and e.status = 'succeeded'
-      order by e.seq desc limit ${count}) latest
-    order by seq`);
-}
+import type { RecordedToolCall, RunInTurn } from './run-in-turn.ts';
 
 export interface RunBeginning {
   runId: string;

@@ -2,16 +2,8 @@
 import { sql } from 'drizzle-orm';
 import type { RetriggerResult } from '../../../../../workflows/project/messages.ts';
 import type { Database } from '../../../../platform/db/client.ts';
-import {
-  isInFlight,
-  planCascade,
-  type Actor,
-  type AttemptReason,
-  type Cascade,
-  type CascadePhase,
-  type CascadePlan,
-  type PhaseChange,
-} from '../../model.ts';
+import { planCascade, type CascadePhase, type CascadePlan } from '../../cascade.ts';
+import { isInFlight, type Actor, type AttemptReason, type Cascade, type PhaseChange } from '../../model.ts';
 import { noteProjectEvents, type LockedProject, type NewProjectEvent } from '../record.ts';
 import { skipSteps } from './steps.ts';
 

@@ -1,0 +1,83 @@
+/** What a setting may be: each kind reads the text of a variable, and says what it expects where that is something else. */
+import ms, { type StringValue } from 'ms';
+import { z } from 'zod';
+import { namedKeysIn, secretsIn } from './crypto.ts';
+
+/** `7d`, `30s`, `500ms` -> milliseconds. */
+export const duration = (fallback: StringValue) =>
+  z
+    .string()
+    .default(fallback)
+    .transform((text, ctx) => {
+      const value = ms(text as StringValue);
+      if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) {
+        ctx.addIssue('expects a duration such as 500ms, 30s, 10m or 7d');
+        return z.NEVER;
+      }
+      return value;
+    });
+/** The same; empty or 0 is 0, for ever. */
+export const retention = (fallback: StringValue) =>
+  z.preprocess((text) => (text === '' ? '0' : text), duration(fallback));
+export const flag = z
+  .enum(['true', 'false', '1', '0', ''], 'expects true or false')
+  .default('false')
+  .transform((text) => text === 'true' || text === '1');
+export const integer = (fallback: number, min = 0, max = 2 ** 31 - 1) =>
+  z.coerce.number(`expects a whole number from ${min} to ${max}`).int().min(min).max(max).default(fallback);
+export const port = (fallback: number) => integer(fallback, 0, 65_535);
+export const listOf = (fallback: string) =>
+  z
+    .string()
+    .default(fallback)
+    .transform((text) =>
+      text
+        .split(',')
+        .map((item) => item.trim())
+        .filter(Boolean),
+    );
+export const list = listOf('');
+/** What the service can do beyond its documented interface, where it is switched on by name. */
+const EXTENSIONS = ['idempotency', 'sse'] as const;
+type Extension = (typeof EXTENSIONS)[number];
+/** `sse,idempotency` -> a set that is asked with `has('sse')`. */
+export const extensions = list.transform((names, ctx): ReadonlySet<Extension> => {
+  const isKnown = (name: string): name is Extension => (EXTENSIONS as readonly string[]).includes(name);
+  for (const name of names.filter((each) => !isKnown(each))) {
+    ctx.addIssue(`knows no extension ${JSON.stringify(name)}; there are ${EXTENSIONS.join(' and ')}`);
+  }
+  return new Set(names.filter(isKnown));
+});
+export const url = z.url('expects an address such as https://example.com');
+/** `openai=http://127.0.0.1:9/v1,github=...` -> address by name. */
+export const addresses = list.transform((items, ctx) => {
+  const pairs = items.map((item): [string, string] => {
+    const [name = '', ...address] = item.split('=');
+    return [name.trim(), address.join('=').trim()];
+  });
+  if (pairs.every(([name, address]) => name !== '' && url.safeParse(address).success)) return Object.fromEntries(pairs);
+  ctx.addIssue('expects name=address pairs such as github=https://github.example.com/api/v3');
+  return z.NEVER;
+});
+export const secret = z.string().min(16, 'expects at least 16 characters; try: openssl rand -base64 32');
+/** Current one first, older ones after commas. */
+export const secrets = z
+  .string()
+  .refine(
+    (text) => secretsIn(text).every(({ length }) => length >= 16),
+    'expects at least 16 characters, of each where there are several; try: openssl rand -base64 32',
+  );
+/** `id:base64,older:base64`, as `namedKeysIn` reads them. */
+export const namedKeys = z.string().superRefine((text, ctx) => {
+  try {
+    namedKeysIn(text);
+  } catch (error) {
+    ctx.addIssue((error as Error).message);
+  }
+});
+
+export const providerId = (fallback: string) =>
+  z
+    .string()
+    .regex(/^[\w-]{1,200}$/, 'expects an id of letters, digits, "-" and "_"')
+    .default(fallback);
