@@ -17,7 +17,11 @@ import type { PlaceStore } from '../src/resources/receivers/store.ts';
 import { statusAfter, type DeliveryRef } from '../src/resources/webhook-subscriptions/model.ts';
 import { secretOwner } from '../src/resources/webhook-subscriptions/store/endpoints.ts';
 import { signWebhook } from '../src/resources/webhook-subscriptions/signature.ts';
-import type { SigningSecrets, StartedAttempt, WebhookStore } from '../src/resources/webhook-subscriptions/store/index.ts';
+import type {
+  SigningSecrets,
+  StartedAttempt,
+  WebhookStore,
+} from '../src/resources/webhook-subscriptions/store/index.ts';
 import { inItsPlace, laterForItsKey } from './place.ts';
 
 const EXCERPT_BYTES = 1_024;
