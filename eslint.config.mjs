@@ -65,6 +65,11 @@ export default tseslint.config(
   // One option replaces another whole: whatever is restricted further below repeats this one.
   { rules: { 'no-restricted-syntax': ['error', spreadLiteral] } },
   {
+    // Longer than this, a file holds more than its name says.
+    files: ['{src,activities,workflows,bin}/**/*.{ts,mjs,cjs}'],
+    rules: { 'max-lines': ['error', 350] },
+  },
+  {
     // Texts of tenants, models and the world reach any pattern, and one that takes more than linear time on one of them
     // stops the whole process. Two judges: the first reasons about each pattern, the second also attacks it.
     files: ['{src,activities,workflows,bin,client}/**/*.{ts,mjs,cjs}'],
