@@ -49,6 +49,19 @@ test.each([
   expect(broken()).toEqual([message]);
 });
 
+// Guards: names of the code in a how-to outlive a renaming; those of its own example are its business.
+test('names of the code', async () => {
+  await write('src/there.ts', 'export const KINDS_THERE = [oneName];\n');
+  const top = '# A\n\n## What it is\n\n## What it is\n\n[back](../README.md) [how](how-to/b.md)\n';
+  await write('docs/a.md', top);
+  await write(
+    'docs/how-to/b.md',
+    '<!-- example: ofMine -->\n\n[back](../../README.md) `KINDS_THERE` `oneName` `ofMine` `otherName` `a word`',
+  );
+  expect(broken()).toEqual(['docs/how-to/b.md: `otherName`: no code has this name']);
+  await rm(join(root, 'docs/how-to'), { recursive: true });
+});
+
 // Guards: pages that nobody finds, pages without a way back, and comments that name a page or decision that is gone.
 test('lost pages, names in code', async () => {
   await write('docs/a.md', '# A\n\n## What it is\n\n## What it is\n');

@@ -10,6 +10,8 @@ import { marked, type Token, type Tokens } from 'marked';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** Words that are a path where they stand as code: `src/api.ts`, `test/security`. */
 const FOLDERS = /^(?:\.ci|activities|bin|client|console|deploy|docs|migrations|src|test|workflows)\//;
+/** `STEP_KINDS`, `attemptKinds`: what could only be a name in code. */
+const NAME_IN_CODE = /^(?:[A-Z][A-Z\d]*_[A-Z\d_]+|[a-z]+(?:[A-Z]\w*)+|[A-Z][a-z]+(?:[A-Z]\w*)+)$/;
 /** A page and a heading that a comment or a message in code names. */
 const NAMED_PAGE = /\b(?:docs\/[\w/-]+|README|CONTRIBUTING|SECURITY|CHANGELOG)\.md(?:#[\w-]+)?/g;
 
@@ -18,6 +20,8 @@ interface Page {
   anchors: Set<string>;
   links: string[];
   codes: string[];
+  /** Names that its example would make. */
+  examples: Set<string>;
 }
 
 /** One line for each thing that is pointed at and is not there, in the order of the files. */
@@ -53,9 +57,28 @@ export function brokenLinks(root: string, files: readonly string[]): string[] {
       }
     }
   }
+  const source = sourceOf(root, files);
+  for (const page of pages.values()) broken.push(...goneNames(page, source));
   broken.push(...lost(pages, reached), ...files.flatMap((file) => namedIn(root, file, pages)));
   return [...new Set(broken)];
 }
+
+/**
+ * Names of the code that a page about changing it uses, and that nothing has any more. Names that its example would make are told by
+ * a comment of the page: `<!-- example: getApiKey GREETING -->`.
+ */
+function goneNames({ path, codes, examples }: Page, source: string): string[] {
+  if (!/^(?:docs\/how-to\/.*|docs\/architecture\.md|CONTRIBUTING\.md)$/.test(path)) return [];
+  return codes
+    .filter((code) => NAME_IN_CODE.test(code) && !examples.has(code) && !source.includes(code))
+    .map((name) => `${path}: \`${name}\`: no code has this name`);
+}
+
+const sourceOf = (root: string, files: readonly string[]): string =>
+  files
+    .filter((file) => /^(?:src|workflows|activities|console|client|test\/support)\/.*\.tsx?$/.test(file))
+    .map((file) => readFileSync(join(root, file), 'utf8'))
+    .join('\n');
 
 /** Pages that a reader of the README does not come to, and those that lead nowhere back. */
 function lost(pages: ReadonlyMap<string, Page>, links: ReadonlyMap<string, string[]>): string[] {
@@ -90,7 +113,7 @@ function namedIn(root: string, file: string, pages: ReadonlyMap<string, Page>): 
 }
 
 function readPage(path: string, text: string): Page {
-  const page: Page = { path, anchors: new Set(), links: [], codes: [] };
+  const page: Page = { path, anchors: new Set(), links: [], codes: [], examples: new Set() };
   const count = new Map<string, number>();
   const visit = (token: Token): void => {
     if (token.type === 'heading') {
@@ -103,6 +126,8 @@ function readPage(path: string, text: string): Page {
     } else if (token.type === 'code' || token.type === 'codespan') {
       page.codes.push(unescaped((token as Tokens.Code).text));
     } else if (token.type === 'html') {
+      const [, names = ''] = /<!-- example: (.*?) -->/.exec((token as Tokens.HTML).text) ?? [];
+      for (const name of names.split(' ')) page.examples.add(name);
       for (const [, id] of (token as Tokens.HTML).text.matchAll(/\bid="([^"]+)"/g)) page.anchors.add(id!);
     }
   };
