@@ -135,7 +135,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
       resolved: {
         model: run.model!,
         provider: run.modelProvider!,
-        tier: run.modelTier,
+        tier: run.modelTier!,
         rule: run.modelRule,
         enforce: run.modelEnforce,
         reasoning: run.reasoning ?? false,

@@ -22,7 +22,7 @@ export { urgently } from './urgency.ts';
 export interface Database {
   /** Query builder; of the current transaction where there is one. */
   readonly orm: NodePgDatabase;
-  /** Runs one statement and gives its rows, as `pg` reads them (NUMERIC and int8 as strings, times as Date). */
+  /** Runs one statement and gives its rows, as `pg` reads them: NUMERIC, int8 and times as strings. */
   rows<Row>(statement: SQL): Promise<Row[]>;
   /** Commits when `work` resolves, rolls back when it throws. Nested calls join the outer one. */
   transaction<T>(work: () => Promise<T>): Promise<T>;

@@ -26,7 +26,7 @@ export const createCostStore = (db: Database) => ({
   /** The window is the one of `GET /v1/runs/costs`, and so are the sums. Served by `runs_by_time`. */
   async rollup(customerId: string, windowHours: number, group: CostGroup) {
     const since = sql`now() - make_interval(hours => ${windowHours})`;
-    const all = await db.rows<CostRow & { is_total: boolean; since: Date }>(sql`
+    const all = await db.rows<CostRow & { is_total: boolean; since: string }>(sql`
       select key, coalesce(sum(cost_usd), 0)::text as cost_usd, count(*)::int as run_count,
         coalesce(sum(input_tokens), 0)::float8 as input_tokens, coalesce(sum(output_tokens), 0)::float8 as output_tokens,
         (count(*) filter (where not is_priced))::int as unpriced_runs,

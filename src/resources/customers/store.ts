@@ -16,8 +16,10 @@ export interface CustomerFilter {
   plan?: Plan | undefined;
 }
 
-type Workspace = Pick<typeof workspaces.$inferSelect, 'customerId' | 'identityWorkspaceId' | 'plan' | 'status'> &
-  Pick<typeof workspaces.$inferSelect, 'planInForce' | 'createdAt' | 'readyAt' | 'archivedAt'>;
+type Workspace = Pick<
+  typeof workspaces.$inferSelect,
+  'customerId' | 'identityWorkspaceId' | 'plan' | 'planInForce' | 'status'
+>;
 
 export interface CustomerRow extends Workspace {
   members: number;
@@ -26,7 +28,10 @@ export interface CustomerRow extends Workspace {
   runsToday: number;
   runs30d: number;
   cost30d: string;
-  lastActivityAt: Date | null;
+  createdAt: string;
+  readyAt: string | null;
+  archivedAt: string | null;
+  lastActivityAt: string | null;
   apiKeys: number;
   agents: number;
   tools: number;

@@ -57,7 +57,7 @@ export const createOtpStore = (db: Database) => {
         .onConflictDoUpdate({ target: otpLocks.customerId, set: { customerId } })
         .returning({
           until: otpLocks.lockedUntil,
-          isLocked: sql<boolean>`${otpLocks.lockedUntil} > clock_timestamp()`,
+          isLocked: sql<boolean | null>`${otpLocks.lockedUntil} > clock_timestamp()`,
         });
       return lock!.until && lock!.isLocked ? { kind: 'locked', until: lock!.until } : work();
     });

@@ -251,7 +251,7 @@ export const createRunService = (deps: RunServiceDependencies) => {
           window,
           window_hours: COST_WINDOWS[window],
           since: total.since,
-          total_cost_usd: total.cost_usd ?? '0',
+          total_cost_usd: total.cost_usd,
           run_count: total.run_count,
           agent_count: agents.length,
         },

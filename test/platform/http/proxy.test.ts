@@ -1,104 +1,30 @@
 /** The browser proxy in front of a control plane, in this process and in another, over real HTTP. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import express, { type RequestHandler } from 'express';
-import { createServer, request, type IncomingMessage, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { describe, expect, test } from '@jest/globals';
+import { createServer, request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { pino } from 'pino';
-import { errorHandler, notFound } from '../../../src/platform/http/app.ts';
-import { isAdminStamp, signSession, type SessionClaims } from '../../../src/platform/http/auth.ts';
-import type { Endpoint } from '../../../src/platform/http/endpoint.ts';
-import { createBrowserProxy, forwardTo, type ProxyOptions } from '../../../src/platform/http/proxy.ts';
-import { endpoints, fillPath } from '../../support/http/endpoints.ts';
+import { isAdminStamp, signSession } from '../../../src/platform/http/auth.ts';
+import { forwardTo } from '../../../src/platform/http/proxy.ts';
+import {
+  useProxy,
+  servers,
+  close,
+  PREFIX,
+  listen,
+  gateway,
+  scene,
+  controlPlane,
+  bases,
+  SESSION_SECRET,
+  ADMIN_SECRET,
+  LARGE,
+  claims,
+  cookieOf,
+  owner,
+  type Call,
+  call,
+} from './proxied.ts';
 
-const SESSION_SECRET = 'secret of the sessions';
-const ADMIN_SECRET = 'secret of the stamps';
-const PREFIX = '/api/v1/cp';
-const LARGE = 32 * 1024 * 1024;
-
-const claims = (role: SessionClaims['role'], exp = Date.now() / 1000 + 60): SessionClaims => ({
-  sub: 'user-1',
-  email: 'ana@example.com',
-  workspace: 'acc_acme',
-  customer_id: 'acme',
-  role,
-  iat: 0,
-  exp,
-});
-const cookieOf = (session: SessionClaims) => `service_session=${signSession(session, SESSION_SECRET)}`;
-const owner = cookieOf(claims('owner'));
-
-const servers: Server[] = [];
-async function listen(handler: RequestListener): Promise<{ server: Server; url: string }> {
-  const server = createServer(handler).listen(0, '127.0.0.1');
-  servers.push(server);
-  await new Promise((resolve) => server.once('listening', resolve));
-  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
-}
-const close = (server: Server) => {
-  server.closeAllConnections();
-  return new Promise((resolve) => server.close(resolve));
-};
-
-const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
-const PATHS = ['/v1/runs', '/v1/runs/{id}', '/v1/customers', '/v1/upload', '/v1/broken-off'];
-const DECLARED = METHODS.flatMap((method) =>
-  PATHS.map((path) => ({ endpoint: { method, path, upload: { maxBytes: LARGE } } as Endpoint })),
-);
-
-const gateway = (forward: RequestHandler, routes: ProxyOptions['routes'] = DECLARED) => {
-  const app = express();
-  const secrets = { sessionSecret: SESSION_SECRET, adminSecret: ADMIN_SECRET };
-  const proxy = createBrowserProxy({ ...secrets, routes, forward });
-  return listen(app.use(PREFIX, proxy).use(notFound, errorHandler(pino({ level: 'silent' }))));
-};
-
-/** What reached the control plane last. */
-let seen: { method?: string; url?: string; headers: IncomingMessage['headers']; body?: string } | undefined;
-beforeEach(() => {
-  seen = undefined;
-});
-
-let controlPlane: { server: Server; url: string };
-let bases: Record<'in process' | 'over HTTP', string>;
-let onUpload: (request: IncomingMessage) => Promise<unknown>;
-beforeAll(async () => {
-  const app = express();
-  app.post('/v1/upload', async (request, response) => {
-    response.json(await onUpload(request));
-  });
-  app.get('/v1/broken-off', (_request, response) => {
-    response.writeHead(200, { 'content-length': '10' });
-    response.write('half', () => response.destroy());
-  });
-  app.use(async (request, response) => {
-    const { method, url, headers } = request;
-    seen = { method, url, headers, body: await text(request) };
-    response.status(202).set('x-reply', 'yes').json({ detail: 'seen' });
-  });
-  controlPlane = await listen(app);
-  bases = {
-    'in process': (await gateway(app)).url + PREFIX,
-    'over HTTP': (await gateway(forwardTo(controlPlane.url))).url + PREFIX,
-  };
-});
-afterAll(() => Promise.all(servers.map(close)));
-
-interface Call {
-  method?: string;
-  headers?: Record<string, string>;
-  body?: string;
-}
-/** With `node:http`, because `fetch` sets its own Host and refuses some headers. */
-async function call(base: string, path: string, { method = 'GET', headers = {}, body }: Call = {}) {
-  const response = await new Promise<IncomingMessage>((resolve, reject) =>
-    request(base + path, { method, headers }, resolve)
-      .on('error', reject)
-      .end(body),
-  );
-  const answer = await text(response);
-  return { status: response.statusCode, headers: response.headers, body: answer ? JSON.parse(answer) : undefined };
-}
+useProxy();
 
 describe.each(['in process', 'over HTTP'] as const)('%s', (mode) => {
   const proxied = (path: string, init: Call = {}) =>
@@ -116,14 +42,14 @@ describe.each(['in process', 'over HTTP'] as const)('%s', (mode) => {
       status: 401,
       body: { error: 'auth_required' },
     });
-    expect(seen).toBeUndefined();
+    expect(scene.seen).toBeUndefined();
   });
 
   // Guards: the request arrives as it was sent, without the prefix, and the reply comes back as it was given.
   test('passes on method, path, query and body', async () => {
     const path = '/v1/runs/a%2Fb?limit=1&q=%C3%A4';
     const reply = await proxied(path, { method: 'PATCH', body: '{"a":"ä"}', headers: { 'content-type': 'text/x' } });
-    expect(seen).toMatchObject({
+    expect(scene.seen).toMatchObject({
       method: 'PATCH',
       url: path,
       body: '{"a":"ä"}',
@@ -146,7 +72,7 @@ describe.each(['in process', 'over HTTP'] as const)('%s', (mode) => {
         'x-other': 'kept',
       },
     });
-    const { headers } = seen!;
+    const { headers } = scene.seen!;
     expect(headers).toMatchObject({
       'x-service-session': expect.stringMatching(/^[\w-]+\.[\w-]+$/),
       'x-service-otp-challenge': 'challenge',
@@ -161,7 +87,7 @@ describe.each(['in process', 'over HTTP'] as const)('%s', (mode) => {
   // Guards: owners and admins are stamped for the very request they make; members and the unverified are not.
   test.each(['owner', 'admin'] as const)('stamps an %s', async (role) => {
     await proxied('/v1/customers?limit=1', { method: 'POST', headers: { cookie: cookieOf(claims(role)) } });
-    const stamp = seen!.headers['x-service-admin'] as string;
+    const stamp = scene.seen!.headers['x-service-admin'] as string;
     const stamped = { sub: 'user-1', method: 'POST', path: '/v1/customers' };
     expect(isAdminStamp(stamp, stamped, ADMIN_SECRET)).toBe(true);
     expect(isAdminStamp(stamp, { ...stamped, path: `${PREFIX}/v1/customers` }, ADMIN_SECRET)).toBe(false);
@@ -169,8 +95,8 @@ describe.each(['in process', 'over HTTP'] as const)('%s', (mode) => {
   test('does not stamp a member', async () => {
     const cookie = cookieOf(claims('member'));
     await proxied('/v1/customers', { headers: { cookie } });
-    expect(seen!.headers['x-service-admin']).toBeUndefined();
-    expect(seen!.headers['x-service-session']).toBe(cookie.slice('service_session='.length));
+    expect(scene.seen!.headers['x-service-admin']).toBeUndefined();
+    expect(scene.seen!.headers['x-service-session']).toBe(cookie.slice('service_session='.length));
   });
 
   // Guards: what is no session gets no further than here, whatever it asks for.
@@ -187,7 +113,7 @@ describe.each(['in process', 'over HTTP'] as const)('%s', (mode) => {
         body: { detail: 'auth_required' },
       });
     }
-    expect(seen).toBeUndefined();
+    expect(scene.seen).toBeUndefined();
   });
 
   // Guards: the control plane's listener has more than its endpoints, and may have something before it that rewrites.
@@ -201,8 +127,8 @@ describe.each(['in process', 'over HTTP'] as const)('%s', (mode) => {
     ];
     const headers = Object.fromEntries(overrides.map((name) => [name, name.endsWith('url') ? '/metrics' : 'DELETE']));
     expect((await proxied('/v1/runs', { method: 'POST', headers })).status).toBe(202);
-    expect(seen).toMatchObject({ method: 'POST', url: '/v1/runs' });
-    expect(overrides.filter((name) => name in seen!.headers)).toEqual([]);
+    expect(scene.seen).toMatchObject({ method: 'POST', url: '/v1/runs' });
+    expect(overrides.filter((name) => name in scene.seen!.headers)).toEqual([]);
   });
 
   // Guards: a page of another site cannot use a person's cookie to change anything.
@@ -215,7 +141,7 @@ describe.each(['in process', 'over HTTP'] as const)('%s', (mode) => {
           body: { detail: 'foreign_origin' },
         });
       }
-      expect(seen).toBeUndefined();
+      expect(scene.seen).toBeUndefined();
       expect(await proxied('/v1/runs', { headers: { origin } })).toMatchObject({ status: 202 });
     },
   );
@@ -229,116 +155,7 @@ describe.each(['in process', 'over HTTP'] as const)('%s', (mode) => {
   test.each(['a%0d%0ax-service-admin:1', 'a%00b', '%C3%A4%E2%82%AC'])('cookie %s is no session', async (value) => {
     const reply = await proxied('/v1/runs', { headers: { cookie: `service_session=${value}` } });
     expect(reply).toMatchObject({ status: 401, body: { error: 'auth_required' } });
-    expect(seen).toBeUndefined();
-  });
-});
-
-describe.each(['in process', 'over HTTP'] as const)('what is declared, %s', (mode) => {
-  const controlPlaneEndpoints = endpoints.filter(({ surface }) => surface === 'control-plane');
-  const isDeclared = (method: string, path: string) =>
-    controlPlaneEndpoints.some(
-      (endpoint) =>
-        endpoint.method === method.toLowerCase() &&
-        new RegExp(`^${endpoint.path.replace(/\{\w+\}/g, '[^/]+')}/?$`).test(path),
-    );
-  let base: string;
-  beforeAll(async () => {
-    const app = express().use((request, response) => {
-      seen = { method: request.method, url: request.url, headers: request.headers };
-      response.status(202).json({ detail: 'seen' });
-    });
-    const forward = mode === 'in process' ? app : forwardTo((await listen(app)).url);
-    const routes = controlPlaneEndpoints.map((endpoint) => ({ endpoint }));
-    base = (await gateway(forward as RequestHandler, routes)).url + PREFIX;
-  });
-
-  const latest = (): typeof seen => seen;
-  const ask = async (method: string, path: string) => {
-    seen = undefined;
-    const { status } = await call(base, path, { method, headers: { cookie: owner } });
-    return { status, reached: latest() };
-  };
-
-  // Guards: every endpoint is reached, or the test after this one would prove nothing.
-  test('is passed on', async () => {
-    for (const endpoint of controlPlaneEndpoints) {
-      const path = fillPath(endpoint, {});
-      expect(await ask(endpoint.method.toUpperCase(), path)).toMatchObject({ status: 202, reached: { url: path } });
-    }
-  });
-
-  /** What a reader with other habits than ours would take a path for. */
-  const readings = (path: string): string[] => {
-    const decoded = [path];
-    for (let round = 0; round < 3; round++) {
-      decoded.push(
-        decoded.at(-1)!.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16))),
-      );
-    }
-    return decoded.flatMap((text) => {
-      const slashed = text.replaceAll('\\', '/').replace(/;[^/]*/g, '');
-      return [text, slashed].map((one) => new URL(`http://x${one.replace(/\/{2,}/g, '/')}`).pathname);
-    });
-  };
-  const UP = ['..', '%2e%2e', '.%2E', '%252e%252e', '..;', '..%2f..', '..%5c..', '..%2f..%2f..%2f', '%2e%2e%2f%2e%2e'];
-  const OTHERS = [
-    '/metrics',
-    '/readyz',
-    '/healthz',
-    '/codec/decode',
-    '/',
-    '/v1',
-    '/v1/nothing',
-    '/docs',
-    '/v1/cp/metrics',
-  ];
-
-  // Guards: an address that is not declared, in whatever spelling, gets nowhere: neither as it is written nor as
-  // something on the way could read it.
-  test('is all that is passed on', async () => {
-    const spelled = controlPlaneEndpoints.flatMap((endpoint) => {
-      const path = fillPath(endpoint, {});
-      const steps = UP.map((up) => endpoint.path.replace(/\{\w+\}/g, up)).filter((one) => one !== endpoint.path);
-      return [
-        ...[path.toUpperCase(), path.replace('/v1', '/V1'), path.replace('/v1/', '/v1//'), `/${path}`, `${path}//`],
-        ...[
-          `${path}.`,
-          path.replace('v1', 'v1.'),
-          path.replace('v1', '%761'),
-          path.replaceAll('/', '%2f'),
-          `/.${path}`,
-        ],
-        ...[
-          `${path}%2f..%2f..%2fmetrics`,
-          `${path}/../../metrics`,
-          `${path};/../metrics`,
-          `/x/..${path}`,
-          path.slice(1),
-        ],
-        ...steps.flatMap((one) => [one, `${one}/metrics`]),
-      ];
-    });
-    const elsewhere = OTHERS.flatMap((path) => [path, ...UP.map((up) => `/v1/${up}${path}`)]);
-    const asked = [...new Set([...spelled, ...elsewhere])].filter((path) => path.startsWith('/'));
-    const strayed: string[] = [];
-    for (const path of asked) {
-      for (const method of ['GET', 'POST']) {
-        const { reached } = await ask(method, path);
-        if (!reached) continue;
-        const isKept = readings(reached.url!).every((one) => isDeclared(reached.method!, one));
-        if (reached.method !== method || !isKept) strayed.push(`${method} ${path} -> ${reached.url}`);
-      }
-    }
-    expect(strayed).toEqual([]);
-    expect(asked.length).toBeGreaterThan(1_000);
-  });
-
-  // Guards: methods that nothing is declared for, HEAD and OPTIONS among them, which a router answers by itself.
-  test('with its methods alone', async () => {
-    for (const method of ['HEAD', 'OPTIONS', 'TRACE', 'PROPFIND', 'PUT']) {
-      const { reached } = await ask(method, '/v1/runs');
-      expect([method, reached]).toEqual([method, undefined]);
-    }
+    expect(scene.seen).toBeUndefined();
   });
 });
 
@@ -355,13 +172,13 @@ describe('over HTTP', () => {
         .end(),
     );
     expect([202, 404]).toContain(status);
-    if (seen) expect(seen.headers.host).toBe(new URL(controlPlane.url).host);
+    if (scene.seen) expect(scene.seen.headers.host).toBe(new URL(controlPlane.url).host);
   });
 
   // Guards: an upload is passed on while it comes in and is not collected first.
   test('streams a large upload', async () => {
     const firstBytes = Promise.withResolvers<void>();
-    onUpload = async (upload) => {
+    scene.onUpload = async (upload) => {
       let bytes = 0;
       for await (const chunk of upload) {
         bytes += (chunk as Buffer).length;
@@ -382,7 +199,7 @@ describe('over HTTP', () => {
   // Guards: a body without end is refused by the gateway: the answer of a control plane that gives it up can be lost.
   test('refuses an upload without end', async () => {
     const gone = Promise.withResolvers<void>();
-    onUpload = async (upload) => {
+    scene.onUpload = async (upload) => {
       for await (const _ of upload.on('close', gone.resolve));
     };
     const upload = request(`${bases['over HTTP']}/v1/upload`, { method: 'POST', headers: { cookie: owner } });
@@ -400,7 +217,7 @@ describe('over HTTP', () => {
   test('passes on that the client went away', async () => {
     const arrived = Promise.withResolvers<void>();
     const aborted = Promise.withResolvers<void>();
-    onUpload = async (upload) => {
+    scene.onUpload = async (upload) => {
       upload.once('data', () => arrived.resolve()).once('error', () => aborted.resolve());
       await aborted.promise;
     };

@@ -1,13 +1,16 @@
 /** `npm test`: jest, and `--small`, which leaves out what takes long. */
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { LONG } from './sequencer.mjs';
 
 const HELP = `npm test -- [--small] [what jest takes]
 
   --small                    without the files that take more than eight seconds (test/support/runner/long.txt)
+  --rows                     also with some of the tests: holds the rows that raw SQL gave against their types
   test/resources/runs        some of the tests
   -t 'is answered'           those of that name
   --help                     this; what jest takes: npx jest --help
@@ -18,6 +21,7 @@ TEST_DATABASE=embedded       on the embedded Postgres
 `;
 
 const WITHOUT_CALL_STACKS = new URL('no-call-stacks.mjs', import.meta.url).href;
+const RECORDING_ROWS = new URL('../rows/preload.mjs', import.meta.url).href;
 
 const args = process.argv.slice(2);
 if (args.includes('--help')) {
@@ -25,17 +29,33 @@ if (args.includes('--help')) {
   process.exit();
 }
 const isSmall = args.includes('--small');
+/** Nothing is named and nothing left out: only how it is run. */
+const isWhole = args.every((arg) => /^(-w|-i|--(maxWorkers|runInBand|silent|verbose|rows)(=.*)?|\d+%?)$/.test(arg));
+const rows = isWhole || args.includes('--rows') ? mkdtempSync(join(tmpdir(), 'aos-rows-')) : undefined;
 const jest = createRequire(import.meta.url).resolve('jest/bin/jest');
 const child = spawn(
   process.execPath,
-  [jest, ...args.filter((arg) => arg !== '--small'), ...(isSmall ? withoutLongOnes() : [])],
+  [jest, ...args.filter((arg) => !['--small', '--rows'].includes(arg)), ...(isSmall ? withoutLongOnes() : [])],
   {
     stdio: 'inherit',
-    env: { ...process.env, NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --import=${WITHOUT_CALL_STACKS}`.trim() },
+    env: {
+      ...process.env,
+      NODE_OPTIONS: [
+        process.env.NODE_OPTIONS,
+        `--import=${WITHOUT_CALL_STACKS}`,
+        rows && `--import=${RECORDING_ROWS}?to=${rows}`,
+      ]
+        .filter(Boolean)
+        .join(' '),
+      ...(rows && { TEST_ROWS: rows, TEST_ROWS_OF: isWhole ? 'all' : 'some' }),
+    },
   },
 );
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.stdin.isTTY || child.kill(signal));
-child.on('exit', (code) => (process.exitCode = code ?? 1));
+child.on('exit', (code) => {
+  if (rows) rmSync(rows, { recursive: true, force: true });
+  process.exitCode = code ?? 1;
+});
 
 function withoutLongOnes() {
   const root = new URL('../../../', import.meta.url);

@@ -1,20 +1,27 @@
 /**
  * Prints the closing line `N passed, N failed, N skipped`, which tools can read whatever the runner. Where `CI=true`, a test
- * that was skipped fails the run: nobody would read there what was not proved.
+ * that was skipped fails the run: nobody would read there what was not proved. So does, once all tests are over, raw SQL
+ * whose rows are not of the type that they are given (`../rows`).
  */
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const ROWS_CHECK = fileURLToPath(new URL('../rows/check.ts', import.meta.url));
 
 /** Of these there may be none where the tests run: containers need a Docker daemon. */
 const MAY_BE_SKIPPED = /^a real container /;
 
 export default class ClosingLine {
   #skipped = [];
+  #rows = '';
 
   onTestResult(_test, { testResults }) {
     const pending = testResults.filter(({ status }) => status === 'pending' || status === 'todo');
     this.#skipped.push(...pending.map(({ fullName }) => fullName));
   }
 
-  onRunComplete(_contexts, { numPassedTests, numFailedTests, numPendingTests, numRuntimeErrorTestSuites }) {
+  async onRunComplete(_contexts, { numPassedTests, numFailedTests, numPendingTests, numRuntimeErrorTestSuites }) {
+    if (process.env.TEST_ROWS) this.#rows = await checkRows(process.env.TEST_ROWS, process.env.TEST_ROWS_OF);
     const failed = numFailedTests + numRuntimeErrorTestSuites;
     const skipped = numPendingTests > 0 ? `, ${numPendingTests} skipped` : '';
     const error = this.getLastError();
@@ -23,8 +30,18 @@ export default class ClosingLine {
   }
 
   getLastError() {
+    if (this.#rows !== '')
+      return new Error(`Raw SQL whose rows are not of the type that they are given:\n${this.#rows}`);
     const wrongly = this.#skipped.filter((name) => !MAY_BE_SKIPPED.test(name));
     if (process.env.CI !== 'true' || wrongly.length === 0) return undefined;
     return new Error(`Skipped, which may not be where CI=true:\n${wrongly.map((name) => `  ${name}`).join('\n')}`);
   }
 }
+
+/** @returns what is wrong; empty when nothing is */
+const checkRows = (folder, of) =>
+  new Promise((resolve) =>
+    execFile(process.execPath, [ROWS_CHECK, folder, `--${of}`], (error, stdout, stderr) =>
+      resolve(error ? stdout || stderr || error.message : ''),
+    ),
+  );

@@ -115,6 +115,7 @@ export async function statsOfLastDay(db: Database, customerId: string) {
 
 export interface CostRow {
   agent: string | null;
+  /** Empty in sums over all of them. */
   tier: string;
   model: string | null;
   cost_usd: string;
@@ -123,8 +124,8 @@ export interface CostRow {
 
 /** Sums by agent, tier and model, dearest first, with the sums above them; added up by Postgres, so exactly. */
 export async function costRows(db: Database, customerId: string, windowHours: number) {
-  const rows = await db.rows<CostRow & { level: number; since: Date }>(sql`
-    select agent, model_tier as tier, model, sum(cost_usd)::text as cost_usd, count(*)::int as run_count,
+  const rows = await db.rows<CostRow & { level: number; since: string }>(sql`
+    select agent, coalesce(model_tier, '') as tier, model, coalesce(sum(cost_usd), 0)::text as cost_usd, count(*)::int as run_count,
       grouping(agent, model_tier, model) as level, ${hoursAgo(windowHours)} as since
     from runs where customer_id = ${customerId} and created_at >= ${hoursAgo(windowHours)}
     group by grouping sets ((), (agent), (agent, model_tier), (agent, model_tier, model))

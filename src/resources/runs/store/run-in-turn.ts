@@ -36,7 +36,7 @@ export interface RunInTurn {
   model: string | null;
   modelProvider: ResolvedModel['provider'] | null;
   contextWindow: number | null;
-  modelTier: ResolvedModel['tier'];
+  modelTier: ResolvedModel['tier'] | null;
   modelRule: string;
   modelEnforce: boolean;
   reasoning: boolean | null;
@@ -71,7 +71,7 @@ export async function loadRunInTurn(db: Database, runId: string): Promise<RunInT
   const [row] = await db.rows<RunInTurn>(sql`
     select r.id, r.customer_id as "customerId", r.parent_run_id as "parentRunId", r.depth, r.agent, r.transport, r.prompt,
       r.conversation, r.override, r.status, r.error, r.error_code as "errorCode", r.model, r.model_provider as "modelProvider",
-      r.context_window as "contextWindow", r.model_tier as "modelTier", r.model_rule as "modelRule",
+      r.context_window as "contextWindow", nullif(r.model_tier, 'unknown') as "modelTier", r.model_rule as "modelRule",
       r.model_enforce as "modelEnforce", r.reasoning, r.turn_count as "turnCount",
       r.input_tokens::float8 as "inputTokens", r.output_tokens::float8 as "outputTokens", r.budget_ids as "budgetIds",
       r.attempt_id as "attemptId", r.step, r.job_n as "jobN",

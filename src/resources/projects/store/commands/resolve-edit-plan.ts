@@ -75,7 +75,7 @@ async function discard(
 ): Promise<DiscardedSession> {
   const [session] = await db.rows<{ isOver: boolean; isEnacted: boolean }>(sql`
     select t.status in ('succeeded', 'skipped', 'stale') or (
-      gate.status = 'succeeded' and gate.gate_output ->> 'decision' = 'rejected') as "isOver", exists (
+      gate.status = 'succeeded' and gate.gate_output ->> 'decision' is not distinct from 'rejected') as "isOver", exists (
       select 1 from subtasks s join project_commands c on c.project_id = s.project_id
       where s.task_id = t.id and starts_with(c.command_id, 'enact:' || s.id || ':') and c.result is not null) as "isEnacted"
     from tasks t join subtasks gate on gate.id = ${gateId}::uuid where t.id = ${taskId}::uuid`);

@@ -1,0 +1,230 @@
+/** Deliveries by receiver: what an endpoint gets while it is there, and how many a host gets at once. */
+import { describe, expect, test } from '@jest/globals';
+import { sql } from 'drizzle-orm';
+import { deliveryWorkflowId, MAX_ATTEMPTS } from '../../src/resources/webhook-subscriptions/model.ts';
+import { verifyWebhook } from '../../src/resources/webhook-subscriptions/signature.ts';
+import { type Reaction } from '../support/fakes/webhook-receiver.ts';
+import { createPlaceStore } from '../../src/resources/receivers/store.ts';
+import { UNHURRIED } from '../support/service/housekeeping.ts';
+import {
+  useDeliveries,
+  receiver,
+  database,
+  scene,
+  temporal,
+  caller,
+  HOUR_MS,
+  SHORT_MS,
+  assemble,
+  startWorker,
+  register,
+  announce,
+  ended,
+  recorded,
+  deliver,
+} from './webhook-deliveries.ts';
+
+useDeliveries();
+
+describe('an endpoint', () => {
+  // Guards: an endpoint that is deleted between two attempts gets no other, even if cancelling its workflows was lost.
+  test('gets nothing once it is deleted', async () => {
+    scene.script = async () => {
+      await database.db.rows(sql`update webhook_subscriptions set deleted_at = now(), active = false`);
+      return 500;
+    };
+    const { row, isTaken } = await deliver();
+    expect(isTaken).toBe(true);
+    expect(row).toMatchObject({ status: 'dropped', attempt_count: 1 });
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  // Guards: deleting an endpoint ends deliveries that wait an hour for their next attempt.
+  test('takes its waiting deliveries with it', async () => {
+    const { service, activities } = assemble({ retryMs: HOUR_MS });
+    scene.script = () => 500;
+    const worker = await startWorker('orchestration', activities);
+    await worker.runUntil(async () => {
+      const { id: endpoint } = await register(service);
+      const [id] = await announce('1');
+      await service.startRecorded([id!]);
+      await service.remove(caller, endpoint);
+      await ended(id!);
+      expect((await recorded(id!)).status).toBe('dropped');
+      expect(receiver.received.length).toBeLessThanOrEqual(1);
+    });
+  });
+
+  // Guards: for a day after a rotation both secrets sign, then the new one alone.
+  test('is signed for with both secrets during a rotation', async () => {
+    const { service, activities } = assemble();
+    const worker = await startWorker('orchestration', activities);
+    await worker.runUntil(async () => {
+      const { id: endpoint, secret: old } = await register(service);
+      const { secret } = await service.rotateSecret(caller, endpoint);
+      const next = async (runId: string) => {
+        const [id] = await announce(runId);
+        await service.startRecorded([id!]);
+        await ended(id!);
+        const { signature, body, t: nowS } = receiver.received.at(-1)!;
+        return [secret, old].map((held) => verifyWebhook(held, signature, body, { nowS }));
+      };
+      expect(await next('1')).toEqual([true, true]);
+      expect(receiver.received[0]!.signature).toMatch(/^t=\d+,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/);
+      scene.clockMs += 24 * HOUR_MS;
+      expect(await next('2')).toEqual([true, false]);
+    });
+  });
+});
+
+describe('housekeeping and redelivery', () => {
+  // Guards: an ended delivery goes out once more, and its log goes on where it was.
+  test('sends an ended delivery again', async () => {
+    scene.script = () => (receiver.received.length === 1 ? 404 : 200);
+    const { service, activities } = assemble();
+    const worker = await startWorker('orchestration', activities);
+    await worker.runUntil(async () => {
+      await register(service);
+      const [id] = await announce('1');
+      await service.startRecorded([id!]);
+      expect(await ended(id!)).toBe(false);
+      await service.redeliver(caller, id!);
+      expect(await ended(id!, 1)).toBe(true);
+      expect(await recorded(id!)).toMatchObject({
+        status: 'delivered',
+        redeliveries: 1,
+        attempts: [
+          { attempt: 1, status_code: 404 },
+          { attempt: 2, status_code: 200 },
+        ],
+      });
+    });
+  });
+
+  // Guards: a delivery that was recorded and whose start was lost is sent; one whose workflow was ended by hand is given up.
+  test('starts what was recorded and never started', async () => {
+    const { service, activities } = assemble();
+    await register(service);
+    const [lost, terminated] = [(await announce('1'))[0]!, (await announce('2'))[0]!];
+    await service.startRecorded([terminated]);
+    await temporal.client.workflow.getHandle(deliveryWorkflowId(terminated)).terminate();
+    await database.db.rows(sql`update webhook_deliveries set due_at = now()`);
+    const [fresh] = await announce('3');
+    await service.startDue(UNHURRIED);
+    const worker = await startWorker('orchestration', activities);
+    await worker.runUntil(ended(lost));
+    expect((await recorded(lost)).status).toBe('delivered');
+    expect((await recorded(terminated)).status).toBe('exhausted');
+    expect((await recorded(fresh!)).status).toBe('pending');
+  });
+});
+
+// Guards: with a receiver that fails three times in ten, nothing is lost, and nothing is tried a ninth time.
+test('a hundred deliveries reach a receiver that fails at random', async () => {
+  const failures: Reaction[] = ['timeout', 500, 429, 'reset'];
+  // The same sequence each time: a linear congruential generator.
+  let seed = 42;
+  const random = () => (seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31) / 2 ** 31;
+  const taken = new Set<string>();
+  scene.script = ({ body }) => {
+    if (random() < 0.3) return failures[Math.floor(random() * failures.length)]!;
+    taken.add(JSON.parse(body).data.run_id);
+    return 200;
+  };
+  const { service, activities } = assemble({ timeoutMs: SHORT_MS });
+  const worker = await startWorker('orchestration', activities);
+  await worker.runUntil(async () => {
+    await register(service);
+    const ids: string[] = [];
+    for (let run = 0; run < 100; run++) ids.push((await announce(`many-${run}`))[0]!);
+    await service.startRecorded(ids);
+    await Promise.all(ids.map((id) => ended(id)));
+
+    const { data } = await service.listDeliveries(caller, { limit: 500, offset: 0 });
+    expect(data).toHaveLength(100);
+    for (const row of data) {
+      expect(row.attempts).toHaveLength(row.attempt_count);
+      expect(row.attempt_count).toBeLessThanOrEqual(MAX_ATTEMPTS);
+      expect(row.status).toBe(row.attempts.at(-1)!.status_code === 200 ? 'delivered' : 'exhausted');
+    }
+    expect(data.filter((row) => row.status === 'delivered')).toHaveLength(taken.size);
+    expect(receiver.received.length).toBeGreaterThan(120);
+    const signedAt = Map.groupBy(receiver.received, ({ body }) => body);
+    for (const requests of signedAt.values()) expect(new Set(requests.map(({ t }) => t)).size).toBe(requests.length);
+  });
+});
+
+describe('a host', () => {
+  /** So many deliveries to endpoints on paths of one receiver, while `atOnce` may be under way. */
+  async function flood(count: number, atOnce: number) {
+    const { service, activities } = assemble({ atOnce });
+    let [underWay, most] = [0, 0];
+    scene.script = async () => {
+      most = Math.max(most, ++underWay);
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      underWay--;
+      return 200;
+    };
+    await register(service);
+    const ids: string[] = [];
+    for (let n = 0; n < count; n++) ids.push(...(await announce(`flood-${n}`)));
+    const worker = await startWorker('orchestration', activities);
+    await worker.runUntil(async () => {
+      await service.startRecorded(ids);
+      await Promise.all(ids.map((id) => ended(id)));
+    });
+    return { ids, most };
+  }
+
+  // Guards: no more than that many at once, and half of them of one workspace; what waits loses no attempt.
+  test('is sent so many deliveries at once and no more', async () => {
+    const { ids, most } = await flood(24, 4);
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThanOrEqual(2);
+    for (const id of ids) expect(await recorded(id)).toMatchObject({ status: 'delivered', attempt_count: 1 });
+    const [{ held }] = (await database.db.rows(sql`
+      select count(*) filter (where holder is not null)::int as held from delivery_slots`)) as [{ held: number }];
+    expect(held).toBe(0);
+  }, 60_000);
+
+  // Guards: of two deliveries of one workspace that ask at one moment, one is counted before the other looks.
+  test('counts what is being taken at this moment', async () => {
+    const places = createPlaceStore(database.db, { atOnce: 2 });
+    const wanted = { host: 'rushed.example', customerId: 'acme', forMs: 60_000 };
+    expect(await places.take({ ...wanted, holder: 'earlier' })).toBeUndefined();
+    await places.giveBack({ host: wanted.host, holder: 'earlier' }, 5);
+    const taken = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
+    const first = database.db.transaction(async () => {
+      const waitMs = await places.take({ ...wanted, holder: 'first' });
+      taken.resolve();
+      await ended.promise;
+      return waitMs;
+    });
+    await taken.promise;
+    const second = places.take({ ...wanted, holder: 'second' });
+    await Promise.race([second, new Promise((resolve) => setTimeout(resolve, 300))]);
+    ended.resolve();
+    expect(await first).toBeUndefined();
+    expect(await second).toBeGreaterThan(0);
+  });
+
+  // Guards: a place whose holder died is free again after a while, and its own delivery has it at once.
+  test('has its places back', async () => {
+    const places = createPlaceStore(database.db, { atOnce: 2 });
+    const wanted = { host: 'dying.example', customerId: 'acme', holder: 'first', forMs: 60_000 };
+    expect(await places.take(wanted)).toBeUndefined();
+    expect(await places.take(wanted)).toBeUndefined();
+    // Half of two is one.
+    expect(await places.take({ ...wanted, holder: 'second' })).toBeGreaterThan(0);
+    expect(await places.take({ ...wanted, customerId: 'other', holder: 'third' })).toBeUndefined();
+    expect(await places.take({ ...wanted, customerId: 'another', holder: 'fourth' })).toBeGreaterThan(0);
+    await database.db.rows(sql`update delivery_slots set held_until = now() where holder = 'first'`);
+    expect(await places.take({ ...wanted, holder: 'second' })).toBeUndefined();
+    // Late, and of somebody who has it no more.
+    await places.giveBack({ host: wanted.host, holder: 'first' }, 5);
+    expect(await places.take({ ...wanted, customerId: 'another', holder: 'fourth' })).toBeGreaterThan(0);
+    await places.giveBack({ host: wanted.host, holder: 'second' }, 5);
+    expect(await places.take({ ...wanted, customerId: 'another', holder: 'fourth' })).toBeUndefined();
+  });
+});
