@@ -59,7 +59,8 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
   const routes = allRoutes(services).map((route) => whereThereIsRoom(route, services.disk));
   const audit = services.audit.trail;
   const controlPlaneRoutes = routesOf('control-plane', routes);
-  const controlPlane = createSurface({ routes: controlPlaneRoutes, authenticate, audit });
+  const onceOnly = config.EXTENSIONS.has('idempotency') ? services.onceOnly : undefined;
+  const controlPlane = createSurface({ routes: controlPlaneRoutes, authenticate, audit, onceOnly });
   const ready = async () => {
     await orAfter(READY_MS, db.rows(sql`select 1`), () => {
       throw new Error(`the database does not answer within ${READY_MS} ms`);
@@ -108,7 +109,7 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
       forward,
       onRefused: () => services.meters.refusedCredentials.inc({ credential: 'session', reason: 'auth_required' }),
     });
-    const publicSurface = createSurface({ routes: routesOf('public', routes), authenticate, audit });
+    const publicSurface = createSurface({ routes: routesOf('public', routes), authenticate, audit, onceOnly });
     const listener = await listen({
       port: config.PORT,
       log,

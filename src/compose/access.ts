@@ -3,6 +3,8 @@ import { createApiKeyService } from '../resources/api-keys/service.ts';
 import { createApiKeyStore } from '../resources/api-keys/store.ts';
 import { createAuditService } from '../resources/audit-log/service.ts';
 import { createAuditStore } from '../resources/audit-log/store.ts';
+import { createOnceOnly } from '../resources/idempotency-keys/service.ts';
+import { createIdempotencyKeyStore } from '../resources/idempotency-keys/store.ts';
 import { createMemberService } from '../resources/members/service.ts';
 import { createMemberStore } from '../resources/members/store.ts';
 import { meteredOtp } from '../resources/otp/metered.ts';
@@ -21,7 +23,7 @@ import type { Platform } from './platform.ts';
 
 export type Access = ReturnType<typeof composeAccess>;
 
-export function composeAccess({ config, log, db }: Runtime, { baseUrl, mailer, meters }: Platform) {
+export function composeAccess({ config, log, db }: Runtime, { baseUrl, mailer, meters, secretBox }: Platform) {
   const secret = config.SESSION_SECRET;
   const signInStore = createSignInStore(db);
   const stores = {
@@ -62,6 +64,7 @@ export function composeAccess({ config, log, db }: Runtime, { baseUrl, mailer, m
       members: stores.members,
       believedFrom: signInStore.believedFrom,
     }),
+    onceOnly: createOnceOnly({ store: createIdempotencyKeyStore(db), secretBox, log }),
     members: createMemberService({ store: stores.members }),
     otp: meteredOtp(codeChecks, meters),
     signIn: meteredSignIn(signIn, meters),

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { documents } from '../../src/openapi.ts';
 import { PROBLEMS, RUN_FAILURES } from '../../src/platform/core/problem.ts';
-import { handle } from '../../src/platform/http/endpoint.ts';
+import { handle, type Endpoint } from '../../src/platform/http/endpoint.ts';
 import { endpoints } from '../support/http/endpoints.ts';
 
 export const GENERATED = fileURLToPath(new URL('../../client/src/generated', import.meta.url));
@@ -67,11 +67,14 @@ const problems = (): string =>
     '',
   ].join('\n');
 
+const addressOf = ({ surface, method, path }: Endpoint): string =>
+  `${method.toUpperCase()} ${surface === 'public' ? '' : CONTROL_PLANE}${path}`;
+
 const idempotent = (): string =>
   [
     HEADER,
     '/** Endpoints that take an `Idempotency-Key`, as method and path. */',
-    `export const IDEMPOTENT_ENDPOINTS: readonly string[] = ${JSON.stringify([], null, 2)};`,
+    `export const IDEMPOTENT_ENDPOINTS: readonly string[] = ${JSON.stringify(endpoints.filter((each) => each.idempotent).map(addressOf), null, 2)};`,
     '',
   ].join('\n');
 

@@ -163,6 +163,10 @@ export const PROBLEMS = {
   "rotation_under_way": {
     "status": 409
   },
+  "idempotency_key_reused": {
+    "status": 409,
+    "detail": "idempotency_key_reused"
+  },
   "delivery_in_flight": {
     "status": 409,
     "detail": "delivery_in_flight"

@@ -2555,6 +2555,12 @@ export type AgentsListInvokableResponse = AgentsListInvokableResponses[keyof Age
 
 export type RunsDispatchData = {
     body: RunRequest;
+    headers?: {
+        /**
+         * Where the extension `idempotency` is on: a repeat with this key within 24 h is given the first answer again, with `Idempotency-Replayed: true`
+         */
+        'idempotency-key'?: string;
+    };
     path?: never;
     query?: never;
     url: '/v1/runs';
@@ -2581,6 +2587,10 @@ export type RunsDispatchErrors = {
      * `request_timeout`
      */
     408: Problem;
+    /**
+     * `idempotency_key_reused`
+     */
+    409: Problem;
     /**
      * `payload_too_large`
      */
@@ -2746,6 +2756,12 @@ export type TemplatesListStartableResponse = TemplatesListStartableResponses[key
 
 export type ProjectsStartData = {
     body: ProjectRequest;
+    headers?: {
+        /**
+         * Where the extension `idempotency` is on: a repeat with this key within 24 h is given the first answer again, with `Idempotency-Replayed: true`
+         */
+        'idempotency-key'?: string;
+    };
     path?: never;
     query?: never;
     url: '/v1/projects';
@@ -2769,9 +2785,17 @@ export type ProjectsStartErrors = {
      */
     408: Problem;
     /**
+     * `idempotency_key_reused`
+     */
+    409: Problem;
+    /**
      * `payload_too_large`
      */
     413: Problem;
+    /**
+     * `validation`
+     */
+    422: ValidationProblem;
     /**
      * `headers_too_large`
      */
@@ -3970,6 +3994,12 @@ export type BillingTopupData = {
          */
         return_path?: string;
     };
+    headers?: {
+        /**
+         * Where the extension `idempotency` is on: a repeat with this key within 24 h is given the first answer again, with `Idempotency-Replayed: true`
+         */
+        'idempotency-key'?: string;
+    };
     path?: never;
     query?: never;
     url: '/api/v1/cp/v1/billing/topup';
@@ -3993,9 +4023,17 @@ export type BillingTopupErrors = {
      */
     408: Problem;
     /**
+     * `idempotency_key_reused`
+     */
+    409: Problem;
+    /**
      * `payload_too_large`
      */
     413: Problem;
+    /**
+     * `validation`
+     */
+    422: ValidationProblem;
     /**
      * `headers_too_large`
      */
@@ -4976,6 +5014,12 @@ export type RunsListResponse = RunsListResponses[keyof RunsListResponses];
 
 export type RunsCreateData = {
     body: RunRequest;
+    headers?: {
+        /**
+         * Where the extension `idempotency` is on: a repeat with this key within 24 h is given the first answer again, with `Idempotency-Replayed: true`
+         */
+        'idempotency-key'?: string;
+    };
     path?: never;
     query?: never;
     url: '/api/v1/cp/v1/runs';
@@ -5002,6 +5046,10 @@ export type RunsCreateErrors = {
      * `request_timeout`
      */
     408: Problem;
+    /**
+     * `idempotency_key_reused`
+     */
+    409: Problem;
     /**
      * `payload_too_large`
      */
@@ -6679,6 +6727,12 @@ export type ProjectsListResponse = ProjectsListResponses[keyof ProjectsListRespo
 
 export type ProjectsCreateData = {
     body: NewProject;
+    headers?: {
+        /**
+         * Where the extension `idempotency` is on: a repeat with this key within 24 h is given the first answer again, with `Idempotency-Replayed: true`
+         */
+        'idempotency-key'?: string;
+    };
     path?: never;
     query?: never;
     url: '/api/v1/cp/v1/projects';
@@ -6702,9 +6756,17 @@ export type ProjectsCreateErrors = {
      */
     408: Problem;
     /**
+     * `idempotency_key_reused`
+     */
+    409: Problem;
+    /**
      * `payload_too_large`
      */
     413: Problem;
+    /**
+     * `validation`
+     */
+    422: ValidationProblem;
     /**
      * `headers_too_large`
      */
@@ -7837,6 +7899,12 @@ export type ProjectsRetrySubtaskResponse = ProjectsRetrySubtaskResponses[keyof P
 
 export type ProjectsResolveGateData = {
     body: GateRequest;
+    headers?: {
+        /**
+         * Where the extension `idempotency` is on: a repeat with this key within 24 h is given the first answer again, with `Idempotency-Replayed: true`
+         */
+        'idempotency-key'?: string;
+    };
     path: {
         project_id: string;
         subtask_id: string;
@@ -7867,13 +7935,17 @@ export type ProjectsResolveGateErrors = {
      */
     408: Problem;
     /**
-     * `project_ended`, `gate_not_waiting`
+     * `project_ended`, `gate_not_waiting`, `idempotency_key_reused`
      */
     409: Problem;
     /**
      * `payload_too_large`
      */
     413: Problem;
+    /**
+     * `validation`
+     */
+    422: ValidationProblem;
     /**
      * `headers_too_large`
      */
@@ -8124,6 +8196,12 @@ export type ProjectsStartEditSessionResponse = ProjectsStartEditSessionResponses
 
 export type ProjectsResolveEditPlanData = {
     body: EditPlanDecision;
+    headers?: {
+        /**
+         * Where the extension `idempotency` is on: a repeat with this key within 24 h is given the first answer again, with `Idempotency-Replayed: true`
+         */
+        'idempotency-key'?: string;
+    };
     path: {
         project_id: string;
         task_id: string;
@@ -8154,13 +8232,17 @@ export type ProjectsResolveEditPlanErrors = {
      */
     408: Problem;
     /**
-     * `project_ended`, `gate_not_waiting`
+     * `project_ended`, `gate_not_waiting`, `idempotency_key_reused`
      */
     409: Problem;
     /**
      * `payload_too_large`
      */
     413: Problem;
+    /**
+     * `validation`
+     */
+    422: ValidationProblem;
     /**
      * `headers_too_large`
      */

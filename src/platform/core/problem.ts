@@ -51,6 +51,7 @@ export const PROBLEMS = {
   slug_taken: { status: 409 },
   entry_not_active: { status: 409 },
   rotation_under_way: { status: 409 },
+  idempotency_key_reused: { status: 409, detail: 'idempotency_key_reused' },
   delivery_in_flight: { status: 409, detail: 'delivery_in_flight' },
   version_exists: { status: 409 },
   name_taken: { status: 409 },

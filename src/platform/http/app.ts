@@ -34,6 +34,7 @@ import {
   type Route,
 } from './endpoint.ts';
 import { createStreamSender, type StreamSender } from './stream.ts';
+import { REPLAYED_HEADER, repeatableRequest, type Claim, type OnceOnly } from './once-only.ts';
 import { inTraceOf } from './tracing.ts';
 import { filesOf, storableName, uploadProblem } from './uploads.ts';
 import { parseRequest } from './validate.ts';
@@ -47,14 +48,16 @@ export interface SurfaceOptions {
   routes: readonly Route[];
   authenticate: Authenticate;
   audit?: AuditTrail;
+  /** Where requests may be repeated. */
+  onceOnly?: OnceOnly | undefined;
 }
 
-export function createSurface({ routes, authenticate, audit }: SurfaceOptions): express.Router {
+export function createSurface({ routes, authenticate, audit, onceOnly }: SurfaceOptions): express.Router {
   const sendStream = createStreamSender();
   return routerOf(routes, (route) => [
     authenticated(route.endpoint, authenticate),
     ...bodyReader(route.endpoint),
-    answer(route, audit, sendStream),
+    answer(route, { audit, onceOnly, sendStream }),
   ]);
 }
 
@@ -122,7 +125,10 @@ function fileReader(maxBytes: number): RequestHandler {
 }
 
 const answer =
-  (route: Route, audit: AuditTrail | undefined, sendStream: StreamSender): RequestHandler =>
+  (
+    route: Route,
+    { audit, onceOnly, sendStream }: Pick<SurfaceOptions, 'audit' | 'onceOnly'> & { sendStream: StreamSender },
+  ): RequestHandler =>
   async (request, response) => {
     const { endpoint, handler } = route;
     const { params, query, body } = parseRequest(endpoint, {
@@ -150,9 +156,18 @@ const answer =
     };
     // Its bytes may have come for minutes.
     if (endpoint.upload) await admit();
-    const result = await inTraceOf(response, () =>
-      urgently(() => withAudit(audit, route, asked, () => handler(asked))),
-    );
+    const work = (claim?: Claim) =>
+      inTraceOf(response, () =>
+        urgently(() => withAudit(audit, route, asked, () => handler(claim ? { ...asked, claim } : asked))),
+      );
+    const repeatable = onceOnly && repeatableRequest(endpoint, request, asked);
+    if (repeatable) {
+      const kept = await onceOnly(repeatable, response, async (claim) => replyOf(endpoint, await work(claim)));
+      if (kept.isReplayed) response.set(REPLAYED_HEADER, 'true');
+      response.status(endpoint.status).type('json').send(kept.body);
+      return;
+    }
+    const result = await work();
     if (isStreamReply(endpoint.reply)) await sendStream(request, response, result as EventStream, admit);
     else await send(endpoint, response, result);
   };
@@ -180,11 +195,14 @@ async function send(endpoint: Endpoint, response: Response, result: unknown): Pr
     await pipeline(body, response);
     return;
   }
-  // A reply that breaks its own contract is our bug: it fails here, and fields nobody declared never leave.
-  const reply = endpoint.reply as z.ZodType;
-  const parsed = reply.safeParse(result);
-  if (!parsed.success) throw new Error(`${endpoint.id} breaks its contract: ${z.prettifyError(parsed.error)}`);
-  response.json(parsed.data);
+  response.json(replyOf(endpoint, result));
+}
+
+/** A reply that breaks its own contract is our bug: it fails here, and fields nobody declared never leave. */
+function replyOf({ id, reply }: Endpoint, result: unknown): unknown {
+  const parsed = (reply as z.ZodType).safeParse(result);
+  if (!parsed.success) throw new Error(`${id} breaks its contract: ${z.prettifyError(parsed.error)}`);
+  return parsed.data;
 }
 
 /** Whatever no route took. */

@@ -7,6 +7,7 @@ import type { z } from 'zod';
 import { Problem, type ProblemCode } from '../core/problem.ts';
 import type { Right, Standing } from '../core/rights.ts';
 import type { FileStore } from '../files/files.ts';
+import type { Claim } from './once-only.ts';
 
 /**
  * What a request must show before anything else of it is looked at.
@@ -127,6 +128,11 @@ export interface Endpoint<
   audited?: false;
   /** It is for a workspace that is archived too, though it is no GET: what is about its end, or begins it anew. */
   whileArchived?: true;
+  /**
+   * Where the extension is on, a request with an `Idempotency-Key` is answered once: the handler looks at `claim`, so that
+   * it makes nothing that an earlier try made. The reply is JSON.
+   */
+  idempotent?: true;
   /** Takes a code that the caller is mailed: the handler passes `confirmation` on to the OTP gate. */
   otp?: true;
   /** One file in the multipart field `file`. */
@@ -184,6 +190,8 @@ export interface EndpointRequest<Params = unknown, Query = unknown, Body = unkno
   query: Query;
   body: Body;
   confirmation: Confirmation;
+  /** Of a request with a key, where the endpoint declares `idempotent` and the extension is on. */
+  claim?: Claim | undefined;
   /** Of the request, by name in any case. For what proxies in front of the service say; never for who is calling. */
   header: (name: string) => string | undefined;
   /** Set where the endpoint declares `rawBody`. */

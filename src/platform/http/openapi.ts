@@ -26,6 +26,8 @@ import {
   type Endpoint,
 } from './endpoint.ts';
 
+import { KEY_HEADER, MAX_KEY_LENGTH } from './once-only.ts';
+
 export interface OpenApiOptions {
   title: string;
   description: string;
@@ -101,7 +103,7 @@ const operation = (endpoint: Endpoint): ZodOpenApiOperationObject => ({
   requestParams: {
     ...(endpoint.params && { path: endpoint.params as ZodObjectInput }),
     ...(endpoint.query && { query: endpoint.query as ZodObjectInput }),
-    ...(endpoint.otp && { header: OtpHeaders }),
+    ...headersOf(endpoint),
   },
   ...requestBody(endpoint),
   responses: { [endpoint.status]: successReply(endpoint), ...problemReplies(endpoint) },
@@ -129,6 +131,22 @@ const OtpHeaders = z.object({
   [OTP_CODE_HEADER]: z.string().optional().describe('The six digits that were mailed'),
 });
 
+const KeyHeader = z.object({
+  [KEY_HEADER]: z
+    .string()
+    .min(1)
+    .max(MAX_KEY_LENGTH)
+    .optional()
+    .describe(
+      'Where the extension `idempotency` is on: a repeat with this key within 24 h is given the first answer again, with `Idempotency-Replayed: true`',
+    ),
+});
+
+function headersOf({ otp, idempotent }: Endpoint): { header?: ZodObjectInput } {
+  if (!otp && !idempotent) return {};
+  return { header: z.object({ ...(otp && OtpHeaders.shape), ...(idempotent && KeyHeader.shape) }) };
+}
+
 const FilePart = z.object({ file: z.file() });
 
 function successReply({ reply, summary }: Endpoint): ZodOpenApiResponseObject {
@@ -151,10 +169,12 @@ function successReply({ reply, summary }: Endpoint): ZodOpenApiResponseObject {
 
 /** Everything that can go wrong with this endpoint: its own problems, and those that its shape and surface bring. */
 function problemsOf(endpoint: Endpoint) {
-  const { surface, method, credential, params, query, body, upload, uploads, otp, badInput, problems = [] } = endpoint;
+  const { surface, method, credential, params, query, body, upload, uploads, otp, idempotent, badInput } = endpoint;
+  const { problems = [] } = endpoint;
   const codes: ProblemCode[] = [...SECURITY[credential].problems, ...problems];
   if (isForOpen(endpoint)) codes.push('workspace_archived');
   if (otp) codes.push('otp_required', 'otp_locked', 'otp_mail_limit', 'mail_failed');
+  if (idempotent) codes.push('idempotency_key_reused', 'validation');
   if (params || query || body) codes.push(badInput === 400 ? 'bad_request' : 'validation');
   // An address whose percent-encoding is broken fails before validation.
   if (params) codes.push('bad_request');

@@ -218,6 +218,7 @@ export const topup = endpoint({
   id: 'billing.topup',
   method: 'post',
   path: '/v1/billing/topup',
+  idempotent: true,
   summary: 'Buy credit',
   description: 'Gives the address of a payment page. The credit lands when the provider says that it was paid.',
   body: NewTopup,

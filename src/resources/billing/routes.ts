@@ -23,7 +23,9 @@ export const billingRoutes = ({ billing }: { billing: BillingService }): readonl
   ),
   handle(getWallet, ({ caller, query }) => billing.wallet(caller, query)),
   handle(getTopupOptions, async () => billing.options()),
-  handle(topup, ({ caller, body, header }) => billing.topup(caller, body, body.currency ?? billing.currencyAt(header))),
+  handle(topup, ({ caller, body, header, claim }) =>
+    billing.topup(caller, body, body.currency ?? billing.currencyAt(header), claim),
+  ),
   handle(getAddons, ({ caller }) => billing.addons(caller)),
   handle(setModelRouter, ({ caller, body }) => billing.setModelRouter(caller, body)),
   handle(receiveWebhook, ({ rawBody, header }) =>

@@ -12,10 +12,10 @@ interface Services {
 }
 
 export const projectRoutes = ({ projects, projectCommands }: Services): readonly Route[] => [
-  handle(contract.startProject, ({ caller, body }) => projects.startByKey(caller, body)),
+  handle(contract.startProject, ({ caller, body, claim }) => projects.startByKey(caller, body, claim)),
   handle(contract.getProjectStatus, ({ caller, params }) => projects.status(caller, params.project_id)),
 
-  handle(contract.createProject, ({ caller, body }) => projects.create(caller, body)),
+  handle(contract.createProject, ({ caller, body, claim }) => projects.create(caller, body, claim)),
   handle(contract.updateProject, ({ caller, params, body }) => projects.update(caller, params.project_id, body)),
   handle(reads.listProjects, ({ caller, query }) => projects.list(caller, query)),
   handle(reads.getProject, ({ caller, params }) => projects.get(caller, params.project_id)),
@@ -44,11 +44,15 @@ export const projectRoutes = ({ projects, projectCommands }: Services): readonly
   handle(commands.retrySubtask, ({ caller, params, query }) =>
     projectCommands.retrySubtask(caller, params, query.addendum_brief),
   ),
-  handle(commands.resolveGate, ({ caller, params, body }) => projectCommands.resolveGate(caller, params, body)),
+  handle(commands.resolveGate, ({ caller, params, body, claim }) =>
+    projectCommands.resolveGate(caller, params, body, claim),
+  ),
   handle(commands.retriggerPhase, ({ caller, params, body }) => projectCommands.retrigger(caller, params, body)),
   handle(commands.revertArtifact, ({ caller, params, body }) => projectCommands.revertArtifact(caller, params, body)),
   handle(commands.startEditSession, ({ caller, params, body }) =>
     projectCommands.startEditSession(caller, params.project_id, body),
   ),
-  handle(commands.resolveEditPlan, ({ caller, params, body }) => projectCommands.resolveEditPlan(caller, params, body)),
+  handle(commands.resolveEditPlan, ({ caller, params, body, claim }) =>
+    projectCommands.resolveEditPlan(caller, params, body, claim),
+  ),
 ];

@@ -4,6 +4,7 @@ import { findValueProblem } from '../../platform/core/schema-checks.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { found } from '../../platform/db/client.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
+import type { Claim } from '../../platform/http/once-only.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
 import { withinDeadline } from '../../platform/temporal/problems.ts';
 import { createLostStarts } from '../../platform/temporal/starting.ts';
@@ -111,8 +112,10 @@ export const createProjectService = (deps: ProjectServiceDependencies) => {
   }
 
   /** Accept, then start. What cannot be started is withdrawn, so that a 502 has changed nothing. */
-  async function accept(caller: Caller, body: ProjectRequest, authMode: NewProject['authMode']) {
-    const id = await store.createProject(await plan(caller, body, authMode));
+  async function accept(caller: Caller, body: ProjectRequest, authMode: NewProject['authMode'], claim?: Claim) {
+    const made = claim?.made ? await store.findProject(caller.customerId, claim.made) : undefined;
+    if (made) return made;
+    const id = await store.createProject(await plan(caller, body, authMode), claim);
     const planned = await findProject(caller, id);
     try {
       await withinDeadline(temporal, () => starter.start(id));
@@ -135,10 +138,10 @@ export const createProjectService = (deps: ProjectServiceDependencies) => {
       log,
     }),
 
-    create: (caller: Caller, body: ProjectRequest) => accept(caller, body, 'session'),
+    create: (caller: Caller, body: ProjectRequest, claim?: Claim) => accept(caller, body, 'session', claim),
 
-    async startByKey(caller: Caller, body: ProjectRequest) {
-      const { id, status } = await accept(caller, body, 'api_key');
+    async startByKey(caller: Caller, body: ProjectRequest, claim?: Claim) {
+      const { id, status } = await accept(caller, body, 'api_key', claim);
       return { project_id: id, status };
     },
 

@@ -1,6 +1,7 @@
 /** Deletes what is older than the settings say, in small steps: each is a short transaction of its own. */
 import type { Config } from '../../platform/core/config.ts';
 import type { Log } from '../../platform/core/log.ts';
+import { KEPT_MS } from '../idempotency-keys/store.ts';
 import { STATEMENTS, type RetainedKind, type RetentionStore } from './store.ts';
 
 type Settings = Pick<
@@ -30,6 +31,7 @@ export const createRetention = ({ store, settings, log }: RetentionDependencies)
     deliveries: settings.RETENTION_DELIVERIES,
     otp: settings.RETENTION_OTP,
     audit: settings.RETENTION_AUDIT,
+    idempotency_keys: KEPT_MS,
   };
   const kinds = (Object.keys(keptMs) as RetainedKind[]).filter((kind) => keptMs[kind] > 0);
 

@@ -14,7 +14,7 @@ import type { Database } from '../../platform/db/client.ts';
 export type RetentionStore = ReturnType<typeof createRetentionStore>;
 
 /** Of which things; each has a setting that says how long they are kept. */
-export type RetainedKind = 'run_details' | 'events' | 'deliveries' | 'otp' | 'audit';
+export type RetainedKind = 'run_details' | 'events' | 'deliveries' | 'otp' | 'audit' | 'idempotency_keys';
 
 type Statement = (before: Date, limit: number) => SQL;
 
@@ -118,6 +118,15 @@ export const STATEMENTS: Readonly<Record<RetainedKind, readonly Statement[]>> = 
     (before, limit) => counting(expired('otp_challenges', before, limit, uncounted)),
     (before, limit) => counting(expired('login_challenges', before, limit, uncounted)),
     (before, limit) => counting(expired('ended_sessions', before, limit)),
+  ],
+  idempotency_keys: [
+    (before, limit) =>
+      counting(
+        deleting(
+          'idempotency_keys',
+          sql`select d.ctid from idempotency_keys d where d.created_at < ${time(before)} order by d.created_at limit ${limit}`,
+        ),
+      ),
   ],
   audit: [
     (before, limit) =>

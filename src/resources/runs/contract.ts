@@ -121,6 +121,7 @@ export const dispatchRun = endpoint({
   path: '/v1/runs',
   credential: 'api-key',
   audited: false,
+  idempotent: true,
   summary: 'Dispatch an agent run',
   description:
     'Answers as soon as the run is recorded; the agent works out of band. Retrying the call makes a second run.',
@@ -150,6 +151,7 @@ export const createRun = endpoint({
   path: '/v1/runs',
   credential: 'session',
   audited: false,
+  idempotent: true,
   summary: 'Dispatch an agent run',
   body: RunRequest,
   status: 201,

@@ -4,9 +4,9 @@ import * as contract from './contract.ts';
 import type { RunService } from './service.ts';
 
 export const runRoutes = ({ runs }: { runs: RunService }): readonly Route[] => [
-  handle(contract.dispatchRun, ({ caller, body }) => runs.create(caller, body)),
+  handle(contract.dispatchRun, ({ caller, body, claim }) => runs.create(caller, body, claim)),
   handle(contract.getRun, ({ caller, params }) => runs.detail(caller, params.run_id)),
-  handle(contract.createRun, ({ caller, body }) => runs.create(caller, body)),
+  handle(contract.createRun, ({ caller, body, claim }) => runs.create(caller, body, claim)),
   handle(contract.listRuns, ({ caller, query: { since_hours, ...query } }) =>
     runs.list(caller, { ...query, sinceHours: since_hours }),
   ),

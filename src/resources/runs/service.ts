@@ -8,6 +8,7 @@ import { priorityOf } from '../../platform/core/priority.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { found } from '../../platform/db/client.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
+import type { Claim } from '../../platform/http/once-only.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
 import { isWorkflowGone, orAfter, withinDeadline } from '../../platform/temporal/problems.ts';
 import { searchAttributes } from '../../platform/temporal/search-attributes.ts';
@@ -143,7 +144,9 @@ export const createRunService = (deps: RunServiceDependencies) => {
     startAgain: (run: StartableRun & { turnCount: number }): Promise<void> =>
       startFrom(run, { turn: Math.max(run.turnCount, 1) }, 'ALLOW_DUPLICATE'),
 
-    async create(caller: Caller, body: RunRequest) {
+    async create(caller: Caller, body: RunRequest, claim?: Claim) {
+      const made = claim?.made ? await store.findRun(caller.customerId, claim.made) : undefined;
+      if (made) return { run_id: made.id, status: 'queued' as const };
       const agent = body.agent ?? null;
       if (agent !== null && !(await agentExists(caller.customerId, agent)))
         throw new Problem('not_found', `unknown agent: ${agent}`);
@@ -156,6 +159,7 @@ export const createRunService = (deps: RunServiceDependencies) => {
         conversation: conversationOf(body.thread_id, body.channel_id),
         override: body.override ?? null,
         costBudgetUsd: body.override?.cost_budget_usd,
+        claim,
       });
     },
 

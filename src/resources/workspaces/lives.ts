@@ -72,6 +72,7 @@ export const FATES: Readonly<Record<string, Fate>> = {
   // Whoever was a member may make it again, and an archive's keys are said to be revoked.
   api_keys: { goes: 'made again' },
   otp_challenges: { goes: 'made again' },
+  idempotency_keys: { goes: 'made again' },
   otp_locks: { goes: 'made again' },
   workspace_members: { goes: 'made again' },
   former_members: { goes: 'made again' },

@@ -262,6 +262,9 @@ describe('many rows', () => {
     await rows(
       sql`insert into webhook_events (customer_id, event_key, body) select 'kept', 'k' || n, '{}' from generate_series(1, ${MANY}) n`,
     );
+    await rows(sql`insert into idempotency_keys (customer_id, endpoint, key_hash, request_hash, token, owner, lease_until, created_at)
+      select 'kept', 'e', 'k' || n, 'r', gen_random_uuid(), gen_random_uuid(), now(), now() - n * interval '1 second'
+      from generate_series(1, ${MANY}) n`);
     await rows(sql`insert into delivery_slots (host, n) select 'host' || n, 1 from generate_series(1, ${MANY}) n`);
     const project = `many-${run}`;
     await rows(sql`insert into projects (id, customer_id, title, workflow_slug, workflow_version, status, brief, auth_mode,

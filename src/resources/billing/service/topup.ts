@@ -7,6 +7,7 @@ import { hmacSha256, safeEqual, secretsIn } from '../../../platform/core/crypto.
 import { newUuid } from '../../../platform/core/ids.ts';
 import { Problem } from '../../../platform/core/problem.ts';
 import type { Caller } from '../../../platform/http/endpoint.ts';
+import type { Claim } from '../../../platform/http/once-only.ts';
 import type { NewTopup } from '../contract.ts';
 import { CURRENCIES, TOPUP, USD_MICROS, type Currency } from '../model.ts';
 import type { Billing } from '../provider.ts';
@@ -38,7 +39,12 @@ export const createTopup = ({ billing, fx, returnBase, secret, store }: TopupOpt
   }),
 
   /** @throws Problem invalid_amount, bad_request, billing_provider_failed */
-  async topup({ customerId }: Caller, { amount_usd_cents: cents, return_path: path }: NewTopup, currency: Currency) {
+  async topup(
+    { customerId }: Caller,
+    { amount_usd_cents: cents, return_path: path }: NewTopup,
+    currency: Currency,
+    claim?: Claim,
+  ) {
     if (!Number.isInteger(cents) || cents < TOPUP.min_usd_cents || cents > TOPUP.max_usd_cents) {
       throw new Problem('invalid_amount');
     }
@@ -62,7 +68,8 @@ export const createTopup = ({ billing, fx, returnBase, secret, store }: TopupOpt
       metadata: toMetadata(bought, secret),
       successUrl: backTo('done'),
       cancelUrl: backTo('cancelled'),
-      attempt: newUuid(),
+      // The provider knows a repeat by it, and answers with the session that it made.
+      attempt: claim?.token ?? newUuid(),
     });
     await store.addTopup({ ...bought, sessionId });
     return {

@@ -21,6 +21,7 @@ import { newUuid } from '../../../platform/core/ids.ts';
 import { Problem } from '../../../platform/core/problem.ts';
 import { found } from '../../../platform/db/client.ts';
 import type { Caller } from '../../../platform/http/endpoint.ts';
+import type { Claim } from '../../../platform/http/once-only.ts';
 import type { Temporal } from '../../../platform/temporal/client.ts';
 import {
   isUpdateLost,
@@ -123,9 +124,13 @@ export const createProjectCommands = ({ temporal, store, starter }: ProjectComma
 
   /**
    * An id of its own for each request: a repeated one would be told the first answer, where it must hear a 409. The same
-   * for each attempt at it: one that was lost may have been recorded, and is then told what it came to.
+   * for each attempt at it: one that was lost may have been recorded, and is then told what it came to. So is a request
+   * that is told apart by a key: the record knows its token.
    */
-  const prepare = <Args>(args: Args) => ({ args: [args] as [Args], updateId: newUuid() });
+  const prepare = <Args>(args: Args, claim?: Claim) => ({
+    args: [args] as [Args],
+    updateId: claim?.token ?? newUuid(),
+  });
 
   /**
    * Answers when the update is through.
@@ -139,10 +144,11 @@ export const createProjectCommands = ({ temporal, store, starter }: ProjectComma
     args: Args,
     texts?: CommandTexts,
     check: () => Promise<void> = async () => {},
+    claim?: Claim,
   ): Promise<Result> => {
-    const prepared = prepare(args);
+    const prepared = prepare(args, claim);
     let isTextKept = texts === undefined;
-    let isChecked = false;
+    let isChecked = claim?.isRepeated ?? false;
     const attempt = async (isClosed: boolean) => {
       // Not again: an attempt that was lost may have been what made it too late.
       if (!isChecked) await check();
@@ -219,7 +225,7 @@ export const createProjectCommands = ({ temporal, store, starter }: ProjectComma
       return attempt ?? found(await store.findSubtask(caller.customerId, address.project_id, id));
     },
 
-    async resolveGate(caller: Caller, address: SubtaskAddress, body: GateRequest) {
+    async resolveGate(caller: Caller, address: SubtaskAddress, body: GateRequest, claim?: Claim) {
       const decision = known(DECISIONS, body.decision);
       const { id, gate_kind } = await openSubtask(caller.customerId, address);
       if (gate_kind !== 'human') throw new Problem('gate_not_waiting', 'not a human gate');
@@ -231,6 +237,7 @@ export const createProjectCommands = ({ temporal, store, starter }: ProjectComma
         { ...answer, actor: actorOf(caller), gateKind: 'human' },
         { comment },
         () => checkWaiting(caller.customerId, address),
+        claim,
       );
       return found(await store.findSubtask(caller.customerId, address.project_id, id));
     },
@@ -272,7 +279,12 @@ export const createProjectCommands = ({ temporal, store, starter }: ProjectComma
       return send(projectId, editSessionUpdate, { actor: actorOf(caller), cascade: cascade_mode }, { instruction });
     },
 
-    async resolveEditPlan(caller: Caller, { project_id: projectId, task_id }: TaskAddress, body: PlanRequest) {
+    async resolveEditPlan(
+      caller: Caller,
+      { project_id: projectId, task_id }: TaskAddress,
+      body: PlanRequest,
+      claim?: Claim,
+    ) {
       const decision = known(PLAN_DECISIONS, body.decision);
       const revisedPlan = (body.revised_plan ?? null) as EditPlan | null;
       if ((decision === 'edit_plan') !== (revisedPlan !== null)) {
@@ -287,6 +299,8 @@ export const createProjectCommands = ({ temporal, store, starter }: ProjectComma
         resolvePlanUpdate,
         { actor: actorOf(caller), taskId: task.id, decision, decidedBy: deciderOf(caller) },
         { comment: body.comment, revisedPlan },
+        undefined,
+        claim,
       );
       return found(await store.findTask(caller.customerId, projectId, task.id));
     },

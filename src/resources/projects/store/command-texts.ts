@@ -12,7 +12,8 @@ interface CommandRef {
 export async function keepCommandTexts(db: Database, ref: CommandRef, texts: CommandTexts): Promise<void> {
   await db.rows(sql`
     insert into project_commands (project_id, command_id, args)
-    values (${ref.projectId}, ${ref.commandId}, ${JSON.stringify(texts)}::jsonb)`);
+    values (${ref.projectId}, ${ref.commandId}, ${JSON.stringify(texts)}::jsonb)
+    on conflict (project_id, command_id) do nothing`);
 }
 
 export async function readCommandTexts(db: Database, ref: CommandRef): Promise<CommandTexts> {

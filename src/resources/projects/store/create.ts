@@ -5,6 +5,8 @@ import { newUuid } from '../../../platform/core/ids.ts';
 import { Problem } from '../../../platform/core/problem.ts';
 import { found, type Database } from '../../../platform/db/client.ts';
 import { openStatus } from '../../workspaces/store/caps.ts';
+import type { Claim } from '../../../platform/http/once-only.ts';
+import { ClaimLostError, holdingClaim } from '../../idempotency-keys/store.ts';
 import {
   artifactStep,
   DEFAULT_MAX_ATTEMPTS,
@@ -49,16 +51,17 @@ export function projectIdOf(name: string): string {
  * @returns the project's id
  * @throws Problem not_found, workspace_archived
  */
-export async function createProject(db: Database, project: NewProject): Promise<string> {
+export async function createProject(db: Database, project: NewProject, claim?: Claim): Promise<string> {
   for (let tries = 1; ; tries++) {
     const id = projectIdOf(project.isTitled ? project.title : project.workflowSlug);
-    if (await db.transaction(() => insertProject(db, id, project))) return id;
+    if (await db.transaction(() => insertProject(db, id, project, claim))) return id;
     if (tries === MAX_TRIES) throw new Error('found no free project id');
   }
 }
 
 /** @returns false when the id is taken */
-async function insertProject(db: Database, id: string, project: NewProject): Promise<boolean> {
+async function insertProject(db: Database, id: string, project: NewProject, claim?: Claim): Promise<boolean> {
+  if (claim && (await db.rows(holdingClaim(claim, id))).length === 0) throw new ClaimLostError();
   const { customerId, title, isTitled, workflowSlug, workflowVersion, brief, params, authMode, costBudgetUsd } =
     project;
   const [workspace] = await db.rows<{ status: string }>(

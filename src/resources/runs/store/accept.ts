@@ -2,6 +2,8 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { Problem } from '../../../platform/core/problem.ts';
 import type { Database } from '../../../platform/db/client.ts';
+import type { Claim } from '../../../platform/http/once-only.ts';
+import { ClaimLostError, holdingClaim } from '../../idempotency-keys/store.ts';
 import { capOf, PLANS, type Plan } from '../../workspaces/model.ts';
 import type { StepOfRun } from '../model.ts';
 import { planLimitExceeded } from '../../workspaces/store/caps.ts';
@@ -21,6 +23,8 @@ export interface NewRun {
   jobN?: number | undefined;
   /** A limit of its own, US dollars. */
   costBudgetUsd?: string | undefined;
+  /** Of the request that asks for it, where that may be repeated. */
+  claim?: Claim | undefined;
   /** Set on a run that a tool call of another run spawned. */
   parent?: { runId: string; callId: string; depth: number; budgetIds: string[]; attemptId: string | null };
 }
@@ -28,17 +32,27 @@ export interface NewRun {
 const CAPS = JSON.stringify(Object.fromEntries(PLANS.map((plan) => [plan, capOf(plan, 'runs_per_day')])));
 const NOTHING = sql``;
 
-/** @throws Problem plan_limit_exceeded, workspace_archived, not_found */
+interface Outcome {
+  plan: Plan;
+  status: string;
+  cap: number | null;
+  /** The request is still the one to do it. */
+  held: boolean;
+  accepted: boolean;
+}
+
+/** @throws Problem plan_limit_exceeded, workspace_archived, not_found; ClaimLostError */
 export async function acceptRun(db: Database, run: NewRun): Promise<void> {
   const ownBudget = run.costBudgetUsd === undefined ? null : `run:${run.id}`;
   const budgetIds = [...(run.parent?.budgetIds ?? []), ...(ownBudget ? [ownBudget] : [])];
-  const [outcome] = await db.rows<{ plan: Plan; status: string; cap: number | null; accepted: boolean }>(sql`
-    with workspace as (
-      select plan_in_force as plan, ${openStatus} as status, (${CAPS}::jsonb ->> plan_in_force::text)::int as cap
+  const [outcome] = await db.rows<Outcome>(sql`
+    with ${run.claim ? sql`held as (${holdingClaim(run.claim, run.id)}), ` : NOTHING}workspace as (
+      select plan_in_force as plan, ${openStatus} as status, (${CAPS}::jsonb ->> plan_in_force::text)::int as cap,
+        ${run.claim ? sql`exists (select 1 from held)` : sql`true`} as held
       from workspaces where customer_id = ${run.customerId}
     ), counted as (
       insert into usage_counters as u (customer_id, resource, day, used)
-      select ${run.customerId}, 'runs_per_day', ${TODAY}, 1 from workspace where cap is not null and status <> 'archived'
+      select ${run.customerId}, 'runs_per_day', ${TODAY}, 1 from workspace where cap is not null and status <> 'archived' and held
       on conflict (customer_id, resource, day) do update set used = u.used + 1
         where u.used < (select cap from workspace)
       returning used
@@ -50,15 +64,16 @@ export async function acceptRun(db: Database, run: NewRun): Promise<void> {
         ${run.conversation}, ${run.override === null ? null : JSON.stringify(run.override)}::jsonb, 1,
         ${sql.param(budgetIds)}::text[], ${run.parent?.attemptId ?? null}::uuid, ${run.jobN ?? null}::int
       from workspace ${run.conversation ? sql`, place` : NOTHING}
-      where status <> 'archived' and (cap is null or exists (select 1 from counted))
+      where status <> 'archived' and held and (cap is null or exists (select 1 from counted))
       returning id, customer_id
     ), received as (
       insert into run_events (run_id, customer_id, key, event_type, status, payload)
       select id, customer_id, 'received', 'run_received', 'queued', ${JSON.stringify({ prompt_length: run.prompt.length })}::jsonb from run
     )${ownBudget ? limitedTo(ownBudget, run) : NOTHING}
-    select plan, status, cap, exists (select 1 from run) as accepted from workspace`);
+    select plan, status, cap, held, exists (select 1 from run) as accepted from workspace`);
   if (!outcome) throw new Problem('not_found');
   if (outcome.accepted) return;
+  if (!outcome.held) throw new ClaimLostError();
   if (outcome.status === 'archived') throw new Problem('workspace_archived');
   throw planLimitExceeded(outcome.plan, 'runs_per_day', outcome.cap!, outcome.cap!);
 }
