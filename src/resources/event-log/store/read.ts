@@ -28,6 +28,9 @@ export interface LogRow extends Place {
   data: Record<string, unknown>;
 }
 
+/** Beside the horizon, where nothing is below it. */
+type NoRow = { [Column in keyof LogRow]: null };
+
 export interface LogPage {
   /** In order. */
   rows: LogRow[];
@@ -109,14 +112,14 @@ export const createEventLogStore = (db: Database) => {
     const horizon = until
       ? sql`select ${until.tx}::bigint as tx, ${until.seq}::bigint as seq`
       : sql`select event_horizon() as tx, 0::bigint as seq`;
-    const read = await db.rows<Omit<LogRow, 'kind'> & { kind: EventKind | null; horizon: number }>(sql`
+    const read = await db.rows<{ horizon: number } & (LogRow | NoRow)>(sql`
       with horizon as materialized (${horizon})
       select horizon.tx::float8 as horizon, event.kind, event.topic, event."runId", event."projectId", event.data,
         event."customerId", event.ts, event.tx::float8 as tx, event.seq::float8 as seq
       from horizon left join lateral (
         select * from (${sql.join(parts, sql` union all `)}) part order by tx, seq limit ${limit}) event on true
       order by event.tx, event.seq`);
-    const rows = read.flatMap(({ horizon: _, ...row }) => (row.kind === null ? [] : [row as LogRow]));
+    const rows = read.flatMap(({ horizon: _, ...row }) => (row.kind === null ? [] : [row]));
     const last = rows.at(-1);
     return {
       rows,
