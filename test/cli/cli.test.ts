@@ -1,6 +1,6 @@
 /** The command line without a service: parsing, messages, exit codes, and what doctor says of a broken machine. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import type { CheckResult } from '../../src/cli/doctor.ts';
 import { executionUrl, formatUsd, sumUsd } from '../../src/cli/timeline.ts';
 import { readSession } from '../../src/platform/http/auth.ts';
 import { runCli } from '../embedded/service-process.ts';
+import { portOf } from '../support/processes/listening.ts';
 
 let dataDir: string;
 beforeAll(async () => {
@@ -58,7 +59,7 @@ test('prints a session cookie', async () => {
 test('doctor names what is broken', async () => {
   const taken = createServer().listen(0);
   await once(taken, 'listening');
-  const port = String((taken.address() as AddressInfo).port);
+  const port = String(portOf(taken));
   const file = join(dataDir, 'a-file');
   await writeFile(file, '');
   const { code, stdout } = await run(['doctor', '--json'], {

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { expect, test } from '@jest/globals';
 import { embeddedPort, requireFreePorts, wantedPorts } from '../../src/embedded/ports.ts';
 import { checkSettings } from '../../src/embedded/settings.ts';
 import { loadConfig } from '../../src/platform/core/config.ts';
 import { supervise, type EmbeddedServer } from '../../src/embedded/supervise.ts';
+import { portOf } from '../support/processes/listening.ts';
 
 // Guards: nothing has to be set, and every bad setting is named at once with what it expects.
 test('needs no setting and names each bad one', () => {
@@ -33,7 +34,7 @@ const S = 'a secret of sixteen characters';
 test('names the setting of a busy port', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
-  const { port } = taken.address() as AddressInfo;
+  const port = portOf(taken);
   const env = { PORT: '0', CONTROL_PLANE_PORT: String(port) };
   await expect(requireFreePorts(wantedPorts(checkSettings(env), env))).rejects.toThrow(
     `CONTROL_PLANE_PORT: port ${port} is in use; set CONTROL_PLANE_PORT to another`,

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createLog } from '../../src/platform/core/log.ts';
 import { createMcpPool, type McpPool, type WorkspaceMcpServer } from '../../src/platform/mcp/pool.ts';
 import { createMcpTools } from '../../src/resources/tools/mcp.ts';
@@ -16,6 +15,7 @@ import { answer, callTools, startOpenAiServer, type OpenAiServer } from '../supp
 import { confirmed } from '../support/service/otp.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
 import { ANSWER_SETTINGS } from '../support/service/answer-limits.ts';
+import { portOf } from '../support/processes/listening.ts';
 
 let everything: HttpServer;
 let service: TestService;
@@ -236,7 +236,7 @@ test('a workspace reaches no server inside', async () => {
   const away = createServer((_request, response) => response.writeHead(307, { location: inside.url }).end());
   away.listen(0, '127.0.0.1');
   await once(away, 'listening');
-  const address = `127.0.0.1:${(away.address() as AddressInfo).port}`;
+  const address = `127.0.0.1:${portOf(away)}`;
   const { tools } = toolsOver({ acme: [{ name: 'away', url: `http://${address}/` }] }, { allowlist: [address] });
   expect(await tools.find('acme', ['mcp.away.secrets'])).toMatchObject([
     { unavailable: expect.stringMatching(/307$/) },

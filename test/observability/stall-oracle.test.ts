@@ -2,12 +2,12 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createLog } from '../../src/platform/core/log.ts';
 import { createMeters } from '../../src/platform/observability/meters.ts';
 import { watchStalls } from '../../src/platform/observability/stalls.ts';
 import { compute, standIdle } from '../support/faults/hold.ts';
 import { findStalls, suspectsDuring, watchLoopsAt, watchOwnLoop } from '../support/observability/stall-oracle.ts';
+import { portOf } from '../support/processes/listening.ts';
 
 let loop: ReturnType<typeof watchOwnLoop>;
 beforeEach(() => void (loop = watchOwnLoop()));
@@ -48,7 +48,7 @@ test('finds it in the metrics of another process', async () => {
   const stalls = watchStalls({ meters, log: createLog({ level: 'silent', pretty: false }) });
   const server = createServer(async (_request, response) => response.end(await meters.registry.metrics()));
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${portOf(server)}`;
   const probe = watchLoopsAt(() => [url, 'http://127.0.0.1:1']);
   expect(await findStalls(probe, [quick, slow], doAll)).toEqual([{ work: slow, ms: expect.any(Number) }]);
   stalls.stop();

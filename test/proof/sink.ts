@@ -5,8 +5,9 @@
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { portOf } from '../support/processes/listening.ts';
 
 export interface SinkRequest {
   kind: 'put' | 'post' | 'hook';
@@ -63,7 +64,7 @@ export async function startSink(): Promise<Sink> {
     }
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const hostAndPort = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const hostAndPort = `127.0.0.1:${portOf(server)}`;
   return Object.assign(sink, {
     url: `http://${hostAndPort}`,
     hostAndPort,

@@ -13,8 +13,8 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
-import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
+import { portOf } from '../support/processes/listening.ts';
 
 export interface TemporalWire {
   /** host:port; for the process. */
@@ -57,7 +57,7 @@ export async function startTemporalWire(target: string): Promise<TemporalWire> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const wire: TemporalWire = {
-    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    address: `127.0.0.1:${portOf(server)}`,
     carriedOut: undefined,
     async close() {
       for (const session of open) session.destroy();

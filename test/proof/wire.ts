@@ -4,7 +4,8 @@
  * behind is what no test in the process itself could make. Or it is only the answer that is lost: the wire is cut there.
  */
 import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { portOf } from '../support/processes/listening.ts';
 
 export interface Trap {
   statement: RegExp;
@@ -46,7 +47,7 @@ export async function startWire(target: string): Promise<Wire> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const wire: Wire = {
-    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    address: `127.0.0.1:${portOf(server)}`,
     trap: undefined,
     written: undefined,
     async close() {

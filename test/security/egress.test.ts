@@ -5,12 +5,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { integrations } from '../../src/resources/integrations/catalogue.ts';
 import { INSIDE } from '../support/security/inside-addresses.ts';
 import { eventsOf, tool, type EventRow } from '../support/fixtures/runs.ts';
 import { startTestService, type Tenant, type TestService } from '../support/service/service.ts';
 import { tried } from '../support/runner/sizes.ts';
+import { portOf } from '../support/processes/listening.ts';
 
 let inside: Server;
 let partner: Server;
@@ -21,7 +21,7 @@ let tenant: Tenant;
 
 async function listening(server: Server): Promise<number> {
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  return (server.address() as AddressInfo).port;
+  return portOf(server);
 }
 
 beforeAll(async () => {
@@ -44,7 +44,7 @@ afterAll(async () => {
   for (const server of [inside, partner]) await new Promise((closed) => server.close(closed));
 });
 
-const addressOf = (server: Server) => `127.0.0.1:${(server.address() as AddressInfo).port}`;
+const addressOf = (server: Server) => `127.0.0.1:${portOf(server)}`;
 const fetchedBy = async (args: object): Promise<string> => {
   const { output } = await tenant.run({
     agent: 'researcher',

@@ -1,8 +1,8 @@
 /** A receiver of webhooks that answers and counts; it keeps nothing of them. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { portOf } from '../../support/processes/listening.ts';
 
 export interface Receiver {
   url: string;
@@ -23,7 +23,7 @@ export async function startReceiver(): Promise<Receiver> {
     response.writeHead(200).end();
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const hostAndPort = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const hostAndPort = `127.0.0.1:${portOf(server)}`;
   return {
     url: `http://${hostAndPort}/hook`,
     hostAndPort,

@@ -1,11 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo, LookupFunction } from 'node:net';
+import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { createEgress, ForbiddenAddressError, type Egress } from '../../../src/platform/egress/egress.ts';
 import { INSIDE } from '../../support/security/inside-addresses.ts';
 import { sized, tried } from '../../support/runner/sizes.ts';
 import { ANSWER_LIMITS } from '../../support/service/answer-limits.ts';
+import { portOf } from '../../support/processes/listening.ts';
 
 const opened: Server[] = [];
 const egresses: Egress[] = [];
@@ -14,7 +15,7 @@ const listen = async (answer: RequestListener): Promise<number> => {
   const server = createServer(answer);
   opened.push(server);
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  return (server.address() as AddressInfo).port;
+  return portOf(server);
 };
 
 const egressTo = (allowlist: string[] = [], lookup?: LookupFunction): Egress => {

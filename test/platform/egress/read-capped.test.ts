@@ -1,16 +1,16 @@
 import { expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { createEgress } from '../../../src/platform/egress/egress.ts';
 import { readCapped } from '../../../src/platform/egress/read-capped.ts';
 import { ANSWER_LIMITS } from '../../support/service/answer-limits.ts';
+import { portOf } from '../../support/processes/listening.ts';
 
 const fetchFrom = async <T>(answer: RequestListener, use: (response: Response) => Promise<T>): Promise<T> => {
   const server = createServer(answer);
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  const { port } = server.address() as AddressInfo;
+  const port = portOf(server);
   const egress = createEgress({ allowlist: [`127.0.0.1:${port}`], allowHttp: true, limits: ANSWER_LIMITS });
   try {
     return await use(await egress.fetch(`http://127.0.0.1:${port}/`));

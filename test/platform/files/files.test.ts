@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { createFileStore, FileNotFoundError, type FileStore } from '../../../src/platform/files/files.ts';
+import { portOf } from '../../support/processes/listening.ts';
 
 const settings = { FILES_S3_REGION: 'us-east-1' };
 
@@ -53,7 +53,7 @@ const stores: Record<string, () => FileStore> = {
       ...settings,
       DATA_DIR: join(folder, 'unused'),
       FILES_S3_BUCKET: 'bucket',
-      FILES_S3_ENDPOINT: `http://127.0.0.1:${(storage.address() as AddressInfo).port}`,
+      FILES_S3_ENDPOINT: `http://127.0.0.1:${portOf(storage)}`,
       FILES_S3_ACCESS_KEY_ID: 'id',
       FILES_S3_SECRET_ACCESS_KEY: 'secret',
     }),

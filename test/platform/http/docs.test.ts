@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import express from 'express';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { docsRouter } from '../../../src/platform/http/docs.ts';
+import { portOf } from '../../support/processes/listening.ts';
 
 const built = { public: 0, controlPlane: 0 };
 const documents = {
@@ -16,7 +16,7 @@ let base: string;
 beforeAll(async () => {
   server = createServer(express().use(docsRouter({ documents }))).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  base = `http://127.0.0.1:${portOf(server)}`;
 });
 afterAll(async () => {
   server.closeAllConnections();

@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import express, { type RequestHandler } from 'express';
 import { createServer, request, type IncomingMessage, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { pino } from 'pino';
 import { errorHandler, notFound } from '../../../src/platform/http/app.ts';
 import { signSession, type SessionClaims } from '../../../src/platform/http/auth.ts';
 import type { Endpoint } from '../../../src/platform/http/endpoint.ts';
 import { createBrowserProxy, forwardTo, type ProxyOptions } from '../../../src/platform/http/proxy.ts';
+import { portOf } from '../../support/processes/listening.ts';
 
 export const SESSION_SECRET = 'secret of the sessions';
 
@@ -38,7 +38,7 @@ export async function listen(handler: RequestListener): Promise<{ server: Server
   const server = createServer(handler).listen(0, '127.0.0.1');
   servers.push(server);
   await new Promise((resolve) => server.once('listening', resolve));
-  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  return { server, url: `http://127.0.0.1:${portOf(server)}` };
 }
 
 export const close = (server: Server) => {

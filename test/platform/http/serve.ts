@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import express, { type Request } from 'express';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { NO_STANDING } from '../../../src/platform/core/rights.ts';
 import { Problem } from '../../../src/platform/core/problem.ts';
 import { createSurface, errorHandler, notFound } from '../../../src/platform/http/app.ts';
 import type { Caller, Route } from '../../../src/platform/http/endpoint.ts';
+import { portOf } from '../../support/processes/listening.ts';
 
 export const KEY = 'Bearer good';
 const caller: Caller = { workspaceId: 'acc_a', customerId: 'a', actor: 'test', standing: NO_STANDING };
@@ -51,7 +51,7 @@ export function serve(routes: readonly Route[]) {
     const app = express().use(createSurface({ routes, authenticate }), notFound, errorHandler(log));
     served.server = createServer(app).listen(0, '127.0.0.1');
     await new Promise((resolve) => served.server.once('listening', resolve));
-    served.base = `http://127.0.0.1:${(served.server.address() as AddressInfo).port}`;
+    served.base = `http://127.0.0.1:${portOf(served.server)}`;
   });
   beforeEach(() => {
     served.lines.length = 0;

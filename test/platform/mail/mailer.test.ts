@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { createLog } from '../../../src/platform/core/log.ts';
 import { createMailer } from '../../../src/platform/mail/mailer.ts';
 import { MAIL_PASSWORD, MAIL_USER, startMailServer, type MailServer } from '../../support/fakes/smtp-server.ts';
+import { portOf } from '../../support/processes/listening.ts';
 
 const MAIL_FROM = 'The Service <service@example.com>';
 const MAIL = {
@@ -121,7 +122,7 @@ describe('with one', () => {
     const sockets: Socket[] = [];
     const mute = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1');
     await once(mute, 'listening');
-    const failure = await failureOf(`smtp://127.0.0.1:${(mute.address() as AddressInfo).port}?greetingTimeout=50`);
+    const failure = await failureOf(`smtp://127.0.0.1:${portOf(mute)}?greetingTimeout=50`);
     expect(failure).toMatchObject({ code: 'mail_failed' });
     sockets.forEach((socket) => socket.destroy());
     mute.close();

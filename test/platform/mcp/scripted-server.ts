@@ -6,7 +6,7 @@ import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprot
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { portOf } from '../../support/processes/listening.ts';
 
 type Listed = Record<string, unknown>;
 
@@ -80,7 +80,7 @@ export async function startScriptedServer(
   });
   http.listen(0, '127.0.0.1');
   await once(http, 'listening');
-  const address = `127.0.0.1:${(http.address() as AddressInfo).port}`;
+  const address = `127.0.0.1:${portOf(http)}`;
 
   const scripted: ScriptedServer = {
     url: `http://${address}/mcp`,

@@ -4,7 +4,7 @@ import { expect, jest, test } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { createCommandSandbox } from '../../../src/platform/sandbox/command.ts';
 import { SandboxError } from '../../../src/platform/sandbox/sandbox-error.ts';
 import { createSlots } from '../../../src/platform/sandbox/slots.ts';
@@ -13,6 +13,7 @@ import { bubblewrapProgram } from '../../support/programs/bubblewrap.ts';
 import { isMissing } from '../../support/programs/missing.ts';
 import { eventually } from '../../support/service/service.ts';
 import { sized, tried } from '../../support/runner/sizes.ts';
+import { portOf } from '../../support/processes/listening.ts';
 
 jest.setTimeout(180_000);
 
@@ -101,7 +102,7 @@ inBubblewrap('reaches no address', async () => {
   let connections = 0;
   const server = createServer(() => connections++);
   await once(server.listen(0, '0.0.0.0'), 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = portOf(server);
   const addresses = [`127.0.0.1/${port}`, `::1/${port}`, '169.254.169.254/80', '10.0.0.1/443', '1.1.1.1/443'];
   const tries = addresses.map((address) => `(exec 3<>/dev/tcp/${address}) 2>/dev/null && echo reached ${address}`);
   expect((await bash(`${tries.join('\n')}\necho tried; ls /sys/class/net`)).stdout).toBe('tried\n');

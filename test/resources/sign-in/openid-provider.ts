@@ -1,8 +1,8 @@
 /** A certified OpenID provider, and a browser without a screen that goes through its forms. */
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
+import { portOf } from '../../support/processes/listening.ts';
 
 const CLIENT = { OIDC_CLIENT_ID: 'the-service', OIDC_CLIENT_SECRET: 'a-secret-of-the-service-at-the-provider' };
 
@@ -25,7 +25,7 @@ export async function startOpenIdProvider() {
   const server = createServer((request, response) => answer(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const issuer = `http://localhost:${(server.address() as AddressInfo).port}`;
+  const issuer = `http://localhost:${portOf(server)}`;
   return {
     settings: { OIDC_ISSUER: issuer, ...CLIENT },
     open({ redirectUri, people, claimsInToken }: OpenIdOptions) {

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { readHistories } from '../../support/temporal/histories.ts';
 import { agentStep, makeTemplate, phaseSpec, startProject, untilProject } from '../../support/fixtures/projects.ts';
@@ -15,6 +14,7 @@ import {
   type Tenant,
   type TestService,
 } from '../../support/service/service.ts';
+import { portOf } from '../../support/processes/listening.ts';
 
 let service: TestService;
 let tenant: Tenant;
@@ -30,7 +30,7 @@ beforeAll(async () => {
     answer(response);
   });
   await once(receiver.listen(0, '127.0.0.1'), 'listening');
-  const host = `127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+  const host = `127.0.0.1:${portOf(receiver)}`;
   url = `http://${host}/hook`;
   service = await startTestService({ env: { EGRESS_ALLOWLIST: host } });
   tenant = await service.tenant('acc_acme');
@@ -139,7 +139,7 @@ test('reaches nothing inside', async () => {
   let touched = 0;
   const inside = createServer((_, response) => response.end('inside')).on('connection', () => (touched += 1));
   await once(inside.listen(0, '127.0.0.1'), 'listening');
-  const { port } = inside.address() as AddressInfo;
+  const port = portOf(inside);
   answer = (response) => response.writeHead(307, { location: `http://127.0.0.1:${port}/` }).end();
   for (const address of [`http://127.0.0.1:${port}/`, `http://[::ffff:7f00:1]:${port}/{name}`, url]) {
     await make('hook', 'webhook', { url: address });

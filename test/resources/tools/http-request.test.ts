@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Egress } from '../../../src/platform/egress/egress.ts';
 import { httpRequest } from '../../../src/resources/tools/builtin/http-request.ts';
 import { effectOf, ToolError, type ToolContext } from '../../../src/resources/tools/model.ts';
 import { createToolContext } from './tool-context.ts';
+import { portOf } from '../../support/processes/listening.ts';
 
 let server: Server;
 let base: string;
@@ -39,7 +39,7 @@ beforeAll(async () => {
     }
   });
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const host = `127.0.0.1:${portOf(server)}`;
   base = `http://${host}`;
   ({ context, egress } = createToolContext({ allowlist: [host] }));
 });
@@ -124,7 +124,7 @@ test.each([
 test('explains what cannot work', async () => {
   const closed = createServer();
   await new Promise<void>((ready) => closed.listen(0, '127.0.0.1', ready));
-  const host = `127.0.0.1:${(closed.address() as AddressInfo).port}`;
+  const host = `127.0.0.1:${portOf(closed)}`;
   await new Promise((done) => closed.close(done));
   const other = createToolContext({ allowlist: [host] });
   await expect(call({ method: 'POST', url: `http://${host}/` }, other.context)).rejects.toThrow(

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
 import type { Egress } from '../../../src/platform/egress/egress.ts';
@@ -12,6 +11,7 @@ import { ToolError, type CustomTool, type ToolContext } from '../../../src/resou
 import { INSIDE } from '../../support/security/inside-addresses.ts';
 import { tried } from '../../support/runner/sizes.ts';
 import { createToolContext } from './tool-context.ts';
+import { portOf } from '../../support/processes/listening.ts';
 
 interface Received {
   method: string | undefined;
@@ -30,9 +30,9 @@ let egress: Egress;
 let answer: (response: ServerResponse, request: Received) => unknown;
 const seen: Received[] = [];
 
-const portOf = async (of: Server) => {
+const listen = async (of: Server) => {
   await once(of.listen(0, '127.0.0.1'), 'listening');
-  return (of.address() as AddressInfo).port;
+  return portOf(of);
 };
 
 beforeAll(async () => {
@@ -48,8 +48,8 @@ beforeAll(async () => {
   });
   inside = createServer((_, response) => response.end('inside'));
   inside.on('connection', () => (touched += 1));
-  host = `127.0.0.1:${await portOf(server)}`;
-  insidePort = await portOf(inside);
+  host = `127.0.0.1:${await listen(server)}`;
+  insidePort = await listen(inside);
   ({ context, egress } = createToolContext({ allowlist: [host] }));
 });
 beforeEach(() => {
@@ -154,7 +154,7 @@ describe('where it may send', () => {
     expect(await call({ method: 'GET' })).toEqual({ status: 200, body: 'there' });
 
     const other = createServer((request, response) => response.end(JSON.stringify(request.headers)));
-    const otherHost = `127.0.0.1:${await portOf(other)}`;
+    const otherHost = `127.0.0.1:${await listen(other)}`;
     answer = (response) => response.writeHead(302, { location: `http://${otherHost}/` }).end();
     const wider = createToolContext({ allowlist: [host, otherHost] });
     const { body } = (await call({ method: 'GET', headers: { 'X-Key': 'k-1' } }, {}, {}, wider.context)) as {
@@ -360,7 +360,7 @@ describe('what goes wrong', () => {
   // Guards: a receiver that is not there is told, without the rest of the address.
   test('tells that nobody is there', async () => {
     const closed = createServer();
-    const gone = `127.0.0.1:${await portOf(closed)}`;
+    const gone = `127.0.0.1:${await listen(closed)}`;
     await new Promise((done) => closed.close(done));
     const other = createToolContext({ allowlist: [gone] });
     await expect(call({ url: `http://${gone}/canary` }, {}, {}, other.context)).rejects.toThrow(

@@ -1,7 +1,7 @@
 /** An external provisioner that speaks the protocol of docs/operate/provisioner.md over real HTTP, and does as it is told. */
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { portOf } from '../../support/processes/listening.ts';
 
 interface AskedOfProvisioner {
   method: string;
@@ -77,7 +77,7 @@ export async function startExternalProvisioner({ slowness = 1 } = {}): Promise<E
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${portOf(server)}`;
   return {
     url,
     asked,

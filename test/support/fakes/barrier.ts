@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { portOf } from '../processes/listening.ts';
 
 export interface Barrier {
   /** Address at which `of` requests of this name wait for each other; without a number they wait for `open`. */
@@ -33,7 +33,7 @@ export async function startBarrier(): Promise<Barrier> {
     if (waiting.length >= Number(searchParams.get('of') ?? Infinity)) open(name);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const hostAndPort = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const hostAndPort = `127.0.0.1:${portOf(server)}`;
   return {
     url: (name, of) => `http://${hostAndPort}/${name}${of === undefined ? '' : `?of=${of}`}`,
     hostAndPort,

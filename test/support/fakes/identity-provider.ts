@@ -2,8 +2,8 @@
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWTPayload } from 'jose';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Tenant } from '../service/service.ts';
+import { portOf } from '../processes/listening.ts';
 
 export const ISSUER = 'https://identity.example';
 export const AUDIENCE = 'agent-orchestration-service';
@@ -40,7 +40,7 @@ export async function startIdentityProvider() {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = portOf(server);
   const jwksUrl = `http://127.0.0.1:${port}/jwks.json`;
 
   return {

@@ -3,8 +3,8 @@
  * request takes the next scripted reply; one that was not scripted is answered 500, so a test notices a call too many.
  */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
+import { portOf } from '../processes/listening.ts';
 
 export interface ChatRequest {
   headers: IncomingHttpHeaders;
@@ -179,7 +179,7 @@ export async function startOpenAiServer(): Promise<OpenAiServer> {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = portOf(server);
 
   return {
     baseUrl: `http://127.0.0.1:${port}/v1`,

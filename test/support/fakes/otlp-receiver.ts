@@ -1,7 +1,7 @@
 /** What traces are sent to: takes OTLP over HTTP as protobuf, and reads of it what tests ask for. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { portOf } from '../processes/listening.ts';
 
 export interface ReceivedSpan {
   traceId: string;
@@ -36,7 +36,7 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${portOf(server)}`,
     spans,
     bytes: () => Buffer.concat(bodies),
     async close() {

@@ -1,8 +1,8 @@
 /** A real HTTP server in the place of a third party's API, with a script of how it answers. */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { portOf } from '../processes/listening.ts';
 
 interface ProviderRequest {
   method: string;
@@ -38,7 +38,7 @@ export async function startProviderServer(): Promise<ProviderServer> {
     response.end(JSON.stringify(answer.body ?? {}));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const hostAndPort = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const hostAndPort = `127.0.0.1:${portOf(server)}`;
   return {
     url: `http://${hostAndPort}`,
     hostAndPort,

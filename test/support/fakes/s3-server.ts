@@ -6,10 +6,10 @@ import { createHash, createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import S3rver from 's3rver';
+import { portOf } from '../processes/listening.ts';
 
 export const S3_KEY = { access_key_id: 'S3RVER', secret_access_key: 'S3RVER' };
 
@@ -41,7 +41,7 @@ export async function startS3Server(bucket: string): Promise<S3Server> {
     else answer(request, response);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const hostAndPort = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const hostAndPort = `127.0.0.1:${portOf(server)}`;
   return {
     url: `http://${hostAndPort}`,
     hostAndPort,

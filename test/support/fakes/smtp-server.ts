@@ -1,8 +1,8 @@
 /** A mail server that speaks SMTP, with login and STARTTLS, and keeps what it is sent. */
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+import { portOf } from '../processes/listening.ts';
 
 interface ReceivedMail {
   from: string;
@@ -46,7 +46,7 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
   server.listen(0, '127.0.0.1');
   await listening;
   return {
-    port: (server.server.address() as AddressInfo).port,
+    port: portOf(server.server),
     mails,
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };

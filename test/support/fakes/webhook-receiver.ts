@@ -1,8 +1,8 @@
 /** A real HTTP server in the place of a customer's, with a script of how it answers. */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { portOf } from '../processes/listening.ts';
 
 /** A status; an answer with a body; no answer at all; a 200 whose body never ends; or a connection that breaks. */
 export type Reaction = number | { status: number; body: string } | 'timeout' | 'stall' | 'reset';
@@ -52,7 +52,7 @@ export async function startWebhookReceiver(script: Script = () => 200): Promise<
     react(await script(webhook), request, response);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const hostAndPort = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const hostAndPort = `127.0.0.1:${portOf(server)}`;
   return {
     url: `http://${hostAndPort}/hook`,
     hostAndPort,

@@ -1,6 +1,7 @@
 /** A wire between two parts that a test can cut: refuse connections, or let them hang. */
 import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { portOf } from '../processes/listening.ts';
 
 export interface TcpProxy {
   /** host:port */
@@ -36,7 +37,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     await once(server, 'listening');
   };
   await listen(0);
-  const { port: own } = server.address() as AddressInfo;
+  const own = portOf(server);
 
   const stop = async () => {
     for (const socket of open) socket.destroy();

@@ -2,8 +2,8 @@
 import { createProxyServer } from 'httpxy';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
+import { portOf } from './listening.ts';
 
 /** A request as it came, to be sent again. */
 export interface PassedRequest {
@@ -54,7 +54,7 @@ export async function startCountingGateway(targets: readonly string[]): Promise<
   server.keepAliveTimeout = 60_000;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = portOf(server);
   return {
     url: `http://127.0.0.1:${port}`,
     answered,

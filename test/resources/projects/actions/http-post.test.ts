@@ -1,6 +1,5 @@
 /** The one action that reaches out, against a real server and through the guarded way out. */
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { createEgress, type Egress } from '../../../../src/platform/egress/egress.ts';
 import { ActionError } from '../../../../src/resources/projects/builtin/action.ts';
@@ -9,6 +8,7 @@ import { INSIDE } from '../../../support/security/inside-addresses.ts';
 import { tried } from '../../../support/runner/sizes.ts';
 import { runAction } from './context.ts';
 import { ANSWER_LIMITS } from '../../../support/service/answer-limits.ts';
+import { portOf } from '../../../support/processes/listening.ts';
 
 let server: Server;
 let inside: Server;
@@ -28,11 +28,11 @@ beforeAll(async () => {
     else response.writeHead(request.url === '/hook' ? 201 : 500).end('thanks\0');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = portOf(server);
   origin = `http://127.0.0.1:${port}`;
   inside = createServer((_, response) => response.end()).on('connection', () => (touched += 1));
   await new Promise<void>((resolve) => inside.listen(0, '127.0.0.1', resolve));
-  insidePort = (inside.address() as AddressInfo).port;
+  insidePort = portOf(inside);
   egress = createEgress({ allowlist: [`127.0.0.1:${port}`], allowHttp: true, limits: ANSWER_LIMITS });
 });
 afterAll(async () => {
