@@ -103,6 +103,13 @@ module.exports = {
       to: { path: '^test/' },
     },
     {
+      name: 'console-is-apart',
+      comment: 'The console is built and served as files: the service knows nothing of what is in them.',
+      severity: 'error',
+      from: { path: '^(src|workflows|activities)/' },
+      to: { path: '^console/' },
+    },
+    {
       name: 'schema-checks-off-the-loop',
       comment:
         'A large schema takes seconds: `schema-checks.ts` sends it to a thread. (A spec is checked in one as a whole.)',

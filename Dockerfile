@@ -1,5 +1,5 @@
 # One image for the API, the worker and the migrations: the command says which. It runs TypeScript as it is, so there
-# is no compile step; only the workflow bundle is built, which lets a worker start without bundling.
+# is no compile step; only the workflow bundle is built, which lets a worker start without bundling, and the console.
 
 FROM node:24.21.0-bookworm-slim AS dependencies
 WORKDIR /app
@@ -12,6 +12,13 @@ COPY src src
 COPY workflows workflows
 COPY activities activities
 RUN npm run build
+
+FROM node:24.21.0-bookworm-slim AS console
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts
+COPY console console
+RUN node console/build.mjs
 
 FROM node:24.21.0-bookworm-slim
 # The native Temporal client reads the system's certificates, which the slim image has not.
@@ -31,6 +38,7 @@ COPY src src
 COPY workflows workflows
 COPY activities activities
 COPY --from=build /app/dist dist
+COPY --from=console /app/.cache/console .cache/console
 USER node
 VOLUME /data
 EXPOSE 8080 8081

@@ -46,7 +46,7 @@ export default tseslint.config(
   },
   ...tseslint.configs.recommended,
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {
       '@typescript-eslint/no-floating-promises': 'error',
@@ -76,7 +76,7 @@ export default tseslint.config(
   {
     // Texts of tenants, models and the world reach any pattern, and one that takes more than linear time on one of them
     // stops the whole process. Two judges: the first reasons about each pattern, the second also attacks it.
-    files: ['{src,activities,workflows,bin,client}/**/*.{ts,mjs,cjs}'],
+    files: ['{src,activities,workflows,bin,client,console}/**/*.{ts,tsx,mjs,cjs}'],
     plugins: { regexp, redos },
     rules: {
       'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
@@ -99,6 +99,19 @@ export default tseslint.config(
     files: ['src/cli/**', 'src/cli.ts'],
     ignores: ['src/cli/output.ts'],
     rules: { 'no-restricted-syntax': ['error', spreadLiteral, dynamicPattern, ...decisionsOnRoles, ...ownPrinting] },
+  },
+  {
+    files: ['console/src/**/*.{ts,tsx}'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        dynamicPattern,
+        {
+          selector: 'JSXAttribute[name.name="dangerouslySetInnerHTML"]',
+          message: 'texts of agents and tenants are data: nothing of them becomes HTML of ours',
+        },
+      ],
+    },
   },
   {
     files: ['src/platform/core/rights.ts'],

@@ -6,6 +6,7 @@ import { countingRefusals, createAuthenticate } from './platform/http/auth.ts';
 import { codecRouter } from './platform/http/codec.ts';
 import type { Route } from './platform/http/endpoint.ts';
 import { recordRequests } from './platform/http/metrics.ts';
+import { consoleRouter } from './platform/http/console.ts';
 import { docsRouter } from './platform/http/docs.ts';
 import { createBrowserProxy, forwardTo } from './platform/http/proxy.ts';
 import { tellExtensions } from './platform/http/extensions.ts';
@@ -126,6 +127,7 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
           log,
           identityKeysUrl: config.IDENTITY_JWKS_URL,
         }),
+        consoleRouter({ environmentName: config.ENVIRONMENT_NAME }),
         docsRouter({ documents: documents(routes, config) }),
         publicSurface,
       ],

@@ -50,8 +50,9 @@ function stopOnSignal(starting: Promise<Embedded>): void {
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
 }
 
-function announce({ credentials, log, timings }: Embedded): void {
+function announce({ credentials, log, timings, newConsoleLink }: Embedded): void {
   const { base_url, control_plane_url, temporal_ui_url, api_key } = credentials;
+  const consoleUrl = base_url && `${base_url}/console`;
   const docs = base_url && `${base_url}/docs`;
   const curl =
     base_url &&
@@ -64,6 +65,8 @@ function announce({ credentials, log, timings }: Embedded): void {
       {
         event: 'ready',
         base_url,
+        // Without the link that signs in: a log is kept, and read by more people than a terminal.
+        console: consoleUrl,
         docs,
         control_plane_url,
         temporal_ui_url,
@@ -81,6 +84,8 @@ function announce({ credentials, log, timings }: Embedded): void {
   print(
     `\n${paint('green', '●')} ${paint('bold', 'Agent Orchestration Service')} is ready (${(readyMs / 1_000).toFixed(1)} s)\n`,
   );
+  line('Console', newConsoleLink() ?? consoleUrl);
+  if (consoleUrl) print(paint('gray', '                  signs you in, once; later: ' + consoleUrl));
   line('API', base_url);
   line('Reference', docs);
   line('Control plane', control_plane_url);

@@ -13,6 +13,7 @@ import { createOtpStore } from '../resources/otp/store.ts';
 import { createCodes } from '../resources/sign-in/codes.ts';
 import { meteredCodes, meteredSignIn } from '../resources/sign-in/metered.ts';
 import { createIdentityCaller } from '../resources/sign-in/identity.ts';
+import { createLocalLinks } from '../resources/sign-in/local-links.ts';
 import { createOidc } from '../resources/sign-in/oidc.ts';
 import { createSignIn } from '../resources/sign-in/service.ts';
 import { createSessions } from '../resources/sign-in/sessions.ts';
@@ -50,6 +51,7 @@ export function composeAccess({ config, log, db }: Runtime, { baseUrl, mailer, m
   const signIn = createSignIn({
     codes: meteredCodes(codes, meters),
     oidc: createOidc(config),
+    localLinks: createLocalLinks(),
     sessions: createSessions({ store: signInStore, secret, ttlMs: config.SESSION_TTL }),
     members: stores.members,
     secret,

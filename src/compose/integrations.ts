@@ -6,6 +6,7 @@ import { createCredentials } from '../resources/integrations/credentials.ts';
 import { createHealthChecks } from '../resources/integrations/health.ts';
 import { createIntegrationService } from '../resources/integrations/service.ts';
 import { createIntegrationStore } from '../resources/integrations/store.ts';
+import { createSessionService } from '../resources/session/service.ts';
 import type { Runtime } from '../runtime.ts';
 import type { Access } from './access.ts';
 import type { Platform } from './platform.ts';
@@ -20,7 +21,14 @@ export function composeIntegrations(
   const addresses = createBaseAddresses(config);
   const store = createIntegrationStore(db);
   const routerKeys = createRouterKeyStore(db);
+  const credentials = createCredentials({
+    store,
+    secretBox,
+    addresses,
+    managedRouter: routerCredential({ routerKeys, secretBox, url: config.MODEL_ROUTER_URL }),
+  });
   return {
+    session: createSessionService({ config, temporal, modelCredentials: credentials.modelCredentials }),
     routerKeys,
     integrations: createIntegrationService({
       store,
@@ -32,12 +40,7 @@ export function composeIntegrations(
       settings: config,
       log,
     }),
-    ...createCredentials({
-      store,
-      secretBox,
-      addresses,
-      managedRouter: routerCredential({ routerKeys, secretBox, url: config.MODEL_ROUTER_URL }),
-    }),
+    ...credentials,
     ...createHealthChecks({ store, secretBox, addresses, egress, settings: config, log }),
   };
 }

@@ -12,6 +12,7 @@ import { createRunArtifactStore } from '../resources/run-artifacts/store.ts';
 import { createLostRuns } from '../resources/runs/lost.ts';
 import { meteredRuns } from '../resources/runs/metered.ts';
 import { createRunService } from '../resources/runs/service.ts';
+import { createRunViews } from '../resources/runs/views/service.ts';
 import { createRunStore } from '../resources/runs/store/index.ts';
 import type { AfterRun } from '../resources/runs/store/turns.ts';
 import type { Runtime } from '../runtime.ts';
@@ -43,6 +44,7 @@ export function composeRuns(
     contextReports: createContextReports({ models, toolDeclarations: declaredTools({ agents, tools }) }),
   });
   return {
+    runViews: createRunViews({ store, detailTtlMs: config.RUN_DETAIL_TTL }),
     stores: { runs: store },
     runs,
     agents: createAgentService({

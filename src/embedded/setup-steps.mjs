@@ -170,12 +170,13 @@ async function compiled(folder) {
 
 // --- workflow bundle
 
+const under = (folder) =>
+  readdirSync(inRoot(folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
+
 /** All that can be reached from the workflows: the import rules allow no more. */
 function bundleHash() {
-  const under = (folder) =>
-    readdirSync(inRoot(folder), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
   return hashFiles([
     ...under('workflows'),
     ...under('src').filter((file) => file.endsWith('/model.ts')),
@@ -194,5 +195,22 @@ export const bundle = {
     const hash = bundleHash();
     await execute(PINNED_NODE, [inRoot('src/build-bundle.ts')], { cwd: ROOT });
     writeWhole(BUNDLE_STAMP, hash);
+  },
+};
+
+// --- console
+
+const CONSOLE = join(CACHE, 'console');
+const CONSOLE_STAMP = join(CACHE, 'console.stamp');
+const consoleHash = () => hashFiles([...under('console'), LOCK_FILE]);
+
+export const consoleFiles = {
+  name: 'console',
+  title: 'Building the console',
+  isCurrent: () => existsSync(join(CONSOLE, 'index.html')) && readText(CONSOLE_STAMP) === consoleHash(),
+  async make() {
+    const hash = consoleHash();
+    await execute(PINNED_NODE, [inRoot('console/build.mjs'), CONSOLE], { cwd: ROOT });
+    writeWhole(CONSOLE_STAMP, hash);
   },
 };

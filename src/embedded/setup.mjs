@@ -13,7 +13,7 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { createProgress, SetupError, stopChildren, withLock } from './setup-tools.mjs';
 import { quickStart } from './quick-start.mjs';
-import { BIN, bundle, CACHE, checkMachine, packages, PINNED_NODE, temporalCli } from './setup-steps.mjs';
+import { BIN, bundle, CACHE, checkMachine, consoleFiles, packages, PINNED_NODE, temporalCli } from './setup-steps.mjs';
 
 const [first, ...rest] = process.argv.slice(2);
 
@@ -21,7 +21,9 @@ try {
   checkMachine();
   if (first === '--check') {
     console.log(
-      JSON.stringify([packages, temporalCli, bundle].map(({ name, isCurrent }) => ({ name, current: isCurrent() }))),
+      JSON.stringify(
+        [packages, temporalCli, bundle, consoleFiles].map(({ name, isCurrent }) => ({ name, current: isCurrent() })),
+      ),
     );
   } else {
     await setUp();
@@ -37,7 +39,7 @@ try {
 }
 
 async function setUp() {
-  const steps = [packages, temporalCli, bundle];
+  const steps = [packages, temporalCli, bundle, consoleFiles];
   if (steps.every((step) => step.isCurrent())) return;
 
   const interrupted = (signal) => {
@@ -52,7 +54,7 @@ async function setUp() {
   };
   await withLock(join(CACHE, 'setup.lock'), progress, () =>
     // The server can take minutes to compile and needs no package, so it does not wait for them.
-    Promise.all([make(temporalCli), make(packages).then(() => make(bundle))]),
+    Promise.all([make(temporalCli), make(packages).then(() => Promise.all([make(bundle), make(consoleFiles)]))]),
   );
   process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
 }

@@ -26,6 +26,8 @@ export interface Embedded {
   credentials: Credentials;
   /** Milliseconds each part took; parts overlap. */
   timings: Record<string, number>;
+  /** Address that signs the owner in and opens the console, once; null where this process does not serve it. */
+  newConsoleLink(): string | null;
   stop(): Promise<void>;
 }
 
@@ -121,7 +123,15 @@ export async function startEmbedded(env: NodeJS.ProcessEnv, options: EmbeddedOpt
       operator_token: secrets.OPERATOR_TOKEN,
     };
     await writeCredentials(dataDir, credentials);
-    return { config: runtime.config, log: runtime.log, credentials, timings, stop };
+    return {
+      config: runtime.config,
+      log: runtime.log,
+      credentials,
+      timings,
+      newConsoleLink: () =>
+        api.gatewayUrl ? `${api.gatewayUrl}/login/local?token=${services.signIn.localLinks.issue(LOCAL_OWNER)}` : null,
+      stop,
+    };
   } catch (error) {
     const isFull = isStorageFull(error) || (await freeBytes(dataDir).catch(() => Infinity)) < NOTHING_FREE;
     await stop();

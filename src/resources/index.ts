@@ -22,6 +22,7 @@ import { projectRoutes } from './projects/routes.ts';
 import { runArtifactRoutes } from './run-artifacts/routes.ts';
 import { runRoutes } from './runs/routes.ts';
 import { jobRoutes } from './scheduled-jobs/routes.ts';
+import { sessionRoutes } from './session/routes.ts';
 import { skillRoutes } from './skills/routes.ts';
 import { systemRoutes } from './system/routes.ts';
 import { templateRoutes } from './templates/routes.ts';
@@ -31,6 +32,7 @@ import { webhookRoutes } from './webhook-subscriptions/routes.ts';
 import { workspaceRoutes } from './workspaces/routes.ts';
 
 export const allRoutes = (services: Services): readonly Route[] => [
+  ...sessionRoutes(services),
   ...workspaceRoutes(services),
   ...apiKeyRoutes(services),
   ...billingRoutes(services),

@@ -32,6 +32,11 @@ export const settings = z.object({
     .default('all')
     .describe('Which listeners this process opens'),
   BASE_URL: url.optional().describe('Public address of the gateway, where it differs from http://localhost:PORT'),
+  ENVIRONMENT_NAME: z
+    .string()
+    .max(40, 'expects at most 40 characters')
+    .default('')
+    .describe('Name of this deployment in the title and header of the console, such as staging'),
   METRICS_PORT: z.coerce
     .number('expects a whole number from 0 to 65535')
     .int()

@@ -55,6 +55,7 @@ const RIGHTS = {
 } as const satisfies Record<string, Grant>;
 
 export type Right = keyof typeof RIGHTS;
+export const RIGHT_NAMES = Object.keys(RIGHTS) as [Right, ...Right[]];
 const grants: Readonly<Record<Right, Grant>> = RIGHTS;
 
 declare const opaque: unique symbol;
@@ -90,6 +91,9 @@ export function can({ standing: of }: Someone, right: Right): boolean {
   if (hasOperatorToken && operatorToken) return true;
   return role !== undefined && roles.includes(role) && (isOperating || !operating) && (isStamped || !stamped);
 }
+
+/** All that it has: for a page to show no button that would be refused. */
+export const rightsOf = (someone: Someone): Right[] => RIGHT_NAMES.filter((right) => can(someone, right));
 
 /** @throws Problem the refusal of the right */
 export function demand(someone: Someone, right: Right): void {

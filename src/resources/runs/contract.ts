@@ -4,8 +4,8 @@ import { endpoint } from '../../platform/http/endpoint.ts';
 import { limit, offset, pageReply, Timestamp, Usd } from '../../platform/http/schemas.ts';
 import { CONTEXT_CATEGORIES, COST_WINDOWS, RUN_EVENT_TYPES, RUN_STATUSES, TRANSPORTS } from './model.ts';
 
-const RunId = z.string().min(1).max(64);
-const RunPath = z.object({ run_id: RunId });
+export const RunId = z.string().min(1).max(64);
+export const RunPath = z.object({ run_id: RunId });
 /** Texts a model is asked to read: far below the body limit, far above what a person types. */
 const Prompt = z
   .string()

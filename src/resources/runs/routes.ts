@@ -1,15 +1,29 @@
 /** Binds each contract to a use case, one line apiece. Anything longer belongs in the service. */
 import { handle, type Route } from '../../platform/http/endpoint.ts';
 import * as contract from './contract.ts';
+import * as views from './views/contract.ts';
 import type { RunService } from './service.ts';
+import type { RunViews } from './views/service.ts';
 
-export const runRoutes = ({ runs }: { runs: RunService }): readonly Route[] => [
+interface RunServices {
+  runs: RunService;
+  runViews: RunViews;
+}
+
+export const runRoutes = ({ runs, runViews }: RunServices): readonly Route[] => [
   handle(contract.dispatchRun, ({ caller, body, claim }) => runs.create(caller, body, claim)),
   handle(contract.getRun, ({ caller, params }) => runs.detail(caller, params.run_id)),
   handle(contract.createRun, ({ caller, body, claim }) => runs.create(caller, body, claim)),
   handle(contract.listRuns, ({ caller, query: { since_hours, ...query } }) =>
     runs.list(caller, { ...query, sinceHours: since_hours }),
   ),
+  handle(views.searchRuns, ({ caller, query: { limit, before, ...filters } }) =>
+    runViews.search(caller, filters, { limit, before }),
+  ),
+  handle(views.countRuns, ({ caller, query }) => runViews.counts(caller, query.agent)),
+  handle(views.showRun, ({ caller, params }) => runViews.show(caller, params.run_id)),
+  handle(views.getRunTimeline, ({ caller, params, query }) => runViews.timeline(caller, params.run_id, query)),
+  handle(views.getRunTranscript, ({ caller, params, query }) => runViews.transcript(caller, params.run_id, query)),
   handle(contract.listRunEvents, ({ caller, params, query }) => runs.events(caller, params.run_id, query.limit)),
   handle(contract.getRunDetail, ({ caller, params }) => runs.detail(caller, params.run_id)),
   handle(contract.cancelRun, ({ caller, params }) => runs.cancel(caller, params.run_id)),

@@ -118,6 +118,10 @@ export const runs = pgTable(
     index('runs_in_flight')
       .on(t.customerId, t.checkedAt)
       .where(sql`${t.status} in ('queued', 'running')`),
+    // What went wrong: few, among many that did not.
+    index('runs_unsuccessful')
+      .on(t.customerId, t.status, t.seq)
+      .where(sql`${t.status} in ('failed', 'cancelled')`),
     uniqueIndex('runs_once_per_parent_call')
       .on(t.parentRunId, t.parentCallId)
       .where(sql`${t.parentCallId} is not null`),

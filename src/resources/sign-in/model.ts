@@ -6,6 +6,9 @@ export { CHALLENGE_TTL_MS, isOpen, MAX_WRONG_IN_A_ROW, LOCK_MS } from '../otp/mo
 /** The link in a mail signs in whoever has the mail, also where its code is used up by wrong guesses. */
 export const LINK_TTL_MS = 60 * 60_000;
 
+/** A link that the embedded mode prints; it signs in without a mail. */
+export const LOCAL_LINK_TTL_MS = 15 * 60_000;
+
 /**
  * Mails that one address is sent while their links are good and nobody has used them; who asks for more gets the same
  * answer and no mail. So there is always a way in: a new mail, or one that came within the hour.

@@ -91,6 +91,7 @@ export const signedInPage = (nonce: string, { email, workspace, role, endsAt }: 
 <dt>Role</dt><dd>${escaped(role)}</dd>
 <dt>Until</dt><dd><time datetime="${endsAt.toISOString()}">${endsAt.toISOString().slice(0, 16).replace('T', ' ')} UTC</time></dd>
 </dl>
+<p><a href="/console">Open the console</a></p>
 <p>Reference: <a href="/docs">public API</a>, <a href="/docs/control-plane">control plane</a></p>
 <form method="post" action="/logout"><button>Sign out</button></form>
 <form method="post" action="/logout?everywhere=1"><button class="quiet">Sign out everywhere</button></form>`,

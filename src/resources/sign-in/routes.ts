@@ -18,6 +18,7 @@ import type { SignInOutcome, SignInService } from './service.ts';
 import { createTickets } from './tickets.ts';
 
 const MAX_BODY = '10kb';
+const CONSOLE = '/console';
 
 const Address = z.string().transform((text, ctx) => {
   const address = addressIn(text);
@@ -149,6 +150,19 @@ export function signInRouter({ signIn, baseUrl, identityKeysUrl, log }: SignInRo
       const { token, workspace } = parsed(Linked, request.body);
       const email = await codes.useLink(token);
       finish(request, response, await signIn.enter(email, workspace), { email, next: '/login' });
+    }),
+  );
+
+  // Printed on a terminal and in no mail: nothing but a person's click opens it, so it signs in at once.
+  router.get(
+    '/login/local',
+    answering(async (request, response) => {
+      const { token } = parsed(Linked, request.query);
+      const claims = await sessions.read(sessionOf(request));
+      // Who is signed in already clicked it before.
+      if (claims) return response.redirect(303, CONSOLE);
+      const email = signIn.localLinks.use(token, request);
+      finish(request, response, await signIn.enter(email), { email, next: CONSOLE });
     }),
   );
 

@@ -3,6 +3,7 @@ import { Problem } from '../../platform/core/problem.ts';
 import type { SessionClaims } from '../../platform/http/auth.ts';
 import type { Membership, MemberStore } from '../members/store.ts';
 import type { Codes } from './codes.ts';
+import type { LocalLinks } from './local-links.ts';
 import type { Oidc } from './oidc.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -10,6 +11,7 @@ export interface SignInOptions {
   codes: Codes;
   /** In the place of codes. */
   oidc: Oidc | undefined;
+  localLinks: LocalLinks;
   sessions: Sessions;
   members: Pick<MemberStore, 'membershipsOf' | 'noteLogin'>;
   /** Signs what the browser keeps between steps. */
@@ -22,9 +24,10 @@ export type SignInOutcome =
   | { kind: 'signed-in'; session: string; claims: SessionClaims }
   | { kind: 'choose'; memberships: readonly Membership[] };
 
-export const createSignIn = ({ codes, oidc, sessions, members, secret }: SignInOptions) => ({
+export const createSignIn = ({ codes, oidc, localLinks, sessions, members, secret }: SignInOptions) => ({
   codes,
   oidc,
+  localLinks,
   sessions,
   secret,
 

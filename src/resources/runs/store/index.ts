@@ -14,6 +14,8 @@ import {
 } from './queries.ts';
 import { loadChecked, loadUnstarted, noteStarted, refuseUnknownCalls, takeUnchecked, takeUnstarted } from './lost.ts';
 import { loadEarlierExchanges, loadRunInTurn } from './run-in-turn.ts';
+import { childrenOf, readTimeline, readTranscript, showRun } from './show.ts';
+import { countByStatus, searchRuns } from './search.ts';
 import { findChildRun, loadToolCall, recordArtifact, recordToolResult, refuseToolCall } from './tool-calls.ts';
 import { beginRun, endRun, loadAfterRun, noteEvents, recordAbortedCall, recordTurn } from './turns.ts';
 
@@ -36,6 +38,12 @@ const QUERIES = {
   findChildRun,
   recordArtifact,
   listRuns,
+  searchRuns,
+  countByStatus,
+  showRun,
+  childrenOf,
+  readTimeline,
+  readTranscript,
   findRun,
   listEvents,
   statsOfLastDay,

@@ -1,0 +1,69 @@
+/** Requests to the control plane, with the session cookie. A session that is over leads through sign-in and back. */
+import { ApiProblem, problemOf } from './problem.ts';
+
+const BASE = '/api/v1/cp';
+
+type Value = string | number | boolean | null | undefined;
+
+interface CallOptions {
+  query?: Record<string, Value>;
+  body?: unknown;
+  headers?: Record<string, string>;
+  signal?: AbortSignal | undefined;
+}
+
+/** Address below the control plane, with what is set of the query. */
+export function addressOf(path: string, query: Record<string, Value> = {}): string {
+  const set = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== '');
+  const text = new URLSearchParams(set.map(([name, value]) => [name, String(value)])).toString();
+  return text ? `${path}?${text}` : path;
+}
+
+/** Never comes back: the page is on its way to another one. */
+export function signIn(): Promise<never> {
+  const here = location.pathname + location.search + location.hash;
+  location.assign(`/login?next=${encodeURIComponent(here.length > 500 ? location.pathname : here)}`);
+  return new Promise(() => {});
+}
+
+/** @throws ApiProblem */
+async function call<T>(method: string, path: string, { query, body, headers, signal }: CallOptions = {}): Promise<T> {
+  const isForm = body instanceof FormData;
+  let response: Response;
+  try {
+    response = await fetch(BASE + addressOf(path, query), {
+      method,
+      credentials: 'same-origin',
+      headers: {
+        accept: 'application/json',
+        ...(body !== undefined && !isForm && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: body === undefined ? null : isForm ? body : JSON.stringify(body),
+      ...(signal && { signal }),
+    });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new ApiProblem('The service cannot be reached. It is asked again by itself.');
+  }
+  if (response.status === 204) return undefined as T;
+  const text = await response.text();
+  const parsed = jsonOf(text);
+  if (response.ok) return parsed as T;
+  const problem = problemOf(response.status, parsed);
+  if (problem.code === 'auth_required') return signIn();
+  throw problem;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+export const get = <T>(path: string, query?: Record<string, Value>, signal?: AbortSignal): Promise<T> =>
+  call<T>('GET', path, { ...(query && { query }), signal });
+export const post = <T>(path: string, body?: unknown, headers?: Record<string, string>): Promise<T> =>
+  call<T>('POST', path, { body: body ?? {}, ...(headers && { headers }) });

@@ -1,0 +1,27 @@
+/** Who is signed in. The shell loads it before anything else is drawn. */
+import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
+import { get } from './client.ts';
+
+export interface Session {
+  actor: string;
+  workspace_id: string;
+  customer_id: string;
+  is_archived: boolean;
+  rights: string[];
+  models: { is_offline: boolean };
+  temporal: { ui_url: string; namespace: string } | null;
+}
+
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: ({ signal }) => get<Session>('/v1/session', undefined, signal),
+  staleTime: 60_000,
+});
+
+export const useSession = (): Session => useSuspenseQuery(sessionQuery).data;
+
+/** Of a workflow execution, where this person may look at it. */
+export const temporalUrl = ({ temporal }: Session, workflowId: string): string | undefined =>
+  temporal
+    ? `${temporal.ui_url.replace(/\/$/, '')}/namespaces/${temporal.namespace}/workflows/${encodeURIComponent(workflowId)}`
+    : undefined;

@@ -1,0 +1,175 @@
+/** What narrows a list of runs: by status with counts, and one box for an id or a text. All of it is in the address. */
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useId, useState } from 'react';
+import { cx } from '../../ui/cx.ts';
+import { count } from '../../ui/figures.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { Status } from '../../ui/status.tsx';
+import { isFiltered, type RunFilters } from './filters.ts';
+import { agentsQuery, runCountsQuery } from './queries.ts';
+import { RUN_STATUSES, TRANSPORTS, type RunStatus } from './types.ts';
+
+interface FilterBarProps {
+  filters: RunFilters;
+  onChange: (filters: RunFilters) => void;
+}
+
+const AGES = [
+  ['', 'Any age'],
+  ['1', 'Last hour'],
+  ['24', 'Last day'],
+  ['168', 'Last 7 days'],
+  ['720', 'Last 30 days'],
+] as const;
+const COSTS = [
+  ['', 'Any cost'],
+  ['0.01', '$0.01 or more'],
+  ['0.1', '$0.10 or more'],
+  ['1', '$1 or more'],
+  ['10', '$10 or more'],
+] as const;
+
+export function FilterBar({ filters, onChange }: FilterBarProps) {
+  const change = (part: Partial<Record<keyof RunFilters, unknown>>) => {
+    const next = Object.entries({ ...filters, ...part }).filter(([, value]) => value !== undefined && value !== '');
+    onChange(Object.fromEntries(next) as RunFilters);
+  };
+  const agents = useQuery(agentsQuery);
+  return (
+    <div className="flex flex-col gap-2 border-b bg-surface px-4 py-2">
+      <div className="flex flex-wrap items-center gap-2">
+        <SearchBox text={filters.q ?? ''} onChange={(q) => change({ q })} />
+        <div className="grid w-full grid-cols-2 gap-2 sm:contents">
+          <Choice
+            label="Agent"
+            value={filters.agent ?? ''}
+            options={[['', 'Any agent'], ...(agents.data ?? []).map(({ slug }): [string, string] => [slug, slug])]}
+            onChange={(agent) => change({ agent })}
+          />
+          <Choice
+            label="Transport"
+            value={filters.transport ?? ''}
+            options={[['', 'Any transport'], ...TRANSPORTS.map((name): [string, string] => [name, name])]}
+            onChange={(transport) => change({ transport })}
+          />
+          <Choice
+            label="Age"
+            value={String(filters.hours ?? '')}
+            options={AGES}
+            onChange={(hours) => change({ hours: hours === '' ? undefined : Number(hours) })}
+          />
+          <Choice label="Cost" value={filters.cost ?? ''} options={COSTS} onChange={(cost) => change({ cost })} />
+        </div>
+        {isFiltered(filters) && (
+          <button
+            type="button"
+            className="min-h-8 rounded px-1 text-accent hover:underline"
+            onClick={() => onChange({})}
+          >
+            Clear
+          </button>
+        )}
+      </div>
+      <StatusTabs agent={filters.agent} status={filters.status} onChange={(status) => change({ status })} />
+    </div>
+  );
+}
+
+function SearchBox({ text, onChange }: { text: string; onChange: (text: string) => void }) {
+  const [written, setWritten] = useState(text);
+  const [from, setFrom] = useState(text);
+  if (from !== text) {
+    // The address has changed otherwise: back, a link, Clear.
+    setFrom(text);
+    setWritten(text);
+  }
+  useEffect(() => {
+    if (written === text) return undefined;
+    const timer = setTimeout(() => {
+      setFrom(written);
+      onChange(written);
+    }, 250);
+    return () => clearTimeout(timer);
+  }, [written, text, onChange]);
+  return (
+    <label className="relative min-w-56 flex-1">
+      <span className="sr-only">Search runs by id or text</span>
+      <Icon name="search" className="absolute top-1/2 left-2.5 -translate-y-1/2 text-soft" />
+      <input
+        data-search
+        type="search"
+        className="field w-full pl-8"
+        placeholder="Id, or a text of the prompt"
+        value={written}
+        onChange={({ target }) => setWritten(target.value)}
+      />
+    </label>
+  );
+}
+
+interface ChoiceProps {
+  label: string;
+  value: string;
+  options: readonly (readonly [value: string, label: string])[];
+  onChange: (value: string) => void;
+}
+
+function Choice({ label, value, options, onChange }: ChoiceProps) {
+  const id = useId();
+  // What an old link names and there is no more is shown all the same.
+  const all = options.some(([known]) => known === value) ? options : [...options, [value, value] as const];
+  return (
+    <span>
+      <label htmlFor={id} className="sr-only">
+        {label}
+      </label>
+      <select
+        id={id}
+        className={cx(
+          'field w-full pr-6 sm:w-auto sm:max-w-44',
+          value !== '' && 'border-accent font-medium text-accent',
+        )}
+        value={value}
+        onChange={({ target }) => onChange(target.value)}
+      >
+        {all.map(([known, word]) => (
+          <option key={known} value={known}>
+            {word}
+          </option>
+        ))}
+      </select>
+    </span>
+  );
+}
+
+interface StatusTabsProps {
+  agent: string | undefined;
+  status: RunStatus | undefined;
+  onChange: (status: RunStatus | undefined) => void;
+}
+
+function StatusTabs({ agent, status, onChange }: StatusTabsProps) {
+  const counts = useQuery(runCountsQuery(agent)).data;
+  const total = counts && Object.values(counts).reduce((sum, n) => sum + n, 0);
+  const tab = (value: RunStatus | undefined, n: number | undefined) => (
+    <button
+      key={value ?? 'all'}
+      type="button"
+      aria-pressed={status === value}
+      onClick={() => onChange(value)}
+      className={cx(
+        'flex min-h-7 items-center gap-1.5 rounded-md border px-2 pointer-coarse:min-h-11',
+        status === value ? 'border-strong bg-raised' : 'border-transparent hover:bg-raised',
+      )}
+    >
+      {value ? <Status status={value} isStill /> : 'All'}
+      <span className="tabular min-w-3 text-soft">{n === undefined ? '' : count(n)}</span>
+    </button>
+  );
+  return (
+    <div role="group" aria-label="Status" className="-mx-1 flex gap-0.5 overflow-x-auto px-1 text-sm">
+      {tab(undefined, total)}
+      {RUN_STATUSES.map((value) => tab(value, counts?.[value]))}
+    </div>
+  );
+}

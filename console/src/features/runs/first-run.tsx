@@ -1,0 +1,39 @@
+/** What an empty list of runs offers: the first one, from here or from a terminal. */
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { post } from '../../api/client.ts';
+import { Button } from '../../ui/button.tsx';
+import { publicCurl, quoted } from '../../ui/commands.ts';
+import { Command } from '../../ui/copy.tsx';
+import { Empty, Refusal } from '../../ui/empty.tsx';
+
+const PROMPT = 'What is 17% of 2,340? [[tool:calculator {"expression":"2340*0.17"}]]';
+const BODY = { agent: 'assistant', prompt: PROMPT };
+
+export function FirstRun() {
+  const navigate = useNavigate();
+  const start = useMutation({
+    mutationFn: () => post<{ run_id: string }>('/v1/runs', BODY),
+    onSuccess: ({ run_id: runId }) => void navigate({ to: '/runs/$runId', params: { runId } }),
+  });
+  return (
+    <Empty
+      title="No runs yet"
+      action={
+        <Button look="primary" isBusy={start.isPending} onClick={() => start.mutate()}>
+          Start this run
+        </Button>
+      }
+    >
+      <p className="pb-3">
+        A run takes a prompt, works through turns of a model and the tools it calls, and leaves a timeline, an answer
+        and a cost.
+      </p>
+      <div className="space-y-2">
+        <Command label="curl command" text={publicCurl({ method: 'POST', path: '/v1/runs', body: BODY })} />
+        <Command label="aos command" text={`npx aos run assistant ${quoted(PROMPT)} --follow`} />
+      </div>
+      <Refusal error={start.error} />
+    </Empty>
+  );
+}

@@ -1,0 +1,33 @@
+/** One run that is kept fresh for as long as it goes on. */
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useRefresh } from '../../live/live.ts';
+import { readEvents, type Timeline } from './queries.ts';
+import { isInFlight, type RunStatus } from './types.ts';
+
+const POLL_MS = 2_000;
+
+export function useRunLive(runId: string, status: RunStatus | undefined): void {
+  const client = useQueryClient();
+  useRefresh(
+    () => {
+      for (const part of ['one', 'events', 'transcript', 'context']) {
+        void client.invalidateQueries({ queryKey: ['runs', part, runId] });
+      }
+    },
+    status !== undefined && isInFlight(status) ? POLL_MS : false,
+  );
+}
+
+const eventsKey = (runId: string) => ['runs', 'events', runId];
+
+/** All events, of which only those are asked for that are not known yet. */
+export function useTimeline(runId: string) {
+  const client = useQueryClient();
+  return useQuery({
+    queryKey: eventsKey(runId),
+    queryFn: ({ signal }) =>
+      readEvents(runId, client.getQueryData<Timeline>(eventsKey(runId)) ?? { events: [], last: 0 }, signal),
+    staleTime: 1_000,
+    structuralSharing: false,
+  });
+}

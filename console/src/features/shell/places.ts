@@ -1,0 +1,15 @@
+/** Where one can go. The order is that of their worth. */
+import type { ComponentType } from 'react';
+import type { IconName } from '../../ui/icon.tsx';
+
+interface Place {
+  label: string;
+  to: string;
+  icon: IconName;
+  /** Pressed after `g`. */
+  key: string;
+  /** How many of it wait. */
+  badge?: ComponentType;
+}
+
+export const PLACES: readonly Place[] = [{ label: 'Runs', to: '/runs', icon: 'runs', key: 'r' }];

@@ -1,0 +1,70 @@
+/** Every address of the console. A page is loaded when it is first gone to, or when its link is pointed at. */
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router';
+import type { QueryClient } from '@tanstack/react-query';
+import { queryClient } from './api/query-client.ts';
+import { sessionQuery } from './api/session.ts';
+import { Shell, ShellProblem } from './features/shell/shell.tsx';
+import { runsQuery } from './features/runs/queries.ts';
+import { parseRunFilters } from './features/runs/filters.ts';
+import { parseRunView } from './features/runs/view.ts';
+import { Empty } from './ui/empty.tsx';
+
+const root = createRootRouteWithContext<{ queryClient: QueryClient }>()({
+  beforeLoad: ({ context }) => context.queryClient.ensureQueryData(sessionQuery),
+  component: Shell,
+  errorComponent: ShellProblem,
+  notFoundComponent: () => <Empty title="There is no such page">Check the address, or pick one at the left.</Empty>,
+});
+
+const home = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/runs' });
+  },
+});
+
+const runs = createRoute({
+  getParentRoute: () => root,
+  path: '/runs',
+  validateSearch: parseRunFilters,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, deps }) => void context.queryClient.prefetchInfiniteQuery(runsQuery(deps)),
+  component: lazyRouteComponent(() => import('./routes/runs.tsx'), 'RunsPage'),
+});
+const newRun = createRoute({
+  getParentRoute: () => root,
+  path: '/runs/new',
+  validateSearch: ({ agent }: Record<string, unknown>): { agent?: string } =>
+    typeof agent === 'string' ? { agent } : {},
+  component: lazyRouteComponent(() => import('./routes/new-run.tsx'), 'NewRunPage'),
+});
+const run = createRoute({
+  getParentRoute: () => root,
+  path: '/runs/$runId',
+  validateSearch: parseRunView,
+  component: lazyRouteComponent(() => import('./routes/run.tsx'), 'RunPage'),
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([home, runs, newRun, run]),
+  basepath: '/console',
+  context: { queryClient },
+  defaultPreload: 'intent',
+  defaultPreloadDelay: 60,
+  defaultPreloadStaleTime: 0,
+  defaultPendingMs: 150,
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

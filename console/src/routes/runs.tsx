@@ -1,0 +1,82 @@
+/** `/runs`: all runs, newest first. */
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useCallback, useRef } from 'react';
+import { FilterBar } from '../features/runs/filter-bar.tsx';
+import { asQuery, isFiltered } from '../features/runs/filters.ts';
+import { FirstRun } from '../features/runs/first-run.tsx';
+import { RunList } from '../features/runs/run-list.tsx';
+import { useRuns } from '../features/runs/use-runs.ts';
+import { addressOf } from '../api/client.ts';
+import { usePointerInside } from '../live/live.ts';
+import { Button, buttonClass } from '../ui/button.tsx';
+import { controlPlaneCurl } from '../ui/commands.ts';
+import { CopyAs } from '../ui/copy.tsx';
+import { Empty, Problem, Skeleton } from '../ui/empty.tsx';
+import { plural } from '../ui/figures.ts';
+import { Icon } from '../ui/icon.tsx';
+import { Page } from '../ui/page.tsx';
+
+export function RunsPage() {
+  const filters = useSearch({ from: '/runs' });
+  const navigate = useNavigate({ from: '/runs' });
+  const scroller = useRef<HTMLDivElement>(null);
+  const [isPointerInside, pointer] = usePointerInside();
+  const isHeld = useCallback(() => isPointerInside || (scroller.current?.scrollTop ?? 0) > 0, [isPointerInside]);
+  const { query, rows, waiting, show } = useRuns(filters, { isHeld });
+  const clear = () => void navigate({ search: {} });
+
+  const body = () => {
+    if (query.isPending) return <Skeleton rows={14} />;
+    if (query.isError && rows.length === 0) return <Problem error={query.error} onRetry={() => void query.refetch()} />;
+    if (rows.length > 0 || query.hasNextPage) return <RunList query={query} rows={rows} scroller={scroller} />;
+    if (isFiltered(filters)) {
+      return (
+        <Empty title="No run is like this" action={<Button onClick={clear}>Clear the filters</Button>}>
+          Looked for{' '}
+          {Object.entries(filters)
+            .map(([name, value]) => `${name} ${value}`)
+            .join(', ')}
+          .
+        </Empty>
+      );
+    }
+    return <FirstRun />;
+  };
+
+  return (
+    <Page
+      title="Runs"
+      isFilling
+      actions={
+        <>
+          <CopyAs
+            curl={controlPlaneCurl({ path: addressOf('/v1/runs/search', asQuery(filters)) })}
+            aos={filters.agent ? `npx aos runs --agent ${filters.agent}` : 'npx aos runs'}
+          />
+          <Link to="/runs/new" className={buttonClass('primary')}>
+            <Icon name="plus" /> New run
+          </Link>
+        </>
+      }
+    >
+      <FilterBar filters={filters} onChange={(search) => void navigate({ search, replace: true })} />
+      <div className="relative flex min-h-0 flex-1 flex-col" {...pointer}>
+        {waiting > 0 && (
+          <div className="absolute inset-x-0 top-2 z-10 flex justify-center">
+            <Button
+              look="primary"
+              className="rounded-full shadow-md"
+              onClick={() => {
+                show();
+                scroller.current?.scrollTo({ top: 0 });
+              }}
+            >
+              {plural(waiting, 'new run')}
+            </Button>
+          </div>
+        )}
+        {body()}
+      </div>
+    </Page>
+  );
+}

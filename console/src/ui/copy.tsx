@@ -1,0 +1,63 @@
+/** Commands and texts to take along. */
+import { useId, useState } from 'react';
+import { Button, IconButton } from './button.tsx';
+import { cx } from './cx.ts';
+
+function useCopied(): [boolean, (text: string) => void] {
+  const [copied, setCopied] = useState(false);
+  return [
+    copied,
+    (text) => {
+      void navigator.clipboard.writeText(text).then(() => {
+        setCopied(true);
+        setTimeout(() => setCopied(false), 1_500);
+      });
+    },
+  ];
+}
+
+export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
+  const [copied, copy] = useCopied();
+  return <IconButton icon={copied ? 'check' : 'copy'} label={copied ? 'Copied' : label} onClick={() => copy(text)} />;
+}
+
+/** A text of several lines with a button that copies it. */
+export function Command({ text, label, className }: { text: string; label: string; className?: string }) {
+  return (
+    <div className={cx('card flex items-start gap-1 bg-raised text-left', className)}>
+      <pre tabIndex={0} aria-label={label} className="min-w-0 flex-1 overflow-x-auto p-2 font-mono text-xs leading-5">
+        {text}
+      </pre>
+      <CopyButton text={text} label={`Copy ${label}`} />
+    </div>
+  );
+}
+
+export interface Commands {
+  curl: string;
+  aos?: string | undefined;
+}
+
+/** What this page shows or does, for a terminal. */
+export function CopyAs({ curl, aos }: Commands) {
+  const id = useId();
+  return (
+    <>
+      <Button look="ghost" icon="copy" popoverTarget={id}>
+        Copy as
+      </Button>
+      <div
+        popover="auto"
+        id={id}
+        className="card m-auto w-[min(44rem,calc(100vw-2rem))] space-y-3 p-4 text-ink shadow-lg"
+      >
+        <h2 className="font-semibold">The same from a terminal</h2>
+        <Command label="curl command" text={curl} />
+        {aos && <Command label="aos command" text={aos} />}
+        <p className="text-xs text-soft">
+          KEY is an API key of the workspace, COOKIE a session: <code>npx aos session</code> prints one.
+        </p>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,64 @@
+/** State as a picture and a word, in the hue of its kind; the hue is never alone. */
+import { cx } from './cx.ts';
+import { Icon, type IconName } from './icon.tsx';
+
+type Tone = 'good' | 'bad' | 'warn' | 'busy' | 'quiet';
+const TONES: Record<Tone, string> = {
+  good: 'text-good',
+  bad: 'text-bad',
+  warn: 'text-warn',
+  busy: 'text-busy',
+  quiet: 'text-quiet',
+};
+
+interface Look {
+  tone: Tone;
+  icon: IconName;
+  word: string;
+}
+
+/** Statuses of all resources: one word has one look wherever it stands. */
+const LOOKS: Record<string, Look> = {
+  queued: { tone: 'quiet', icon: 'clock', word: 'Queued' },
+  pending: { tone: 'quiet', icon: 'clock', word: 'Pending' },
+  running: { tone: 'busy', icon: 'spinner', word: 'Running' },
+  active: { tone: 'busy', icon: 'spinner', word: 'Active' },
+  in_progress: { tone: 'busy', icon: 'spinner', word: 'Running' },
+  blocked: { tone: 'warn', icon: 'hand', word: 'Waiting' },
+  paused: { tone: 'warn', icon: 'pause', word: 'Paused' },
+  stale: { tone: 'warn', icon: 'warning', word: 'Stale' },
+  succeeded: { tone: 'good', icon: 'check', word: 'Succeeded' },
+  completed: { tone: 'good', icon: 'check', word: 'Completed' },
+  delivered: { tone: 'good', icon: 'check', word: 'Delivered' },
+  healthy: { tone: 'good', icon: 'check', word: 'Healthy' },
+  failed: { tone: 'bad', icon: 'cross', word: 'Failed' },
+  dead: { tone: 'bad', icon: 'cross', word: 'Given up' },
+  crashed: { tone: 'bad', icon: 'cross', word: 'Crashed' },
+  down: { tone: 'bad', icon: 'cross', word: 'Down' },
+  degraded: { tone: 'warn', icon: 'warning', word: 'Degraded' },
+  cancelled: { tone: 'quiet', icon: 'stop', word: 'Cancelled' },
+  abandoned: { tone: 'quiet', icon: 'stop', word: 'Abandoned' },
+  skipped: { tone: 'quiet', icon: 'stop', word: 'Skipped' },
+};
+
+const sentence = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1).replaceAll('_', ' ');
+export const statusWord = (status: string): string => LOOKS[status]?.word ?? sentence(status);
+
+interface StatusProps {
+  status: string;
+  isIconOnly?: boolean;
+  /** Where it names a status and nothing is in it. */
+  isStill?: boolean;
+  className?: string;
+}
+
+export function Status({ status, isIconOnly = false, isStill = false, className }: StatusProps) {
+  const { tone, icon } = LOOKS[status] ?? { tone: 'quiet', icon: 'dot' };
+  const word = statusWord(status);
+  return (
+    <span className={cx('inline-flex items-center gap-1.5 whitespace-nowrap', TONES[tone], className)}>
+      <Icon name={isStill && icon === 'spinner' ? 'dot' : icon} />
+      <span className={isIconOnly ? 'sr-only' : undefined}>{word}</span>
+    </span>
+  );
+}

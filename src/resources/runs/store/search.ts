@@ -1,0 +1,109 @@
+/**
+ * Finding runs. A page walks one index backwards and looks at so many rows at most, whatever is asked: what is rare, or is
+ * no part of an index, comes a page after another instead of after a walk over everything.
+ */
+import { sql, type SQL } from 'drizzle-orm';
+import type { Database } from '../../../platform/db/client.ts';
+import { countsOf } from '../../tallies/store.ts';
+import type { RunFilters } from '../views/contract.ts';
+import { RUN_STATUSES, type RunStatus } from '../model.ts';
+
+/** Rows that a page looks at. */
+const LOOKED_AT = 5_000;
+/** Characters of a prompt that are looked through. */
+const SEARCHED = 2_000;
+
+export interface FoundRun {
+  run_id: string;
+  parent_run_id: string | null;
+  project_id: string | null;
+  agent: string | null;
+  transport: string;
+  status: RunStatus;
+  prompt: string;
+  error: string | null;
+  model: string | null;
+  cost_usd: string;
+  is_priced: boolean;
+  event_count: number;
+  created_at: Date;
+  started_at: Date | null;
+  completed_at: Date | null;
+}
+
+interface RunPage {
+  limit: number;
+  /** An id: only older ones. */
+  before?: string | undefined;
+}
+
+/** Written out, so that the planner sees which partial index it is. */
+const STATUS = Object.fromEntries(
+  RUN_STATUSES.map((status) => [status, sql.raw(`and r.status = '${status}'`)]),
+) as Record<RunStatus, SQL>;
+
+const NOTHING = sql``;
+const all = (conditions: readonly SQL[]): SQL => sql.join([...conditions], sql` `);
+const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+
+export async function searchRuns(
+  db: Database,
+  customerId: string,
+  { q, status, agent, transport, since_hours: hours, min_cost_usd: minUsd }: RunFilters,
+  { limit, before }: RunPage,
+): Promise<{ rows: FoundRun[]; next: string | null }> {
+  const indexed = all([
+    sql`r.customer_id = ${customerId}`,
+    status === undefined ? NOTHING : STATUS[status],
+    agent === undefined ? NOTHING : sql`and r.agent = ${agent}`,
+    transport === undefined ? NOTHING : sql`and r.transport = ${transport}`,
+    before === undefined
+      ? NOTHING
+      : sql`and r.seq < (select seq from runs where id = ${before} and customer_id = ${customerId})`,
+  ]);
+  const since = sql`now() - make_interval(hours => ${hours ?? 0})`;
+  const wanted = all([
+    sql`true`,
+    hours === undefined ? NOTHING : sql`and created_at >= ${since}`,
+    minUsd === undefined ? NOTHING : sql`and cost_usd >= ${minUsd}::numeric`,
+    q === undefined || q === ''
+      ? NOTHING
+      : sql`and (id = lower(${q}) or left(prompt, ${SEARCHED}) ilike ${containing(q)})`,
+  ]);
+  const rows = await db.rows<FoundRun & { looked_at: number; last: string | null; is_past: boolean }>(sql`
+    with looked_at as materialized (
+      select r.id, r.seq, r.created_at, r.cost_usd, r.prompt from runs r where ${indexed}
+      order by r.seq desc limit ${LOOKED_AT}
+    ), found as (select id, seq from looked_at where ${wanted} order by seq desc limit ${limit}),
+    ends as (
+      select count(*)::int as looked_at, (array_agg(id order by seq))[1] as last,
+        ${hours === undefined ? sql`false` : sql`coalesce(min(created_at) < ${since}, false)`} as is_past
+      from looked_at)
+    select ends.looked_at, ends.last, ends.is_past, r.id as run_id, r.parent_run_id, a.project_id, r.agent, r.transport, r.status,
+      left(r.prompt, 200) as prompt, left(r.error, 200) as error, r.model, r.cost_usd::text as cost_usd, r.is_priced,
+      r.event_count, r.created_at, r.started_at, r.completed_at
+    from ends left join found on true left join runs r on r.id = found.id and r.customer_id = ${customerId}
+      left join attempts a on a.id = r.attempt_id and a.customer_id = r.customer_id
+    order by r.seq desc`);
+  const [{ looked_at: lookedAt, last, is_past: isPast }] = rows as [(typeof rows)[number]];
+  const found = rows.filter((row) => row.run_id !== null);
+  if (found.length === limit) return { rows: found, next: found.at(-1)!.run_id };
+  return { rows: found, next: lookedAt === LOOKED_AT && !isPast ? last : null };
+}
+
+/** Of what has ended by what is counted, of the rest by the index of what is in flight. */
+export async function countByStatus(
+  db: Database,
+  customerId: string,
+  agent: string | undefined,
+): Promise<Record<RunStatus, number>> {
+  const rows = await db.rows<{ status: RunStatus; total: number }>(sql`
+    select status, sum(rows)::float8 as total from (
+      select dims[2] as status, rows from ${countsOf({ list: 'run_outcomes', customerId, filter: { agent } })} ended
+      union all
+      select status::text, 1 from runs where customer_id = ${customerId} and status in ('queued', 'running')
+        ${agent === undefined ? NOTHING : sql`and agent = ${agent}`}
+    ) counted group by status`);
+  const totals = Object.fromEntries(rows.map(({ status, total }) => [status, total]));
+  return Object.fromEntries(RUN_STATUSES.map((status) => [status, totals[status] ?? 0])) as Record<RunStatus, number>;
+}

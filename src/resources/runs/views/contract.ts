@@ -1,0 +1,162 @@
+/** The HTTP contract of what the console shows of runs: finding them, and one of them whole, a page after another. */
+import { z } from 'zod';
+import { endpoint } from '../../../platform/http/endpoint.ts';
+import { limit, Timestamp, Usd } from '../../../platform/http/schemas.ts';
+import { RunEvent, RunId, RunPath } from '../contract.ts';
+import { RUN_STATUSES, TOOL_CALL_STATUSES, type RunStatus } from '../model.ts';
+
+const RunFilters = z.object({
+  q: z.string().trim().max(200).optional().describe('An id, or a text that the prompt contains'),
+  status: z.enum(RUN_STATUSES).optional(),
+  agent: z.string().max(64).optional(),
+  transport: z.string().max(32).optional(),
+  since_hours: z.coerce.number().int().min(1).max(720).optional(),
+  min_cost_usd: z
+    .string()
+    .regex(/^\d{1,9}(\.\d{1,8})?$/, 'must be an amount in US dollars')
+    .optional(),
+});
+export type RunFilters = z.output<typeof RunFilters>;
+
+const FoundRun = z
+  .object({
+    run_id: RunId,
+    parent_run_id: z.string().nullable(),
+    project_id: z.string().nullable().describe('Where it works for a step of one'),
+    agent: z.string().nullable(),
+    transport: z.string(),
+    status: z.enum(RUN_STATUSES),
+    prompt: z.string().describe('Its beginning, at most 200 characters'),
+    error: z.string().nullable().describe('Its beginning, at most 200 characters'),
+    model: z.string().nullable(),
+    cost_usd: Usd,
+    is_priced: z.boolean().describe('False: the price of a call was not known, and the cost is a lower bound'),
+    event_count: z.int(),
+    created_at: Timestamp,
+    started_at: Timestamp.nullable(),
+    completed_at: Timestamp.nullable(),
+  })
+  .meta({ id: 'FoundRun' });
+
+export const searchRuns = endpoint({
+  id: 'runs.search',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/runs/search',
+  credential: 'session',
+  summary: 'Find runs, newest first, a page after another',
+  description:
+    'A page looks at 5,000 runs at most. Where it has found fewer than the limit among them, `next` goes on with the ' +
+    'older ones; it is null when there are none.',
+  query: RunFilters.extend({
+    before: RunId.optional().describe('`next` of the page before: only runs that are older than this one'),
+    limit: limit(200, 50),
+  }),
+  status: 200,
+  reply: z.object({ data: z.array(FoundRun), meta: z.object({ limit: z.int(), next: RunId.nullable() }) }),
+});
+
+export const countRuns = endpoint({
+  id: 'runs.counts',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/runs/counts',
+  credential: 'session',
+  summary: 'How many runs there are of each status',
+  query: RunFilters.pick({ agent: true }),
+  status: 200,
+  reply: z.object(Object.fromEntries(RUN_STATUSES.map((status) => [status, z.int()])) as Record<RunStatus, z.ZodInt>),
+});
+
+const ShownRun = FoundRun.extend({
+  prompt: z.string().describe('Whole'),
+  output: z.string().nullable(),
+  error: z.string().nullable(),
+  thread_id: z.string().nullable(),
+  model_rule: z.string().describe('Why this model'),
+  context_window: z.int().nullable().describe('Tokens'),
+  input_tokens: z.int(),
+  output_tokens: z.int(),
+  turn_count: z.int(),
+  budget: z
+    .object({ limit_usd: Usd.nullable(), spent_usd: Usd, reserved_usd: Usd })
+    .nullable()
+    .describe('Of the run itself; null where it has none of its own'),
+  children: z.array(
+    z.object({ run_id: RunId, agent: z.string().nullable(), status: z.enum(RUN_STATUSES), cost_usd: Usd }),
+  ),
+  can_retry: z.boolean().describe('False once its detail has aged out'),
+}).meta({ id: 'ShownRun' });
+
+export const showRun = endpoint({
+  id: 'runs.show',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/runs/{run_id}',
+  credential: 'session',
+  summary: 'One run with what it was asked, what it answered, and what it spent',
+  description: 'For as long as the run is kept, also past the time after which `detail` no longer answers.',
+  params: RunPath,
+  status: 200,
+  reply: ShownRun,
+  problems: ['not_found'],
+});
+
+const EventId = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+
+export const getRunTimeline = endpoint({
+  id: 'runs.timeline',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/runs/{run_id}/timeline',
+  credential: 'session',
+  summary: 'Timeline of a run in the order in which it was written, a page after another',
+  params: RunPath,
+  query: z.object({
+    after: EventId.default(0).describe('`next` of the page before'),
+    limit: limit(2_000, 1_000),
+  }),
+  status: 200,
+  reply: z.object({
+    data: z.array(RunEvent.omit({ agent: true, transport: true })),
+    meta: z.object({
+      limit: z.int(),
+      next: z.int().nullable().describe('Null: there were no more, when it was asked'),
+      last: z.int().describe('What a later call asks for the events after'),
+    }),
+  }),
+  problems: ['not_found'],
+});
+
+const Spoken = z
+  .object({
+    turn: z.int().describe('0: what the run began with'),
+    role: z.enum(['system', 'user', 'assistant']),
+    content: z.unknown().describe('Text, or the parts of a message'),
+    calls: z.array(
+      z.object({
+        call_id: z.string(),
+        tool: z.string(),
+        status: z.enum(TOOL_CALL_STATUSES),
+        arguments: z.unknown(),
+        result: z.unknown().describe('What the model was told; null while it is pending'),
+      }),
+    ),
+  })
+  .meta({ id: 'Spoken' });
+
+export const getRunTranscript = endpoint({
+  id: 'runs.transcript',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/runs/{run_id}/transcript',
+  credential: 'session',
+  summary: 'What was said in a run and what its tools answered, turn by turn',
+  description:
+    'Values of more than 64 kB are cut to their beginning, as a text that says so; the context has all of it.',
+  params: RunPath,
+  query: z.object({ from_turn: z.coerce.number().int().min(0).max(1e6).default(0), limit: limit(100, 20) }),
+  status: 200,
+  reply: z.object({ data: z.array(Spoken), meta: z.object({ next_turn: z.int().nullable() }) }),
+  problems: ['not_found'],
+});

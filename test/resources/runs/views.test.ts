@@ -1,0 +1,126 @@
+/** What the console asks of runs: finding them by anything, a page after another, and one of them whole. */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { sql } from 'drizzle-orm';
+import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
+
+let service: TestService;
+let acme: Tenant;
+let other: Tenant;
+beforeAll(async () => {
+  service = await startTestService();
+  acme = await service.tenant('acc_acme');
+  other = await service.tenant('acc_other');
+}, 60_000);
+afterAll(() => service?.close());
+
+interface Found {
+  run_id: string;
+  status: string;
+  prompt: string;
+}
+const search = async (query: Record<string, string> = {}, tenant = acme) => {
+  const { status, body } = await tenant.cp('GET', `/v1/runs/search?${new URLSearchParams(query).toString()}`);
+  expect(status).toBe(200);
+  return body as { data: Found[]; meta: { next: string | null } };
+};
+/** All pages, one after another. */
+async function all(query: Record<string, string> = {}): Promise<Found[]> {
+  const found: Found[] = [];
+  for (let before: string | null = ''; before !== null;) {
+    const page: Awaited<ReturnType<typeof search>> = await search({ ...query, ...(before && { before }) });
+    found.push(...page.data);
+    before = page.meta.next;
+  }
+  return found;
+}
+
+// Guards: a box that finds by a bare id, in whatever case it was copied, and by any text of the prompt.
+test('a run is found by its id and by its text, in its workspace alone', async () => {
+  const run = await acme.run({ agent: 'assistant', prompt: 'A rare 100%_word here' });
+  for (const q of [run.run_id, run.run_id.toUpperCase(), 'RARE 100%', '%_word']) {
+    expect((await search({ q })).data.map(({ run_id: id }) => id)).toEqual([run.run_id]);
+    expect((await search({ q }, other)).data).toEqual([]);
+  }
+  expect((await search({ q: 'rare%word' })).data).toEqual([]);
+  expect((await search({ before: run.run_id }, other)).data).toEqual([]);
+});
+
+// Guards: pages that skip or repeat a run; what is rare among very many is found without a walk over all of them at once.
+test('pages follow one another, and each looks at so many runs at most', async () => {
+  await service.runtime.db.rows(sql`
+    insert into runs (id, customer_id, transport, agent, prompt, status, cost_usd, completed_at, created_at)
+    select 'bulk' || lpad(n::text, 6, '0'), ${acme.caller.customerId}, 'cli', 'planner', 'bulk ' || n,
+      (case when n % 1000 = 0 then 'failed' else 'succeeded' end)::run_status, n::numeric / 1000, now(),
+      now() - interval '2 h' * (n < 6000)::int
+    from generate_series(1, 11000) n`);
+  const failed = await all({ agent: 'planner', status: 'failed', limit: '4' });
+  expect(failed.map(({ prompt }) => prompt)).toEqual(
+    Array.from({ length: 11 }, (_, i) => `bulk ${11_000 - 1_000 * i}`),
+  );
+  const first = await search({ agent: 'planner', q: 'bulk 7', limit: '200' });
+  expect(first.data[0]!.prompt).toBe('bulk 7999');
+  // The second 5,000 hold the ones that the first do not.
+  expect(await all({ agent: 'planner', q: 'bulk 77' }).then((found) => found.length)).toBe(111);
+  const oldest = await search({ agent: 'planner', q: 'bulk 3 ' });
+  expect([oldest.data.length, oldest.meta.next]).toEqual([0, 'bulk006001']);
+  expect((await all({ agent: 'planner', since_hours: '1', limit: '200' })).length).toBe(5_001);
+  expect((await all({ agent: 'planner', min_cost_usd: '10.99', limit: '200' })).map(({ prompt }) => prompt)).toEqual(
+    Array.from({ length: 11 }, (_, i) => `bulk ${11_000 - i}`),
+  );
+  const { body } = await acme.cp('GET', '/v1/runs/counts?agent=planner');
+  expect(body).toEqual({ queued: 0, running: 0, succeeded: 10_989, failed: 11, cancelled: 0 });
+});
+
+// Guards: the page of one run: all of what was said, in order, with what the tools were asked and answered.
+test('a run is shown whole', async () => {
+  const prompt = 'Add [[tool:calculator {"expression":"2340*0.17"}]]';
+  const { body: accepted } = await acme.cp('POST', '/v1/runs', {
+    agent: 'assistant',
+    prompt,
+    override: { cost_budget_usd: '2' },
+  });
+  const id = (await acme.waitForRun(accepted.run_id)).run_id;
+  const { body: run } = await acme.cp('GET', `/v1/runs/${id}`);
+  expect(run).toMatchObject({ run_id: id, status: 'succeeded', prompt, turn_count: 2, children: [], can_retry: true });
+  expect(run.budget).toMatchObject({ limit_usd: '2', reserved_usd: '0', spent_usd: run.cost_usd });
+
+  const { body: whole } = await acme.cp('GET', `/v1/runs/${id}/timeline`);
+  const types = whole.data.map(({ event_type: type }: { event_type: string }) => type);
+  expect([types[0], types.at(-1), whole.meta.next]).toEqual(['run_received', 'run_completed', null]);
+  const paged: unknown[] = [];
+  for (let after: number | null = 0; after !== null;) {
+    const { body }: { body: typeof whole } = await acme.cp('GET', `/v1/runs/${id}/timeline?limit=2&after=${after}`);
+    paged.push(...body.data);
+    after = body.meta.next;
+  }
+  expect(paged).toEqual(whole.data);
+  expect((await acme.cp('GET', `/v1/runs/${id}/timeline?after=${whole.meta.last}`)).body.data).toEqual([]);
+
+  const { body: said } = await acme.cp('GET', `/v1/runs/${id}/transcript`);
+  expect(said.data.map(({ turn, role }: { turn: number; role: string }) => `${turn} ${role}`)).toEqual([
+    '0 system',
+    '0 user',
+    '1 assistant',
+    '2 assistant',
+  ]);
+  expect(said.data[2].calls).toEqual([
+    expect.objectContaining({
+      tool: 'calculator',
+      status: 'succeeded',
+      arguments: { expression: '2340*0.17' },
+      result: { result: '397.8' },
+    }),
+  ]);
+  const { body: page } = await acme.cp('GET', `/v1/runs/${id}/transcript?from_turn=1&limit=1`);
+  expect([page.data.length, page.meta.next_turn]).toEqual([1, 2]);
+  for (const part of ['', '/timeline', '/transcript']) {
+    expect((await other.cp('GET', `/v1/runs/${id}${part}`)).status).toBe(404);
+  }
+});
+
+// Guards: an answer of megabytes that a page is sent unasked.
+test('a large value is cut in the transcript, and says so', async () => {
+  const { run_id: id } = await acme.run({ agent: 'assistant', prompt: 'x'.repeat(100_000) });
+  const { body } = await acme.cp('GET', `/v1/runs/${id}/transcript`);
+  expect(body.data[1].content).toMatch(/^"x{3999} … \(cut: 100002 bytes\)$/);
+});
