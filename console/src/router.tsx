@@ -14,12 +14,17 @@ import { runsQuery } from './features/runs/queries.ts';
 import { parseRunFilters } from './features/runs/filters.ts';
 import { parseRunView } from './features/runs/view.ts';
 import { Empty } from './ui/empty.tsx';
+import { Page } from './ui/page.tsx';
 
 const root = createRootRouteWithContext<{ queryClient: QueryClient }>()({
   beforeLoad: ({ context }) => context.queryClient.ensureQueryData(sessionQuery),
   component: Shell,
   errorComponent: ShellProblem,
-  notFoundComponent: () => <Empty title="There is no such page">Check the address, or pick one at the left.</Empty>,
+  notFoundComponent: () => (
+    <Page title="Not found">
+      <Empty title="There is no such page">Check the address, or pick one of those that there are.</Empty>
+    </Page>
+  ),
 });
 
 const home = createRoute({

@@ -1,7 +1,7 @@
 /** A signed-in tab of the console, which remembers what the browser complained of. */
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, BrowserContext, BrowserContextOptions, Page as Tab } from 'playwright-core';
-import type { Tenant, TestService } from '../support/service.ts';
+import type { Tenant, TestService } from '../support/service/service.ts';
 
 export interface ConsoleTab {
   tab: Tab;

@@ -726,6 +726,44 @@ export type Schema0 = string | number | boolean | null | Array<Schema0> | {
     [key: string]: Schema0;
 };
 
+export type Session = {
+    /**
+     * E-mail address of who is signed in
+     */
+    actor: string;
+    workspace_id: string;
+    customer_id: string;
+    /**
+     * The workspace may be looked at, and nothing in it changed
+     */
+    is_archived: boolean;
+    /**
+     * What this person may do beyond what every member may
+     */
+    rights: Array<'admin.stamp' | 'admin.routes' | 'deployment.routes' | 'deployment.inspect' | 'payloads.decode' | 'customers.list-all' | 'customers.annotate' | 'workspaces.reach-any' | 'workspaces.create-any' | 'workspace.create-again' | 'workspace.destroy' | 'plans.grant' | 'members.reach-any' | 'members.appoint-owners' | 'integrations.write-any' | 'skills.read-bodies' | 'audit-log.tell-others'>;
+    models: {
+        /**
+         * Neither the deployment nor the workspace has a model key: the offline model answers
+         */
+        is_offline: boolean;
+    };
+    /**
+     * Where the executions are shown; null where that is not known, or not for this workspace
+     */
+    temporal: {
+        ui_url: string;
+        namespace: string;
+    } | null;
+};
+
+export type Problem = {
+    detail: string;
+};
+
+export type NoSessionCookie = {
+    error: 'auth_required';
+};
+
 export type Workspace = {
     identity_workspace_id: string;
     customer_id: string;
@@ -744,14 +782,6 @@ export type Workspace = {
     created_at: string;
     ready_at: string | null;
     archived_at: string | null;
-};
-
-export type Problem = {
-    detail: string;
-};
-
-export type NoSessionCookie = {
-    error: 'auth_required';
 };
 
 export type ValidationProblem = {
@@ -1130,6 +1160,116 @@ export type RunListRow = {
 export type RunAccepted = {
     run_id: string;
     status: 'queued';
+};
+
+export type FoundRun = {
+    run_id: string;
+    parent_run_id: string | null;
+    /**
+     * Where it works for a step of one
+     */
+    project_id: string | null;
+    agent: string | null;
+    transport: string;
+    status: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
+    /**
+     * Its beginning, at most 200 characters
+     */
+    prompt: string;
+    /**
+     * Its beginning, at most 200 characters
+     */
+    error: string | null;
+    model: string | null;
+    cost_usd: string;
+    /**
+     * False: the price of a call was not known, and the cost is a lower bound
+     */
+    is_priced: boolean;
+    event_count: number;
+    created_at: string;
+    started_at: string | null;
+    completed_at: string | null;
+};
+
+export type ShownRun = {
+    run_id: string;
+    parent_run_id: string | null;
+    /**
+     * Where it works for a step of one
+     */
+    project_id: string | null;
+    agent: string | null;
+    transport: string;
+    status: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
+    /**
+     * Whole
+     */
+    prompt: string;
+    error: string | null;
+    model: string | null;
+    cost_usd: string;
+    /**
+     * False: the price of a call was not known, and the cost is a lower bound
+     */
+    is_priced: boolean;
+    event_count: number;
+    created_at: string;
+    started_at: string | null;
+    completed_at: string | null;
+    output: string | null;
+    thread_id: string | null;
+    /**
+     * Why this model
+     */
+    model_rule: string;
+    /**
+     * Tokens
+     */
+    context_window: number | null;
+    input_tokens: number;
+    output_tokens: number;
+    turn_count: number;
+    /**
+     * Of the run itself; null where it has none of its own
+     */
+    budget: {
+        limit_usd: string | null;
+        spent_usd: string;
+        reserved_usd: string;
+    } | null;
+    children: Array<{
+        run_id: string;
+        agent: string | null;
+        status: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
+        cost_usd: string;
+    }>;
+    /**
+     * False once its detail has aged out
+     */
+    can_retry: boolean;
+};
+
+export type Spoken = {
+    /**
+     * 0: what the run began with
+     */
+    turn: number;
+    role: 'system' | 'user' | 'assistant';
+    /**
+     * Text, or the parts of a message
+     */
+    content: unknown;
+    calls: Array<{
+        call_id: string;
+        tool: string;
+        status: 'pending' | 'succeeded' | 'failed';
+        arguments: unknown;
+        /**
+         * What the model was told; null while it is pending
+         */
+        result: unknown;
+    }>;
 };
 
 export type RunEvent = {
@@ -3067,6 +3207,55 @@ export type WebhooksDeleteResponses = {
 };
 
 export type WebhooksDeleteResponse = WebhooksDeleteResponses[keyof WebhooksDeleteResponses];
+
+export type SessionGetData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/cp/v1/system/session';
+};
+
+export type SessionGetErrors = {
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type SessionGetError = SessionGetErrors[keyof SessionGetErrors];
+
+export type SessionGetResponses = {
+    /**
+     * Who is signed in, and what this person may do
+     */
+    200: Session;
+};
+
+export type SessionGetResponse = SessionGetResponses[keyof SessionGetResponses];
 
 export type WorkspacesListData = {
     body?: never;
@@ -5090,6 +5279,367 @@ export type RunsCreateResponses = {
 };
 
 export type RunsCreateResponse = RunsCreateResponses[keyof RunsCreateResponses];
+
+export type RunsSearchData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * An id, or a text that the prompt contains
+         */
+        q?: string;
+        status?: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
+        agent?: string;
+        transport?: string;
+        since_hours?: number;
+        min_cost_usd?: string;
+        /**
+         * `next` of the page before: only runs that are older than this one
+         */
+        before?: string;
+        limit?: number;
+    };
+    url: '/api/v1/cp/v1/runs/search';
+};
+
+export type RunsSearchErrors = {
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `validation`
+     */
+    422: ValidationProblem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type RunsSearchError = RunsSearchErrors[keyof RunsSearchErrors];
+
+export type RunsSearchResponses = {
+    /**
+     * Find runs, newest first, a page after another
+     */
+    200: {
+        data: Array<FoundRun>;
+        meta: {
+            limit: number;
+            next: string | null;
+        };
+    };
+};
+
+export type RunsSearchResponse = RunsSearchResponses[keyof RunsSearchResponses];
+
+export type RunsCountsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        agent?: string;
+    };
+    url: '/api/v1/cp/v1/runs/counts';
+};
+
+export type RunsCountsErrors = {
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `validation`
+     */
+    422: ValidationProblem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type RunsCountsError = RunsCountsErrors[keyof RunsCountsErrors];
+
+export type RunsCountsResponses = {
+    /**
+     * How many runs there are of each status
+     */
+    200: {
+        queued: number;
+        running: number;
+        succeeded: number;
+        failed: number;
+        cancelled: number;
+    };
+};
+
+export type RunsCountsResponse = RunsCountsResponses[keyof RunsCountsResponses];
+
+export type RunsShowData = {
+    body?: never;
+    path: {
+        run_id: string;
+    };
+    query?: never;
+    url: '/api/v1/cp/v1/runs/{run_id}/summary';
+};
+
+export type RunsShowErrors = {
+    /**
+     * `bad_request`
+     */
+    400: Problem;
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `not_found`
+     */
+    404: Problem;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `validation`
+     */
+    422: ValidationProblem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type RunsShowError = RunsShowErrors[keyof RunsShowErrors];
+
+export type RunsShowResponses = {
+    /**
+     * One run with what it was asked, what it answered, and what it spent
+     */
+    200: ShownRun;
+};
+
+export type RunsShowResponse = RunsShowResponses[keyof RunsShowResponses];
+
+export type RunsTimelineData = {
+    body?: never;
+    path: {
+        run_id: string;
+    };
+    query?: {
+        /**
+         * `next` of the page before
+         */
+        after?: number;
+        limit?: number;
+    };
+    url: '/api/v1/cp/v1/runs/{run_id}/timeline';
+};
+
+export type RunsTimelineErrors = {
+    /**
+     * `bad_request`
+     */
+    400: Problem;
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `not_found`
+     */
+    404: Problem;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `validation`
+     */
+    422: ValidationProblem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type RunsTimelineError = RunsTimelineErrors[keyof RunsTimelineErrors];
+
+export type RunsTimelineResponses = {
+    /**
+     * Timeline of a run in the order in which it was written, a page after another
+     */
+    200: {
+        data: Array<{
+            id: number;
+            ts: string;
+            event_type: 'run_received' | 'run_started' | 'model_resolved' | 'context_loaded' | 'claude_request' | 'claude_iteration' | 'tool_call' | 'tool_result' | 'run_completed' | 'run_failed' | 'run_cancelled' | 'agent_run_started' | 'user_feedback';
+            duration_ms: number | null;
+            cost_usd: string | null;
+            status: string | null;
+            payload: {
+                [key: string]: unknown;
+            };
+        }>;
+        meta: {
+            limit: number;
+            /**
+             * Null: there were no more, when it was asked
+             */
+            next: number | null;
+            /**
+             * What a later call asks for the events after
+             */
+            last: number;
+        };
+    };
+};
+
+export type RunsTimelineResponse = RunsTimelineResponses[keyof RunsTimelineResponses];
+
+export type RunsTranscriptData = {
+    body?: never;
+    path: {
+        run_id: string;
+    };
+    query?: {
+        from_turn?: number;
+        limit?: number;
+    };
+    url: '/api/v1/cp/v1/runs/{run_id}/transcript';
+};
+
+export type RunsTranscriptErrors = {
+    /**
+     * `bad_request`
+     */
+    400: Problem;
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `not_found`
+     */
+    404: Problem;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `validation`
+     */
+    422: ValidationProblem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type RunsTranscriptError = RunsTranscriptErrors[keyof RunsTranscriptErrors];
+
+export type RunsTranscriptResponses = {
+    /**
+     * What was said in a run and what its tools answered, turn by turn
+     */
+    200: {
+        data: Array<Spoken>;
+        meta: {
+            next_turn: number | null;
+        };
+    };
+};
+
+export type RunsTranscriptResponse = RunsTranscriptResponses[keyof RunsTranscriptResponses];
 
 export type RunsEventsData = {
     body?: never;

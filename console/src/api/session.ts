@@ -14,7 +14,7 @@ export interface Session {
 
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
-  queryFn: ({ signal }) => get<Session>('/v1/session', undefined, signal),
+  queryFn: ({ signal }) => get<Session>('/v1/system/session', undefined, signal),
   staleTime: 60_000,
 });
 

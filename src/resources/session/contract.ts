@@ -26,7 +26,7 @@ export const getSession = endpoint({
   id: 'session.get',
   surface: 'control-plane',
   method: 'get',
-  path: '/v1/session',
+  path: '/v1/system/session',
   credential: 'session',
   summary: 'Who is signed in, and what this person may do',
   status: 200,

@@ -1,6 +1,6 @@
 /** How the console is served: on the gateway, also of a gateway apart from its control plane. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { GATEWAYS, startTestService, type TestService } from '../../support/service.ts';
+import { GATEWAYS, startTestService, type TestService } from '../../support/service/service.ts';
 
 describe.each(GATEWAYS)('%s', (_name, options) => {
   let service: TestService;

@@ -1,7 +1,7 @@
 /** What the console asks of runs: finding them by anything, a page after another, and one of them whole. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import { startTestService, type Tenant, type TestService } from '../../support/service.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
 let acme: Tenant;
@@ -80,7 +80,7 @@ test('a run is shown whole', async () => {
     override: { cost_budget_usd: '2' },
   });
   const id = (await acme.waitForRun(accepted.run_id)).run_id;
-  const { body: run } = await acme.cp('GET', `/v1/runs/${id}`);
+  const { body: run } = await acme.cp('GET', `/v1/runs/${id}/summary`);
   expect(run).toMatchObject({ run_id: id, status: 'succeeded', prompt, turn_count: 2, children: [], can_retry: true });
   expect(run.budget).toMatchObject({ limit_usd: '2', reserved_usd: '0', spent_usd: run.cost_usd });
 
@@ -113,7 +113,7 @@ test('a run is shown whole', async () => {
   ]);
   const { body: page } = await acme.cp('GET', `/v1/runs/${id}/transcript?from_turn=1&limit=1`);
   expect([page.data.length, page.meta.next_turn]).toEqual([1, 2]);
-  for (const part of ['', '/timeline', '/transcript']) {
+  for (const part of ['/summary', '/timeline', '/transcript']) {
     expect((await other.cp('GET', `/v1/runs/${id}${part}`)).status).toBe(404);
   }
 });

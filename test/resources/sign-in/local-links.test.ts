@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createLocalLinks } from '../../../src/resources/sign-in/local-links.ts';
 import { LOCAL_LINK_TTL_MS } from '../../../src/resources/sign-in/model.ts';
-import { startTestService, type TestService } from '../../support/service.ts';
+import { startTestService, type TestService } from '../../support/service/service.ts';
 import { addMember } from './people.ts';
 
 const OWNER = 'owner@localhost';
@@ -28,7 +28,7 @@ test('a link signs its owner in, once', async () => {
   expect([first.status, first.headers.get('location')]).toEqual([303, '/console']);
   const cookie = first.headers.getSetCookie().find((text) => text.startsWith('service_session='))!;
   expect(cookie).toMatch(/HttpOnly/);
-  const session = await fetch(`${service.baseUrl}/api/v1/cp/v1/session`, {
+  const session = await fetch(`${service.baseUrl}/api/v1/cp/v1/system/session`, {
     headers: { cookie: cookie.split(';')[0]! },
   });
   expect(await session.json()).toMatchObject({ actor: OWNER, workspace_id: 'acc_internal' });

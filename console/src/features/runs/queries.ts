@@ -38,7 +38,7 @@ export const runCountsQuery = (agent?: string) =>
 export const runQuery = (runId: string) =>
   queryOptions({
     queryKey: ['runs', 'one', runId],
-    queryFn: ({ signal }) => get<ShownRun>(path(runId), undefined, signal),
+    queryFn: ({ signal }) => get<ShownRun>(`${path(runId)}/summary`, undefined, signal),
     staleTime: 2_000,
   });
 

@@ -36,7 +36,7 @@ export function RunActions({ run }: { run: ShownRun }) {
         </a>
       )}
       <span className="max-sm:hidden">
-        <CopyAs curl={controlPlaneCurl({ path })} aos={`npx aos runs show ${run.run_id}`} />
+        <CopyAs curl={controlPlaneCurl({ path: `${path}/summary` })} aos={`npx aos runs show ${run.run_id}`} />
       </span>
       {isInFlight(run.status) ? (
         <Button look="danger" icon="stop" disabled={session.is_archived} onClick={() => setAsks(true)}>

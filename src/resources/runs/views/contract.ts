@@ -92,7 +92,7 @@ export const showRun = endpoint({
   id: 'runs.show',
   surface: 'control-plane',
   method: 'get',
-  path: '/v1/runs/{run_id}',
+  path: '/v1/runs/{run_id}/summary',
   credential: 'session',
   summary: 'One run with what it was asked, what it answered, and what it spent',
   description: 'For as long as the run is kept, also past the time after which `detail` no longer answers.',
