@@ -29,6 +29,7 @@ import {
 import type { RunStore } from '../src/resources/runs/store/index.ts';
 import type { RunInTurn } from '../src/resources/runs/store/run-in-turn.ts';
 import type { AfterRun, RunEnd } from '../src/resources/runs/store/turns.ts';
+import type { Scribe } from '../src/resources/run-texts/scribe.ts';
 import type { Tool } from '../src/resources/tools/model.ts';
 import type { ToolRegistry } from '../src/resources/tools/registry.ts';
 import { createClassifier, type Classification } from './classify.ts';
@@ -54,10 +55,13 @@ export interface TurnDependencies {
   startFollowing: (after: AfterRun) => Promise<void>;
   /** What the workspace is charged for models of the deployment; nothing where billing is not live. */
   tariffOf: SpendingDependencies['tariffOf'];
+  /** Lets whoever watches read along. */
+  scribe: Scribe;
 }
 
 export const createTurnActivities = (deps: TurnDependencies) => {
-  const { runs, agents, tools, models, settings, modelCredentials, loadBeginning, startFollowing, noteTurn } = deps;
+  const { runs, agents, tools, models, settings, modelCredentials, loadBeginning, startFollowing, noteTurn, scribe } =
+    deps;
   const classify = createClassifier(models);
   const { spendingOf } = createSpending(deps);
   const credentialsOf = async ({ customerId, hasModelCredentials }: RunInTurn) =>
@@ -252,12 +256,13 @@ export const createTurnActivities = (deps: TurnDependencies) => {
     const isHeld = await spending.hold();
     const startedAt = performance.now();
     let spent: TokenUsage | undefined;
+    const isOffline = resolved.provider === 'offline';
+    // Of a call without a provider nobody could read along who came later.
+    const telling = isOffline && !run.isWatched ? undefined : scribe.begin(run, turn, attempt);
     try {
-      const left: UnderWay | undefined = resolved.provider === 'offline' ? undefined : { turn, attempt };
-      const reply = await heartbeating(
-        (signal) => models.call({ ...request, signal, onAborted: (usage) => (spent = usage) }),
-        left,
-      );
+      const left: UnderWay | undefined = isOffline ? undefined : { turn, attempt };
+      const heard = { onAborted: (usage: TokenUsage) => (spent = usage), ...(telling && { onText: telling.add }) };
+      const reply = await heartbeating((signal) => models.call({ ...request, signal, ...heard }), left);
       return { reply, durationMs: Math.round(performance.now() - startedAt), spending, book };
     } catch (error) {
       const failure = error instanceof ModelFailure ? error : undefined;
@@ -265,6 +270,8 @@ export const createTurnActivities = (deps: TurnDependencies) => {
       // Cancelled: nothing will be booked for this call, so nothing is held for it either.
       else if (!failure && isHeld) await runs.release(run.id);
       throw error;
+    } finally {
+      await telling?.end();
     }
   }
 

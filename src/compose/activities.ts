@@ -23,6 +23,7 @@ export function composeActivities({ config, log }: Runtime, services: Services):
       noteTurn: engine.noteTurn,
       settings: config,
       startFollowing,
+      scribe: services.scribe,
       log,
     },
     tools: {

@@ -5,6 +5,8 @@ import { createEventStore } from '../resources/events/store.ts';
 import { createLiveService } from '../resources/live/service.ts';
 import { ACTIONS } from '../resources/projects/builtin/index.ts';
 import { createProjectService } from '../resources/projects/service.ts';
+import { createScribe } from '../resources/run-texts/scribe.ts';
+import { createRunTextStore } from '../resources/run-texts/store.ts';
 import { createTemplateService } from '../resources/templates/service.ts';
 import { createTemplateStore } from '../resources/templates/store.ts';
 import { createWebhookGateService } from '../resources/webhook-gates/service.ts';
@@ -21,6 +23,7 @@ export function composePipelines(
   { tools }: Tools,
 ) {
   const events = createEventStore(db);
+  const texts = createRunTextStore(db);
   const templates = createTemplateService({
     store: createTemplateStore(db),
     agentExists: agents.isAgent,
@@ -31,7 +34,9 @@ export function composePipelines(
   return {
     templates,
     events: createEventService({ store: events }),
-    live: createLiveService({ store: createEventLogStore(db), settings: config, log }),
+    live: createLiveService({ store: createEventLogStore(db), texts, settings: config, log }),
+    texts,
+    scribe: createScribe({ store: texts, log }),
     projects: createProjectService({ temporal, store: projects, events, starter, templates, log }),
     webhookGates: createWebhookGateService({ store: createWebhookGateStore(db) }),
   };

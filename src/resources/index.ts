@@ -15,6 +15,7 @@ import { flagRoutes } from './feature-flags/routes.ts';
 import { heartbeatRoutes } from './heartbeats/routes.ts';
 import { integrationRoutes } from './integrations/routes.ts';
 import { liveRoutes } from './live/routes.ts';
+import { alsoAsStreams } from './live/streams.ts';
 import { memberRoutes } from './members/routes.ts';
 import { memoryRoutes } from './memory/routes.ts';
 import { destinationRoutes } from './output-destinations/routes.ts';
@@ -31,7 +32,7 @@ import { webhookGateRoutes } from './webhook-gates/routes.ts';
 import { webhookRoutes } from './webhook-subscriptions/routes.ts';
 import { workspaceRoutes } from './workspaces/routes.ts';
 
-export const allRoutes = (services: Services): readonly Route[] => [
+const declaredRoutes = (services: Services): readonly Route[] => [
   ...sessionRoutes(services),
   ...workspaceRoutes(services),
   ...apiKeyRoutes(services),
@@ -62,6 +63,9 @@ export const allRoutes = (services: Services): readonly Route[] => [
   ...jobRoutes(services),
   ...heartbeatRoutes(services),
 ];
+
+/** With the streams that an extension adds to them. */
+export const allRoutes = (services: Services): readonly Route[] => alsoAsStreams(services, declaredRoutes(services));
 
 export const routesOf = (surface: Endpoint['surface'], routes: readonly Route[]): Route[] =>
   routes.filter(({ endpoint }) => endpoint.surface === surface);

@@ -1016,9 +1016,12 @@ export const eventsList = <ThrowOnError extends boolean = true>(options: Options
  * `data: {cursor, kind, ts, topic, run_id, project_id, event}`. `event` is the row as its own list has it: that of
  * `/v1/runs/{run_id}/events` for a run, that of `/v1/events` for a project, and `{id, ts, topic, payload}` for the others.
  * - `event: open` comes first, with the cursor from which on the stream has everything: `data: {cursor}`.
+ * - `event: text`, `data: {run_id, project_id, turn, attempt, offset, text}`: what a model is writing, a few times a second, to
+ * be put at `offset` of what came before of the same turn and attempt. It has no `id` and is no fact: after a lost
+ * connection it comes again from its beginning or not at all, and `output` of the run has the whole.
  * - `event: gap`, `data: {after, kept_from}`: events after the cursor that was asked for are not kept any more; the stream goes
  * on with what there is.
- * - `event: end` comes last, `data: {reason}`: `life` (streams are served for a limited time), `shutdown`, `slow_reader` (what
+ * - `event: end` comes last, `data: {reason}`: `ended` (of a stream of one run or project: there is nothing more), `life` (streams are served for a limited time), `shutdown`, `slow_reader` (what
  * waited for this reader was dropped) or `signed_out`. But for the last of them, connect again with the last `id` that was
  * seen: nothing is lost and nothing comes twice.
  * - A line with a colon alone comes every 15 s and means nothing.

@@ -1603,6 +1603,18 @@ export type LiveOpen = {
     cursor: string;
 };
 
+export type LiveText = {
+    run_id: string;
+    project_id: string | null;
+    turn: number;
+    attempt: number;
+    /**
+     * Where it goes on, in UTF-16 units; 0: it begins, or begins anew
+     */
+    offset: number;
+    text: string;
+};
+
 export type LiveGap = {
     /**
      * Place in the order of the workspace; opaque. The same in streams, pages and webhooks
@@ -1615,7 +1627,7 @@ export type LiveGap = {
 };
 
 export type LiveEnd = {
-    reason: 'life' | 'shutdown' | 'slow_reader' | 'signed_out';
+    reason: 'ended' | 'life' | 'shutdown' | 'slow_reader' | 'signed_out';
 };
 
 export type StreamsProblem = {
@@ -8917,6 +8929,10 @@ export type LiveFollowData = {
          * Only events of these kinds, separated by commas: run, project, wait, delivery, output, schedule, integration
          */
         kind?: string;
+        /**
+         * Whether texts are told while models write them. Without it: where one run or project is followed
+         */
+        text?: 'true' | 'false';
     };
     url: '/api/v1/cp/v1/live';
 };
@@ -8966,7 +8982,7 @@ export type LiveFollowResponses = {
     /**
      * Server-sent events; the schema is that of `data`
      */
-    200: LiveEvent | LiveOpen | LiveGap | LiveEnd;
+    200: LiveEvent | LiveOpen | LiveText | LiveGap | LiveEnd;
 };
 
 export type LiveFollowResponse = LiveFollowResponses[keyof LiveFollowResponses];

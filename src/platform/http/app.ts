@@ -156,9 +156,10 @@ const answer =
     };
     // Its bytes may have come for minutes.
     if (endpoint.upload) await admit();
+    const stream = asksForEvents(request) ? route.stream : undefined;
     const work = (claim?: Claim) =>
       inTraceOf(response, () =>
-        urgently(() => withAudit(audit, route, asked, () => handler(claim ? { ...asked, claim } : asked))),
+        urgently(() => withAudit(audit, route, asked, () => (stream ?? handler)(claim ? { ...asked, claim } : asked))),
       );
     const repeatable = onceOnly && repeatableRequest(endpoint, request, asked);
     if (repeatable) {
@@ -168,9 +169,13 @@ const answer =
       return;
     }
     const result = await work();
-    if (isStreamReply(endpoint.reply)) await sendStream(request, response, result as EventStream, admit);
+    if (stream || isStreamReply(endpoint.reply)) await sendStream(request, response, result as EventStream, admit);
     else await send(endpoint, response, result);
   };
+
+/** Before anything else: whoever takes all there is gets what everybody gets. */
+const asksForEvents = (request: Request): boolean =>
+  request.accepts(['application/json', 'text/event-stream']) === 'text/event-stream';
 
 /** The reader leaves an object where there is no body at all. */
 const rawBodyOf = ({ body }: Request): Buffer => (Buffer.isBuffer(body) ? body : Buffer.alloc(0));

@@ -141,6 +141,8 @@ export interface Endpoint<
   uploads?: UploadLimits;
   /** Status of bad input. 400 says `{detail: <message>}`, 422 lists every field. */
   badInput?: 400 | 422;
+  /** What it also gives to who asks for `text/event-stream`. Set by what switches that on, not in a declaration. */
+  stream?: StreamReply;
   /** The one success status and its body. */
   status: 200 | 201 | 204;
   reply: Reply;
@@ -222,6 +224,8 @@ export type Concern = ({ workspaceId: string } | { customerId: string }) & {
 export interface Route {
   endpoint: Endpoint;
   handler: (request: EndpointRequest) => Promise<unknown>;
+  /** In the place of the handler, where the endpoint has a `stream` and a request asks for it. */
+  stream?: (request: EndpointRequest) => Promise<EventStream>;
   /** Which other workspaces it is about: what the operator's people do to a tenant is in the tenant's audit log too. */
   concerned?: (asked: Pick<EndpointRequest, 'params' | 'query' | 'body'>) => Concerned;
 }

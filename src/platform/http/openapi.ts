@@ -24,6 +24,7 @@ import {
   OTP_CODE_HEADER,
   type Credential,
   type Endpoint,
+  type StreamReply,
 } from './endpoint.ts';
 
 import { KEY_HEADER, MAX_KEY_LENGTH } from './once-only.ts';
@@ -149,7 +150,9 @@ function headersOf({ otp, idempotent }: Endpoint): { header?: ZodObjectInput } {
 
 const FilePart = z.object({ file: z.file() });
 
-function successReply({ reply, summary }: Endpoint): ZodOpenApiResponseObject {
+const eventsOf = ({ events }: StreamReply) => ({ 'text/event-stream': { schema: events } });
+
+function successReply({ reply, summary, stream }: Endpoint): ZodOpenApiResponseObject {
   if (reply === NO_CONTENT) return { description: 'Done; no body' };
   // The type is known only when the file is: `*/*` keeps it open.
   if (reply === BINARY) {
@@ -159,12 +162,12 @@ function successReply({ reply, summary }: Endpoint): ZodOpenApiResponseObject {
     };
   }
   if (isStreamReply(reply)) {
-    return {
-      description: 'Server-sent events; the schema is that of `data`',
-      content: { 'text/event-stream': { schema: reply.events } },
-    };
+    return { description: 'Server-sent events; the schema is that of `data`', content: eventsOf(reply) };
   }
-  return { description: summary, content: { 'application/json': { schema: reply as z.ZodType } } };
+  return {
+    description: summary,
+    content: { 'application/json': { schema: reply as z.ZodType }, ...(stream && eventsOf(stream)) },
+  };
 }
 
 /** Everything that can go wrong with this endpoint: its own problems, and those that its shape and surface bring. */

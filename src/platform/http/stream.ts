@@ -33,7 +33,8 @@ export const frameOf = ({ id, event, data, retryMs }: Frame): string =>
     '\n',
   ].join('\n');
 
-export const STREAM_ENDS = ['life', 'shutdown', 'slow_reader', 'signed_out'] as const;
+/** `ended`: what was followed has come to its end, and nothing more will come. */
+export const STREAM_ENDS = ['ended', 'life', 'shutdown', 'slow_reader', 'signed_out'] as const;
 
 /** The last event of a stream: why it ends. Whoever still wants it connects again. */
 export const endFrame = (reason: (typeof STREAM_ENDS)[number]): string =>

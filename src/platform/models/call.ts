@@ -13,6 +13,7 @@ import {
   type ModelMessage,
   type ToolSet,
 } from 'ai';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isTooDeep, parseJson, TOO_DEEP } from '../core/json.ts';
 import { storable, storableText } from '../core/storable.ts';
 import { malformed, timedOut, toModelFailure } from './failures.ts';
@@ -114,8 +115,10 @@ export const callProvider = (call: ModelCall, model: SdkModel): Promise<ModelRep
       listener.hear(part);
       count(part);
       if (part.type === 'error') throw part.error;
-      else if (part.type === 'text-delta') reply.text += part.text;
-      else if (part.type === 'tool-call') {
+      else if (part.type === 'text-delta') {
+        reply.text += part.text;
+        call.onText?.(part.text);
+      } else if (part.type === 'tool-call') {
         // A tool that is not there is for the run to answer; arguments that are no JSON make the reply unusable.
         if ('invalid' in part && part.invalid && !NoSuchToolError.isInstance(part.error)) throw part.error;
         if (isTooDeep(part.input)) throw malformed(call.resolved, `the arguments of a tool call are ${TOO_DEEP}`);
@@ -173,5 +176,18 @@ export const callOffline = (call: ModelCall, model: SdkModel): Promise<ModelRepl
       else if (part.type === 'tool-call')
         reply.toolCalls.push({ callId: part.toolCallId, tool: part.toolName, arguments: parseJson(part.input) });
     }
+    if (call.onText) await inPieces(reply.text, call.onText, abortSignal);
     return checked(reply, call);
   });
+
+const PIECES = 20;
+const PIECE_MS = 40;
+
+/** As a provider's reply comes: in pieces, the whole of it within a second. */
+async function inPieces(text: string, onText: (piece: string) => void, signal: AbortSignal): Promise<void> {
+  const length = Math.max(8, Math.ceil(text.length / PIECES));
+  for (let at = 0; at < text.length; at += length) {
+    await sleep(PIECE_MS, undefined, { signal }).catch(() => {});
+    onText(text.slice(at, at + length));
+  }
+}

@@ -78,6 +78,8 @@ export interface ModelCall {
    * told of what is certainly free: a connection refused, an error for an answer, the offline model.
    */
   onAborted?: (usage: TokenUsage) => void;
+  /** Told of the reply's text while it is written. With it the offline model, which knows it at once, takes its time. */
+  onText?: (piece: string) => void;
 }
 
 export interface TokenUsage {

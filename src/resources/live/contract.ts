@@ -42,8 +42,18 @@ export const LiveEvent = z
   .meta({ id: 'LiveEvent' });
 
 /** What stands around them; the name of the stream's event says which it is. */
-const LiveControl = z.union([
+export const LiveControl = z.union([
   z.object({ cursor: Cursor }).meta({ id: 'LiveOpen' }),
+  z
+    .object({
+      run_id: z.string(),
+      project_id: z.string().nullable(),
+      turn: z.int(),
+      attempt: z.int(),
+      offset: z.int().describe('Where it goes on, in UTF-16 units; 0: it begins, or begins anew'),
+      text: z.string(),
+    })
+    .meta({ id: 'LiveText' }),
   z.object({ after: Cursor, kept_from: Cursor }).meta({ id: 'LiveGap' }),
   z.object({ reason: z.enum(STREAM_ENDS) }).meta({ id: 'LiveEnd' }),
 ]);
@@ -71,6 +81,11 @@ const LiveQuery = z.object({
     .optional()
     .describe("Only what belongs to this project, its steps' runs included"),
   kind: Kinds.optional(),
+  text: z
+    .enum(['true', 'false'])
+    .transform((flag) => flag === 'true')
+    .optional()
+    .describe('Whether texts are told while models write them. Without it: where one run or project is followed'),
 });
 export type LiveQuery = z.output<typeof LiveQuery>;
 
@@ -88,9 +103,12 @@ export const followWorkspace = endpoint({
     '  `data: {cursor, kind, ts, topic, run_id, project_id, event}`. `event` is the row as its own list has it: that of',
     '  `/v1/runs/{run_id}/events` for a run, that of `/v1/events` for a project, and `{id, ts, topic, payload}` for the others.',
     '- `event: open` comes first, with the cursor from which on the stream has everything: `data: {cursor}`.',
+    '- `event: text`, `data: {run_id, project_id, turn, attempt, offset, text}`: what a model is writing, a few times a second, to',
+    '  be put at `offset` of what came before of the same turn and attempt. It has no `id` and is no fact: after a lost',
+    '  connection it comes again from its beginning or not at all, and `output` of the run has the whole.',
     '- `event: gap`, `data: {after, kept_from}`: events after the cursor that was asked for are not kept any more; the stream goes',
     '  on with what there is.',
-    '- `event: end` comes last, `data: {reason}`: `life` (streams are served for a limited time), `shutdown`, `slow_reader` (what',
+    '- `event: end` comes last, `data: {reason}`: `ended` (of a stream of one run or project: there is nothing more), `life` (streams are served for a limited time), `shutdown`, `slow_reader` (what',
     '  waited for this reader was dropped) or `signed_out`. But for the last of them, connect again with the last `id` that was',
     '  seen: nothing is lost and nothing comes twice.',
     '- A line with a colon alone comes every 15 s and means nothing.',

@@ -7,10 +7,14 @@ import type { Log } from '../../platform/core/log.ts';
 import { urgently } from '../../platform/db/client.ts';
 import { isAfter, type Place } from '../event-log/model.ts';
 import type { EventLogStore, LogRow } from '../event-log/store/read.ts';
+import type { Texts } from './texts.ts';
 
 const POLL_MS = 250;
 /** Of one read; what is beyond it is read at once. */
 const MOST_ROWS = 2_000;
+
+/** A turn is recorded, or there will be no more. */
+const RECORDS_TURN = new Set(['claude_iteration', 'run_completed', 'run_failed', 'run_cancelled']);
 
 export interface Listener {
   customerId: string;
@@ -18,7 +22,13 @@ export interface Listener {
   hear(row: LogRow): void;
 }
 
-export function createHub({ store, log }: { store: Pick<EventLogStore, 'end' | 'readTail'>; log: Log }) {
+interface HubDependencies {
+  store: Pick<EventLogStore, 'end' | 'readTail'>;
+  texts: Pick<Texts, 'round' | 'isRecorded'>;
+  log: Log;
+}
+
+export function createHub({ store, texts, log }: HubDependencies) {
   const listeners = new Map<string, Set<Listener>>();
   /** Everything up to here was handed out; undefined while nobody listens. */
   let position: Place | undefined;
@@ -44,7 +54,12 @@ export function createHub({ store, log }: { store: Pick<EventLogStore, 'end' | '
     let isMore = false;
     await exclusively(async () => {
       const page = await store.readTail([...listeners.keys()], { after: position!, limit: MOST_ROWS });
-      for (const row of page.rows) for (const listener of listeners.get(row.customerId) ?? []) listener.hear(row);
+      // Read after the events and handed out before them: a text is whole before it is told that its turn is over.
+      await texts.round().catch((err: unknown) => log.debug({ err }, 'texts could not be read'));
+      for (const row of page.rows) {
+        for (const listener of listeners.get(row.customerId) ?? []) listener.hear(row);
+        if (row.runId !== null && RECORDS_TURN.has(row.topic)) texts.isRecorded(row.runId);
+      }
       if (isAfter(page.next, position!)) position = page.next;
       isMore = page.rows.length === MOST_ROWS;
     }).catch((err: unknown) =>

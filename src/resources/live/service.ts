@@ -6,23 +6,41 @@ import type { Caller, EventStream } from '../../platform/http/endpoint.ts';
 import { endFrame, frameOf } from '../../platform/http/stream.ts';
 import { BEGINNING, cursorOf, isAfter, placeOf, type Place } from '../event-log/model.ts';
 import type { EventFilter, EventLogStore, LogRow } from '../event-log/store/read.ts';
+import { watchOf } from '../run-texts/model.ts';
+import type { RunTextStore } from '../run-texts/store.ts';
 import { LiveEvent, type LiveQuery } from './contract.ts';
 import { createHub, type Listener } from './hub.ts';
+import { createTexts, type TextListener, type TextPiece } from './texts.ts';
 import { createMailbox, type Mailbox } from './mailbox.ts';
 
 export type LiveService = ReturnType<typeof createLiveService>;
 
 interface Dependencies {
   store: EventLogStore;
-  settings: Pick<Config, 'LIVE_STREAMS' | 'LIVE_STREAMS_PER_WORKSPACE' | 'LIVE_STREAM_LIFE'>;
+  texts: RunTextStore;
+  settings: Pick<Config, 'LIVE_STREAMS' | 'LIVE_STREAMS_PER_WORKSPACE' | 'LIVE_STREAM_LIFE' | 'EXTENSIONS'>;
   log: Log;
+}
+
+interface Following {
+  customerId: string;
+  filter: EventFilter;
+  from: { after: Place; keptFrom?: number } | undefined;
+  withText: boolean;
+  isLast: (row: LogRow) => boolean;
+}
+
+interface StateFollowing<State> extends Pick<Following, 'customerId' | 'filter'> {
+  read: () => Promise<State>;
+  hasEnded: (state: State) => boolean;
 }
 
 /** Events that are read at once of what was. */
 const PAGE = 200;
 
-export function createLiveService({ store, settings, log }: Dependencies) {
-  const hub = createHub({ store, log });
+export function createLiveService({ store, texts: textStore, settings, log }: Dependencies) {
+  const texts = createTexts(textStore);
+  const hub = createHub({ store, texts, log });
   /** The streams that are open, by workspace. */
   const open = new Map<string, Set<Mailbox>>();
   let isClosing = false;
@@ -55,61 +73,138 @@ export function createLiveService({ store, settings, log }: Dependencies) {
     return after.tx < keptFrom ? { after, keptFrom } : { after };
   }
 
-  async function* events(
+  /** Takes a place, and gives it back when the stream is over. @throws Problem too_many_streams */
+  function opened(
     customerId: string,
-    filter: EventFilter,
-    from: Awaited<ReturnType<typeof resume>> | undefined,
-    { mailbox, gone }: { mailbox: Mailbox; gone: AbortSignal },
-  ): AsyncGenerator<string> {
+    work: (mailbox: Mailbox, gone: AbortSignal) => AsyncGenerator<string>,
+  ): EventStream {
+    const mailbox = createMailbox();
+    const leave = admit(customerId, mailbox);
+    if (isClosing) mailbox.close(endFrame('shutdown'));
+    return async function* (gone) {
+      const life = setTimeout(() => mailbox.close(endFrame('life')), settings.LIVE_STREAM_LIFE);
+      gone.addEventListener('abort', () => mailbox.close());
+      if (gone.aborted) mailbox.close();
+      try {
+        yield* work(mailbox, gone);
+      } finally {
+        clearTimeout(life);
+        leave();
+      }
+    };
+  }
+
+  const readerOf = (customerId: string, filter: EventFilter, mailbox: Mailbox): TextListener => ({
+    customerId,
+    watched: watchOf(filter),
+    hear: (piece) => mailbox.push(frameOfText(piece)),
+  });
+
+  async function* events(
+    mailbox: Mailbox,
+    gone: AbortSignal,
+    { customerId, filter, from, withText, isLast }: Following,
+  ) {
     let after = from?.after;
+    const told = (row: LogRow): string => frameOfRow(row) + (isLast(row) ? endFrame('ended') : '');
     const listener: Listener = {
       customerId,
       hear(row) {
-        if (isWanted(row, filter) && (!after || isAfter(row, after))) mailbox.push(frameOfRow(row));
+        if (!isWanted(row, filter) || (after && !isAfter(row, after))) return;
+        mailbox.push(frameOfRow(row));
+        if (isLast(row)) mailbox.close(endFrame('ended'));
       },
     };
-    const life = setTimeout(() => mailbox.close(endFrame('life')), settings.LIVE_STREAM_LIFE);
-    gone.addEventListener('abort', () => mailbox.close());
-    if (gone.aborted) mailbox.close();
+    const reader = readerOf(customerId, filter, mailbox);
     try {
       const joined = await hub.join(listener);
       after ??= joined;
       yield frameOf({ id: cursorOf(after), event: 'open', data: { cursor: cursorOf(after) }, retryMs: 1_000 });
       if (from?.keptFrom !== undefined) {
-        yield frameOf({
-          event: 'gap',
-          data: { after: cursorOf(after), kept_from: cursorOf({ tx: from.keptFrom, seq: 0 }) },
-        });
+        const kept_from = cursorOf({ tx: from.keptFrom, seq: 0 });
+        yield frameOf({ event: 'gap', data: { after: cursorOf(after), kept_from } });
       }
       for (let at = after; isAfter(joined, at) && !gone.aborted;) {
         const { rows, next } = await store.readPage(customerId, filter, { after: at, until: joined, limit: PAGE });
-        if (rows.length > 0) yield rows.map(frameOfRow).join('');
+        if (rows.length > 0) yield rows.map(told).join('');
+        if (rows.some(isLast)) return;
         at = next;
       }
+      // After what was: of a text that is over by then there is nothing to read along.
+      if (withText) await texts.watch(reader);
       for (let frames = await mailbox.take(); frames !== undefined; frames = await mailbox.take()) yield frames;
     } finally {
-      clearTimeout(life);
       hub.leave(listener);
+      texts.leave(reader);
+    }
+  }
+
+  async function* states<State>(mailbox: Mailbox, { customerId, filter, read, hasEnded }: StateFollowing<State>) {
+    let heard: Place | undefined;
+    const listener: Listener = {
+      customerId,
+      hear(row) {
+        if (!isWanted(row, filter)) return;
+        heard = row;
+        mailbox.push('');
+      },
+    };
+    const reader = readerOf(customerId, filter, mailbox);
+    try {
+      let last = '';
+      // Joined first: what changes after it was read is heard of.
+      heard = await hub.join(listener);
+      await texts.watch(reader);
+      for (let frames: string | undefined = ''; frames !== undefined; frames = await mailbox.take()) {
+        if (frames !== '') yield frames;
+        if (!heard) continue;
+        const id = cursorOf(heard);
+        heard = undefined;
+        const state = await read();
+        const now = JSON.stringify(state);
+        if (now !== last) yield frameOf({ id, event: 'status', data: state, retryMs: 1_000 });
+        last = now;
+        if (hasEnded(state)) mailbox.close(endFrame('ended'));
+      }
+    } finally {
+      hub.leave(listener);
+      texts.leave(reader);
     }
   }
 
   return {
-    /** @throws Problem cursor_unknown, too_many_streams */
+    /** Whether the documented endpoints give streams to who asks for them. */
+    isOnDocumented: settings.EXTENSIONS.has('sse'),
+
+    /**
+     * @param isLast tells the event after which nothing of what is followed comes
+     * @throws Problem cursor_unknown, too_many_streams
+     */
     async follow(
       { customerId }: Caller,
-      { after, kind, run_id: runId, project_id: projectId }: LiveQuery,
+      { after, kind, run_id: runId, project_id: projectId, text }: LiveQuery,
+      isLast: (row: LogRow) => boolean = () => false,
     ): Promise<EventStream> {
       const from = after === undefined ? undefined : await resume(customerId, after);
-      const mailbox = createMailbox();
-      const leave = admit(customerId, mailbox);
-      if (isClosing) mailbox.close(endFrame('shutdown'));
-      return async function* (gone) {
-        try {
-          yield* events(customerId, { kinds: kind, runId, projectId }, from, { mailbox, gone });
-        } finally {
-          leave();
-        }
-      };
+      const withText = text ?? (runId !== undefined || projectId !== undefined);
+      const filter = { kinds: kind, runId, projectId };
+      return opened(customerId, (mailbox, gone) =>
+        events(mailbox, gone, { customerId, filter, from, withText, isLast }),
+      );
+    },
+
+    /**
+     * The state of one run or project each time it has changed, and texts meanwhile.
+     * @throws Problem too_many_streams, and what reading it throws
+     */
+    async followState<State>(
+      { customerId }: Caller,
+      filter: Pick<EventFilter, 'runId' | 'projectId'>,
+      read: () => Promise<State>,
+      hasEnded: (state: State) => boolean,
+    ): Promise<EventStream> {
+      await read();
+      return opened(customerId, (mailbox) => states(mailbox, { customerId, filter, read, hasEnded }));
     },
 
     /** Ends every stream, so that clients go on with another process. */
@@ -143,4 +238,15 @@ function frameOfRow(row: LogRow): string {
   const frame = frameOf({ id: cursor, event: row.kind, data });
   frames.set(row, frame);
   return frame;
+}
+
+/** The same piece goes to every stream that watches it. */
+const textFrames = new WeakMap<TextPiece, string>();
+function frameOfText(piece: TextPiece): string {
+  const { runId, projectId, turn, attempt, offset, text } = piece;
+  const made =
+    textFrames.get(piece) ??
+    frameOf({ event: 'text', data: { run_id: runId, project_id: projectId, turn, attempt, offset, text } });
+  textFrames.set(piece, made);
+  return made;
 }

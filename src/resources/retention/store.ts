@@ -51,6 +51,15 @@ const endedDeliveries = (table: string, before: Date, limit: number): SQL =>
       and d.completed_at < ${time(before)} order by d.id limit ${limit}`,
   );
 
+/** Whoever would go on reading from before them is told that they are missing. @param gone a CTE with `customer_id`, `tx` */
+const noteMissing = (gone: SQL): SQL => sql`
+  update workspaces w set events_from = g.tx + 1
+  from (select customer_id, max(tx) as tx from ${gone} gone group by customer_id) g
+  where w.customer_id = g.customer_id and w.events_from <= g.tx`;
+const countingEvents = (deletion: SQL): SQL => sql`
+  with gone as (${deletion} returning customer_id, tx), missing as (${noteMissing(sql`gone`)})
+  select count(*)::int as deleted from gone`;
+
 export const STATEMENTS: Readonly<Record<RetainedKind, readonly Statement[]>> = {
   run_details: [
     // Before the calls that they belong to, and not while a person may still open them.
@@ -69,13 +78,14 @@ export const STATEMENTS: Readonly<Record<RetainedKind, readonly Statement[]>> = 
   events: [
     // The list of runs says how many events there are to be read.
     (before, limit) => sql`
-      with gone as (${ofEndedRuns('run_events', before, limit)} returning run_id),
+      with gone as (${ofEndedRuns('run_events', before, limit)} returning run_id, customer_id, tx),
+      missing as (${noteMissing(sql`gone`)}),
       counts as (select run_id, count(*)::int as events from gone group by run_id),
       counted as (update runs r set event_count = r.event_count - c.events from counts c where r.id = c.run_id)
       select coalesce(sum(events), 0)::int as deleted from counts`,
     // Workspace by workspace, as their index of times is.
     (before, limit) =>
-      counting(
+      countingEvents(
         deleting(
           'project_events',
           sql`select d.place from workspaces w cross join lateral (
@@ -83,6 +93,13 @@ export const STATEMENTS: Readonly<Record<RetainedKind, readonly Statement[]>> = 
                 and (select p.status from projects p where p.id = e.project_id) not in ('planning', 'active')
               order by e.ts limit ${limit}) d
             limit ${limit}`,
+        ),
+      ),
+    (before, limit) =>
+      countingEvents(
+        deleting(
+          'log_events',
+          sql`select d.ctid from log_events d where d.ts < ${time(before)} order by d.ts limit ${limit}`,
         ),
       ),
   ],

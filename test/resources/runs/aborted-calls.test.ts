@@ -127,6 +127,7 @@ function takeTurnAgain(runId: string, heartbeatDetails?: unknown) {
     noteTurn: engine.noteTurn,
     tariffOf: services.tariffOf,
     startFollowing: async () => {},
+    scribe: services.scribe,
   });
   const context = {
     info: { attempt: 2, heartbeatDetails },

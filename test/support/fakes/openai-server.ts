@@ -100,6 +100,20 @@ export const callTools = (...calls: { id: string; name: string; arguments: unkno
     event('[DONE]'),
   );
 
+/** An answer that comes piece by piece, each when `isDue` resolves for it. */
+export const answerWhen =
+  (pieces: readonly string[], isDue: (piece: string) => Promise<void>): Reply =>
+  (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    void (async () => {
+      for (const piece of pieces) {
+        await isDue(piece);
+        response.write(chunk({ content: piece }));
+      }
+      response.end(chunk({}, 'stop') + usageChunk(USAGE) + event('[DONE]'));
+    })();
+  };
+
 /** An error reply in the protocol's shape. */
 export const refuse =
   (

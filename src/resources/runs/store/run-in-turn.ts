@@ -60,6 +60,8 @@ export interface RunInTurn {
   isOrphaned: boolean;
   /** Its workspace gave something for models to its integrations, or has the model router. */
   hasModelCredentials: boolean;
+  /** Somebody watches what it writes. */
+  isWatched: boolean;
   messages: TurnMessage[];
   toolCalls: Omit<RecordedToolCall, 'dispatch'>[];
 }
@@ -94,6 +96,8 @@ export async function loadRunInTurn(db: Database, runId: string): Promise<RunInT
       or exists (select 1 from integration_secrets s
         where s.customer_id = r.customer_id and s.slug = any(${MODELS}::text[]))
       or exists (select 1 from router_keys k where k.customer_id = r.customer_id) as "hasModelCredentials",
+      exists (select 1 from text_watches w where w.customer_id = r.customer_id and w.until > now()
+        and w.watched in ('*', 'run:' || r.id, 'project:' || (r.step ->> 'projectId'))) as "isWatched",
       (select coalesce(jsonb_agg(jsonb_build_object('turn', turn, 'role', role, 'content', content) order by turn, role), '[]')
         from run_messages where run_id = r.id) as messages,
       (select coalesce(jsonb_agg(jsonb_build_object('callId', call_id, 'turn', turn, 'position', position, 'tool', tool,

@@ -1,0 +1,111 @@
+/**
+ * Documented endpoints that also give streams, where `EXTENSIONS` has `sse`: by `Accept: text/event-stream`, at the same
+ * address, with the same credential. Without the extension every route is as it was, in the documents too.
+ */
+import { z } from 'zod';
+import {
+  streamOf,
+  type EventStream,
+  type Endpoint,
+  type EndpointRequest,
+  type Route,
+} from '../../platform/http/endpoint.ts';
+import { listProjectEvents } from '../events/contract.ts';
+import type { LogRow } from '../event-log/store/read.ts';
+import { getProjectStatus } from '../projects/contract.ts';
+import { listEventsOfProject } from '../projects/reads/contract.ts';
+import type { ProjectService } from '../projects/service.ts';
+import { getRun, listRunEvents } from '../runs/contract.ts';
+import { isTerminal, TERMINAL_EVENT } from '../runs/model.ts';
+import type { RunService } from '../runs/service.ts';
+import { LiveControl, LiveEvent } from './contract.ts';
+import type { LiveService } from './service.ts';
+
+interface Services {
+  live: LiveService;
+  runs: Pick<RunService, 'detail' | 'events'>;
+  projects: Pick<ProjectService, 'status' | 'get'>;
+}
+
+type Follow = (services: Services, request: EndpointRequest<never, never>) => Promise<EventStream>;
+interface Streaming {
+  events: z.ZodType;
+  follow: Follow;
+}
+
+const EVENTS = z.union([LiveEvent, LiveControl]);
+const TERMINAL_EVENTS: readonly string[] = Object.values(TERMINAL_EVENT);
+const endsRun = ({ kind, topic }: LogRow): boolean => kind === 'run' && TERMINAL_EVENTS.includes(topic);
+
+/** Begins after the last event that the client saw; without one with the first there is. */
+const resumed = ({ header }: EndpointRequest): string => header('last-event-id') ?? '0';
+
+const STREAMS: ReadonlyMap<string, Streaming> = new Map<string, Streaming>([
+  [
+    listRunEvents.id,
+    {
+      events: EVENTS,
+      async follow({ live, runs }, request: EndpointRequest<{ run_id: string }>) {
+        const { caller, params } = request;
+        await runs.events(caller, params.run_id, 1);
+        return live.follow(caller, { run_id: params.run_id, kind: ['run'], after: resumed(request) }, endsRun);
+      },
+    },
+  ],
+  [
+    listEventsOfProject.id,
+    {
+      events: EVENTS,
+      async follow({ live, projects }, request: EndpointRequest<{ project_id: string }>) {
+        const { caller, params } = request;
+        await projects.get(caller, params.project_id);
+        return live.follow(caller, { project_id: params.project_id, kind: ['project'], after: resumed(request) });
+      },
+    },
+  ],
+  [
+    listProjectEvents.id,
+    {
+      events: EVENTS,
+      follow: ({ live }, { caller, header }) =>
+        live.follow(caller, { kind: ['project'], after: header('last-event-id') }),
+    },
+  ],
+  [
+    getRun.id,
+    {
+      events: z.union([getRun.reply, LiveControl]),
+      follow: ({ live, runs }, { caller, params }: EndpointRequest<{ run_id: string }>) =>
+        live.followState(
+          caller,
+          { runId: params.run_id },
+          async () => getRun.reply.parse(await runs.detail(caller, params.run_id)),
+          ({ status }) => isTerminal(status),
+        ),
+    },
+  ],
+  [
+    getProjectStatus.id,
+    {
+      events: z.union([getProjectStatus.reply, LiveControl]),
+      follow: ({ live, projects }, { caller, params }: EndpointRequest<{ project_id: string }>) =>
+        live.followState(
+          caller,
+          { projectId: params.project_id },
+          async () => getProjectStatus.reply.parse(await projects.status(caller, params.project_id)),
+          ({ status }) => status === 'completed' || status === 'abandoned',
+        ),
+    },
+  ],
+]);
+
+export const alsoAsStreams = (services: Services, routes: readonly Route[]): readonly Route[] =>
+  services.live?.isOnDocumented ? routes.map((route) => withStream(services, route)) : routes;
+
+function withStream(services: Services, route: Route): Route {
+  const streaming = STREAMS.get(route.endpoint.id);
+  if (!streaming) return route;
+  const problems = [...(route.endpoint.problems ?? []), 'cursor_unknown', 'too_many_streams'] as const;
+  const endpoint: Endpoint = { ...route.endpoint, stream: streamOf(streaming.events), problems };
+  return { ...route, endpoint, stream: (request) => streaming.follow(services, request as never) };
+}

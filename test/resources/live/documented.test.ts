@@ -1,0 +1,131 @@
+/** `EXTENSIONS=sse`: documented endpoints give streams to who asks for them, and are otherwise what they were. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { openStream, type OpenStream } from '../../support/http/event-stream.ts';
+import { documents } from '../../../src/openapi.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+
+let service: TestService;
+let tenant: Tenant;
+const streams: OpenStream[] = [];
+afterEach(async () => {
+  await Promise.all(streams.splice(0).map((stream) => stream.close()));
+});
+const open = async (path: string, headers: Record<string, string>) => {
+  const stream = await openStream(service.baseUrl + path, headers);
+  streams.push(stream);
+  return stream;
+};
+const asKey = (path: string) => open(path, { authorization: `Bearer ${tenant.apiKey}` });
+const asPerson = (path: string, headers = {}) =>
+  open(`/api/v1/cp${path}`, { cookie: `service_session=${tenant.session}`, ...headers });
+const names = ({ events }: OpenStream): string[] => events.map(({ event }) => event);
+
+describe('switched on', () => {
+  beforeAll(async () => {
+    service = await startTestService({ env: { EXTENSIONS: 'sse', LIVE_STREAM_LIFE: '1h' } });
+    tenant = await service.tenant('acc_streams');
+  });
+  afterAll(() => service?.close());
+
+  // Guards: an API key follows status and output of a run to its end, and what it is told is what it would have read.
+  test('a run, with an API key', async () => {
+    const { body } = await tenant.api('POST', '/v1/runs', {
+      agent: 'assistant',
+      prompt: '[[sleep:300]] Say something.',
+    });
+    const stream = await asKey(`/v1/runs/${body.run_id}`);
+    await stream.ended;
+    const states = stream.events.filter(({ event }) => event === 'status');
+    expect(states.at(-1)!.data).toEqual((await tenant.api('GET', `/v1/runs/${body.run_id}`)).body);
+    expect(states.at(-1)!.data).toMatchObject({ status: 'succeeded', output: expect.any(String) });
+    expect(stream.events.at(-1)).toEqual({ event: 'end', data: { reason: 'ended' } });
+    const again = await asKey(`/v1/runs/${body.run_id}`);
+    await again.ended;
+    expect(names(again)).toEqual(['status', 'end']);
+  });
+
+  // Guards: the timeline of a run, from its beginning or from where it was left, to its last row.
+  test('the timeline of a run, with a session', async () => {
+    const { run_id } = await tenant.run({ agent: 'assistant', prompt: 'Say something.' });
+    const stream = await asPerson(`/v1/runs/${run_id}/events`);
+    await stream.ended;
+    const { body } = await tenant.cp('GET', `/v1/runs/${run_id}/events`);
+    const told = stream.events.filter(({ event }) => event === 'run');
+    expect(told.map(({ data }) => data.event)).toEqual(body.data);
+    expect(names(stream).at(-1)).toBe('end');
+    const rest = await asPerson(`/v1/runs/${run_id}/events`, { 'last-event-id': told[1]!.id });
+    await rest.ended;
+    expect(rest.events.filter(({ event }) => event === 'run')).toEqual(told.slice(2));
+  });
+
+  // Guards: a project is followed by its own address, with either credential, and in the feed of all.
+  test('a project', async () => {
+    const feed = await asPerson('/v1/events');
+    await feed.first(({ event }) => event === 'open');
+    const { body } = await tenant.api('POST', '/v1/projects', {
+      workflow_slug: 'blog-post',
+      title: 'Bread',
+      brief: 'Say something of bread.',
+    });
+    const [state, events] = [
+      await asKey(`/v1/projects/${body.project_id}`),
+      await asPerson(`/v1/projects/${body.project_id}/events`),
+    ];
+    expect(await state.first(({ event }) => event === 'status')).toMatchObject({
+      data: { project_id: body.project_id },
+    });
+    const first = await events.first(({ event }) => event === 'project');
+    expect(first.data).toMatchObject({ kind: 'project', project_id: body.project_id });
+    await feed.first(({ id }) => id === first.id);
+    await tenant.cp('POST', `/v1/projects/${body.project_id}/abandon`);
+    await state.ended;
+    expect(state.events.at(-2)!.data).toMatchObject({ status: 'abandoned' });
+  });
+
+  // Guards: what is unknown, or another workspace's, is refused as without a stream; a wrong key opens none.
+  test('refuses as before', async () => {
+    const other = await service.tenant('acc_streams_too');
+    const { run_id } = await other.run({ agent: 'assistant', prompt: 'Say something.' });
+    for (const id of [run_id, 'unknown']) {
+      for (const stream of [await asKey(`/v1/runs/${id}`), await asPerson(`/v1/runs/${id}/events`)]) {
+        await stream.ended;
+        expect([stream.response.status, stream.text()]).toEqual([404, '{"detail":"not_found"}']);
+      }
+    }
+    expect((await open(`/v1/runs/${run_id}`, { authorization: 'Bearer svc_pk_wrong' })).response.status).toBe(401);
+    expect((await asPerson(`/v1/runs/${run_id}/events`, { cookie: '' })).response.status).toBe(401);
+  });
+
+  // Guards: who does not ask for a stream, or takes anything, has the answer of before; the documents name both.
+  test('answers as before without the header', async () => {
+    const { run_id } = await tenant.run({ agent: 'assistant', prompt: 'Say something.' });
+    for (const accept of ['*/*', 'application/json', 'text/event-stream;q=0.1, application/json']) {
+      const response = await fetch(`${service.baseUrl}/v1/runs/${run_id}`, {
+        headers: { authorization: `Bearer ${tenant.apiKey}`, accept },
+      });
+      expect(await response.json()).toMatchObject({ run_id });
+    }
+    const { content } = documents(service.routes, service.runtime.config).public().paths!['/v1/runs/{run_id}']!.get!
+      .responses![200] as { content: object };
+    expect(Object.keys(content)).toEqual(['application/json', 'text/event-stream']);
+  });
+});
+
+describe('switched off', () => {
+  beforeAll(async () => {
+    service = await startTestService({ env: { LIVE_STREAM_LIFE: '1h' } });
+    tenant = await service.tenant('acc_plain');
+  });
+  afterAll(() => service?.close());
+
+  // Guards: without the extension the header changes nothing, in no document either.
+  test('the header means nothing', async () => {
+    const { run_id } = await tenant.run({ agent: 'assistant', prompt: 'Say something.' });
+    for (const { response } of [await asKey(`/v1/runs/${run_id}`), await asPerson(`/v1/runs/${run_id}/events`)]) {
+      expect(response.headers.get('content-type')).toContain('application/json');
+    }
+    const { content } = documents(service.routes, service.runtime.config).public().paths!['/v1/runs/{run_id}']!.get!
+      .responses![200] as { content: object };
+    expect(Object.keys(content)).toEqual(['application/json']);
+  });
+});
