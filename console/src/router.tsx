@@ -10,6 +10,8 @@ import type { QueryClient } from '@tanstack/react-query';
 import { queryClient } from './api/query-client.ts';
 import { sessionQuery } from './api/session.ts';
 import { Shell, ShellProblem } from './features/shell/shell.tsx';
+import { projectsQuery } from './features/projects/queries.ts';
+import { parseProjectFilter, parseProjectView } from './features/projects/view.ts';
 import { runsQuery } from './features/runs/queries.ts';
 import { parseRunFilters } from './features/runs/filters.ts';
 import { parseRunView } from './features/runs/view.ts';
@@ -57,8 +59,30 @@ const run = createRoute({
   component: lazyRouteComponent(() => import('./routes/run.tsx'), 'RunPage'),
 });
 
+const projects = createRoute({
+  getParentRoute: () => root,
+  path: '/projects',
+  validateSearch: parseProjectFilter,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, deps }) => void context.queryClient.prefetchInfiniteQuery(projectsQuery(deps.status)),
+  component: lazyRouteComponent(() => import('./routes/projects.tsx'), 'ProjectsPage'),
+});
+const newProject = createRoute({
+  getParentRoute: () => root,
+  path: '/projects/new',
+  validateSearch: ({ workflow }: Record<string, unknown>): { workflow?: string } =>
+    typeof workflow === 'string' ? { workflow } : {},
+  component: lazyRouteComponent(() => import('./routes/new-project.tsx'), 'NewProjectPage'),
+});
+const project = createRoute({
+  getParentRoute: () => root,
+  path: '/projects/$projectId',
+  validateSearch: parseProjectView,
+  component: lazyRouteComponent(() => import('./routes/project.tsx'), 'ProjectPage'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([home, runs, newRun, run]),
+  routeTree: root.addChildren([home, runs, newRun, run, projects, newProject, project]),
   basepath: '/console',
   context: { queryClient },
   defaultPreload: 'intent',

@@ -43,4 +43,5 @@ export async function accessibilityFaults(tab: Tab): Promise<string[]> {
 }
 
 export const isWiderThanItsWindow = (tab: Tab): Promise<boolean> =>
-  tab.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
+  tab.evaluate(`[document.documentElement, document.querySelector('[data-scroll]')]
+    .some((part) => part && part.scrollWidth > part.clientWidth)`);

@@ -1,27 +1,60 @@
 /** How fresh a page is, and what makes it so. Where the stream cannot be had, it asks every few seconds and says so. */
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { liveState, watchEvents, watchState, type Kind, type LiveState } from './stream.ts';
 
 const POLL_MS = 5_000;
+/** Between two looks, however much happens. */
+const PAUSE_MS = 300;
 
-/**
- * Does this each time something may have changed, and not while nobody looks.
- * @param everyMs of the poll; `false`: not any more
- */
-export function useRefresh(refresh: () => void, everyMs: number | false = POLL_MS): void {
+export const useLiveState = (): LiveState => useSyncExternalStore(watchState, liveState);
+
+interface Wanted {
+  kinds: readonly Kind[];
+  runId?: string;
+  projectId?: string;
+  /** False: it cannot change any more. */
+  isOn?: boolean;
+}
+
+/** Does this each time something of these may have changed; not while nobody looks, but then at once when somebody does. */
+export function useRefresh(refresh: () => void, { kinds, runId, projectId, isOn = true }: Wanted): void {
   const latest = useRef(refresh);
   useEffect(() => void (latest.current = refresh));
+  const state = useLiveState();
+  const wanted = kinds.join(' ');
   useEffect(() => {
-    if (everyMs === false) return undefined;
+    if (!isOn) return undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let isMissed = false;
     const look = () => {
-      if (!document.hidden) latest.current();
+      timer = undefined;
+      if (document.hidden) isMissed = true;
+      else latest.current();
     };
-    const timer = setInterval(look, everyMs);
-    document.addEventListener('visibilitychange', look);
+    const soon = () => void (timer ??= setTimeout(look, PAUSE_MS));
+    const unwatch = watchEvents((event) => {
+      if (event === 'gap') return soon();
+      if (!wanted.split(' ').includes(event.kind)) return;
+      if (runId !== undefined && event.run_id !== runId) return;
+      if (projectId !== undefined && event.project_id !== projectId) return;
+      soon();
+    });
+    const onVisible = () => {
+      if (document.hidden || !isMissed) return;
+      isMissed = false;
+      soon();
+    };
+    document.addEventListener('visibilitychange', onVisible);
+    // What happened before it was listened to, or while the stream was away.
+    soon();
+    const poll = state === 'live' ? undefined : setInterval(look, POLL_MS);
     return () => {
-      clearInterval(timer);
-      document.removeEventListener('visibilitychange', look);
+      unwatch();
+      clearTimeout(timer);
+      clearInterval(poll);
+      document.removeEventListener('visibilitychange', onVisible);
     };
-  }, [everyMs]);
+  }, [isOn, wanted, runId, projectId, state]);
 }
 
 /** Whether the pointer is over this: then nothing in it moves. */

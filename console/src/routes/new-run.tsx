@@ -37,7 +37,7 @@ export function NewRunPage() {
   return (
     <Page title="New run" crumbs={[{ label: 'Runs', to: '/runs' }]}>
       <form
-        className="grid w-full max-w-5xl gap-6 p-4 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]"
+        className="grid w-full max-w-5xl grid-cols-[minmax(0,1fr)] gap-6 p-4 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]"
         onSubmit={(event) => {
           event.preventDefault();
           start.mutate();

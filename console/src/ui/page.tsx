@@ -34,7 +34,7 @@ export function Page({ title, heading, crumbs = [], actions, isFilling = false, 
   return (
     <main id="main" tabIndex={-1} className={cx('flex min-w-0 flex-1 flex-col outline-none', isFilling && 'min-h-0')}>
       <header className="flex min-h-12 flex-wrap items-center gap-x-3 gap-y-1 border-b bg-surface px-4 py-2">
-        <div className="flex min-w-0 flex-1 items-center gap-1.5">
+        <div className={cx('flex min-w-0 flex-1 items-center gap-1.5', heading !== undefined && 'max-sm:basis-full')}>
           {crumbs.length > 0 && (
             <nav aria-label="Breadcrumb" className="flex shrink-0 items-center gap-1.5 text-soft">
               {crumbs.map(({ label, to }) => (

@@ -4,8 +4,6 @@ import { useRefresh } from '../../live/live.ts';
 import { readEvents, type Timeline } from './queries.ts';
 import { isInFlight, type RunStatus } from './types.ts';
 
-const POLL_MS = 2_000;
-
 export function useRunLive(runId: string, status: RunStatus | undefined): void {
   const client = useQueryClient();
   useRefresh(
@@ -14,7 +12,7 @@ export function useRunLive(runId: string, status: RunStatus | undefined): void {
         void client.invalidateQueries({ queryKey: ['runs', part, runId] });
       }
     },
-    status !== undefined && isInFlight(status) ? POLL_MS : false,
+    { kinds: ['run'], runId, isOn: status !== undefined && isInFlight(status) },
   );
 }
 

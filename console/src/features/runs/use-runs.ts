@@ -61,7 +61,7 @@ export function useRuns(filters: RunFilters, { isHeld }: { isHeld: () => boolean
     setWaiting({ of: filters, fresh: held });
     void client.invalidateQueries({ queryKey: ['runs', 'counts'] });
   }, [client, filters, isHeld, options.queryKey]);
-  useRefresh(() => void look());
+  useRefresh(() => void look(), { kinds: ['run'] });
 
   const show = useCallback(() => {
     client.setQueryData(options.queryKey, (pages: Pages | undefined) => pages && withFresh(pages, fresh));

@@ -2,6 +2,7 @@
 import { Link } from '@tanstack/react-router';
 import { useId } from 'react';
 import type { Session } from '../../api/session.ts';
+import { useLiveState } from '../../live/live.ts';
 import { IconButton } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Icon } from '../../ui/icon.tsx';
@@ -59,6 +60,7 @@ export function SideBar({ session, onSearch, onKeys }: BarProps) {
           </Link>
         ))}
       </nav>
+      <Freshness word={word} />
       {session.models.is_offline && <OfflineModels word={word} />}
       <Account session={session} onKeys={onKeys} word={word} />
       <IconButton
@@ -132,6 +134,20 @@ function OfflineModels({ word }: { word: string }) {
     >
       <Icon name="model" />
       <span className={word}>Offline model: set a key to use a real one</span>
+    </div>
+  );
+}
+
+/** Nothing is said where things are as they should be. */
+function Freshness({ word }: { word: string }) {
+  if (useLiveState() === 'live') return null;
+  return (
+    <div
+      title="The stream of events is not there: pages ask every 5 s"
+      className="flex items-center gap-2 px-2 py-1 text-xs text-soft"
+    >
+      <Icon name="clock" />
+      <span className={word}>Not live: asks every 5 s</span>
     </div>
   );
 }

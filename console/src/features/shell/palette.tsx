@@ -19,7 +19,10 @@ interface Hit {
   to: string;
 }
 
-const ACTIONS: readonly Hit[] = [{ id: 'new-run', label: 'New run', icon: 'plus', group: 'Actions', to: '/runs/new' }];
+const ACTIONS: readonly Hit[] = [
+  { id: 'new-run', label: 'New run', icon: 'plus', group: 'Actions', to: '/runs/new' },
+  { id: 'new-project', label: 'New project', icon: 'plus', group: 'Actions', to: '/projects/new' },
+];
 
 const SHOWN = 8;
 

@@ -12,4 +12,7 @@ interface Place {
   badge?: ComponentType;
 }
 
-export const PLACES: readonly Place[] = [{ label: 'Runs', to: '/runs', icon: 'runs', key: 'r' }];
+export const PLACES: readonly Place[] = [
+  { label: 'Runs', to: '/runs', icon: 'runs', key: 'r' },
+  { label: 'Projects', to: '/projects', icon: 'projects', key: 'p' },
+];

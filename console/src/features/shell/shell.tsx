@@ -1,8 +1,9 @@
 /** What is around every page: where one can go, who one is, and the ways of the keyboard. */
 import { Outlet, useNavigate, type ErrorComponentProps } from '@tanstack/react-router';
-import { lazy, Suspense, useMemo, useState } from 'react';
+import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { ApiProblem } from '../../api/problem.ts';
 import { useSession } from '../../api/session.ts';
+import { startLive } from '../../live/stream.ts';
 import { Problem } from '../../ui/empty.tsx';
 import { Notices } from '../../ui/notice.tsx';
 import { environmentName } from '../../ui/page.tsx';
@@ -23,6 +24,7 @@ const focusSearch = (): boolean => {
 export function Shell() {
   const session = useSession();
   const navigate = useNavigate();
+  useEffect(() => startLive(session.workspace_id), [session.workspace_id]);
   const [open, setOpen] = useState<'palette' | 'keys'>();
   const keys = useMemo<KeyMap>(
     () => ({

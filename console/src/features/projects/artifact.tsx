@@ -1,0 +1,143 @@
+/** What a phase made: its versions, one of them shown, or how two of them differ. */
+import { useNavigate } from '@tanstack/react-router';
+import { useQueryClient } from '@tanstack/react-query';
+import { lazy, Suspense, useState } from 'react';
+import { post } from '../../api/client.ts';
+import { Button } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/confirm.tsx';
+import { CopyButton } from '../../ui/copy.tsx';
+import { asText, Value } from '../../ui/json.tsx';
+import { notify } from '../../ui/notice.tsx';
+import { Time } from '../../ui/time.tsx';
+import type { Artifact, Project } from './types.ts';
+import { isEnded } from './types.ts';
+
+const Markdown = lazy(() => import('../../ui/markdown.tsx').then((module) => ({ default: module.Markdown })));
+const Diff = lazy(() => import('../../ui/diff.tsx').then((module) => ({ default: module.Diff })));
+
+/** Characters from which a text is shown folded, as it is written. */
+const LARGE = 64_000;
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A text as it is read, the fields of an object each as what it is. */
+export function Content({ content }: { content: unknown }) {
+  if (isObject(content) && asText(content).length <= LARGE) {
+    return (
+      <dl className="space-y-3">
+        {Object.entries(content).map(([name, value]) => (
+          <div key={name}>
+            <dt className="text-xs text-soft">{name.replaceAll('_', ' ')}</dt>
+            <dd>{isObject(value) ? <Value value={value} label={name} /> : <Content content={value} />}</dd>
+          </div>
+        ))}
+      </dl>
+    );
+  }
+  const isPage = typeof content === 'string' && /^\s*</.test(content);
+  if (typeof content !== 'string' || isPage || content.length > LARGE) {
+    return <Value value={content} label="the content" />;
+  }
+  return (
+    <Suspense fallback={<p className="whitespace-pre-wrap">{content}</p>}>
+      <Markdown text={content} />
+    </Suspense>
+  );
+}
+
+interface ArtifactViewProps {
+  project: Project;
+  /** Of one phase, any order. */
+  versions: readonly Artifact[];
+  version: number | undefined;
+  against: number | undefined;
+}
+
+export function ArtifactView({ project, versions, version, against }: ArtifactViewProps) {
+  const navigate = useNavigate({ from: '/projects/$projectId' });
+  const client = useQueryClient();
+  const [asks, setAsks] = useState(false);
+  const newest = [...versions].sort((a, b) => b.version - a.version);
+  const shown =
+    newest.find((each) => each.version === version) ?? newest.find(({ superseded }) => !superseded) ?? newest[0];
+  if (!shown) return <p className="p-3 text-soft">Nothing yet: the phase leaves its artifact when it ends.</p>;
+  const other = newest.find((each) => each.version === against);
+  const go = (v: number, vs?: number) =>
+    void navigate({
+      search: ({ phase }) => ({ ...(phase && { phase }), v, ...(vs !== undefined && { vs }) }),
+      replace: true,
+    });
+  const label = (each: Artifact) => `v${each.version}${each.superseded ? '' : ', current'}`;
+  return (
+    <div className="space-y-3 p-3">
+      <div className="flex flex-wrap items-center gap-2 text-sm">
+        <label className="flex items-center gap-2">
+          Version
+          <select className="field" value={shown.version} onChange={({ target }) => go(Number(target.value), against)}>
+            {newest.map((each) => (
+              <option key={each.id} value={each.version}>
+                {label(each)}
+              </option>
+            ))}
+          </select>
+        </label>
+        {newest.length > 1 && (
+          <label className="flex items-center gap-2">
+            compared with
+            <select
+              className="field"
+              value={other?.version ?? ''}
+              onChange={({ target }) => go(shown.version, Number(target.value) || undefined)}
+            >
+              <option value="">nothing</option>
+              {newest
+                .filter((each) => each !== shown)
+                .map((each) => (
+                  <option key={each.id} value={each.version}>
+                    {label(each)}
+                  </option>
+                ))}
+            </select>
+          </label>
+        )}
+        <span className="tabular text-soft">
+          {shown.produced_via.replaceAll('_', ' ')}, <Time at={shown.created_at} />
+        </span>
+        <span className="ml-auto flex items-center">
+          {shown.superseded && !isEnded(project) && <Button onClick={() => setAsks(true)}>Make it current</Button>}
+          <CopyButton text={asText(shown.content)} label="Copy the artifact" />
+        </span>
+      </div>
+      {other ? (
+        <Suspense fallback={<p className="text-soft">Compares</p>}>
+          <Diff
+            from={asText(other.content)}
+            to={asText(shown.content)}
+            label={`v${other.version} to v${shown.version}`}
+          />
+        </Suspense>
+      ) : (
+        <Content content={shown.content} />
+      )}
+      <Confirm
+        title={`Make v${shown.version} current again?`}
+        action={`Make v${shown.version} current`}
+        isOpen={asks}
+        onClose={() => setAsks(false)}
+        onConfirm={async () => {
+          await post(`/v1/projects/${project.id}/phases/${shown.phase_slug}/revert-artifact`, {
+            target_version: shown.version,
+          });
+          await client.invalidateQueries({ queryKey: ['projects', 'one', project.id] });
+          notify(`v${shown.version} is current`);
+        }}
+      >
+        <p>
+          Its content becomes the newest version; the ones before it stay. Phases that used another one are marked
+          stale, and nothing runs by itself.
+        </p>
+      </Confirm>
+    </div>
+  );
+}

@@ -1,0 +1,29 @@
+/** What of projects is looked at, as it stands in the address. */
+import { PROJECT_STATUSES, type ProjectStatus } from './types.ts';
+
+export const parseProjectFilter = ({ status }: Record<string, unknown>): { status?: ProjectStatus } => {
+  const known = PROJECT_STATUSES.find((each) => each === status);
+  return known ? { status: known } : {};
+};
+
+export interface ProjectView {
+  phase?: string;
+  /** Version of the phase's artifact, and the one that it is compared with. */
+  v?: number;
+  vs?: number;
+}
+
+const whole = (value: unknown): number | undefined => {
+  const n = Number(value);
+  return Number.isSafeInteger(n) && n > 0 ? n : undefined;
+};
+
+export function parseProjectView({ phase, v, vs }: Record<string, unknown>): ProjectView {
+  const version = whole(v);
+  const other = whole(vs);
+  return {
+    ...(typeof phase === 'string' && { phase: phase.slice(0, 64) }),
+    ...(version !== undefined && { v: version }),
+    ...(other !== undefined && { vs: other }),
+  };
+}

@@ -1,0 +1,125 @@
+/** `/projects/new`: a brief for a workflow, with what that asks to be given; and the same request for a terminal. */
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { post } from '../api/client.ts';
+import { Params, valuesOf, type Written } from '../features/projects/params.tsx';
+import { workflowQuery, workflowsQuery } from '../features/projects/queries.ts';
+import { Button } from '../ui/button.tsx';
+import { publicCurl } from '../ui/commands.ts';
+import { Command } from '../ui/copy.tsx';
+import { Problem, Refusal, Skeleton } from '../ui/empty.tsx';
+import { Field } from '../ui/field.tsx';
+import { Page } from '../ui/page.tsx';
+
+export function NewProjectPage() {
+  const { workflow: slug = 'blog-post' } = useSearch({ from: '/projects/new' });
+  const navigate = useNavigate({ from: '/projects/new' });
+  const workflows = useQuery(workflowsQuery);
+  const workflow = useQuery(workflowQuery(slug));
+  const [brief, setBrief] = useState('');
+  const [title, setTitle] = useState('');
+  const [budget, setBudget] = useState('');
+  const [written, setWritten] = useState<Written>({});
+  const schema = workflow.data?.spec.params ?? {};
+  const params = valuesOf(schema, written);
+  const body = {
+    workflow_slug: slug,
+    brief,
+    title: title.trim() || brief.trim().split('\n')[0]!.slice(0, 200),
+    ...(budget.trim() && { cost_budget_usd: budget.trim() }),
+    ...(Object.keys(params).length > 0 && { params }),
+  };
+  const start = useMutation({
+    mutationFn: () => post<{ id: string }>('/v1/projects', body),
+    onSuccess: ({ id }) => void navigate({ to: '/projects/$projectId', params: { projectId: id } }),
+  });
+  return (
+    <Page title="New project" crumbs={[{ label: 'Projects', to: '/projects' }]}>
+      <form
+        className="grid w-full max-w-5xl grid-cols-[minmax(0,1fr)] gap-6 p-4 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]"
+        onSubmit={(event) => {
+          event.preventDefault();
+          start.mutate();
+        }}
+      >
+        <div className="space-y-4">
+          <Field label="Workflow" hint={workflow.data?.description}>
+            {(props) => (
+              <select
+                {...props}
+                className="field w-full"
+                value={slug}
+                onChange={({ target }) => {
+                  setWritten({});
+                  void navigate({ search: { workflow: target.value }, replace: true });
+                }}
+              >
+                {(workflows.data ?? [{ slug, name: slug }]).map((each) => (
+                  <option key={each.slug} value={each.slug}>
+                    {each.name}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+          <Field label="Brief" hint="What the project is about. Every phase is given it." isRequired>
+            {(props) => (
+              <textarea
+                {...props}
+                required
+                rows={5}
+                maxLength={50_000}
+                className="field w-full resize-y py-2"
+                value={brief}
+                onChange={({ target }) => setBrief(target.value)}
+              />
+            )}
+          </Field>
+          {workflow.isError ? (
+            <Problem error={workflow.error} />
+          ) : workflow.data ? (
+            <Params schema={schema} written={written} onChange={setWritten} />
+          ) : (
+            <Skeleton rows={3} />
+          )}
+          <div className="grid gap-4 sm:grid-cols-2">
+            <Field label="Title" hint="Empty: the first line of the brief.">
+              {(props) => (
+                <input
+                  {...props}
+                  maxLength={200}
+                  className="field w-full"
+                  value={title}
+                  onChange={({ target }) => setTitle(target.value)}
+                />
+              )}
+            </Field>
+            <Field label="Budget, US dollars" hint="Nothing is spent beyond it: the project pauses and says so.">
+              {(props) => (
+                <input
+                  {...props}
+                  inputMode="decimal"
+                  pattern="\d{1,9}(\.\d{1,8})?"
+                  title="An amount such as 2.50"
+                  className="field tabular w-full"
+                  value={budget}
+                  onChange={({ target }) => setBudget(target.value)}
+                />
+              )}
+            </Field>
+          </div>
+          <Refusal error={start.error} />
+          <Button type="submit" look="primary" isBusy={start.isPending} disabled={brief.trim() === ''}>
+            Start the project
+          </Button>
+        </div>
+        <aside aria-label="The same from a terminal" className="space-y-2">
+          <h2 className="font-medium">The same from a terminal</h2>
+          <Command label="curl command" text={publicCurl({ method: 'POST', path: '/v1/projects', body })} />
+          <p className="text-xs text-soft">KEY is an API key of the workspace.</p>
+        </aside>
+      </form>
+    </Page>
+  );
+}

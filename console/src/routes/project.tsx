@@ -1,0 +1,116 @@
+/** `/projects/{id}`: one project, live: what waits, its phases, and the one that is looked at. */
+import { useQueries, useQuery } from '@tanstack/react-query';
+import { useParams, useSearch } from '@tanstack/react-router';
+import { Gates } from '../features/projects/gates.tsx';
+import { PhaseGraph } from '../features/projects/phase-graph.tsx';
+import { PhaseView } from '../features/projects/phase-view.tsx';
+import { ProjectActions } from '../features/projects/project-actions.tsx';
+import { artifactsQuery, phasesQuery, projectQuery, useProjectLive } from '../features/projects/queries.ts';
+import type { Project } from '../features/projects/types.ts';
+import { Problem, Skeleton } from '../ui/empty.tsx';
+import { Folded } from '../ui/folded.tsx';
+import { Money } from '../ui/money.tsx';
+import { Page } from '../ui/page.tsx';
+import { Status, statusWord } from '../ui/status.tsx';
+import { Time, Took } from '../ui/time.tsx';
+
+const CRUMBS = [{ label: 'Projects', to: '/projects' }];
+
+export function ProjectPage() {
+  const { projectId } = useParams({ from: '/projects/$projectId' });
+  const { phase: slug, v, vs } = useSearch({ from: '/projects/$projectId' });
+  useProjectLive(projectId);
+  const project = useQuery(projectQuery(projectId));
+  const [phases, artifacts] = useQueries({ queries: [phasesQuery(projectId), artifactsQuery(projectId)] });
+  const error = project.error ?? phases.error;
+  if (!project.data || !phases.data) {
+    return (
+      <Page title="Project" heading={projectId} crumbs={CRUMBS}>
+        {error ? (
+          <Problem error={error} onRetry={() => void Promise.all([project.refetch(), phases.refetch()])} />
+        ) : (
+          <Skeleton />
+        )}
+      </Page>
+    );
+  }
+  const regular = phases.data.data.filter(({ task_kind: kind }) => kind === 'regular');
+  const selected =
+    regular.find(({ phase_slug: each }) => each === slug) ??
+    regular.find(({ status }) => ['blocked', 'running', 'review', 'failed'].includes(status)) ??
+    regular.findLast(({ status }) => status === 'succeeded') ??
+    regular[0];
+  return (
+    <Page
+      title={`${statusWord(project.data.status)} ${project.data.title}`}
+      heading={
+        <span className="flex min-w-0 items-center gap-2">
+          <Status status={project.data.status} />
+          <span className="truncate">{project.data.title}</span>
+        </span>
+      }
+      crumbs={CRUMBS}
+      actions={<ProjectActions project={project.data} />}
+    >
+      <Head project={project.data} />
+      <Gates project={project.data} phases={phases.data.data} />
+      <PhaseGraph phases={regular} selected={selected?.phase_slug} />
+      {selected && (
+        <PhaseView
+          key={selected.id}
+          project={project.data}
+          phases={regular}
+          phase={selected}
+          artifacts={(artifacts.data?.data ?? []).filter(({ phase_slug: each }) => each === selected.phase_slug)}
+          version={v}
+          against={vs}
+        />
+      )}
+    </Page>
+  );
+}
+
+function Head({ project }: { project: Project }) {
+  const { cost_total_usd: spent, cost_budget_usd: budget } = project;
+  const share = budget ? Math.min(1, Number(spent) / Number(budget)) : 0;
+  return (
+    <div className="grid gap-x-6 gap-y-2 border-b px-4 py-3 md:grid-cols-[minmax(0,1fr)_auto]">
+      <div className="min-w-0">
+        {project.pause_reason && <p className="pb-1 text-warn">Paused: {project.pause_reason.replaceAll('_', ' ')}</p>}
+        <h2 className="sr-only">Brief</h2>
+        <Folded text={project.brief} />
+      </div>
+      <dl className="tabular grid grid-cols-[auto_auto] content-start gap-x-4 gap-y-0.5 text-sm">
+        <dt className="text-soft">Spent</dt>
+        <dd>
+          <Money usd={spent} />
+          {budget && (
+            <>
+              {' of '}
+              <Money usd={budget} />
+              <meter
+                aria-label="Share of the budget that is spent"
+                min={0}
+                max={1}
+                value={share}
+                className="ml-2 h-2 w-16 align-middle"
+              />
+            </>
+          )}
+        </dd>
+        <dt className="text-soft">Workflow</dt>
+        <dd>
+          {project.workflow_slug} v{project.workflow_version}
+        </dd>
+        <dt className="text-soft">Started</dt>
+        <dd>
+          <Time at={project.created_at} isAbsolute />
+        </dd>
+        <dt className="text-soft">Took</dt>
+        <dd>
+          <Took from={project.started_at} to={project.completed_at ?? project.abandoned_at} />
+        </dd>
+      </dl>
+    </div>
+  );
+}

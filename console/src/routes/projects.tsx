@@ -1,0 +1,165 @@
+/** `/projects`: all projects, newest first. */
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useMemo, useRef } from 'react';
+import { projectsQuery } from '../features/projects/queries.ts';
+import { PROJECT_STATUSES, type Project } from '../features/projects/types.ts';
+import { step, useKeys } from '../features/shell/keys.ts';
+import { useRefresh } from '../live/live.ts';
+import { Button, buttonClass } from '../ui/button.tsx';
+import { controlPlaneCurl, publicCurl } from '../ui/commands.ts';
+import { Command, CopyAs } from '../ui/copy.tsx';
+import { cx } from '../ui/cx.ts';
+import { Empty, Problem, Skeleton } from '../ui/empty.tsx';
+import { Icon } from '../ui/icon.tsx';
+import { Money } from '../ui/money.tsx';
+import { Page } from '../ui/page.tsx';
+import { Status, statusWord } from '../ui/status.tsx';
+import { Time, Took } from '../ui/time.tsx';
+
+const SAMPLE = { workflow_slug: 'blog-post', brief: 'Why small teams should write their decisions down' };
+
+export function ProjectsPage() {
+  const { status } = useSearch({ from: '/projects' });
+  const navigate = useNavigate({ from: '/projects' });
+  const client = useQueryClient();
+  const query = useInfiniteQuery(projectsQuery(status));
+  useRefresh(() => void client.invalidateQueries({ queryKey: ['projects', 'list'] }), { kinds: ['project'] });
+  const list = useRef<HTMLUListElement>(null);
+  useKeys(useMemo(() => ({ j: () => step(list.current, 1), k: () => step(list.current, -1) }), []));
+  const projects = query.data?.pages.flatMap(({ data }) => data) ?? [];
+
+  const body = () => {
+    if (query.isPending) return <Skeleton rows={10} />;
+    if (query.isError && projects.length === 0)
+      return <Problem error={query.error} onRetry={() => void query.refetch()} />;
+    if (projects.length === 0 && status) {
+      return (
+        <Empty
+          title={`No project is ${statusWord(status).toLowerCase()}`}
+          action={<Button onClick={() => void navigate({ search: {} })}>Show all</Button>}
+        />
+      );
+    }
+    if (projects.length === 0) return <NoProjects />;
+    return (
+      <ul ref={list} aria-label="Projects">
+        {projects.map((project) => (
+          <li key={project.id}>
+            <Row project={project} />
+          </li>
+        ))}
+      </ul>
+    );
+  };
+  return (
+    <Page
+      title="Projects"
+      actions={
+        <>
+          <CopyAs
+            curl={controlPlaneCurl({ path: `/v1/projects${status ? `?status=${status}` : ''}` })}
+            aos="npx aos project list"
+          />
+          <Link to="/projects/new" className={buttonClass('primary')}>
+            <Icon name="plus" /> New project
+          </Link>
+        </>
+      }
+    >
+      <div
+        role="group"
+        aria-label="Status"
+        className="flex gap-0.5 overflow-x-auto border-b bg-surface px-3 py-2 text-sm"
+      >
+        {[undefined, ...PROJECT_STATUSES].map((value) => (
+          <button
+            key={value ?? 'all'}
+            type="button"
+            aria-pressed={status === value}
+            onClick={() => void navigate({ search: value ? { status: value } : {} })}
+            className={cx(
+              'flex min-h-7 items-center rounded-md border px-2 pointer-coarse:min-h-11',
+              status === value ? 'border-strong bg-raised' : 'border-transparent hover:bg-raised',
+            )}
+          >
+            {value ? <Status status={value} isStill /> : 'All'}
+          </button>
+        ))}
+      </div>
+      {body()}
+      {query.hasNextPage && (
+        <div className="p-4 text-center">
+          <Button isBusy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+            Older projects
+          </Button>
+        </div>
+      )}
+    </Page>
+  );
+}
+
+function Row({ project }: { project: Project }) {
+  return (
+    <Link
+      to="/projects/$projectId"
+      params={{ projectId: project.id }}
+      data-row={project.id}
+      className="grid min-h-11 grid-cols-[minmax(0,1fr)_auto] items-center gap-x-3 border-b px-4 py-1 text-sm -outline-offset-2 hover:bg-raised sm:grid-cols-[7rem_minmax(0,1fr)_9rem_10rem_6rem_5.5rem]"
+    >
+      <span className="max-sm:hidden">
+        <Status status={project.status} />
+      </span>
+      <span className="min-w-0">
+        <span className="flex items-center gap-2 font-medium">
+          <span className="sm:hidden">
+            <Status status={project.status} isIconOnly />
+          </span>
+          <span className="truncate">{project.title}</span>
+          {project.has_stale_phases && <Status status="stale" className="text-xs" />}
+        </span>
+        {project.pause_reason && (
+          <span className="block truncate text-xs text-warn">{project.pause_reason.replaceAll('_', ' ')}</span>
+        )}
+      </span>
+      <span className="truncate text-soft max-sm:hidden">{project.workflow_slug}</span>
+      <span className="tabular text-right">
+        <Money usd={project.cost_total_usd} />
+        {project.cost_budget_usd && (
+          <span className="text-soft">
+            {' of '}
+            <Money usd={project.cost_budget_usd} />
+          </span>
+        )}
+      </span>
+      <span className="tabular text-right text-soft max-sm:hidden">
+        <Took from={project.started_at} to={project.completed_at ?? project.abandoned_at} />
+      </span>
+      <span className="tabular text-right text-soft max-sm:hidden">
+        <Time at={project.created_at} />
+      </span>
+    </Link>
+  );
+}
+
+function NoProjects() {
+  return (
+    <Empty
+      title="No projects yet"
+      action={
+        <Link to="/projects/new" search={{ workflow: 'blog-post' }} className={buttonClass('primary')}>
+          Start a blog post
+        </Link>
+      }
+    >
+      <p className="pb-3">
+        A project is one brief going through a workflow: phases that depend on each other, gates where people decide,
+        and versioned artifacts.
+      </p>
+      <div className="space-y-2">
+        <Command label="curl command" text={publicCurl({ method: 'POST', path: '/v1/projects', body: SAMPLE })} />
+        <Command label="aos command" text={`npx aos project start blog-post --brief "${SAMPLE.brief}"`} />
+      </div>
+    </Empty>
+  );
+}
