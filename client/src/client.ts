@@ -1,24 +1,21 @@
 /** Puts the parts of the client together. */
-import { CONTROL_PLANE, connect, type ClientOptions } from './connection.ts';
+import { connect, type ClientOptions } from './connection.ts';
 import type { Client as Http } from './generated/client/index.ts';
-import { followStream, type FollowOptions } from './live.ts';
+import { followLive, type LiveFilter, type LiveItem } from './live.ts';
 import { createProjects, type Projects } from './projects.ts';
 import { createRuns, type Runs } from './runs.ts';
-import type { ServerSentEvent } from './sse.ts';
-
-export interface LiveFilter extends FollowOptions {
-  runId?: string;
-  projectId?: string;
-  kinds?: readonly string[];
-}
 
 export interface Client {
   runs: Runs;
   projects: Projects;
   /** For the functions of `agent-orchestration-client/api`, each of which is one endpoint. */
   http: Http;
-  /** With a session: the event log of the workspace as it grows, for as long as it is wanted. `id` is the cursor. */
-  live(filter?: LiveFilter): AsyncGenerator<ServerSentEvent>;
+  /**
+   * With a session: the event log of the workspace as it grows, for as long as it is wanted. It begins now, or after a cursor
+   * (`0`: with the oldest event that is kept); a connection that is lost is made anew after the last event that was seen.
+   * @throws NoStreamError, ServiceError cursor_unknown
+   */
+  live(filter?: LiveFilter): AsyncGenerator<LiveItem>;
   /** Extensions that the service has switched on, such as `idempotency`. */
   extensions(signal?: AbortSignal): Promise<ReadonlySet<string>>;
 }
@@ -26,17 +23,11 @@ export interface Client {
 /** @throws AosError without a key and a session, or without an address */
 export function createClient(options: ClientOptions): Client {
   const connection = connect(options);
-  const { transport, request } = connection;
   return {
     runs: createRuns(connection),
     projects: createProjects(connection),
     http: connection.http,
-    live: ({ runId, projectId, kinds, ...follow } = {}) =>
-      followStream(
-        transport,
-        () => request(`${CONTROL_PLANE}/v1/live`, { run_id: runId, project_id: projectId, kind: kinds?.join(',') }),
-        follow,
-      ),
-    extensions: (signal) => transport.extensions(signal),
+    live: (filter = {}) => followLive(connection, filter),
+    extensions: (signal) => connection.transport.extensions(signal),
   };
 }

@@ -1,8 +1,8 @@
 /** Typed client of the Agent Orchestration Service. Every endpoint by itself is in `agent-orchestration-client/api`. */
-export { createClient, type Client, type LiveFilter } from './client.ts';
+export { createClient, type Client } from './client.ts';
 export type { ClientOptions } from './connection.ts';
 export * from './errors.ts';
-export { NoStreamError, type FollowOptions } from './live.ts';
+export { NoStreamError, type EventKind, type FollowOptions, type LiveFilter, type LiveItem } from './live.ts';
 export type * from './projects.ts';
 export type * from './runs.ts';
 export { readServerSentEvents, type ServerSentEvent, type StreamSignals } from './sse.ts';

@@ -3,6 +3,8 @@
  * anew after the last event that came, so that each event is seen once and none is missed.
  */
 import { AosError, ConnectionError, isProblem, serviceError } from './errors.ts';
+import { CONTROL_PLANE, type Connection } from './connection.ts';
+import type { LiveEvent, LiveGap, LiveOpen } from './generated/types.gen.ts';
 import { readServerSentEvents, type ServerSentEvent } from './sse.ts';
 import { backoffMs, type Transport } from './transport.ts';
 import { delay } from './waiting.ts';
@@ -33,13 +35,14 @@ export class NoStreamError extends AosError {
  * @param request makes the request of one connection, without what this function adds to it
  * @throws NoStreamError where the service answers with something else, ServiceError where it refuses
  */
-export async function* followStream(
+async function* followStream(
   transport: Pick<Transport, 'fetch'>,
   request: () => Request,
   { signal, after }: FollowOptions,
 ): AsyncGenerator<ServerSentEvent> {
   let cursor = after;
   let wait = 0;
+  let hasOpened = false;
   for (let failed = 0; ;) {
     signal?.throwIfAborted();
     const silence = new AbortController();
@@ -51,6 +54,7 @@ export async function* followStream(
     };
     try {
       const stream = await openStream(transport, request(), cursor, ends);
+      hasOpened = true;
       for await (const event of readServerSentEvents(stream, { onLife, onRetry: (ms) => (wait = ms) })) {
         failed = 0;
         if (event.id) cursor = event.id;
@@ -58,7 +62,7 @@ export async function* followStream(
       }
     } catch (error) {
       signal?.throwIfAborted();
-      if (!isPassing(error) && !silence.signal.aborted) throw error;
+      if (!isPassing(error, hasOpened) && !silence.signal.aborted) throw error;
       wait = isProblem(error) ? (error.retryAfterMs ?? 0) : 0;
     } finally {
       clearTimeout(timer);
@@ -86,8 +90,51 @@ async function openStream(
   return response.body;
 }
 
-/** What is over after a while: the connection, a restart, too many streams at once. */
-const isPassing = (error: unknown): boolean => {
-  if (isProblem(error)) return error.status === 429 || error.status >= 500;
+/** What is over after a while: the connection, a restart, and too many streams at once for one that had a place before. */
+const isPassing = (error: unknown, hasOpened: boolean): boolean => {
+  if (isProblem(error)) return error.status >= 500 || (error.status === 429 && hasOpened);
   return error instanceof ConnectionError || error instanceof TypeError;
 };
+
+export type EventKind = LiveEvent['kind'];
+
+export interface LiveFilter extends FollowOptions {
+  /** Only what belongs to this run. */
+  runId?: string | undefined;
+  /** Only what belongs to this project, its steps' runs included. */
+  projectId?: string | undefined;
+  kinds?: readonly EventKind[] | undefined;
+}
+
+/**
+ * - `open`: from this cursor on the stream has everything
+ * - `gap`: what was between the two cursors is not kept any more
+ */
+export type LiveItem = LiveEvent | ({ kind: 'open' } & LiveOpen) | ({ kind: 'gap' } & LiveGap);
+
+const CONTROL = new Set(['open', 'gap']);
+const KINDS: readonly string[] = [
+  'run',
+  'project',
+  'wait',
+  'delivery',
+  'output',
+  'schedule',
+  'integration',
+] satisfies EventKind[];
+
+/** Follows `GET /v1/live`. Events whose name this package does not know are left out. */
+export async function* followLive(
+  { transport, request }: Pick<Connection, 'transport' | 'request'>,
+  { runId, projectId, kinds, ...follow }: LiveFilter,
+): AsyncGenerator<LiveItem> {
+  const query = { run_id: runId, project_id: projectId, kind: kinds?.join(','), after: follow.after };
+  for await (const { event, data } of followStream(
+    transport,
+    () => request(`${CONTROL_PLANE}/v1/live`, query),
+    follow,
+  )) {
+    if (CONTROL.has(event)) yield { kind: event, ...(JSON.parse(data) as object) } as LiveItem;
+    else if (KINDS.includes(event)) yield JSON.parse(data) as LiveEvent;
+  }
+}

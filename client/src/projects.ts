@@ -16,6 +16,7 @@ import {
 import type { Artifact, ProjectEvent, Subtask, Task } from './generated/types.gen.ts';
 import { callOf, type CallOptions } from './runs.ts';
 import { isOver, type ProjectState } from './states.ts';
+import { followTimeline } from './timeline.ts';
 import { createPace, eachWithin, within, type WaitOptions } from './waiting.ts';
 
 export interface ProjectStart {
@@ -76,11 +77,14 @@ export interface ProjectHandle {
 
 const MAX_EVENTS = 1_000;
 const PAGE = 200;
+/** A project that is abandoned skips what is left of it, and has no event of its own. */
+const LAST_TOPICS = new Set<ProjectEvent['topic']>(['project_completed', 'task_skipped']);
 const MAX_TITLE_LENGTH = 200;
 
 export type Projects = ReturnType<typeof createProjects>;
 
-export function createProjects({ http: client, canUseSession }: Connection) {
+export function createProjects(connection: Connection) {
+  const { http: client, canUseSession } = connection;
   async function state(projectId: string, signal?: AbortSignal): Promise<ProjectState> {
     const call = { client, path: { project_id: projectId }, ...(signal && { signal }) };
     if (!canUseSession) return { ...(await projectsStatus(call)), pause_reason: null };
@@ -120,19 +124,39 @@ export function createProjects({ http: client, canUseSession }: Connection) {
       await projectsEvents({ client, path: { project_id: projectId }, query: { limit }, ...(signal && { signal }) })
     ).data.reverse();
 
-  async function* pollFeed(projectId: string, signal?: AbortSignal): AsyncGenerator<ProjectUpdate> {
+  async function* pollFeed(projectId: string, after: number, signal?: AbortSignal): AsyncGenerator<ProjectEvent> {
     const pace = createPace(signal);
-    for (let seen = 0; ; await pace.next()) {
+    for (let seen = after; ; await pace.next()) {
       // The state first: what is read after an end shows that end.
       const ended = isOver(await state(projectId, signal));
       let events = await feed(projectId, seen === 0 ? MAX_EVENTS : PAGE, signal);
       if (events.length === PAGE && events[0]!.id > seen) events = await feed(projectId, MAX_EVENTS, signal);
       const fresh = events.filter(({ id }) => id > seen);
-      for (const event of fresh) yield { kind: 'event', event };
+      yield* fresh;
       if (ended) return;
       if (fresh.length > 0) pace.reset();
       seen = events.at(-1)?.id ?? seen;
     }
+  }
+
+  async function* followEvents(projectId: string, signal?: AbortSignal): AsyncGenerator<ProjectUpdate> {
+    const rows = followTimeline<ProjectEvent>(
+      connection,
+      {
+        filter: { projectId, kinds: ['project'] },
+        rowOf: (item) => (item.kind === 'project' ? item.event : undefined),
+        async list(ends) {
+          // The state first: what is read after an end shows that end.
+          const ended = isOver(await state(projectId, ends));
+          const listed = await feed(projectId, MAX_EVENTS, ends);
+          return { rows: listed, isAll: listed.length < MAX_EVENTS, isOver: ended };
+        },
+        mayBeLast: ({ topic }) => LAST_TOPICS.has(topic),
+        poll: (seen, ends) => pollFeed(projectId, seen, ends),
+      },
+      signal,
+    );
+    for await (const event of rows) yield { kind: 'event', event };
   }
 
   async function waitingGates(projectId: string, signal?: AbortSignal): Promise<Gate[]> {
@@ -173,7 +197,7 @@ export function createProjects({ http: client, canUseSession }: Connection) {
     get: ({ signal } = {}) => state(id, signal),
     events: (options = {}) =>
       eachWithin<ProjectUpdate>(options, `project ${id}`, (signal) =>
-        (canUseSession ? pollFeed : pollStatus)(id, signal),
+        (canUseSession ? followEvents : pollStatus)(id, signal),
       ),
     completed: ({ onPause = 'throw', ...options } = {}) =>
       within(options, `project ${id}`, async (signal) => {

@@ -12,6 +12,7 @@ import {
 } from './generated/sdk.gen.ts';
 import type { RunEvent, RunRequest } from './generated/types.gen.ts';
 import { hasEnded, type RunState } from './states.ts';
+import { followTimeline } from './timeline.ts';
 import { IDEMPOTENCY_KEY } from './transport.ts';
 import { sumUsd } from './usd.ts';
 import { createPace, eachWithin, within, type WaitOptions } from './waiting.ts';
@@ -66,9 +67,12 @@ const MAX_EVENTS = 2_000;
 const PAGE = 200;
 const LAST_EVENTS = new Set<RunEvent['event_type']>(['run_completed', 'run_failed', 'run_cancelled']);
 
+const isLast = ({ event_type }: RunEvent): boolean => LAST_EVENTS.has(event_type);
+
 export type Runs = ReturnType<typeof createRuns>;
 
-export function createRuns({ http: client, canUseSession, canUseKey }: Connection) {
+export function createRuns(connection: Connection) {
+  const { http: client, canUseSession, canUseKey } = connection;
   const state = (runId: string, signal?: AbortSignal): Promise<RunState> => {
     const call = { client, path: { run_id: runId }, ...(signal && { signal }) };
     return canUseKey ? runsGet(call) : runsDetail(call);
@@ -78,19 +82,36 @@ export function createRuns({ http: client, canUseSession, canUseKey }: Connectio
     (await runsEvents({ client, path: { run_id: runId }, query: { limit }, ...(signal && { signal }) })).data;
 
   /** Events are listed from the oldest on, so the window grows with what was seen. */
-  async function* pollTimeline(runId: string, signal?: AbortSignal): AsyncGenerator<RunUpdate> {
+  async function* pollTimeline(runId: string, after: number, signal?: AbortSignal): AsyncGenerator<RunEvent> {
     const pace = createPace(signal);
     for (let seen = 0; ; await pace.next()) {
       const events = await timeline(runId, Math.min(seen + PAGE, MAX_EVENTS), signal);
-      for (const event of events.slice(seen)) {
-        yield { kind: 'event', event };
-        if (LAST_EVENTS.has(event.event_type)) return;
-      }
+      for (const event of events.slice(seen)) if (event.id > after) yield event;
+      if (events.some(isLast)) return;
       if (events.length > seen) pace.reset();
       seen = events.length;
       // Beyond what can be listed only the status tells.
       if (seen >= MAX_EVENTS && hasEnded(await state(runId, signal))) return;
     }
+  }
+
+  async function* followEvents(runId: string, signal?: AbortSignal): AsyncGenerator<RunUpdate> {
+    const rows = followTimeline<RunEvent>(
+      connection,
+      {
+        filter: { runId, kinds: ['run'] },
+        rowOf: (item) => (item.kind === 'run' ? item.event : undefined),
+        async list(ends) {
+          const listed = await timeline(runId, MAX_EVENTS, ends);
+          const isOver = listed.some(isLast) || (listed.length === MAX_EVENTS && hasEnded(await state(runId, ends)));
+          return { rows: listed, isAll: listed.length < MAX_EVENTS, isOver };
+        },
+        mayBeLast: isLast,
+        poll: (seen, ends) => pollTimeline(runId, seen, ends),
+      },
+      signal,
+    );
+    for await (const event of rows) yield { kind: 'event', event };
   }
 
   async function* pollStatus(runId: string, signal?: AbortSignal): AsyncGenerator<{ kind: 'status'; run: RunState }> {
@@ -115,7 +136,7 @@ export function createRuns({ http: client, canUseSession, canUseKey }: Connectio
     id,
     get: ({ signal } = {}) => state(id, signal),
     events: (options = {}) =>
-      eachWithin(options, `run ${id}`, (signal) => (canUseSession ? pollTimeline : pollStatus)(id, signal)),
+      eachWithin(options, `run ${id}`, (signal) => (canUseSession ? followEvents : pollStatus)(id, signal)),
     result: (options = {}) =>
       within(options, `run ${id}`, async (signal) => {
         for await (const { run } of pollStatus(id, signal)) {

@@ -1,6 +1,13 @@
 /** The client against the service: runs and projects, with a key and with a session. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createClient, isProblem, RunFailedError, WaitTimeoutError, type Client } from '../../client/src/index.ts';
+import {
+  createClient,
+  isProblem,
+  ProjectAbandonedError,
+  RunFailedError,
+  WaitTimeoutError,
+  type Client,
+} from '../../client/src/index.ts';
 import { runsList } from '../../client/src/api.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
 
@@ -10,7 +17,7 @@ let byKey: Client;
 let bySession: Client;
 
 beforeAll(async () => {
-  service = await startTestService();
+  service = await startTestService({ env: { LIVE_STREAM_LIFE: '2s' } });
   tenant = await service.tenant('acc_client');
   byKey = createClient({ baseUrl: `${service.baseUrl}/`, apiKey: tenant.apiKey });
   bySession = createClient({ baseUrl: service.baseUrl, session: tenant.session });
@@ -100,6 +107,51 @@ test('a project is followed', async () => {
   const listed = await tenant.cp('GET', `/v1/projects/${project.id}/events?limit=1000`);
   expect(topics).toEqual(listed.body.data.map(({ topic }: { topic: string }) => topic).reverse());
   expect(topics.at(-1)).toBe('project_completed');
+});
+
+// Guards: what is followed late, or without a stream, is told as it is with one: each row once, from the beginning.
+test('a run is followed where there is no stream, and after its end', async () => {
+  const listedFirst: typeof fetch = (input, init) =>
+    (input as Request).url.includes('/v1/live')
+      ? Promise.resolve(Response.json({ detail: 'not_found' }, { status: 404 }))
+      : fetch(input, init);
+  const polling = createClient({ baseUrl: service.baseUrl, session: tenant.session, fetch: listedFirst });
+  const run = await polling.runs.start({ agent: 'assistant', prompt: PROMPT });
+  const seen = async (client: Client) => {
+    const ids: number[] = [];
+    for await (const update of client.runs.open(run.id).events())
+      if (update.kind === 'event') ids.push(update.event.id);
+    return ids;
+  };
+  const polled = await seen(polling);
+  const listed = await tenant.cp('GET', `/v1/runs/${run.id}/events`);
+  expect(polled).toEqual(listed.body.data.map(({ id }: { id: number }) => id));
+  expect(await seen(bySession)).toEqual(polled);
+});
+
+// Guards: a project that is abandoned has an end too, for who follows it as for who waits for it.
+test('a project that is abandoned is told', async () => {
+  const project = await bySession.projects.start({ workflow: 'blog-post', brief: 'x', params: { length_words: 300 } });
+  const following = (async () => {
+    for await (const _ of project.events());
+  })();
+  const completed = project.completed().catch((thrown: unknown) => thrown);
+  await tenant.cp('POST', `/v1/projects/${project.id}/abandon`);
+  await following;
+  expect(await completed).toBeInstanceOf(ProjectAbandonedError);
+});
+
+// Guards: the log of the workspace is followed as it grows, typed by kind.
+test('a workspace is followed', async () => {
+  const stop = new AbortController();
+  const kinds: string[] = [];
+  for await (const item of bySession.live({ kinds: ['run'], signal: stop.signal })) {
+    kinds.push(item.kind);
+    if (item.kind === 'open') await bySession.runs.start({ agent: 'assistant', prompt: 'Say something.' });
+    if (item.kind === 'run' && item.event.event_type === 'run_completed') break;
+  }
+  expect(new Set(kinds)).toEqual(new Set(['open', 'run']));
+  await expect(bySession.live({ after: 'nonsense' }).next()).rejects.toMatchObject({ code: 'cursor_unknown' });
 });
 
 // Guards: every endpoint is there by itself too, typed, with the errors of the client.
