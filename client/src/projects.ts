@@ -81,9 +81,14 @@ const PAGE = 200;
 const LAST_TOPICS = new Set<ProjectEvent['topic']>(['project_completed', 'task_skipped']);
 const MAX_TITLE_LENGTH = 200;
 
-export type Projects = ReturnType<typeof createProjects>;
+export interface Projects {
+  /** Answers as soon as the project is planned and recorded. @throws ServiceError, ConnectionError */
+  start(project: ProjectStart, options?: CallOptions): Promise<ProjectHandle>;
+  /** One that was started before. Nothing is asked yet. */
+  open(projectId: string): ProjectHandle;
+}
 
-export function createProjects(connection: Connection) {
+export function createProjects(connection: Connection): Projects {
   const { http: client, canUseSession } = connection;
   async function state(projectId: string, signal?: AbortSignal): Promise<ProjectState> {
     const call = { client, path: { project_id: projectId }, ...(signal && { signal }) };
@@ -218,8 +223,7 @@ export function createProjects(connection: Connection) {
   });
 
   return {
-    /** Answers as soon as the project is planned and recorded. @throws ServiceError, ConnectionError */
-    async start(project: ProjectStart, options: CallOptions = {}): Promise<ProjectHandle> {
+    async start(project, options = {}) {
       const { workflow, version, brief, title = titleOf(brief), params, budgetUsd } = project;
       const body = {
         workflow_slug: workflow,
@@ -233,7 +237,6 @@ export function createProjects(connection: Connection) {
       const id = canUseSession ? (await projectsCreate(call)).id : (await projectsStart(call)).project_id;
       return handle(id);
     },
-    /** One that was started before. Nothing is asked yet. */
     open: handle,
   };
 }

@@ -69,9 +69,14 @@ const LAST_EVENTS = new Set<RunEvent['event_type']>(['run_completed', 'run_faile
 
 const isLast = ({ event_type }: RunEvent): boolean => LAST_EVENTS.has(event_type);
 
-export type Runs = ReturnType<typeof createRuns>;
+export interface Runs {
+  /** Answers as soon as the run is recorded. @throws ServiceError, ConnectionError */
+  start(run: RunStart, options?: CallOptions): Promise<RunHandle>;
+  /** One that was started before. Nothing is asked yet. */
+  open(runId: string): RunHandle;
+}
 
-export function createRuns(connection: Connection) {
+export function createRuns(connection: Connection): Runs {
   const { http: client, canUseSession, canUseKey } = connection;
   const state = (runId: string, signal?: AbortSignal): Promise<RunState> => {
     const call = { client, path: { run_id: runId }, ...(signal && { signal }) };
@@ -154,13 +159,11 @@ export function createRuns(connection: Connection) {
   });
 
   return {
-    /** Answers as soon as the run is recorded. @throws ServiceError, ConnectionError */
-    async start(run: RunStart, options: CallOptions = {}): Promise<RunHandle> {
+    async start(run, options = {}) {
       const call = { client, body: requestOf(run), ...callOf(options) };
       const { run_id } = await (canUseSession ? runsCreate(call) : runsDispatch(call));
       return handle(run_id);
     },
-    /** One that was started before. Nothing is asked yet. */
     open: handle,
   };
 }

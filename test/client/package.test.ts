@@ -1,0 +1,152 @@
+/**
+ * The package as others have it: packed, installed into an empty folder, type-checked there, and its README's examples run
+ * against the service, in each Node that it is for.
+ */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { inherited } from '../support/processes/inherited.ts';
+import { portOf } from '../support/processes/listening.ts';
+import { isMissing } from '../support/programs/missing.ts';
+import { startTestService, type Tenant, type TestService } from '../support/service/service.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const CLIENT = join(ROOT, 'client');
+const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
+const run = promisify(execFile);
+
+const readme = await readFile(join(CLIENT, 'README.md'), 'utf8');
+const EXAMPLES = [...readme.matchAll(/## (\d+)\. (.*)\n[^#]*?```ts shows="(.*)"\n([\s\S]*?)```/g)].map(
+  ([, n, title, shows, text]) => ({ n: n!, title: title!, shows: shows!, text: text! }),
+);
+
+/** The machine's own, where it has one: the oldest that the package is for. */
+const versionOf = async (node: string) => (await run(node, ['--version'])).stdout.trim();
+async function oldest(): Promise<string | undefined> {
+  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
+    const node = join(folder, 'node');
+    if (existsSync(node) && (await versionOf(node)).startsWith('v20.')) return node;
+  }
+  return undefined;
+}
+const node20 = await oldest();
+
+let folder: string;
+let service: TestService;
+let tenant: Tenant;
+let receiverPort: number;
+
+beforeAll(async () => {
+  await mkdir(join(ROOT, '.cache'), { recursive: true });
+  folder = await mkdtemp(join(ROOT, '.cache/package-'));
+  const { stdout } = await run('npm', ['pack', CLIENT, '--pack-destination', folder, '--json'], { cwd: folder });
+  const [{ filename } = { filename: '' }] = JSON.parse(stdout.slice(stdout.indexOf('['))) as { filename: string }[];
+  await writeFile(join(folder, 'package.json'), '{ "type": "module", "private": true }');
+  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', `./${filename}`], { cwd: folder });
+  for (const { n, text } of EXAMPLES) await writeFile(join(folder, `example-${n}.ts`), text);
+  const probe = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => probe.once('listening', resolve));
+  receiverPort = portOf(probe);
+  probe.close();
+  service = await startTestService({
+    env: {
+      EXTENSIONS: 'idempotency',
+      LIVE_STREAM_LIFE: '1h',
+      WEBHOOK_ALLOW_HTTP: 'true',
+      EGRESS_ALLOWLIST: `127.0.0.1:${receiverPort}`,
+    },
+  });
+  tenant = await service.tenant('acc_package', 'scale');
+});
+afterAll(async () => {
+  await service?.close();
+  if (folder) await rm(folder, { recursive: true, force: true });
+});
+
+/** @param options of the compiler, beside those that every project should have */
+async function check(files: readonly string[], options: Record<string, unknown>): Promise<void> {
+  const compilerOptions = {
+    target: 'es2022',
+    module: 'nodenext',
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    skipLibCheck: false,
+    ...options,
+  };
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+  await run(process.execPath, [TSC, '-p', folder]).catch(({ stdout }: { stdout: string }) => {
+    throw new Error(stdout);
+  });
+}
+
+test('there are ten examples', () => {
+  expect(EXAMPLES.map(({ n }) => Number(n))).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+});
+
+// Guards: what is installed brings nothing along, and is complete.
+test('it has no dependency', async () => {
+  const { stdout } = await run('npm', ['ls', '--all', '--json'], { cwd: folder });
+  const { dependencies } = JSON.parse(stdout) as { dependencies: Record<string, { dependencies?: unknown }> };
+  expect(Object.entries(dependencies).map(([name, { dependencies: more }]) => [name, more])).toEqual([
+    ['agent-orchestration-client', undefined],
+  ]);
+});
+
+// Guards: its declarations are whole, for a program with the types of browsers alone, and each code of a problem is known.
+test('it is type-checked where nothing of Node is', async () => {
+  const text = `
+    import { createClient, isProblem, type AnyServiceError, type ProblemCode } from 'agent-orchestration-client';
+    import { runsList } from 'agent-orchestration-client/api';
+    const aos = createClient({ session: 'browser' });
+    export const statuses: Promise<string[]> = runsList({ client: aos.http }).then(({ data }) => data.map((row) => row.run_id));
+    export const code: ProblemCode = 'not_found';
+    export const detail = (error: unknown): string | undefined => (isProblem(error, 'not_found') ? error.detail : undefined);
+    export function limit(error: AnyServiceError): number | undefined {
+      return error.code === 'plan_limit_exceeded' ? error.detail.limit : undefined;
+    }
+    // @ts-expect-error there is no such problem
+    isProblem(undefined, 'no_such_problem');
+    // @ts-expect-error a prompt is needed
+    void aos.runs.start({ agent: 'assistant' });
+  `;
+  await writeFile(join(folder, 'browser.ts'), text);
+  await check(['browser.ts'], { noEmit: true, types: [], lib: ['es2022', 'dom', 'dom.iterable', 'dom.asynciterable'] });
+});
+
+describe('the examples', () => {
+  beforeAll(() =>
+    check(
+      EXAMPLES.map(({ n }) => `example-${n}.ts`),
+      { outDir: 'out', lib: ['es2022'], types: ['node'], typeRoots: [join(ROOT, 'node_modules/@types')] },
+    ),
+  );
+
+  const nodes: [string, string][] = [['the pinned Node', process.execPath]];
+  if (!isMissing('the client in Node 20', node20 ? undefined : 'there is none on the path')) {
+    nodes.push(['Node 20', node20!]);
+  }
+
+  // Guards: what the README shows works as it stands there.
+  describe.each(nodes)('in %s', (_name, node) => {
+    // One after another: the last one listens at a port of its own.
+    test.each(EXAMPLES)('$n. $title', async ({ n, shows }) => {
+      const env = {
+        ...inherited(),
+        NODE_OPTIONS: '',
+        AOS_URL: service.baseUrl,
+        AOS_API_KEY: tenant.apiKey,
+        AOS_SESSION: tenant.session,
+        RECEIVER_PORT: String(receiverPort),
+      };
+      const { stdout, stderr } = await run(node, [join(folder, 'out', `example-${n}.js`)], { env, timeout: 50_000 });
+      expect(stderr).toBe('');
+      expect(stdout).toMatch(new RegExp(shows));
+    });
+  });
+});
