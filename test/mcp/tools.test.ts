@@ -178,6 +178,19 @@ test('an integration brings its server', async () => {
 
   const other = await service.tenant('acc_globex');
   expect((await other.cp('GET', '/v1/tools/mcp.github.search')).status).toBe(404);
+
+  // Given anew, also the same ones, they are for another session: it may be somebody else who gives them.
+  const sessionOf = () => workspaceServer.headers.at(-1)!['mcp-session-id'];
+  const before = sessionOf();
+  await tenant.run({ agent: 'own', prompt: callOf('mcp.github.search', {}) });
+  expect(sessionOf()).toBe(before);
+  const { customerId } = tenant.caller;
+  await service.runtime.db.rows(sql`delete from integration_secrets where customer_id = ${customerId}`);
+  expect((await confirmed(tenant, 'PUT', '/v1/integrations/github/secrets/mcp.url', { value: url })).status).toBe(200);
+  const again = await tenant.run({ agent: 'own', prompt: callOf('mcp.github.search', {}) });
+  expect(await resultsOf(again.run_id)).toMatchObject([{ status: 'succeeded' }]);
+  expect(sessionOf()).not.toBe(before);
+  expect(workspaceServer.endedSessions).toBe(1);
 });
 
 /** Tools as one workspace sees them, without the rest of the service. */

@@ -103,6 +103,34 @@ const CAPPED: Record<CappedResource, Capped> = {
       }),
     free: (tenant, { id }) => tenant.cp('DELETE', `/v1/output-destinations/${id}`),
   },
+  scheduled_jobs: {
+    fill: (customerId, count) =>
+      rows(sql`
+        insert into scheduled_jobs (customer_id, name, cron, agent_slug, brief)
+        select ${customerId}, 'filled ' || n, '0 9 * * *', 'writer', 'Write.' from ${upTo(count)}`),
+    create: (tenant, n) =>
+      tenant.cp('POST', '/v1/scheduled-jobs', {
+        name: `job ${n}`,
+        cron: '0 9 * * *',
+        agent_slug: 'writer',
+        brief: 'Write.',
+      }),
+    free: (tenant, { id }) => tenant.cp('DELETE', `/v1/scheduled-jobs/${id}`),
+  },
+  heartbeats: {
+    fill: (customerId, count) =>
+      rows(sql`
+        insert into heartbeats (id, customer_id, name, agent_slug, prompt, interval_s)
+        select gen_random_uuid(), ${customerId}, 'filled ' || n, 'writer', 'Write.', 3600 from ${upTo(count)}`),
+    create: (tenant, n) =>
+      tenant.cp('POST', '/v1/heartbeats', {
+        name: `heartbeat ${n}`,
+        agent_slug: 'writer',
+        prompt: 'Write.',
+        interval_s: 3_600,
+      }),
+    free: (tenant, { id }) => tenant.cp('DELETE', `/v1/heartbeats/${id}`),
+  },
 };
 const RESOURCES = Object.keys(CAPPED) as CappedResource[];
 const fillMemory = (customerId: string, type: string, count: number) =>

@@ -16,6 +16,7 @@ import { credentialsOf, type RequestParts } from '../support/http/send.ts';
 import { standInForEmbeddings } from '../support/service/embeddings.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
 import { findStalls, watchOwnLoop } from '../support/observability/stall-oracle.ts';
+import { WEBHOOK_SECRET } from '../support/fakes/stripe-server.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
 
 const TEXTS_A_PLACE = 1;
@@ -32,7 +33,13 @@ const sender = createBytesSender(1);
 
 beforeAll(async () => {
   receiver = await startWebhookReceiver();
-  service = await startTestService({ env: { WEBHOOK_ALLOW_HTTP: 'true', EGRESS_ALLOWLIST: receiver.hostAndPort } });
+  service = await startTestService({
+    env: {
+      WEBHOOK_ALLOW_HTTP: 'true',
+      EGRESS_ALLOWLIST: receiver.hostAndPort,
+      STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
+    },
+  });
   tenant = await service.tenant('acc_texts', 'scale');
   belongings = await makeBelongings(service, tenant, receiver, 'texts');
   standInForEmbeddings(service);
@@ -52,12 +59,17 @@ const withoutWork = (parts: RequestParts): RequestParts =>
 const hasTemplate = (body: unknown): body is object =>
   typeof body === 'object' && body !== null && 'workflow_slug' in body;
 
+/** Statuses that each endpoint has answered. */
+const answered = new Map<string, Set<number>>();
+
 /** One after the other, until what they set off is over. */
 async function sendAll(requests: readonly HostileRequest[]): Promise<void> {
   for (const { endpoint, method, path, headers, body } of requests) {
     const prefix = endpoint.surface === 'public' ? '' : '/api/v1/cp';
     const all = { ...headers, ...credentialsOf(tenant, endpoint) };
-    await sender.send({ url: service.baseUrl, method, path: prefix + path, headers: all, ...(body && { body }) });
+    const asked = { url: service.baseUrl, method, path: prefix + path, headers: all, ...(body && { body }) };
+    const { status } = await sender.send(asked);
+    answered.set(endpoint.id, (answered.get(endpoint.id) ?? new Set()).add(status));
   }
   await eventually(async () => {
     const open = await service.runtime.db.rows(sql`select 1 from runs where status in ('queued', 'running') limit 1`);
@@ -73,6 +85,8 @@ describe.each(byId(lastDeletes(endpoints)))('%s', (id, endpoint) => {
     const requests = textRequests(endpoint, parts, options);
     const stalls = await findStalls(loop, requests, sendAll);
     expect(stalls.map(({ work, ms }) => `${work.what}: ${ms} ms`)).toEqual([]);
+    // A signature that is not right would have each of them refused before it is read.
+    if (endpoint.rawBody) expect([...answered.get(id)!]).toContain(200);
   });
 });
 

@@ -17,6 +17,11 @@ export interface WorkspaceMcpServer {
   name: string;
   url: string;
   bearer?: string | undefined;
+  /**
+   * Another one when these are given anew. A workspace that was made again for somebody else may be given the same ones, and
+   * what its server remembers of the session of before is not theirs.
+   */
+  given?: string;
 }
 
 export interface McpPool {
@@ -48,7 +53,7 @@ const GRACE_MS = 5_000;
 const MAX_OF_WORKSPACES = 500;
 
 interface Kept {
-  /** Of address and credential: with another one it is another connection. */
+  /** Of address and credential, and when they were given: with others it is another connection. */
   digest: string;
   connection: McpConnection;
   usedAt: number;
@@ -91,9 +96,9 @@ export function createMcpPool({ servers, guardedFetch, settings, log }: McpPoolO
   return {
     operators,
 
-    ofWorkspace(customerId, { name, url, bearer }) {
+    ofWorkspace(customerId, { name, url, bearer, given }) {
       const key = `${customerId}/${name}`;
-      const digest = sha256(JSON.stringify([url, bearer]));
+      const digest = sha256(JSON.stringify([url, bearer, given]));
       const older = kept.get(key);
       if (older && older.digest !== digest) drop(key);
       const connection =

@@ -54,7 +54,7 @@ export const createHeartbeat = endpoint({
   body: NewHeartbeat,
   status: 201,
   reply: Heartbeat,
-  problems: ['runtime_unreachable'],
+  problems: ['plan_limit_exceeded', 'runtime_unreachable'],
 });
 
 export const getHeartbeat = endpoint({

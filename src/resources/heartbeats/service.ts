@@ -55,7 +55,7 @@ export const followedHeartbeats = (config: Settings, store: Pick<HeartbeatStore,
 
 export interface HeartbeatServiceDependencies {
   store: HeartbeatStore;
-  workspaces: Pick<WorkspaceStore, 'whileOpen'>;
+  workspaces: Pick<WorkspaceStore, 'underCap'>;
   triggerOf: ReturnType<typeof triggersOfHeartbeats>;
   follow: FollowRow;
 }
@@ -80,7 +80,12 @@ export const createHeartbeatService = ({ store, workspaces, triggerOf, follow }:
         intervalS: body.interval_s,
         enabled: body.enabled,
       };
-      const row = await workspaces.whileOpen(customerId, () => store.insert(customerId, heartbeat));
+      const row = await workspaces.underCap(
+        customerId,
+        'heartbeats',
+        async () => (await store.counts(customerId)).total,
+        () => store.insert(customerId, heartbeat),
+      );
       await follow.change(triggerOf(row, workspaceId), () => store.delete(customerId, row.id));
       return wire(row);
     },

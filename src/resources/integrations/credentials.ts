@@ -2,7 +2,7 @@
  * What runs and tools get of a workspace's integrations, opened for the moment in which it is used. Each is one indexed
  * statement, and nothing is kept: a new value counts at once, and a deleted one is gone.
  */
-import type { SecretBox } from '../../platform/core/crypto.ts';
+import { sha256, type SecretBox } from '../../platform/core/crypto.ts';
 import type { EachCredential, ModelCredentials } from '../../platform/models/types.ts';
 import type { BaseAddresses } from './addresses.ts';
 import { integrations, tokenKindOf } from './catalogue.ts';
@@ -16,6 +16,8 @@ export interface McpServer {
   url: string;
   /** The integration's token. */
   bearer?: string;
+  /** Of what is kept of both: another one when they are given anew, also the same ones by somebody else. */
+  given: string;
 }
 
 /**
@@ -98,7 +100,8 @@ export const createCredentials = ({ store, secretBox, addresses, managedRouter }
         const url = openSecret(customerId, slug, MCP_URL, values);
         if (!url) return [];
         const bearer = openDefaultToken(customerId, slug, values);
-        return [{ name: slug, url, ...(bearer && { bearer }) }];
+        const sealed = values.filter((value) => value.slug === slug).map((value) => value.sealed);
+        return [{ name: slug, url, ...(bearer && { bearer }), given: sha256(sealed.toSorted().join()) }];
       });
     },
   };

@@ -96,7 +96,7 @@ export const createJob = endpoint({
   badInput: 400,
   status: 201,
   reply: SavedJob,
-  problems: ['name_taken', 'runtime_unreachable'],
+  problems: ['name_taken', 'plan_limit_exceeded', 'runtime_unreachable'],
 });
 
 export const updateJob = endpoint({

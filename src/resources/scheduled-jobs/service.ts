@@ -3,6 +3,7 @@
  * sees to those whose turn was lost.
  */
 import { cronProblem, nextRun } from '../../platform/core/cron.ts';
+import { inSlices } from '../../platform/core/in-slices.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { found } from '../../platform/db/client.ts';
 import type { Caller, ReceiveFiles } from '../../platform/http/endpoint.ts';
@@ -21,7 +22,7 @@ export type JobService = ReturnType<typeof createJobService>;
 
 export interface JobServiceDependencies {
   store: JobStore;
-  workspaces: Pick<WorkspaceStore, 'whileOpen'>;
+  workspaces: Pick<WorkspaceStore, 'underCap'>;
   triggerOf: TriggerOfJob;
   overrides: Pick<OverrideStore, 'list' | 'change' | 'restore'>;
   triggerOfOverride: TriggerOfOverride;
@@ -62,7 +63,7 @@ export const createJobService = (deps: JobServiceDependencies) => {
       const jobs = await store.list(customerId);
       const { total, enabled } = await heartbeatCounts(customerId);
       return {
-        data: [...shipped, ...jobs.map(wireJob)],
+        data: [...shipped, ...(await inSlices(jobs, wireJob))],
         meta: { total: shipped.length + jobs.length, heartbeat_total: total, heartbeat_enabled: enabled },
       };
     },
@@ -71,7 +72,12 @@ export const createJobService = (deps: JobServiceDependencies) => {
       requireCron(body.cron);
       const { name, cron, agent_slug: agentSlug, brief, enabled, model, reasoning } = body;
       const job = { name, cron, agentSlug, brief, enabled, model: model ?? 'auto', reasoning: reasoning ?? null };
-      const row = await workspaces.whileOpen(caller.customerId, () => store.insert(caller.customerId, job));
+      const row = await workspaces.underCap(
+        caller.customerId,
+        'scheduled_jobs',
+        () => store.count(caller.customerId),
+        () => store.insert(caller.customerId, job),
+      );
       await follow.change(triggerOf(row, caller.workspaceId), () => store.delete(caller.customerId, row.n));
       return wireSaved(row);
     },

@@ -20,6 +20,9 @@ export const createJobStore = (db: Database) => ({
   list: (customerId: string): Promise<JobRow[]> =>
     db.orm.select().from(scheduledJobs).where(eq(scheduledJobs.customerId, customerId)).orderBy(asc(scheduledJobs.n)),
 
+  count: (customerId: string): Promise<number> =>
+    db.orm.$count(scheduledJobs, eq(scheduledJobs.customerId, customerId)),
+
   async find(customerId: string, n: number): Promise<JobRow | undefined> {
     const [row] = await db.orm.select().from(scheduledJobs).where(jobIs(customerId, n));
     return row;

@@ -16,6 +16,8 @@ export const CAPPED_RESOURCES = [
   'cold_memory_entries',
   'webhook_endpoints',
   'output_destinations',
+  'scheduled_jobs',
+  'heartbeats',
 ] as const;
 export type CappedResource = (typeof CAPPED_RESOURCES)[number];
 
@@ -23,12 +25,12 @@ export const tierOf = (plan: Plan): Tier => plan.replace(/_(byo|hosted)$/, '') a
 
 const UNLIMITED = null;
 const CAPS: Record<Tier, Record<CappedResource, number | null>> = {
-  internal: caps(UNLIMITED, UNLIMITED, UNLIMITED, UNLIMITED, UNLIMITED, UNLIMITED, UNLIMITED),
-  free: caps(100, 2, 3, 5, 10, 1_000, 10),
-  starter: caps(5_000, 10, 25, 50, 100, 25_000, 20),
-  pro: caps(UNLIMITED, 50, 200, 500, 1_000, 250_000, 50),
-  // Each event is delivered to every receiver.
-  scale: caps(UNLIMITED, UNLIMITED, UNLIMITED, UNLIMITED, UNLIMITED, UNLIMITED, 100),
+  internal: caps(UNLIMITED, UNLIMITED, UNLIMITED, UNLIMITED, UNLIMITED, UNLIMITED, UNLIMITED, UNLIMITED),
+  free: caps(100, 2, 3, 5, 10, 1_000, 10, 100),
+  starter: caps(5_000, 10, 25, 50, 100, 25_000, 20, 250),
+  pro: caps(UNLIMITED, 50, 200, 500, 1_000, 250_000, 50, 1_000),
+  // Each event is delivered to every receiver; each job and heartbeat is a schedule that is looked after.
+  scale: caps(UNLIMITED, UNLIMITED, UNLIMITED, UNLIMITED, UNLIMITED, UNLIMITED, 100, 2_000),
 };
 
 function caps(
@@ -39,6 +41,7 @@ function caps(
   custom_skills: number | null,
   cold_memory_entries: number | null,
   receivers: number | null,
+  schedules: number | null,
 ): Record<CappedResource, number | null> {
   return {
     runs_per_day,
@@ -49,6 +52,8 @@ function caps(
     cold_memory_entries,
     webhook_endpoints: receivers,
     output_destinations: receivers,
+    scheduled_jobs: schedules,
+    heartbeats: schedules,
   };
 }
 

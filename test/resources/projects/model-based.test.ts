@@ -12,13 +12,13 @@ import { join } from 'node:path';
 import { phaseWorkflowId } from '../../../src/resources/projects/model.ts';
 import { connectTo } from '../../support/temporal/temporal.ts';
 import { startWorker } from '../../../src/worker.ts';
-import { makeTemplate, startProject } from '../../support/fixtures/projects.ts';
+import { gateStep, makeTemplate, phaseSpec, startProject } from '../../support/fixtures/projects.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
 import { modelSettings, startModelProvider } from '../../support/fakes/model-provider.ts';
 import type { OpenAiServer } from '../../support/fakes/openai-server.ts';
 import { startTcpProxy } from '../../support/faults/tcp-proxy.ts';
-import { phases, story, type Restart } from './model/arbitraries.ts';
+import { phases, story, waitingFor, type Restart } from './model/arbitraries.ts';
 import { createTeller } from './model/teller.ts';
 import { faultsOf, isLegal, logMoves, movesOf, outdatedPhases, readState } from './model/record.ts';
 import { sized, tried } from '../../support/runner/sizes.ts';
@@ -55,6 +55,7 @@ beforeAll(async () => {
   worker = await openWorker();
   tenant = await service.tenant('acc_acme');
   await logMoves(service.runtime.db);
+  await makeTemplate(tenant, 'awaited', [phaseSpec('only', [gateStep('gate')])]);
 });
 afterAll(async () => {
   await worker?.close();
@@ -107,9 +108,10 @@ test(
       const { db, temporal } = service.runtime;
       const slug = `story-${++stories}`;
       Object.assign(broken, { answers: 0, calls: 0 });
-      await makeTemplate(tenant, slug, spec, { params: PARAMS });
+      const awaited = await startProject(tenant, 'awaited');
+      await makeTemplate(tenant, slug, waitingFor(awaited, spec), { params: PARAMS });
       const id = await startProject(tenant, slug, { params: { publish_url: sink.url } });
-      const teller = createTeller({ db, temporal, tenant, id, broken, restartWorker });
+      const teller = createTeller({ db, temporal, tenant, id, awaited, broken, restartWorker });
 
       let seen = 0;
       async function check(grants: number): Promise<void> {

@@ -5,7 +5,7 @@
 import Stripe from 'stripe';
 import { startProviderServer, type ProviderAnswer, type ProviderServer } from './provider-server.ts';
 
-const WEBHOOK_SECRET = 'whsec_of_the_tests';
+export const WEBHOOK_SECRET = 'whsec_of_the_tests';
 
 type Thing = Record<string, unknown> & { id: string };
 type Form = Record<string, string>;

@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod';
 import type { Endpoint } from '../../../src/platform/http/endpoint.ts';
+import { eventOf, signatureOf } from '../fakes/stripe-server.ts';
 import { parameterNames } from '../http/endpoints.ts';
 import {
   addressWith,
@@ -33,6 +34,8 @@ interface TextPlace {
 const MAX_BODY = 900_000;
 const MAX_IN_ADDRESS = 8_000;
 const MAX_UPLOAD = 1_000_000;
+/** With escapes, and a text that stands in it twice. */
+const MAX_SIGNED = 60_000;
 
 /** What examples call the thing that they make. */
 const MADE = 'another';
@@ -82,8 +85,36 @@ function textPlaces(endpoint: Endpoint, parts: RequestParts): TextPlace[] {
         place('file.content', { cap: MAX_UPLOAD }, (text) => uploadOf(endpoint, { content: text })),
       ]
     : [];
-  return [...inAddress, ...inQuery, ...inBody, ...inFile];
+  const inSigned = endpoint.rawBody
+    ? [
+        place('signed body', { cap: MAX_SIGNED }, signed),
+        ...Object.entries(EVENTS).map(([name, eventOf]) =>
+          place(name, { cap: MAX_SIGNED }, (text) => signed(JSON.stringify(eventOf(text.toWellFormed())))),
+        ),
+      ]
+    : [];
+  return [...inAddress, ...inQuery, ...inBody, ...inFile, ...inSigned];
 }
+
+/** What the billing provider tells, with a text where one is acted on. */
+const EVENTS: Readonly<Record<string, (text: string) => object>> = {
+  'id of an event': (text) => ({ ...eventOf('customer.subscription.updated', {}), id: text }),
+  'type of an event': (text) => eventOf(text, {}),
+  'subscription of an event': (text) => eventOf('customer.subscription.updated', { id: text, status: text }),
+  'session of a payment': (text) =>
+    eventOf('checkout.session.completed', { id: text, payment_status: 'paid', metadata: { [text]: text } }),
+  'subscription of an invoice': (text) =>
+    eventOf('invoice.paid', {
+      id: 'in_1',
+      subscription: text,
+      parent: { subscription_details: { subscription: text } },
+    }),
+};
+/** Signed as the provider does: what is not is refused before anybody reads it. */
+const signed = (text: string): Partial<HostileRequest> => ({
+  body: Buffer.from(text),
+  headers: { 'content-type': 'application/json', 'stripe-signature': signatureOf(text) },
+});
 
 /** @returns undefined where no text may be */
 function capOf(schemas: readonly JsonSchema[]): number | undefined {

@@ -4,7 +4,19 @@ import { CASCADES, type Cascade } from '../../../../src/resources/projects/model
 import { CASCADE_MODES, type PhaseSpec, type StepSpec } from '../../../../src/resources/templates/model.ts';
 import { agentStep, gateStep, phaseSpec, reviewStep } from '../../../support/fixtures/projects.ts';
 
-const KINDS = ['agent', 'slow agent', 'reviewer', 'gate', 'reworking gate', 'expiring gate', 'post'] as const;
+const KINDS = [
+  'agent',
+  'slow agent',
+  'reviewer',
+  'gate',
+  'reworking gate',
+  'expiring gate',
+  'scheduled gate',
+  'dependent gate',
+  'post',
+] as const;
+/** In the place of the id of the project that `dependent gate` waits for. */
+const AWAITED = 'the-awaited-project';
 const SLOW_MS = 300;
 
 /**
@@ -32,6 +44,10 @@ function step(kind: (typeof KINDS)[number], slug: string, depends_on: string[]):
       return { ...gateStep(slug, 'human', { on_reject: 'rework' }), depends_on };
     case 'expiring gate':
       return { ...gateStep(slug, 'webhook', { on_reject: 'rework', expires_in_s: 1 }), depends_on };
+    case 'scheduled gate':
+      return { ...gateStep(slug, 'schedule', { delay_s: 1 }), depends_on };
+    case 'dependent gate':
+      return { ...gateStep(slug, 'pipeline_dep', { project_id: AWAITED }), depends_on };
     case 'post':
       return { step_slug: slug, kind: 'action', role: 'utility', assignee: 'http_post', depends_on, max_attempts: 1 };
   }
@@ -69,6 +85,10 @@ export const phases: fc.Arbitrary<PhaseSpec[]> = fc.integer({ min: 2, max: 4 }).
     ),
 );
 
+/** The phases with this project as the one that they wait for. */
+export const waitingFor = (projectId: string, spec: readonly PhaseSpec[]): PhaseSpec[] =>
+  JSON.parse(JSON.stringify(spec).replaceAll(AWAITED, projectId)) as PhaseSpec[];
+
 /** Which of a list is meant: a share of its length, as the list is known only when the command is carried out. */
 type Which = number;
 export const choose = <T>(list: readonly T[], which: Which): T | undefined => list[Math.floor(which * list.length)];
@@ -91,6 +111,8 @@ export type Command =
   | { does: 'unknown' }
   /** Some of what goes on goes on. */
   | { does: 'let'; events: number }
+  /** The project that others wait for is completed. */
+  | { does: 'completeAwaited' }
   /** The next of the sink's answers is an error. */
   | { does: 'breakSink' }
   /** So many of the next calls of models are refused: steps fail, and edit sessions, until they are mended. */
@@ -136,6 +158,7 @@ const requests: fc.WeightedArbitrary<Request>[] = [
 const command: fc.Arbitrary<Command> = fc.oneof(
   ...requests,
   { weight: 8, arbitrary: one('let', fc.record({ events: fc.integer({ min: 1, max: 8 }) })) },
+  { weight: 2, arbitrary: bare('completeAwaited') },
   { weight: 2, arbitrary: bare('breakSink') },
   { weight: 2, arbitrary: one('breakModel', fc.record({ calls: fc.integer({ min: 1, max: 6 }) })) },
   { weight: 2, arbitrary: one('budget', fc.record({ which, limit: fc.constantFrom('0.000001', null) })) },

@@ -16,9 +16,9 @@ const canBegin = (step: StepState, { steps }: PhaseState): boolean =>
 export function isQuiet(project: ProjectState): boolean {
   if (isOver(project)) return true;
   if (project.isOrphaned) return false;
-  // Its time runs.
+  // Its time runs, or another project's end is on its way to it.
   const runsOut = ({ steps }: PhaseState) =>
-    steps.some(({ status, gateKind }) => status === 'blocked' && gateKind === 'webhook');
+    steps.some(({ status, gateKind }) => status === 'blocked' && gateKind !== 'human');
   if (project.phases.some(runsOut)) return false;
   const waits = (phase: PhaseState): boolean =>
     phase.steps.some(({ status }) => status === 'blocked') ||

@@ -2,12 +2,13 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../../src/platform/db/client.ts';
 import type { ProjectStatus, TaskStatus } from '../../../../src/resources/projects/model.ts';
+import type { GateKind } from '../../../../src/resources/templates/model.ts';
 
 export interface StepState {
   id: string;
   slug: string;
   kind: 'agent' | 'action' | 'gate';
-  gateKind: 'human' | 'webhook' | null;
+  gateKind: GateKind | null;
   status: TaskStatus;
   dependsOn: string[];
   isQueued: boolean;

@@ -29,6 +29,8 @@ export interface Stage {
   temporal: Temporal;
   tenant: Tenant;
   id: string;
+  /** The project that its gates of the kind `pipeline_dep` wait for. */
+  awaited: string;
   /** How many of the next answers of the sink, and calls of models, are errors. */
   broken: { answers: number; calls: number };
   restartWorker(how: Restart): Promise<void>;
@@ -45,7 +47,7 @@ const rather = (steps: StepState[], status: string): StepState[] => {
   return meant.length > 0 ? meant : steps;
 };
 
-export function createTeller({ db, temporal, tenant, id, broken, restartWorker }: Stage) {
+export function createTeller({ db, temporal, tenant, id, awaited, broken, restartWorker }: Stage) {
   const log: string[] = [];
   const post = (path: string, body?: unknown) => tenant.cp('POST', `/v1/projects/${id}/${path}`, body);
   /** Starts of phases that were under way when the project's workflow was terminated. */
@@ -159,6 +161,10 @@ export function createTeller({ db, temporal, tenant, id, broken, restartWorker }
         if (!gate) return 0;
         if (gate.gateKind === 'webhook') return tellFromOutside(gate, command.decision);
         const body = { decision: command.decision, comment: 'Said so' };
+        if (gate.gateKind !== 'human') {
+          await expectAnswer(`subtasks/${gate.id}/resolve-gate`, body, [409]);
+          return 0;
+        }
         await expectAnswer(`subtasks/${gate.id}/resolve-gate`, body, within(onResolve(before, gate)));
         return 0;
       }
@@ -200,6 +206,16 @@ export function createTeller({ db, temporal, tenant, id, broken, restartWorker }
     return 0;
   }
 
+  /** Nobody else asks for anything of it. */
+  async function completeAwaited(): Promise<void> {
+    const { phases, status } = await readState(db, awaited);
+    const gate = phases.flatMap(({ steps }) => steps).find((step) => step.kind === 'gate')!;
+    if (status === 'completed' || gate.status !== 'blocked') return;
+    const path = `/v1/projects/${awaited}/subtasks/${gate.id}/resolve-gate`;
+    const answer = logged('POST of the awaited', {}, await tenant.cp('POST', path, { decision: 'approved' }));
+    if (![200, 409, ...(isRestarted ? [502] : [])].includes(answer.status)) throw new Error(log.at(-1));
+  }
+
   return {
     log,
     /** @returns how many attempts may have begun although the project is paused */
@@ -216,6 +232,9 @@ export function createTeller({ db, temporal, tenant, id, broken, restartWorker }
           }, GOES_ON_MS).catch((error: unknown) => {
             throw new Error('nothing goes on', { cause: error });
           });
+          return 0;
+        case 'completeAwaited':
+          await completeAwaited();
           return 0;
         case 'breakSink':
           broken.answers += 1;
@@ -283,7 +302,9 @@ export function createTeller({ db, temporal, tenant, id, broken, restartWorker }
           if (status === 'failed' && !isQueued) await expectAnswer(`subtasks/${stepId}/retry`, undefined, [200, 409]);
           if (kind !== 'gate' || status !== 'blocked') continue;
           if (gateKind === 'webhook') await tellFromOutside(step, 'approved');
-          else await expectAnswer(`subtasks/${stepId}/resolve-gate`, { decision: 'approved' }, [200, 409]);
+          if (gateKind === 'pipeline_dep') await completeAwaited();
+          if (gateKind === 'human')
+            await expectAnswer(`subtasks/${stepId}/resolve-gate`, { decision: 'approved' }, [200, 409]);
         }
       }
       if (isTerminated && state.status === 'active') await expectAnswer('pause', undefined, [200, 409]);
