@@ -55,6 +55,37 @@ describe('an endpoint', () => {
     });
   });
 
+  // Guards: one that is deleted and made anew at its address while a delivery is under way: what was for the first is not sent to
+  // the second, whose owner may be another, nor signed with the secret of either.
+  test('that is made anew hears of what comes after it', async () => {
+    const { service, activities } = assemble();
+    const worker = await startWorker('orchestration', activities);
+    let second: { id: number; secret: string } | undefined;
+    await worker.runUntil(async () => {
+      const first = await register(service);
+      script = async () => {
+        if (second) return 200;
+        await service.remove(caller, first.id);
+        second = await register(service);
+        return 500;
+      };
+      const [id] = await announce('1');
+      await service.startRecorded([id!]);
+      await ended(id!);
+      expect(await recorded(id!)).toMatchObject({ status: 'dropped', attempt_count: 1 });
+      await expect(service.redeliver(caller, id!)).rejects.toMatchObject({ code: 'not_found' });
+      const [later] = await announce('2');
+      await service.startRecorded([later!]);
+      expect(await ended(later!)).toBe(true);
+      expect(receiver.received).toHaveLength(2);
+      const isSignedBy = ({ secret }: { secret: string }) =>
+        receiver.received.map(({ signature, body, t: nowS }) => verifyWebhook(secret, signature, body, { nowS }));
+      expect(receiver.received[1]!.body).toContain('"run_id":"2"');
+      expect(isSignedBy(first)).toEqual([true, false]);
+      expect(isSignedBy(second!)).toEqual([false, true]);
+    });
+  });
+
   // Guards: for a day after a rotation both secrets sign, then the new one alone.
   test('is signed for with both secrets during a rotation', async () => {
     const { service, activities } = assemble();

@@ -38,3 +38,19 @@ test('joins the two kinds of day with "or"', () => {
   expect(cronUnion('0 12 */2 * 1')).toEqual(['0 12 */2 * 1']);
   expect(nextRun('0 0 */2 * 2', AFTER)?.toISOString()).toBe('2026-12-01T00:00:00.000Z');
 });
+
+// Guards: the clock of a machine whose zone has a daylight saving time, in which an hour is missing or comes twice.
+test.each(['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe'])('is of UTC wherever it is, %s', (zone) => {
+  const before = process.env.TZ;
+  process.env.TZ = zone;
+  try {
+    for (const day of ['2026-03-08', '2026-03-29', '2026-04-05', '2026-10-04', '2026-10-25', '2026-11-01']) {
+      for (const hour of ['01', '02', '03']) {
+        const next = nextRun(`30 ${Number(hour)} * * *`, new Date(`${day}T00:00:00Z`));
+        expect(next?.toISOString()).toBe(`${day}T${hour}:30:00.000Z`);
+      }
+    }
+  } finally {
+    process.env.TZ = before ?? 'UTC';
+  }
+});

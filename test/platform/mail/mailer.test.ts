@@ -80,6 +80,28 @@ describe('with one', () => {
     expect(lines).toEqual([]);
   });
 
+  // Guards: a subject made of a title, which is somebody's own words: no line of it is another header, and none is too long.
+  test.each([
+    ['line breaks', 'Bees\r\nBcc: victim@example.com\r\n\r\n<b>body</b>'],
+    ['line feeds', 'Bees\nBcc: victim@example.com\n\nbody'],
+    ['carriage returns', 'Bees\rBcc: victim@example.com\r\rbody'],
+    ['a NUL and escapes', 'Bees\u0000\u001b[2J\u2028Bcc: victim@example.com'],
+    ['ten thousand characters', 'Bees \u{1f41d} '.repeat(1_200)],
+    ['an encoded word', '=?utf-8?Q?Bees=0D=0ABcc:_victim@example.com?='],
+  ])('a subject is one header, with %s', async (_, subject) => {
+    const { port, mails } = await serverWith();
+    await mailer(`smtp://${MAIL_USER}:${MAIL_PASSWORD}@127.0.0.1:${port}${TRUSTING}`).send({ ...MAIL, subject });
+    const [{ to, text }] = mails as [(typeof mails)[number]];
+    expect(to).toEqual([MAIL.to]);
+    const [head = '', ...body] = text.split('\r\n\r\n');
+    const lines = head.split('\r\n');
+    expect(lines.filter((line) => /^(bcc|cc|victim)/i.test(line))).toEqual([]);
+    expect(lines.filter((line) => /^subject:/i.test(line))).toHaveLength(1);
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(998);
+    expect(body.join()).toContain('Code: 123456');
+    expect(body.join()).not.toContain('<b>body');
+  });
+
   // Guards: an address is one recipient, and no line of a header, whatever is in it.
   test.each(['a@example.com, b@example.com', 'a@example.com\r\nBcc: b@example.com', 'owner', ''])(
     'the address %j reaches nobody else',

@@ -60,6 +60,19 @@ test('takes a code once', async () => {
   expect(await service.notes()).toEqual(['hello']);
 });
 
+// Guards: a person with two tabs, of whom the code of the first is of no use any more, or does both.
+test('takes the codes of two tabs, each for its own', async () => {
+  const { put } = await newTenant();
+  const [first, second] = [await challenged(put), await challenged(put)];
+  const ofOther = otpHeaders(first.challenge_id, codeOf(second.challenge_id));
+  // One in a million is the code of both.
+  if (codeOf(first.challenge_id) !== codeOf(second.challenge_id))
+    expect((await put('a', 'hello', ofOther)).status).toBe(403);
+  expect((await put('a', 'hello', otpHeaders(first.challenge_id))).status).toBe(200);
+  expect((await put('a', 'hello', otpHeaders(second.challenge_id))).status).toBe(200);
+  expect(demandIn(await put('a', 'hello', otpHeaders(first.challenge_id))).challenge_id).not.toBe(first.challenge_id);
+});
+
 // Guards: of parallel right answers one wins.
 test('lets one of 50 parallel right answers through', async () => {
   const { put } = await newTenant();

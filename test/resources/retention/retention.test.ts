@@ -158,6 +158,39 @@ test('deliveries', async () => {
   expect(await count('webhook_delivery_attempts')).toBe(2);
 });
 
+// Guards: one that a person sends again after it has gone, or while it goes: it is there with what it tells, or it is unknown.
+test('a delivery that is sent again', async () => {
+  const { body: hook } = await tenant.api('POST', '/v1/webhooks', { url: 'https://example.com/again' });
+  const at = daysAgo(100);
+  const old = async () => {
+    const id = uuidAt(at);
+    await rows(sql`insert into webhook_deliveries (id, customer_id, subscription_id, event_type, event_key, status,
+      created_at, completed_at) values (${id}, ${tenant.caller.customerId}, ${hook.id}, 'run.completed', ${id}, 'exhausted',
+      ${at.toISOString()}, ${at.toISOString()})`);
+    await rows(sql`insert into webhook_events (customer_id, event_key, body, created_at)
+      values (${tenant.caller.customerId}, ${id}, '{}', ${at.toISOString()})`);
+    return id;
+  };
+  const redeliver = (id: string) => tenant.cp('POST', `/v1/webhook-deliveries/${id}/redeliver`);
+  const [gone, again] = [await old(), await old()];
+  expect((await redeliver(again)).status).toBe(200);
+  await sweep({ RETENTION_DELIVERIES: '90d' });
+  expect((await redeliver(gone)).status).toBe(404);
+  expect(await count('webhook_events', sql`event_key in (${gone}, ${again})`)).toBe(1);
+  expect(await rows(sql`select 1 from webhook_deliveries where id = ${again}::uuid`)).toHaveLength(1);
+  // Many at once, while they go.
+  const racing = await Promise.all(Array.from({ length: 10 }, old));
+  const [answers] = await Promise.all([Promise.all(racing.map(redeliver)), sweep({ RETENTION_DELIVERIES: '90d' })]);
+  const [{ orphans } = { orphans: -1 }] = await rows<{ orphans: number }>(sql`
+    select count(*)::int as orphans from webhook_deliveries d where d.subscription_id = ${hook.id} and d.body is null
+      and not exists (select 1 from webhook_events e where e.event_key = d.event_key and e.customer_id = d.customer_id)`);
+  expect(orphans).toBe(0);
+  for (const [n, { status }] of answers.entries())
+    expect({ status, left: await count('webhook_deliveries', sql`id = ${racing[n]!}::uuid`) }).toEqual(
+      status === 200 ? { status, left: 1 } : { status: 404, left: 0 },
+    );
+});
+
 // Guards: events of projects go by their own age, but not those of a project under way.
 test('events of projects', async () => {
   const { customerId } = tenant.caller;

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ScheduleNotFoundError } from '@temporalio/client';
+import { sql } from 'drizzle-orm';
 import { jobPrefix } from '../../../src/resources/scheduled-jobs/triggers.ts';
+import { findStalls, watchOwnLoop } from '../../support/observability/stall-oracle.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
@@ -12,6 +14,11 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
+interface Run {
+  run_id: string;
+  agent: string;
+  last_status: string;
+}
 const JOB = { name: 'Morning report', cron: '0 6 * * *', agent_slug: 'assistant', brief: 'Say good morning.' };
 let made = 0;
 const create = (more: object = {}) =>
@@ -26,6 +33,22 @@ const scheduleOf = (id: string) =>
   schedules().getHandle(`${jobPrefix(service.runtime.config)}${tenant.caller.customerId}/${id}`);
 
 describe('a job', () => {
+  // Guards: the list of somebody who has very many, which held everybody else up for a second.
+  test('is one of ten thousand', async () => {
+    const many = await service.tenant('acc_many', 'internal');
+    await service.runtime.db.rows(sql`
+      insert into scheduled_jobs (customer_id, name, cron, agent_slug, brief, enabled)
+      select ${many.caller.customerId}, 'job ' || n, '30 2 13 * 5', 'writer', 'Write.', true from generate_series(1, 10000) n`);
+    const loop = watchOwnLoop();
+    const list = async () => {
+      const { body } = await many.cp('GET', '/v1/scheduled-jobs');
+      expect(body.data.length).toBeGreaterThan(10_000);
+    };
+    expect(await findStalls(loop, [list], (some) => Promise.all(some.map((each) => each())))).toEqual([]);
+    loop.stop();
+    await service.runtime.db.rows(sql`delete from scheduled_jobs where customer_id = ${many.caller.customerId}`);
+  });
+
   // Guards: the shapes of the answers, and that a tick becomes a run of the agent with the brief.
   test('is made, listed and run', async () => {
     const { status, body } = await create({ name: JOB.name });
@@ -121,6 +144,28 @@ describe('a job', () => {
     expect((await tenant.cp('GET', path)).body.meta.total).toBe(0);
     expect((await upload([...new Array<number>(9).fill(1), 25 * MB - 9])).status).toBe(201);
     expect((await tenant.cp('GET', path)).body.meta.total).toBe(10);
+  });
+
+  // Guards: a tick that fails in silence, or in a workflow that is tried for ever, and a job that is lost with its agent.
+  test('outlives its agent, and says what is missing', async () => {
+    const agent = { slug: 'gone-agent', model: 'offline', prompt: 'You work.' };
+    expect((await tenant.cp('POST', '/v1/agents', agent)).status).toBe(201);
+    const id = await idOf({ agent_slug: agent.slug, brief: 'Say something.' });
+    expect((await tenant.cp('DELETE', `/v1/agents/${agent.slug}`)).status).toBeLessThan(300);
+    const runsOf = async (status: string) => {
+      const { body } = await tenant.cp('GET', '/v1/runs');
+      const found = body.data.filter((run: Run) => run.agent === agent.slug && run.last_status === status);
+      return Promise.all(found.map(async ({ run_id }: Run) => (await tenant.cp('GET', `/v1/runs/${run_id}`)).body));
+    };
+    await scheduleOf(id).trigger();
+    await eventually(async () =>
+      expect(await runsOf('failed')).toMatchObject([{ error: expect.stringContaining('"gone-agent" does not exist') }]),
+    );
+    expect(await listed(id)).toMatchObject({ agent: agent.slug, enabled: true });
+    // An agent of that name may come again.
+    expect((await tenant.cp('POST', '/v1/agents', agent)).status).toBe(201);
+    await scheduleOf(id).trigger();
+    await eventually(async () => expect(await runsOf('succeeded')).toHaveLength(1));
   });
 
   // Guards: nothing of it is left to fire.

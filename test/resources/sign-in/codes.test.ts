@@ -43,6 +43,16 @@ describe('a member', () => {
     expect(member.last_login_at).not.toBeNull();
   });
 
+  // Guards: who asks in a second tab, or again because the mail is late, and enters the code of the first mail.
+  test('enters the codes of two tabs in either order', async () => {
+    const { email } = await newMember();
+    const [first, second] = [await request(email), await request(email)];
+    const codes = [await inbox.codeOf(first), await inbox.codeOf(second)] as const;
+    expect((await verify(second, codes[1])).status).toBe(200);
+    expect((await verify(first, codes[0])).status).toBe(200);
+    expect(await verify(first, codes[0])).toMatchObject(INVALID);
+  });
+
   // Guards: a cookie that scripts or other sites could use.
   test('has it in a cookie that only the service sees', async () => {
     const { email } = await newMember();
