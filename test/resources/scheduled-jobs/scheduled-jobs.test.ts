@@ -155,7 +155,7 @@ describe('a job', () => {
     const runsOf = async (status: string) => {
       const { body } = await tenant.cp('GET', '/v1/runs');
       const found = body.data.filter((run: Run) => run.agent === agent.slug && run.last_status === status);
-      return Promise.all(found.map(async ({ run_id }: Run) => (await tenant.cp('GET', `/v1/runs/${run_id}`)).body));
+      return Promise.all(found.map(async ({ run_id }: Run) => (await tenant.api('GET', `/v1/runs/${run_id}`)).body));
     };
     await scheduleOf(id).trigger();
     await eventually(async () =>
