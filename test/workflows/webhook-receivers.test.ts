@@ -63,7 +63,7 @@ describe('an endpoint', () => {
     let second: { id: number; secret: string } | undefined;
     await worker.runUntil(async () => {
       const first = await register(service);
-      script = async () => {
+      scene.script = async () => {
         if (second) return 200;
         await service.remove(caller, first.id);
         second = await register(service);
