@@ -12,6 +12,7 @@ import type { Log } from '../src/platform/core/log.ts';
 import { ForbiddenAddressError, type GuardedFetch } from '../src/platform/egress/egress.ts';
 import { bodyLimitIn } from '../src/platform/egress/limits.ts';
 import { readBeginning } from '../src/platform/egress/read-capped.ts';
+import { cursorOf } from '../src/resources/event-log/model.ts';
 import type { Later, Patience } from '../src/resources/receivers/model.ts';
 import type { PlaceStore } from '../src/resources/receivers/store.ts';
 import { statusAfter, type DeliveryRef } from '../src/resources/webhook-subscriptions/model.ts';
@@ -63,7 +64,7 @@ export const createWebhookActivities = ({
   }
 
   async function post(attempt: StartedAttempt, atMs: number): Promise<Answer> {
-    const { url, eventType, body } = attempt;
+    const { url, eventType, body, place } = attempt;
     const signature = signWebhook(secretsOf(attempt, atMs), body, Math.floor(atMs / 1000));
     const { cancellationSignal } = Context.current();
     try {
@@ -71,6 +72,8 @@ export const createWebhookActivities = ({
         'content-type': 'application/json',
         'x-service-event': eventType,
         'x-service-signature': signature,
+        // The event's own place in the order of the workspace: who follows it goes on after what this tells.
+        ...(place && { 'x-service-event-cursor': cursorOf(place) }),
       };
       const response = await fetch(
         url,

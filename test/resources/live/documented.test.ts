@@ -2,8 +2,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { openStream, type OpenStream } from '../../support/http/event-stream.ts';
 import { documents } from '../../../src/openapi.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
+let receiver: WebhookReceiver;
 let service: TestService;
 let tenant: Tenant;
 const streams: OpenStream[] = [];
@@ -22,10 +24,33 @@ const names = ({ events }: OpenStream): string[] => events.map(({ event }) => ev
 
 describe('switched on', () => {
   beforeAll(async () => {
-    service = await startTestService({ env: { EXTENSIONS: 'sse', LIVE_STREAM_LIFE: '1h' } });
+    receiver = await startWebhookReceiver(() => 200);
+    service = await startTestService({
+      env: {
+        EXTENSIONS: 'sse',
+        LIVE_STREAM_LIFE: '1h',
+        WEBHOOK_ALLOW_HTTP: 'true',
+        EGRESS_ALLOWLIST: receiver.hostAndPort,
+      },
+    });
     tenant = await service.tenant('acc_streams');
   });
-  afterAll(() => service?.close());
+  afterAll(async () => {
+    await service?.close();
+    await receiver?.close();
+  });
+
+  // Guards: a webhook, the stream and a page to resume from speak of one place: after it comes what the webhook does not know of.
+  test('webhooks name the place of what they tell', async () => {
+    await tenant.api('POST', '/v1/webhooks', { url: `http://${receiver.hostAndPort}/hook` });
+    const stream = await asPerson('/v1/live');
+    await stream.first(({ event }) => event === 'open');
+    const { run_id } = await tenant.run({ agent: 'assistant', prompt: 'Say something.' });
+    const end = await stream.first(({ data }) => data.topic === 'run_completed');
+    const delivered = await stream.first(({ event }) => event === 'delivery');
+    expect(delivered.data).toMatchObject({ topic: 'delivered', run_id });
+    expect(receiver.received.at(-1)!.headers['x-service-event-cursor']).toBe(end.id);
+  });
 
   // Guards: an API key follows status and output of a run to its end, and what it is told is what it would have read.
   test('a run, with an API key', async () => {

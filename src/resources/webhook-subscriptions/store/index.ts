@@ -10,6 +10,7 @@ import { found, type Database } from '../../../platform/db/client.ts';
 import { behindOf, takeDue, type Queue, type Turn } from '../../../platform/db/in-turn.ts';
 import { START_AGAIN_MS } from '../../../platform/temporal/starting.ts';
 import { Problem } from '../../../platform/core/problem.ts';
+import type { Place } from '../../event-log/model.ts';
 import { insertLogEvent } from '../../event-log/store/write.ts';
 import { belowPlace, countRows, findPage, type Tallied } from '../../tallies/store.ts';
 import { workspaces } from '../../workspaces/table.ts';
@@ -80,6 +81,18 @@ const STARTED_ATTEMPT = {
   body: sql<string>`coalesce(${webhookDeliveries.body}, (
     select event.body from ${webhookEvents} event
     where event.customer_id = ${webhookDeliveries.customerId} and event.event_key = ${webhookDeliveries.eventKey}))`,
+  /** Of what is told, in the order of the workspace; null where it is not kept any more. */
+  place: sql<Place | null>`case split_part(${webhookDeliveries.eventKey}, ':', 1)
+    when 'run' then (
+      select jsonb_build_object('tx', e.tx, 'seq', e.seq) from run_events e
+      where e.customer_id = ${webhookDeliveries.customerId} and e.key = 'end'
+        and e.run_id = split_part(${webhookDeliveries.eventKey}, ':', 2))
+    else (
+      select jsonb_build_object('tx', e.tx, 'seq', e.seq) from project_events e
+      where e.customer_id = ${webhookDeliveries.customerId} and e.topic = 'project_completed'
+        and e.project_id = split_part(${webhookDeliveries.eventKey}, ':', 2)
+        and e.payload ->> 'completions' = split_part(${webhookDeliveries.eventKey}, ':', 3)
+      order by e.id limit 1) end`,
   ...TARGET,
 };
 
