@@ -13977,9 +13977,9 @@ export type ScheduledJobsCreateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `plan_limit_exceeded`, `workspace_archived`, `foreign_origin`
      */
-    403: Problem;
+    403: PlanLimitProblem | Problem;
     /**
      * `request_timeout`
      */
@@ -14371,9 +14371,9 @@ export type HeartbeatsCreateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `plan_limit_exceeded`, `workspace_archived`, `foreign_origin`
      */
-    403: Problem;
+    403: PlanLimitProblem | Problem;
     /**
      * `request_timeout`
      */
