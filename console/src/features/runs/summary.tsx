@@ -10,6 +10,7 @@ import { Status } from '../../ui/status.tsx';
 import { Time, Took } from '../../ui/time.tsx';
 import { describe } from './event-words.ts';
 import { isInFlight, type ShownRun } from './types.ts';
+import { useText } from './use-text.ts';
 import { useTimeline } from './use-run.ts';
 
 const Markdown = lazy(() => import('../../ui/markdown.tsx').then((module) => ({ default: module.Markdown })));
@@ -66,6 +67,9 @@ function Answer({ run }: { run: ShownRun }) {
 function Doing({ run }: { run: ShownRun }) {
   const events = useTimeline(run.run_id).data?.events;
   const latest = events?.at(-1);
+  const text = useText(run.run_id, true);
+  // Not announced as it grows: whoever listens hears the answer when it is whole.
+  if (text !== '') return <p className="whitespace-pre-wrap break-words">{text}</p>;
   return (
     <p aria-live="polite" className="flex items-center gap-2 text-busy">
       <Icon name={run.status === 'queued' ? 'clock' : 'spinner'} />

@@ -1,0 +1,62 @@
+/**
+ * `npm run docs:pictures`: the pictures of `docs/guide/console.md`, of the service that `npm start` runs. It starts a few runs and
+ * a project there, which waits for its approval.
+ */
+import { mkdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { readCredentials } from '../../src/embedded/credentials.ts';
+import { launchBrowser } from '../support/programs/chromium.ts';
+import { call, eventually } from '../support/service/service.ts';
+
+const FOLDER = fileURLToPath(new URL('../../docs/images/', import.meta.url));
+const credentials = await readCredentials(process.env.DATA_DIR || '.data');
+if (!credentials?.base_url) throw new Error('no service runs here: start one with npm start, on an empty DATA_DIR');
+const { base_url: baseUrl, session_cookie: session } = credentials;
+
+const ask = async (method: string, path: string, body?: unknown) => {
+  const { status, body: reply } = await call(
+    `${baseUrl}/api/v1/cp${path}`,
+    method,
+    { cookie: `service_session=${session}` },
+    body,
+  );
+  if (status >= 400) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(reply)}`);
+  return reply;
+};
+
+const sums = { agent: 'assistant', prompt: 'What is 17% of 2340? [[tool:calculator {"expression":"2340*0.17"}]]' };
+const { run_id: runId } = await ask('POST', '/v1/runs', sums);
+await ask('POST', '/v1/runs', {
+  agent: 'writer',
+  prompt: 'A release note about the new timeline, two paragraphs, calm',
+});
+await ask('POST', '/v1/runs', { agent: 'writer', prompt: 'A novel', override: { cost_budget_usd: '0.000001' } });
+await ask('POST', '/v1/runs', { agent: 'researcher', prompt: 'Compare three databases [[sleep:120000]]' });
+const { id: projectId } = await ask('POST', '/v1/projects', {
+  workflow_slug: 'blog-post',
+  title: 'Write it down',
+  brief: 'Why small teams should write their decisions down',
+  cost_budget_usd: '2',
+});
+await eventually(async () => {
+  const { data } = await ask('GET', `/v1/projects/${projectId}/tasks`);
+  if (!data.some(({ status }: { status: string }) => status === 'blocked')) throw new Error('waits for nobody yet');
+});
+
+const browser = await launchBrowser();
+const context = await browser.newContext({ viewport: { width: 1_280, height: 800 }, colorScheme: 'light' });
+await context.addCookies([{ name: 'service_session', value: session, url: baseUrl }]);
+const tab = await context.newPage();
+await mkdir(FOLDER, { recursive: true });
+
+async function picture(name: string, path: string, shown: string) {
+  await tab.goto(`${baseUrl}/console${path}`);
+  await tab.getByText(shown).first().waitFor();
+  await tab.screenshot({ path: `${FOLDER}console-${name}.png` });
+}
+await picture('runs', '/runs', 'That is all');
+const { data: events } = await ask('GET', `/v1/runs/${runId}/timeline`);
+const call1 = events.find(({ event_type: type }: { event_type: string }) => type === 'tool_call');
+await picture('run', `/runs/${runId}?tab=timeline&event=${call1.id}`, 'result_preview');
+await picture('project', `/projects/${projectId}`, 'Approve');
+await browser.close();
