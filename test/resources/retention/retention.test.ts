@@ -311,7 +311,7 @@ describe('many rows', () => {
   });
 
   /** Empty in this test: where there is nothing, how it is read does not matter. */
-  const SMALL = ['workspaces', 'output_deliveries', 'projects'];
+  const SMALL = ['log_events', 'workspaces', 'output_deliveries', 'projects'];
 
   // Guards: no deletion reads a whole table, neither when there is much to delete nor when there is nothing.
   test.each(
