@@ -14,6 +14,7 @@ import {
   type PhaseChange,
   type PhaseRef,
   type PlanDecision,
+  type Seen,
 } from '../src/resources/projects/model.ts';
 import type { GateAnswer } from '../workflows/project/messages.ts';
 import type { Effect } from '../src/resources/runs/model.ts';
@@ -43,6 +44,8 @@ interface CommandRef {
   projectId: string;
   actor: Actor;
   commandId: string;
+  /** Of an answer in the inbox. */
+  seen?: Seen;
 }
 
 /** An action that no release has any more is taken for the worst. */
@@ -58,7 +61,7 @@ export const createProjectActivities = ({ projects, fetch, startDeliveries, star
     pauseIdle: projects.pauseIdle,
     nextStep: projects.nextStep,
 
-    resumeProject: (command: CommandRef & { inFlightTaskIds: string[] }) =>
+    resumeProject: (command: CommandRef & { inFlightTaskIds: string[]; retryFailed?: boolean; raiseByUsd?: string }) =>
       projects.resumeProject({ ...command, effectOf }),
 
     async abandonProject(command: CommandRef) {
@@ -103,6 +106,7 @@ export const createProjectActivities = ({ projects, fetch, startDeliveries, star
       actor: Actor;
       gateKind: GateKind | null;
       commandId?: string;
+      seen?: Seen;
       /** A signal has nobody to refuse to. */
       isLenient: boolean;
     }): Promise<Resolution> {
@@ -199,10 +203,11 @@ const refusing = <T extends Recording>(activities: T): T =>
         record(args).catch((error: unknown) => {
           if (!(error instanceof Problem)) throw error;
           // Benign: somebody was told no, which is no warning in the worker's log.
-          const { message, code: type } = error;
+          const { message, code: type, detail } = error;
           throw ApplicationFailure.create({
             message,
             type,
+            ...(typeof detail === 'object' && { details: [detail] }),
             nonRetryable: true,
             category: ApplicationFailureCategory.BENIGN,
           });

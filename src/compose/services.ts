@@ -3,6 +3,7 @@ import type { Runtime } from '../runtime.ts';
 import { composeAccess } from './access.ts';
 import { composeBilling } from './billing.ts';
 import { composeDeliveries } from './deliveries.ts';
+import { composeInbox } from './inbox.ts';
 import { composeIntegrations } from './integrations.ts';
 import { composeKnowledge } from './knowledge.ts';
 import { composeOperations } from './operations.ts';
@@ -37,6 +38,7 @@ export function createServices(runtime: Runtime) {
     ...tools,
     ...runs,
     ...deliveries,
+    ...composeInbox(runtime, projects, tools),
     ...composePipelines(runtime, knowledge, projects, tools),
     ...composeWorkspaces(runtime, platform, access, billing, projects, runs, triggers),
     ...composeOperations(runtime, platform),

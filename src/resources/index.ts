@@ -13,6 +13,7 @@ import { chatRoutes } from './chat/routes.ts';
 import { eventRoutes } from './events/routes.ts';
 import { flagRoutes } from './feature-flags/routes.ts';
 import { heartbeatRoutes } from './heartbeats/routes.ts';
+import { inboxRoutes } from './inbox/routes.ts';
 import { integrationRoutes } from './integrations/routes.ts';
 import { liveRoutes } from './live/routes.ts';
 import { alsoAsStreams } from './live/streams.ts';
@@ -42,6 +43,7 @@ const declaredRoutes = (services: Services): readonly Route[] => [
   ...templateRoutes(services),
   ...attachmentRoutes(services),
   ...projectRoutes(services),
+  ...inboxRoutes(services),
   ...eventRoutes(services),
   ...liveRoutes(services),
   ...runArtifactRoutes(services),

@@ -121,6 +121,12 @@ const outputs = `
   insert into output_deliveries (id, customer_id, destination_id, project_id, artifact_id, status, attempts, created_at, completed_at)
   select pg_temp.uuid_of(4, n), pg_temp.owner(n), md5(pg_temp.owner(n))::uuid, 'archived-' || n, pg_temp.uuid_of(301, n), 'delivered', 1, pg_temp.at(n), pg_temp.at(n) from ${OF_PROJECTS}`;
 
+/** Of each gate an answer. */
+const waits = `
+  insert into waits (id, customer_id, kind, subject, project_id, subtask_id, revision, opened_at, settled_at, answer, settled_by, settled_via)
+  select pg_temp.uuid_of(5, n), pg_temp.owner(n), 'webhook_gate', pg_temp.uuid_of(112, n)::text, 'archived-' || n, pg_temp.uuid_of(112, n), 1,
+    pg_temp.at(n), pg_temp.at(n), 'approve', 'ci', 'signal' from ${OF_PROJECTS}`;
+
 const STATEMENTS = [
   ...[
     runs,
@@ -135,7 +141,7 @@ const STATEMENTS = [
     memory,
     threads,
   ],
-  ...[projects, budgets, tasks, subtasks, attempts, artifacts, projectEvents, outputs],
+  ...[projects, budgets, tasks, subtasks, attempts, artifacts, projectEvents, outputs, waits],
 ];
 
 /** Each with the table that it counts. */

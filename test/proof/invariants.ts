@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { sql, type SQL } from 'drizzle-orm';
 import { faultsOf } from '../resources/projects/model/record.ts';
 import type { Database } from '../../src/platform/db/client.ts';
+import { inboxFaults } from '../support/database/inbox-oracle.ts';
 import { HELD, moneyFaults } from './money.ts';
 import type { Sink } from './sink.ts';
 import type { Workload } from './workload.ts';
@@ -242,6 +243,9 @@ const CHECKS: readonly Check[] = [
       + (select count(*) from run_events e where e.run_id = r.id and e.status = 'aborted' and e.cost_usd >= 0.0000005)`,
   ),
   ({ db, workload: { customerId } }) => moneyFaults(db, customerId),
+
+  /** What waits is in the inbox, what was answered is there as it was, and nothing else is. */
+  ({ db, workload: { customerId } }) => inboxFaults(db, customerId),
 
   /** What an attempt cost is what its run and those that it spawned cost. */
   none(

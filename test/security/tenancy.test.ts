@@ -18,6 +18,9 @@ const TELLING: Record<string, Pick<Answer, 'status' | 'body'>> = {
   'api-keys.revoke': { status: 403, body: { detail: 'not_your_key' } },
 };
 
+/** Beside what is listed it counts what is the asker's own, and a count may be the number of a foreign key. */
+const COUNTING: typeof TELLING = { 'inbox.list': { status: 200, body: { data: [] } } };
+
 const MARK_A = 'mark-of-alba';
 const MARK_B = 'mark-of-bora';
 
@@ -180,7 +183,8 @@ describe("asking for what is another workspace's", () => {
       !endpoint.params &&
       isOptional(endpoint.query);
     expect(unknown.status).toBe(isFilter ? 200 : 404);
-    if (TELLING[id]) expect(foreign).toMatchObject(TELLING[id]);
+    const told = TELLING[id] ?? COUNTING[id];
+    if (told) expect(foreign).toMatchObject(told);
     else expect(seen(foreign, albas)).toEqual(seen(unknown, NOBODYS));
     expect(await recorded()).toEqual(rows);
     tried('endpoints asked with a foreign id');

@@ -7,7 +7,9 @@ import {
   CASCADES,
   DECISIONS,
   PLAN_DECISIONS,
+  WAYS,
   type PlanDecision,
+  type Seen,
 } from '../../src/resources/projects/model.ts';
 
 type Check = (value: unknown) => boolean;
@@ -33,13 +35,21 @@ const FIELDS = {
 } satisfies Record<string, Check>;
 export type CommandField = keyof typeof FIELDS;
 
+type UnknownCommand = { actor?: { kind?: unknown; id?: unknown }; seen?: unknown } & Record<string, unknown>;
+
+const isSeen: Check = (value) => {
+  const { waitId, revision, via } = (value ?? {}) as Partial<Record<keyof Seen, unknown>>;
+  return isUuid(waitId) && Number.isSafeInteger(revision) && isOneOf(WAYS)(via);
+};
+
 /** @returns what is wrong with it, beside what the record says */
 export function faultOf(command: unknown, required: readonly CommandField[]): string | undefined {
   if (typeof command !== 'object' || command === null) return 'an update needs an object';
-  const { actor, ...fields } = command as { actor?: { kind?: unknown; id?: unknown } } & Record<string, unknown>;
+  const { actor, seen, ...fields } = command as UnknownCommand;
   if (!isOneOf(ACTOR_KINDS)(actor?.kind) || !(actor!.id === null || isText(actor!.id))) {
     return `an update needs actor {kind, id}, kind one of ${ACTOR_KINDS.join(', ')}, id a text or null`;
   }
+  if (seen !== undefined && !isSeen(seen)) return 'an update needs seen {waitId, revision, via}, or none';
   const wrong = required.find((name) => !FIELDS[name](fields[name]));
   return wrong && `an update of this kind needs a valid ${wrong}`;
 }

@@ -35,12 +35,18 @@ export function handleCommands(state: ProjectState, phases: Phases): void {
 
   setHandler(
     resumeUpdate,
-    ({ actor }) =>
+    ({ actor, seen, retryFailed, raiseByUsd }) =>
       command(async (commandId) => {
         const inFlightTaskIds = [...board.inFlight.keys()].map((slug) => board.find(slug)!.taskId);
-        const { summary, changes } = await records.resumeProject({ projectId, actor, commandId, inFlightTaskIds });
+        const command = { projectId, actor, commandId, inFlightTaskIds };
+        const asked = { ...(seen && { seen }), ...(retryFailed && { retryFailed }), ...(raiseByUsd && { raiseByUsd }) };
+        const { summary, changes, retried = [] } = await records.resumeProject({ ...command, ...asked });
         state.status = 'active';
         apply(changes);
+        // Those of earlier releases have none.
+        for (const { phaseSlug, subtaskId } of retried) {
+          await meanwhile(tellPhase(phaseSlug, (phase) => phase.signal(stepRetriedSignal, { subtaskId })));
+        }
         await meanwhile(state.tellActive());
         return summary;
       }),
@@ -49,9 +55,10 @@ export function handleCommands(state: ProjectState, phases: Phases): void {
 
   setHandler(
     abandonUpdate,
-    ({ actor }) =>
+    ({ actor, seen }) =>
       command(async (commandId) => {
-        const { changes, waiters } = await records.abandonProject({ projectId, actor, commandId });
+        const abandon = { projectId, actor, commandId, ...(seen && { seen }) };
+        const { changes, waiters } = await records.abandonProject(abandon);
         state.status = 'abandoned';
         apply(changes);
         const cancelling = tellPhases((phase) => phase.cancel());

@@ -27,9 +27,9 @@ export function handleGates(state: ProjectState): void {
 
   setHandler(
     resolveGateUpdate,
-    ({ actor, gateKind, ...answer }) =>
+    ({ actor, gateKind, seen, ...answer }) =>
       command(async (commandId) => {
-        const gate = { projectId, answer, actor, gateKind, commandId, isLenient: false };
+        const gate = { projectId, answer, actor, gateKind, commandId, isLenient: false, ...(seen && { seen }) };
         const { resolved } = await records.resolveGate(gate);
         await passOn(resolved!);
         return { projectStatus: resolved!.projectStatus };
@@ -49,9 +49,9 @@ export function handleGates(state: ProjectState): void {
 
   setHandler(
     resolvePlanUpdate,
-    ({ actor, taskId, decision, decidedBy }) =>
+    ({ actor, taskId, decision, decidedBy, seen }) =>
       command(async (commandId) => {
-        const plan = { projectId, taskId, decision, decidedBy, actor, commandId };
+        const plan = { projectId, taskId, decision, decidedBy, actor, commandId, ...(seen && { seen }) };
         const { resolved, discarded } = await records.resolveEditPlan(plan);
         if (!discarded) return passOn(resolved!);
         const { change, reactivated } = discarded;

@@ -7,6 +7,7 @@ import type {
   Decision,
   PlanDecision,
   ProjectStatus,
+  Seen,
 } from '../../src/resources/projects/model.ts';
 import type { RunLimits } from '../../src/resources/runs/model.ts';
 
@@ -62,6 +63,8 @@ export const resolveGateSignal = defineSignal<[GateAnswer]>('resolveGate');
  */
 export interface Command {
   actor: Actor;
+  /** Of an answer in the inbox: what it is bound to. */
+  seen?: Seen;
 }
 export interface GateCommand extends Command, Pick<GateAnswer, 'subtask_id' | 'decision' | 'decided_by'> {
   /** The one kind that this caller may answer. */
@@ -79,7 +82,10 @@ export interface RecoverySummary {
   nonidempotent_pauses: number;
 }
 /** Problems: project_not_paused. */
-export const resumeUpdate = defineUpdate<RecoverySummary, [Command]>('resume');
+export const resumeUpdate = defineUpdate<
+  RecoverySummary,
+  [Command & { /** The steps that have failed are tried again. */ retryFailed?: boolean; raiseByUsd?: string }]
+>('resume');
 
 /** Problems: project_ended. */
 export const abandonUpdate = defineUpdate<{ status: 'abandoned' }, [Command]>('abandon');

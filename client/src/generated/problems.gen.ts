@@ -204,6 +204,14 @@ export const PROBLEMS = {
   "already_submitted": {
     "status": 409
   },
+  "changed_since": {
+    "status": 409,
+    "isStructured": true
+  },
+  "already_answered": {
+    "status": 409,
+    "isStructured": true
+  },
   "request_timeout": {
     "status": 408,
     "detail": "request_timeout"

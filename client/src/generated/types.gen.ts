@@ -291,6 +291,20 @@ export type EditPlan = {
     }>;
 };
 
+export type WaitAnswer = {
+    answer: 'approve' | 'reject' | 'apply' | 'request_changes' | 'submit' | 'resume' | 'raise_budget' | 'retry' | 'abandon';
+    revision: number;
+    comment?: string | null;
+    /**
+     * With `submit`: what the page would send; of a question {"answer": "..."}
+     */
+    data?: Schema1;
+    /**
+     * With `raise_budget`: what is added to each budget that stops it
+     */
+    raise_by_usd?: string;
+};
+
 export type FeatureFlagChange = {
     /**
      * For every workspace without an exception
@@ -724,6 +738,10 @@ export type HeartbeatChange = {
 
 export type Schema0 = string | number | boolean | null | Array<Schema0> | {
     [key: string]: Schema0;
+};
+
+export type Schema1 = string | number | boolean | null | Array<Schema1> | {
+    [key: string]: Schema1;
 };
 
 export type Session = {
@@ -1531,6 +1549,265 @@ export type EditSession = {
     planner_subtask_id: string;
     gate_subtask_id: string;
     enact_subtask_id: string;
+};
+
+export type Wait = {
+    id: string;
+    kind: 'gate' | 'plan' | 'webhook_gate' | 'question' | 'paused' | 'lost_effect';
+    status: 'open' | 'settled';
+    /**
+     * Changes with what an answer is about. An answer names the one that was seen
+     */
+    revision: number;
+    /**
+     * What is asked, in a line
+     */
+    title: string;
+    /**
+     * What it can be answered with, the most likely first; none once settled
+     */
+    answers: Array<'approve' | 'reject' | 'apply' | 'request_changes' | 'submit' | 'resume' | 'raise_budget' | 'retry' | 'abandon'>;
+    project_id: string | null;
+    project_title: string | null;
+    workflow_slug: string | null;
+    task_id: string | null;
+    phase_slug: string | null;
+    subtask_id: string | null;
+    step_slug: string | null;
+    gate_kind: 'human' | 'webhook' | 'schedule' | 'pipeline_dep' | null;
+    pause_reason: 'requested' | 'subtask_failed' | 'gate_rejected' | 'gate_misconfigured' | 'budget_breached' | 'repeat_crash' | 'nonidempotent_crash' | 'nothing_dispatchable' | 'gate_expired' | null;
+    run_id: string | null;
+    /**
+     * Whose question it is
+     */
+    agent: string | null;
+    opened_at: string;
+    due_at: string | null;
+    overdue: boolean;
+    /**
+     * From then on it takes no answer
+     */
+    expires_at: string | null;
+    settled_at: string | null;
+    /**
+     * Null of one that was closed without an answer: its subject moved on
+     */
+    settled_by: string | null;
+    settled_via: 'inbox' | 'link' | 'api_key' | 'page' | 'signal' | 'timeout' | 'elsewhere' | null;
+    answer: string | null;
+    comment: string | null;
+};
+
+export type WaitDetail = {
+    id: string;
+    kind: 'gate' | 'plan' | 'webhook_gate' | 'question' | 'paused' | 'lost_effect';
+    status: 'open' | 'settled';
+    /**
+     * Changes with what an answer is about. An answer names the one that was seen
+     */
+    revision: number;
+    /**
+     * What is asked, in a line
+     */
+    title: string;
+    /**
+     * What it can be answered with, the most likely first; none once settled
+     */
+    answers: Array<'approve' | 'reject' | 'apply' | 'request_changes' | 'submit' | 'resume' | 'raise_budget' | 'retry' | 'abandon'>;
+    project_id: string | null;
+    project_title: string | null;
+    workflow_slug: string | null;
+    task_id: string | null;
+    phase_slug: string | null;
+    subtask_id: string | null;
+    step_slug: string | null;
+    gate_kind: 'human' | 'webhook' | 'schedule' | 'pipeline_dep' | null;
+    pause_reason: 'requested' | 'subtask_failed' | 'gate_rejected' | 'gate_misconfigured' | 'budget_breached' | 'repeat_crash' | 'nonidempotent_crash' | 'nothing_dispatchable' | 'gate_expired' | null;
+    run_id: string | null;
+    /**
+     * Whose question it is
+     */
+    agent: string | null;
+    opened_at: string;
+    due_at: string | null;
+    overdue: boolean;
+    /**
+     * From then on it takes no answer
+     */
+    expires_at: string | null;
+    settled_at: string | null;
+    /**
+     * Null of one that was closed without an answer: its subject moved on
+     */
+    settled_by: string | null;
+    settled_via: 'inbox' | 'link' | 'api_key' | 'page' | 'signal' | 'timeout' | 'elsewhere' | null;
+    answer: string | null;
+    comment: string | null;
+    /**
+     * What is asked, whole
+     */
+    prompt: string | null;
+    /**
+     * What it can be answered with; none once settled
+     */
+    choices: Array<WaitChoice>;
+    /**
+     * What happens when nobody answers until `due_at`
+     */
+    on_timeout: string | null;
+    /**
+     * What was said to this revision so far
+     */
+    votes: Array<WaitVote>;
+    /**
+     * The versions that a decision is about
+     */
+    artifacts: Array<{
+        id: string;
+        phase_slug: string;
+        version: number;
+        schema_slug: string;
+        /**
+         * What it was made from has changed since
+         */
+        stale: boolean;
+        created_at: string;
+    }>;
+    /**
+     * What the steps before it in its phase made, which is no artifact yet
+     */
+    work: Array<{
+        subtask_id: string;
+        step_slug: string;
+        role: string;
+        attempt_id: string;
+        attempt_number: number;
+        /**
+         * Of the last attempt that succeeded; long texts are cut
+         */
+        output: unknown;
+        is_cut: boolean;
+    }>;
+    /**
+     * What reviewers, testers and gates of its phase objected to, newest first
+     */
+    reviews: Array<{
+        step_slug: string;
+        role: string;
+        by: string | null;
+        feedback: string;
+        at: string;
+    }>;
+    /**
+     * How the same was answered before, newest first
+     */
+    decisions: Array<{
+        /**
+         * `approve`, `reject`, ...
+         */
+        answer: string;
+        comment: string | null;
+        revision: number;
+        by: string;
+        via: 'inbox' | 'link' | 'api_key' | 'page' | 'signal' | 'timeout' | 'elsewhere';
+        at: string;
+    }>;
+    /**
+     * Of a plan: what the planner proposes
+     */
+    plan: {
+        [key: string]: unknown;
+    } | null;
+    /**
+     * Of a question: what the run asks
+     */
+    question: {
+        question: string;
+        options: Array<string> | null;
+        tool: string;
+    } | null;
+    /**
+     * Of a project that paused itself: the steps that stopped it
+     */
+    failures: Array<{
+        subtask_id: string;
+        phase_slug: string;
+        step_slug: string;
+        error: string | null;
+        /**
+         * It may have done what must not be done twice
+         */
+        outcome_unknown: boolean;
+    }>;
+    /**
+     * Of a project that paused itself: `project`, and each phase that has a budget
+     */
+    budgets: Array<{
+        of: string;
+        budget_usd: string;
+        spent_usd: string;
+    }>;
+    /**
+     * Of a webhook gate: which system is awaited
+     */
+    awaits: string | null;
+};
+
+export type WaitChoice = {
+    answer: 'approve' | 'reject' | 'apply' | 'request_changes' | 'submit' | 'resume' | 'raise_budget' | 'retry' | 'abandon';
+    /**
+     * What goes on after it, in a sentence
+     */
+    then: string;
+    /**
+     * What goes with it in the request; `data` and `raise_by_usd` must
+     */
+    takes: Array<'comment' | 'data' | 'raise_by_usd'>;
+    /**
+     * By what the same work cost before; null: nothing is known
+     */
+    cost_estimate_usd: string | null;
+};
+
+export type WaitVote = {
+    /**
+     * `approve`, `reject`, ...
+     */
+    answer: string;
+    comment: string | null;
+    by: string;
+    via: 'inbox' | 'link' | 'api_key' | 'page' | 'signal' | 'timeout' | 'elsewhere';
+    at: string;
+};
+
+export type AlreadyAnsweredProblem = {
+    detail: {
+        code: 'already_answered';
+        message: string;
+        answer: string;
+        /**
+         * An e-mail address, `api-key:<id>`, or what a system calls itself
+         */
+        answered_by: string;
+        answered_at: string;
+        answered_via: string;
+        comment: string | null;
+    };
+};
+
+export type ChangedSinceProblem = {
+    detail: {
+        code: 'changed_since';
+        message: string;
+        /**
+         * What waits now; null: nothing, what it was about moved on
+         */
+        wait_id: string | null;
+        /**
+         * Of that: look at it again, and answer with this
+         */
+        revision: number | null;
+    };
 };
 
 export type LiveEvent = {
@@ -2623,6 +2900,10 @@ export type Webhook = {
 
 export type Schema0Writable = string | number | boolean | null | Array<Schema0Writable> | {
     [key: string]: Schema0Writable;
+};
+
+export type Schema1Writable = string | number | boolean | null | Array<Schema1Writable> | {
+    [key: string]: Schema1Writable;
 };
 
 export type BillingCatalogWritable = {
@@ -8837,6 +9118,217 @@ export type ProjectsResolveEditPlanResponses = {
 };
 
 export type ProjectsResolveEditPlanResponse = ProjectsResolveEditPlanResponses[keyof ProjectsResolveEditPlanResponses];
+
+export type InboxListData = {
+    body?: never;
+    path?: never;
+    query?: {
+        status?: 'open' | 'settled';
+        kind?: 'gate' | 'plan' | 'webhook_gate' | 'question' | 'paused' | 'lost_effect';
+        project_id?: string;
+        run_id?: string;
+        /**
+         * `true`: only those that are past their time
+         */
+        overdue?: 'true' | 'false';
+        limit?: number;
+        /**
+         * `meta.next_cursor` of the page before
+         */
+        cursor?: string;
+    };
+    url: '/api/v1/cp/v1/inbox';
+};
+
+export type InboxListErrors = {
+    /**
+     * `bad_request`
+     */
+    400: Problem;
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type InboxListError = InboxListErrors[keyof InboxListErrors];
+
+export type InboxListResponses = {
+    /**
+     * List what waits for an answer, newest first
+     */
+    200: {
+        data: Array<Wait>;
+        meta: {
+            next_cursor: string | null;
+            /**
+             * Of the whole workspace, whatever is listed
+             */
+            open: number;
+            overdue: number;
+            by_kind: Array<{
+                kind: 'gate' | 'plan' | 'webhook_gate' | 'question' | 'paused' | 'lost_effect';
+                open: number;
+            }>;
+        };
+    };
+};
+
+export type InboxListResponse = InboxListResponses[keyof InboxListResponses];
+
+export type InboxGetData = {
+    body?: never;
+    path: {
+        wait_id: string;
+    };
+    query?: never;
+    url: '/api/v1/cp/v1/inbox/{wait_id}';
+};
+
+export type InboxGetErrors = {
+    /**
+     * `bad_request`
+     */
+    400: Problem;
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `not_found`
+     */
+    404: Problem;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type InboxGetError = InboxGetErrors[keyof InboxGetErrors];
+
+export type InboxGetResponses = {
+    /**
+     * Everything that is needed to answer
+     */
+    200: WaitDetail;
+};
+
+export type InboxGetResponse = InboxGetResponses[keyof InboxGetResponses];
+
+export type InboxAnswerData = {
+    body: WaitAnswer;
+    path: {
+        wait_id: string;
+    };
+    query?: never;
+    url: '/api/v1/cp/v1/inbox/{wait_id}/answer';
+};
+
+export type InboxAnswerErrors = {
+    /**
+     * `bad_request`, `invalid_json`
+     */
+    400: Problem;
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `workspace_archived`, `foreign_origin`
+     */
+    403: Problem;
+    /**
+     * `not_found`
+     */
+    404: Problem;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `already_answered`, `changed_since`, `project_ended`
+     */
+    409: AlreadyAnsweredProblem | ChangedSinceProblem | Problem;
+    /**
+     * `payload_too_large`
+     */
+    413: Problem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type InboxAnswerError = InboxAnswerErrors[keyof InboxAnswerErrors];
+
+export type InboxAnswerResponses = {
+    /**
+     * Answer what waits, as it was seen
+     */
+    200: WaitDetail;
+};
+
+export type InboxAnswerResponse = InboxAnswerResponses[keyof InboxAnswerResponses];
 
 export type EventsListData = {
     body?: never;

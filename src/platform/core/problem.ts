@@ -64,6 +64,9 @@ export const PROBLEMS = {
   attempt_queued: { status: 409 },
   gate_not_waiting: { status: 409 },
   already_submitted: { status: 409 },
+  /** What was decided on is not what is there any more. */
+  changed_since: { status: 409, isStructured: true },
+  already_answered: { status: 409, isStructured: true },
   request_timeout: { status: 408, detail: 'request_timeout' },
   payload_too_large: { status: 413, detail: 'payload_too_large' },
   validation: { status: 422, isStructured: true },

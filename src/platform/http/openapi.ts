@@ -281,6 +281,33 @@ const BODIES: Record<StructuredCode, z.ZodType[]> & Partial<Record<ProblemCode, 
       })
       .meta({ id: 'DestroyProblem' }),
   ],
+  changed_since: [
+    z
+      .object({
+        detail: z.object({
+          code: z.literal('changed_since'),
+          message: z.string(),
+          wait_id: z.uuid().nullable().describe('What waits now; null: nothing, what it was about moved on'),
+          revision: z.int().nullable().describe('Of that: look at it again, and answer with this'),
+        }),
+      })
+      .meta({ id: 'ChangedSinceProblem' }),
+  ],
+  already_answered: [
+    z
+      .object({
+        detail: z.object({
+          code: z.literal('already_answered'),
+          message: z.string(),
+          answer: z.string(),
+          answered_by: z.string().describe('An e-mail address, `api-key:<id>`, or what a system calls itself'),
+          answered_at: z.iso.datetime(),
+          answered_via: z.string(),
+          comment: z.string().nullable(),
+        }),
+      })
+      .meta({ id: 'AlreadyAnsweredProblem' }),
+  ],
   // Of the sign-in, which no document has.
   choose_workspace: [],
 };

@@ -2,7 +2,7 @@
 import { ApplicationFailure, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import type { Temporal } from './client.ts';
 import { causesOf } from '../core/causes.ts';
-import { Problem, PROBLEMS, type ProblemCode } from '../core/problem.ts';
+import { Problem, PROBLEMS, type ProblemCode, type StructuredCode } from '../core/problem.ts';
 
 /** What Temporal has of the five seconds in which a route answers; the rest is for the database, before and after. */
 const DEADLINE_MS = 4_000;
@@ -79,8 +79,13 @@ export const isUpdateLost = (error: unknown): boolean =>
 
 /** A refusal keeps its name from the workflow or activity that spoke it to the caller. Everything else stays as it is. */
 export function rethrowAsProblem(error: unknown): never {
-  for (const { type, message } of failuresOfUpdate(error)) {
-    if (isRefusal(type)) throw new Problem(type, message);
+  for (const { type, message, details } of failuresOfUpdate(error)) {
+    if (!isRefusal(type)) continue;
+    const [detail] = details ?? [];
+    // Of those that say more than a text, where the record gave it to them.
+    throw typeof detail === 'object' && detail !== null
+      ? new Problem(type as StructuredCode, detail)
+      : new Problem(type, message);
   }
   throw error;
 }

@@ -15,7 +15,7 @@ import type { Temporal } from '../../platform/temporal/client.ts';
 import { isWorkflowGone, withinDeadline } from '../../platform/temporal/problems.ts';
 import { runWorkflowId } from '../runs/model.ts';
 import { MINIAPPS_PATH, runOfWait } from './model.ts';
-import type { MiniappStore, NewPage, ServedPage, Untold } from './store.ts';
+import type { MiniappStore, NewPage, ServedPage, Submitter, Untold } from './store.ts';
 
 export interface MiniappOptions {
   store: MiniappStore;
@@ -28,6 +28,8 @@ export interface MiniappOptions {
 }
 
 const BATCH = 200;
+/** Whoever has the address of a page. */
+const ANYBODY: Submitter = { name: 'page', via: 'page' };
 
 export type MiniappService = ReturnType<typeof createMiniappService>;
 
@@ -60,10 +62,18 @@ export function createMiniappService({ store, temporal, log, secret, baseUrl }: 
     /** @throws Problem not_found, already_submitted */
     async submit(token: string, data: unknown): Promise<void> {
       const tokenHash = sha256(token);
-      const recorded = await urgently(() => store.recordSubmission(tokenHash, JSON.stringify(data)));
+      const recorded = await urgently(() => store.recordSubmission({ tokenHash }, JSON.stringify(data), ANYBODY));
       if (recorded) return tell(recorded).catch(tellLater);
       const page = await store.findPage(tokenHash);
       throw new Problem(page?.state === 'submitted' ? 'already_submitted' : 'not_found');
+    },
+
+    /** The same by a member who is signed in. @throws Problem not_found, already_submitted */
+    async answer(customerId: string, pageId: string, data: unknown, by: Submitter): Promise<void> {
+      const page = { customerId, pageId };
+      const recorded = await urgently(() => store.recordSubmission(page, JSON.stringify(data), by));
+      if (recorded) return tell(recorded).catch(tellLater);
+      throw new Problem((await store.isSubmitted(page)) ? 'already_submitted' : 'not_found');
     },
 
     /** A chore. */

@@ -5,6 +5,7 @@
  */
 import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../platform/db/client.ts';
+import type { Way } from '../projects/model.ts';
 import { ASK_HUMAN, waitOf, type Submission, type WaitingCall } from './model.ts';
 
 export type MiniappStore = ReturnType<typeof createMiniappStore>;
@@ -50,6 +51,20 @@ export interface Untold {
   waits: string[];
 }
 
+/** By what its address has of its token; or, of a workspace, by its id. */
+export type PageAddress = { tokenHash: string } | { customerId: string; pageId: string };
+
+const addressed = (page: PageAddress): SQL =>
+  'tokenHash' in page
+    ? sql`p.token_hash = ${page.tokenHash}`
+    : sql`p.id = ${page.pageId} and p.customer_id = ${page.customerId}`;
+
+/** Who sends what a page asks for, and how. */
+export interface Submitter {
+  name: string;
+  via: Way;
+}
+
 interface WaitRow {
   submitted: unknown;
   submittedAt: string | null;
@@ -84,6 +99,12 @@ export const createMiniappStore = (db: Database) => {
       return page!.id;
     },
 
+    async isSubmitted({ customerId, pageId }: { customerId: string; pageId: string }): Promise<boolean> {
+      const rows = await db.rows(sql`
+        select from miniapp_pages where id = ${pageId} and customer_id = ${customerId} and submitted_at is not null`);
+      return rows.length > 0;
+    },
+
     async findPage(tokenHash: string): Promise<ServedPage | undefined> {
       const [page] = await db.rows<ServedPage>(sql`
         select p.html, c.arguments as args, case
@@ -93,14 +114,25 @@ export const createMiniappStore = (db: Database) => {
       return page;
     },
 
-    /** @param json of what the person sent. @returns nothing where the page takes none (any more) */
-    async recordSubmission(tokenHash: string, json: string): Promise<Untold | undefined> {
-      const [page] = await db.rows<Untold>(sql`
-        update miniapp_pages p set submitted = ${json}::jsonb, submitted_at = now()
-        from run_tool_calls c, runs r
-        where p.token_hash = ${tokenHash} and ${OF_CALL} and p.submitted_at is null and ${IS_OPEN}
-        returning p.id as "pageId", p.waits`);
-      return page;
+    /**
+     * @param json of what the person sent
+     * @param by whose answer the inbox shows it as
+     * @returns nothing where the page takes none (any more)
+     */
+    async recordSubmission(page: PageAddress, json: string, by: Submitter): Promise<Untold | undefined> {
+      const [told] = await db.rows<Untold>(sql`
+        with submitted as (
+          update miniapp_pages p set submitted = ${json}::jsonb, submitted_at = now()
+          from run_tool_calls c, runs r
+          where ${addressed(page)} and ${OF_CALL} and p.submitted_at is null and ${IS_OPEN}
+          returning p.id, p.customer_id, p.waits
+        ), answered as (
+          update waits w set settled_at = now(), answer = 'submit', settled_by = ${by.name},
+            settled_via = ${by.via}::way_of_answer
+          from submitted s where w.subject = s.id and w.customer_id = s.customer_id and w.settled_at is null
+        )
+        select id as "pageId", waits from submitted`);
+      return told;
     },
 
     /** @returns nothing for an unknown or foreign page */

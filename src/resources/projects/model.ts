@@ -134,6 +134,17 @@ export interface Actor {
 }
 export const SYSTEM: Actor = { kind: 'system', id: null };
 
+/** How what somebody decided came here. `elsewhere`: by a route that knows nothing of the inbox. */
+export const WAYS = ['inbox', 'link', 'api_key', 'page', 'signal', 'timeout', 'elsewhere'] as const;
+export type Way = (typeof WAYS)[number];
+
+/** What somebody had before their eyes when they answered, and how the answer came. */
+export interface Seen {
+  waitId: string;
+  revision: number;
+  via: Way;
+}
+
 /** A gate whose time ran out this often in a row, unanswered, is left to a person. */
 export const MAX_EXPIRIES = 3;
 

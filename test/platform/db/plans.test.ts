@@ -35,7 +35,7 @@ const GROWING = [
     'attempts',
     'artifacts',
   ],
-  ...['project_events', 'wallet_ledger', 'budgets', 'memory_entries', 'chat_threads'],
+  ...['waits', 'project_events', 'wallet_ledger', 'budgets', 'memory_entries', 'chat_threads'],
 ];
 
 let service: TestService;

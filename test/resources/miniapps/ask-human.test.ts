@@ -19,6 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.close());
 
+const BY_PAGE = { name: 'page', via: 'page' } as const;
 const COLOUR = { question: 'Which colour?', options: ['red', 'blue'] };
 
 describe('a question', () => {
@@ -114,7 +115,9 @@ describe('the wait', () => {
     const page = await askedOn(service, tenant, runId);
     const { miniapps, stores } = service.services;
     // As the service does it, up to the signal.
-    expect(await stores.miniapps.recordSubmission(sha256(page.token), '{"answer":"blue"}')).toMatchObject({
+    expect(
+      await stores.miniapps.recordSubmission({ tokenHash: sha256(page.token) }, '{"answer":"blue"}', BY_PAGE),
+    ).toMatchObject({
       waits: [expect.stringContaining(runId)],
     });
     const untold = () =>

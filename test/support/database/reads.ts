@@ -60,6 +60,16 @@ export const READS: Readonly<Record<string, Reading>> = {
   'live.follow': {
     queries: ['after=0', 'after=0&kind=project', 'after=0&run_id=run-2', 'after=0&project_id=nobodys'],
   },
+  'inbox.list': {
+    queries: [
+      '',
+      'limit=20&status=settled',
+      'limit=20&kind=gate',
+      'overdue=true',
+      'status=settled&project_id=archived-11',
+    ],
+  },
+  'inbox.get': {},
   'events.list': {
     queries: [
       '',
@@ -225,6 +235,9 @@ async function paramsOf(db: Database) {
   const [run] = await db.rows<{ id: string }>(
     sql`select id from runs where customer_id = ${ARCHIVED} order by seq limit 1`,
   );
+  const [wait] = await db.rows<{ id: string }>(
+    sql`select id from waits where customer_id = ${ARCHIVED} order by opened_at limit 1`,
+  );
   const [step] = await db.rows<{ project_id: string; task_id: string; subtask_id: string }>(
     sql`select project_id, task_id, id as subtask_id from subtasks
       where customer_id = ${ARCHIVED} order by created_at, id limit 1`,
@@ -232,6 +245,7 @@ async function paramsOf(db: Database) {
   return (id: string): Record<string, unknown> => ({
     ...step,
     run_id: run?.id,
+    wait_id: wait?.id,
     slug: id === 'tools.detail' ? 'calculator' : 'writer',
     customer_id: ARCHIVED,
     identity_workspace_id: 'acc_internal',

@@ -154,6 +154,9 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'customers.list': () => ({ query: { q: 'a' } }),
   'live.follow': ({ runId }) => ({ query: { run_id: runId, after: '0' } }),
   'events.list': () => ({ query: { since_hours: 1 } }),
+  'inbox.list': ({ projectId }) => ({ query: { project_id: projectId, status: 'settled' } }),
+  'inbox.get': ({ waitId }) => ({ params: { wait_id: waitId } }),
+  'inbox.answer': ({ waitId }) => ({ params: { wait_id: waitId }, body: { answer: 'approve', revision: 1 } }),
   'webhook-gates.list': () => ({ query: { status: 'blocked' } }),
 
   'audit-log.list': () => ({ query: { action: 'api-keys.create', limit: 5 } }),

@@ -36,7 +36,9 @@ import {
   projectWorkflowId,
   type Actor,
   type CommandTexts,
+  type Decision,
   type EditPlan,
+  type Seen,
 } from '../model.ts';
 import type { ProjectStarter } from '../start.ts';
 import type { ProjectStore } from '../store/index.ts';
@@ -186,14 +188,19 @@ export const createProjectCommands = ({ temporal, store, starter }: ProjectComma
       return { project_id: projectId, status };
     },
 
-    async resume(caller: Caller, projectId: string) {
+    /** @param how of an answer in the inbox: what it is bound to, and what else it asks for */
+    async resume(
+      caller: Caller,
+      projectId: string,
+      how: { seen?: Seen; retryFailed?: boolean; raiseByUsd?: string } = {},
+    ) {
       await open(caller.customerId, projectId);
-      return send(projectId, resumeUpdate, { actor: actorOf(caller) });
+      return send(projectId, resumeUpdate, { actor: actorOf(caller), ...how });
     },
 
-    async abandon(caller: Caller, projectId: string) {
+    async abandon(caller: Caller, projectId: string, seen?: Seen) {
       await open(caller.customerId, projectId);
-      const { status } = await send(projectId, abandonUpdate, { actor: actorOf(caller) });
+      const { status } = await send(projectId, abandonUpdate, { actor: actorOf(caller), ...(seen && { seen }) });
       return { project_id: projectId, status };
     },
 
@@ -242,6 +249,19 @@ export const createProjectCommands = ({ temporal, store, starter }: ProjectComma
       return found(await store.findSubtask(caller.customerId, address.project_id, id));
     },
 
+    /** An answer in the inbox, to a gate of either kind: what it is bound to is looked at where it is recorded. */
+    async answerGate(
+      caller: Caller,
+      address: SubtaskAddress,
+      { decision, comment, seen }: { decision: Decision; comment: string | null; seen: Seen },
+    ): Promise<void> {
+      const { id, gate_kind } = await openSubtask(caller.customerId, address);
+      const gateKind = gate_kind === 'webhook' ? 'webhook' : 'human';
+      const answer = { subtask_id: id, decision, decided_by: deciderOf(caller) };
+      const args = { ...answer, actor: actorOf(caller), gateKind, seen } as const;
+      await send(address.project_id, resolveGateUpdate, args, { comment });
+    },
+
     /** For external systems, through an agent's tool. */
     async resolveWebhookGate(customerId: string, projectId: string, answer: GateAnswer) {
       const { id, gate_kind } = await openSubtask(customerId, { project_id: projectId, subtask_id: answer.subtask_id });
@@ -284,6 +304,7 @@ export const createProjectCommands = ({ temporal, store, starter }: ProjectComma
       { project_id: projectId, task_id }: TaskAddress,
       body: PlanRequest,
       claim?: Claim,
+      seen?: Seen,
     ) {
       const decision = known(PLAN_DECISIONS, body.decision);
       const revisedPlan = (body.revised_plan ?? null) as EditPlan | null;
@@ -297,7 +318,7 @@ export const createProjectCommands = ({ temporal, store, starter }: ProjectComma
       await send(
         projectId,
         resolvePlanUpdate,
-        { actor: actorOf(caller), taskId: task.id, decision, decidedBy: deciderOf(caller) },
+        { actor: actorOf(caller), taskId: task.id, decision, decidedBy: deciderOf(caller), ...(seen && { seen }) },
         { comment: body.comment, revisedPlan },
         undefined,
         claim,

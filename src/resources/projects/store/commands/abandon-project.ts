@@ -2,20 +2,29 @@
 import { sql } from 'drizzle-orm';
 import { Problem } from '../../../../platform/core/problem.ts';
 import type { Database } from '../../../../platform/db/client.ts';
-import type { Actor, PhaseChange } from '../../model.ts';
+import type { Actor, PhaseChange, Seen } from '../../model.ts';
 import { noteProjectEvents } from '../record.ts';
+import { nameOf, requireSeen, settleWait } from '../waits.ts';
 import { runCommand } from './command.ts';
 
-/** @throws Problem not_found, project_ended */
+/** @throws Problem not_found, project_ended, already_answered, changed_since */
 export const abandonProject = (
   db: Database,
-  { projectId, actor, commandId }: { projectId: string; actor: Actor; commandId: string },
+  {
+    projectId,
+    actor,
+    commandId,
+    seen,
+  }: { projectId: string; actor: Actor; commandId: string; seen?: Seen | undefined },
 ): Promise<{ changes: PhaseChange[] }> =>
   runCommand(db, { projectId, commandId }, async (project) => {
+    await requireSeen(db, project, projectId, seen);
     if (project.status === 'completed' || project.status === 'abandoned') {
       throw new Problem('project_ended', `the project is ${project.status}`);
     }
+    const answer = { answer: 'abandon', by: nameOf(actor), via: seen?.via ?? ('elsewhere' as const) };
     await db.rows(sql`
+      with answered as (${settleWait(projectId, project, answer)})
       update projects set status = 'abandoned', pause_reason = null, abandoned_at = now() where id = ${projectId}`);
     await db.rows(sql`
       update attempts set status = 'failed', error = 'the project was abandoned', completed_at = now()

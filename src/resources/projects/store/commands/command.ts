@@ -2,8 +2,9 @@
 import { sql } from 'drizzle-orm';
 import { Problem } from '../../../../platform/core/problem.ts';
 import { urgently, type Database } from '../../../../platform/db/client.ts';
-import type { Actor, PhaseChange } from '../../model.ts';
+import type { Actor, PhaseChange, Way } from '../../model.ts';
 import { lockProject, noteProjectEvents, type LockedProject } from '../record.ts';
+import { nameOf, settleWait } from '../waits.ts';
 
 export interface CommandScope {
   projectId: string;
@@ -49,14 +50,19 @@ export async function reopen(db: Database, project: LockedProject, actor: Actor)
   await noteProjectEvents(db, project, [{ topic: 'project_started', actor, payload: { reopened: true } }]);
 }
 
-/** Of a project that waits: it begins, or goes on. */
+/**
+ * Of a project that waits: it begins, or goes on.
+ * @param answered with what, and how, where somebody was waited for
+ */
 export async function activate(
   db: Database,
   project: LockedProject,
   actor: Actor,
   payload: Record<string, unknown>,
+  { answer = 'resume', via = 'elsewhere' }: { answer?: string; via?: Way | undefined } = {},
 ): Promise<void> {
   await db.rows(sql`
+    with answered as (${settleWait(project.id, project, { answer, by: nameOf(actor), via })})
     update projects set status = 'active', pause_reason = null, started_at = coalesce(started_at, now())
     where id = ${project.id}`);
   project.status = 'active';

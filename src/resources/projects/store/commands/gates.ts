@@ -8,11 +8,14 @@ import {
   type Actor,
   type Decision,
   type GateDecision,
+  type PlanDecision,
   type ProjectStatus,
+  type Seen,
   type TaskStatus,
 } from '../../model.ts';
 import { updateTaskStatus } from '../engine/open.ts';
 import { noteProjectEvents, pauseLocked, type LockedProject } from '../record.ts';
+import { requireSeen, settleWait } from '../waits.ts';
 import { activate } from './command.ts';
 import { downstreamOf, listSteps, producerBefore, resetSteps, skipSteps, type Step } from './steps.ts';
 
@@ -55,6 +58,8 @@ export interface GateAnswered {
   then: GateDecision['effect'];
   /** Its time is over, and nobody has said anything. */
   isExpired?: boolean;
+  /** Of an answer in the inbox: what it is bound to. */
+  seen?: Seen | undefined;
 }
 
 export interface ResolvedGate {
@@ -67,13 +72,27 @@ export interface ResolvedGate {
   reactivated: boolean;
 }
 
-/** @throws Problem gate_not_waiting */
+const WORDS = {
+  approved: 'approve',
+  rejected: 'reject',
+  request_changes: 'request_changes',
+  edit_plan: 'apply',
+} as const satisfies Record<Decision | PlanDecision, string>;
+
+/** What the inbox calls it. */
+const answerIn = ({ isPlanApproval }: Gate, output: GateAnswered['output']): string =>
+  isPlanApproval && output.decision === 'approved'
+    ? 'apply'
+    : WORDS[(output['plan_decision'] as PlanDecision | undefined) ?? output.decision];
+
+/** @throws Problem gate_not_waiting; with `seen` also already_answered, changed_since, not_found */
 export async function settleGate(
   db: Database,
   project: LockedProject,
   gate: Gate,
-  { output, actor, then, isExpired = false }: GateAnswered,
+  { output, actor, then, isExpired = false, seen }: GateAnswered,
 ): Promise<ResolvedGate> {
+  await requireSeen(db, project, gate.id, seen);
   if (gate.status !== 'blocked') throw new Problem('gate_not_waiting', `the gate is ${gate.status}`);
   const { decision, decided_by: decidedBy, comment } = output;
   const steps = await listSteps(db, gate.taskId);
@@ -84,7 +103,11 @@ export async function settleGate(
   const isGivenUp = effect === 'rework' && expiries >= MAX_EXPIRIES;
 
   const error = effect === 'fail' ? `rejected by ${decidedBy}${comment ? `: ${comment}` : ''}` : null;
+  const via = seen?.via ?? (isExpired ? 'timeout' : actor.kind === 'external' ? 'signal' : 'elsewhere');
   await db.rows(sql`
+    with answered as (
+      ${settleWait(gate.id, project, { answer: answerIn(gate, output), by: decidedBy, via, comment })}
+    )
     update subtasks set status = ${effect === 'fail' ? 'failed' : 'succeeded'}::task_status, completed_at = now(),
       error = ${error}, expiries = ${isGivenUp ? 0 : expiries}, gate_output = ${JSON.stringify({ ...output, decided_at: new Date().toISOString() })}::jsonb
     where id = ${gate.id}::uuid and status = 'blocked'`);

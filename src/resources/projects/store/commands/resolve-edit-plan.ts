@@ -2,7 +2,7 @@
 import { sql } from 'drizzle-orm';
 import { Problem } from '../../../../platform/core/problem.ts';
 import { found, type Database } from '../../../../platform/db/client.ts';
-import type { Actor, EditPlan, GateDecision, PhaseChange, PlanDecision } from '../../model.ts';
+import type { Actor, EditPlan, GateDecision, PhaseChange, PlanDecision, Seen } from '../../model.ts';
 import { noteProjectEvents, type LockedProject } from '../record.ts';
 import { activate, runCommand } from './command.ts';
 import { findGate, settleGate, type Gate, type ResolvedGate } from './gates.ts';
@@ -19,6 +19,8 @@ export interface ResolveEditPlanArgs {
   decidedBy: string;
   actor: Actor;
   commandId: string;
+  /** Of an answer in the inbox. */
+  seen?: Seen | undefined;
 }
 
 const EFFECTS = {
@@ -36,14 +38,15 @@ export interface DiscardedSession {
   reactivated: boolean;
 }
 
-/** @throws Problem not_found, gate_not_waiting */
+/** @throws Problem not_found, gate_not_waiting, already_answered, changed_since */
 export const resolveEditPlan = (
   db: Database,
-  { projectId, taskId, decision, comment, revisedPlan, decidedBy, actor, commandId }: ResolveEditPlanArgs,
+  { projectId, taskId, decision, comment, revisedPlan, decidedBy, actor, commandId, seen }: ResolveEditPlanArgs,
 ): Promise<ResolvedGate | DiscardedSession> =>
   runCommand(db, { projectId, commandId }, async (project) => {
     const gate = found(await findGate(db, projectId, { sessionId: taskId }));
-    if (decision === 'rejected' && gate.status !== 'blocked') {
+    // Who answers what waited does not mean a session that waits no more.
+    if (decision === 'rejected' && gate.status !== 'blocked' && !seen) {
       return discard(db, project, gate, { comment, decidedBy, actor });
     }
     const then = EFFECTS[decision];
@@ -58,6 +61,7 @@ export const resolveEditPlan = (
       },
       actor,
       then,
+      seen,
     });
   });
 

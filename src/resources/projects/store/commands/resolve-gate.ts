@@ -6,7 +6,7 @@ import { Problem } from '../../../../platform/core/problem.ts';
 import type { Database } from '../../../../platform/db/client.ts';
 import { findUnstorable } from '../../../../platform/http/validate.ts';
 import type { GateKind } from '../../../templates/model.ts';
-import { DECISIONS, type Actor } from '../../model.ts';
+import { DECISIONS, type Actor, type Seen } from '../../model.ts';
 import { noteProjectEvents, type LockedProject } from '../record.ts';
 import { runCommand } from './command.ts';
 import { findGate, settleGate, type ResolvedGate } from './gates.ts';
@@ -18,22 +18,24 @@ export interface ResolveGateArgs {
   /** The one kind that this caller may answer; null: any. */
   gateKind: GateKind | null;
   commandId: string | null;
+  /** Of an answer in the inbox. */
+  seen?: Seen | undefined;
   /** A signal has nobody to refuse to: what cannot be applied is noted in the feed and ignored. */
   lenient?: boolean;
 }
 
 export type GateResolution = ResolvedGate | { outcome: 'ignored' };
 
-/** @throws Problem not_found, gate_not_waiting, bad_request; with `lenient` only not_found, of the project */
+/** @throws Problem not_found, gate_not_waiting, already_answered, changed_since, bad_request; with `lenient` only not_found, of the project */
 export const resolveGate = (
   db: Database,
-  { projectId, answer, actor: said, gateKind, commandId, lenient = false }: ResolveGateArgs,
+  { projectId, answer, actor: said, gateKind, commandId, seen, lenient = false }: ResolveGateArgs,
 ): Promise<GateResolution> =>
   runCommand(db, { projectId, commandId }, async (project) => {
     // Of a signal it is the sender's own text.
     const actor = { ...said, id: said.id && storable(said.id) };
     try {
-      return await decide(db, project, readAnswer(answer), actor, gateKind);
+      return await decide(db, project, readAnswer(answer), { actor, gateKind, seen });
     } catch (error) {
       // Thrown before anything was written.
       if (!lenient || !(error instanceof Problem)) throw error;
@@ -48,8 +50,7 @@ async function decide(
   db: Database,
   project: LockedProject,
   { subtask_id: subtaskId, decision, decided_by: by, comment, payload }: Answer,
-  actor: Actor,
-  gateKind: GateKind | null,
+  { actor, gateKind, seen }: { actor: Actor; gateKind: GateKind | null; seen: Seen | undefined },
 ): Promise<ResolvedGate> {
   const gate = await findGate(db, project.id, { subtaskId });
   if (!gate || (gateKind !== null && gate.gateKind !== gateKind)) {
@@ -60,6 +61,7 @@ async function decide(
     output: { decision, decided_by: decidedBy, comment: comment ?? null, payload: payload ?? null },
     actor: actor.kind === 'external' && actor.id === null ? { ...actor, id: decidedBy } : actor,
     isExpired: actor.kind === 'system' && decision === 'rejected',
+    seen,
     then: decision === 'approved' ? 'pass' : gate.isPlanApproval ? 'skip' : onReject(gate.gateConfig),
   });
 }

@@ -3,27 +3,40 @@ import { sql } from 'drizzle-orm';
 import type { RecoverySummary } from '../../../../../workflows/project/messages.ts';
 import { Problem } from '../../../../platform/core/problem.ts';
 import type { Database } from '../../../../platform/db/client.ts';
-import type { Actor, PhaseChange } from '../../model.ts';
-import { activate, runCommand } from './command.ts';
+import type { Actor, PhaseChange, Seen } from '../../model.ts';
+import { requireSeen } from '../waits.ts';
+import type { LockedProject } from '../record.ts';
+import { activate, compact, runCommand } from './command.ts';
 import type { EffectOf } from './crashes.ts';
 import { recoverTasks } from './recovery.ts';
+import { retryFailedStep, type RetryOutcome } from './retry-subtask.ts';
 
 export interface ResumeArgs {
   projectId: string;
   actor: Actor;
   commandId: string;
+  /** Of an answer in the inbox. */
+  seen?: Seen | undefined;
+  /** The steps that have failed are tried again. */
+  retryFailed?: boolean | undefined;
+  /** US dollars: what is added to the project's budget and to those of phases that are not done. */
+  raiseByUsd?: string | undefined;
   /** Somebody works on these; whatever else looks under way has died. */
   inFlightTaskIds: readonly string[];
   effectOf: EffectOf;
 }
 
-/** @throws Problem not_found, project_not_paused */
+/** @throws Problem not_found, project_not_paused, already_answered, changed_since */
 export const resumeProject = (
   db: Database,
-  { projectId, actor, commandId, inFlightTaskIds, effectOf }: ResumeArgs,
-): Promise<{ summary: RecoverySummary; changes: PhaseChange[] }> =>
+  { projectId, actor, commandId, seen, retryFailed = false, raiseByUsd, inFlightTaskIds, effectOf }: ResumeArgs,
+): Promise<Resumed> =>
   runCommand(db, { projectId, commandId }, async (project) => {
+    await requireSeen(db, project, projectId, seen);
     if (project.status !== 'paused') throw new Problem('project_not_paused', `the project is ${project.status}`);
+    // Before the recovery: what dies of it now is left to a person.
+    const retried = retryFailed ? await retryFailedSteps(db, project, actor) : [];
+    if (raiseByUsd !== undefined) await raiseBudgets(db, project, raiseByUsd);
     const dead = await db.rows<{ id: string }>(sql`
       select t.id from tasks t
       where t.project_id = ${projectId} and not t.id = any(${sql.param([...inFlightTaskIds])}::uuid[])
@@ -40,9 +53,53 @@ export const resumeProject = (
       repeat_crash_failures: recovery.repeated,
       nonidempotent_pauses: await countUnknownOutcomes(db, projectId),
     };
-    await activate(db, project, actor, { resumed: true, ...summary });
-    return { summary, changes: recovery.changes };
+    const answer = retryFailed ? 'retry' : raiseByUsd === undefined ? 'resume' : 'raise_budget';
+    await activate(db, project, actor, { resumed: true, ...summary }, { answer, via: seen?.via });
+    const restarted = retried.flatMap(({ change }) => change ?? []);
+    const inFlight = retried
+      .filter((each) => each.inFlight)
+      .map(({ phaseSlug, subtaskId }) => ({ phaseSlug, subtaskId }));
+    return { summary, changes: compact([...restarted, ...recovery.changes]), retried: inFlight };
   });
+
+export interface Resumed {
+  summary: RecoverySummary;
+  changes: PhaseChange[];
+  /** Steps that are pending again in phases that somebody works on. */
+  retried: { phaseSlug: string; subtaskId: string }[];
+}
+
+/** A step of a phase that another retry has sent back already has nothing left to retry. */
+async function retryFailedSteps(db: Database, project: LockedProject, actor: Actor) {
+  const failed = await db.rows<{ id: string }>(sql`
+    select s.id from subtasks s join tasks t on t.id = s.task_id
+    where s.project_id = ${project.id} and s.status = 'failed' order by t.position, s.position`);
+  const retried: (RetryOutcome & { subtaskId: string })[] = [];
+  for (const { id: subtaskId } of failed) {
+    const outcome = await retryFailedStep(db, project, { subtaskId, addendum: null, actor });
+    if (outcome) retried.push({ ...outcome, subtaskId });
+  }
+  return retried;
+}
+
+const AMOUNT = /^\d{1,9}(\.\d{1,8})?$/;
+
+/** @throws Problem bad_request */
+async function raiseBudgets(db: Database, { id, customerId }: LockedProject, byUsd: string): Promise<void> {
+  if (!AMOUNT.test(byUsd) || Number(byUsd) <= 0) throw new Problem('bad_request', 'raise_by_usd must be above 0');
+  await db.rows(sql`
+    with raised as (
+      update projects set cost_budget_usd = cost_budget_usd + ${byUsd}::numeric, is_cost_warned = false
+      where id = ${id} and cost_budget_usd is not null
+    ), phases as (
+      update tasks set cost_budget_usd = cost_budget_usd + ${byUsd}::numeric
+      where project_id = ${id} and cost_budget_usd is not null and status not in ('succeeded', 'skipped', 'stale')
+      returning id
+    )
+    update budgets set limit_usd = limit_usd + ${byUsd}::numeric
+    where customer_id = ${customerId} and limit_usd is not null
+      and (id = ${`project:${id}`} or id in (select 'task:' || phases.id from phases))`);
+}
 
 async function countUnknownOutcomes(db: Database, projectId: string): Promise<number> {
   const [row] = await db.rows<{ n: number }>(sql`

@@ -5,7 +5,7 @@ import { newUuid } from '../../../../platform/core/ids.ts';
 import { found, type Database } from '../../../../platform/db/client.ts';
 import type { StepKind } from '../../../templates/model.ts';
 import { isInFlight, type Actor, type AttemptReason, type PhaseChange, type TaskStatus } from '../../model.ts';
-import { noteProjectEvents, type NewProjectEvent } from '../record.ts';
+import { noteProjectEvents, type LockedProject, type NewProjectEvent } from '../record.ts';
 import { refuseAbandoned, runCommand } from './command.ts';
 import { downstreamOf, listSteps, resetSteps } from './steps.ts';
 
@@ -38,34 +38,56 @@ export const retrySubtask = (
     refuseAbandoned(project);
     if (step.isQueued) throw new Problem('attempt_queued', 'an attempt of this subtask is queued already');
     if (step.status !== 'failed') throw new Problem('subtask_not_failed', `the subtask is ${step.status}`);
+    return retryStep(db, project, step, { subtaskId, addendum, actor });
+  });
 
-    const reason: AttemptReason = step.isRejected ? 'manual_rework' : 'manual_retry';
-    await db.rows(sql`
+type Retry = Pick<RetryArgs, 'subtaskId' | 'addendum' | 'actor'>;
+
+/** In a transaction that holds the project. @returns nothing where the step has not failed, or is queued already */
+export async function retryFailedStep(
+  db: Database,
+  project: LockedProject,
+  retry: Retry,
+): Promise<RetryOutcome | undefined> {
+  const step = found(await findStep(db, project.id, retry.subtaskId));
+  return step.isQueued || step.status !== 'failed' ? undefined : retryStep(db, project, step, retry);
+}
+
+async function retryStep(
+  db: Database,
+  project: LockedProject,
+  step: FailedStep,
+  { subtaskId, addendum, actor }: Retry,
+): Promise<RetryOutcome> {
+  const reason: AttemptReason = step.isRejected ? 'manual_rework' : 'manual_retry';
+  await db.rows(sql`
       update subtasks set status = 'pending', attempts_used = 0, crashes = 0, is_outcome_unknown = false, error = null,
         addendum = ${addendum}, next_reason = ${reason}::attempt_reason, gate_output = null, completed_at = null
       where id = ${subtaskId}::uuid`);
-    const attemptNumber = step.kind === 'gate' ? null : await queueAttempt(db, subtaskId, reason);
-    const steps = await listSteps(db, step.taskId);
-    const reset = await resetSteps(db, downstreamOf(steps, step.slug), reason);
-    const inFlight = isInFlight(step.taskStatus);
-    if (!inFlight) {
-      await db.rows(sql`
+  const attemptNumber = step.kind === 'gate' ? null : await queueAttempt(db, subtaskId, reason);
+  const steps = await listSteps(db, step.taskId);
+  const reset = await resetSteps(db, downstreamOf(steps, step.slug), reason);
+  const inFlight = isInFlight(step.taskStatus);
+  if (!inFlight) {
+    await db.rows(sql`
         update tasks set status = 'pending', completed_at = null where id = ${step.taskId}::uuid`);
-    }
+  }
 
-    const about = { taskId: step.taskId, subtaskId, attemptNumber, actor };
-    const payload = { phase_slug: step.phaseSlug, step_slug: step.slug, reason, addendum: addendum !== null };
-    const events: NewProjectEvent[] = [{ topic: 'subtask_retry_queued', ...about, payload }];
-    if (step.isOutcomeUnknown) events.unshift({ topic: 'nonidempotent_crash_resolved', ...about, payload });
-    await noteProjectEvents(db, project, events);
-    return {
-      phaseSlug: step.phaseSlug,
-      taskId: step.taskId,
-      inFlight,
-      reset,
-      change: inFlight || step.taskStatus === 'pending' ? null : { slug: step.phaseSlug, status: 'pending' },
-    };
-  });
+  const about = { taskId: step.taskId, subtaskId, attemptNumber, actor };
+  const payload = { phase_slug: step.phaseSlug, step_slug: step.slug, reason, addendum: addendum !== null };
+  const events: NewProjectEvent[] = [{ topic: 'subtask_retry_queued', ...about, payload }];
+  if (step.isOutcomeUnknown) events.unshift({ topic: 'nonidempotent_crash_resolved', ...about, payload });
+  await noteProjectEvents(db, project, events);
+  return {
+    phaseSlug: step.phaseSlug,
+    taskId: step.taskId,
+    inFlight,
+    reset,
+    change: inFlight || step.taskStatus === 'pending' ? null : { slug: step.phaseSlug, status: 'pending' },
+  };
+}
+
+type FailedStep = NonNullable<Awaited<ReturnType<typeof findStep>>>;
 
 async function findStep(db: Database, projectId: string, subtaskId: string) {
   const [step] = await db.rows<{

@@ -1,0 +1,46 @@
+/**
+ * Words and rules of the inbox. A wait is anything that stands still until somebody outside says something: it is opened
+ * and closed by what it is about, and answered here. Pure.
+ */
+import type { PauseReason } from '../projects/model.ts';
+
+export const WAIT_KINDS = ['gate', 'plan', 'webhook_gate', 'question', 'paused', 'lost_effect'] as const;
+export type WaitKind = (typeof WAIT_KINDS)[number];
+
+/** Everything that any wait can be answered with; which of them one takes is up to its kind and what stopped it. */
+export const ANSWERS = [
+  'approve',
+  'reject',
+  'apply',
+  'request_changes',
+  'submit',
+  'resume',
+  'raise_budget',
+  'retry',
+  'abandon',
+] as const;
+export type Answer = (typeof ANSWERS)[number];
+
+const OF_KIND: Readonly<Record<Exclude<WaitKind, 'paused'>, readonly Answer[]>> = {
+  gate: ['approve', 'reject'],
+  plan: ['apply', 'request_changes', 'reject'],
+  webhook_gate: ['approve', 'reject'],
+  question: ['submit'],
+  lost_effect: [],
+};
+
+/** Where a step has failed, it is tried again with the project: resuming alone would only stop once more. */
+const OF_PAUSE: Readonly<Record<Exclude<PauseReason, 'requested'>, readonly Answer[]>> = {
+  subtask_failed: ['retry', 'resume', 'abandon'],
+  gate_rejected: ['retry', 'resume', 'abandon'],
+  gate_misconfigured: ['retry', 'resume', 'abandon'],
+  budget_breached: ['raise_budget', 'resume', 'abandon'],
+  repeat_crash: ['retry', 'resume', 'abandon'],
+  nonidempotent_crash: ['retry', 'resume', 'abandon'],
+  nothing_dispatchable: ['retry', 'resume', 'abandon'],
+  gate_expired: ['resume', 'abandon'],
+};
+
+/** What this wait may be answered with, the most likely first. */
+export const answersTo = (kind: WaitKind, pauseReason: PauseReason | null): readonly Answer[] =>
+  kind === 'paused' ? OF_PAUSE[(pauseReason ?? 'nothing_dispatchable') as keyof typeof OF_PAUSE] : OF_KIND[kind];

@@ -1,0 +1,10 @@
+/** Binds each contract to a use case, one line apiece. */
+import { handle, type Route } from '../../platform/http/endpoint.ts';
+import * as contract from './contract.ts';
+import type { InboxService } from './service.ts';
+
+export const inboxRoutes = ({ inbox }: { inbox: InboxService }): readonly Route[] => [
+  handle(contract.listWaits, ({ caller, query }) => inbox.list(caller, query)),
+  handle(contract.getWait, ({ caller, params }) => inbox.get(caller, params.wait_id)),
+  handle(contract.answerWait, ({ caller, params, body }) => inbox.answer(caller, params.wait_id, body)),
+];

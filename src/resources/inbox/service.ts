@@ -1,0 +1,198 @@
+/**
+ * The inbox: what waits for somebody outside, and the answers to it. An answer is carried out by what it is about, where it
+ * is held against what was seen; here it is only looked at whether this wait takes such an answer at all.
+ */
+import { Problem, type ProblemCode } from '../../platform/core/problem.ts';
+import { found } from '../../platform/db/client.ts';
+import type { Caller } from '../../platform/http/endpoint.ts';
+import type { Decision, PlanDecision, Seen, Way } from '../projects/model.ts';
+import { alreadyAnswered, changedSince } from '../projects/store/waits.ts';
+import { choicesOf } from './choices.ts';
+import type { AnswerRequest, InboxQuery, WaitDetailRow, WaitRow } from './contract.ts';
+import type { WaitDetailStore } from './detail-store.ts';
+import type { InboxStore } from './store.ts';
+
+export type InboxService = ReturnType<typeof createInboxService>;
+
+interface Commands {
+  answerGate(
+    caller: Caller,
+    address: { project_id: string; subtask_id: string },
+    answer: { decision: Decision; comment: string | null; seen: Seen },
+  ): Promise<void>;
+  resolveEditPlan(
+    caller: Caller,
+    address: { project_id: string; task_id: string },
+    body: { decision: PlanDecision; comment: string | null; revised_plan?: undefined },
+    claim: undefined,
+    seen: Seen,
+  ): Promise<unknown>;
+  resume(
+    caller: Caller,
+    projectId: string,
+    how: { seen: Seen; retryFailed?: boolean; raiseByUsd?: string },
+  ): Promise<unknown>;
+  abandon(caller: Caller, projectId: string, seen: Seen): Promise<unknown>;
+}
+
+interface Pages {
+  /** @throws Problem not_found, already_submitted */
+  answer(customerId: string, pageId: string, data: unknown, by: { name: string; via: Way }): Promise<void>;
+}
+
+export interface InboxDependencies {
+  store: InboxStore;
+  details: WaitDetailStore;
+  commands: Commands;
+  pages: Pages;
+}
+
+/** A wait, with what its own rows call it. */
+type StoredWait = WaitRow & { subject: string };
+
+const LOST = new Set<ProblemCode>(['gate_not_waiting', 'project_not_paused', 'already_submitted', 'not_found']);
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+export const createInboxService = ({ store, details, commands, pages }: InboxDependencies) => {
+  const find = async ({ customerId }: Caller, waitId: string): Promise<StoredWait> =>
+    found(UUID.test(waitId) ? await store.find(customerId, waitId) : undefined);
+
+  async function describe({ customerId }: Caller, wait: WaitRow): Promise<WaitDetailRow> {
+    const { kind } = wait;
+    const isOfStep = wait.subtask_id !== null;
+    const ofStep = <T>(read: (customerId: string, of: WaitRow) => Promise<T[]>) =>
+      isOfStep ? read(customerId, wait) : [];
+    const ofPause = <T>(read: (customerId: string, of: WaitRow) => Promise<T[]>) =>
+      kind === 'paused' ? read(customerId, wait) : [];
+    const { gateConfig, callArguments, tool, instruction } = await details.facts(customerId, wait);
+    const costs = {
+      ofRest: wait.project_id === null ? null : await details.costOfRest(customerId, wait),
+      ofPhase: isOfStep ? await details.costOfPhase(customerId, wait) : null,
+    };
+    const texts = (name: string): string[] | null => {
+      const value = callArguments?.[name];
+      return Array.isArray(value) ? value.map(String) : null;
+    };
+    const question = typeof callArguments?.['question'] === 'string' ? callArguments['question'] : null;
+    const prompt = typeof gateConfig?.['prompt'] === 'string' ? gateConfig['prompt'] : null;
+    return {
+      ...wait,
+      prompt: prompt ?? question ?? instruction,
+      choices: choicesOf(wait, gateConfig, costs),
+      on_timeout: onTimeout(wait, gateConfig),
+      votes: await details.votes(customerId, wait),
+      artifacts: wait.project_id === null ? [] : await details.artifacts(customerId, wait),
+      work: await ofStep(details.work),
+      reviews: await ofStep(details.reviews),
+      decisions: await details.decisions(customerId, wait),
+      plan: kind === 'plan' ? await details.plan(customerId, wait) : null,
+      question: tool === null ? null : { question: question ?? wait.title, options: texts('options'), tool },
+      failures: await ofPause(details.failures),
+      budgets: await ofPause(details.budgets),
+      awaits: kind === 'webhook_gate' ? wait.title : null,
+    };
+  }
+
+  /** @throws Problem already_answered, changed_since */
+  async function requireOpen(caller: Caller, wait: WaitRow, revision: number): Promise<void> {
+    if (wait.answer !== null) {
+      const { answer, settled_by: by, settled_via: via, settled_at: at, comment } = wait;
+      throw alreadyAnswered({ answer, by: by!, via: via!, at: new Date(at!).toISOString(), comment });
+    }
+    if (wait.status === 'settled') {
+      const now = await store.findOpenOfSameSubject(caller.customerId, wait.id);
+      throw changedSince(now?.id ?? null, now?.revision ?? null);
+    }
+    if (wait.revision !== revision) throw changedSince(wait.id, wait.revision);
+  }
+
+  async function carryOut(caller: Caller, wait: StoredWait, body: AnswerRequest, via: Way): Promise<void> {
+    const { answer, comment } = body;
+    const seen: Seen = { waitId: wait.id, revision: body.revision, via };
+    const gate = { project_id: wait.project_id!, subtask_id: wait.subtask_id! };
+    const plan = (decision: PlanDecision) =>
+      commands.resolveEditPlan(
+        caller,
+        { project_id: gate.project_id, task_id: wait.task_id! },
+        { decision, comment },
+        undefined,
+        seen,
+      );
+    switch (answer) {
+      case 'approve':
+        return commands.answerGate(caller, gate, { decision: 'approved', comment, seen });
+      case 'reject':
+        if (wait.kind === 'plan') return void (await plan('rejected'));
+        return commands.answerGate(caller, gate, { decision: 'rejected', comment, seen });
+      case 'apply':
+        return void (await plan('approved'));
+      case 'request_changes':
+        return void (await plan('request_changes'));
+      case 'submit':
+        return pages.answer(caller.customerId, wait.subject, body.data, { name: caller.actor, via });
+      case 'resume':
+        return void (await commands.resume(caller, gate.project_id, { seen }));
+      case 'retry':
+        return void (await commands.resume(caller, gate.project_id, { seen, retryFailed: true }));
+      case 'raise_budget':
+        return void (await commands.resume(caller, gate.project_id, { seen, raiseByUsd: body.raise_by_usd! }));
+      case 'abandon':
+        return void (await commands.abandon(caller, gate.project_id, seen));
+    }
+  }
+
+  return {
+    async list({ customerId }: Caller, query: InboxQuery) {
+      const { data, nextCursor } = await store.list(customerId, query);
+      const counts = await store.count(customerId);
+      const sum = (of: 'open' | 'overdue') => counts.reduce((total, each) => total + each[of], 0);
+      const by_kind = counts.map(({ kind, open }) => ({ kind, open }));
+      return { data, meta: { next_cursor: nextCursor, open: sum('open'), overdue: sum('overdue'), by_kind } };
+    },
+
+    get: async (caller: Caller, waitId: string) => describe(caller, await find(caller, waitId)),
+
+    /** @throws Problem not_found, bad_request, already_answered, changed_since, project_ended, runtime_unreachable */
+    async answer(caller: Caller, waitId: string, body: AnswerRequest, via: Way = 'inbox') {
+      const wait = await find(caller, waitId);
+      await requireOpen(caller, wait, body.revision);
+      requireFitting(wait, body);
+      try {
+        await carryOut(caller, wait, body, via);
+      } catch (error) {
+        // Somebody was faster in a way that knows nothing of waits: then it is said who.
+        if (error instanceof Problem && LOST.has(error.code))
+          await requireOpen(caller, await find(caller, waitId), body.revision);
+        throw error;
+      }
+      return describe(caller, await find(caller, waitId));
+    },
+  };
+};
+
+const WHEN_LATE = {
+  reject: 'It is rejected.',
+  approve: 'It is approved.',
+  pause: 'The project pauses.',
+  remind: 'Its approvers are reminded.',
+} as const;
+
+function onTimeout({ kind, due_at, expires_at }: WaitRow, config: Record<string, unknown> | null): string | null {
+  if (kind === 'question') return expires_at === null ? null : 'The run is told that nobody answered, and goes on.';
+  if (due_at === null) return null;
+  const named = config?.['on_timeout'] as keyof typeof WHEN_LATE | undefined;
+  return WHEN_LATE[named ?? (kind === 'webhook_gate' ? 'reject' : 'remind')];
+}
+
+/** @throws Problem bad_request */
+function requireFitting({ answers }: WaitRow, { answer, data, raise_by_usd, comment }: AnswerRequest): void {
+  const refuse = (what: string) => new Problem('bad_request', what);
+  if (!answers.includes(answer)) throw refuse(`answer: this wait takes ${answers.join(', ') || 'none'}`);
+  if ((answer === 'submit') !== (data !== undefined))
+    throw refuse('data goes with the answer submit, and only with it');
+  if ((answer === 'raise_budget') !== (raise_by_usd !== undefined)) {
+    throw refuse('raise_by_usd goes with the answer raise_budget, and only with it');
+  }
+  if (answer === 'request_changes' && comment === null) throw refuse('comment: say what the plan is to do differently');
+}

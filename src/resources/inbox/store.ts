@@ -1,0 +1,99 @@
+/** What readers ask of the table of waits. Its rows are written by triggers and by whoever answers what they are about. */
+import { sql, type SQL } from 'drizzle-orm';
+import { Problem } from '../../platform/core/problem.ts';
+import type { Database } from '../../platform/db/client.ts';
+import type { InboxQuery, WaitRow } from './contract.ts';
+import { answersTo, type WaitKind } from './model.ts';
+
+export type InboxStore = ReturnType<typeof createInboxStore>;
+
+/** Nothing closes a page at the moment when its time is over: that is what its wait has the moment for. */
+const IS_OPEN = sql`(w.settled_at is null and (w.expires_at is null or w.expires_at > now()))`;
+const IS_OVERDUE = sql`(w.settled_at is null and coalesce(w.due_at <= now(), false))`;
+const TITLE_LENGTH = sql.raw('200');
+
+/** In a line: what a person asked for, else the name of what waits. */
+const TITLE = sql`left(split_part(btrim(coalesce(
+    s.gate_config ->> 'prompt', c.arguments ->> 'question', s.title, p.title, w.subject)), E'\n', 1), ${TITLE_LENGTH})`;
+
+const COLUMNS = sql`
+  w.id, w.subject, w.kind, case when ${IS_OPEN} then 'open' else 'settled' end as status, w.revision, ${TITLE} as title,
+  w.project_id, p.title as project_title, p.workflow_slug, t.id as task_id, t.phase_slug, w.subtask_id, s.step_slug,
+  s.gate_kind, case when w.kind = 'paused' then p.pause_reason end as pause_reason, w.run_id, r.agent, w.opened_at,
+  w.due_at, ${IS_OVERDUE} as overdue, w.expires_at,
+  case when not ${IS_OPEN} then coalesce(w.settled_at, w.expires_at) end as settled_at, w.settled_by, w.settled_via,
+  w.answer, w.comment`;
+
+/** Each joined by the workspace too: whatever a row names is its own. */
+const SOURCES = sql`
+  waits w
+  left join projects p on p.id = w.project_id and p.customer_id = w.customer_id
+  left join subtasks s on s.id = w.subtask_id and s.customer_id = w.customer_id
+  left join tasks t on t.id = s.task_id and t.customer_id = w.customer_id
+  left join runs r on r.id = w.run_id and r.customer_id = w.customer_id
+  left join run_tool_calls c on c.run_id = w.run_id and c.call_id = w.call_id and c.customer_id = w.customer_id`;
+
+type StoredWait = Omit<WaitRow, 'answers'> & { subject: string };
+
+const withAnswers = (row: StoredWait): WaitRow & { subject: string } => ({
+  ...row,
+  answers: row.status === 'open' ? [...answersTo(row.kind as WaitKind, row.pause_reason)] : [],
+});
+
+/** Where a page ended: a time, in the microseconds that rows have, and an id. */
+const cursorOf = (at: string, id: string): string => Buffer.from(JSON.stringify([at, id])).toString('base64url');
+
+const CURSOR = /^\["(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)","([0-9a-f-]{36})"\]$/;
+
+/** @throws Problem bad_request */
+function readCursor(cursor: string): { at: string; id: string } {
+  const read = CURSOR.exec(Buffer.from(cursor, 'base64url').toString());
+  if (!read) throw new Problem('bad_request', 'cursor must be the next_cursor of a page');
+  return { at: read[1]!, id: read[2]! };
+}
+
+export const createInboxStore = (db: Database) => ({
+  /** Newest first. */
+  async list(customerId: string, query: InboxQuery): Promise<{ data: WaitRow[]; nextCursor: string | null }> {
+    const { status, kind, project_id: projectId, run_id: runId, overdue, limit, cursor } = query;
+    const at = status === 'open' ? sql`w.opened_at` : sql`w.settled_at`;
+    const after = cursor === undefined ? undefined : readCursor(cursor);
+    const conditions: SQL[] = [
+      sql`w.customer_id = ${customerId}`,
+      status === 'open' ? IS_OPEN : sql`w.settled_at is not null`,
+      ...(kind === undefined ? [] : [sql`w.kind = ${kind}::wait_kind`]),
+      ...(projectId === undefined ? [] : [sql`w.project_id = ${projectId}`]),
+      ...(runId === undefined ? [] : [sql`w.run_id = ${runId}`]),
+      ...(overdue === 'true' ? [IS_OVERDUE] : []),
+      ...(after ? [sql`(${at}, w.id) < (${after.at}::timestamptz, ${after.id}::uuid)`] : []),
+    ];
+    const rows = await db.rows<StoredWait & { place: string }>(sql`
+      select ${COLUMNS}, to_char(${at} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as place
+      from ${SOURCES} where ${sql.join(conditions, sql` and `)}
+      order by ${at} desc, w.id desc limit ${limit + 1}`);
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
+    const hasMore = rows.length > limit && last !== undefined;
+    return { data: page.map(withAnswers), nextCursor: hasMore ? cursorOf(last.place, last.id) : null };
+  },
+
+  /** Of all that is open. */
+  count: (customerId: string) =>
+    db.rows<{ kind: WaitKind; open: number; overdue: number }>(sql`
+      select w.kind, count(*)::int as open, (count(*) filter (where ${IS_OVERDUE}))::int as overdue
+      from waits w where w.customer_id = ${customerId} and ${IS_OPEN} group by w.kind order by w.kind`),
+
+  async find(customerId: string, waitId: string): Promise<(WaitRow & { subject: string }) | undefined> {
+    const [row] = await db.rows<StoredWait>(sql`
+      select ${COLUMNS} from ${SOURCES} where w.id = ${waitId}::uuid and w.customer_id = ${customerId}`);
+    return row && withAnswers(row);
+  },
+
+  /** What waits now of what an earlier wait was about. */
+  async findOpenOfSameSubject(customerId: string, waitId: string) {
+    const [row] = await db.rows<{ id: string; revision: number }>(sql`
+      select w.id, w.revision from waits before join waits w on w.subject = before.subject and w.customer_id = before.customer_id
+      where before.id = ${waitId}::uuid and before.customer_id = ${customerId} and ${IS_OPEN}`);
+    return row;
+  },
+});

@@ -1,0 +1,86 @@
+/**
+ * What stands still until somebody outside says something. Rows are opened, revised and closed by triggers on what they
+ * are about (migration 0015), in the statement that makes it true: so a wait can neither be missed nor outlive its
+ * subject. Whoever answers one settles its row in the same statement, with a name; a trigger closes what is left.
+ */
+import { sql } from 'drizzle-orm';
+import { check, index, integer, pgEnum, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
+import { instant } from '../../platform/db/columns.ts';
+import { WAYS } from '../projects/model.ts';
+import { projects, subtasks } from '../projects/table.ts';
+import { runs } from '../runs/table.ts';
+import { WAIT_KINDS } from './model.ts';
+
+export const waitKind = pgEnum('wait_kind', WAIT_KINDS);
+export const wayOfAnswer = pgEnum('way_of_answer', WAYS);
+
+export const waits = pgTable(
+  'waits',
+  {
+    id: uuid('id').primaryKey().defaultRandom(),
+    customerId: text('customer_id').notNull(),
+    kind: waitKind('kind').notNull(),
+    /** What it is about: the id of a subtask, a project, a page, or `<run id>/<call id>`. It may wait again and again. */
+    subject: text('subject').notNull(),
+    projectId: text('project_id').references(() => projects.id, { onDelete: 'cascade' }),
+    subtaskId: uuid('subtask_id').references(() => subtasks.id, { onDelete: 'cascade' }),
+    runId: text('run_id').references(() => runs.id, { onDelete: 'cascade' }),
+    callId: text('call_id'),
+    /** Changes with what an answer is about, and goes on counting when the same subject waits again. */
+    revision: integer('revision').notNull(),
+    openedAt: instant('opened_at').notNull().defaultNow(),
+    /** When an answer is due; what follows then is in the gate's configuration. */
+    dueAt: instant('due_at'),
+    /** From then on it takes no answer, although nothing has closed it yet. */
+    expiresAt: instant('expires_at'),
+    settledAt: instant('settled_at'),
+    /** Null of one that was closed without an answer: what it was about moved on. */
+    answer: text('answer'),
+    settledBy: text('settled_by'),
+    settledVia: wayOfAnswer('settled_via'),
+    comment: text('comment'),
+  },
+  (t) => [
+    uniqueIndex('waits_one_open_per_subject')
+      .on(t.subject)
+      .where(sql`${t.settledAt} is null`),
+    // Earlier waits of the same subject.
+    index('waits_by_subject').on(t.subject, t.revision),
+    // The inbox, oldest first; and what was settled, read backwards.
+    index('waits_open')
+      .on(t.customerId, t.openedAt, t.id)
+      .where(sql`${t.settledAt} is null`),
+    index('waits_settled')
+      .on(t.customerId, t.settledAt, t.id)
+      .where(sql`${t.settledAt} is not null`),
+    // Of a project: those open, when one of its artifacts changes; and all of them when it is deleted. The same of a run.
+    index('waits_by_project').on(t.projectId, t.settledAt),
+    index('waits_by_subtask').on(t.subtaskId),
+    index('waits_by_run')
+      .on(t.runId)
+      .where(sql`${t.runId} is not null`),
+    check(
+      'waits_answered_by_somebody',
+      sql`${t.answer} is null or (${t.settledAt} is not null and ${t.settledBy} is not null)`,
+    ),
+  ],
+);
+
+/** What was said to a wait before it was settled; those of an earlier revision do not count. */
+export const waitVotes = pgTable(
+  'wait_votes',
+  {
+    waitId: uuid('wait_id')
+      .notNull()
+      .references(() => waits.id, { onDelete: 'cascade' }),
+    customerId: text('customer_id').notNull(),
+    revision: integer('revision').notNull(),
+    /** An e-mail address, or `api-key:<id>`. */
+    voter: text('voter').notNull(),
+    answer: text('answer').notNull(),
+    comment: text('comment'),
+    via: wayOfAnswer('via').notNull(),
+    votedAt: instant('voted_at').notNull().defaultNow(),
+  },
+  (t) => [primaryKey({ columns: [t.waitId, t.revision, t.voter] })],
+);

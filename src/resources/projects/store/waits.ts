@@ -1,0 +1,91 @@
+/**
+ * What projects write of the table of waits, which triggers open and close: whoever answers one settles it in the very
+ * statement that carries the answer out, and what was seen is held against what is there.
+ */
+import { sql, type SQL } from 'drizzle-orm';
+import { Problem } from '../../../platform/core/problem.ts';
+import { found, type Database } from '../../../platform/db/client.ts';
+import type { Actor, Seen, Way } from '../model.ts';
+import type { LockedProject } from './record.ts';
+
+export interface WaitAnswer {
+  answer: string;
+  by: string;
+  via: Way;
+  comment?: string | null;
+}
+
+/** Of a subtask or a project. A part of the statement that ends the waiting; without one that is open it does nothing. */
+export const settleWait = (
+  subject: string,
+  { id, customerId }: Pick<LockedProject, 'id' | 'customerId'>,
+  { answer, by, via, comment = null }: WaitAnswer,
+): SQL => sql`
+  update waits set settled_at = now(), answer = ${answer}, settled_by = ${by}, settled_via = ${via}::way_of_answer,
+    comment = ${comment}
+  where subject = ${subject} and project_id = ${id} and customer_id = ${customerId} and settled_at is null`;
+
+export const nameOf = ({ id, kind }: Actor): string => id ?? kind;
+
+interface SeenRow {
+  revision: number;
+  isSettled: boolean;
+  answer: string | null;
+  by: string;
+  at: string;
+  via: Way;
+  comment: string | null;
+  openId: string | null;
+  openRevision: number | null;
+}
+
+/**
+ * @param subject the subtask, or the project, that the answer is for
+ * @throws Problem not_found, already_answered, changed_since unless it waits, and is what was seen
+ */
+export async function requireSeen(
+  db: Database,
+  { id, customerId }: LockedProject,
+  subject: string,
+  seen: Seen | undefined,
+): Promise<void> {
+  if (!seen) return;
+  const [row] = await db.rows<SeenRow>(sql`
+    select w.revision, w.settled_at is not null as "isSettled", w.answer, w.settled_by as by,
+      to_char(w.settled_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at, w.settled_via as via, w.comment,
+      now_open.id as "openId", now_open.revision as "openRevision"
+    from waits w left join waits now_open
+      on now_open.subject = w.subject and now_open.customer_id = w.customer_id and now_open.settled_at is null
+    where w.id = ${seen.waitId}::uuid and w.subject = ${subject} and w.project_id = ${id}
+      and w.customer_id = ${customerId}`);
+  const wait = found(row);
+  if (wait.isSettled && wait.answer !== null) throw alreadyAnswered({ ...wait, answer: wait.answer });
+  if (wait.isSettled || wait.revision !== seen.revision) throw changedSince(wait.openId, wait.openRevision);
+}
+
+interface EarlierAnswer extends Required<WaitAnswer> {
+  /** ISO 8601. */
+  at: string;
+}
+
+export const alreadyAnswered = ({ answer, by, via, at, comment }: EarlierAnswer): Problem =>
+  new Problem('already_answered', {
+    code: 'already_answered',
+    message: `answered already: ${answer}, by ${by}`,
+    answer,
+    answered_by: by,
+    answered_at: at,
+    answered_via: via,
+    comment,
+  });
+
+export const changedSince = (waitId: string | null, revision: number | null): Problem =>
+  new Problem('changed_since', {
+    code: 'changed_since',
+    message:
+      waitId === null
+        ? 'nothing waits for this answer any more: what it was about moved on'
+        : `what this is about has changed: look at revision ${revision} before you answer`,
+    wait_id: waitId,
+    revision,
+  });
