@@ -79,9 +79,10 @@ async function readAll(tenant: Tenant, of: Belongings): Promise<Record<string, s
   return read;
 }
 
-/** Every row there is, but for who asked what: of that the asker's own log tells, also where it was refused. */
+/** Rows of the asker's own workspace, also about what it named and has not: what it asked, and what it said it watches. */
+const OF_THE_ASKER = /^public\.(audit_log|text_watches) /;
 const recorded = async (): Promise<string[]> =>
-  (await dumpRecords(service.runtime.db)).filter((row) => !row.startsWith('public.audit_log '));
+  (await dumpRecords(service.runtime.db)).filter((row) => !OF_THE_ASKER.test(row));
 
 /** A query that can be left out filters a list; one that cannot names a thing. */
 const isOptional = (query: Endpoint['query']): boolean => query?.safeParse({}).success ?? true;

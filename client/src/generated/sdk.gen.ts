@@ -465,7 +465,7 @@ export const runsCreate = <ThrowOnError extends boolean = true>(options: Options
 /**
  * Find runs, newest first, a page after another
  *
- * A page looks at 5,000 runs at most. Where it has found fewer than the limit among them, `next` goes on with the older ones; it is null when there are none.
+ * A page looks at 1,000 runs at most. Where it has found fewer than the limit among them, `next` goes on with the older ones; it is null when there are none.
  */
 export const runsSearch = <ThrowOnError extends boolean = true>(options: Options<RunsSearchData, ThrowOnError>): RequestResult<RunsSearchResponses, RunsSearchErrors, ThrowOnError, 'data'> => options.client.get<RunsSearchResponses, RunsSearchErrors, ThrowOnError, 'data'>({
     responseStyle: 'data',

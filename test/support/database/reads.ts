@@ -35,6 +35,21 @@ export const READS: Readonly<Record<string, Reading>> = {
   'runs.costs': { queries: ['window=24h', 'window=30d'] },
   'runs.context': {},
   'runs.contextContent': {},
+  'runs.search': {
+    queries: [
+      '',
+      'limit=200&status=failed',
+      'agent=writer&limit=20',
+      'transport=cron&limit=20',
+      'since_hours=24&limit=20',
+      'min_cost_usd=1000',
+      'q=words-that-no-prompt-has',
+    ],
+  },
+  'runs.counts': { queries: ['', 'agent=writer', 'agent=nobody'] },
+  'runs.show': {},
+  'runs.timeline': { queries: ['', 'limit=2000'] },
+  'runs.transcript': {},
   'agents.detail': {},
   'projects.list': {
     queries: [
@@ -162,6 +177,7 @@ export const NOT_READ: Readonly<Record<string, string>> = {
   'run-artifacts.get': ONE_ROW,
   'system.health': NO_TABLE,
   'system.info': NO_TABLE,
+  'session.get': ONE_ROW,
   'integrations.get': CONFIGURATION,
   'memory.get': ONE_ROW,
   'memory.links': 'the links of one entry',

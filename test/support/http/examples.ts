@@ -98,6 +98,11 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'runs.costs': () => ({ query: { window: '24h' } }),
   'runs.context': run,
   'runs.contextContent': run,
+  'runs.search': ({ runId }) => ({ query: { q: runId } }),
+  'runs.counts': ({ agentSlug }) => ({ query: { agent: agentSlug } }),
+  'runs.show': run,
+  'runs.timeline': run,
+  'runs.transcript': run,
 
   'templates.list': taggedTemplates,
   'templates.get': template,

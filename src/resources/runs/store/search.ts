@@ -8,8 +8,8 @@ import { countsOf } from '../../tallies/store.ts';
 import type { RunFilters } from '../views/contract.ts';
 import { RUN_STATUSES, type RunStatus } from '../model.ts';
 
-/** Rows that a page looks at. */
-const LOOKED_AT = 5_000;
+/** Rows that a page looks at, where what is asked for is no part of an index. */
+const LOOKED_AT = 1_000;
 /** Characters of a prompt that are looked through. */
 const SEARCHED = 2_000;
 
@@ -62,19 +62,19 @@ export async function searchRuns(
       : sql`and r.seq < (select seq from runs where id = ${before} and customer_id = ${customerId})`,
   ]);
   const since = sql`now() - make_interval(hours => ${hours ?? 0})`;
-  const wanted = all([
-    sql`true`,
-    hours === undefined ? NOTHING : sql`and created_at >= ${since}`,
-    minUsd === undefined ? NOTHING : sql`and cost_usd >= ${minUsd}::numeric`,
-    q === undefined || q === ''
-      ? NOTHING
-      : sql`and (id = lower(${q}) or left(prompt, ${SEARCHED}) ilike ${containing(q)})`,
-  ]);
+  const conditions = [
+    ...(hours === undefined ? [] : [sql`and created_at >= ${since}`]),
+    ...(minUsd === undefined ? [] : [sql`and cost_usd >= ${minUsd}::numeric`]),
+    ...(q === undefined || q === ''
+      ? []
+      : [sql`and (id = lower(${q}) or left(prompt, ${SEARCHED}) ilike ${containing(q)})`]),
+  ];
+  const window = conditions.length === 0 ? limit : LOOKED_AT;
   const rows = await db.rows<FoundRun & { looked_at: number; last: string | null; is_past: boolean }>(sql`
     with looked_at as materialized (
       select r.id, r.seq, r.created_at, r.cost_usd, r.prompt from runs r where ${indexed}
-      order by r.seq desc limit ${LOOKED_AT}
-    ), found as (select id, seq from looked_at where ${wanted} order by seq desc limit ${limit}),
+      order by r.seq desc limit ${window}
+    ), found as (select id, seq from looked_at where true ${all(conditions)} order by seq desc limit ${limit}),
     ends as (
       select count(*)::int as looked_at, (array_agg(id order by seq))[1] as last,
         ${hours === undefined ? sql`false` : sql`coalesce(min(created_at) < ${since}, false)`} as is_past
@@ -88,7 +88,7 @@ export async function searchRuns(
   const [{ looked_at: lookedAt, last, is_past: isPast }] = rows as [(typeof rows)[number]];
   const found = rows.filter((row) => row.run_id !== null);
   if (found.length === limit) return { rows: found, next: found.at(-1)!.run_id };
-  return { rows: found, next: lookedAt === LOOKED_AT && !isPast ? last : null };
+  return { rows: found, next: lookedAt === window && !isPast ? last : null };
 }
 
 /** Of what has ended by what is counted, of the rest by the index of what is in flight. */

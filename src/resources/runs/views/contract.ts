@@ -46,7 +46,7 @@ export const searchRuns = endpoint({
   credential: 'session',
   summary: 'Find runs, newest first, a page after another',
   description:
-    'A page looks at 5,000 runs at most. Where it has found fewer than the limit among them, `next` goes on with the ' +
+    'A page looks at 1,000 runs at most. Where it has found fewer than the limit among them, `next` goes on with the ' +
     'older ones; it is null when there are none.',
   query: RunFilters.extend({
     before: RunId.optional().describe('`next` of the page before: only runs that are older than this one'),
