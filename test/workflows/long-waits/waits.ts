@@ -39,9 +39,11 @@ export const PLACES: Record<string, Record<string, Shown>> = {
     'condition(() => submitted.has(pageId), timeoutMs)': ['question', 'step'],
     'executeChild(agentRun, options)': ['question'],
   },
-  'phase/workflow.ts': {
-    'condition(() => goOns > before || isGranted() || graph.hasFailed())': ['pause', 'runStep'],
+  'phase/step-work.ts': {
     'executeChild(agentRun, {': ['step', 'runStep'],
+  },
+  'phase/workflow.ts': {
+    'condition(() => resumes > before || isGranted() || graph.hasFailed())': ['pause', 'runStep'],
     'condition(isOver)': ALL_GATES,
     'condition(isOver, waitMs)': ALL_GATES,
     'condition(() => isSuperseded || broken !== undefined || isIdle() || graph.ready().length > 0)': ALL_GATES,
