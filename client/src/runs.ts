@@ -38,8 +38,11 @@ export interface CallOptions {
 
 export interface RunResult {
   output: string;
-  /** US dollars, as a decimal: what its calls cost, those to models without a known price left out. */
-  cost: string;
+  /**
+   * US dollars, as a decimal: what its calls cost, those to models without a known price left out. Null for a client that has
+   * a key alone: the public API does not tell it.
+   */
+  cost: string | null;
   run: RunState;
 }
 
@@ -132,10 +135,8 @@ export function createRuns(connection: Connection): Runs {
     }
   }
 
-  const costOf = async (run: RunState, signal?: AbortSignal): Promise<string> =>
-    'total_cost_usd' in run
-      ? String(run.total_cost_usd)
-      : sumUsd((await timeline(run.run_id, MAX_EVENTS, signal)).map(({ cost_usd }) => cost_usd));
+  const costOf = async (run: RunState, signal?: AbortSignal): Promise<string | null> =>
+    canUseSession ? sumUsd((await timeline(run.run_id, MAX_EVENTS, signal)).map(({ cost_usd }) => cost_usd)) : null;
 
   const handle = (id: string): RunHandle => ({
     id,

@@ -41,7 +41,7 @@ const runs = `
     turn_count, input_tokens, output_tokens, cost_usd, event_count, last_event_at, last_event_type, created_at, started_at, completed_at)
   select run_id, ${FIRST_LIVE} - n, pg_temp.owner(n), pg_temp.agent(n),
     case when n % 10 = 9 then 'cron' else 'rest' end, 'What is new in chapter ' || n || '?',
-    case when n % 50 = 1 then 'failed' else 'succeeded' end::run_status, repeat('It is as it was. ', 20), 'offline', 'small', 'default',
+    case when n % 50 = 1 then 'failed' else 'succeeded' end::run_status, repeat('It is as it was. ', 20), 'offline', 'offline', 'default',
     1, 200, 100, 0.0012, 3, pg_temp.at(n), 'run_completed', pg_temp.at(n), pg_temp.at(n), pg_temp.at(n) from filling`;
 const events = `
   insert into run_events (id, run_id, customer_id, key, ts, event_type, duration_ms, cost_usd, status, payload)

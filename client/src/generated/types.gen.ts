@@ -2853,7 +2853,6 @@ export type Run = {
     status: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
     output: string | null;
     error: string | null;
-    total_cost_usd: string;
     created_at: string;
     started_at: string | null;
     completed_at: string | null;

@@ -19,11 +19,9 @@ export interface WaitFacts {
 }
 
 export const createWaitDetailStore = (db: Database) => {
-  const ofWait = <Row>(query: ReturnType<typeof sql>): Promise<Row[]> => db.rows<Row>(query);
-
   return {
     async facts(customerId: string, { id }: WaitRow): Promise<WaitFacts> {
-      const [row] = await ofWait<WaitFacts>(sql`
+      const [row] = await db.rows<WaitFacts>(sql`
         select s.gate_config as "gateConfig", c.arguments as "callArguments", c.tool, t.instruction
         from waits w
           left join subtasks s on s.id = w.subtask_id and s.customer_id = w.customer_id
@@ -35,7 +33,7 @@ export const createWaitDetailStore = (db: Database) => {
 
     /** A gate is about what its phase was given; a plan, and a project that stopped, about all that there is. */
     artifacts: (customerId: string, { project_id: projectId, task_id: taskId, kind }: WaitRow) =>
-      ofWait<WaitDetailRow['artifacts'][number]>(sql`
+      db.rows<WaitDetailRow['artifacts'][number]>(sql`
         select a.id, a.phase_slug, a.version, a.schema_slug, u.status = 'stale' as stale, a.created_at
         from artifacts a join tasks u on u.id = a.task_id and u.customer_id = a.customer_id
         where a.project_id = ${projectId} and a.customer_id = ${customerId} and not a.superseded
@@ -45,7 +43,7 @@ export const createWaitDetailStore = (db: Database) => {
 
     /** Of the steps that a gate comes after, however far before. */
     work: (customerId: string, { subtask_id: subtaskId, task_id: taskId }: WaitRow) =>
-      ofWait<WaitDetailRow['work'][number]>(sql`
+      db.rows<WaitDetailRow['work'][number]>(sql`
         with recursive upstream(slug) as (
           select unnest(depends_on) from subtasks where id = ${subtaskId}::uuid and customer_id = ${customerId}
           union
@@ -64,7 +62,7 @@ export const createWaitDetailStore = (db: Database) => {
         order by s.position`),
 
     reviews: (customerId: string, { project_id: projectId, task_id: taskId }: WaitRow) =>
-      ofWait<WaitDetailRow['reviews'][number]>(sql`
+      db.rows<WaitDetailRow['reviews'][number]>(sql`
         select coalesce(e.payload ->> 'by', e.payload ->> 'step_slug', '') as step_slug,
           coalesce(e.payload ->> 'role', 'gatekeeper') as role, e.actor_id as by,
           coalesce(e.payload ->> 'feedback', '') as feedback, e.ts as at
@@ -74,7 +72,7 @@ export const createWaitDetailStore = (db: Database) => {
         order by e.id desc limit 20`),
 
     decisions: (customerId: string, { id }: WaitRow) =>
-      ofWait<WaitDetailRow['decisions'][number]>(sql`
+      db.rows<WaitDetailRow['decisions'][number]>(sql`
         select w.answer, w.comment, w.revision, w.settled_by as by, w.settled_via as via, w.settled_at as at
         from waits now_is join waits w on w.subject = now_is.subject and w.customer_id = now_is.customer_id
         where now_is.id = ${id}::uuid and now_is.customer_id = ${customerId} and w.id <> now_is.id
@@ -82,19 +80,19 @@ export const createWaitDetailStore = (db: Database) => {
         order by w.revision desc limit 20`),
 
     votes: (customerId: string, { id, revision }: WaitRow) =>
-      ofWait<WaitDetailRow['votes'][number]>(sql`
+      db.rows<WaitDetailRow['votes'][number]>(sql`
         select answer, comment, voter as by, via, voted_at as at from wait_votes
         where wait_id = ${id}::uuid and customer_id = ${customerId} and revision = ${revision} order by voted_at, voter`),
 
     failures: (customerId: string, { project_id: projectId }: WaitRow) =>
-      ofWait<WaitDetailRow['failures'][number]>(sql`
+      db.rows<WaitDetailRow['failures'][number]>(sql`
         select s.id as subtask_id, t.phase_slug, s.step_slug, s.error, s.is_outcome_unknown as outcome_unknown
         from subtasks s join tasks t on t.id = s.task_id and t.customer_id = s.customer_id
         where s.project_id = ${projectId} and s.customer_id = ${customerId} and s.status = 'failed'
         order by t.position, s.position limit 20`),
 
     budgets: (customerId: string, { project_id: projectId }: WaitRow) =>
-      ofWait<WaitDetailRow['budgets'][number]>(sql`
+      db.rows<WaitDetailRow['budgets'][number]>(sql`
         select case when t.id is null then 'project' else t.phase_slug end as of, trim_scale(b.limit_usd)::text as budget_usd,
           trim_scale(b.spent_usd)::text as spent_usd
         from budgets b left join tasks t
@@ -105,7 +103,7 @@ export const createWaitDetailStore = (db: Database) => {
 
     /** The plan that waits to be enacted: what the planner's last attempt proposes. */
     async plan(customerId: string, { task_id: taskId }: WaitRow): Promise<Record<string, unknown> | null> {
-      const [row] = await ofWait<{ plan: unknown }>(sql`
+      const [row] = await db.rows<{ plan: unknown }>(sql`
         select a.output as plan from attempts a join subtasks s on s.id = a.subtask_id and s.customer_id = a.customer_id
         where a.task_id = ${taskId}::uuid and a.customer_id = ${customerId} and s.step_slug = 'planner'
           and a.status = 'succeeded'
@@ -119,7 +117,7 @@ export const createWaitDetailStore = (db: Database) => {
       customerId: string,
       { project_id: projectId, workflow_slug: slug }: WaitRow,
     ): Promise<string | null> {
-      const [row] = await ofWait<{ usd: string | null }>(sql`
+      const [row] = await db.rows<{ usd: string | null }>(sql`
         with rest as (
           select phase_slug from tasks
           where project_id = ${projectId} and customer_id = ${customerId}
@@ -140,7 +138,7 @@ export const createWaitDetailStore = (db: Database) => {
 
     /** US dollars: what the phase cost since it began the last time, which is about what doing it again will. */
     async costOfPhase(customerId: string, { task_id: taskId }: WaitRow): Promise<string | null> {
-      const [row] = await ofWait<{ usd: string | null }>(sql`
+      const [row] = await db.rows<{ usd: string | null }>(sql`
         select trim_scale(sum(a.cost_usd))::text as usd
         from attempts a join tasks t on t.id = a.task_id and t.customer_id = a.customer_id
         where t.id = ${taskId}::uuid and t.customer_id = ${customerId}

@@ -105,7 +105,6 @@ const PublicRun = z
     status: z.enum(RUN_STATUSES),
     output: z.string().nullable(),
     error: z.string().nullable(),
-    total_cost_usd: Usd,
     created_at: Timestamp,
     started_at: Timestamp.nullable(),
     completed_at: Timestamp.nullable(),

@@ -229,7 +229,6 @@ export const createRunService = (deps: RunServiceDependencies) => {
         completed_at: run.completedAt,
         output: run.output,
         error: run.error,
-        total_cost_usd: run.costUsd,
       };
     },
 

@@ -54,6 +54,8 @@ export const FATES: Readonly<Record<string, Fate>> = {
   run_artifacts: { goesWith: 'runs' },
   cost_reservations: { goesWith: 'runs' },
   miniapp_pages: { goesWith: 'runs' },
+  waits: { goesWith: 'runs and projects' },
+  wait_votes: { goesWith: 'waits' },
   // But for the wallet's, which the ledger keeps.
   budgets: { goesWith: 'runs and projects' },
 

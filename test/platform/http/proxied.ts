@@ -18,7 +18,10 @@ export const PREFIX = '/api/v1/cp';
 
 export const LARGE = 32 * 1024 * 1024;
 
-export const claims = (role: SessionClaims['role'], exp = Date.now() / 1000 + 60): SessionClaims => ({
+/** Test files of one process share this module, so that its sessions have to outlive all of them. */
+const LONG_S = 86_400;
+
+export const claims = (role: SessionClaims['role'], exp = Date.now() / 1000 + LONG_S): SessionClaims => ({
   sub: 'user-1',
   email: 'ana@example.com',
   workspace: 'acc_acme',

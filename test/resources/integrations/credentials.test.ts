@@ -144,8 +144,8 @@ describe('MCP servers', () => {
     await set('github/secrets/mcp.url', 'https://mcp.example.com/github');
     await set('github/credentials/token', 'ghp_own');
     expect(await mcpServersOf(customerId)).toEqual([
-      { name: 'github', url: 'https://mcp.example.com/github', bearer: 'ghp_own' },
-      { name: 'notion', url: 'https://mcp.example.com/notion' },
+      { name: 'github', url: 'https://mcp.example.com/github', bearer: 'ghp_own', given: expect.any(String) },
+      { name: 'notion', url: 'https://mcp.example.com/notion', given: expect.any(String) },
     ]);
     const other = await service.tenant(`acc_mcp_${count}`);
     expect(await mcpServersOf(other.caller.customerId)).toEqual([]);

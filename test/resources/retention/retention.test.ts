@@ -133,7 +133,7 @@ test('deliveries', async () => {
   const deliver = async (status: string, completed: Date | null) => {
     const id = uuidAt(at);
     await rows(sql`insert into webhook_deliveries (id, customer_id, subscription_id, event_type, event_key, body, status,
-      created_at, completed_at) values (${id}, ${tenant.caller.customerId}, ${hook.id}, 'run.completed', ${id}, '{}',
+      created_at, completed_at) values (${id}, ${tenant.caller.customerId}, ${hook.id}, 'run.succeeded', ${id}, '{}',
       ${status}::webhook_delivery_status, ${at.toISOString()}, ${completed?.toISOString() ?? null})`);
     await rows(sql`insert into webhook_delivery_attempts (delivery_id, attempt, duration_ms) values (${id}, 1, 5)`);
     return id;
@@ -165,7 +165,7 @@ test('a delivery that is sent again', async () => {
   const old = async () => {
     const id = uuidAt(at);
     await rows(sql`insert into webhook_deliveries (id, customer_id, subscription_id, event_type, event_key, status,
-      created_at, completed_at) values (${id}, ${tenant.caller.customerId}, ${hook.id}, 'run.completed', ${id}, 'exhausted',
+      created_at, completed_at) values (${id}, ${tenant.caller.customerId}, ${hook.id}, 'run.succeeded', ${id}, 'exhausted',
       ${at.toISOString()}, ${at.toISOString()})`);
     await rows(sql`insert into webhook_events (customer_id, event_key, body, created_at)
       values (${tenant.caller.customerId}, ${id}, '{}', ${at.toISOString()})`);

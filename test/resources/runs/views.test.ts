@@ -50,25 +50,23 @@ test('pages follow one another, and each looks at so many runs at most', async (
   await service.runtime.db.rows(sql`
     insert into runs (id, customer_id, transport, agent, prompt, status, cost_usd, completed_at, created_at)
     select 'bulk' || lpad(n::text, 6, '0'), ${acme.caller.customerId}, 'cli', 'planner', 'bulk ' || n,
-      (case when n % 1000 = 0 then 'failed' else 'succeeded' end)::run_status, n::numeric / 1000, now(),
-      now() - interval '2 h' * (n < 6000)::int
-    from generate_series(1, 11000) n`);
+      (case when n % 200 = 0 then 'failed' else 'succeeded' end)::run_status, n::numeric / 1000, now(),
+      now() - interval '2 h' * (n < 1200)::int
+    from generate_series(1, 2200) n`);
   const failed = await all({ agent: 'planner', status: 'failed', limit: '4' });
-  expect(failed.map(({ prompt }) => prompt)).toEqual(
-    Array.from({ length: 11 }, (_, i) => `bulk ${11_000 - 1_000 * i}`),
-  );
-  const first = await search({ agent: 'planner', q: 'bulk 7', limit: '200' });
-  expect(first.data[0]!.prompt).toBe('bulk 7999');
-  // The second 5,000 hold the ones that the first do not.
-  expect(await all({ agent: 'planner', q: 'bulk 77' }).then((found) => found.length)).toBe(111);
+  expect(failed.map(({ prompt }) => prompt)).toEqual(Array.from({ length: 11 }, (_, i) => `bulk ${2_200 - 200 * i}`));
+  const first = await search({ agent: 'planner', q: 'bulk 19', limit: '200' });
+  expect(first.data[0]!.prompt).toBe('bulk 1999');
+  // The second 1,000 hold the ones that the first do not.
+  expect(await all({ agent: 'planner', q: 'bulk 11' }).then((found) => found.length)).toBe(111);
   const oldest = await search({ agent: 'planner', q: 'bulk 3 ' });
-  expect([oldest.data.length, oldest.meta.next]).toEqual([0, 'bulk006001']);
-  expect((await all({ agent: 'planner', since_hours: '1', limit: '200' })).length).toBe(5_001);
-  expect((await all({ agent: 'planner', min_cost_usd: '10.99', limit: '200' })).map(({ prompt }) => prompt)).toEqual(
-    Array.from({ length: 11 }, (_, i) => `bulk ${11_000 - i}`),
+  expect([oldest.data.length, oldest.meta.next]).toEqual([0, 'bulk001201']);
+  expect((await all({ agent: 'planner', since_hours: '1', limit: '200' })).length).toBe(1_001);
+  expect((await all({ agent: 'planner', min_cost_usd: '2.19', limit: '200' })).map(({ prompt }) => prompt)).toEqual(
+    Array.from({ length: 11 }, (_, i) => `bulk ${2_200 - i}`),
   );
   const { body } = await acme.cp('GET', '/v1/runs/counts?agent=planner');
-  expect(body).toEqual({ queued: 0, running: 0, succeeded: 10_989, failed: 11, cancelled: 0 });
+  expect(body).toEqual({ queued: 0, running: 0, succeeded: 2_189, failed: 11, cancelled: 0 });
 });
 
 // Guards: the page of one run: all of what was said, in order, with what the tools were asked and answered.

@@ -27,17 +27,17 @@ export const settleWait = (
 
 export const nameOf = ({ id, kind }: Actor): string => id ?? kind;
 
-interface SeenRow {
+/** What was answered has somebody who did, and a time; what is only over may have neither. */
+type SeenRow = {
   revision: number;
   isSettled: boolean;
-  answer: string | null;
-  by: string;
-  at: string;
-  via: Way;
   comment: string | null;
   openId: string | null;
   openRevision: number | null;
-}
+} & (
+  | { answer: string; by: string; at: string; via: Way }
+  | { answer: null; by: string | null; at: string | null; via: Way | null }
+);
 
 /**
  * @param subject the subtask, or the project, that the answer is for
@@ -59,7 +59,7 @@ export async function requireSeen(
     where w.id = ${seen.waitId}::uuid and w.subject = ${subject} and w.project_id = ${id}
       and w.customer_id = ${customerId}`);
   const wait = found(row);
-  if (wait.isSettled && wait.answer !== null) throw alreadyAnswered({ ...wait, answer: wait.answer });
+  if (wait.isSettled && wait.answer !== null) throw alreadyAnswered(wait);
   if (wait.isSettled || wait.revision !== seen.revision) throw changedSince(wait.openId, wait.openRevision);
 }
 

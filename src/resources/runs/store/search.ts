@@ -26,10 +26,17 @@ export interface FoundRun {
   cost_usd: string;
   is_priced: boolean;
   event_count: number;
-  created_at: Date;
-  started_at: Date | null;
-  completed_at: Date | null;
+  created_at: string;
+  started_at: string | null;
+  completed_at: string | null;
 }
+
+/** Nothing of a run where none was found: the row then tells only what was looked at. */
+type FoundRow = { [Column in keyof FoundRun]: FoundRun[Column] | null } & {
+  looked_at: number;
+  last: string | null;
+  is_past: boolean;
+};
 
 interface RunPage {
   limit: number;
@@ -70,7 +77,7 @@ export async function searchRuns(
       : [sql`and (id = lower(${q}) or left(prompt, ${SEARCHED}) ilike ${containing(q)})`]),
   ];
   const window = conditions.length === 0 ? limit : LOOKED_AT;
-  const rows = await db.rows<FoundRun & { looked_at: number; last: string | null; is_past: boolean }>(sql`
+  const rows = await db.rows<FoundRow>(sql`
     with looked_at as materialized (
       select r.id, r.seq, r.created_at, r.cost_usd, r.prompt from runs r where ${indexed}
       order by r.seq desc limit ${window}
@@ -86,7 +93,7 @@ export async function searchRuns(
       left join attempts a on a.id = r.attempt_id and a.customer_id = r.customer_id
     order by r.seq desc`);
   const [{ looked_at: lookedAt, last, is_past: isPast }] = rows as [(typeof rows)[number]];
-  const found = rows.filter((row) => row.run_id !== null);
+  const found = rows.filter((row): row is FoundRow & FoundRun => row.run_id !== null);
   if (found.length === limit) return { rows: found, next: found.at(-1)!.run_id };
   return { rows: found, next: lookedAt === window && !isPast ? last : null };
 }

@@ -38,7 +38,7 @@ export const childrenOf = (db: Database, customerId: string, runId: string) =>
 
 interface TimelineEvent {
   id: number;
-  ts: Date;
+  ts: string;
   event_type: RunEventType;
   duration_ms: number | null;
   cost_usd: string | null;
