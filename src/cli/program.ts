@@ -7,6 +7,7 @@ import { addDemoCommand } from './demo.ts';
 import { addDeploymentCommands } from './deployments.ts';
 import { addDoctorCommand } from './doctor.ts';
 import { addFlagCommands } from './flags.ts';
+import { addInboxCommands } from './inbox.ts';
 import { addIntegrationCommands } from './integrations.ts';
 import { addJobCommands } from './jobs.ts';
 import { addKeyCommands } from './keys.ts';
@@ -42,6 +43,7 @@ Examples:
   addDemoCommand(program);
   addRunCommands(program);
   addProjectCommands(program);
+  addInboxCommands(program);
   addMemoryCommands(program);
   addSkillCommands(program);
   addIntegrationCommands(program);

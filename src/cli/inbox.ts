@@ -1,0 +1,215 @@
+/** `aos inbox`: everything that waits for somebody, what is needed to decide, and the answer, bound to what was seen. */
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { ANSWERS, WAIT_KINDS, type Answer, type WaitKind } from '../resources/inbox/model.ts';
+import type { WaitDetailRow, WaitRow } from '../resources/inbox/contract.ts';
+import { openService, ServiceProblem, type ServiceClient } from './client.ts';
+import { CliError, oneLine, paint, print, printJson, printTable, shorten, shortTime } from './output.ts';
+import { formatUsd } from './timeline.ts';
+
+interface Output {
+  json?: boolean;
+}
+
+const EXAMPLES = `
+Examples:
+  aos inbox
+  aos inbox show 01a1fef6-3915-7498-a48c-b49f59a086a0
+  aos inbox answer 01a1fef6-3915-7498-a48c-b49f59a086a0 approve --revision 1 --comment "Good as it is"`;
+
+export function addInboxCommands(program: Command): void {
+  const inbox = program
+    .command('inbox')
+    .description('what waits for somebody, and the answers')
+    .addHelpText('after', EXAMPLES);
+  inbox
+    .command('list', { isDefault: true })
+    .description('newest first')
+    .addOption(new Option('-k, --kind <kind>', 'of one kind').choices(WAIT_KINDS))
+    .option('-p, --project <id>', 'of one project')
+    .option('--settled', 'what was answered or closed, instead of what waits')
+    .option('-n, --limit <count>', 'how many', '50')
+    .option('--json', 'print JSON')
+    .action(list);
+  inbox
+    .command('show')
+    .argument('<id>')
+    .description('everything that is needed to answer')
+    .option('--json', 'print JSON')
+    .action(show);
+  inbox
+    .command('answer')
+    .argument('<id>')
+    .addArgument(inbox.createArgument('<answer>', 'one of those that `aos inbox show` names').choices(ANSWERS))
+    .description('answer it, as it was seen')
+    .option('-r, --revision <number>', 'that you saw; without it the current one is shown and answered', revisionOf)
+    .option('-c, --comment <text>', 'kept with the answer; whoever does the work again is told')
+    .option('--text <text>', 'with submit: the answer to the question')
+    .option('--data <json>', 'with submit: what the form would send', parseJson)
+    .option('--by <usd>', 'with raise_budget: what is added to each budget that stops it')
+    .option('--json', 'print JSON')
+    .action(answer);
+}
+
+function revisionOf(given: string): number {
+  if (/^[1-9]\d{0,8}$/.test(given)) return Number(given);
+  throw new InvalidArgumentError('expects a whole number from 1');
+}
+
+function parseJson(given: string): unknown {
+  try {
+    return JSON.parse(given);
+  } catch {
+    throw new InvalidArgumentError('expects JSON');
+  }
+}
+
+const pathOf = (id: string): string => `/v1/inbox/${encodeURIComponent(id)}`;
+
+interface ListOptions extends Output {
+  kind?: WaitKind;
+  project?: string;
+  settled?: boolean;
+  limit: string;
+}
+
+async function list({ kind, project, settled, limit, json }: ListOptions): Promise<void> {
+  const query = new URLSearchParams({
+    limit,
+    status: settled ? 'settled' : 'open',
+    ...(kind && { kind }),
+    ...(project && { project_id: project }),
+  });
+  const service = await openService(process.env);
+  const reply = await service.controlPlane<{ data: WaitRow[]; meta: { open: number } }>('GET', `/v1/inbox?${query}`);
+  if (json) return printJson(reply);
+  printTable<WaitRow>(
+    reply.data,
+    [
+      { title: 'ID', value: ({ id }) => id },
+      { title: 'KIND', value: (wait) => wait.kind },
+      { title: 'REV', value: ({ revision }) => revision, align: 'right' },
+      settled
+        ? {
+            title: 'ANSWERED',
+            value: (wait) => (wait.answer === null ? 'closed' : `${wait.answer} by ${wait.settled_by}`),
+          }
+        : { title: 'ANSWERS', value: ({ answers }) => answers.join(', ') },
+      { title: 'SINCE (UTC)', value: ({ opened_at }) => shortTime(String(opened_at)) },
+      { title: 'OF', value: placeOf },
+      { title: 'TITLE', value: ({ title }) => shorten(oneLine(title), 70) },
+    ],
+    settled ? 'nothing was answered yet' : 'nothing waits',
+  );
+  if (!settled && reply.data.length > 0) print(paint('gray', '\nlook at one with: aos inbox show <id>'));
+}
+
+const placeOf = ({ project_id, phase_slug, step_slug, run_id }: WaitRow): string =>
+  [project_id ?? run_id, phase_slug, step_slug].filter(Boolean).join('/');
+
+const read = (service: ServiceClient, id: string): Promise<WaitDetailRow> =>
+  service.controlPlane<WaitDetailRow>('GET', pathOf(id)).catch((error: unknown) => {
+    const isMissing = error instanceof ServiceProblem && error.status === 404;
+    throw isMissing ? new CliError(`there is no wait ${id}; list them with: aos inbox`) : error;
+  });
+
+async function show(id: string, { json }: Output): Promise<void> {
+  const wait = await read(await openService(process.env), id);
+  if (json) printJson(wait);
+  else printWait(wait);
+}
+
+function printWait(wait: WaitDetailRow): void {
+  const line = (name: string, text: string | null) => text && print(`${paint('bold', name.padEnd(10))}${text}`);
+  print(`${paint('bold', oneLine(wait.title))}  ${wait.kind}, revision ${wait.revision}`);
+  line('of', placeOf(wait));
+  line('since', `${shortTime(String(wait.opened_at))} UTC`);
+  line('due', wait.due_at && `${shortTime(String(wait.due_at))} UTC. ${wait.on_timeout ?? ''}`);
+  line('paused by', wait.pause_reason);
+  if (wait.prompt !== null && wait.prompt !== wait.title) print(`\n${wait.prompt}`);
+  for (const { phase_slug, step_slug, error } of wait.failures)
+    line('failed', oneLine(`${phase_slug}/${step_slug} ${error ?? ''}`));
+  for (const { of, spent_usd, budget_usd } of wait.budgets) {
+    line('budget', oneLine(`${of}: ${formatUsd(String(spent_usd))} of ${formatUsd(String(budget_usd))}`));
+  }
+  for (const { phase_slug, version, id } of wait.artifacts)
+    line('about', `${phase_slug} v${version}  ${paint('gray', id)}`);
+  for (const { step_slug, feedback } of wait.reviews) line('review', oneLine(`${step_slug}: ${feedback}`));
+  for (const { step_slug, output } of wait.work) print(`\n${paint('bold', step_slug)}\n${textOf(output)}`);
+  if (wait.plan) print(`\n${textOf(wait.plan)}`);
+  if (wait.question?.options) line('options', wait.question.options.map(oneLine).join(', '));
+  if (wait.status === 'settled') {
+    print(wait.answer === null ? 'closed without an answer: what it was about moved on' : saidOf(wait));
+  }
+  for (const { answer: name, then, takes } of wait.choices) {
+    print(
+      `\n${paint('cyan', `aos inbox answer ${wait.id} ${name} --revision ${wait.revision}${needs(takes)}`)}\n  ${then}`,
+    );
+  }
+}
+
+const needs = (takes: WaitDetailRow['choices'][number]['takes']): string =>
+  (takes.includes('data') ? ' --text <text>' : '') + (takes.includes('raise_by_usd') ? ' --by <usd>' : '');
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value, null, 2));
+
+const saidOf = ({ answer: said, settled_by, settled_at, comment }: WaitDetailRow): string =>
+  oneLine(
+    `answered: ${said}, by ${settled_by}, at ${shortTime(String(settled_at))} UTC${comment ? `: ${comment}` : ''}`,
+  );
+
+interface AnswerOptions extends Output {
+  revision?: number;
+  comment?: string;
+  text?: string;
+  data?: unknown;
+  by?: string;
+}
+
+async function answer(id: string, said: Answer, options: AnswerOptions): Promise<void> {
+  const { comment, text, data, by, json } = options;
+  if (text !== undefined && data !== undefined) throw new CliError('give --text or --data, not both');
+  const service = await openService(process.env);
+  let { revision } = options;
+  if (revision === undefined) {
+    const seen = await read(service, id);
+    revision = seen.revision;
+    if (!json) printWait(seen);
+  }
+  const settled = await service
+    .controlPlane<WaitDetailRow>('POST', `${pathOf(id)}/answer`, {
+      answer: said,
+      revision,
+      comment,
+      data: text === undefined ? data : { answer: text },
+      raise_by_usd: by,
+    })
+    .catch((error: unknown) => {
+      throw inWords(error, id);
+    });
+  if (json) printJson(settled);
+  else print(`${said}: ${oneLine(settled.title)}`);
+}
+
+type Conflict =
+  | { code: 'changed_since'; wait_id: string | null; revision: number | null }
+  | { code: 'already_answered'; answer: string; answered_by: string; answered_at: string; comment: string | null };
+
+/** Who was faster, or what to look at before it is answered. */
+function inWords(error: unknown, id: string): unknown {
+  if (!(error instanceof ServiceProblem)) return error;
+  if (error.status === 404) return new CliError(`there is no wait ${id}; list them with: aos inbox`);
+  const conflict = error.detail as Conflict | undefined;
+  if (conflict?.code === 'already_answered') {
+    const { answer: said, answered_by, answered_at, comment } = conflict;
+    const why = comment ? `: ${comment}` : '';
+    return new CliError(
+      oneLine(`answered already: ${said}, by ${answered_by}, at ${shortTime(answered_at)} UTC${why}`),
+    );
+  }
+  if (conflict?.code !== 'changed_since') return error;
+  if (conflict.wait_id === null)
+    return new CliError('nothing waits for this answer any more: what it was about moved on');
+  return new CliError(
+    `what this is about has changed, and is now revision ${conflict.revision}; look at it before you answer:\n  aos inbox show ${conflict.wait_id}`,
+  );
+}
