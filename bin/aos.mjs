@@ -1,17 +1,19 @@
 #!/usr/bin/env node
-/** `aos`: the command line on the pinned Node, whatever Node the machine has. What starts the service sets it up first. */
+/**
+ * `aos`: the command line on the pinned Node, whatever Node the machine has. It sets everything up first where it starts the
+ * service, and where the packages are missing or are not those of this version, as after a `git pull`.
+ */
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { quickStart } from '../src/embedded/quick-start.mjs';
+import { packages, PINNED_NODE } from '../src/embedded/setup-steps.mjs';
 
 const inRoot = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const args = process.argv.slice(2);
-const pinnedNode = inRoot('node_modules/.bin/node');
-const isReady = existsSync(pinnedNode) && !['start', 'demo'].includes(args[0]);
+const isReady = !['start', 'demo'].includes(args[0]) && packages.isCurrent();
 
 const command = isReady
-  ? [pinnedNode, inRoot('src/cli.ts'), ...args]
+  ? [PINNED_NODE, inRoot('src/cli.ts'), ...args]
   : [process.execPath, inRoot('src/embedded/setup.mjs'), '--', 'node', inRoot('src/cli.ts'), ...args];
 const env = { ...process.env, ...quickStart(process.env) };
 const child = spawn(command[0], command.slice(1), { stdio: 'inherit', env });

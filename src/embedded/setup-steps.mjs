@@ -23,6 +23,7 @@ export const BIN = inRoot('node_modules', '.bin');
 export const PINNED_NODE = join(BIN, 'node');
 
 const LOCK_FILE = inRoot('package-lock.json');
+const INSTALLED_LOCK_FILE = inRoot('node_modules', '.package-lock.json');
 const PACKAGES_STAMP = inRoot('node_modules', '.aos-stamp');
 const BUNDLE = inRoot('dist', 'workflow-bundle.js');
 const BUNDLE_STAMP = join(CACHE, 'workflow-bundle.stamp');
@@ -59,11 +60,12 @@ const setting = (name) => process.env[name] || parseEnv(readText(inRoot('.env'))
 
 // --- packages
 
-const packagesHash = () => hashFiles([LOCK_FILE], `${process.platform}-${process.arch}`);
+/** Of what is to be installed and of what npm says it has installed: another `npm install` makes an old stamp worthless. */
+const packagesHash = () => hashFiles([LOCK_FILE, INSTALLED_LOCK_FILE], `${process.platform}-${process.arch}`);
 
 /** npm keeps what it installed in a lock file of its own, written last: true after any `npm install`, not only ours. */
 function matchesLockFile() {
-  const installed = readText(inRoot('node_modules', '.package-lock.json'));
+  const installed = readText(INSTALLED_LOCK_FILE);
   if (!installed) return false;
   const have = JSON.parse(installed).packages;
   return Object.entries(JSON.parse(readText(LOCK_FILE)).packages).every(
@@ -72,11 +74,17 @@ function matchesLockFile() {
   );
 }
 
+/** A lock file says what npm did, not what a copy, a clean-up or a full disk has left of it since. */
+function areThere() {
+  const { dependencies, devDependencies } = JSON.parse(readText(inRoot('package.json')));
+  return Object.keys({ ...dependencies, ...devDependencies }).every((name) => existsSync(inRoot('node_modules', name)));
+}
+
 export const packages = {
   name: 'packages',
   title: 'Installing packages',
   isCurrent() {
-    if (!isProgram(PINNED_NODE)) return false;
+    if (!isProgram(PINNED_NODE) || !areThere()) return false;
     if (readText(PACKAGES_STAMP) === packagesHash()) return true;
     if (!matchesLockFile()) return false;
     writeWhole(PACKAGES_STAMP, packagesHash());
