@@ -7,5 +7,6 @@ export const IDEMPOTENT_ENDPOINTS: readonly string[] = [
   "POST /v1/projects",
   "POST /api/v1/cp/v1/projects",
   "POST /api/v1/cp/v1/projects/{project_id}/subtasks/{subtask_id}/resolve-gate",
-  "POST /api/v1/cp/v1/projects/{project_id}/edit-sessions/{task_id}/approve"
+  "POST /api/v1/cp/v1/projects/{project_id}/edit-sessions/{task_id}/approve",
+  "POST /api/v1/cp/v1/inbox/{wait_id}/answer"
 ];

@@ -9260,6 +9260,12 @@ export type InboxGetResponse = InboxGetResponses[keyof InboxGetResponses];
 
 export type InboxAnswerData = {
     body: WaitAnswer;
+    headers?: {
+        /**
+         * Where the extension `idempotency` is on: a repeat with this key within 24 h is given the first answer again, with `Idempotency-Replayed: true`
+         */
+        'idempotency-key'?: string;
+    };
     path: {
         wait_id: string;
     };
@@ -9289,13 +9295,17 @@ export type InboxAnswerErrors = {
      */
     408: Problem;
     /**
-     * `already_answered`, `changed_since`, `project_ended`
+     * `already_answered`, `changed_since`, `project_ended`, `idempotency_key_reused`
      */
     409: AlreadyAnsweredProblem | ChangedSinceProblem | Problem;
     /**
      * `payload_too_large`
      */
     413: Problem;
+    /**
+     * `validation`
+     */
+    422: ValidationProblem;
     /**
      * `headers_too_large`
      */

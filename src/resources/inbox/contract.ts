@@ -213,6 +213,7 @@ export const answerWait = endpoint({
   description:
     'An answer is bound to the `revision` that it names: what has changed since is refused with `changed_since`, what ' +
     'somebody has answered with `already_answered`, which says who, when and what. So no two answers have an effect.',
+  idempotent: true,
   params: WaitPath,
   body: AnswerRequest,
   badInput: 400,

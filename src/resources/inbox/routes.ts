@@ -6,5 +6,7 @@ import type { InboxService } from './service.ts';
 export const inboxRoutes = ({ inbox }: { inbox: InboxService }): readonly Route[] => [
   handle(contract.listWaits, ({ caller, query }) => inbox.list(caller, query)),
   handle(contract.getWait, ({ caller, params }) => inbox.get(caller, params.wait_id)),
-  handle(contract.answerWait, ({ caller, params, body }) => inbox.answer(caller, params.wait_id, body)),
+  handle(contract.answerWait, ({ caller, params, body, claim }) =>
+    inbox.answer(caller, params.wait_id, body, 'inbox', claim),
+  ),
 ];

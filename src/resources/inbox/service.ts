@@ -5,6 +5,7 @@
 import { Problem, type ProblemCode } from '../../platform/core/problem.ts';
 import { found } from '../../platform/db/client.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
+import type { Claim } from '../../platform/http/once-only.ts';
 import type { Decision, PlanDecision, Seen, Way } from '../projects/model.ts';
 import { alreadyAnswered, changedSince } from '../projects/store/waits.ts';
 import { choicesOf } from './choices.ts';
@@ -19,25 +20,33 @@ interface Commands {
     caller: Caller,
     address: { project_id: string; subtask_id: string },
     answer: { decision: Decision; comment: string | null; seen: Seen },
+    claim: Claim | undefined,
   ): Promise<void>;
   resolveEditPlan(
     caller: Caller,
     address: { project_id: string; task_id: string },
     body: { decision: PlanDecision; comment: string | null; revised_plan?: undefined },
-    claim: undefined,
+    claim: Claim | undefined,
     seen: Seen,
   ): Promise<unknown>;
   resume(
     caller: Caller,
     projectId: string,
     how: { seen: Seen; retryFailed?: boolean; raiseByUsd?: string },
+    claim: Claim | undefined,
   ): Promise<unknown>;
-  abandon(caller: Caller, projectId: string, seen: Seen): Promise<unknown>;
+  abandon(caller: Caller, projectId: string, seen: Seen, claim: Claim | undefined): Promise<unknown>;
 }
 
 interface Pages {
   /** @throws Problem not_found, already_submitted */
-  answer(customerId: string, pageId: string, data: unknown, by: { name: string; via: Way }): Promise<void>;
+  answer(
+    customerId: string,
+    pageId: string,
+    data: unknown,
+    by: { name: string; via: Way },
+    claim: Claim | undefined,
+  ): Promise<void>;
 }
 
 export interface InboxDependencies {
@@ -107,7 +116,12 @@ export const createInboxService = ({ store, details, commands, pages }: InboxDep
     if (wait.revision !== revision) throw changedSince(wait.id, wait.revision);
   }
 
-  async function carryOut(caller: Caller, wait: StoredWait, body: AnswerRequest, via: Way): Promise<void> {
+  async function carryOut(
+    caller: Caller,
+    wait: StoredWait,
+    body: AnswerRequest,
+    { via, claim }: { via: Way; claim: Claim | undefined },
+  ): Promise<void> {
     const { answer, comment } = body;
     const seen: Seen = { waitId: wait.id, revision: body.revision, via };
     const gate = { project_id: wait.project_id!, subtask_id: wait.subtask_id! };
@@ -116,31 +130,37 @@ export const createInboxService = ({ store, details, commands, pages }: InboxDep
         caller,
         { project_id: gate.project_id, task_id: wait.task_id! },
         { decision, comment },
-        undefined,
+        claim,
         seen,
       );
     switch (answer) {
       case 'approve':
-        return commands.answerGate(caller, gate, { decision: 'approved', comment, seen });
+        return commands.answerGate(caller, gate, { decision: 'approved', comment, seen }, claim);
       case 'reject':
         if (wait.kind === 'plan') return void (await plan('rejected'));
-        return commands.answerGate(caller, gate, { decision: 'rejected', comment, seen });
+        return commands.answerGate(caller, gate, { decision: 'rejected', comment, seen }, claim);
       case 'apply':
         return void (await plan('approved'));
       case 'request_changes':
         return void (await plan('request_changes'));
       case 'submit':
-        return pages.answer(caller.customerId, wait.subject, body.data, { name: caller.actor, via });
+        return pages.answer(caller.customerId, wait.subject, body.data, { name: caller.actor, via }, claim);
       case 'resume':
-        return void (await commands.resume(caller, gate.project_id, { seen }));
+        return void (await commands.resume(caller, gate.project_id, { seen }, claim));
       case 'retry':
-        return void (await commands.resume(caller, gate.project_id, { seen, retryFailed: true }));
+        return void (await commands.resume(caller, gate.project_id, { seen, retryFailed: true }, claim));
       case 'raise_budget':
-        return void (await commands.resume(caller, gate.project_id, { seen, raiseByUsd: body.raise_by_usd! }));
+        return void (await commands.resume(caller, gate.project_id, { seen, raiseByUsd: body.raise_by_usd! }, claim));
       case 'abandon':
-        return void (await commands.abandon(caller, gate.project_id, seen));
+        return void (await commands.abandon(caller, gate.project_id, seen, claim));
     }
   }
+
+  /** An earlier try of the same request was carried out, and died before it could say so. */
+  const isDone = async ({ customerId }: Caller, wait: StoredWait, claim: Claim | undefined): Promise<boolean> =>
+    claim !== undefined &&
+    claim.isRepeated &&
+    (claim.made === wait.subject || (await store.isCarriedOut(customerId, wait.id, claim.token)));
 
   return {
     async list({ customerId }: Caller, query: InboxQuery) {
@@ -154,16 +174,17 @@ export const createInboxService = ({ store, details, commands, pages }: InboxDep
     get: async (caller: Caller, waitId: string) => describe(caller, await find(caller, waitId)),
 
     /** @throws Problem not_found, bad_request, already_answered, changed_since, project_ended, runtime_unreachable */
-    async answer(caller: Caller, waitId: string, body: AnswerRequest, via: Way = 'inbox') {
+    async answer(caller: Caller, waitId: string, body: AnswerRequest, via: Way = 'inbox', claim?: Claim) {
       const wait = await find(caller, waitId);
-      await requireOpen(caller, wait, body.revision);
-      requireFitting(wait, body);
       try {
-        await carryOut(caller, wait, body, via);
+        await requireOpen(caller, wait, body.revision);
+        requireFitting(wait, body);
+        await carryOut(caller, wait, body, { via, claim });
       } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+        if (await isDone(caller, wait, claim)) return describe(caller, await find(caller, waitId));
         // Somebody was faster in a way that knows nothing of waits: then it is said who.
-        if (error instanceof Problem && LOST.has(error.code))
-          await requireOpen(caller, await find(caller, waitId), body.revision);
+        if (LOST.has(error.code)) await requireOpen(caller, await find(caller, waitId), body.revision);
         throw error;
       }
       return describe(caller, await find(caller, waitId));

@@ -89,6 +89,16 @@ export const createInboxStore = (db: Database) => ({
     return row && withAnswers(row);
   },
 
+  /** Whether the project of a wait has recorded a command that was sent under this id. */
+  async isCarriedOut(customerId: string, waitId: string, commandId: string): Promise<boolean> {
+    const rows = await db.rows(sql`
+      select from waits w join projects p on p.id = w.project_id and p.customer_id = w.customer_id
+      join project_commands c on c.project_id = p.id
+      where w.id = ${waitId}::uuid and w.customer_id = ${customerId} and c.command_id = ${commandId}
+        and c.result is not null`);
+    return rows.length > 0;
+  },
+
   /** What waits now of what an earlier wait was about. */
   async findOpenOfSameSubject(customerId: string, waitId: string) {
     const [row] = await db.rows<{ id: string; revision: number }>(sql`

@@ -11,6 +11,7 @@ import { newUuid } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { urgently } from '../../platform/db/client.ts';
+import type { Claim } from '../../platform/http/once-only.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
 import { isWorkflowGone, withinDeadline } from '../../platform/temporal/problems.ts';
 import { runWorkflowId } from '../runs/model.ts';
@@ -69,9 +70,9 @@ export function createMiniappService({ store, temporal, log, secret, baseUrl }: 
     },
 
     /** The same by a member who is signed in. @throws Problem not_found, already_submitted */
-    async answer(customerId: string, pageId: string, data: unknown, by: Submitter): Promise<void> {
+    async answer(customerId: string, pageId: string, data: unknown, by: Submitter, claim?: Claim): Promise<void> {
       const page = { customerId, pageId };
-      const recorded = await urgently(() => store.recordSubmission(page, JSON.stringify(data), by));
+      const recorded = await urgently(() => store.recordSubmission(page, JSON.stringify(data), by, claim));
       if (recorded) return tell(recorded).catch(tellLater);
       throw new Problem((await store.isSubmitted(page)) ? 'already_submitted' : 'not_found');
     },

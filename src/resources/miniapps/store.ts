@@ -5,6 +5,8 @@
  */
 import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../platform/db/client.ts';
+import type { Claim } from '../../platform/http/once-only.ts';
+import { ClaimLostError, holdingClaim } from '../idempotency-keys/store.ts';
 import type { Way } from '../projects/model.ts';
 import { ASK_HUMAN, waitOf, type Submission, type WaitingCall } from './model.ts';
 
@@ -87,6 +89,22 @@ export const createMiniappStore = (db: Database) => {
     return row && waitedFor(row);
   }
 
+  async function submit(page: PageAddress, json: string, by: Submitter): Promise<Untold | undefined> {
+    const [told] = await db.rows<Untold>(sql`
+        with submitted as (
+          update miniapp_pages p set submitted = ${json}::jsonb, submitted_at = now()
+          from run_tool_calls c, runs r
+          where ${addressed(page)} and ${OF_CALL} and p.submitted_at is null and ${IS_OPEN}
+          returning p.id, p.customer_id, p.waits
+        ), answered as (
+          update waits w set settled_at = now(), answer = 'submit', settled_by = ${by.name},
+            settled_via = ${by.via}::way_of_answer
+          from submitted s where w.subject = s.id and w.customer_id = s.customer_id and w.settled_at is null
+        )
+        select id as "pageId", waits from submitted`);
+    return told;
+  }
+
   return {
     /** One page a call, however often it is repeated. @returns its id */
     async insertPage({ id, tokenHash, customerId, runId, callId, tool, html, ttlMs }: NewPage): Promise<string> {
@@ -117,23 +135,16 @@ export const createMiniappStore = (db: Database) => {
     /**
      * @param json of what the person sent
      * @param by whose answer the inbox shows it as
+     * @param claim of a request with a key: it notes the page, in the same transaction
      * @returns nothing where the page takes none (any more)
+     * @throws ClaimLostError
      */
-    async recordSubmission(page: PageAddress, json: string, by: Submitter): Promise<Untold | undefined> {
-      const [told] = await db.rows<Untold>(sql`
-        with submitted as (
-          update miniapp_pages p set submitted = ${json}::jsonb, submitted_at = now()
-          from run_tool_calls c, runs r
-          where ${addressed(page)} and ${OF_CALL} and p.submitted_at is null and ${IS_OPEN}
-          returning p.id, p.customer_id, p.waits
-        ), answered as (
-          update waits w set settled_at = now(), answer = 'submit', settled_by = ${by.name},
-            settled_via = ${by.via}::way_of_answer
-          from submitted s where w.subject = s.id and w.customer_id = s.customer_id and w.settled_at is null
-        )
-        select id as "pageId", waits from submitted`);
-      return told;
-    },
+    recordSubmission: (page: PageAddress, json: string, by: Submitter, claim?: Claim): Promise<Untold | undefined> =>
+      db.transaction(async () => {
+        const told = await submit(page, json, by);
+        if (told && claim && (await db.rows(holdingClaim(claim, told.pageId))).length === 0) throw new ClaimLostError();
+        return told;
+      }),
 
     /** @returns nothing for an unknown or foreign page */
     beginWait(call: WaitingCall, pageId: string): Promise<PageWaitedFor | undefined> {

@@ -9,6 +9,7 @@ const PROJECT = { workflow_slug: 'blog-post', title: 'Another', brief: 'Say some
 
 const REPEATABLE = [
   'billing.topup',
+  'inbox.answer',
   'projects.create',
   'projects.resolveEditPlan',
   'projects.resolveGate',

@@ -193,14 +193,16 @@ export const createProjectCommands = ({ temporal, store, starter }: ProjectComma
       caller: Caller,
       projectId: string,
       how: { seen?: Seen; retryFailed?: boolean; raiseByUsd?: string } = {},
+      claim?: Claim,
     ) {
       await open(caller.customerId, projectId);
-      return send(projectId, resumeUpdate, { actor: actorOf(caller), ...how });
+      return send(projectId, resumeUpdate, { actor: actorOf(caller), ...how }, undefined, undefined, claim);
     },
 
-    async abandon(caller: Caller, projectId: string, seen?: Seen) {
+    async abandon(caller: Caller, projectId: string, seen?: Seen, claim?: Claim) {
       await open(caller.customerId, projectId);
-      const { status } = await send(projectId, abandonUpdate, { actor: actorOf(caller), ...(seen && { seen }) });
+      const args = { actor: actorOf(caller), ...(seen && { seen }) };
+      const { status } = await send(projectId, abandonUpdate, args, undefined, undefined, claim);
       return { project_id: projectId, status };
     },
 
@@ -254,12 +256,13 @@ export const createProjectCommands = ({ temporal, store, starter }: ProjectComma
       caller: Caller,
       address: SubtaskAddress,
       { decision, comment, seen }: { decision: Decision; comment: string | null; seen: Seen },
+      claim?: Claim,
     ): Promise<void> {
       const { id, gate_kind } = await openSubtask(caller.customerId, address);
       const gateKind = gate_kind === 'webhook' ? 'webhook' : 'human';
       const answer = { subtask_id: id, decision, decided_by: deciderOf(caller) };
       const args = { ...answer, actor: actorOf(caller), gateKind, seen } as const;
-      await send(address.project_id, resolveGateUpdate, args, { comment });
+      await send(address.project_id, resolveGateUpdate, args, { comment }, undefined, claim);
     },
 
     /** For external systems, through an agent's tool. */
