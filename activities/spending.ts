@@ -50,7 +50,7 @@ interface Call {
 }
 
 const isRouter = ({ resolved, credentials }: Call): boolean =>
-  resolved.provider === 'openai-compatible' && credentials.openaiCompatible?.isRouter === true;
+  resolved.provider === 'openai-compatible' && credentials['openai-compatible']?.isRouter === true;
 const isOwn = (call: Call): boolean =>
   !isRouter(call) && (call.credentials.own ?? []).some((name) => name === call.resolved.provider);
 

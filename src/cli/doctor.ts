@@ -11,7 +11,7 @@ import { checkSettings } from '../embedded/settings.ts';
 import { findTemporalCli } from '../embedded/temporal.ts';
 import { ConfigError, type Config } from '../platform/core/config.ts';
 import { DISK_SHORT, freeBytes, nearestExisting } from '../platform/files/disk.ts';
-import { modelsIn } from './models.ts';
+import { MODEL_SETTINGS, modelsIn } from './models.ts';
 import { paintStatus, print, printJson } from './output.ts';
 
 export interface CheckResult {
@@ -196,6 +196,6 @@ function examineModels(env: NodeJS.ProcessEnv): CheckResult {
     check: 'models',
     status: 'warning',
     detail: 'none configured: runs use the offline model',
-    mend: 'set ANTHROPIC_API_KEY, OPENAI_API_KEY or OPENAI_COMPATIBLE_BASE_URL for real answers',
+    mend: `set ${MODEL_SETTINGS} for real answers`,
   };
 }

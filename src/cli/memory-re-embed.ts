@@ -24,7 +24,7 @@ async function run({ json }: { json?: boolean }): Promise<void> {
   const [{ checkSettings }, { createEmbedder }, { deploymentCredentials }, { reEmbed }] = await Promise.all([
     import('../embedded/settings.ts'),
     import('../platform/models/embed.ts'),
-    import('../platform/models/models.ts'),
+    import('../platform/models/catalogue.ts'),
     import('../resources/memory/re-embed.ts'),
   ]);
   const config = checkSettings(process.env);

@@ -4,9 +4,16 @@
  *
  * Ids and windows as in the data of `@pydantic/genai-prices`, so that each has a price.
  */
-import type { ModelCredentials, ModelTier, ResolvedModel } from './types.ts';
+import type { Config } from '../core/config.ts';
+import {
+  PROVIDER_NAMES,
+  type CredentialOf,
+  type ModelCredentials,
+  type ModelServer,
+  type ModelTier,
+  type ProviderName,
+} from './types.ts';
 
-export type ProviderName = Exclude<ResolvedModel['provider'], 'offline'>;
 export type ProviderTier = Exclude<ModelTier, 'offline'>;
 
 export interface KnownModel {
@@ -33,48 +40,100 @@ export const MODELS: readonly KnownModel[] = [
   { id: 'o3', provider: 'openai', tier: 'deep', contextWindow: 200_000 },
 ];
 
-/** All that the choice of a model and the words about it need to know of a provider; `providers.ts` calls it. */
-interface Provider {
+/** What a workspace gave to an integration through which a provider can be called, opened. */
+export interface GivenToIntegration {
+  token: string | undefined;
+  /** A server of its own, and the model that it named there. */
+  baseUrl: string | undefined;
+  model: string | undefined;
+  /** Where the integration's API is, unless the workspace has a server of its own. */
+  known: { baseUrl: string | undefined; isOperators: boolean };
+}
+
+/** All that a provider decides; `providers.ts` calls it. */
+interface Provider<Credential> {
   label: string;
+  /** Its label within a sentence, where that is another. */
+  phrase?: string;
   /** The setting that makes it available. */
-  settings: string;
-  isConfigured(given: ModelCredentials): boolean;
-  /** What must stand in no message of a call with these credentials. */
-  secretsOf(given: ModelCredentials): readonly (string | undefined)[];
+  setting: keyof Config;
+  /** The deployment's credential. */
+  ofDeployment(config: Config): Credential | undefined;
+  /**
+   * The integrations to which a workspace gives its own credential, by slug, the preferred one first.
+   * @returns the credential; undefined while what was given is not enough for a call
+   */
+  integrations: Readonly<Record<string, (given: GivenToIntegration) => Credential | undefined>>;
+  /** What must stand in no message of a call with this credential. */
+  secretsOf(credential: Credential): readonly (string | undefined)[];
   /** Whether a model that the catalogue does not have is its, by the spelling. */
   isItsModel(id: string): boolean;
   /** Tokens of such a model. Small on purpose: a window taken for larger than it is turns into refused calls. */
   unknownWindow: number;
 }
 
-/** In the order of preference. The last one has every model that is nobody else's. */
-export const PROVIDERS: Record<ProviderName, Provider> = {
+/** A server that speaks the OpenAI chat protocol: what comes after its base address, its model where none is named. */
+const serverAt =
+  (path: string, defaultModel: string) =>
+  ({ token, baseUrl, model, known }: GivenToIntegration): ModelServer | undefined => {
+    const base = baseUrl ?? known.baseUrl;
+    if (!base || !(baseUrl ?? token)) return undefined;
+    return {
+      baseUrl: base + path,
+      ...(token && { apiKey: token }),
+      model: model ?? defaultModel,
+      ...(!baseUrl && known.isOperators && { isOperators: true as const }),
+    };
+  };
+
+/** A new provider does not compile without its entry, nor an entry without each of its parts. */
+export const PROVIDERS: { readonly [Name in ProviderName]: Provider<CredentialOf<Name>> } = {
   anthropic: {
     label: 'Anthropic',
-    settings: 'ANTHROPIC_API_KEY',
-    isConfigured: ({ anthropicApiKey }) => Boolean(anthropicApiKey),
-    secretsOf: ({ anthropicApiKey }) => [anthropicApiKey],
+    setting: 'ANTHROPIC_API_KEY',
+    ofDeployment: (config) => config.ANTHROPIC_API_KEY,
+    integrations: { anthropic: ({ token }) => token },
+    secretsOf: (apiKey) => [apiKey],
     isItsModel: (id) => id.startsWith('claude-'),
     unknownWindow: 200_000,
   },
   openai: {
     label: 'OpenAI',
-    settings: 'OPENAI_API_KEY',
-    isConfigured: ({ openaiApiKey }) => Boolean(openaiApiKey),
-    secretsOf: ({ openaiApiKey }) => [openaiApiKey],
+    setting: 'OPENAI_API_KEY',
+    ofDeployment: (config) => config.OPENAI_API_KEY,
+    integrations: { openai: ({ token }) => token },
+    secretsOf: (apiKey) => [apiKey],
     isItsModel: (id) => id.startsWith('gpt-') || /^o\d/.test(id),
     unknownWindow: 128_000,
   },
   'openai-compatible': {
-    label: 'the OpenAI-compatible server',
-    settings: 'OPENAI_COMPATIBLE_BASE_URL',
-    isConfigured: ({ openaiCompatible }) => Boolean(openaiCompatible),
-    secretsOf: ({ openaiCompatible: server }) => [server?.apiKey, server && tellingPath(server.baseUrl)],
+    label: 'OpenAI-compatible',
+    phrase: 'the OpenAI-compatible server',
+    setting: 'OPENAI_COMPATIBLE_BASE_URL',
+    ofDeployment: (config) =>
+      config.OPENAI_COMPATIBLE_BASE_URL
+        ? {
+            baseUrl: config.OPENAI_COMPATIBLE_BASE_URL,
+            apiKey: config.OPENAI_COMPATIBLE_API_KEY,
+            model: config.OPENAI_COMPATIBLE_MODEL,
+          }
+        : undefined,
+    integrations: {
+      'openai-compatible': serverAt('', 'default'),
+      openrouter: serverAt('', 'openrouter/auto'),
+      mistral: serverAt('', 'mistral-large-latest'),
+      google: serverAt('/openai', 'gemini-flash-latest'),
+    },
+    secretsOf: ({ apiKey, baseUrl }) => [apiKey, tellingPath(baseUrl)],
     isItsModel: () => true,
     unknownWindow: 128_000,
   },
 };
-const NAMES = Object.keys(PROVIDERS) as ProviderName[];
+
+/** The integrations whose credentials runs can use for models, the preferred one first. */
+export const MODEL_INTEGRATIONS: readonly string[] = PROVIDER_NAMES.flatMap((name) =>
+  Object.keys(PROVIDERS[name].integrations),
+);
 
 /** An address may be as good as a key: there are servers that take one as a part of it. */
 function tellingPath(baseUrl: string): string | undefined {
@@ -82,13 +141,44 @@ function tellingPath(baseUrl: string): string | undefined {
   return pathname.length > '/v1beta'.length ? pathname : undefined;
 }
 
+/** Asks for the credential of each provider. */
+export function credentialsBy(
+  credentialOf: <Name extends ProviderName>(name: Name) => ModelCredentials[Name] | undefined,
+): ModelCredentials {
+  const given: ModelCredentials = {};
+  const ask = <Name extends ProviderName>(name: Name) => {
+    const credential = credentialOf(name);
+    if (credential) given[name] = credential;
+  };
+  PROVIDER_NAMES.forEach((name) => ask(name));
+  return given;
+}
+
+export const deploymentCredentials = (config: Config): ModelCredentials =>
+  credentialsBy((name) => PROVIDERS[name].ofDeployment(config));
+
+/** @param openGiven what the workspace gave to an integration; asked until one of a provider is enough for a call */
+export const workspaceCredentials = (openGiven: (slug: string) => GivenToIntegration): ModelCredentials =>
+  credentialsBy((name) => {
+    for (const [slug, credentialOf] of Object.entries(PROVIDERS[name].integrations)) {
+      const credential = credentialOf(openGiven(slug));
+      if (credential) return credential;
+    }
+    return undefined;
+  });
+
 /** What must be quoted nowhere, whichever provider was called. */
-export const secretsAmong = (given: ModelCredentials): string[] =>
-  NAMES.flatMap((name) => PROVIDERS[name].secretsOf(given)).filter((secret) => secret !== undefined);
+export function secretsAmong(given: ModelCredentials): string[] {
+  const secretsOf = <Name extends ProviderName>(name: Name) => {
+    const credential = given[name];
+    return credential ? PROVIDERS[name].secretsOf(credential) : [];
+  };
+  return PROVIDER_NAMES.flatMap((name) => secretsOf(name)).filter((secret) => secret !== undefined);
+}
 
 /** The workspace's own first. */
 export function configuredProviders(given: ModelCredentials): ProviderName[] {
-  const configured = NAMES.filter((name) => PROVIDERS[name].isConfigured(given));
+  const configured = PROVIDER_NAMES.filter((name) => Boolean(given[name]));
   const isOwn = (name: ProviderName) => given.own?.includes(name) ?? false;
   return [...configured.filter(isOwn), ...configured.filter((name) => !isOwn(name))];
 }
@@ -96,21 +186,21 @@ export function configuredProviders(given: ModelCredentials): ProviderName[] {
 /** `claude-sonnet-4-5-20250929`, `gpt-5.5-2026-04-23`, `...-latest`: the same model as without the suffix. */
 export const SNAPSHOT = /-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$/;
 
-const providerOf = (id: string): ProviderName => NAMES.find((name) => PROVIDERS[name].isItsModel(id))!;
+const providerOf = (id: string): ProviderName =>
+  PROVIDER_NAMES.find((name) => PROVIDERS[name].isItsModel(id)) ?? 'openai-compatible';
 
 /** What is known of a model id; of an unknown one, what its spelling tells. */
 export function describeModel(id: string, credentials: ModelCredentials): KnownModel {
   // The server's own id may look like anyone's (`gpt-oss-20b`): what the operator named it wins.
-  const provider = id === credentials.openaiCompatible?.model ? 'openai-compatible' : providerOf(id);
+  const provider = id === credentials['openai-compatible']?.model ? 'openai-compatible' : providerOf(id);
   const known = MODELS.find((model) => model.provider === provider && model.id === id.replace(SNAPSHOT, ''));
   return { ...(known ?? { tier: 'standard', contextWindow: PROVIDERS[provider].unknownWindow }), id, provider };
 }
 
 /** The preferred model of a tier at a provider. An OpenAI-compatible server's one model serves every tier. */
 export function modelOfTier(tier: ProviderTier, provider: ProviderName, credentials: ModelCredentials): KnownModel {
-  if (provider === 'openai-compatible' && credentials.openaiCompatible) {
-    return { ...describeModel(credentials.openaiCompatible.model, credentials), tier };
-  }
+  const server = credentials['openai-compatible'];
+  if (provider === 'openai-compatible' && server) return { ...describeModel(server.model, credentials), tier };
   const model = MODELS.find((known) => known.provider === provider && known.tier === tier);
   if (!model) throw new Error(`the catalogue has no ${tier} model of ${provider}`);
   return model;

@@ -78,7 +78,7 @@ function ofStatus(error: APICallError, { resolved, credentials }: Subject): Mode
 }
 
 const labelOf = ({ provider }: Subject['resolved']): string =>
-  provider === 'offline' ? 'The offline model' : PROVIDERS[provider].label;
+  provider === 'offline' ? 'The offline model' : (PROVIDERS[provider].phrase ?? PROVIDERS[provider].label);
 
 const overflow = (who: string, quoted: string) =>
   new ModelFailure(

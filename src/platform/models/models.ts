@@ -6,7 +6,7 @@ import type { Config } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import type { GuardedFetch } from '../egress/egress.ts';
 import { callOffline, callProvider } from './call.ts';
-import { configuredProviders } from './catalogue.ts';
+import { configuredProviders, credentialsBy, deploymentCredentials } from './catalogue.ts';
 import { createEmbedder } from './embed.ts';
 import { createOfflineModel } from './offline.ts';
 import { createPrices } from './prices.ts';
@@ -14,19 +14,7 @@ import { createProviders } from './providers.ts';
 import { replyLimits } from './reply-limits.ts';
 import { resolveModel } from './resolve.ts';
 import { countTokensOf } from './token-counts.ts';
-import type { EachCredential, ModelCredentials, Models } from './types.ts';
-
-export const deploymentCredentials = (config: Config): EachCredential => ({
-  anthropicApiKey: config.ANTHROPIC_API_KEY,
-  openaiApiKey: config.OPENAI_API_KEY,
-  openaiCompatible: config.OPENAI_COMPATIBLE_BASE_URL
-    ? {
-        baseUrl: config.OPENAI_COMPATIBLE_BASE_URL,
-        apiKey: config.OPENAI_COMPATIBLE_API_KEY,
-        model: config.OPENAI_COMPATIBLE_MODEL,
-      }
-    : undefined,
-});
+import type { Models } from './types.ts';
 
 export interface ModelsDeps {
   log: Log;
@@ -64,10 +52,8 @@ export function createModels(config: Config, { log, guardedFetch }: ModelsDeps):
       price = createPrices(config.MODEL_PRICES);
     },
     countTokens: countTokensOf,
-    credentials: (own = {}): EachCredential & Pick<ModelCredentials, 'own'> => ({
-      anthropicApiKey: own.anthropicApiKey || ofDeployment.anthropicApiKey,
-      openaiApiKey: own.openaiApiKey || ofDeployment.openaiApiKey,
-      openaiCompatible: own.openaiCompatible ?? ofDeployment.openaiCompatible,
+    credentials: (own = {}) => ({
+      ...credentialsBy((name) => own[name] || ofDeployment[name]),
       own: configuredProviders(own),
     }),
     embedding: { model: embedder.model, dimensions: embedder.dimensions },

@@ -30,10 +30,10 @@ function tierOfPrompt({ prompt, reasoning }: ModelRequest): { tier: ProviderTier
 }
 
 const notConfigured = ({ id, provider }: KnownModel): ModelFailure => {
-  const { label, settings } = PROVIDERS[provider];
+  const { label, phrase = label, setting } = PROVIDERS[provider];
   return new ModelFailure(
     'model_not_configured',
-    `Model ${id} needs ${label}, which is not configured. Set ${settings}, add the workspace's own credential, or choose another model.`,
+    `Model ${id} needs ${phrase}, which is not configured. Set ${setting}, add the workspace's own credential, or choose another model.`,
   );
 };
 

@@ -2,27 +2,34 @@
 import type { ModelMessage } from 'ai';
 import type { RunFailure } from '../core/problem.ts';
 
-/** What a workspace or the deployment may use; a workspace's own credential wins. */
-export interface ModelCredentials {
-  anthropicApiKey?: string;
-  openaiApiKey?: string;
-  openaiCompatible?: {
-    baseUrl: string;
-    apiKey?: string;
-    model: string;
-    /** The operator set this address: it may be private. */
-    isOperators?: true;
-    /** It is the managed model router: the deployment pays it. */
-    isRouter?: true;
-  };
-  /** Providers whose credential is the workspace's own: before those of the deployment where any will do. */
-  own?: readonly Exclude<ResolvedModel['provider'], 'offline'>[];
+/** In the order of preference. The last one has every model that is nobody else's. */
+export const PROVIDER_NAMES = ['anthropic', 'openai', 'openai-compatible'] as const;
+export type ProviderName = (typeof PROVIDER_NAMES)[number];
+
+export interface ModelServer {
+  baseUrl: string;
+  apiKey?: string;
+  model: string;
+  /** The operator set this address: it may be private. */
+  isOperators?: true;
+  /** It is the managed model router: the deployment pays it. */
+  isRouter?: true;
 }
 
-/** Where credentials are put together: each is named, so that one of a new provider is not left out in silence. */
-export type EachCredential = {
-  [Name in keyof Required<Omit<ModelCredentials, 'own'>>]: ModelCredentials[Name];
-};
+/** What each provider is called with: its API key, or a server. */
+interface ProviderCredentials extends Record<ProviderName, unknown> {
+  anthropic: string;
+  openai: string;
+  'openai-compatible': ModelServer;
+}
+
+/** What a workspace or the deployment may use; a workspace's own credential wins. */
+export interface ModelCredentials extends Partial<ProviderCredentials> {
+  /** Providers whose credential is the workspace's own: before those of the deployment where any will do. */
+  own?: readonly ProviderName[];
+}
+
+export type CredentialOf<Name extends ProviderName> = NonNullable<ModelCredentials[Name]>;
 
 export type ModelTier = 'fast' | 'standard' | 'deep' | 'offline';
 
@@ -44,7 +51,7 @@ export interface ModelRequest {
 export interface ResolvedModel {
   /** `offline`, or the provider's model id. */
   model: string;
-  provider: 'offline' | 'anthropic' | 'openai' | 'openai-compatible';
+  provider: ProviderName | 'offline';
   tier: ModelTier;
   /** Which rule chose it, for example `agent_default`, `override`, `agent_enforced`, `auto_short_prompt`, `offline`. */
   rule: string;

@@ -3,10 +3,11 @@
  * statement, and nothing is kept: a new value counts at once, and a deleted one is gone.
  */
 import { sha256, type SecretBox } from '../../platform/core/crypto.ts';
-import type { EachCredential, ModelCredentials } from '../../platform/models/types.ts';
+import { MODEL_INTEGRATIONS, workspaceCredentials } from '../../platform/models/catalogue.ts';
+import type { ModelCredentials, ModelServer } from '../../platform/models/types.ts';
 import type { BaseAddresses } from './addresses.ts';
 import { integrations, tokenKindOf } from './catalogue.ts';
-import { MCP_URL, MODEL_INTEGRATIONS, SHARED } from './model.ts';
+import { MCP_URL, SHARED } from './model.ts';
 import { BASE_URL, DEFAULT_MODEL } from './provider.ts';
 import { secretOwner, tokenOwner, type IntegrationStore, type SealedValue } from './store.ts';
 
@@ -20,23 +21,12 @@ export interface McpServer {
   given: string;
 }
 
-/**
- * Providers whose models are called by the OpenAI chat protocol, the preferred one first: what comes after the base
- * address, and the model where the workspace names none.
- */
-const COMPATIBLE: Record<string, { path: string; model: string }> = {
-  'openai-compatible': { path: '', model: 'default' },
-  openrouter: { path: '', model: 'openrouter/auto' },
-  mistral: { path: '', model: 'mistral-large-latest' },
-  google: { path: '/openai', model: 'gemini-flash-latest' },
-};
-
 export interface CredentialOptions {
   store: Pick<IntegrationStore, 'listSealed'>;
   secretBox: Pick<SecretBox, 'open'>;
   addresses: BaseAddresses;
   /** What the managed model router gave the workspace: for those that have no such server of their own. */
-  managedRouter: (customerId: string) => Promise<ModelCredentials['openaiCompatible']>;
+  managedRouter: (customerId: string) => Promise<ModelServer | undefined>;
 }
 
 export const createCredentials = ({ store, secretBox, addresses, managedRouter }: CredentialOptions) => {
@@ -54,31 +44,16 @@ export const createCredentials = ({ store, secretBox, addresses, managedRouter }
     return kind && openToken(customerId, slug, kind, values);
   };
 
-  /** The server of the first of these that the workspace has set up. */
-  function compatibleOf(customerId: string, values: readonly SealedValue[]): ModelCredentials['openaiCompatible'] {
-    for (const [slug, { path, model }] of Object.entries(COMPATIBLE)) {
-      const apiKey = openDefaultToken(customerId, slug, values);
-      const own = openSecret(customerId, slug, BASE_URL, values);
-      const base = own ?? addresses.baseOf(slug);
-      if (!base || !(own ?? apiKey)) continue;
-      return {
-        baseUrl: base + path,
-        ...(apiKey && { apiKey }),
-        model: openSecret(customerId, slug, DEFAULT_MODEL, values) ?? model,
-        ...(!own && addresses.isOperators(slug) && { isOperators: true as const }),
-      };
-    }
-    return undefined;
-  }
-
   return {
-    async modelCredentials(customerId: string): Promise<EachCredential> {
+    async modelCredentials(customerId: string): Promise<ModelCredentials> {
       const values = await store.listSealed(customerId, MODEL_INTEGRATIONS);
-      return {
-        anthropicApiKey: openDefaultToken(customerId, 'anthropic', values),
-        openaiApiKey: openDefaultToken(customerId, 'openai', values),
-        openaiCompatible: compatibleOf(customerId, values) ?? (await managedRouter(customerId)),
-      };
+      const own = workspaceCredentials((slug) => ({
+        token: openDefaultToken(customerId, slug, values),
+        baseUrl: openSecret(customerId, slug, BASE_URL, values),
+        model: openSecret(customerId, slug, DEFAULT_MODEL, values),
+        known: { baseUrl: addresses.baseOf(slug), isOperators: addresses.isOperators(slug) },
+      }));
+      return { ...own, 'openai-compatible': own['openai-compatible'] ?? (await managedRouter(customerId)) };
     },
 
     /** The first model provider whose token the workspace gave. */

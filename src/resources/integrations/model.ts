@@ -33,16 +33,6 @@ export const MCP_URL = 'mcp.url';
 export const EXTRAS = ['models', 'mcp'] as const;
 export type Extra = (typeof EXTRAS)[number];
 
-/** Those whose credential runs can use for models. */
-export const MODEL_INTEGRATIONS = [
-  'anthropic',
-  'openai',
-  'openai-compatible',
-  'openrouter',
-  'mistral',
-  'google',
-] as const;
-
 /** What was given for the slots of one integration. */
 export interface Given {
   /** One for each kind and scope. */

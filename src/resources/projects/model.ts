@@ -1,4 +1,5 @@
 /** Words and rules of projects. Pure: the workflows use it too. */
+import type { Effect } from '../runs/model.ts';
 import type { GateKind, JsonSchema, StepRole, StepKind } from '../templates/model.ts';
 
 export const PROJECT_STATUSES = ['planning', 'active', 'paused', 'completed', 'abandoned'] as const;
@@ -202,6 +203,9 @@ export type PhaseOpening =
   | { kind: 'paused' }
   /** Another start of this phase, or the end of its project, has overtaken this one. */
   | { kind: 'superseded' };
+
+/** What is true of an action is a matter of code, not of the record. */
+export type EffectOf = (action: string) => Effect;
 
 export type AttemptBeginning =
   | { kind: 'agent'; attemptId: string; runId: string; agent: string; timeoutMs: number | null }

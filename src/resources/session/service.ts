@@ -2,8 +2,7 @@
 import type { Config } from '../../platform/core/config.ts';
 import { can, rightsOf } from '../../platform/core/rights.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
-import { configuredProviders } from '../../platform/models/catalogue.ts';
-import { deploymentCredentials } from '../../platform/models/models.ts';
+import { configuredProviders, deploymentCredentials } from '../../platform/models/catalogue.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
 import type { ModelCredentials } from '../../platform/models/types.ts';
 

@@ -190,7 +190,7 @@ test.each<[string, provider.Reply, unknown]>([
 
 // Guards: a workspace cannot point the service at an address inside its network; it goes through the guard or nowhere.
 test('reaches a server that a workspace names only through the guarded fetch', async () => {
-  const own = { openaiCompatible: { baseUrl: `${server.baseUrl}/own`, model: 'theirs' } };
+  const own = { 'openai-compatible': { baseUrl: `${server.baseUrl}/own`, model: 'theirs' } };
   await expect(failureOf({ credentials: models.credentials(own) })).resolves.toMatchObject({
     code: 'model_not_configured',
   });
@@ -225,8 +225,8 @@ test('reaches a server that a workspace names only through the guarded fetch', a
 
 // Guards: each provider gets its own key, in its own header, at the address that the operator set for it.
 test.each([
-  ['claude-sonnet-5', { anthropicApiKey: KEY }, { 'x-api-key': KEY }],
-  ['gpt-6-sol', { openaiApiKey: KEY }, { authorization: `Bearer ${KEY}` }],
+  ['claude-sonnet-5', { anthropic: KEY }, { 'x-api-key': KEY }],
+  ['gpt-6-sol', { openai: KEY }, { authorization: `Bearer ${KEY}` }],
 ])('calls the provider of %s', async (model, own, headers) => {
   const elsewhere = createModels(configFor({ ANTHROPIC_BASE_URL: server.baseUrl, OPENAI_BASE_URL: server.baseUrl }), {
     log,
@@ -252,10 +252,10 @@ test.each([
 // Guards: a workspace's credential wins over the deployment's, and an absent one does not erase it.
 test('puts the own credentials over those of the deployment', () => {
   const elsewhere = createModels(configFor({ ANTHROPIC_API_KEY: 'theirs', OPENAI_API_KEY: 'theirs' }), { log });
-  expect(elsewhere.credentials({ anthropicApiKey: 'own', openaiApiKey: undefined })).toEqual({
-    anthropicApiKey: 'own',
-    openaiApiKey: 'theirs',
-    openaiCompatible: undefined,
+  expect(elsewhere.credentials({ anthropic: 'own', openai: undefined })).toEqual({
+    anthropic: 'own',
+    openai: 'theirs',
+    'openai-compatible': undefined,
     own: ['anthropic'],
   });
 });

@@ -1,11 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { APICallError } from 'ai';
-import { PROVIDERS } from '../../../src/platform/models/catalogue.ts';
+import { secretsAmong } from '../../../src/platform/models/catalogue.ts';
+import { PROVIDER_NAMES } from '../../../src/platform/models/types.ts';
 import { parseRetryAfter, toModelFailure } from '../../../src/platform/models/failures.ts';
 
 const subject = {
   resolved: { model: 'claude-sonnet-5', provider: 'anthropic' },
-  credentials: { anthropicApiKey: 'canary-4711' },
+  credentials: { anthropic: 'canary-4711' },
 } as const;
 const answered = (statusCode: number, message: string, responseBody = '') =>
   new APICallError({ message, statusCode, responseBody, url: 'http://localhost', requestBodyValues: {} });
@@ -49,13 +50,14 @@ test('gives back what is not a provider failure', () => {
 });
 
 // Guards: a provider that was added, and whose key nobody thought of taking out of its messages.
-test.each(Object.entries(PROVIDERS))('quotes no credential of %s', (_name, provider) => {
-  const credentials = {
-    anthropicApiKey: 'canary-anthropic',
-    openaiApiKey: 'canary-openai',
-    openaiCompatible: { baseUrl: 'http://localhost/canary-in-the-path/v1', apiKey: 'canary-server', model: 'm' },
+test.each(PROVIDER_NAMES)('quotes no credential of %s', (name) => {
+  const canaries = {
+    anthropic: 'canary-anthropic',
+    openai: 'canary-openai',
+    'openai-compatible': { baseUrl: 'http://localhost/canary-in-the-path/v1', apiKey: 'canary-server', model: 'm' },
   };
-  const secrets = provider.secretsOf(credentials).filter((secret) => secret !== undefined);
+  const credentials = { [name]: canaries[name] };
+  const secrets = secretsAmong(credentials);
   expect(secrets.length).toBeGreaterThan(0);
   const failure = toModelFailure(answered(400, `it said ${secrets.join(' and ')}`), { ...subject, credentials });
   expect(String((failure as Error).message)).toContain('it said ***');

@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
-import { modelOfTier, PROVIDERS, type ProviderName } from '../../../src/platform/models/catalogue.ts';
+import { modelOfTier } from '../../../src/platform/models/catalogue.ts';
 import { resolveModel } from '../../../src/platform/models/resolve.ts';
-import type { ModelCredentials, ModelRequest } from '../../../src/platform/models/types.ts';
+import { PROVIDER_NAMES, type ModelCredentials, type ModelRequest } from '../../../src/platform/models/types.ts';
 
 const none: ModelCredentials = {};
-const anthropic: ModelCredentials = { anthropicApiKey: 'key' };
-const openai: ModelCredentials = { openaiApiKey: 'key' };
-const compatible: ModelCredentials = { openaiCompatible: { baseUrl: 'http://localhost/v1', model: 'gpt-oss-20b' } };
+const anthropic: ModelCredentials = { anthropic: 'key' };
+const openai: ModelCredentials = { openai: 'key' };
+const compatible: ModelCredentials = { 'openai-compatible': { baseUrl: 'http://localhost/v1', model: 'gpt-oss-20b' } };
 
 const wish = (given: Partial<ModelRequest> = {}): ModelRequest => ({
   model: 'claude-sonnet-5',
@@ -145,7 +145,7 @@ test.each<[string, Partial<ModelRequest>]>([
 // Guards: every provider can serve every tier, so that auto and the fallback always find a model.
 test('has a model of each tier at each provider', () => {
   const all = { ...anthropic, ...openai, ...compatible };
-  for (const provider of Object.keys(PROVIDERS) as ProviderName[]) {
+  for (const provider of PROVIDER_NAMES) {
     for (const tier of ['fast', 'standard', 'deep'] as const)
       expect(modelOfTier(tier, provider, all)).toMatchObject({ provider, tier });
   }

@@ -113,7 +113,7 @@ test('mints one key', async () => {
   }
   expect([...keys.values()]).toEqual([25.5]);
   expect(await credentialsOf(tenant)).toMatchObject({
-    openaiCompatible: {
+    'openai-compatible': {
       baseUrl: `${router.url}/api/v1`,
       apiKey: expect.stringMatching(/^sk-or-/),
       model: 'openrouter/auto',
@@ -124,7 +124,7 @@ test('mints one key', async () => {
 
   expect((await set(tenant, false)).body.model_router).toEqual(OFF);
   expect(keys.size).toBe(0);
-  expect(await credentialsOf(tenant)).toMatchObject({ openaiCompatible: undefined });
+  expect(await credentialsOf(tenant)).toMatchObject({ 'openai-compatible': undefined });
 });
 
 // Guards: a workspace's own key goes before the managed one, and is named.
@@ -132,7 +132,7 @@ test('leaves a key of its own alone', async () => {
   const tenant = await buyer('acc_own');
   await set(tenant, true);
   await confirmed(tenant, 'PUT', '/v1/integrations/openrouter/credentials/api_key', { value: 'sk-or-own' });
-  expect((await credentialsOf(tenant)).openaiCompatible?.apiKey).toBe('sk-or-own');
+  expect((await credentialsOf(tenant))['openai-compatible']?.apiKey).toBe('sk-or-own');
   expect((await addons(tenant)).model_vendor).toEqual({ mode: 'byo', kind: 'openrouter' });
 });
 

@@ -1,5 +1,7 @@
 /** What runs and tools get of what a workspace gave: its own before the deployment's, the newest, and only its own. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { MODEL_INTEGRATIONS } from '../../../src/platform/models/catalogue.ts';
+import { integrations } from '../../../src/resources/integrations/catalogue.ts';
 import { confirmed } from '../../support/service/otp.ts';
 import { answer, sse, startOpenAiServer, type OpenAiServer } from '../../support/fakes/openai-server.ts';
 import { startProviderServer, type ProviderServer } from '../../support/fakes/provider-server.ts';
@@ -54,6 +56,12 @@ const respond = (text: string) => {
     event({ type: 'response.completed', response: { usage: { input_tokens: 3, output_tokens: 2 } } }),
   );
 };
+
+// Guards: a provider whose workspace credential nobody can give, or an integration whose key no run is called with.
+test('has an integration for each that a provider names', () => {
+  const forModels = [...integrations.values()].filter(({ extras }) => extras?.includes('models'));
+  expect(forModels.map(({ slug }) => slug).toSorted()).toEqual(MODEL_INTEGRATIONS.toSorted());
+});
 
 describe('a run', () => {
   // Guards: the workspace's own key is what the provider is called with; a new one counts at once, and without one the

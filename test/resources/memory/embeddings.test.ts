@@ -34,7 +34,7 @@ const ofCompatible = () => ({
 });
 function embedderOf(env: Record<string, string>) {
   const config = loadConfig({ ...TEST_SECRETS, DATABASE_URL: 'postgres://none', ...env });
-  return createEmbedder(config, { openaiApiKey: config.OPENAI_API_KEY });
+  return createEmbedder(config, { openai: config.OPENAI_API_KEY });
 }
 /** By length: what differs in it differs here. */
 const vectorOf = (text: string): number[] => [text.length, 3, 0, 4];

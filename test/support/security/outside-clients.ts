@@ -54,7 +54,7 @@ export function clientsWithin({ timeoutS, maxMb }: Bounds) {
     (port: number): Promise<unknown> => {
       const address = url(port, '/v1');
       const models = createModels(configFor(env(address)), { log, guardedFetch: egressTo(port).fetch });
-      const own: ModelCredentials = isTheirs ? { openaiCompatible: { baseUrl: address, model: 'm' } } : {};
+      const own: ModelCredentials = isTheirs ? { 'openai-compatible': { baseUrl: address, model: 'm' } } : {};
       return models.call({
         resolved: {
           model: 'm',

@@ -1,7 +1,7 @@
 /** What runs of a workspace call the managed model router with. */
 import type { SecretBox } from '../../../platform/core/crypto.ts';
 import { withoutTrailingSlashes } from '../../../platform/core/text.ts';
-import type { ModelCredentials } from '../../../platform/models/types.ts';
+import type { ModelServer } from '../../../platform/models/types.ts';
 import { routerKeyOwner, type RouterKeyStore } from './store.ts';
 
 /** Chosen by the router itself, where an agent names no model of its own. */
@@ -17,7 +17,7 @@ interface RouterCredentialOptions {
 /** Opened for the moment in which it is used, and not kept. */
 export const routerCredential =
   ({ routerKeys, secretBox, url }: RouterCredentialOptions) =>
-  async (customerId: string): Promise<ModelCredentials['openaiCompatible']> => {
+  async (customerId: string): Promise<ModelServer | undefined> => {
     const row = url === undefined ? undefined : await routerKeys.find(customerId);
     if (!url || !row) return undefined;
     return {

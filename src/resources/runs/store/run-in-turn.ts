@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import type { RunFailure } from '../../../platform/core/problem.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import type { ResolvedModel } from '../../../platform/models/types.ts';
-import { MODEL_INTEGRATIONS } from '../../integrations/model.ts';
+import { MODEL_INTEGRATIONS } from '../../../platform/models/catalogue.ts';
 import type { RequestedToolCall, RunStatus, StepOfRun } from '../model.ts';
 
 interface TurnMessage {

@@ -5,19 +5,17 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../../platform/db/client.ts';
 import type { Effect } from '../../../runs/model.ts';
-import type { StepKind } from '../../../templates/model.ts';
-import { MAX_CRASHES, type Topic } from '../../model.ts';
+import type { AttemptedKind } from '../../../templates/model.ts';
+import { MAX_CRASHES, type EffectOf, type Topic } from '../../model.ts';
+import { ATTEMPT_KINDS } from '../engine/attempt-kinds.ts';
 import { noteProjectEvents, pauseLocked, type LockedProject } from '../record.ts';
-
-/** What is true of an action is a matter of code, not of the record. */
-export type EffectOf = (action: string) => Effect;
 
 /** `again`: it is pending. `failed`: the project is paused for a person. */
 export type CrashVerdict = 'again' | 'failed';
 
 /** What the death of this attempt may have left behind, and another one would do once more. */
 export async function effectOfAttempt(db: Database, attemptId: string, effectOf: EffectOf): Promise<Effect> {
-  const [row] = await db.rows<{ kind: StepKind; assignee: string | null; hasCalled: boolean }>(sql`
+  const [row] = await db.rows<{ kind: AttemptedKind; assignee: string; hasCalled: boolean }>(sql`
     with recursive working(id) as (
       select child_run_id from attempts where id = ${attemptId}::uuid and child_run_id is not null
       union
@@ -27,8 +25,7 @@ export async function effectOfAttempt(db: Database, attemptId: string, effectOf:
       select 1 from run_tool_calls c join working w on w.id = c.run_id
       where c.status in ('pending', 'succeeded') and c.effect = 'irreversible') as "hasCalled"
     from attempts a join subtasks s on s.id = a.subtask_id where a.id = ${attemptId}::uuid`);
-  if (row?.kind === 'action') return effectOf(row.assignee!);
-  return row?.hasCalled ? 'irreversible' : 'idempotent';
+  return row ? ATTEMPT_KINDS[row.kind].effectOfDeath(row, effectOf) : 'idempotent';
 }
 
 /** Repeating it changes nothing. */

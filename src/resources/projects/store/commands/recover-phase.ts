@@ -1,9 +1,15 @@
 /** The workflow of a phase is gone and did not record how the phase ended: an operator terminated it, say. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../../platform/db/client.ts';
-import { isInFlight, type PhaseChange, type PhaseRef, type ProjectStatus, type TaskStatus } from '../../model.ts';
+import {
+  isInFlight,
+  type EffectOf,
+  type PhaseChange,
+  type PhaseRef,
+  type ProjectStatus,
+  type TaskStatus,
+} from '../../model.ts';
 import { runCommand } from './command.ts';
-import type { EffectOf } from './crashes.ts';
 import { recoverTasks } from './recovery.ts';
 
 /** @returns where the phase stands now; nothing when a later start of it has taken over */

@@ -1,9 +1,9 @@
 /** Phases that look under way although nobody works on them any more. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../../platform/db/client.ts';
-import type { PhaseChange } from '../../model.ts';
+import type { EffectOf, PhaseChange } from '../../model.ts';
 import type { LockedProject } from '../record.ts';
-import { effectOfAttempt, recordCrash, type EffectOf } from './crashes.ts';
+import { effectOfAttempt, recordCrash } from './crashes.ts';
 
 export interface Recovery {
   /** Attempts whose step is pending again. */

@@ -3,11 +3,10 @@ import { sql } from 'drizzle-orm';
 import type { RecoverySummary } from '../../../../../workflows/project/messages.ts';
 import { Problem } from '../../../../platform/core/problem.ts';
 import type { Database } from '../../../../platform/db/client.ts';
-import type { Actor, PhaseChange, Seen } from '../../model.ts';
+import type { Actor, EffectOf, PhaseChange, Seen } from '../../model.ts';
 import { requireSeen } from '../waits.ts';
 import type { LockedProject } from '../record.ts';
 import { activate, compact, runCommand } from './command.ts';
-import type { EffectOf } from './crashes.ts';
 import { recoverTasks } from './recovery.ts';
 import { retryFailedStep, type RetryOutcome } from './retry-subtask.ts';
 

@@ -8,12 +8,12 @@ import {
   type AttemptBeginning,
   type AttemptFault,
   type AttemptOutcome,
+  type EffectOf,
   type PhaseEnding,
   type PhaseOpening,
   type PhaseRef,
   type StepRef,
 } from '../../model.ts';
-import type { EffectOf } from '../commands/crashes.ts';
 import { lockProject, type LockedProject } from '../record.ts';
 import { beginLocked } from './begin.ts';
 import { closeLocked, openPhase } from './open.ts';

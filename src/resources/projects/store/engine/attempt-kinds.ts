@@ -4,9 +4,9 @@
  */
 import { parseJson } from '../../../../platform/core/json.ts';
 import { storable } from '../../../../platform/core/storable.ts';
+import type { Effect } from '../../../runs/model.ts';
 import type { AttemptedKind } from '../../../templates/model.ts';
-import type { AttemptBeginning, AttemptFault } from '../../model.ts';
-import type { EffectOf } from '../commands/crashes.ts';
+import type { AttemptBeginning, AttemptFault, EffectOf } from '../../model.ts';
 import type { OpenAttempt } from './attempt.ts';
 
 /** What came of an attempt, before it is known what follows from that. */
@@ -30,24 +30,33 @@ interface Work {
   timeoutMs: number | null;
 }
 
-interface AttemptKind {
+/** An attempt that ended without an outcome. */
+interface DeadAttempt {
+  assignee: string;
+  /** Its run, or one that this spawned, began an irreversible call that may have happened. */
+  hasCalled: boolean;
+}
+
+interface AttemptKind<Kind extends AttemptedKind> {
   /** Who did it, in events. */
   actorKind: 'agent' | 'action';
   /** An attempt is a run of its own. */
   hasRun: boolean;
-  begin(work: Work, ids: Ids, effectOf: EffectOf): AttemptBeginning;
+  begin(work: Work, ids: Ids, effectOf: EffectOf): Extract<AttemptBeginning, { kind: Kind }>;
   /** @returns what it came to; `raw` where that is still to be held against its schemas */
   findingOf(attempt: OpenAttempt, fault: AttemptFault | undefined): Finding | { kind: 'raw'; output: unknown };
   /** @returns the value that is held against a schema. @throws where there is none in it */
   valueOf(raw: unknown): unknown;
   /** Whatever came of a failed attempt, it may have happened, and must not happen twice. */
   isOnce(assignee: string, effectOf: EffectOf): boolean;
+  /** What its death may have left behind, and another attempt would do once more. */
+  effectOfDeath(dead: DeadAttempt, effectOf: EffectOf): Effect;
 }
 
 /** Models like to wrap what they were asked for. */
 const FENCED = /^\s*```[a-z]*\n([^]*?)\n```\s*$/i;
 
-export const ATTEMPT_KINDS: Readonly<Record<AttemptedKind, AttemptKind>> = {
+export const ATTEMPT_KINDS: { readonly [Kind in AttemptedKind]: AttemptKind<Kind> } = {
   agent: {
     actorKind: 'agent',
     hasRun: true,
@@ -80,6 +89,7 @@ export const ATTEMPT_KINDS: Readonly<Record<AttemptedKind, AttemptKind>> = {
       return storable(parseJson(FENCED.exec(text)?.[1] ?? text));
     },
     isOnce: () => false,
+    effectOfDeath: ({ hasCalled }) => (hasCalled ? 'irreversible' : 'idempotent'),
   },
   action: {
     actorKind: 'action',
@@ -97,5 +107,6 @@ export const ATTEMPT_KINDS: Readonly<Record<AttemptedKind, AttemptKind>> = {
     },
     valueOf: (raw) => raw,
     isOnce: (assignee, effectOf) => effectOf(assignee) === 'irreversible',
+    effectOfDeath: ({ assignee }, effectOf) => effectOf(assignee),
   },
 };

@@ -5,8 +5,8 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../../../platform/db/client.ts';
 import { endRun } from '../../../runs/store/turns.ts';
-import type { AttemptFault, AttemptOutcome, AttemptReason, PhaseRef } from '../../model.ts';
-import { judgeCrash, recordCrash, type EffectOf } from '../commands/crashes.ts';
+import type { AttemptFault, AttemptOutcome, AttemptReason, EffectOf, PhaseRef } from '../../model.ts';
+import { judgeCrash, recordCrash } from '../commands/crashes.ts';
 import { insertEvents, noteProjectEvents, pauseLocked, type LockedProject } from '../record.ts';
 import { loadAttempt, type OpenAttempt } from './attempt.ts';
 import { ATTEMPT_KINDS, type Finding } from './attempt-kinds.ts';
