@@ -45,8 +45,9 @@ export async function findService(env: NodeJS.ProcessEnv): Promise<ServiceAddres
   const kept = await readCredentials(dataDir);
   const baseUrl = withoutTrailingSlashes(env.AOS_URL || kept?.base_url || '');
   if (!baseUrl) {
+    const start = env.DATA_DIR ? `DATA_DIR=${dataDir} npm start` : 'npm start';
     throw new CliError(
-      'no service found: start one here with `npm start`, or set AOS_URL, AOS_API_KEY and AOS_SESSION',
+      `no service found: start one here with \`${start}\`, or set AOS_URL, AOS_API_KEY and AOS_SESSION`,
     );
   }
   // What opens the local service is not shown to another one.

@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { access, chmod, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { ConfigError } from '../platform/core/config.ts';
+import { forgetService } from './credentials.ts';
 import { claimDataDir } from './stale.ts';
 
 /** Of the processes that had the directory, and of no use to others. */
@@ -40,6 +41,7 @@ export async function restore(file: string, dataDir: string): Promise<void> {
     await mkdir(unfinished, { recursive: true, mode: 0o700 });
     await tar('-xzf', resolve(file), '-C', unfinished, '--no-same-owner');
     await requireDataDir(unfinished, `${file} is no backup of an embedded service`);
+    await forgetService(unfinished);
     await rmdir(dataDir).catch(() => {});
     await mkdir(dirname(resolve(dataDir)), { recursive: true });
     await rename(unfinished, resolve(dataDir));

@@ -56,6 +56,26 @@ export async function keepSession(dataDir: string, kept: KeptSession): Promise<v
 
 export const dropKeptSession = (dataDir: string): Promise<void> => rm(sessionFile(dataDir), { force: true });
 
+/**
+ * Leaves of a data directory's credentials only its own API key. The addresses and sessions in a copy open the service
+ * that was copied, which may be running: a command that is meant for the copy would change the original.
+ */
+export async function forgetService(dataDir: string): Promise<void> {
+  await dropKeptSession(dataDir);
+  const kept = await readCredentials(dataDir);
+  if (!kept) return;
+  await writeCredentials(dataDir, {
+    base_url: null,
+    control_plane_url: null,
+    temporal_address: '',
+    temporal_ui_url: null,
+    database_url: '',
+    api_key: kept.api_key,
+    session_cookie: '',
+    operator_token: '',
+  });
+}
+
 /** Signs a session that needs no sign-in: whoever holds `SESSION_SECRET` operates the deployment. */
 export function makeSession(
   secret: string,

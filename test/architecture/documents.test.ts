@@ -16,3 +16,13 @@ test.each(['public', 'controlPlane'] as const)('%s is valid', async (surface) =>
   expect(() => validator.resolveRefs()).not.toThrow();
   expect(JSON.stringify(made[surface]()).match(/"\$ref":"(?!#\/components\/)[^"]*"/g)).toBeNull();
 });
+
+// Guards: a pattern that only JavaScript knows made validators of other languages refuse the whole document.
+test.each(['public', 'controlPlane'] as const)('patterns of %s are those that other languages take', (surface) => {
+  const patterns = [...JSON.stringify(made[surface]()).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(
+    ([, text]) => JSON.parse(text!) as string,
+  );
+  expect(patterns.length).toBeGreaterThan(0);
+  // Classes of Unicode need the flag u; groups with names and looking behind are spelled or bounded differently.
+  expect(patterns.filter((pattern) => /\\p\{|\(\?<|\\u\{/i.test(pattern))).toEqual([]);
+});

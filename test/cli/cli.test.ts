@@ -25,7 +25,7 @@ async function run(args: string[], env: NodeJS.ProcessEnv = {}) {
 describe('what goes wrong is one clear line and a failing exit code', () => {
   // Guards: each of these is met in the first minute by somebody; none may show a stack.
   test.each([
-    ['no service was ever started', ['runs'], {}, 'no service found: start one here with `npm start`'],
+    ['no service was ever started', ['runs'], {}, 'no service found: start one here with `DATA_DIR='],
     [
       'the service is down',
       ['run', 'assistant', 'Hello'],

@@ -434,6 +434,9 @@ export type MemorySuccessor = {
 };
 
 export type NewSkill = {
+    /**
+     * As in ECMAScript with the flag u: ^[\p{L}\p{N}][\p{L}\p{N}\p{M}._:/-]*$
+     */
     slug: string;
     /**
      * Shown as the title

@@ -49,8 +49,22 @@ export const openApiDocument = ({ surface, endpoints, servers, ...info }: OpenAp
   }
   const tags = [...new Set(shown.map(tagOf))].sort().map((name) => ({ name }));
   const components = { securitySchemes: SECURITY_SCHEMES[surface] };
-  return createDocument({ openapi: '3.1.0', info, servers, tags, paths, components });
+  return createDocument(
+    { openapi: '3.1.0', info, servers, tags, paths, components },
+    { override: ({ jsonSchema }) => tellUnicodePattern(jsonSchema) },
+  );
 };
+
+/**
+ * A pattern with classes of Unicode is of the flag `u`, which JSON Schema does not carry, and validators outside of
+ * JavaScript refuse the whole document for it. It is told in words; the service checks it all the same.
+ */
+function tellUnicodePattern(schema: { pattern?: string | undefined; description?: string | undefined }): void {
+  if (!schema.pattern?.includes('\\p{')) return;
+  const told = `As in ECMAScript with the flag u: ${schema.pattern}`;
+  schema.description = schema.description ? `${schema.description}. ${told}` : told;
+  delete schema.pattern;
+}
 
 const SECURITY_SCHEMES: Record<Endpoint['surface'], Record<string, ZodOpenApiSecuritySchemeObject>> = {
   public: { apiKey: { type: 'http', scheme: 'bearer', description: 'API key: `svc_pk_...`' } },

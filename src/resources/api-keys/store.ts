@@ -85,7 +85,8 @@ export const createApiKeyStore = (db: Database) => {
       try {
         await db.orm
           .update(apiKeys)
-          .set({ lastUsedAt: minute })
+          // A key that is used within the minute of its making was not used before it.
+          .set({ lastUsedAt: sql`greatest(${minute.toISOString()}::timestamptz, ${apiKeys.createdAt})` })
           .where(
             and(
               eq(apiKeys.id, id),

@@ -257,9 +257,19 @@ describe('caller', () => {
 });
 
 describe('last use', () => {
+  /** The service's clock stands before the database's here, where keys are older than their use. */
+  const makeOld = async () => {
+    const made = await make('acme');
+    await database.db.orm
+      .update(apiKeys)
+      .set({ createdAt: new Date('2026-02-01') })
+      .where(eq(apiKeys.id, made.id));
+    return made;
+  };
+
   // Guards: a request notes the minute behind itself.
   test('is noted by a request', async () => {
-    const { id, key } = await make('acme');
+    const { id, key } = await makeOld();
     await service.caller(key);
     let lastUsedAt: Date | null = null;
     while (!lastUsedAt) ({ lastUsedAt } = await rowOf(id));
@@ -268,7 +278,7 @@ describe('last use', () => {
 
   // Guards: a busy key is written once a minute, and a late process does not turn the time back.
   test('is written once a minute and only forward', async () => {
-    const { id } = await make('acme');
+    const { id } = await makeOld();
     const clear = () => database.db.orm.update(apiKeys).set({ lastUsedAt: null }).where(eq(apiKeys.id, id));
     await store.touch({ id, customerId: 'acme' }, new Date('2026-03-01T10:01:05Z'));
     await clear();
@@ -279,6 +289,14 @@ describe('last use', () => {
     expect((await rowOf(id)).lastUsedAt).toEqual(new Date('2026-03-01T10:02:00Z'));
     await store.touch({ id, customerId: 'acme' }, new Date('2026-03-01T10:01:00Z'));
     expect((await rowOf(id)).lastUsedAt).toEqual(new Date('2026-03-01T10:02:00Z'));
+  });
+
+  // Guards: the minute of a use begins before a key that was made within it, and no key was used before it was made.
+  test('is not before the making', async () => {
+    const { id } = await make('acme');
+    const { createdAt } = await rowOf(id);
+    await store.touch({ id, customerId: 'acme' }, createdAt);
+    expect((await rowOf(id)).lastUsedAt).toEqual(createdAt);
   });
 
   // Guards: what is advisory never fails a request.
