@@ -1,11 +1,14 @@
-/** Addresses of mail: what names a person here. */
+/** Mail addresses identify people in this service: members, sign-ins and confirmation codes are looked up by them. */
 
 const MAX_ADDRESS_LENGTH = 254;
 
-/** In lower case, as everything that is looked up by it is kept; undefined when the text is no address. */
+/**
+ * @returns the address in lower case, which is how every address is stored and looked up; undefined where the text is
+ * none
+ */
 export function addressIn(text: string): string | undefined {
   const address = text.trim().toLowerCase();
-  // `owner@localhost` is one too: the mail server decides what it delivers to.
+  // `owner@localhost` counts as an address too, because the mail server decides what it delivers to.
   const isAddress =
     address.length <= MAX_ADDRESS_LENGTH && /^[^\s@\p{C}"(),:;<>[\\\]]+@[^\s@\p{C}"(),:;<>[\\\]]+$/u.test(address);
   return isAddress ? address : undefined;

@@ -1,9 +1,9 @@
-/** Errors wrap each other: libraries do it with what they met, and so do we. */
+/** Errors wrap each other: libraries wrap what they met, and so does the service. These functions look inside. */
 
-/** Deeper than any is; one that is its own cause has an end here. */
+/** No real chain is as long as this; the limit ends one that contains itself. */
 const MAX_CAUSES = 32;
 
-/** The error, what caused it, what caused that, and so on. */
+/** Yields the error, then its cause, then the cause of that, and so on. */
 export function* causesOf(error: unknown): Generator<Error> {
   let cause = error;
   for (let depth = 0; cause instanceof Error && depth < MAX_CAUSES; depth++) {
@@ -12,10 +12,13 @@ export function* causesOf(error: unknown): Generator<Error> {
   }
 }
 
-/** What it all began with. */
+/** @returns the innermost error, with which it all began; undefined where the value is no error */
 export const rootOf = (error: unknown): Error | undefined => [...causesOf(error)].at(-1);
 
-/** Code and words of what it all began with; '' where there are none. `fetch failed` says nothing, its cause does. */
+/**
+ * @returns code and message of the innermost error, or '' where there is none. It is asked for because `fetch failed`
+ * tells nothing and its cause does.
+ */
 export function rootInWords(error: unknown): string {
   const { code, message } = (rootOf(error) ?? {}) as { code?: unknown; message?: unknown };
   return [code, message].filter((part) => typeof part === 'string' && part !== '').join(': ');

@@ -341,6 +341,6 @@ export function loadEnvFile(): void {
   try {
     process.loadEnvFile();
   } catch {
-    // No .env file: the environment says it all.
+    // There is no .env file, so the environment says it all.
   }
 }

@@ -23,15 +23,16 @@ export function cronProblem(cron: string): string | undefined {
   }
 }
 
-/** The time at which Temporal fires next: of the same expressions that it is given. */
+/** @returns when Temporal fires next, computed from the same expressions that it is given; null where that is never */
 export function nextRun(cron: string, after = new Date()): Date | null {
   const times = cronUnion(cron).flatMap((each) => new Cron(each, OPTIONS).nextRun(after) ?? []);
   return times.toSorted((a, b) => a.getTime() - b.getTime())[0] ?? null;
 }
 
 /**
- * As Temporal takes it: it joins the fields of one expression with "and", so where both days are restricted these are two
- * expressions; and of a range up to 7 (`1-7`) it forgets the Sunday, so such a range is written out.
+ * @returns the expression as Temporal needs it. Temporal joins the fields of one expression with "and", so an
+ * expression that restricts both kinds of day becomes two; and it forgets the Sunday of a range up to 7 (`1-7`), so
+ * such a range is written out.
  */
 export function cronUnion(cron: string): string[] {
   const [minute, hour, day, month, weekday, more] = fieldsOf(cron);
@@ -42,7 +43,7 @@ export function cronUnion(cron: string): string[] {
   return [`${minute} ${hour} ${day} ${month} *`, `${minute} ${hour} * ${month} ${weekdays}`];
 }
 
-/** A part of the field of weekdays, its range up to 7 as single days. */
+/** Takes one part of the field of weekdays and writes a range up to 7 as single days. */
 function withSunday(part: string): string {
   const [range = '', step = '1'] = part.split('/');
   const [from = '', to] = range.split('-');

@@ -12,17 +12,20 @@ export const sha256 = (text: string): string => createHash('sha256').update(text
 export const hmacSha256 = (key: string, text: string, encoding: 'hex' | 'base64url' = 'hex'): string =>
   createHmac('sha256', key).update(text).digest(encoding);
 
-/** Of a setting that may be rotated: the first is the current one and signs, the older ones after it still verify. */
+/**
+ * Splits a setting that may be rotated: the first secret is the current one and signs, the older ones after it still
+ * verify.
+ */
 export const secretsIn = (setting: string): [current: string, ...older: string[]] =>
   setting.split(',').map((text) => text.trim()) as [string, ...string[]];
 
-/** Compares digests of both, so that neither length nor content shows in the time taken. */
+/** It compares digests of both, so that the time taken tells neither length nor content. */
 export const safeEqual = (a: string, b: string): boolean =>
   timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());
 
 export interface NamedKey {
   id: string;
-  /** 32 bytes. */
+  /** It has 32 bytes. */
   key: Buffer;
 }
 
@@ -51,7 +54,9 @@ const decrypt = (key: Buffer, sealed: string, aad: string): Buffer => {
   return Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]);
 };
 
-/** What was sealed with a key that is not among those given: nothing is wrong with it, and the key may come back. */
+/**
+ * A text was sealed with a key that is not among those given. The text itself may be whole, and the key may come back.
+ */
 export class UnknownKeyError extends Error {
   readonly keyId: string;
 
@@ -62,15 +67,18 @@ export class UnknownKeyError extends Error {
 }
 
 export interface SecretBox {
-  /** What begins every secret that it seals: the name of the current key, made of the key. */
+  /** Every secret that this box seals begins with the name of its current key, which is derived from the key. */
   keyId: string;
-  /** Names of all that it opens with. */
+  /** These are the names of all keys that the box can open with. */
   keyIds: readonly string[];
   /** @param owner the row this secret belongs to, for example `acme/webhook_subscriptions` */
   seal(plain: string, owner: string): string;
-  /** Whether it has the key, without opening anything. @throws UnknownKeyError; Error for what was never sealed */
+  /**
+   * Checks that the box has the key, without opening anything.
+   * @throws UnknownKeyError; Error for a text that was never sealed
+   */
   requireKeyOf(sealed: string): void;
-  /** @throws UnknownKeyError; Error when the text or the owner is not the one that was sealed */
+  /** @throws UnknownKeyError; Error where the text or the owner is not the one that was sealed */
   open(sealed: string, owner: string): string;
 }
 

@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { decodeTime, ulid } from 'ulid';
 import { v7 } from 'uuid';
 
-/** 26 lower-case base32 characters that sort by time. */
+/** @returns 26 lower-case base32 characters that sort by the time at which they were made */
 export const newRunId = (): string => ulid().toLowerCase();
 
-/** When a run was asked for, Unix milliseconds; now, where an id tells nothing. */
+/** @returns when a run was asked for, in Unix milliseconds; the present where the id does not tell */
 export function acceptedAtMs(runId: string): number {
   try {
     return decodeTime(runId.toUpperCase());
@@ -15,16 +15,16 @@ export function acceptedAtMs(runId: string): number {
   }
 }
 
-/** Tasks, subtasks, attempts, artifacts, deliveries. */
+/** Tasks, subtasks, attempts, artifacts and deliveries have such ids. */
 export const newUuid = (): string => v7();
 
-/** The lowest that such an id made at this time can be. @param ms since 1970 */
+/** @param ms since 1970 @returns the lowest id that can be made at this time */
 export function firstUuid(ms: number): string {
   const hex = ms.toString(16).padStart(12, '0');
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
-/** 43 URL-safe characters from 32 random bytes. */
+/** @returns 43 URL-safe characters made from 32 random bytes */
 export const newSecret = (): string => randomBytes(32).toString('base64url');
 
 export const API_KEY_PREFIX = 'svc_pk_';
@@ -38,5 +38,5 @@ export const customerIdOf = (workspaceId: string): string =>
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '');
 
-/** The tenant that operates the deployment. */
+/** This tenant operates the deployment. */
 export const INTERNAL_WORKSPACE = 'acc_internal';

@@ -1,7 +1,7 @@
-/** So many at once; what takes a tenth of a millisecond each has then held nobody up for long. */
+/** An element takes about a tenth of a millisecond, so a slice of this size holds nobody else up for long. */
 const SLICE = 200;
 
-/** `map`, between whose slices everybody else of the process has a turn. */
+/** Works like `map`, and lets everything else in the process have a turn between two slices. */
 export async function inSlices<Row, Made>(rows: readonly Row[], make: (row: Row) => Made): Promise<Made[]> {
   const made: Made[] = [];
   for (let at = 0; at < rows.length; at += SLICE) {

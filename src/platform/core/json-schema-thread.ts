@@ -1,4 +1,4 @@
-/** What a thread does of `schema-checks.ts`. */
+/** The thread that `schema-checks.ts` starts runs this: it checks a schema, or a value against one. */
 import { checkValue, schemaProblem } from './json-schema.ts';
 
 export const schemaJob = ({ schema, objectOnly }: { schema: Record<string, unknown>; objectOnly: boolean }) =>

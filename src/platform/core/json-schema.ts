@@ -12,11 +12,11 @@ import { isTooDeep, TOO_DEEP } from './json.ts';
 
 const MAX_SCHEMA_BYTES = 64 * 1_024;
 const MAX_DEPTH = 40;
-/** Nodes after every reference is replaced by what it refers to. */
+/** Nodes are counted after every reference has been replaced by what it refers to. */
 const MAX_NODES = 10_000;
-/** Nodes of the schema times nodes of the value: what one check costs at worst. */
+/** One check costs at worst the nodes of the schema times the nodes of the value. */
 const MAX_WORK = 20_000_000;
-/** Up to here every error is looked for; beyond, where they could fill the memory, only the first. */
+/** Up to here every error is looked for. Beyond it their number could fill the memory, so only the first one is. */
 const MAX_THOROUGH_WORK = 200_000;
 const MAX_CACHED = 500;
 const MAX_ERRORS_TOLD = 5;
@@ -26,7 +26,10 @@ export type Schema = Record<string, unknown>;
 interface Usable {
   nodes: number;
   isValid: ValidateFunction;
-  /** The same check, which goes on after the first error. Made on first use, for most values are right. */
+  /**
+   * This is the same check, except that it goes on after the first error. It is made on first use, since most values
+   * are right.
+   */
   findErrors: () => ValidateFunction;
 }
 type Compiled = Usable | { problem: string };
@@ -56,7 +59,7 @@ const checkShape = (root: Schema): number => {
     for (const name of ['$dynamicRef', '$recursiveRef', ...(node === root ? [] : ['$id'])]) {
       if (typeof node[name] === 'string') throw new Error(`uses ${name}`);
     }
-    // Its answer would be a promise, which is true whatever becomes of it.
+    // An asynchronous schema answers with a promise, which is truthy whatever becomes of it.
     if (typeof node['$async'] === 'boolean') throw new Error('uses $async');
     if (typeof node['$ref'] === 'string') {
       if (!/^#(\/|$)/.test(node['$ref'])) throw new Error(`refers to ${node['$ref']}, outside of itself`);
@@ -68,11 +71,13 @@ const checkShape = (root: Schema): number => {
   return nodes;
 };
 
-/** RE2 syntax: no look-around and no back-references, hence no pattern that takes exponential time. */
+/**
+ * Patterns have RE2 syntax, which has no look-around and no back-references and therefore never takes exponential time.
+ */
 const linearRegExp = Object.assign(
   (pattern: string) => {
     const compiled = RE2JS.compile(pattern);
-    // ajv tells patterns apart by their text.
+    // ajv tells patterns apart by their text, so each needs its own.
     return { test: (text: string) => compiled.matcher(text).find(), toString: () => pattern };
   },
   { code: '' },
@@ -80,10 +85,10 @@ const linearRegExp = Object.assign(
 
 const OPTIONS = { strict: false, validateFormats: false, logger: false } as const;
 
-/** Knows what a schema may look like. Used to check them all, because it takes 20 ms to make. */
+/** The dialect says what a schema may look like. One instance checks all of them, because it takes 20 ms to make. */
 const dialect = new Ajv2020(OPTIONS);
 
-/** Equal values have the same text, however their keys are ordered. */
+/** Equal values get the same text, however their keys are ordered. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, part: unknown) =>
     isObject(part) && !Array.isArray(part)
@@ -91,11 +96,14 @@ const canonical = (value: unknown): string =>
       : part,
   );
 
-/** One instance a schema: an instance remembers every `$id` it has met, and tenants may use the same ones. */
+/**
+ * Each schema gets an instance of its own, because an instance remembers every `$id` it has met and tenants may use the
+ * same ones.
+ */
 const build = (schema: Schema, allErrors: boolean): ValidateFunction => {
   const code = { regExp: linearRegExp };
   const ajv = new Ajv2020({ ...OPTIONS, meta: false, validateSchema: false, allErrors, inlineRefs: false, code });
-  // ajv's own compares each item with each other one.
+  // The keyword that ajv brings compares each item with every other one, which takes quadratic time.
   ajv.removeKeyword('uniqueItems');
   ajv.addKeyword({
     keyword: 'uniqueItems',
@@ -119,7 +127,10 @@ const compile = (given: Schema, text: string): Compiled => {
   }
 };
 
-/** By the text of the schema: those of tenants are read anew each time. The first is the one unused for longest. */
+/**
+ * Compiled schemas are kept by their text, because those of tenants are read anew each time. The first entry is the one
+ * that was unused for longest.
+ */
 const cache = new Map<string, Compiled>();
 
 const compiled = (schema: Schema): Compiled => {
@@ -141,7 +152,7 @@ export function schemaProblem(schema: Schema, { objectOnly = false } = {}): stri
 
 /**
  * @param name what the value is called where the whole of it is wrong
- * @returns what is wrong with the value, of bounded length; or with the schema, where that cannot be used
+ * @returns what is wrong with the value, or with the schema where that cannot be used; its length is bounded
  */
 export function checkValue(schema: Schema, value: unknown, name: string): string | undefined {
   const result = compiled(schema);
@@ -156,7 +167,7 @@ export function checkValue(schema: Schema, value: unknown, name: string): string
   return told.join('; ').slice(0, MAX_MESSAGE);
 }
 
-/** Objects, arrays and what is in them. Stops counting above `enough`. */
+/** Counts objects, arrays and what is in them, and stops above `enough`. */
 function countNodes(root: unknown, enough: number): number {
   let nodes = 1;
   const open = [root];

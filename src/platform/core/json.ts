@@ -1,10 +1,10 @@
 /**
- * JSON of somebody else. Reading it is no danger at any depth, but what walks it afterwards (checks, copies, the way into
- * the database) calls itself for each level and would run out of stack in the middle of something. So each door refuses
- * what is deeper than anybody needs, here and nowhere else.
+ * Reads JSON that somebody else wrote. Reading is safe at any depth, but what walks the value afterwards (checks,
+ * copies, the way into the database) calls itself for each level and would run out of stack in the middle of something.
+ * Each door therefore refuses what is deeper than anybody needs, and it does so here and nowhere else.
  */
 
-/** Objects and lists within one another. */
+/** The depth counts objects and lists that lie within one another. */
 export const MAX_JSON_DEPTH = 64;
 export const TOO_DEEP = `nested deeper than ${MAX_JSON_DEPTH} levels`;
 
@@ -15,7 +15,7 @@ export class JsonDepthError extends Error {
 
 const isContainer = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** Level by level, so that it has no depth itself. */
+/** It goes level by level instead of calling itself, so that no depth can exhaust its stack. */
 export function isTooDeep(root: unknown): boolean {
   let level = [root].filter(isContainer);
   for (let depth = 0; level.length > 0; depth += 1) {
@@ -36,7 +36,10 @@ export function parseJson(text: string): unknown {
   return value;
 }
 
-/** Whether it has more than so many characters, names of fields and a few for each value counted. Looks no further. */
+/**
+ * @returns whether the value has more than so many characters, counting names of fields and a few for each value; it
+ * looks no further than that
+ */
 export function isLargerThan(characters: number, root: unknown): boolean {
   let left = characters;
   const open: unknown[] = [root];

@@ -1,4 +1,6 @@
-/** JSON lines on stdout, pretty on a terminal. Anything that may carry a credential is redacted by name. */
+/**
+ * Logs are JSON lines on stdout, and pretty on a terminal. A field whose name may stand for a credential is redacted.
+ */
 import { pino, stdSerializers, type DestinationStream, type Logger } from 'pino';
 import { traceFields } from '../observability/spans.ts';
 
@@ -16,7 +18,7 @@ const SECRET_PATHS = [
 export interface LogOptions {
   level?: string;
   pretty?: boolean;
-  /** In the place of stdout; not with `pretty`. */
+  /** Lines go here instead of to stdout. It cannot be combined with `pretty`. */
   destination?: DestinationStream;
 }
 

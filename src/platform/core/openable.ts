@@ -1,4 +1,4 @@
-/** JSON values as files: what agents and actions make, with the extension with which it opens. */
+/** Turns JSON values that agents and actions make into files, with the extension that programs open them by. */
 import { parseJson } from './json.ts';
 
 export interface Openable {
@@ -6,7 +6,7 @@ export interface Openable {
   extension: 'html' | 'svg' | 'json' | 'md';
 }
 
-/** A rendered file, an article and a drawing come out of their wrapping; other values stay what they are. */
+/** A rendered file, an article and a drawing are taken out of their wrapping; other values stay what they are. */
 export function openable(content: unknown): Openable {
   if (typeof content === 'string') return { text: content, extension: extensionOf(content) };
   const { content: inner, svg, ...names } = (content ?? {}) as Record<string, unknown>;
@@ -23,7 +23,7 @@ export const CONTENT_TYPES: Readonly<Record<Openable['extension'], string>> = {
   md: 'text/markdown; charset=utf-8',
 };
 
-/** Beside the one part that is the work, these only name it. */
+/** These fields only name the one part that is the work. */
 const NAMES = new Set(['filename', 'content_type', 'title', 'alt']);
 
 function extensionOf(text: string): Openable['extension'] {

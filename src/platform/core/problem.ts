@@ -64,7 +64,7 @@ export const PROBLEMS = {
   attempt_queued: { status: 409 },
   gate_not_waiting: { status: 409 },
   already_submitted: { status: 409 },
-  /** What was decided on is not what is there any more. */
+  /** The thing that was decided on has changed since it was shown. */
   changed_since: { status: 409, isStructured: true },
   already_answered: { status: 409, isStructured: true },
   request_timeout: { status: 408, detail: 'request_timeout' },
@@ -86,17 +86,17 @@ export const PROBLEMS = {
 } as const satisfies Record<string, { status: number; detail?: string; isStructured?: true; retryAfterS?: number }>;
 
 export type ProblemCode = keyof typeof PROBLEMS;
-/** Those that say more than a text: the documents of the interface have to say what (`http/openapi.ts`). */
+/** These codes say more than a text; the documents of the interface tell what (`http/openapi.ts`). */
 export type StructuredCode = {
   [Code in ProblemCode]: (typeof PROBLEMS)[Code] extends { isStructured: true } ? Code : never;
 }[ProblemCode];
 
-/** A failure with a name from the catalogue. `detail` is the value of the reply's `detail` field. */
+/** A failure with a name from the catalogue. `detail` becomes the `detail` field of the reply. */
 export class Problem extends Error {
   readonly code: ProblemCode;
   readonly detail: unknown;
 
-  /** @param cause for the log; the caller never sees it */
+  /** @param cause goes into the log; the caller never sees it */
   constructor(code: StructuredCode, detail: object, cause?: unknown);
   constructor(code: ProblemCode, detail?: string, cause?: unknown);
   constructor(code: ProblemCode, detail?: unknown, cause?: unknown) {
@@ -112,7 +112,7 @@ export class Problem extends Error {
     return PROBLEMS[this.code].status;
   }
 
-  /** After how many seconds the same request may be answered. */
+  /** After this many seconds the same request may succeed. */
   get retryAfterS(): number | undefined {
     const known: { status: number; retryAfterS?: number } = PROBLEMS[this.code];
     return known.retryAfterS;

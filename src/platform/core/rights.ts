@@ -1,26 +1,26 @@
 /**
- * Who may do what: the one place where a role is looked at. A right belongs to those that its line names; whoever is not
- * named, and whoever has no role at all, does not have it. Pure.
+ * Who may do what: this is the one place where a role is looked at. A right belongs to those that its line names;
+ * whoever is not named, and whoever has no role at all, does not have it. Nothing here reads or writes anything.
  *
- * A standing is opaque, so that no other file can decide anything by it: the compiler refuses to look inside. Where a role
- * is data (a row of members, the claims of a session) the linter refuses to compare it (`eslint.config.mjs`).
+ * A standing is opaque, so that no other file can decide anything by it: the compiler refuses to look inside. Where a
+ * role is data (a row of members, the claims of a session) the linter refuses to compare it (`eslint.config.mjs`).
  */
 import { INTERNAL_WORKSPACE } from './ids.ts';
 import { Problem, type ProblemCode } from './problem.ts';
 
-/** What a member of a workspace is in it. */
+/** A member has one of these roles in a workspace. */
 export const ROLES = ['owner', 'admin', 'member'] as const;
 export type Role = (typeof ROLES)[number];
 
 interface Grant {
   roles: readonly Role[];
-  /** In the workspace that operates the deployment alone. */
+  /** The right exists only in the workspace that operates the deployment. */
   operating?: true;
-  /** With the admin stamp of the browser proxy alone. */
+  /** The right needs the admin stamp of the browser proxy as well. */
   stamped?: true;
-  /** And whoever shows the operator token. */
+  /** Whoever shows the operator token has the right too. */
   operatorToken?: true;
-  /** What somebody without it is told. */
+  /** Somebody without the right is told this. */
   refusal: ProblemCode;
 }
 
@@ -28,7 +28,7 @@ const EVERY_ROLE = ROLES;
 const MANAGERS = ['owner', 'admin'] as const;
 
 const RIGHTS = {
-  /** To be stamped by the browser proxy, which admin routes ask for. */
+  /** With this right the browser proxy stamps requests, which admin routes ask for. */
   'admin.stamp': { roles: MANAGERS, refusal: 'admin_required' },
   'admin.routes': { roles: MANAGERS, stamped: true, refusal: 'admin_required' },
   'deployment.routes': { roles: EVERY_ROLE, operating: true, refusal: 'internal_only' },
@@ -36,19 +36,19 @@ const RIGHTS = {
   'payloads.decode': { roles: MANAGERS, operating: true, refusal: 'admin_required' },
   'customers.list-all': { roles: MANAGERS, operating: true, refusal: 'internal_only' },
   'customers.annotate': { roles: MANAGERS, operating: true, refusal: 'internal_only' },
-  /** To see workspaces of others where they are scoped, and to have them provisioned again. */
+  /** This right shows workspaces of others to routes that take a workspace, and lets them be provisioned again. */
   'workspaces.reach-any': { roles: EVERY_ROLE, operating: true, refusal: 'not_found' },
   'workspaces.create-any': { roles: MANAGERS, operating: true, refusal: 'not_your_workspace' },
-  /** To make one again that was taken down: its members are there already. */
+  /** This right makes a workspace again that was taken down; its members are there already. */
   'workspace.create-again': { roles: MANAGERS, refusal: 'admin_required' },
   'workspace.destroy': { roles: MANAGERS, refusal: 'admin_required' },
-  /** A plan counts that nobody has paid for. */
+  /** With this right a plan counts although nobody has paid for it. */
   'plans.grant': { roles: MANAGERS, operating: true, refusal: 'internal_only' },
   'members.reach-any': { roles: MANAGERS, operating: true, stamped: true, refusal: 'not_found' },
-  /** To make, demote and remove owners. */
+  /** This right makes, demotes and removes owners. */
   'members.appoint-owners': { roles: ['owner'], refusal: 'owner_required' },
   'integrations.write-any': { roles: EVERY_ROLE, operating: true, refusal: 'not_found' },
-  /** Where skills are for everybody to see, in public-visibility mode. */
+  /** Where skills are public, everybody sees that they exist; this right shows what they say. */
   'skills.read-bodies': { roles: MANAGERS, stamped: true, refusal: 'admin_required' },
   /** What is done to another workspace is told in that one's audit log. */
   'audit-log.tell-others': { roles: EVERY_ROLE, operating: true, operatorToken: true, refusal: 'internal_only' },
@@ -59,7 +59,7 @@ export const RIGHT_NAMES = Object.keys(RIGHTS) as [Right, ...Right[]];
 const grants: Readonly<Record<Right, Grant>> = RIGHTS;
 
 declare const opaque: unique symbol;
-/** What somebody is to the workspace that a request is for. */
+/** A standing says what somebody is to the workspace that a request is for. */
 export interface Standing {
   readonly [opaque]: true;
 }
@@ -73,11 +73,14 @@ interface Facts {
 
 const standing = (facts: Facts): Standing => facts as unknown as Standing;
 
-/** Of somebody whose role in the workspace is known; undefined: is no member of it, as far as can be told. */
+/**
+ * @param role what the caller is in the workspace; undefined: no member, as far as can be told
+ * @returns the standing of somebody with that role
+ */
 export const standingIn = (workspaceId: string, role: Role | undefined, { isStamped = false } = {}): Standing =>
   standing({ role, isOperating: workspaceId === INTERNAL_WORKSPACE, isStamped });
 
-/** Of what acts for a workspace and is nobody in it: an API key, the service itself. */
+/** An API key and the service itself act for a workspace and are nobody in it. */
 export const NO_STANDING: Standing = standing({});
 export const OPERATOR_STANDING: Standing = standing({ hasOperatorToken: true });
 
@@ -92,13 +95,13 @@ export function can({ standing: of }: Someone, right: Right): boolean {
   return role !== undefined && roles.includes(role) && (isOperating || !operating) && (isStamped || !stamped);
 }
 
-/** All that it has: for a page to show no button that would be refused. */
+/** @returns every right that the caller has, so that a page need not show a button that would be refused */
 export const rightsOf = (someone: Someone): Right[] => RIGHT_NAMES.filter((right) => can(someone, right));
 
-/** @throws Problem the refusal of the right */
+/** @throws Problem the refusal that the right declares */
 export function demand(someone: Someone, right: Right): void {
   if (!can(someone, right)) throw new Problem(grants[right].refusal);
 }
 
-/** Of a row among the members: a workspace keeps at least one such, and only such a one changes it. */
+/** A workspace keeps at least one owner, and only an owner changes one. @param role of a row among the members */
 export const isOwner = (role: Role): boolean => role === 'owner';

@@ -1,4 +1,7 @@
-/** What a setting may be: each kind reads the text of a variable, and says what it expects where that is something else. */
+/**
+ * The types that a setting may have: each reads the text of a variable and says what it expects where the text is
+ * something else.
+ */
 import ms, { type StringValue } from 'ms';
 import { z } from 'zod';
 import { namedKeysIn, secretsIn } from './crypto.ts';
@@ -16,7 +19,7 @@ export const duration = (fallback: StringValue) =>
       }
       return value;
     });
-/** The same; empty or 0 is 0, for ever. */
+/** A duration, of which both an empty text and 0 mean 0: for ever. */
 export const retention = (fallback: StringValue) =>
   z.preprocess((text) => (text === '' ? '0' : text), duration(fallback));
 export const flag = z
@@ -37,7 +40,7 @@ export const listOf = (fallback: string) =>
         .filter(Boolean),
     );
 export const list = listOf('');
-/** What the service can do beyond its documented interface, where it is switched on by name. */
+/** These extend the documented interface and are switched on by name. */
 const EXTENSIONS = ['idempotency', 'sse'] as const;
 type Extension = (typeof EXTENSIONS)[number];
 /** `sse,idempotency` -> a set that is asked with `has('sse')`. */
@@ -49,7 +52,7 @@ export const extensions = list.transform((names, ctx): ReadonlySet<Extension> =>
   return new Set(names.filter(isKnown));
 });
 export const url = z.url('expects an address such as https://example.com');
-/** `openai=http://127.0.0.1:9/v1,github=...` -> address by name. */
+/** `openai=http://127.0.0.1:9/v1,github=...` becomes an address for each name. */
 export const addresses = list.transform((items, ctx) => {
   const pairs = items.map((item): [string, string] => {
     const [name = '', ...address] = item.split('=');
@@ -60,14 +63,14 @@ export const addresses = list.transform((items, ctx) => {
   return z.NEVER;
 });
 export const secret = z.string().min(16, 'expects at least 16 characters; try: openssl rand -base64 32');
-/** Current one first, older ones after commas. */
+/** The current secret comes first; older ones follow after commas. */
 export const secrets = z
   .string()
   .refine(
     (text) => secretsIn(text).every(({ length }) => length >= 16),
     'expects at least 16 characters, of each where there are several; try: openssl rand -base64 32',
   );
-/** `id:base64,older:base64`, as `namedKeysIn` reads them. */
+/** The text is `id:base64,older:base64`, as `namedKeysIn` reads it. */
 export const namedKeys = z.string().superRefine((text, ctx) => {
   try {
     namedKeysIn(text);

@@ -1,8 +1,8 @@
-/** What Postgres can keep of a text from outside: it takes neither NUL nor half of a surrogate pair. */
+/** @returns the text without what Postgres cannot store: NUL, and half of a surrogate pair */
 
 export const storableText = (text: string): string => text.replaceAll('\u0000', '').toWellFormed();
 
-/** The same for every text in a JSON value, the names of its fields included. */
+/** Does the same for every text in a JSON value, including the names of its fields. */
 export function storable(value: unknown): unknown {
   if (typeof value === 'string') return storableText(value);
   if (Array.isArray(value)) return value.map(storable);

@@ -1,6 +1,9 @@
-/** Small changes of texts that a pattern makes hard to read or, written at first thought, slow on hostile ones. */
+/** Small changes of text for which a pattern would be hard to read, or slow on hostile input. */
 
-/** Before a path is put after it. The look-behind lets the search begin once in a run of slashes and not at each. */
+/**
+ * Prepares an address to have a path put after it. The look-behind makes the search begin once for a run of slashes
+ * instead of once for each.
+ */
 export const withoutTrailingSlashes = (url: string): string => url.replace(/(?<!\/)\/+$/, '');
 
 /** `0.0420` -> `0.042`, `2.00` -> `2`. @param amount a decimal number without exponent */

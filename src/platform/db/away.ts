@@ -1,8 +1,14 @@
-/** What of the database's failures means that it cannot be reached now, and that the same may work later. */
+/**
+ * Tells failures of the database that mean "not reachable now", after which the same statement may work later, from all
+ * others.
+ */
 import { DrizzleQueryError } from 'drizzle-orm/errors';
 import { causesOf } from '../core/causes.ts';
 
-/** Postgres could not be reached, or broke off; `cause` is how. Whether a statement under way was carried out is unknown. */
+/**
+ * Postgres could not be reached, or broke off; `cause` says how. Nobody knows whether the statement under way was
+ * carried out.
+ */
 export class DatabaseAway extends Error {
   constructor(cause: Error) {
     super(`the database cannot be reached: ${cause.message}`, { cause });
@@ -12,7 +18,7 @@ export class DatabaseAway extends Error {
 
 export const asAway = (error: Error): Error => (error instanceof DatabaseAway ? error : new DatabaseAway(error));
 
-/** Whether it is the database, and not another party that was spoken to meanwhile, that could not be reached. */
+/** @returns whether the database could not be reached, as opposed to another party that was spoken to meanwhile */
 export const isDatabaseAway = (error: unknown): boolean =>
   [...causesOf(error)].some(
     (each) =>
@@ -20,7 +26,7 @@ export const isDatabaseAway = (error: unknown): boolean =>
       (each instanceof DrizzleQueryError && each.cause !== undefined && isConnectionBroken(each.cause)),
   );
 
-/** Of Node's sockets. */
+/** Node's sockets report these. */
 const SOCKET_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -31,7 +37,10 @@ const SOCKET_CODES = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
 ]);
-/** Of Postgres: connection lost (08), shut down, crashed or starting (57P), too many connections, statement too long. */
+/**
+ * Postgres reports these: connection lost (08), shut down, crashed or starting (57P), too many connections (53300), a
+ * statement or a transaction that took too long (57014, 25P0x).
+ */
 const SQL_STATES = /^(08...|57P0[1235]|53300|57014|25P0[34])$/;
 
 export function isConnectionBroken(error: Error): boolean {

@@ -1,4 +1,6 @@
-/** Queries are functions that take the database first; a store is such functions with the database given. */
+/**
+ * Queries are functions that take the database as their first argument; a store is made by giving it to all of them.
+ */
 import type { Database } from './client.ts';
 
 type Query = (db: Database, ...args: never[]) => unknown;

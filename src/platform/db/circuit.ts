@@ -1,33 +1,33 @@
 /**
- * The circuit of a place that things are delivered to: one that has taken nothing for days is paused, and its owners are
- * told. Whatever it takes closes the circuit again.
+ * The circuit breaker of a place that things are delivered to: a place that has taken nothing for days is paused, and
+ * its owners are told. Anything that it takes closes the circuit again.
  */
 import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from './client.ts';
 import { instant } from './columns.ts';
 
 export const circuit = () => ({
-  /** The first failure since it last took something. */
+  /** Since this failure the place has taken nothing. */
   failingSince: instant('failing_since'),
-  /** Set by the circuit, not by a person. */
+  /** The circuit sets this, never a person. */
   pausedAt: instant('paused_at'),
-  /** When its owners were told. */
+  /** The owners were told of the pause at this time. */
   pauseToldAt: instant('pause_told_at'),
 });
 
 export const CLOSED = { failingSince: null, pausedAt: null, pauseToldAt: null } as const;
 
-/** What things are delivered to. */
+/** A table of places that things are delivered to. */
 export interface Receivers {
-  /** With the columns of `circuit`, and `id` and `customer_id`. */
+  /** It has the columns of `circuit`, and `id` and `customer_id`. */
   table: string;
-  /** The column that says whether it is on. */
+  /** This column says whether the place is switched on. */
   on: string;
-  /** The column that a person knows it by. */
+  /** People know the place by this column. */
   name: string;
 }
 
-/** One that is paused, of which its owners have not heard. */
+/** The place is paused and its owners have not heard of it yet. */
 export interface PauseUntold {
   id: string;
   customerId: string;
@@ -37,7 +37,7 @@ export interface PauseUntold {
 
 const IS_UNTOLD = sql`paused_at is not null and pause_told_at is null`;
 
-/** Pauses of these that nobody was told of: how many, and since when. */
+/** @returns SQL that counts the pauses in these tables of which nobody was told, and since when they have waited */
 export const pausesBehind = (tables: readonly string[]): SQL => {
   const each = tables.map((table) => sql`select paused_at from ${sql.identifier(table)} where ${IS_UNTOLD}`);
   return sql`(
@@ -45,16 +45,16 @@ export const pausesBehind = (tables: readonly string[]): SQL => {
     from (${sql.join(each, sql` union all `)}) untold)`;
 };
 
-/** @param afterMs how long it may take nothing until it is paused */
+/** @param afterMs a place that takes nothing for this long is paused */
 export function createCircuits(db: Database, receivers: Receivers, afterMs: number) {
   const [table, on, name] = [receivers.table, receivers.on, receivers.name].map((each) => sql.identifier(each));
   const isTooMany = sql`coalesce(failing_since < now() - ${afterMs} * interval '1 ms', false)`;
 
   return {
     /**
-     * What an attempt comes to. Writes only where something moves: a first failure, the one too many, or something taken
-     * after failures. Repeating it changes nothing.
-     * @param which the receiver of the attempt
+     * Records how an attempt ended. It writes only where something moves: a first failure, the failure that is one too
+     * many, or something taken after failures. Repeating it changes nothing.
+     * @param which selects the receiver of the attempt
      */
     moveCircuit: (which: SQL, isTaken: boolean) =>
       db.rows(
@@ -69,7 +69,7 @@ export function createCircuits(db: Database, receivers: Receivers, afterMs: numb
             where ${which} and ${on} and (failing_since is null or ${isTooMany})`,
       ),
 
-    /** Others each time, so that none that cannot be told of keeps the rest. */
+    /** Each call gives others, so that a place whose owners cannot be told does not hold up the rest. */
     async listPausesUntold(limit: number): Promise<PauseUntold[]> {
       const rows = await db.rows<Omit<PauseUntold, 'failingSince'> & { failingSince: string }>(sql`
         select id::text, customer_id as "customerId", ${name} as name, failing_since as "failingSince" from ${table}

@@ -20,15 +20,18 @@ import { PatientPool, type PoolUse } from './pool.ts';
 export { urgently } from './urgency.ts';
 
 export interface Database {
-  /** Query builder; of the current transaction where there is one. */
+  /** The query builder. Inside a transaction it uses the transaction's connection. */
   readonly orm: NodePgDatabase;
-  /** Runs one statement and gives its rows, as `pg` reads them: NUMERIC, int8 and times as strings. */
+  /** Runs one statement and gives its rows as `pg` reads them: NUMERIC, int8 and times are strings. */
   rows<Row>(statement: SQL): Promise<Row[]>;
   /** Commits when `work` resolves, rolls back when it throws. Nested calls join the outer one. */
   transaction<T>(work: () => Promise<T>): Promise<T>;
-  /** For what must not be undone by what goes wrong around it. @throws Error inside of another transaction */
+  /**
+   * A transaction whose outcome must not be undone by what goes wrong around it.
+   * @throws Error inside of another transaction
+   */
   outermostTransaction<T>(work: () => Promise<T>): Promise<T>;
-  /** Of its connections, at this moment. */
+  /** How the connections are used at this moment. */
   use(): PoolUse;
   close(): Promise<void>;
 }
@@ -36,9 +39,12 @@ export interface Database {
 export interface DatabaseOptions {
   url: string;
   poolSize: number;
-  /** How long a query waits for a connection. */
+  /** A query waits this long for a connection. */
   patienceMs?: number;
-  /** How long one statement may take, of work that somebody waits for and of other work. For ever unless said. */
+  /**
+   * One statement may take this long; work that somebody waits for has a limit of its own. Without it there is no
+   * limit.
+   */
   deadlines?: Deadlines | undefined;
   onError?: (error: Error) => void;
 }
@@ -90,7 +96,8 @@ export function createDatabase({
       throw error;
     } finally {
       client.off('error', onBroken);
-      // Whatever happened, it is given back: a transaction that cannot even begin must not cost the pool a connection.
+      // The connection is given back whatever happened: a transaction that cannot even begin must not cost the pool
+      // one.
       client.release(broken);
     }
   }
@@ -116,13 +123,13 @@ export function createDatabase({
   };
 }
 
-/** Names no table and no value. */
+/** The span names no table and no value, since traces may be seen by people who must not see the data. */
 const spanned = <T>(operation: string, work: () => Promise<T>): Promise<T> =>
   isTraced()
     ? inSpan(`postgres ${operation}`, { kind: SpanKind.CLIENT, attributes: { 'db.system.name': 'postgresql' } }, work)
     : work();
 
-/** The first row, or the problem that a caller of an unknown or foreign id is to see. */
+/** @returns the first row @throws Problem `what`, which the caller of an unknown or foreign id is to see */
 export function found<T>(row: T | undefined, what = 'not_found'): T {
   if (row === undefined) throw new Problem('not_found', what);
   return row;

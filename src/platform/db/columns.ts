@@ -2,17 +2,17 @@
 import { sql } from 'drizzle-orm';
 import { bigint, numeric, timestamp } from 'drizzle-orm/pg-core';
 
-/** UTC instant; read as a Date, sent as ISO 8601. */
+/** A UTC instant: code reads it as a Date, and the wire has it as ISO 8601. */
 export const instant = (name: string) => timestamp(name, { withTimezone: true });
 
-/** US dollars, exact to a millionth of a cent; a decimal string in code and on the wire. */
+/** US dollars, exact to a millionth of a cent; code and wire have it as a decimal string. */
 export const usd = (name: string) => numeric(name, { precision: 20, scale: 8 });
 
 export const createdAt = () => instant('created_at').notNull().defaultNow();
 
 /**
- * When housekeeping is to look whether what was accepted has been started: whoever accepted it is starting it right now,
- * which may take that long.
+ * At this time housekeeping looks whether accepted work has been started. Whoever accepted it is starting it right now,
+ * which may take until then.
  */
 export const startDue = (name: string) => instant(name).default(sql`now() + interval '15 seconds'`);
 

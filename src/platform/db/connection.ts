@@ -4,14 +4,17 @@ import type { Duplex } from 'node:stream';
 import pg from 'pg';
 import { isUrgent } from './urgency.ts';
 
-/** How long one statement may take. */
+/** One statement may take this long. */
 export interface Deadlines {
-  /** Of work that somebody waits for. */
+  /** Limits work that somebody waits for. */
   urgentMs: number;
   otherMs: number;
 }
 
-/** Different texts that are prepared; beyond it (a list in a text, say) statements go unnamed. */
+/**
+ * So many different texts are prepared on a connection. Beyond it (where a list stands in a text, say) statements go
+ * unnamed.
+ */
 const MAX_PREPARED = 500;
 const names = new Map<string, string>();
 
@@ -25,7 +28,7 @@ function nameOf(text: string): string | undefined {
 
 /**
  * Prepares every statement under a name made of its text, so that a connection parses and plans it once. Planning is
- * most of what a short statement costs: a third of the database's time was left on the embedded one.
+ * most of what a short statement costs: on the embedded database this saved two thirds of its time.
  */
 export class PreparingClient extends pg.Client {
   // The declared overloads are those of the base class; whatever form a call has, only its config is looked at.
@@ -37,8 +40,8 @@ export class PreparingClient extends pg.Client {
 }
 
 /**
- * The same with a clock on each statement. The connection is broken with it: whatever hangs there, nothing that comes
- * after it on that connection would be answered either.
+ * Makes clients that limit the time of each statement. The connection is broken when it is over: whatever hangs there,
+ * nothing that comes after it on that connection would be answered either.
  */
 export const clientWithin = ({ urgentMs, otherMs }: Deadlines) =>
   class extends PreparingClient {
@@ -68,7 +71,9 @@ const streamOf = (client: pg.Client): Duplex =>
 const isStatement = (config: unknown): config is { text: string } =>
   typeof config === 'object' && config !== null && 'text' in config && !('name' in config && config.name);
 
-/** Long after a client would have given up: what a client that was cut off holds is free again then. */
+/**
+ * A client would have given up long before; the factor bounds how long a client that was cut off can hold its locks.
+ */
 const FORSAKEN_FACTOR = 2;
 
 /**

@@ -1,26 +1,27 @@
 /**
- * What is due of all workspaces, each in its turn: however much waits of one of them, the others' are found at once.
+ * Takes due rows of all workspaces, each workspace in its turn: however many rows wait in one, those of the others are
+ * found at once.
  *
- * A row waits with a time at which somebody is to look at it. Whoever takes it puts that time off in the same statement,
- * so that two who take at once take different rows, and what was taken by somebody who died is due again.
+ * A row waits with a time at which it is to be looked at. Whoever takes it puts that time off in the same statement, so
+ * that two who take at once take different rows, and what was taken by somebody who died becomes due again.
  */
 import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from './client.ts';
 
 export interface Queue {
-  /** Has the columns `id` and `customer_id`. */
+  /** It has the columns `id` and `customer_id`. */
   table: string;
-  /** The column that says when a row is looked at. */
+  /** This column says when a row is to be looked at. */
   at: string;
-  /** Which rows wait at all. An index on `customer_id` and that column of these rows has to serve it. */
+  /** Selects the rows that wait at all. An index of these rows on `customer_id` and the column `at` has to serve it. */
   open: SQL;
-  /** How long past that time a row is due; 0 unless said. */
+  /** A row is due this long after that time; at once where it is missing. */
   lateMs?: number;
 }
 
-/** A few workspaces, and a few rows of each. */
+/** One turn takes a few workspaces, and a few rows of each. */
 export interface Turn {
-  /** The workspace before the first one; '' for the first of all. */
+  /** The turn begins behind this workspace; '' begins with the first of all. */
   after: string;
   workspaces: number;
   each: number;
@@ -28,20 +29,23 @@ export interface Turn {
 
 export interface Taken {
   ids: string[];
-  /** Whose turn was the last one; undefined when there is no workspace after it. */
+  /** The turn ended with this workspace; undefined where none comes after it. */
   last: string | undefined;
 }
 
-/** How far behind it is. */
+/** Tells how far behind the queue is. */
 export interface Behind {
   due: number;
-  /** For how long the oldest has been due; 0 when nothing is. */
+  /** The oldest row has been due for this long; 0 when nothing is due. */
   overdueS: number;
 }
 
 const dueBefore = ({ lateMs = 0 }: Queue): SQL => sql`now() - ${lateMs} * interval '1 ms'`;
 
-/** Steps from workspace to workspace by the index, however many rows each has. @param most of them */
+/**
+ * Steps from workspace to workspace by the index, however many rows each has.
+ * @param most the highest number of workspaces
+ */
 const workspacesAfter = ({ table, open }: Queue, after: string, most: SQL): SQL => {
   const next = (than: SQL): SQL => sql`
     select q.customer_id from ${sql.identifier(table)} q
@@ -54,7 +58,7 @@ const workspacesAfter = ({ table, open }: Queue, after: string, most: SQL): SQL 
   )`;
 };
 
-/** @param againMs when what is taken is due again, should nobody say otherwise */
+/** @param againMs after this time a taken row becomes due again, unless it was settled meanwhile */
 export async function takeDue(db: Database, queue: Queue, { after, workspaces, each }: Turn, againMs: number) {
   const table = sql.identifier(queue.table);
   const at = sql.identifier(queue.at);
@@ -73,7 +77,7 @@ export async function takeDue(db: Database, queue: Queue, { after, workspaces, e
   return { ids, last: turns < workspaces ? undefined : (last ?? undefined) } satisfies Taken;
 }
 
-/** Counted to this in each workspace: what is more is much too much as well. */
+/** Counting stops here in each workspace: more than this is much too much as well. */
 const COUNTED = 1_000;
 const MANY = 100_000;
 

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { APPLICATION_NAME } from './application-name.ts';
 
 const MIGRATIONS_FOLDER = fileURLToPath(new URL('../../../migrations', import.meta.url));
-/** Any number no other program uses on this database. */
+/** The number is arbitrary; no other program may use it on this database. */
 const LOCK = 4_711_001;
 
 export async function migrate(databaseUrl: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** A pool that lets in as many as there are connections, and those first that somebody waits for. */
+/** A pool of connections that serves waiting people before background work. */
 import pg from 'pg';
 import { asAway } from './away.ts';
 import { isUrgent } from './urgency.ts';
@@ -12,23 +12,26 @@ type Connected = (
 interface PatientPoolConfig extends Omit<pg.PoolConfig, 'onConnect'> {
   max: number;
   connectionTimeoutMillis: number;
-  /** Waited for before the connection is used for the first time. */
+  /** It is awaited before a new connection is used for the first time. */
   onConnect?: (client: pg.ClientBase) => Promise<void>;
 }
 
-/** Urgent ones that may go before one that is not. */
+/** So many urgent queries may go before one that is not, so that background work never starves. */
 const MAX_IN_A_ROW = 3;
 
 export interface PoolUse {
-  /** At work, or promised to whoever is next. */
+  /** These connections are at work, or promised to whoever is next. */
   used: number;
-  /** Open, and at no work. */
+  /** These connections are open and do nothing. */
   idle: number;
-  /** Queries that wait for a connection. */
+  /** So many queries wait for a connection. */
   waiting: number;
 }
 
-/** Lets as many in as there are connections, whoever is urgent first; the pool behind it never has a queue. */
+/**
+ * Lets in as many queries as there are connections, urgent ones first; the pool that it extends therefore never has a
+ * queue.
+ */
 export class PatientPool extends pg.Pool {
   #free: number;
   readonly #waiting: { urgent: (() => void)[]; other: (() => void)[] } = { urgent: [], other: [] };
@@ -85,7 +88,7 @@ export class PatientPool extends pg.Pool {
 
   #leave(): void {
     const { urgent, other } = this.#waiting;
-    // Those who only ask how far it is must not keep it from going on.
+    // Those who only ask how far something is must not keep it from going on.
     const isOthersTurn = urgent.length === 0 || (this.#urgentInARow >= MAX_IN_A_ROW && other.length > 0);
     this.#urgentInARow = isOthersTurn ? 0 : this.#urgentInARow + 1;
     const next = (isOthersTurn ? other : urgent).shift();

@@ -1,9 +1,9 @@
-/** Names that are unique by an index of the table: who comes second is told so, however close the two are. */
+/** A unique index decides which name is taken: whoever comes second is told so, however close the two are. */
 import { Problem } from '../core/problem.ts';
 
 /**
- * @param index the unique index that says a name is taken
- * @param what is told then
+ * @param index the unique index that refuses the name
+ * @param what the message for the second one
  * @throws Problem name_taken
  */
 export async function unlessTaken<T>(index: string, what: string, write: () => Promise<T>): Promise<T> {

@@ -12,13 +12,16 @@ export class ForbiddenAddressError extends Error {
   override readonly name = 'ForbiddenAddressError';
 }
 
-/** All IPv6 ever handed out for public use. What `range()` knows inside of it (6to4, Teredo, ...) is refused too. */
+/**
+ * This block holds all IPv6 that was ever handed out for public use. What `range()` recognizes inside of it (6to4,
+ * Teredo, ...) is refused too.
+ */
 const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** Public by its number, but it answers a virtual machine with its own settings and secrets. */
+/** This address is public by its number, but in some clouds it gives a virtual machine its own settings and secrets. */
 const METADATA = new Set(['168.63.129.16']);
 
-/** Names that reach inside without looking like it: reserved by RFC 6761, 6762, 8375 and by ICANN. */
+/** These names lead inside without looking like it: they are reserved by RFC 6761, 6762, 8375 and by ICANN. */
 const INSIDE_NAMES = /^[^.]+$|(^|\.)(localhost|local|localdomain|internal|home\.arpa)$/;
 
 /** @returns why this address must not be connected to, or nothing when it is public */
@@ -31,7 +34,10 @@ export const forbiddenAddress = (text: string): string | undefined => {
   return METADATA.has(address.toString()) ? 'a metadata address' : undefined;
 };
 
-/** @param host as `URL` gives it: it has already turned decimal, octal, hex and full-width spellings into one */
+/**
+ * @param host as `URL` gives it, which has already turned decimal, octal, hex and full-width spellings into one
+ * @returns why this host must not be connected to, or nothing
+ */
 export const forbiddenHost = (host: string): string | undefined => {
   const name = host.replace(/^\[|\]$|\.$/g, '');
   if (isIP(name)) return forbiddenAddress(name);

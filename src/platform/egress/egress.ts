@@ -6,14 +6,14 @@
  */
 import { lookup as systemLookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-// The major version is that of the undici inside Node: `fetch` refuses an agent of another one.
+// The major version has to be that of the undici inside Node, because `fetch` refuses an agent of another one.
 import { Agent, buildConnector } from 'undici';
 import { ForbiddenAddressError, forbiddenHost, guardLookup } from './addresses.ts';
 import { limited, type BodyLimits, type LimitedFetch } from './limits.ts';
 
 export { ForbiddenAddressError } from './addresses.ts';
 
-/** `fetch` that reaches public addresses only, and whose answers have an end. */
+/** A `fetch` that reaches public addresses only and whose answers have an end. */
 export type GuardedFetch = LimitedFetch;
 
 export interface Egress {
@@ -26,7 +26,7 @@ export interface Egress {
 
 const MAX_REDIRECTS = 5;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-/** What goes along to another origin. Any other header may be somebody's credential. */
+/** Only these headers follow a redirect to another origin, because any other may be somebody's credential. */
 const HARMLESS_HEADERS = new Set(['accept', 'accept-language', 'content-type', 'user-agent']);
 
 const hostAndPort = ({ hostname, port, protocol }: URL): string =>
@@ -54,7 +54,7 @@ export function addressProblem(
   return protocol === 'https:' || (allowHttp && protocol === 'http:') ? undefined : 'only https is allowed';
 }
 
-/** What the request of the next hop looks like, by the rules of the fetch standard and the one on headers above. */
+/** Builds the request of the next hop, by the rules of the fetch standard and the one on headers above. */
 const follow = (init: RequestInit, status: number, from: URL, to: URL): RequestInit => {
   const headers = new Headers(init.headers);
   const method = init.method?.toUpperCase() ?? 'GET';
@@ -68,7 +68,7 @@ const follow = (init: RequestInit, status: number, from: URL, to: URL): RequestI
 
 /**
  * @param allowlist `host:port` pairs that may be reached although they are private
- * @param limits of an answer, where who asks does not say others
+ * @param limits of an answer, unless the request has others
  * @param lookup replaces the system's resolver
  */
 export const createEgress = ({
@@ -86,7 +86,7 @@ export const createEgress = ({
   const open = new Agent();
   const connect = buildConnector({ lookup: guardLookup(lookup) });
   const guarded = new Agent({
-    // Sockets ask no resolver about a literal address, so that one is checked here.
+    // Sockets ask no resolver about a literal address, so such an address is checked here.
     connect(options, callback) {
       const reason = forbiddenHost(options.hostname);
       if (reason) callback(new ForbiddenAddressError(`${options.hostname} is ${reason}`), null);
@@ -110,7 +110,7 @@ export const createEgress = ({
     try {
       return await fetch(url, { ...init, redirect: 'manual', dispatcher } as RequestInit);
     } catch (error) {
-      // `fetch` wraps a failure to connect, and of an error from another realm it keeps only the text.
+      // `fetch` wraps a failure to connect, and keeps only the text of an error from another realm.
       const [, refused] = /ForbiddenAddressError: (.*)/.exec(String((error as Error).cause)) ?? [];
       throw refused ? new ForbiddenAddressError(refused, { cause: error }) : error;
     }

@@ -1,10 +1,13 @@
-/** The limits of `limits.ts` for a client that speaks HTTP over sockets of its own: they hold for each connection. */
+/**
+ * Applies the limits of `limits.ts` to clients that speak HTTP over sockets of their own. They hold for each
+ * connection.
+ */
 import { Agent } from 'node:http';
 import { Agent as SecureAgent } from 'node:https';
 import type { Socket } from 'node:net';
 import { exceeded, type BodyLimits } from './limits.ts';
 
-/** No connection is used twice, so that what comes over one is the answer to one request. */
+/** No connection is used twice, so that whatever comes over one is the answer to one request. */
 export function limitedAgent({ isSecure, ...limits }: BodyLimits & { isSecure: boolean }): Agent {
   const agent: Agent = isSecure ? new SecureAgent({ keepAlive: false }) : new Agent({ keepAlive: false });
   const open = agent.createConnection.bind(agent);
@@ -26,7 +29,7 @@ function limit(socket: Socket, limits: BodyLimits): void {
   socket.once('close', () => clearTimeout(timer));
   let bytes = 0;
   const push = socket.push.bind(socket);
-  // Where every byte passes on its way in, whoever reads it then and how: a connection may be taken over for a stream.
+  // Every byte passes here on its way in, whoever reads it and however: a connection may be taken over for a stream.
   socket.push = (chunk: Uint8Array | null, encoding?: BufferEncoding) => {
     bytes += chunk?.length ?? 0;
     if (bytes <= limits.maxBytes) return push(chunk, encoding);

@@ -8,19 +8,19 @@
 import type { Config } from '../core/config.ts';
 
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
-/** @param limits what is other than the limits it was made with */
+/** @param limits replace those that the function was made with */
 export type LimitedFetch = (url: string | URL, init?: RequestInit, limits?: Partial<BodyLimits>) => Promise<Response>;
 
 export interface BodyLimits {
-  /** After decompression. */
+  /** Bytes are counted after decompression. */
   maxBytes: number;
-  /** From the request to the last byte of the answer; Infinity for a stream that is meant to stay open. */
+  /** The time from the request to the last byte of the answer; Infinity for a stream that is meant to stay open. */
   totalMs: number;
-  /** What a stream of events is read by: a parser holds a line until it ends, and makes an object of each event. */
+  /** Limits a stream of events: a parser holds a line until it ends, and makes an object of each event. */
   lines?: { maxCount: number; maxBytes: number };
-  /** The settings that raise them, for the message; without one nothing does. */
+  /** The message names these settings, which raise the limits; without one nothing does. */
   raisedBy: { size?: string | undefined; time?: string | undefined };
-  /** For readers that keep to themselves why a body ended. */
+  /** It is called where the reader of the body does not pass on why the body ended. */
   onExceeded?: (error: BodyLimitError) => void;
 }
 
@@ -39,22 +39,24 @@ export class BodyLimitError extends Error {
 }
 
 const MB = 1_024 * 1_024;
-/** A timer takes no more. */
+/** A timer of Node takes no more milliseconds than this. */
 const LONGEST_MS = 2 ** 31 - 1;
-/** One read in a row is not a reason to keep others waiting; so much is. */
+/** A single read is no reason to let others go first; so many bytes in a row are. */
 const TURN_BYTES = MB / 4;
 const [LF, CR] = [10, 13];
 
 type AnswerSettings = Pick<Config, 'RESPONSE_MAX_MB' | 'RESPONSE_TIMEOUT'>;
 
-/** Of an answer that no setting of its own limits. */
+/** The limits of an answer for which no other setting exists. */
 export const answerLimits = ({ RESPONSE_MAX_MB, RESPONSE_TIMEOUT }: AnswerSettings): BodyLimits => ({
   maxBytes: RESPONSE_MAX_MB * MB,
   totalMs: RESPONSE_TIMEOUT,
   raisedBy: { size: 'RESPONSE_MAX_MB', time: 'RESPONSE_TIMEOUT' },
 });
 
-/** For addresses that the operator set: they may be private. What a tenant names goes through the egress. */
+/**
+ * A `fetch` for addresses that the operator set, which may be private. Whatever a tenant names goes through the egress.
+ */
 export const plainFetch = (settings: AnswerSettings): LimitedFetch =>
   limited((url, init) => fetch(url, init), answerLimits(settings));
 
@@ -62,7 +64,7 @@ export const plainFetch = (settings: AnswerSettings): LimitedFetch =>
 export const limited =
   (fetch: Fetch, defaults: BodyLimits): LimitedFetch =>
   async (url, init = {}, own = {}) => {
-    // A limit of its own is raised by a setting of its own, or by none.
+    // A limit that the request brought along is raised by the setting that it names, or by none.
     const raisedBy = {
       size: own.maxBytes === undefined ? defaults.raisedBy.size : own.raisedBy?.size,
       time: own.totalMs === undefined ? defaults.raisedBy.time : own.raisedBy?.time,
@@ -74,7 +76,8 @@ export const limited =
     if (signal?.aborted) forward();
     signal?.addEventListener('abort', forward, { once: true });
     const timer = setTimeout(() => stop.abort(exceeded('time', limits)), Math.min(limits.totalMs, LONGEST_MS));
-    // What holds a process is the connection, and that is gone when nobody reads any more.
+    // A process is kept alive by the connection, which is gone when nobody reads any more; the timer must not keep it
+    // alive.
     timer.unref();
     const release = () => {
       clearTimeout(timer);
@@ -93,7 +96,7 @@ export const limited =
     }
   };
 
-/** Of an error or what it was wrapped in by an SDK. */
+/** Finds the error, also where an SDK has wrapped it. */
 export function bodyLimitIn(error: unknown): BodyLimitError | undefined {
   for (let at = error, depth = 0; typeof at === 'object' && at !== null && depth < 8; depth += 1) {
     if (at instanceof BodyLimitError) return at;
@@ -103,12 +106,12 @@ export function bodyLimitIn(error: unknown): BodyLimitError | undefined {
   return undefined;
 }
 
-/** Compression of what is compressed: nobody needs it, and each layer multiplies what the one before it did. */
+/** Tells compression on top of compression: nobody needs it, and each layer multiplies the size of the one before. */
 const isPacked = ({ headers }: Response): boolean =>
   (headers.get('content-encoding') ?? '').split(',').filter((coding) => !isPlain(coding.trim())).length > 1;
 const isPlain = (coding: string): boolean => coding === '' || coding.toLowerCase() === 'identity';
 
-/** What a response is but for its body: a Response cannot be given another one. */
+/** Copies a response with another body, because the body of a Response cannot be replaced. */
 function withBody(response: Response, body: ReadableStream<Uint8Array>): Response {
   const limited = new Response(body);
   for (const name of ['status', 'statusText', 'ok', 'headers', 'url', 'redirected', 'type'] as const) {
@@ -146,7 +149,7 @@ function counted(body: ReadableStream<Uint8Array>, { limits, stop, release }: Re
         } catch (error) {
           release();
           if (error instanceof BodyLimitError) limits.onExceeded?.(error);
-          // Closes the connection.
+          // This closes the connection.
           stop.abort(error);
           throw error;
         }
@@ -160,7 +163,7 @@ function counted(body: ReadableStream<Uint8Array>, { limits, stop, release }: Re
   );
 }
 
-/** @returns what counts a chunk. It throws BodyLimitError */
+/** @returns a function that counts a chunk and throws BodyLimitError beyond a limit */
 function createCounter(limits: BodyLimits): (chunk: Uint8Array) => void {
   const { maxBytes, lines: { maxCount, maxBytes: maxLineBytes } = { maxCount: Infinity, maxBytes: Infinity } } = limits;
   let bytes = 0;
@@ -176,7 +179,7 @@ function createCounter(limits: BodyLimits): (chunk: Uint8Array) => void {
         lineBytes += 1;
         continue;
       }
-      // Only a line with something in it costs the parser anything.
+      // An empty line costs the parser nothing, so only the others count.
       if (lineBytes > 0) lines += 1;
       if (lines > maxCount) throw exceeded('lines', limits);
       if (lineBytes > maxLineBytes) throw exceeded('line', limits);

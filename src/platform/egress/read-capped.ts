@@ -1,16 +1,16 @@
 /**
- * Reading what a stranger sends: never more than asked for, however long or compressed it is. That it comes to an end
- * at all is seen to in limits.ts, where every response is from.
+ * Reads what a stranger sends, and never more than asked for, however long or compressed it is. `limits.ts`, which
+ * every response comes from, sees to it that a body ends at all.
  */
 
-/** The first `maxBytes` of a body, after decompression; the rest is not downloaded. */
+/** @returns the first `maxBytes` of a body, counted after decompression; the rest is not downloaded */
 export const readCapped = async (response: Response, maxBytes: number): Promise<{ bytes: Buffer; cut: boolean }> => {
   const { bytes, cut, error } = await readBeginning(response, maxBytes);
   if (error !== undefined) throw error;
   return { bytes, cut };
 };
 
-/** The same of a body that may break off: what came before that, and why. */
+/** Reads a body that may break off. @returns what came before that, and why it broke off */
 export async function readBeginning(
   { body }: Response,
   maxBytes: number,
@@ -31,8 +31,8 @@ export async function readBeginning(
   return read();
 }
 
-/** All of a body, as UTF-8. @throws BodyLimitError */
+/** @returns all of a body as UTF-8 text @throws BodyLimitError */
 export const readText = (response: Response): Promise<string> => response.text();
 
-/** For whom the status says it all. Closes the connection. */
+/** Gives up a body whose status said everything, and closes the connection. */
 export const discard = async ({ body }: Response): Promise<void> => body?.cancel();

@@ -1,4 +1,4 @@
-/** The same guard for what is no HTTP: a protocol's own client is given the address that was looked at, not the name. */
+/** Guards protocols other than HTTP: their clients are given the address that was checked instead of the name. */
 import { lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { forbiddenHost, ForbiddenAddressError, guardLookup } from './addresses.ts';

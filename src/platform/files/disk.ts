@@ -1,26 +1,26 @@
-/** The disk that the data directory is on: what is free of it, and when it takes nothing new. */
+/** Watches the disk that holds the data directory: how much is free, and whether new work is still accepted. */
 import { stat, statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { causesOf } from '../core/causes.ts';
 import { Problem } from '../core/problem.ts';
 
 const MB = 1_024 ** 2;
-/** Kept for what was accepted: its end has to be written down. In bytes, as all here. */
+/** So many bytes are kept free for accepted work, whose end has to be written down. */
 export const DISK_RESERVE = 64 * MB;
-/** With less than this somebody is to be told. */
+/** Below so many bytes somebody is told. */
 export const DISK_SHORT = 1_024 * MB;
 
-/** Requests ask; the file system is asked so often. */
+/** Requests ask often; the file system is asked once in this time. */
 const LOOK_MS = 1_000;
 
 export interface Disk {
-  /** Bytes that a process of ours may still write; undefined where it keeps nothing there. */
+  /** @returns how many bytes the process may still write; undefined where it keeps nothing on this disk */
   free(): Promise<number | undefined>;
-  /** @throws Problem storage_full when only the reserve is left */
+  /** @throws Problem storage_full where only the reserve is left */
   demandRoom(): Promise<void>;
 }
 
-/** @param isUsed whether something is kept there for sure; else it is if the directory exists */
+/** @param isUsed says that something is kept there for sure; otherwise this is so if the directory exists */
 export function createDisk(dataDir: string, isUsed: boolean): Disk {
   async function look(): Promise<number | undefined> {
     if (!isUsed && !(await exists(dataDir))) return undefined;
@@ -36,7 +36,7 @@ export function createDisk(dataDir: string, isUsed: boolean): Disk {
   return {
     free: look,
     async demandRoom() {
-      // A disk that says nothing is no reason to refuse: a write will find out.
+      // Where the disk cannot be asked, work is accepted: a write will find out.
       const free = await recently().catch(() => undefined);
       if (free !== undefined && free < DISK_RESERVE) throw new Problem('storage_full');
     },
@@ -54,7 +54,7 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** The directory, or the one it would be made in: looking must not make it. */
+/** @returns the directory, or the nearest one above it that exists, because looking must not create it */
 export async function nearestExisting(path: string): Promise<string> {
   const full = resolve(path);
   const found = await stat(full).catch((error: NodeJS.ErrnoException) => {
@@ -65,9 +65,9 @@ export async function nearestExisting(path: string): Promise<string> {
   return full;
 }
 
-/** No space, or none left of a quota: what Node's and Postgres' errors say of it. */
+/** Errors of Node and Postgres that mean no space, or nothing left of a quota. */
 const FULL = new Set(['ENOSPC', 'EDQUOT', '53100']);
 
-/** Whether something could not be written as a disk, of this machine or of the database, is full. */
+/** @returns whether a write failed because a disk, of this machine or of the database, is full */
 export const isStorageFull = (error: unknown): boolean =>
   [...causesOf(error)].some(({ code = '' }: Error & { code?: string }) => FULL.has(code));

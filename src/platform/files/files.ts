@@ -1,6 +1,6 @@
 /**
- * Where bytes live that are too large for a row: uploads, artifacts, avatars. A local folder, or any S3-compatible
- * storage. A file is there whole or not at all; the row that names its key is written after it.
+ * Stores bytes that are too large for a row: uploads, artifacts, avatars. The store is a local folder or any
+ * S3-compatible storage. A file is there whole or not at all; the row that names its key is written after it.
  */
 import { randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
@@ -16,17 +16,17 @@ import { causesOf } from '../core/causes.ts';
 import type { Config } from '../core/config.ts';
 
 export interface FileStore {
-  /** Keys are made by the service, never by a caller. */
+  /** The service makes the keys, never a caller. */
   put(key: string, bytes: Buffer, contentType: string): Promise<void>;
-  /** The same without ever holding all of it. A stream that fails leaves nothing behind. */
+  /** Stores a stream without ever holding all of it. A stream that fails leaves nothing behind. */
   putStream(key: string, stream: Readable, contentType: string): Promise<void>;
   /** @throws FileNotFoundError */
   get(key: string): Promise<Buffer>;
-  /** A missing file fails here or, of a local folder, when it is read. */
+  /** A missing file fails here or, in a local folder, when it is read. */
   getStream(key: string): Promise<Readable>;
-  /** A key that is not there is no error. */
+  /** Deleting a key that does not exist is no error. */
   delete(key: string): Promise<void>;
-  /** Everything in a folder: whose key begins with this one and a slash. */
+  /** Deletes everything in a folder: all keys that begin with its name and a slash. */
   deleteAll(folder: string): Promise<void>;
 }
 
@@ -42,7 +42,10 @@ type FileSettings = Pick<
   | 'FILES_S3_SECRET_ACCESS_KEY'
 >;
 
-/** Segments start and end with a letter, digit or underscore: none is `..`, and flydrive has nothing to tidy up. */
+/**
+ * A segment starts and ends with a letter, digit or underscore, so that none is `..` and flydrive has nothing to
+ * normalize.
+ */
 const KEY = /^(?=.{1,512}$)\w([\w.-]*\w)?(\/\w([\w.-]*\w)?)*$/;
 
 const check = (key: string): string => {
@@ -50,7 +53,7 @@ const check = (key: string): string => {
   return key;
 };
 
-/** What the file system says, and what S3 says. flydrive wraps either. */
+/** The file system and S3 say it differently, and flydrive wraps both. */
 const saysMissing = (error: unknown): boolean =>
   [...causesOf(error)].some(({ name, code }: Error & { code?: unknown }) => code === 'ENOENT' || name === 'NoSuchKey');
 
@@ -69,7 +72,8 @@ const fileStore = (disk: () => Promise<Disk>, { write, writeStream }: Writing): 
   async get(key) {
     check(key);
     try {
-      // Not `getBytes`: of an empty local file it gives the 64 KB of memory that were set aside to read it.
+      // `getBytes` is not used because of an empty local file it gives the 64 KB of memory that were set aside to read
+      // it.
       return await buffer(await (await disk()).getStream(key));
     } catch (error) {
       throw missing(key, error);
@@ -87,7 +91,8 @@ const fileStore = (disk: () => Promise<Disk>, { write, writeStream }: Writing): 
     await (await disk()).delete(check(key));
   },
   async deleteAll(folder) {
-    // The driver itself: the disk takes the slash away, and with it the line between `acme` and `acme-2`.
+    // This calls the driver itself, because the disk would strip the slash and with it the line between `acme` and
+    // `acme-2`.
     await (await disk()).driver.deleteAll(`${check(folder)}/`);
   },
 });
@@ -127,7 +132,7 @@ const createLocalStore = (folder: string): FileStore => {
 const createS3Store = (bucket: string, config: FileSettings): FileStore => {
   const { FILES_S3_ACCESS_KEY_ID: accessKeyId, FILES_S3_SECRET_ACCESS_KEY: secretAccessKey } = config;
   const open = async (): Promise<Disk> => {
-    // The SDK is large, and most processes never need it.
+    // The SDK is large and most processes never need it, so it is loaded on first use.
     const { S3Driver } = await import('flydrive/drivers/s3');
     return new Disk(
       new S3Driver({
@@ -135,7 +140,7 @@ const createS3Store = (bucket: string, config: FileSettings): FileStore => {
         region: config.FILES_S3_REGION,
         visibility: 'private',
         supportsACL: false,
-        // Storage other than AWS's seldom has a host name for each bucket, or takes a checksum behind a stream.
+        // Storage other than AWS's seldom has a host name for each bucket, or accepts a checksum behind a stream.
         ...(config.FILES_S3_ENDPOINT
           ? { endpoint: config.FILES_S3_ENDPOINT, forcePathStyle: true, requestChecksumCalculation: 'WHEN_REQUIRED' }
           : {}),
@@ -147,7 +152,7 @@ const createS3Store = (bucket: string, config: FileSettings): FileStore => {
   return fileStore(() => (disk ??= open()), {
     write: (opened, key, bytes, contentType) => opened.put(key, bytes, { contentType }),
     async writeStream(opened, key, stream, contentType) {
-      // S3 must be told the size first, and an upload's is known at its end.
+      // S3 must be told the size first, and the size of an upload is known only at its end.
       const path = join(tmpdir(), `${randomUUID()}.upload`);
       await spool(path, stream, async () => {
         const { size } = await stat(path);

@@ -48,7 +48,7 @@ export interface SurfaceOptions {
   routes: readonly Route[];
   authenticate: Authenticate;
   audit?: AuditTrail;
-  /** Where requests may be repeated. */
+  /** Answers repeated requests, where that extension is switched on. */
   onceOnly?: OnceOnly | undefined;
 }
 
@@ -61,7 +61,10 @@ export function createSurface({ routes, authenticate, audit, onceOnly }: Surface
   ]);
 }
 
-/** Whatever is asked for by method and address is found in one way, here and at a gateway in another process. */
+/**
+ * Finds a route by method and address. A gateway in front of another process uses the same router, so that both agree
+ * on what exists.
+ */
 export function routerOf<R extends Pick<Route, 'endpoint'>>(
   routes: readonly R[],
   handlersOf: (route: R) => RequestHandler[],
@@ -77,7 +80,9 @@ export function routerOf<R extends Pick<Route, 'endpoint'>>(
   return router;
 }
 
-/** `/v1/runs/costs` before `/v1/runs/{id}`: a literal wins over a parameter, whatever the order of declaration. */
+/**
+ * Sorts `/v1/runs/costs` before `/v1/runs/{id}`: a literal wins over a parameter, whatever the order of declaration.
+ */
 const inMatchingOrder = <R extends Pick<Route, 'endpoint'>>(routes: readonly R[]): R[] =>
   [...routes].sort((a, b) => (matchKey(a.endpoint.path) < matchKey(b.endpoint.path) ? -1 : 1));
 const matchKey = (path: string): string => path.replace(/\{\w+\}/g, '~');
@@ -112,7 +117,7 @@ function bodyReader(endpoint: Endpoint): RequestHandler[] {
   return endpoint.body ? [readJson] : [];
 }
 
-/** Of a body that it takes. */
+/** @returns how large the body of a request to this endpoint may be */
 export const maxBytesOf = ({ upload, uploads }: Endpoint): number =>
   upload?.maxBytes ?? uploads?.maxBytes ?? MAX_JSON_BYTES;
 
@@ -154,7 +159,7 @@ const answer =
       file: request.file && { filename: storableName(request.file.originalname), bytes: request.file.buffer },
       receiveFiles: filesOf(request, response, endpoint.uploads, admit),
     };
-    // Its bytes may have come for minutes.
+    // An upload may have taken minutes, so the caller's right to it is checked once more.
     if (endpoint.upload) await admit();
     const stream = asksForEvents(request) ? route.stream : undefined;
     const work = (claim?: Claim) =>
@@ -173,7 +178,7 @@ const answer =
     else await send(endpoint, response, result);
   };
 
-/** Before anything else: whoever takes all there is gets what everybody gets. */
+/** JSON stands first, so that a caller that accepts everything gets the ordinary reply. */
 const asksForEvents = (request: Request): boolean =>
   request.accepts(['application/json', 'text/event-stream']) === 'text/event-stream';
 
@@ -192,10 +197,11 @@ async function send(endpoint: Endpoint, response: Response, result: unknown): Pr
     if (body.destroyed) throw body.errored ?? new Error(`${endpoint.id} replies with a closed stream`);
     await once(body, 'readable');
     if (filename) response.attachment(filename);
-    // After the name, which would choose a type by its extension.
+    // The content type is set after the name, because setting the name would choose a type by its extension.
     response.set({ 'content-type': contentType, 'x-content-type-options': 'nosniff' });
     if (sizeBytes !== undefined) response.set('content-length', String(sizeBytes));
-    // Traces, counts, the log, compression and the pipe itself wait for its end: more than the ten that look like a leak.
+    // Traces, counts, the log, compression and the pipe itself wait for the end of a reply, which is more than the ten
+    // listeners that Node takes for a leak.
     response.setMaxListeners(20);
     await pipeline(body, response);
     return;
@@ -210,19 +216,19 @@ function replyOf({ id, reply }: Endpoint, result: unknown): unknown {
   return parsed.data;
 }
 
-/** Whatever no route took. */
+/** Answers whatever no route took. */
 export const notFound: RequestHandler = () => {
   throw new Problem('not_found');
 };
 
-/** The one place where an error becomes a body. */
+/** Errors become bodies here and nowhere else. */
 export const errorHandler =
   (log: Log): ErrorRequestHandler =>
   (error: unknown, request, response, _next) => {
     const problem = problemOf(error, response);
     const context = { err: error, request_id: request.id, path: request.path };
     if (!problem) log.error(context, 'request failed');
-    // What we depend on failed us: its own words are for the operator alone.
+    // Something that the service depends on failed; its own words are for the operator alone.
     else if (problem.status > 500) log.warn(context, 'request not served');
     if (response.headersSent) {
       response.destroy();
@@ -244,8 +250,9 @@ function problemOf(error: unknown, { locals }: Response): Problem | undefined {
 }
 
 /**
- * The body parser's and the router's own errors, which are the caller's doing. Only for errors from before the handler:
- * libraries that a handler uses give their errors a status too, and that one is not for the caller.
+ * Turns errors of the body parser and the router, which are the caller's doing, into problems. It is only for errors
+ * from before the handler: libraries that a handler uses give their errors a status too, and that one is not for the
+ * caller.
  */
 function readingProblem(error: unknown): Problem | undefined {
   const { type, status } = error as { type?: string; status?: number };

@@ -18,7 +18,7 @@ export interface AuditTrail {
   open(action: string, asked: Asked, concerned?: readonly Concern[]): Promise<readonly number[]>;
   /** Never throws: what they tell of has happened. */
   close(rows: readonly number[], status: number, reply?: unknown): Promise<void>;
-  /** For what turned out to have been a question. Never throws. */
+  /** Takes the rows back where the request turned out to have been a question. Never throws. */
   withdraw(rows: readonly number[]): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export async function withAudit<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   if (!trail || !isAudited(endpoint)) return work();
-  // Of anybody else an id of another workspace is only a word: it must not write into that one's log.
+  // To anybody else an id of another workspace is only a word, and must not write into the log of that workspace.
   const others = concerned && can(asked.caller, 'audit-log.tell-others') ? await concerned(asked) : [];
   const rows = await trail.open(endpoint.id, asked, others);
   const result = await work().catch(async (error: unknown) => {

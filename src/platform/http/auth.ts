@@ -28,7 +28,7 @@ export { SESSION_HEADER };
 export const SESSION_COOKIE = 'service_session';
 export const ADMIN_HEADER = 'x-service-admin';
 export const OPERATOR_HEADER = 'x-operator-token';
-/** How far the clock of whoever signs may be from ours. */
+/** The clocks of whoever signs and of this machine may differ by so much. */
 const CLOCK_TOLERANCE_S = 300;
 
 const Claims = z.object({
@@ -37,7 +37,9 @@ const Claims = z.object({
   workspace: z.string().min(1),
   customer_id: z.string().min(1),
   role: z.enum(ROLES),
-  /** Unix seconds. One that begins later would outlive what ends those that began before a moment. */
+  /**
+   * Unix seconds. A session that begins in the future would outlive a command that ends all sessions made before now.
+   */
   iat: z.number(),
   /** Unix seconds. A session without an end is refused. */
   exp: z.number(),
@@ -52,7 +54,7 @@ export function signSession(claims: SessionClaims, secret: string): string {
   return `${payload}.${hmacSha256(secretsIn(secret)[0], payload, 'base64url')}`;
 }
 
-/** The claims, or undefined when the text is no session of ours, is past its end or has not begun. */
+/** @returns the claims, or undefined where the text is no session of ours, is past its end or has not begun */
 export function readSession(text: string | undefined, secret: string, nowS = Date.now() / 1000) {
   const [payload, signature, rest] = text?.split('.') ?? [];
   if (!payload || !signature || rest !== undefined) return undefined;
@@ -68,7 +70,7 @@ export function readSession(text: string | undefined, secret: string, nowS = Dat
 interface StampedRequest {
   sub: string;
   method: string;
-  /** Control-plane path without prefix and query. */
+  /** A path of the control plane without prefix and query. */
   path: string;
 }
 
@@ -99,7 +101,7 @@ export const sessionCaller = (claims: SessionClaims, stamp = { isStamped: false 
   standing: standingIn(claims.workspace, claims.role, stamp),
 });
 
-/** Answers that are nobody's in particular are the deployment's. */
+/** The deployment itself is the caller of routes whose answers belong to no workspace. */
 const deploymentCaller = (actor: string, standing: Standing): Caller => ({
   workspaceId: INTERNAL_WORKSPACE,
   customerId: 'internal',
@@ -107,19 +109,19 @@ const deploymentCaller = (actor: string, standing: Standing): Caller => ({
   standing,
 });
 
-/** What a session must be good for where the credential asks for more than one. */
+/** Some credentials ask for more than a session: its holder must have this right. */
 const RIGHT_OF: Partial<Record<Credential, Right>> = { admin: 'admin.routes', internal: 'deployment.routes' };
 
 /** What has become of a session that is signed and not past its end: it may have been ended before its time. */
 export type FindSession = (
   session: string,
   claims: SessionClaims,
-) => Promise<{ isEnded: boolean; /** Its workspace. */ isArchived: boolean }>;
+) => Promise<{ isEnded: boolean; /** The workspace of the session is archived. */ isArchived: boolean }>;
 
 export interface AuthenticateOptions {
   sessionSecret: string;
   adminSecret: string;
-  /** Empty: the operator routes are disabled. */
+  /** An empty token disables the operator routes. */
   operatorToken: string;
   findSession: FindSession;
   /** @throws Problem auth_required, identity_unreachable */
@@ -128,7 +130,7 @@ export interface AuthenticateOptions {
   apiKeyCaller: (secret: string) => Promise<Caller>;
 }
 
-/** Counts refusals: many of one kind are somebody who tries, or a key that was not rotated everywhere. */
+/** Counts refusals, since many of one kind mean that somebody tries, or that a key was not rotated everywhere. */
 export const countingRefusals =
   (authenticate: Authenticate, { refusedCredentials }: Pick<Meters, 'refusedCredentials'>): Authenticate =>
   (credential, request) =>

@@ -1,11 +1,11 @@
 /**
- * An end to bodies that have none. The parsers read what is over their limit to its end before they say so, which lets a
- * client that sends first and reads later see the answer; that patience ends here.
+ * Puts an end to bodies that have none. The parsers read what is over their limit to its end before they say so, which
+ * lets a client that sends first and reads later see the answer; that patience ends here.
  */
 import type { Request, RequestHandler, Response } from 'express';
 import { Problem } from '../core/problem.ts';
 
-/** Read past the limit of a body before the connection is given up. */
+/** So much is read past the limit of a body before the connection is given up. */
 const PATIENCE_BYTES = 16 * 2 ** 20;
 
 /**
@@ -34,7 +34,7 @@ export function watchBody(
   request.on('data', count);
 }
 
-/** A reader of bodies that is done, at the latest, when the watch gives up. */
+/** Wraps a reader of bodies so that it ends, at the latest, when the watch gives up. */
 export const bounded =
   (maxBytes: number, read: RequestHandler): RequestHandler =>
   (request, response, next) => {

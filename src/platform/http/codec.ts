@@ -14,7 +14,7 @@ import { OPERATOR_HEADER, readSession, SESSION_COOKIE, sessionCaller, type FindS
 
 const MAX_BYTES = '20mb';
 const Base64 = z.base64();
-/** As Temporal's tools write payloads: protobuf's JSON. */
+/** Temporal's tools write payloads like this, as the JSON form of protobuf. */
 const Body = z.object({
   payloads: z.array(z.object({ metadata: z.record(z.string(), Base64).optional(), data: Base64.optional() })),
 });
@@ -24,7 +24,7 @@ export interface CodecOptions {
   operatorToken: string;
   sessionSecret: string;
   findSession: FindSession;
-  /** Of the Temporal Web UI: pages from there alone may ask from a browser. */
+  /** The address of the Temporal Web UI: in a browser only its pages may ask. */
   uiUrl: string | undefined;
 }
 
@@ -52,7 +52,7 @@ export function codecRouter({ codec, uiUrl, ...credentials }: CodecOptions): exp
   return router;
 }
 
-/** Answers the browser's question beforehand, and lets it show the answer to that page. */
+/** Answers the preflight request of a browser, and lets that page read the reply. */
 const allow =
   (origin: string | undefined): RequestHandler =>
   (request, response, next) => {
@@ -63,7 +63,7 @@ const allow =
         'access-control-allow-credentials': 'true',
         'access-control-allow-methods': 'POST',
         'access-control-allow-headers': 'content-type, authorization, x-namespace, caller-type',
-        // Else the page could not read it: the listener's own policy keeps answers to its own origin.
+        // Without it the page could not read the reply, as the listener's own policy keeps replies to its own origin.
         'cross-origin-resource-policy': 'cross-origin',
       });
     }
@@ -83,7 +83,7 @@ const authorized =
       if (!safeEqual(token, operatorToken)) throw new Problem('invalid_operator_token');
       return next();
     }
-    // A cookie comes along from any page: it counts for the Web UI's alone.
+    // A cookie comes along from any page, so it counts only where the request comes from the Web UI.
     const from = request.get('origin');
     const session =
       from === undefined || from === origin ? parseCookie(request.headers.cookie ?? '')[SESSION_COOKIE] : undefined;

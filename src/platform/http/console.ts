@@ -13,9 +13,9 @@ import { escaped } from './pages.ts';
 const CONSOLE_DIR = fileURLToPath(new URL('../../../.cache/console', import.meta.url));
 
 export interface ConsoleOptions {
-  /** Where the built files are. */
+  /** The built files are in this folder. */
   folder?: string;
-  /** Shown in the title and the header; empty: nothing is. */
+  /** The title and the header show this name; an empty one is not shown. */
   environmentName: string;
 }
 
@@ -45,13 +45,13 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Mount at the root of the gateway. */
+/** Mount it at the root of the gateway. */
 export function consoleRouter({ folder = CONSOLE_DIR, environmentName }: ConsoleOptions): express.Router {
   const router = express.Router({ caseSensitive: true });
   const built = existsSync(join(folder, 'index.html')) ? load(folder) : undefined;
 
   router.get('/', (request, response, next) => {
-    // Whoever asks for anything else than a page is told what it was told before there was one.
+    // A request for anything else than a page is answered as if there were no console.
     if (isForPerson(request)) response.set('vary', 'accept').redirect(302, '/console');
     else next();
   });
@@ -67,7 +67,8 @@ export function consoleRouter({ folder = CONSOLE_DIR, environmentName }: Console
     else next();
   });
   router.get('/console/assets{/*path}', (_request, response) => {
-    // Of the release before: the page asks for itself anew rather than for a page in the place of a script.
+    // The file belongs to an earlier release. The page then loads itself anew, which it could not tell if it were given
+    // the page in the place of a script.
     response.status(404).set('cache-control', 'no-store').type('text').send('There is no such file.\n');
   });
   router.get('/console{/*path}', sendPage(built.page, environmentName));
@@ -101,14 +102,14 @@ function sendAsset({ contentType, plain, br, gzip }: Asset, request: Request, re
     'content-type': contentType,
     'cache-control': 'public, max-age=31536000, immutable',
     'x-content-type-options': 'nosniff',
-    // Else the middleware would compress what is compressed already, or pick for itself.
+    // Without it the middleware would compress what is compressed already, or choose an encoding itself.
     'content-encoding': encoding || 'identity',
     vary: 'accept-encoding',
   });
   response.end(body);
 }
 
-/** The choice of a person, kept by the page itself: with it there is no flash of the other one. */
+/** The page itself keeps the choice of a person here; reading it on the server avoids a flash of the other theme. */
 const THEMES = new Set(['light', 'dark']);
 
 function sendPage(page: string, environmentName: string): RequestHandler {

@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 
 export interface DocsOptions {
-  /** Called once each, when first asked for. */
+  /** Each is called once, when it is first asked for. */
   documents: { public: () => unknown; controlPlane: () => unknown };
 }
 
@@ -23,12 +23,12 @@ const PAGES: readonly Page[] = [
   { path: '/docs/control-plane', name: 'Control plane', documentUrl: '/openapi/control-plane.json' },
 ];
 
-// The package's other files include a page that loads a document from the internet.
+// Only these files are served, because others of the package include a page that loads a document from the internet.
 const ASSETS = new Set(['swagger-ui-bundle.js', 'swagger-ui.css']);
 const require = createRequire(import.meta.url);
 const ASSETS_DIR = dirname(require.resolve('swagger-ui-dist/package.json'));
 
-/** Mount at the root of the gateway. */
+/** Mount it at the root of the gateway. */
 export function docsRouter({ documents }: DocsOptions): express.Router {
   const router = express.Router();
   router.get('/openapi/public.json', sendDocument(documents.public));
@@ -65,7 +65,7 @@ const sendPage =
       .send(html(page, nonce));
   };
 
-// Images as data: are the icons in Swagger UI's style sheet.
+// The images in `data:` are the icons in Swagger UI's style sheet.
 const policy = (nonce: string): string =>
   [
     "default-src 'none'",

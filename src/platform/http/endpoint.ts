@@ -23,25 +23,25 @@ export type Credential = 'api-key' | 'session' | 'admin' | 'internal' | 'identit
 
 /** Who is calling. Everything a tenant owns is looked up with `customerId`; nothing of it comes from the request. */
 export interface Caller {
-  /** `acc_...` */
+  /** The workspace's id, such as `acc_acme`. */
   workspaceId: string;
   customerId: string;
-  /** For records of who did it: an e-mail address, or `api-key:<id>`. */
+  /** Records of who did something name this: an e-mail address, or `api-key:<id>`. */
   actor: string;
-  /** What it may do beyond what everybody of its workspace may: for `can`, which alone looks into it. */
+  /** What the caller may do beyond what everybody of the workspace may. Only `can` looks into it. */
   standing: Standing;
-  /** Its workspace is archived, or is being taken down: it may look at what there was, and change nothing. */
+  /** The workspace is archived or being taken down: the caller may look at what there was, and change nothing. */
   isArchived?: boolean;
 }
 
-/** A reply without a body. */
+/** Marks a reply without a body. */
 export const NO_CONTENT = 'no-content';
-/** A reply of bytes; the handler gives a `FileReply`. */
+/** Marks a reply of bytes; the handler gives a `FileReply`. */
 export const BINARY = 'binary';
 
 /** A reply of server-sent events, for as long as the caller listens; the handler gives an `EventStream`. */
 export interface StreamReply<Event extends z.ZodType = z.ZodType> {
-  /** What `data` of its events is. */
+  /** The schema of `data` in each event. */
   events: Event;
 }
 export const streamOf = <Event extends z.ZodType>(events: Event): StreamReply<Event> => ({ events });
@@ -61,26 +61,26 @@ export interface FileReply {
   filename?: string;
 }
 
-/** One uploaded file, held in memory: only endpoints with small limits declare `upload`. */
+/** One uploaded file that is held in memory, which is why only endpoints with small limits declare `upload`. */
 export interface UploadedFile {
   filename: string;
   bytes: Buffer;
 }
 
-/** Files of a multipart request, in one field, that are streamed to storage. */
+/** Limits the files of a multipart request, in one field, that are streamed to storage. */
 export interface UploadLimits {
   field: string;
   maxFiles: number;
-  /** Of all of them together. */
+  /** All files together may have so many bytes. */
   maxBytes: number;
 }
 
-/** One uploaded file that is in storage now. */
+/** An uploaded file that is in storage now. */
 export interface ReceivedFile {
   key: string;
-  /** As the caller wrote it, but for characters that cannot be stored. */
+  /** The name that the caller wrote, without characters that cannot be stored. */
   filename: string;
-  /** By content; never one that a browser would run. */
+  /** The type is told by the content; it is never one that a browser would run. */
   contentType: string;
   sizeBytes: number;
   sha256: string;
@@ -106,51 +106,60 @@ export interface Endpoint<
   Body extends Schema = Schema,
   Reply extends ReplySchema = ReplySchema,
 > {
-  /** `<resource>.<verb>`, unique over both surfaces. */
+  /** `<resource>.<verb>`, unique over both surfaces; it also names the endpoint in the audit log and in the client. */
   id: string;
   surface: 'public' | 'control-plane';
   method: 'get' | 'post' | 'put' | 'patch' | 'delete';
-  /** With parameters as `{name}`. */
+  /** The path with its parameters as `{name}`. */
   path: string;
   credential: Credential;
-  /** What the caller must have, once the credential is shown: without it nothing else of a request is looked at. */
+  /**
+   * The caller must have this right: it is checked right after the credential, before anything else of the request is
+   * looked at.
+   */
   right?: Right;
   summary: string;
   description?: string;
-  /** Still served, for those who know it; the documents say so. */
+  /** The endpoint is still served for those who know it; the documents call it deprecated. */
   deprecated?: boolean;
   params?: Params;
   query?: Query;
   body?: Body;
-  /** The body as it came, a Buffer, for a signature over it; `body` then only documents it. */
+  /** The handler gets the body as it came, a Buffer, to check a signature over it; `body` then only documents it. */
   rawBody?: true;
-  /** False: it changes no configuration, so the audit log has nothing of it. Without a word all but GET is recorded. */
+  /**
+   * False says that the endpoint changes no configuration and is left out of the audit log. Otherwise everything but
+   * GET is recorded.
+   */
   audited?: false;
-  /** It is for a workspace that is archived too, though it is no GET: what is about its end, or begins it anew. */
+  /**
+   * The endpoint serves an archived workspace although it is no GET: it is about the end of the workspace, or begins it
+   * anew.
+   */
   whileArchived?: true;
   /**
    * Where the extension is on, a request with an `Idempotency-Key` is answered once: the handler looks at `claim`, so that
    * it makes nothing that an earlier try made. The reply is JSON.
    */
   idempotent?: true;
-  /** Takes a code that the caller is mailed: the handler passes `confirmation` on to the OTP gate. */
+  /** The endpoint takes a code that the caller is mailed: the handler passes `confirmation` on to the OTP gate. */
   otp?: true;
-  /** One file in the multipart field `file`. */
+  /** The endpoint takes one file in the multipart field `file`. */
   upload?: { maxBytes: number };
-  /** Files that are too large to be held in memory; the handler gets them by `receiveFiles`. */
+  /** The endpoint takes files that are too large to be held in memory; the handler gets them by `receiveFiles`. */
   uploads?: UploadLimits;
   /** Status of bad input. 400 says `{detail: <message>}`, 422 lists every field. */
   badInput?: 400 | 422;
-  /** What it also gives to who asks for `text/event-stream`. Set by what switches that on, not in a declaration. */
+  /** Callers who ask for `text/event-stream` get this instead. The extension sets it; declarations do not. */
   stream?: StreamReply;
-  /** The one success status and its body. */
+  /** The one status of success, and its body. */
   status: 200 | 201 | 204;
   reply: Reply;
   /** Failures beyond authentication, bad input and `internal_error`, which every endpoint has. */
   problems?: readonly ProblemCode[];
 }
 
-/** Whether it is refused to a workspace that is archived. */
+/** @returns whether an archived workspace is refused */
 export const isForOpen = ({ method, credential, whileArchived }: Endpoint): boolean =>
   method !== 'get' && credential !== 'provider' && credential !== 'operator' && !whileArchived;
 
@@ -159,7 +168,7 @@ export function demandOpen(endpoint: Endpoint, { isArchived }: Caller): void {
   if (isArchived && isForOpen(endpoint)) throw new Problem('workspace_archived');
 }
 
-/** Types a declaration and nothing more. */
+/** Gives a declaration its type and does nothing else. */
 export const endpoint = <
   Params extends Schema = z.ZodType<Record<string, never>>,
   Query extends Schema = z.ZodType<Record<string, never>>,
@@ -169,18 +178,23 @@ export const endpoint = <
   declaration: Endpoint<Params, Query, Body, Reply>,
 ): Endpoint<Params, Query, Body, Reply> => declaration;
 
-/** Name of the problem of an answer, beside a body whose words may be more precise and are not to be parsed. */
+/**
+ * Every answer with a problem has its name in this header, so that clients need not parse the body, whose words may be
+ * more precise.
+ */
 export const PROBLEM_HEADER = 'x-service-problem';
 
 export const SESSION_HEADER = 'x-service-session';
 export const OTP_CHALLENGE_HEADER = 'x-service-otp-challenge';
 export const OTP_CODE_HEADER = 'x-service-otp-code';
 
-/** What a request shows to the OTP gate. */
+/** What a request shows to the OTP gate, which may demand a code that was mailed. */
 export interface Confirmation {
-  /** Id of the endpoint. */
+  /** The id of the endpoint. */
   operation: string;
-  /** Of everything the caller asked for: path parameters, query and body. */
+  /**
+   * A hash of everything the caller asked for: path parameters, query and body. A code is good for this request alone.
+   */
   bodyHash: string;
   challengeId: string | undefined;
   code: string | undefined;
@@ -192,15 +206,18 @@ export interface EndpointRequest<Params = unknown, Query = unknown, Body = unkno
   query: Query;
   body: Body;
   confirmation: Confirmation;
-  /** Of a request with a key, where the endpoint declares `idempotent` and the extension is on. */
+  /** Set for a request with an `Idempotency-Key`, where the endpoint declares `idempotent` and the extension is on. */
   claim?: Claim | undefined;
-  /** Of the request, by name in any case. For what proxies in front of the service say; never for who is calling. */
+  /**
+   * Reads a header by its name in any case. It serves what proxies in front of the service say, and never tells who is
+   * calling.
+   */
   header: (name: string) => string | undefined;
   /** Set where the endpoint declares `rawBody`. */
   rawBody: Buffer | undefined;
   /** Set where the endpoint declares `upload`. */
   file: UploadedFile | undefined;
-  /** Where the endpoint declares `uploads`. */
+  /** Usable where the endpoint declares `uploads`. */
   receiveFiles: ReceiveFiles;
 }
 
@@ -214,9 +231,9 @@ type HandlerReply<Reply> = Reply extends Schema
 
 /** A workspace that a request is about, though it is not the caller's own. */
 export type Concern = ({ workspaceId: string } | { customerId: string }) & {
-  /** It is to be made by this request: its log begins here. */
+  /** The request makes this workspace, so that its log begins here. */
   isNew?: boolean;
-  /** What that workspace is told in the place of the body, which may be about others too. */
+  /** That workspace is told this in the place of the body, which may be about others too. */
   change?: Record<string, unknown>;
 };
 
@@ -224,9 +241,12 @@ export type Concern = ({ workspaceId: string } | { customerId: string }) & {
 export interface Route {
   endpoint: Endpoint;
   handler: (request: EndpointRequest) => Promise<unknown>;
-  /** In the place of the handler, where the endpoint has a `stream` and a request asks for it. */
+  /** Answers in the place of the handler, where the endpoint has a `stream` and a request asks for it. */
   stream?: (request: EndpointRequest) => Promise<EventStream>;
-  /** Which other workspaces it is about: what the operator's people do to a tenant is in the tenant's audit log too. */
+  /**
+   * @returns the other workspaces that the request is about: what the operator's people do to a tenant is in the
+   * tenant's audit log too
+   */
   concerned?: (asked: Pick<EndpointRequest, 'params' | 'query' | 'body'>) => Concerned;
 }
 type Concerned = readonly Concern[] | Promise<readonly Concern[]>;

@@ -1,9 +1,9 @@
-/** Tells callers which extensions are switched on: what may be repeated, or streamed, is for them to know beforehand. */
+/** Tells callers which extensions are switched on, since they must know beforehand what may be repeated or streamed. */
 import type { RequestHandler } from 'express';
 
 const EXTENSIONS_HEADER = 'x-service-extensions';
 
-/** On every answer; nothing at all where none is switched on. */
+/** Adds the header to every answer; there is none where no extension is switched on. */
 export function tellExtensions(names: ReadonlySet<string>): RequestHandler[] {
   if (names.size === 0) return [];
   const told = [...names].sort().join(', ');

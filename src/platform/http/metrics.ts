@@ -11,7 +11,7 @@ import type { Stalls } from '../observability/stalls.ts';
 import { orAfter } from '../temporal/problems.ts';
 import { notFound } from './app.ts';
 
-/** So many of a kind that are in a state, and for how long the oldest has been there. */
+/** So many things of one kind are in a state, and the oldest has been there for so long. */
 export interface Backlog {
   kind: string;
   status: string;
@@ -19,7 +19,7 @@ export interface Backlog {
   oldestS: number;
 }
 
-/** How far behind a chore of housekeeping is. */
+/** Tells how far behind a chore of housekeeping is. */
 export interface ChoreBehind {
   chore: string;
   due: number;
@@ -36,14 +36,14 @@ export const recordRequests =
   ({ meters: { requests }, stalls }: Recorders, listener: string): RequestHandler =>
   (request, response, next) => {
     const end = requests.startTimer({ listener, method: request.method });
-    // The pattern of an address, not the address: ids in labels would be a series each.
+    // The label is the pattern of an address: with the address itself each id would be a series of its own.
     const route = (): string => (response.locals as { route?: string }).route ?? 'other';
     let isTimed = false;
     const answered = () => {
       if (!isTimed) end({ route: route(), status: response.statusCode });
       isTimed = true;
     };
-    // A stream is answered when it begins: how long somebody listens is not how long they waited.
+    // A stream counts as answered when it begins, because how long somebody listens is not how long they waited.
     response.locals.beginsStream = answered;
     response.once('finish', answered);
     response.once(
@@ -60,16 +60,16 @@ export interface PageOptions {
   askTemporal: () => Promise<unknown>;
   /** A rejection means that the database cannot be reached. */
   askDatabase: () => Promise<unknown>;
-  /** Bytes; undefined of a process that keeps nothing on a disk. */
+  /** @returns free bytes; undefined in a process that keeps nothing on a disk */
   freeOnDisk?: () => Promise<number | undefined>;
-  /** What is not done in the whole deployment; of a process that tells of it. */
+  /** Reads what is not done in the whole deployment; only some processes tell of it. */
   readBacklog?: (() => Promise<readonly Backlog[]>) | undefined;
   readChores?: (() => Promise<readonly ChoreBehind[]>) | undefined;
-  /** Where the Temporal SDK shows what it counts. */
+  /** The Temporal SDK shows its own counts at this address. */
   sdkUrl?: string | undefined;
 }
 
-/** Answers a scrape. Mount at its address. */
+/** Answers a scrape of Prometheus. Mount it at the address of the page. */
 export function metricsPage({ meters, ...outside }: PageOptions): RequestHandler {
   const registry = new Registry();
   const gauge = (name: string, help: string, labelNames: string[] = []) =>
@@ -132,14 +132,19 @@ export function metricsPage({ meters, ...outside }: PageOptions): RequestHandler
   };
 }
 
-/** A scrape has ten seconds, and what says that the database is silent must not wait for it as long as the rest does. */
+/**
+ * A scrape has ten seconds. The part that says that the database is silent must not wait for it as long as the rest
+ * does.
+ */
 const LOOK_MS = 4_000;
 const inTime = <T>(look: Promise<T>): Promise<T> =>
   orAfter(LOOK_MS, look, () => {
     throw new Error(`no answer within ${LOOK_MS} ms`);
   });
 
-/** Its page is on this machine's loopback address. One that does not answer is not worth the rest. */
+/**
+ * The SDK serves its page on this machine's loopback address. Where it does not answer, the rest is given without it.
+ */
 const readSdk = (url: string): Promise<string> =>
   fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
     (answer) => (answer.ok ? answer.text() : ''),

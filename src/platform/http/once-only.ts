@@ -1,6 +1,6 @@
 /**
- * `Idempotency-Key`: a request that comes again is answered again, and done once. Here is what a request with a key is, and
- * what its handler sees of it; who keeps the answers is `resources/idempotency-keys`.
+ * `Idempotency-Key`: a request that comes again is answered again, and done once. This file says what a request with a
+ * key is, and what its handler sees of it; `resources/idempotency-keys` keeps the answers.
  */
 import type { Request } from 'express';
 import { sha256 } from '../core/crypto.ts';
@@ -10,32 +10,32 @@ export const KEY_HEADER = 'idempotency-key';
 export const REPLAYED_HEADER = 'idempotency-replayed';
 export const MAX_KEY_LENGTH = 255;
 
-/** What is told apart by its key: a request of a workspace to an endpoint. */
+/** A key tells requests of one workspace to one endpoint apart. */
 export interface RepeatableRequest {
   customerId: string;
-  /** Id of the endpoint. */
+  /** The id of the endpoint. */
   endpoint: string;
   keyHash: string;
-  /** Of everything the caller asked for: path parameters, query and body. */
+  /** A hash of everything the caller asked for: path parameters, query and body. */
   requestHash: string;
 }
 
 /** One try to do what a request with a key asks for. */
 export interface Claim extends Pick<RepeatableRequest, 'customerId' | 'endpoint' | 'keyHash'> {
-  /** Of this try alone. */
+  /** It names this try alone. */
   owner: string;
-  /** The same in every try: for others that know a repeat by a word. */
+  /** It is the same in every try, for other services that recognize a repeat by a word. */
   token: string;
-  /** Id of what an earlier try made. It may be gone again. */
+  /** The id of what an earlier try made, which may be gone again. */
   made: string | null;
-  /** An earlier try died, or failed for a reason of its own: what it was to do may be done. */
+  /** An earlier try died, or failed for a reason of its own; what it was to do may have been done. */
   isRepeated: boolean;
 }
 
 export interface KeptAnswer {
-  /** JSON, of the endpoint's one success. */
+  /** JSON of the endpoint's one reply of success. */
   body: string;
-  /** It was given before. */
+  /** The answer was given before. */
   isReplayed: boolean;
 }
 

@@ -33,14 +33,14 @@ export interface OpenApiOptions {
   title: string;
   description: string;
   version: string;
-  /** What the paths are relative to: `{base}` for the public API, `{base}/api/v1/cp` for the control plane. */
+  /** Paths are relative to these: `{base}` for the public API, `{base}/api/v1/cp` for the control plane. */
   servers: { url: string; description?: string }[];
   surface: Endpoint['surface'];
-  /** Those of the other surface are left out. */
+  /** Endpoints of the other surface are left out. */
   endpoints: readonly Endpoint[];
 }
 
-/** Takes long enough that callers build it once, on first use. */
+/** Building it takes long enough that callers do so once, on first use. */
 export const openApiDocument = ({ surface, endpoints, servers, ...info }: OpenApiOptions) => {
   const shown = endpoints.filter((endpoint) => endpoint.surface === surface);
   const paths: ZodOpenApiPathsObject = {};
@@ -92,7 +92,7 @@ const SECURITY_SCHEMES: Record<Endpoint['surface'], Record<string, ZodOpenApiSec
   },
 };
 
-/** Any one of the requirements is asked for. */
+/** A request must meet one of the requirements of its credential. */
 const SECURITY: Record<Credential, { requirements: Record<string, string[]>[]; problems: ProblemCode[] }> = {
   'api-key': { requirements: [{ apiKey: [] }], problems: ['invalid_api_key', 'api_key_revoked'] },
   session: { requirements: [{ session: [] }], problems: ['auth_required'] },
@@ -168,7 +168,7 @@ const eventsOf = ({ events }: StreamReply) => ({ 'text/event-stream': { schema: 
 
 function successReply({ reply, summary, stream }: Endpoint): ZodOpenApiResponseObject {
   if (reply === NO_CONTENT) return { description: 'Done; no body' };
-  // The type is known only when the file is: `*/*` keeps it open.
+  // The type is known only when the file is, so `*/*` keeps it open.
   if (reply === BINARY) {
     return {
       description: 'The bytes of the file',
@@ -184,7 +184,10 @@ function successReply({ reply, summary, stream }: Endpoint): ZodOpenApiResponseO
   };
 }
 
-/** Everything that can go wrong with this endpoint: its own problems, and those that its shape and surface bring. */
+/**
+ * @returns everything that can go wrong with this endpoint: its own problems, and those that its shape and surface
+ * bring
+ */
 function problemsOf(endpoint: Endpoint) {
   const { surface, method, credential, params, query, body, upload, uploads, otp, idempotent, badInput } = endpoint;
   const { problems = [] } = endpoint;
@@ -197,7 +200,7 @@ function problemsOf(endpoint: Endpoint) {
   if (params) codes.push('bad_request');
   if (upload || uploads) codes.push('invalid_upload', 'payload_too_large');
   else if (body) codes.push('invalid_json', 'bad_request', 'payload_too_large');
-  // The proxy, where the control plane is another process.
+  // The proxy answers so where the control plane is another process.
   if (surface === 'control-plane') codes.push('runtime_unreachable');
   if (surface === 'control-plane' && method !== 'get') codes.push('foreign_origin');
   codes.push('request_timeout', 'headers_too_large', 'internal_error', 'database_unreachable', 'storage_full');
@@ -229,7 +232,7 @@ const textOf = (code: ProblemCode): string => {
 
 const Problem = z.object({ detail: z.string() }).meta({ id: 'Problem' });
 
-/** Bodies of the problems whose `detail` is more than a text. */
+/** These are the bodies of problems whose `detail` is more than a text. */
 const BODIES: Record<StructuredCode, z.ZodType[]> & Partial<Record<ProblemCode, z.ZodType[]>> = {
   // The control plane answers in the common form, the proxy before it in its own.
   auth_required: [Problem, z.object({ error: z.literal('auth_required') }).meta({ id: 'NoSessionCookie' })],
@@ -322,6 +325,6 @@ const BODIES: Record<StructuredCode, z.ZodType[]> & Partial<Record<ProblemCode, 
       })
       .meta({ id: 'AlreadyAnsweredProblem' }),
   ],
-  // Of the sign-in, which no document has.
+  // Only the sign-in answers with this one, and no document describes the sign-in.
   choose_workspace: [],
 };

@@ -1,6 +1,6 @@
 /**
- * Pages of the gateway for people: forms without a script, so that their policy allows none. All that is shown is to be
- * `escaped`, and no address but this service's own is linked to or posted to.
+ * Pages of the gateway for people. They are forms without a script, so that their policy allows none. Everything shown
+ * has to be `escaped`, and they link and post to no address but this service's own.
  */
 import type { Request, RequestHandler, Response } from 'express';
 import { randomBytes } from 'node:crypto';
@@ -85,20 +85,23 @@ export const alert = (text: string | undefined): string =>
 export const hidden = (name: string, value: string): string =>
   `<input type="hidden" name="${name}" value="${escaped(value)}">`;
 
-/** @param page makes the document; what it names with the nonce may be used by it */
+/** @param page makes the document; elements that carry the nonce are allowed by the policy */
 export function sendPage(response: Response, status: number, page: (nonce: string) => string): void {
   const nonce = randomBytes(16).toString('base64');
   response.status(status).set('content-security-policy', contentSecurityPolicy(nonce)).type('html').send(page(nonce));
 }
 
-/** What is here is one person's and of this moment. */
+/** Sets headers that keep a page out of caches, since it shows one person's data at this moment. */
 export const privately: RequestHandler = (_request, response, next) => {
   // Without a referrer a browser would not say either which page a form was posted from.
   response.set({ 'cache-control': 'no-store', 'referrer-policy': 'same-origin' });
   next();
 };
 
-/** A page of another site may sign nobody out, nor in as somebody else. */
+/**
+ * @returns whether the form was posted from a page of this service; a page of another site may sign nobody out, nor in
+ * as somebody else
+ */
 export const fromHere =
   (baseUrl: string | undefined): RequestHandler =>
   (request, _response, next) => {
@@ -109,7 +112,7 @@ export const fromHere =
 export const answering =
   (handler: (request: Request, response: Response) => Promise<void>): RequestHandler =>
   async (request, response) => {
-    // From here on what is wrong is no longer how the request was written.
+    // From here on errors are no longer about how the request was written, which the error handler has to know.
     response.locals.isHandling = true;
     await urgently(() => handler(request, response));
   };

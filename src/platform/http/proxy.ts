@@ -18,7 +18,7 @@ import { isPlainPath } from './plain-path.ts';
 
 const FORWARDED = new Set<string>([OTP_CHALLENGE_HEADER, OTP_CODE_HEADER]);
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
-/** Something on the way may take these for the method or the address, which were looked at without them. */
+/** Some servers take these headers for the method or the address, which the proxy has checked without them. */
 const OVERRIDES = [
   ...['x-http-method-override', 'x-http-method', 'x-method-override'],
   ...['x-original-url', 'x-original-uri', 'x-rewrite-url', 'x-forwarded-uri'],
@@ -27,16 +27,16 @@ const OVERRIDES = [
 export interface ProxyOptions {
   sessionSecret: string;
   adminSecret: string;
-  /** Public address of the gateway, where something in front of it rewrites `Host`. */
+  /** The public address of the gateway, where something in front of it rewrites `Host`. */
   baseUrl?: string | undefined;
-  /** Of the control plane. */
+  /** The routes of the control plane. */
   routes: readonly Pick<Route, 'endpoint'>[];
   forward: RequestHandler;
-  /** Hears of each session that is none. */
+  /** It is called for each cookie that is no valid session. */
   onRefused?: () => void;
 }
 
-/** Mount at the proxy's prefix, so that `req.url` is the control-plane path. */
+/** Mount it at the proxy's prefix, so that `req.url` is the path of the control plane. */
 export function createBrowserProxy({
   sessionSecret,
   adminSecret,
@@ -47,7 +47,7 @@ export function createBrowserProxy({
 }: ProxyOptions): RequestHandler {
   const signedIn: RequestHandler = (request, response, next) => {
     const session = parseCookie(request.headers.cookie ?? '')[SESSION_COOKIE];
-    // Cookies are percent-decoded: what is no session text might not be a header either, and is none to begin with.
+    // Cookies are percent-decoded, so a text that is no session might not even be allowed in a header.
     if (!session || !/^[\w.-]+$/.test(session)) {
       response.status(401).set(PROBLEM_HEADER, 'auth_required').json({ error: 'auth_required' });
       return;
@@ -65,7 +65,7 @@ export function createBrowserProxy({
       if (name.startsWith('x-service-') && !FORWARDED.has(name)) delete request.headers[name];
     }
     for (const name of OVERRIDES) delete request.headers[name];
-    // The proxy takes the cookie alone; the control plane never sees it, nor a key sent beside it.
+    // The proxy takes the cookie alone; the control plane never sees it, nor a key that was sent beside it.
     delete request.headers.authorization;
     delete request.headers.cookie;
     request.headers[SESSION_HEADER] = session;
@@ -87,7 +87,9 @@ export function createBrowserProxy({
   );
 }
 
-/** A page of another site may not change anything with the cookie of somebody who visits it. */
+/**
+ * @returns whether a page of another site asks; it must not change anything with the cookie of somebody who visits it
+ */
 export const isForeignOrigin = ({ origin, host }: { origin?: string; host?: string }, baseUrl?: string): boolean => {
   if (origin === undefined) return false;
   if (!URL.canParse(origin)) return true;
@@ -100,7 +102,7 @@ export const isForeignOrigin = ({ origin, host }: { origin?: string; host?: stri
  */
 export function forwardTo(controlPlaneUrl: string): RequestHandler {
   const proxy = createProxyServer({ target: controlPlaneUrl, changeOrigin: true, xfwd: true });
-  // In this tick the body begins to pass.
+  // This runs in the tick in which the body begins to pass, as `watchBody` demands.
   proxy.on('proxyReq', (forwarded, request, response) => {
     const { locals } = response as Response;
     watchBody(request as Request, response as Response, locals.maxBytes as number, (problem) => {

@@ -1,8 +1,8 @@
-/** zod pieces that many contracts share. */
+/** zod schemas that many contracts share. */
 import { z } from 'zod';
 import { withoutTrailingZeros } from '../core/text.ts';
 
-/** A Date or ISO text, sent as ISO 8601 UTC. */
+/** Takes a Date or ISO text, and is sent as ISO 8601 UTC. */
 export const Timestamp = z
   .union([z.date(), z.string()])
   .transform((value) => new Date(value).toISOString())
@@ -30,11 +30,11 @@ export const Slug = z
   .max(64)
   .regex(/^[a-z0-9][a-z0-9_-]*$/, 'must be lower-case letters, digits, "-" and "_"');
 
-/** All rows there are. @param more what `meta` says beside their number */
+/** A list of all rows. @param more what `meta` says beside their number */
 export const listReply = <Row extends z.ZodType, More extends z.ZodRawShape = Record<never, never>>(
   row: Row,
   more = {} as More,
 ) => z.object({ data: z.array(row), meta: z.object({ total: z.int(), ...more }) });
 
-/** A page of rows, of those that there are in `total`. */
+/** One page of rows; `meta.total` counts all of them. */
 export const pageReply = <Row extends z.ZodType>(row: Row) => listReply(row, { limit: z.int(), offset: z.int() });

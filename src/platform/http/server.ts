@@ -1,4 +1,4 @@
-/** Listeners: what every response carries, health, and a stop that lets open requests finish. */
+/** Listeners: the headers that every response carries, health checks, and a stop that lets open requests finish. */
 import compression from 'compression';
 import express, { type RequestHandler, type Router } from 'express';
 import helmet from 'helmet';
@@ -11,9 +11,9 @@ import { errorHandler, notFound } from './app.ts';
 import { answerUnreadable } from './unreadable.ts';
 
 export interface Listener {
-  /** `http://localhost:8080` */
+  /** The address of the listener, such as `http://localhost:8080`. */
   url: string;
-  /** Takes no new connection, lets open requests finish for so long, then closes what is left. */
+  /** Accepts no new connection, lets open requests finish for so long, then closes what is left. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -21,11 +21,11 @@ export interface ListenerOptions {
   port: number;
   host?: string;
   log: Log;
-  /** What is needed to serve; a rejection makes `/readyz` say 503. */
+  /** Checks what is needed to serve; a rejection makes `/readyz` answer 503. */
   ready: () => Promise<void>;
-  /** A throw makes `/healthz` say 503: the process is to be started anew. */
+  /** A throw makes `/healthz` answer 503, which tells the platform to start the process anew. */
   alive?: (() => void) | undefined;
-  /** Sees each request first: to time it, to trace it. */
+  /** These see each request first, to time it and to trace it. */
   before?: readonly RequestHandler[] | undefined;
   routers: readonly (Router | readonly [prefix: string, RequestHandler])[];
 }
@@ -43,7 +43,8 @@ export async function listen({
   app.disable('x-powered-by');
   app.set('etag', false);
   app.set('query parser', 'simple');
-  // There are no validators, so nothing a caller has can be fresh: Express answers `If-None-Match: *` with 304 all the same.
+  // Replies have no validators, so nothing that a caller keeps can be fresh; without this Express would answer
+  // `If-None-Match: *` with 304.
   Object.defineProperty(app.request, 'fresh', { value: false });
   app.use(requestLog(log), helmet(), compression());
   for (const handler of before) app.use(handler);
@@ -94,10 +95,13 @@ function reasonOf(check: (() => void) | undefined): string | undefined {
   }
 }
 
-/** The last part of such an address is its credential. */
+/** The last part of such an address is its credential, which must not be logged. */
 const withoutToken = (path: string): string => path.replace(/^(\/miniapps\/).+/, '$1***');
 
-/** One line a request; at debug, as a healthy service is quiet. Server errors are logged where they are caught. */
+/**
+ * Logs one line for each request, at debug, as a healthy service is quiet. Server errors are logged where they are
+ * caught.
+ */
 const requestLog = (log: Log): RequestHandler =>
   pinoHttp({
     logger: log,

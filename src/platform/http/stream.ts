@@ -9,21 +9,21 @@ import { urgently } from '../db/client.ts';
 import { SESSION_HEADER, type EventStream } from './endpoint.ts';
 
 const HEARTBEAT_MS = 15_000;
-/** A session that was ended is noticed after that, at the latest. */
+/** A session that was ended is noticed after this time at the latest. */
 const ADMISSION_MS = 3_000;
-/** A reader that takes nothing for so long is gone for all we know. */
+/** A reader that has taken nothing for so long is given up. */
 const STUCK_MS = 30_000;
 
 export interface Frame {
-  /** Where a client resumes that has seen it. */
+  /** A client that has seen the event resumes here. */
   id?: string;
   event: string;
   data: unknown;
-  /** How long a client waits until it connects again. */
+  /** A client waits so long before it connects again. */
   retryMs?: number;
 }
 
-/** One event as the wire has it. JSON has no line breaks, so `data` is one line. */
+/** Writes one event as the wire has it. JSON has no line breaks, so `data` is one line. */
 export const frameOf = ({ id, event, data, retryMs }: Frame): string =>
   [
     ...(id === undefined ? [] : [`id: ${id}`]),
@@ -33,10 +33,13 @@ export const frameOf = ({ id, event, data, retryMs }: Frame): string =>
     '\n',
   ].join('\n');
 
-/** `ended`: what was followed has come to its end, and nothing more will come. */
+/**
+ * `ended` says that what was followed has come to its end, and nothing more will come; the other reasons are about this
+ * connection.
+ */
 export const STREAM_ENDS = ['ended', 'life', 'shutdown', 'slow_reader', 'signed_out'] as const;
 
-/** The last event of a stream: why it ends. Whoever still wants it connects again. */
+/** @returns the last event of a stream, which says why it ends; whoever still wants the stream connects again */
 export const endFrame = (reason: (typeof STREAM_ENDS)[number]): string =>
   frameOf({ event: 'end', data: { reason }, retryMs: 1_000 });
 
@@ -47,7 +50,10 @@ interface Open {
   end: () => void;
 }
 
-/** For one surface: it asks anew who may see what, once for all streams of one credential. */
+/**
+ * Makes the sender of one surface. It checks again and again who may still read, once for all streams of one
+ * credential.
+ */
 export function createStreamSender() {
   const byCredential = new Map<string, Set<Open>>();
   let timer: NodeJS.Timeout | undefined;
@@ -59,7 +65,7 @@ export function createStreamSender() {
     for (const streams of [...byCredential.values()]) {
       const [one] = streams;
       await one?.admit().catch((error: unknown) => {
-        // Nobody's session has ended because the database is away.
+        // Any other error says nothing about the session: nobody's session has ended because the database is away.
         if (error instanceof Problem) for (const stream of streams) stream.end();
       });
     }
@@ -98,7 +104,7 @@ export function createStreamSender() {
     try {
       response.status(200).set({
         'content-type': 'text/event-stream',
-        // Nothing on the way may keep it, pack it or wait for more of it.
+        // Nothing on the way may store the stream, compress it or hold it back.
         'cache-control': 'no-store, no-transform',
         'x-accel-buffering': 'no',
       });
@@ -116,7 +122,7 @@ export function createStreamSender() {
   };
 }
 
-/** Until the reader has taken what was written, or is gone; one that takes nothing is given up. */
+/** Waits until the reader has taken what was written, or is gone; one that takes nothing is given up. */
 async function drained(response: Response, gone: AbortSignal): Promise<void> {
   const stuck = setTimeout(() => response.destroy(), STUCK_MS);
   await new Promise<void>((resolve) => {

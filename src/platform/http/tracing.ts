@@ -25,7 +25,7 @@ export const traceRequests =
     if (trace.isSpanContextValid(span.spanContext())) {
       const flags = traceFlags.toString(16).padStart(2, '0');
       response.setHeader('traceresponse', `00-${traceId}-${spanId}-${flags}`);
-      // For a control plane in another process, which the proxy passes the headers on to.
+      // The proxy passes the headers on to a control plane in another process.
       propagation.inject(active, request.headers);
     }
     response.locals.trace = active;
@@ -43,6 +43,9 @@ export const traceRequests =
     context.with(active, next);
   };
 
-/** Goes on in the trace of a request after what may have lost it: bodies are read by events of the connection. */
+/**
+ * Goes on in the trace of a request where it may have been lost: bodies are read by events of the connection, which
+ * have no context.
+ */
 export const inTraceOf = <T>({ locals }: Response, work: () => T): T =>
   context.with((locals.trace as Context | undefined) ?? context.active(), work);

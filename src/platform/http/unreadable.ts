@@ -1,6 +1,6 @@
 /**
- * What is said to a request that is no HTTP, or too much of it, in the one form that errors have. Node would answer
- * without a body, and callers could not tell its answer from that of something in front of the service.
+ * Answers requests that are no HTTP, or too much of it, in the one form that errors have. Node would answer without a
+ * body, and callers could not tell its answer from that of something in front of the service.
  */
 import { STATUS_CODES, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -12,14 +12,14 @@ export function answerUnreadable(server: Server): void {
   server.on('request', ({ socket }, response) => latest.set(socket, response));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const response = latest.get(socket);
-    // What is written into an answer that is under way would be taken for a part of it.
+    // A reply is under way, and whatever is written into it would be taken for a part of it.
     const isAnswering = response?.headersSent && !response.writableFinished;
     if (!socket.writable || error.code === 'ECONNRESET' || isAnswering) socket.destroy(error);
     else socket.end(answerTo(problemOf(error.code)), () => socket.destroy(error));
   });
 }
 
-/** The codes are Node's own and its parser's; those that are not here mean that it is no HTTP. */
+/** These codes are Node's own and its parser's; any other means that the request is no HTTP. */
 function problemOf(code: string | undefined): Problem {
   if (code === 'HPE_HEADER_OVERFLOW') return new Problem('headers_too_large');
   if (code === 'HPE_CHUNK_EXTENSIONS_OVERFLOW') return new Problem('payload_too_large');

@@ -1,6 +1,6 @@
 /**
- * Files of a multipart request, streamed to storage as they arrive. A request counts whole or not at all: of one that
- * is refused, breaks off or comes to nothing, no file stays in storage.
+ * Streams the files of a multipart request to storage as they arrive. A request counts whole or not at all: where it is
+ * refused, breaks off or comes to nothing, no file stays in storage.
  */
 import type { Request, Response } from 'express';
 import { fileTypeFromBuffer } from 'file-type';
@@ -11,9 +11,9 @@ import { Problem } from '../core/problem.ts';
 import { watchBody } from './bounded.ts';
 import type { ReceivedFile, ReceiveFiles, UploadLimits } from './endpoint.ts';
 
-/** Other fields of the form are read past; these bound what they can cost. */
+/** Other fields of the form are skipped; these limits bound what skipping them can cost. */
 const FIELD_LIMITS = { fields: 10, fieldSize: 10_000, headerPairs: 100 };
-/** What the storage is told: the type by content is known at the end, and nobody is served from there. */
+/** The storage is told this type, because the real one is known only at the end, and nobody is served from there. */
 const OPAQUE = 'application/octet-stream';
 
 /**
@@ -31,7 +31,7 @@ export const filesOf =
     if (!limits) throw new Error('an endpoint that does not declare uploads asks for files');
     const writes: { key: string; written: Promise<ReceivedFile> }[] = [];
     const allowance = { bytes: limits.maxBytes };
-    /** What went wrong first, unless it was the form: the parser only sees that a file broke off. */
+    /** Keeps what went wrong first, unless it was the form: the parser only sees that a file broke off. */
     let failure: unknown;
 
     const storage: StorageEngine = {
@@ -49,7 +49,8 @@ export const filesOf =
         writes.push({ key, written });
         written.then(() => done(null), done);
       },
-      // What was written is known here, also of a file that the parser has lost sight of.
+      // The parser need not remove anything: this function knows what was written, also of a file that the parser has
+      // lost sight of.
       _removeFile: (_request, _file, done) => done(null),
     };
     const read = multer({
@@ -99,21 +100,22 @@ export const filesOf =
   };
 
 /**
- * Whatever goes wrong while a form is read is the caller's doing; the parser's errors have no type to tell by.
- * @param tooLarge codes of multer
+ * Turns errors of the parser, which have no type to tell by, into problems: whatever goes wrong while a form is read is
+ * the caller's doing.
+ * @param tooLarge codes of multer that mean a size over its limit
  */
 export const uploadProblem = (error: Error, tooLarge: string[] = ['LIMIT_FILE_SIZE']): Problem =>
   error instanceof multer.MulterError && tooLarge.includes(error.code)
     ? new Problem('payload_too_large')
     : new Problem('invalid_upload', error.message);
 
-/** A name that Postgres can keep and a header can carry. */
+/** @returns the name without what Postgres cannot keep or a header cannot carry */
 export const storableName = (name: string): string => name.replace(/[\x00-\x1f\x7f]/g, '').toWellFormed();
 
 /** file-type looks no further for almost all formats. */
 const HEAD_BYTES = 4_100;
 
-/** Learns of a file, while it passes, what there is to say of it. */
+/** Makes a stream that notes a file's size, digest and type while the file passes. */
 function createMeasure(filename: string, allowance: { bytes: number }) {
   const hash = createHash('sha256');
   const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -150,7 +152,7 @@ function createMeasure(filename: string, allowance: { bytes: number }) {
       }
       decode();
     },
-    /** Whether it was the stream that failed, not whoever wrote it. */
+    /** @returns whether the stream itself failed, as opposed to whoever wrote it */
     hasBrokenOff: () => isBrokenOff,
     result: async () => ({
       filename,
@@ -168,7 +170,10 @@ const TEXT_TYPES: Readonly<Record<string, string>> = {
   md: 'text/markdown',
 };
 
-/** By content. Of text, which says little of itself, by the extension, and only where no browser would run it. */
+/**
+ * Tells the type by the content. Text says little of itself, so its extension decides, and only for types that no
+ * browser would run.
+ */
 async function contentTypeOf(filename: string, isText: boolean, head: Buffer): Promise<string> {
   // A PDF may be all ASCII. Otherwise text is text, whatever it begins like: "BM" is how a bitmap begins, and BMW.
   if (isText && !head.subarray(0, 5).equals(Buffer.from('%PDF-'))) {
@@ -179,5 +184,5 @@ async function contentTypeOf(filename: string, isText: boolean, head: Buffer): P
   return detected && !isActiveType(detected.mime) ? detected.mime : OPAQUE;
 }
 
-/** What a browser may run as a page or a script, were it shown instead of saved. */
+/** @returns whether a browser might run a file of this type as a page or a script, were it shown instead of saved */
 export const isActiveType = (contentType: string): boolean => /html|xml|svg|script|xsl/i.test(contentType);

@@ -15,7 +15,7 @@ interface Fault {
   type: string;
 }
 
-/** More mistakes than this help nobody, and a body of nothing else would make a reply many times its size. */
+/** More faults than these help nobody, and a body of nothing but faults would make a reply many times its size. */
 const MAX_FAULTS = 50;
 
 export function parseRequest(
@@ -47,13 +47,19 @@ export function parseRequest(
   throw new Problem('validation', faults);
 }
 
-/** `name required` as the schema words it; `limit: Too big` where the message does not name its field. */
+/**
+ * Says one fault: `name required` where the schema words it, `limit: Too big` where the message does not name its
+ * field.
+ */
 function sentence({ loc, msg }: Fault): string {
   const field = loc.slice(1).join('.');
   return field === '' || msg.startsWith(field) ? msg : `${field}: ${msg}`;
 }
 
-/** What Postgres cannot keep in a text or jsonb column, wherever in the value it stands. Iterative on purpose. */
+/**
+ * Finds what Postgres cannot keep in a text or jsonb column, wherever in the value it stands. It does not call itself,
+ * so that no depth can exhaust its stack.
+ */
 export function findUnstorable(root: unknown): { path: string[]; reason: string } | undefined {
   const open: { value: unknown; path: string[] }[] = [{ value: root, path: [] }];
   for (let next = open.pop(); next; next = open.pop()) {

@@ -1,7 +1,6 @@
 /**
- * Mail: by SMTP where `SMTP_URL` says so, else one line of the log, so that codes can be read where there is no mail.
- *
- * Sending is a network call: never do it inside a transaction.
+ * Sends mail: by SMTP where `SMTP_URL` says so, otherwise as one line of the log, so that codes can be read where there
+ * is no mail. Sending is a network call and must never be made inside a transaction.
  */
 import { createTransport } from 'nodemailer';
 import type { Config } from '../core/config.ts';
@@ -9,33 +8,35 @@ import type { Log } from '../core/log.ts';
 import { Problem } from '../core/problem.ts';
 
 interface Mail {
-  /** Several see each other. */
+  /** Several recipients see each other. */
   to: string | readonly string[];
   subject: string;
   text: string;
-  /** The same each time a mail is repeated, so that a mail program may show it once. */
+  /** A repeated mail has the same id, so that a mail program may show it once. */
   messageId?: string;
-  /** Never shown as a part of the text, and never in the log. */
+  /** Attachments are never shown as a part of the text and never logged. */
   attachments?: readonly { filename: string; contentType: string; content: string }[];
-  /** What the log says of a code, beside the text that has it too. */
+  /** The log gets the code as fields too, beside the text that contains it. */
   code?: { challenge_id: string; code: string };
 }
 
 export interface Mailer {
-  /** How a mail to this address gets there, for whoever waits for it: `email:o***@example.com`, `log:<hint>`. */
+  /**
+   * @returns how a mail to this address is delivered, for whoever waits for it: `email:o***@example.com`, `log:<hint>`
+   */
   delivery(to: string): string;
   /** @throws Problem mail_failed */
   send(mail: Mail): Promise<void>;
 }
 
-/** A server that does not answer keeps a request waiting for no longer than this. */
+/** A request waits no longer than this for a mail server that does not answer. */
 const PATIENCE_MS = 10_000;
 
 export const createMailer = (config: Pick<Config, 'SMTP_URL' | 'MAIL_FROM'>, log: Log): Mailer =>
   config.SMTP_URL ? smtpMailer(config.SMTP_URL, config.MAIL_FROM, log) : logMailer(log);
 
 function logMailer(log: Log): Mailer {
-  // Whatever the level of the log: a code that nobody can read would lock its endpoint.
+  // These lines are written whatever the level of the log, since a code that nobody can read would lock its endpoint.
   const mails = log.child({}, { level: 'info' });
   return {
     delivery: () => 'log:the line with event "mail" in the log of the service',
@@ -56,8 +57,8 @@ function smtpMailer(url: string, from: string, log: Log): Mailer {
   return {
     delivery: (to) => `email:${masked(to)}`,
     async send({ to, subject, text, messageId, attachments = [] }) {
-      // Given as an object, an address is taken as it is: a comma in it does not make two of it. The signal bounds the
-      // whole of it: each of the time-outs above begins again with every step.
+      // An address that is given as an object is taken as it is, so that a comma in it does not make two. The signal
+      // bounds the whole delivery, because each of the time-outs above begins anew with every step.
       const mail = {
         to: [to].flat().map((address) => ({ name: '', address })),
         subject,
@@ -74,7 +75,7 @@ function smtpMailer(url: string, from: string, log: Log): Mailer {
   };
 }
 
-/** The server's own words may name addresses and credentials; what kind of failure it was is enough. */
+/** The server's own words may contain addresses and credentials, so only the kind of failure is told. */
 function reasonOf({ code, responseCode }: { code?: string; responseCode?: number }): string {
   if (code === 'EAUTH') return 'the mail server did not accept the login of SMTP_URL';
   if (responseCode !== undefined) return `the mail server answered ${responseCode}`;

@@ -1,6 +1,7 @@
 /**
- * An MCP server for as long as it is wanted: opened when first asked for, opened anew, ever more slowly, when it is lost.
- * Whoever asks waits a few seconds at most; a server that is down is told to be down, and costs nobody anything.
+ * Keeps an MCP server connected for as long as it is wanted: it is opened when first asked for, and opened anew, ever
+ * more slowly, when it is lost. Whoever asks waits a few seconds at most; a server that is down is reported as down,
+ * and holds nobody up.
  */
 import type { Log } from '../core/log.ts';
 import { findSchemaProblem } from '../core/schema-checks.ts';
@@ -19,21 +20,21 @@ export interface McpConnection {
 }
 
 export interface ConnectionOptions {
-  /** For people: the server's name. */
+  /** The server's name, for people. */
   name: string;
   open: (options: { signal: AbortSignal; onDoubt: () => void }) => Promise<McpSession>;
   log: Log;
 }
 
-/** How long the first opening, or the one after a loss, is waited for. */
+/** Callers wait this long for the first opening, or for the one after a loss. */
 const PATIENCE_MS = 5_000;
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 60_000;
-/** One that was lost sooner is not opened again at once: it may be crashing on its start. */
+/** A server that was lost sooner than this is not opened again at once, since it may be crashing on its start. */
 const STABLE_MS = 10_000;
-/** Some servers cannot tell when their tools change. */
+/** The list of tools is asked for anew after this time, because some servers cannot tell when it changes. */
 const MAX_AGE_MS = 300_000;
-/** Several changes at once are one. */
+/** Several changes within this time cause one refresh. */
 const REFRESH_DELAY_MS = 100;
 
 interface Held {
@@ -48,7 +49,7 @@ export function createMcpConnection({ name, open, log }: ConnectionOptions): Mcp
   let held: Held | undefined;
   let tools: readonly McpTool[] = [];
   let reason = 'it is still starting';
-  /** In a row; those of a server that held for a while are forgiven. */
+  /** Failures in a row; those of a server that held for a while are forgiven. */
   let failures = 0;
   let opening: { done: Promise<void>; since: number } | undefined;
   let retry: NodeJS.Timeout | undefined;
@@ -135,7 +136,7 @@ export function createMcpConnection({ name, open, log }: ConnectionOptions): Mcp
 
   async function reachable(): Promise<McpSession | undefined> {
     if (!held && !opening && !retry) openNow();
-    // Only where there is hope: a server that has failed before is tried in the background.
+    // Callers wait only where there is hope: a server that has failed before is tried in the background.
     if (!held && opening && failures === 0) await settledWithin(opening.done, opening.since + PATIENCE_MS);
     return held?.session;
   }
@@ -156,11 +157,12 @@ export function createMcpConnection({ name, open, log }: ConnectionOptions): Mcp
         try {
           return await session.call(tool, args, limits);
         } catch (error) {
-          // Late, it may be slow or gone; a connection error says that it is gone.
+          // A late server may be slow or gone; a connection error already says that it is gone.
           if (error instanceof McpTimeoutError) onDoubt();
           if (error instanceof McpConnectionError) {
             lose(session, error.message);
-            // It has not heard of this call: another start of it may have forgotten the session.
+            // The server has not heard of this call, as after a restart it may have forgotten the session, so the call
+            // is sent again.
             if (error.isUnsent && !isRepeated) continue;
           }
           throw error;
@@ -178,7 +180,7 @@ export function createMcpConnection({ name, open, log }: ConnectionOptions): Mcp
   };
 }
 
-/** @param until on the clock of `performance.now` */
+/** @param until a time on the clock of `performance.now` */
 async function settledWithin(work: Promise<void>, until: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {

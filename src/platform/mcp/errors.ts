@@ -1,28 +1,31 @@
-/** How a request to an MCP server fails. The messages are ours: nothing that a server or an address says is in them. */
+/**
+ * Names the ways in which a request to an MCP server fails. Its messages are the product's own: nothing that a server
+ * or an address says is in them, but for a refusal.
+ */
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ForbiddenAddressError } from '../egress/egress.ts';
 import { bodyLimitIn } from '../egress/limits.ts';
 
-/** Nothing was asked of the server: it cannot be reached at the moment. */
+/** Nothing was asked of the server, because it cannot be reached at the moment. */
 export class McpUnavailableError extends Error {
   override readonly name = 'McpUnavailableError';
 }
 
-/** The server answered that it will not, or in a way that cannot be understood. Its words are in the message. */
+/** The server refused, or answered in a way that cannot be understood. Its words are in the message. */
 export class McpRefusalError extends Error {
   override readonly name = 'McpRefusalError';
 }
 
-/** No answer in time. What was asked may or may not happen. */
+/** No answer came in time. What was asked may or may not have happened. */
 export class McpTimeoutError extends Error {
   override readonly name = 'McpTimeoutError';
 }
 
-/** The connection is of no more use. */
+/** The connection has broken and is of no more use. */
 export class McpConnectionError extends Error {
   override readonly name = 'McpConnectionError';
-  /** The server has not taken up what was asked: it may be asked again. */
+  /** The server has not taken up what was asked, so that it may be asked again. */
   readonly isUnsent: boolean;
 
   constructor(message: string, isUnsent: boolean) {
@@ -31,10 +34,10 @@ export class McpConnectionError extends Error {
   }
 }
 
-/** Failures before anything was sent. */
+/** With these codes the failure came before anything was sent. */
 const NOT_SENT = /^(ENOENT|EACCES|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/;
 
-/** The `code` of a system's failure, wherever it was put. */
+/** @returns the `code` of a system's failure, wherever in the error it was put */
 const codeOf = (error: unknown): string => {
   const { code, cause, errors } = (error ?? {}) as { code?: unknown; cause?: unknown; errors?: unknown[] };
   if (typeof code === 'string' && /^[A-Z][A-Z0-9_]*$/.test(code)) return code;
@@ -42,7 +45,7 @@ const codeOf = (error: unknown): string => {
   return inner === undefined ? '' : codeOf(inner);
 };
 
-/** Whatever the SDK or a transport throws, as one of the above. */
+/** @returns whatever the SDK or a transport threw, as one of the errors above */
 export function namedFailure(error: unknown): Error {
   if (error instanceof McpConnectionError || error instanceof McpTimeoutError || error instanceof McpRefusalError)
     return error;

@@ -1,6 +1,6 @@
 /**
- * Every connection to an MCP server that this process holds: one for each of the operator's, one for each that a
- * workspace uses. Those of workspaces are opened through the guarded way out, and closed when nobody uses them.
+ * Holds every connection of this process to MCP servers: one for each of the operator's, one for each that a workspace
+ * uses. Those of workspaces are opened through the guarded `fetch`, and closed when nobody uses them.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Log } from '../core/log.ts';
@@ -12,48 +12,48 @@ import type { McpServer } from './servers.ts';
 import { openSession } from './session.ts';
 import { openTransport } from './transport.ts';
 
-/** One that a workspace named. Its address is its secret: no message and no log line has it. */
+/** A server that a workspace named. Its address is a secret of the workspace: no message and no log line has it. */
 export interface WorkspaceMcpServer {
   name: string;
   url: string;
   bearer?: string | undefined;
   /**
-   * Another one when these are given anew. A workspace that was made again for somebody else may be given the same ones, and
-   * what its server remembers of the session of before is not theirs.
+   * The value changes when address and credential are given anew. A workspace that was made again for somebody else may
+   * be given the same ones, and what its server remembers of the earlier session is not theirs.
    */
   given?: string;
 }
 
 export interface McpPool {
-  /** The operator's, by name. */
+  /** The operator's servers by their names. */
   operators: ReadonlyMap<string, McpConnection>;
   ofWorkspace(customerId: string, server: WorkspaceMcpServer): McpConnection;
-  /** Other servers of the operator: what is gone or changed is closed, what is the same stays open. */
+  /** Sets the operator's servers: connections that are gone or changed are closed, the others stay open. */
   replaceOperators(servers: ReadonlyMap<string, McpServer>): void;
-  /** Opens the operator's ahead of their first use. */
+  /** Opens the operator's connections ahead of their first use. */
   connect(): void;
   close(): Promise<void>;
 }
 
 export interface McpPoolOptions {
   servers: ReadonlyMap<string, McpServer>;
-  /** For what a workspace names. */
+  /** Connections to servers that a workspace names go through this. */
   guardedFetch: LimitedFetch;
   settings: Pick<Config, 'MCP_TIMEOUT' | 'RESPONSE_MAX_MB' | 'RESPONSE_TIMEOUT'>;
   log: Log;
 }
 
-/** A command may have to be downloaded first. */
+/** A command may have to be downloaded before it answers. */
 const COMMAND_TIMEOUT_MS = 60_000;
 const ADDRESS_TIMEOUT_MS = 15_000;
 const IDLE_MS = 600_000;
-/** A call that is late says so itself; its answer is cut off after that. */
+/** A late call reports that itself; its answer is cut off after this time. */
 const GRACE_MS = 5_000;
-/** Beyond it the one that was used longest ago is closed. */
+/** Beyond so many connections the one that was used longest ago is closed. */
 const MAX_OF_WORKSPACES = 500;
 
 interface Kept {
-  /** Of address and credential, and when they were given: with others it is another connection. */
+  /** A digest of address, credential and the time when they were given: with others it is another connection. */
   digest: string;
   connection: McpConnection;
   usedAt: number;
@@ -82,7 +82,7 @@ export function createMcpPool({ servers, guardedFetch, settings, log }: McpPoolO
     connect(name, server, plain, log.child({ mcp_server: name }));
   const operators = new Map([...servers].map(([name, server]) => [name, ofOperator(name, server)]));
   let known = servers;
-  /** The first is the one unused for longest. */
+  /** The first entry is the one unused for longest. */
   const kept = new Map<string, Kept>();
   const drop = (key: string): void => {
     const { connection } = kept.get(key)!;

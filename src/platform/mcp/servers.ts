@@ -7,7 +7,7 @@ import { parseJson } from '../core/json.ts';
 const Command = z.strictObject({
   command: z.string().min(1),
   args: z.array(z.string()).default([]),
-  /** All that its environment has, beside PATH. */
+  /** Its environment has these variables and PATH, and nothing else. */
   env: z.record(z.string(), z.string()).default({}),
   cwd: z.string().optional(),
 });
@@ -16,7 +16,7 @@ const Address = z.strictObject({
   url: z.url({ protocol: /^https?$/, error: 'expects an http or https address' }),
   headers: z.record(z.string(), z.string()).default({}),
 });
-/** Part of the names of its tools, which are `mcp.<server>.<tool>`. */
+/** The name is a part of the names of the server's tools, which are `mcp.<server>.<tool>`. */
 const Name = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/);
 const McpServers = z.record(
   Name,
@@ -52,7 +52,7 @@ function settingIn(text: string): unknown {
   try {
     return parseJson(text);
   } catch {
-    // Not with its cause: the parser quotes what it met.
+    // The cause is left out, because the parser quotes what it met.
     throw new Error('MCP_SERVERS: is not valid JSON');
   }
 }

@@ -11,7 +11,7 @@ export interface McpTool {
   name: string;
   description: string;
   inputSchema: Record<string, unknown>;
-  /** What the server says of it; nothing that it can be held to. */
+  /** The server says this of the tool; nothing holds it to that. */
   hints: { readOnly: boolean; idempotent: boolean; destructive: boolean };
 }
 
@@ -22,13 +22,13 @@ export interface McpResult {
 }
 
 export interface McpSession {
-  /** Asks anew. */
+  /** Asks the server anew. */
   listTools(): Promise<McpTool[]>;
   /**
    * @throws McpRefusalError, McpTimeoutError, McpConnectionError, and the signal's reason
    */
   call(tool: string, args: Record<string, unknown>, limits: CallLimits): Promise<McpResult>;
-  /** Resolves when it is over, whoever ended it. */
+  /** Resolves when the session is over, whoever ended it. */
   ended: Promise<void>;
   close(): Promise<void>;
 }
@@ -40,11 +40,14 @@ export interface CallLimits {
 
 export interface SessionOptions {
   transport: Transport;
-  /** For the first exchange: a command may have to be downloaded first. */
+  /** Limits the first exchange, before which a command may have to be downloaded. */
   timeoutMs: number;
   /** Stops an opening that is under way. */
   signal: AbortSignal;
-  /** Its tools are others now, or something is wrong with the connection: worth asking for the tools. */
+  /**
+   * Called when the server's tools have changed, or something is wrong with the connection, so that its tools should be
+   * asked for again.
+   */
   onDoubt: () => void;
 }
 
@@ -52,9 +55,9 @@ const LIST_TIMEOUT_MS = 10_000;
 const FAREWELL_MS = 1_000;
 const MAX_TOOLS = 500;
 const MAX_PAGES = 50;
-/** The SDK has a time limit for each request, and ours comes before it. */
+/** The SDK has a time limit for each request; this one makes it longer than any of the product's own. */
 const NEVER_MS = 2 ** 31 - 1;
-/** Of the SDK, before it ends a command that writes without a line break. */
+/** The SDK says so before it ends a command that writes without a line break. */
 const OVERLONG = /exceeded maximum size/;
 
 const ignore = (): void => {};
@@ -82,7 +85,7 @@ const Result = z.object({
 
 const toolOf = (listed: unknown): McpTool[] => {
   const { success, data } = ListedTool.safeParse(listed);
-  // One that answers with a task to be polled for is another protocol.
+  // A tool that answers with a task to be polled for speaks another protocol.
   if (!success || data.execution?.taskSupport === 'required') return [];
   const { name, description, inputSchema, annotations } = data;
   const { readOnlyHint = false, idempotentHint = false, destructiveHint = !readOnlyHint } = annotations;
@@ -102,7 +105,7 @@ export async function openSession({ transport, timeoutMs, signal, onDoubt }: Ses
     };
   });
   client.setNotificationHandler(ToolListChangedNotificationSchema, onDoubt);
-  // A command's end is told; that of what is behind an address shows only here.
+  // The transport reports the end of a command; that of a server behind an address shows only in failing requests.
   const isRemote = transport instanceof StreamableHTTPClientTransport;
   let broken = 'the connection broke';
   client.onerror = ({ message }) => {
@@ -115,7 +118,8 @@ export async function openSession({ transport, timeoutMs, signal, onDoubt }: Ses
     { timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal },
   ): Promise<T> {
     signal?.throwIfAborted();
-    // One for each request: the SDK goes on listening after the answer, and would cancel what is long over.
+    // Each request has one of its own, because the SDK goes on listening after the answer and would cancel what is long
+    // over.
     const stop = new AbortController();
     let isLate = false;
     const timer = setTimeout(() => {
@@ -140,7 +144,7 @@ export async function openSession({ transport, timeoutMs, signal, onDoubt }: Ses
   }
 
   const close = async () => {
-    // So that the server can forget it.
+    // This tells the server that it can forget the session.
     if (isRemote && !isOver)
       await Promise.race([transport.terminateSession().catch(ignore), sleep(FAREWELL_MS, undefined, { ref: false })]);
     await client.close().catch(ignore);

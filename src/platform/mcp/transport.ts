@@ -1,4 +1,6 @@
-/** The way to an MCP server: a child process, or an address. What comes back is bounded, whoever the server is. */
+/**
+ * Makes the way to an MCP server: a child process, or an address. What comes back is bounded, whoever the server is.
+ */
 import { DEFAULT_INHERITED_ENV_VARS, StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
@@ -13,7 +15,7 @@ const STREAM_PACE_MS = 5_000;
 
 export interface TransportOptions {
   fetch: LimitedFetch;
-  /** Of one message over standard output and of one HTTP response, which for a tool is all that it may take. */
+  /** Limits one message over standard output and one HTTP response, which for a tool is all that it may take. */
   limits: BodyLimits;
   /** Gets each line that a command writes to its standard error. */
   onStderr: (line: string) => void;
@@ -22,7 +24,9 @@ export interface TransportOptions {
 export const openTransport = (server: McpServer, options: TransportOptions): Transport =>
   'command' in server ? ofCommand(server, options) : ofAddress(server, options);
 
-/** Nothing of the service's own environment, which holds its secrets, but where commands are found. */
+/**
+ * A command inherits nothing of the service's environment, which holds its secrets, except where programs are found.
+ */
 const NOT_INHERITED: Record<string, string | undefined> = Object.fromEntries(
   DEFAULT_INHERITED_ENV_VARS.filter((name) => name !== 'PATH').map((name) => [name, undefined]),
 );
@@ -45,9 +49,10 @@ function ofCommand({ command, args, env, cwd }: McpCommand, { limits, onStderr }
 
 function ofAddress({ url, headers }: McpAddress, { fetch, limits }: TransportOptions): Transport {
   const ask: Fetch = (url, init) => {
-    // The stream of notifications, which stays open.
+    // This is the stream of notifications, which stays open.
     if (init?.method === 'GET') return fetch(url, init, { ...limits, totalMs: Infinity });
-    // A stream that is cut off tells the SDK nothing of whose answer it was: it is answered in the server's place.
+    // Where a stream is cut off, the SDK does not learn whose answer it was, so the caller is answered in the server's
+    // place.
     const onExceeded = ({ message }: Error) => {
       for (const id of requestsIn(init?.body)) {
         transport.onmessage?.({ jsonrpc: '2.0', id, error: { code: ErrorCode.InternalError, message } });
@@ -62,11 +67,11 @@ function ofAddress({ url, headers }: McpAddress, { fetch, limits }: TransportOpt
   return transport;
 }
 
-/** The ids of what was asked in a message that the SDK sent. */
+/** @returns the ids of the requests in a message that the SDK sent */
 const requestsIn = (body: unknown): (string | number)[] =>
   typeof body === 'string' ? [parseJson(body) as { id?: string | number }].flat().flatMap(({ id }) => id ?? []) : [];
 
-/** GET opens a stream. */
+/** Slows down repeated GETs, each of which opens a stream. */
 const paced = (fetch: Fetch): Fetch => {
   let next = 0;
   return async (url, init) => {

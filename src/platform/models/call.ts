@@ -65,7 +65,10 @@ function checked(reply: ModelReply, { resolved }: ModelCall): ModelReply {
   throw malformed(resolved, `it has neither text nor tool calls (finish reason ${reply.finishReason})`);
 }
 
-/** Asks for JSON on the wire. Not the SDK's own output setting, which parses the whole text anew at every chunk. */
+/**
+ * Asks for JSON on the wire. The SDK's own output setting is not used, because it parses the whole text anew at every
+ * chunk.
+ */
 const demandingJson = (model: SdkModel, call: ModelCall): LanguageModel =>
   wrapLanguageModel({
     model,
@@ -81,7 +84,10 @@ const systemOf = ({ system, outputSchema }: ModelCall): string =>
     ? `${system}\n\nAnswer with one JSON value and nothing else. It must validate against this JSON Schema:\n${JSON.stringify(outputSchema)}`
     : system;
 
-/** A call through a provider. Streamed: a long reply sends bytes all along, so that no idle connection is cut. */
+/**
+ * Calls a model of a provider. The reply is streamed: a long one sends bytes all along, so that no idle connection is
+ * cut.
+ */
 export const callProvider = (call: ModelCall, model: SdkModel): Promise<ModelReply> =>
   withDeadline(call, async (abortSignal, listener) => {
     const names = new Map(call.tools.map(({ name }) => [wireName(name), name]));
@@ -99,9 +105,9 @@ export const callProvider = (call: ModelCall, model: SdkModel): Promise<ModelRep
       maxOutputTokens: call.maxOutputTokens,
       maxRetries: 0,
       abortSignal,
-      // A tenant's schema seldom meets the rules of strict mode; the caller validates what comes.
+      // Strict mode stays off because a tenant's schema seldom meets its rules; the caller validates what comes.
       providerOptions: { openai: { strictJsonSchema: false } },
-      onError: () => {}, // Otherwise printed to the console; it is thrown from the stream below.
+      onError: () => {}, // The SDK would print it to the console; the stream below throws it.
     });
 
     const reply: ModelReply = {
@@ -119,7 +125,7 @@ export const callProvider = (call: ModelCall, model: SdkModel): Promise<ModelRep
         reply.text += part.text;
         call.onText?.(part.text);
       } else if (part.type === 'tool-call') {
-        // A tool that is not there is for the run to answer; arguments that are no JSON make the reply unusable.
+        // A call of an unknown tool is left for the run to answer; arguments that are no JSON make the reply unusable.
         if ('invalid' in part && part.invalid && !NoSuchToolError.isInstance(part.error)) throw part.error;
         if (isTooDeep(part.input)) throw malformed(call.resolved, `the arguments of a tool call are ${TOO_DEEP}`);
         reply.toolCalls.push({
@@ -141,7 +147,7 @@ export const callProvider = (call: ModelCall, model: SdkModel): Promise<ModelRep
     return checked(reply, call);
   });
 
-/** What the SDK makes of messages before a model sees them, without the detour. */
+/** Makes of the messages what the SDK would make of them before a model sees them. */
 const toPrompt = ({ system, messages }: ModelCall): Prompt => {
   const inParts = (message: ModelMessage) =>
     message.role === 'system' || typeof message.content !== 'string'
@@ -150,7 +156,7 @@ const toPrompt = ({ system, messages }: ModelCall): Prompt => {
   return [{ role: 'system', content: system }, ...(messages.map(inParts) as Prompt)];
 };
 
-/** A call of the offline model, directly: through the SDK's streams it would take several times as long. */
+/** Calls the offline model directly, because the SDK's streams would take several times as long. */
 export const callOffline = (call: ModelCall, model: SdkModel): Promise<ModelReply> =>
   withDeadline(call, async (abortSignal) => {
     const { content, usage, finishReason } = await model.doGenerate({
@@ -183,7 +189,7 @@ export const callOffline = (call: ModelCall, model: SdkModel): Promise<ModelRepl
 const PIECES = 20;
 const PIECE_MS = 40;
 
-/** As a provider's reply comes: in pieces, the whole of it within a second. */
+/** Gives a reply in pieces, as a provider's comes, the whole of it within a second. */
 async function inPieces(text: string, onText: (piece: string) => void, signal: AbortSignal): Promise<void> {
   const length = Math.max(8, Math.ceil(text.length / PIECES));
   for (let at = 0; at < text.length; at += length) {

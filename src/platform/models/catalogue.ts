@@ -20,7 +20,7 @@ export interface KnownModel {
   id: string;
   provider: ProviderName;
   tier: ProviderTier;
-  /** Tokens. */
+  /** Counted in tokens. */
   contextWindow: number;
 }
 
@@ -68,7 +68,10 @@ interface Provider<Credential> {
   secretsOf(credential: Credential): readonly (string | undefined)[];
   /** Whether a model that the catalogue does not have is its, by the spelling. */
   isItsModel(id: string): boolean;
-  /** Tokens of such a model. Small on purpose: a window taken for larger than it is turns into refused calls. */
+  /**
+   * A model that is not in the catalogue is taken to have so many tokens. The number is small on purpose: a window
+   * taken for larger than it is turns into refused calls.
+   */
   unknownWindow: number;
 }
 
@@ -135,7 +138,7 @@ export const MODEL_INTEGRATIONS: readonly string[] = PROVIDER_NAMES.flatMap((nam
   Object.keys(PROVIDERS[name].integrations),
 );
 
-/** An address may be as good as a key: there are servers that take one as a part of it. */
+/** @returns the part of an address that may be as good as a key: there are servers that take one in it */
 function tellingPath(baseUrl: string): string | undefined {
   const { pathname } = new URL(baseUrl);
   return pathname.length > '/v1beta'.length ? pathname : undefined;
@@ -176,20 +179,23 @@ export function secretsAmong(given: ModelCredentials): string[] {
   return PROVIDER_NAMES.flatMap((name) => secretsOf(name)).filter((secret) => secret !== undefined);
 }
 
-/** The workspace's own first. */
+/** @returns the providers that can be used, the workspace's own first */
 export function configuredProviders(given: ModelCredentials): ProviderName[] {
   const configured = PROVIDER_NAMES.filter((name) => Boolean(given[name]));
   const isOwn = (name: ProviderName) => given.own?.includes(name) ?? false;
   return [...configured.filter(isOwn), ...configured.filter((name) => !isOwn(name))];
 }
 
-/** `claude-sonnet-4-5-20250929`, `gpt-5.5-2026-04-23`, `...-latest`: the same model as without the suffix. */
+/**
+ * An id with such a suffix (`claude-sonnet-4-5-20250929`, `gpt-5.5-2026-04-23`, `...-latest`) names the same model as
+ * without it.
+ */
 export const SNAPSHOT = /-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$/;
 
 const providerOf = (id: string): ProviderName =>
   PROVIDER_NAMES.find((name) => PROVIDERS[name].isItsModel(id)) ?? 'openai-compatible';
 
-/** What is known of a model id; of an unknown one, what its spelling tells. */
+/** @returns what is known of a model; of an unknown one, what its spelling tells */
 export function describeModel(id: string, credentials: ModelCredentials): KnownModel {
   // The server's own id may look like anyone's (`gpt-oss-20b`): what the operator named it wins.
   const provider = id === credentials['openai-compatible']?.model ? 'openai-compatible' : providerOf(id);
@@ -197,7 +203,9 @@ export function describeModel(id: string, credentials: ModelCredentials): KnownM
   return { ...(known ?? { tier: 'standard', contextWindow: PROVIDERS[provider].unknownWindow }), id, provider };
 }
 
-/** The preferred model of a tier at a provider. An OpenAI-compatible server's one model serves every tier. */
+/**
+ * @returns the preferred model of a tier at a provider; the one model of an OpenAI-compatible server serves every tier
+ */
 export function modelOfTier(tier: ProviderTier, provider: ProviderName, credentials: ModelCredentials): KnownModel {
   const server = credentials['openai-compatible'];
   if (provider === 'openai-compatible' && server) return { ...describeModel(server.model, credentials), tier };

@@ -8,18 +8,18 @@ import { ModelFailure, type EmbedOptions } from './types.ts';
 
 export const PACKAGED = { model: 'universal-sentence-encoder-lite-en', dimensions: 512 };
 
-/** Characters of a piece: about 100 tokens of English. */
+/** A piece has so many characters, which are about 100 tokens of English. */
 const PIECE = 400;
-/** Pieces of a text that count. */
+/** So many pieces of a text count; the rest is left out. */
 const MAX_PIECES = 40;
-/** Pieces in one pass, of 30 to 100 ms each; between two passes of a long text others get their turn. */
+/** One pass takes so many pieces of 30 to 100 ms each; between two passes of a long text others get their turn. */
 const PASS = 4;
-/** Passes that a text may have to wait for. Behind more it is refused: who asked has given up by then. */
+/** A text waits behind so many passes at most. Behind more it is refused: who asked has given up by then. */
 const MAX_PASSES_AHEAD = 60;
-/** Library and weights take 100 MB, and a second to load again. */
+/** The model is unloaded after this time: library and weights hold 100 MB, and take a second to load again. */
 const IDLE_MS = 10 * 60_000;
 
-/** Up to the end of a line, a sentence or a word, whichever there is; the model refuses a text without a token. */
+/** Cuts at the end of a line, a sentence or a word, whichever there is; the model refuses a text without a token. */
 function* piecesOf(text: string): Generator<string> {
   let rest = text.trim() || '.';
   for (let count = 0; rest !== '' && count < MAX_PIECES; count++) {
@@ -42,7 +42,7 @@ export const normalized = (vector: readonly number[]): number[] => {
   return vector.map((value) => value / length);
 };
 
-/** A piece counts for as much as it is long. */
+/** Averages vectors; a piece counts for as much as it is long. */
 function mean(vectors: readonly number[][], weights: readonly number[]): number[] {
   const total = new Array<number>(PACKAGED.dimensions).fill(0);
   vectors.forEach((vector, i) => vector.forEach((value, at) => (total[at]! += value * weights[i]!)));
@@ -56,7 +56,7 @@ async function makeThread() {
     minThreads: 0,
     maxThreads: 1,
     idleTimeout: IDLE_MS,
-    // It needs no setting of the service.
+    // The thread needs no setting of the service.
     env: {},
     argv: [],
     execArgv: [],
@@ -83,7 +83,7 @@ export function createPackagedModel() {
     pieces: readonly string[],
     { signal, workspace = '' }: EmbedOptions,
   ): Promise<number[][]> {
-    // Of one text: one who brings many texts has the time.
+    // The passes of this one text; whoever brings many texts has the time.
     const passes = Math.ceil(Math.min(pieces.length, MAX_PIECES) / PASS);
     const caller = turns.enter(workspace);
     try {
@@ -102,7 +102,7 @@ export function createPackagedModel() {
 
   return {
     close: async () => (await making)?.destroy(),
-    /** One vector a text. @throws ModelFailure */
+    /** @returns one vector for each text @throws ModelFailure */
     async embed(given: readonly string[], options: EmbedOptions = {}): Promise<number[][]> {
       const texts = given.map((text) => [...piecesOf(text)]);
       const vectors = await embedInPasses(texts.flat(), options);

@@ -1,9 +1,9 @@
-/** A text on its way into the database, with its vector. */
+/** Makes the vector that is stored with a text. */
 import { Problem } from '../core/problem.ts';
 import { ModelFailure, type Models } from './types.ts';
 
 /**
- * Takes tens of milliseconds, or a provider's time: never inside a transaction.
+ * It takes tens of milliseconds, or as long as a provider does, and is never called inside a transaction.
  * @throws Problem embedding_failed
  */
 export async function embedText(models: Pick<Models, 'embed'>, text: string, workspace: string): Promise<number[]> {

@@ -1,14 +1,16 @@
-/** What the thread of the packaged model does. */
+/** The thread of the packaged model runs this. */
 import type { EmbeddingsModel } from '@energetic-ai/embeddings';
 
-/** Of TensorFlow, whose types do not come with the package. */
+/** TensorFlow has it, but its types do not come with the package. */
 interface Backend {
   ready(): Promise<void>;
 }
 
 let loading: Promise<EmbeddingsModel> | undefined;
 
-/** Within the task, so that one whose model cannot be loaded fails, rather than waiting for a thread that has ended. */
+/**
+ * Loads within the task, so that one whose model cannot be loaded fails instead of waiting for a thread that has ended.
+ */
 async function load(): Promise<EmbeddingsModel> {
   const [{ default: core }, { initModel }, { modelSource }] = await Promise.all([
     import('@energetic-ai/core'),

@@ -1,6 +1,7 @@
 /**
- * What turns texts into vectors: the packaged model, or a provider through the AI SDK. Vectors of two models say nothing
- * about each other, so the database remembers which model made those it holds (see the memory's store/vectors.ts).
+ * Turns texts into vectors, by the packaged model or by a provider through the AI SDK. Vectors of two models say
+ * nothing about each other, so the database remembers which model made those it holds (see the memory's
+ * store/vectors.ts).
  */
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
@@ -14,10 +15,10 @@ import type { EmbedOptions, ModelCredentials, ResolvedModel } from './types.ts';
 type SdkEmbeddingModel = Extract<EmbeddingModel, { specificationVersion: 'v3' }>;
 
 export interface Embedder {
-  /** Which vectors can be compared: provider and model. */
+  /** Provider and model; only vectors with the same value can be compared. */
   model: string;
   dimensions: number;
-  /** One vector a text, of unit length. @throws ModelFailure */
+  /** @returns one vector of unit length for each text @throws ModelFailure */
   embed(texts: readonly string[], options?: EmbedOptions): Promise<number[][]>;
   close(): Promise<void>;
 }
@@ -30,10 +31,10 @@ interface Provider {
   options?: Options;
 }
 
-/** Characters of a text that a provider is sent. Their models take 8,000 tokens, and refuse more than they take. */
+/** A provider is sent so many characters of a text. Their models take 8,000 tokens, and refuse more than they take. */
 const MAX_CHARACTERS = 16_000;
 const TIMEOUT_MS = 60_000;
-/** What one number of a vector takes in an answer, and what is around the vectors. */
+/** One number of a vector takes so many bytes in an answer. */
 const NUMBER_BYTES = 32;
 const AROUND_BYTES = 1_024 * 1_024;
 
@@ -56,7 +57,7 @@ function providerOf(config: Config, { model, dimensions }: { model: string; dime
   if (config.EMBEDDING_PROVIDER === 'openai') {
     if (!config.OPENAI_API_KEY) throw needs('OPENAI_API_KEY');
     const settings = { apiKey: config.OPENAI_API_KEY, baseURL: config.OPENAI_BASE_URL };
-    // Those before the third family have one size and refuse to be asked for another.
+    // Models before the third family have one size and refuse to be asked for another.
     return {
       name: 'openai',
       sdk: (fetch) => createOpenAI({ ...settings, fetch }).embeddingModel(model),
@@ -113,5 +114,5 @@ function provided(
   };
 }
 
-/** The SDK repeats a failed call and then wraps what it met; the last of those says why. */
+/** @returns the last error, since the SDK repeats a failed call and then wraps what it met */
 const lastOf = (error: unknown): unknown => (error as { lastError?: unknown } | null)?.lastError ?? error;

@@ -14,7 +14,7 @@ import { ModelFailure, type ModelCredentials, type ResolvedModel } from './types
 const CONTEXT_OVERFLOW =
   /context[_ ]?(length|window|limit|size)|prompt is too long|input is too long|too many (input )?tokens|maximum number of tokens|reduce the length|request_too_large/i;
 
-/** `code` of what undici and Node's sockets throw. */
+/** undici and Node's sockets throw errors with such a `code`. */
 const TIMEOUT_CODE = /^(ETIMEDOUT|UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT)$/;
 const CONNECTION_CODE = /^(ECONN\w+|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_\w+)$/;
 
@@ -42,7 +42,7 @@ const codeOf = (error: unknown, pattern: RegExp): string | undefined => {
   return undefined;
 };
 
-/** Seconds or an HTTP date -> milliseconds from now. */
+/** Turns seconds or an HTTP date into milliseconds from now. */
 export function parseRetryAfter(value: string | undefined, now = Date.now()): number | undefined {
   if (!value?.trim()) return undefined;
   const ms = /^\s*\d+(\.\d+)?\s*$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - now;
@@ -109,7 +109,10 @@ export const tooLong = (resolved: Subject['resolved'], why: string): ModelFailur
     `${labelOf(resolved)} (model ${resolved.model}) sent more than a reply may have: ${why}.`,
   );
 
-/** Errors inside a stream that had begun come as the provider's own words: a string, or an object with a type or code. */
+/**
+ * Reads an error inside a stream that had begun, which comes in the provider's own words: a string, or an object with a
+ * type or code.
+ */
 function ofStreamError(error: unknown, subject: Subject): ModelFailure {
   const said = typeof error === 'string' ? error : JSON.stringify(error);
   const who = `${labelOf(subject.resolved)} (model ${subject.resolved.model})`;
@@ -123,7 +126,9 @@ function ofStreamError(error: unknown, subject: Subject): ModelFailure {
   return new ModelFailure('model_unavailable', `${who} broke off its reply: ${quoted}.`, { retryable: true });
 }
 
-/** A `ModelFailure` for whatever a provider did; an error that is not a provider's doing is given back as it is. */
+/**
+ * @returns a `ModelFailure` for whatever a provider did; an error that is not a provider's doing is returned as it is
+ */
 export function toModelFailure(error: unknown, subject: Subject): unknown {
   if (error instanceof ModelFailure) return error;
   const limit = bodyLimitIn(error);
@@ -154,7 +159,7 @@ export function toModelFailure(error: unknown, subject: Subject): unknown {
         `The request cannot be put to ${labelOf(subject.resolved)}: ${quote(error.message, subject.credentials)}`,
       );
     }
-    // What follows is the validator's own listing.
+    // The validator's own listing follows after this.
     const [why = ''] = error.message.split('\nError message:');
     return malformed(subject.resolved, quote(why, subject.credentials).replace(/(?<![.:\s])[.:\s]+$/, ''));
   }

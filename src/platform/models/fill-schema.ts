@@ -19,13 +19,13 @@ const isNode = (value: unknown): value is SchemaNode =>
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 const isText = (value: unknown): value is string => typeof value === 'string';
 
-/** `#/$defs/a~1b` -> `$defs`, `a/b`. */
+/** Splits a reference: `#/$defs/a~1b` becomes `$defs`, `a/b`. */
 function pointerSteps(reference: string): string[] {
   try {
     const steps = decodeURIComponent(reference.replace(/^#\/?/, '')).split('/').filter(Boolean);
     return steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
   } catch {
-    return ['']; // Malformed escapes point nowhere.
+    return ['']; // A malformed escape points nowhere.
   }
 }
 
@@ -36,7 +36,7 @@ const merge = (a: SchemaNode, b: SchemaNode): SchemaNode => ({
   ...(a.required && b.required ? { required: [...new Set([...listOf(a.required), ...listOf(b.required)])] } : {}),
 });
 
-/** The first type that is not null; without one, what the other keywords speak of. */
+/** @returns the first type that is not null; without one, the type that the other keywords speak of */
 function typeOf(node: SchemaNode): string {
   const types = [node.type].flat().filter(isText);
   const type = types.find((each) => each !== 'null') ?? types[0];
@@ -46,7 +46,7 @@ function typeOf(node: SchemaNode): string {
   return RANGES.some((key) => key in node) ? 'number' : 'string';
 }
 
-/** @param schema JSON Schema, perhaps a tenant's: nothing in it is trusted to be well-formed or to end */
+/** @param schema a JSON Schema, perhaps a tenant's: nothing in it is trusted to be well-formed or to end */
 export function fillSchema(schema: unknown, facts: Facts): unknown {
   let visited = 0;
 
@@ -58,7 +58,7 @@ export function fillSchema(schema: unknown, facts: Facts): unknown {
     return at;
   }
 
-  /** The node with its references and alternatives put in. */
+  /** Puts the references and alternatives of a node into it. */
   function settle(given: unknown): SchemaNode {
     let node: SchemaNode = isNode(given) ? given : {};
     for (let hops = 0; hops < 20; hops += 1) {
@@ -115,7 +115,7 @@ export function fillSchema(schema: unknown, facts: Facts): unknown {
     const count = Math.min(wanted, numberOr(node.maxItems, Infinity), MAX_NODES);
     const items: unknown[] = [];
     const seen = new Set<string>();
-    // Alike items count once where they must differ, hence more tries than items.
+    // Items that are alike count once where they must differ, hence there are more tries than items.
     for (let nth = 0; items.length < count && nth < count * 3; nth += 1) {
       const item = fill(tuple[items.length] ?? rest, name, depth + 1, nth);
       const key = node.uniqueItems === true ? JSON.stringify(item) : String(nth);
@@ -136,7 +136,7 @@ export function fillSchema(schema: unknown, facts: Facts): unknown {
     const names = known.slice(0, Math.max(depth < GENEROUS_DEPTH ? Infinity : least, required.length));
     for (let extra = 1; names.length < least; extra += 1) names.push(`field_${extra}`);
     const most = Math.max(required.length, numberOr(node.maxProperties, Infinity));
-    // From entries: a property called __proto__ is a property.
+    // The object is made from entries, so that a property called __proto__ is a property.
     return Object.fromEntries(names.slice(0, most).map((key) => [key, fill(schemaOf(key), key, depth + 1, nth)]));
   }
 

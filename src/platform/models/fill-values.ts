@@ -1,17 +1,20 @@
-/** Single values for the schema filler: the text, number or choice that a field asks for, from what is known of the request. */
+/**
+ * Makes single values for the schema filler: the text, number or choice that a field asks for, from what is known of
+ * the request.
+ */
 import { RE2JS } from 're2js';
 import { clip } from './offline-reply.ts';
 
 export type SchemaNode = Record<string, unknown>;
 
-/** What the value is to speak of. */
+/** Values speak of this. */
 export interface Facts {
   title: string;
-  /** A longer text, for fields that hold a document. */
+  /** A longer text for fields that hold a document. */
   answer: string;
   /** Short statements, at least one; items of a list get one each. */
   sentences: readonly string[];
-  /** Why a reviewer rejects. Without it everything is approved. */
+  /** A reviewer rejects for this reason; without one everything is approved. */
   rejection?: string;
 }
 
@@ -34,7 +37,7 @@ const BY_FORMAT: Record<string, string> = {
   uuid: '00000000-0000-4000-8000-000000000000',
 };
 
-/** Tried against a `pattern`. */
+/** These are tried against a `pattern`. */
 const PATTERN_EXAMPLES =
   'offline a A ab AB ABC Abc 0 1 00 0000 00000 A1 v1 v1.0 1.0 1.0.0 #336699 12:00 12:00:00 2026-01-01 id-USD en en-GB a@b.co a/b +10000000000'.split(
     ' ',
@@ -51,7 +54,7 @@ const slug = (text: string) =>
     .slice(0, 40)
     .replace(/^-|-$/g, '');
 
-/** Facts from a request and the answer to it. */
+/** Gathers facts from a request and the answer to it. */
 export function factsOf({ request, ...facts }: Omit<Facts, 'sentences'> & { request: string }): Facts {
   const sentences = request
     .split(/(?<=[.!?])\s+|\n+/)
@@ -72,7 +75,7 @@ export function fillBoolean(name: string, nth: number, { rejection }: Facts): bo
   return FAULT_FIELD.test(name) ? rejection !== undefined : nth % 2 === 0;
 }
 
-/** @param isInteger no fractions */
+/** @param isInteger asks for a number without fractions */
 export function fillNumber(
   node: SchemaNode,
   isInteger: boolean,
@@ -113,7 +116,7 @@ export function fillString(node: SchemaNode, name: string, nth: number, facts: F
   const max = Math.min(numberOr(node.maxLength, Infinity), MAX_CHARACTERS);
   const min = Math.min(numberOr(node.minLength, 0), max);
   const fit = (text: string) => {
-    const characters = [...(text || '.')]; // Lengths in JSON Schema are code points.
+    const characters = [...(text || '.')]; // JSON Schema counts lengths in code points.
     for (let at = 0; characters.length < min; at += 1) characters.push(characters[at]!);
     return characters.slice(0, max).join('');
   };
@@ -126,7 +129,7 @@ export function fillString(node: SchemaNode, name: string, nth: number, facts: F
       const found = [slug(facts.title).slice(0, 7), ...PATTERN_EXAMPLES].map(fit).find(isMatch);
       if (found !== undefined) return found;
     } catch {
-      // Not a pattern that this engine knows: what else the node says decides.
+      // This engine does not know the pattern, so whatever else the node says decides.
     }
   }
   if (typeof node.format === 'string' && Object.hasOwn(BY_FORMAT, node.format)) return BY_FORMAT[node.format]!;

@@ -1,6 +1,6 @@
 /**
- * Times and traces the calls of models. Of a call are named the model, the figures and how it ended; never what was said.
- * The names are those of OpenTelemetry's conventions for generative AI.
+ * Times and traces the calls of models. A call is told by the model, the figures and how it ended, never by what was
+ * said. The names are those of OpenTelemetry's conventions for generative AI.
  */
 import { SpanKind } from '@opentelemetry/api';
 import type { Meters } from '../observability/meters.ts';
@@ -8,7 +8,7 @@ import { inSpan } from '../observability/spans.ts';
 import { MODELS, SNAPSHOT } from './catalogue.ts';
 import { ModelFailure, type Models } from './types.ts';
 
-/** Models by the names that a deployment knows; what tenants name besides is `other`. */
+/** Gives the label of a model: the name where the deployment knows it, `other` for what tenants name besides. */
 export type ModelLabel = (model: string) => string;
 
 /** @param operators the model of the operator's own server */

@@ -18,7 +18,10 @@ import type { Models } from './types.ts';
 
 export interface ModelsDeps {
   log: Log;
-  /** For model servers that a workspace names; without it they are refused. The operator's own may be private. */
+  /**
+   * Calls of model servers that a workspace names go through this; without it they are refused. The operator's own
+   * server may be private.
+   */
   guardedFetch?: GuardedFetch;
 }
 

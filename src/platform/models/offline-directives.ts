@@ -17,12 +17,12 @@ export interface ToolDirective {
 }
 
 export interface Directives {
-  /** Those of one inner list are called together. */
+  /** The directives of one inner list are called together. */
   turns: ToolDirective[][];
   fail?: { status: number; times: number };
   rejection?: string;
   sleepMs: number;
-  /** Tool directives whose arguments are no JSON object. */
+  /** The arguments of these tool directives are no JSON object. */
   unreadable: string[];
 }
 
@@ -35,7 +35,10 @@ interface Span {
 
 const OPENING = /\[\[(tool|then|fail-status|fail|reject|sleep)(?=[:\]])/g;
 
-/** Index after the JSON object that begins at `start`; brackets inside strings do not count. -1: it never ends. */
+/**
+ * @returns the index after the JSON object that begins at `start`, or -1 where it never ends; brackets inside strings
+ * do not count
+ */
 function endOfObject(text: string, start: number): number {
   let depth = 0;
   let inString = false;
@@ -61,7 +64,7 @@ function spansOf(text: string): Span[] {
     const argument = match[1] === 'tool' ? /^:\s*[\w.-]+\s*(?=\{)/.exec(text.slice(bodyStart, bodyStart + 200)) : null;
     const from = argument ? endOfObject(text, bodyStart + argument[0].length) : bodyStart;
     const close = from < 0 ? -1 : text.indexOf(']]', from);
-    if (close < 0) break; // All that follows lies inside the one that never ends.
+    if (close < 0) break; // All that follows lies inside the object that never ends.
     after = close + 2;
     spans.push({ start: match.index, end: after, name: match[1]!, body: text.slice(bodyStart + 1, close).trim() });
   }
@@ -79,7 +82,7 @@ function parseTool(body: string): ToolDirective | undefined {
   }
 }
 
-/** What is not a directive is text; nothing here throws. */
+/** Reads directives; whatever is none counts as text, and nothing here throws. */
 export function parseDirectives(text: string): Directives {
   const found: Directives = { turns: [[]], sleepMs: 0, unreadable: [] };
   for (const { name, body } of spansOf(text)) {

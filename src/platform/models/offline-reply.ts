@@ -1,5 +1,5 @@
 /**
- * What the offline model writes. It has no knowledge, so it says what it was given: the request, what the tools
+ * Writes what the offline model answers. It has no knowledge, so it says what it was given: the request, what the tools
  * answered, and the memory and context of its prompt, as Markdown that a person can read and a test can check.
  */
 import { withoutDirectives } from './offline-directives.ts';
@@ -8,13 +8,16 @@ import type { Transcript } from './offline-transcript.ts';
 const OFFLINE_NOTICE =
   '[offline model] No model provider was called; this reply is put together from the request and its context.';
 
-/** Sections of a prompt that hold knowledge, by their Markdown heading or tag. */
+/** Sections of a prompt whose Markdown heading or tag matches hold knowledge. */
 const KNOWLEDGE = /memor|context|upstream|artifact|knowledge|feedback|attachment|skill/i;
-/** Of a line without spaces around it. Of two neighbours in it, none takes a character that the other could take. */
+/**
+ * The pattern is for a line without spaces around it. Of two neighbours in it none takes a character that the other
+ * could take, which keeps it linear.
+ */
 const HEADING = /^(?:#{1,6}\s+(?<title>\S.*)|<(?<tag>[a-z][\w-]*)(?:[^\w>-][^>]*)?>)$/i;
 const CLOSING_TAG = /^<\/[\w-]+>$/;
 
-/** Never ends within a character. */
+/** Cuts a text, never within a character. */
 export const clip = (text: string, max: number): string =>
   text.length <= max ? text : `${text.slice(0, max - 3).toWellFormed()}...`;
 
@@ -24,10 +27,10 @@ const lines = (text: string): string[] =>
     .map((line) => line.trim())
     .filter(Boolean);
 
-/** A request that is a step of a project has its subject under this heading, and what to do before the first one. */
+/** The request of a project's step has its subject under this heading, and says what to do before the first one. */
 const BRIEF = /^##\s+Brief\s*$/i;
 
-/** What a request is about, and what is to be done with it where it says so apart. */
+/** @returns what a request is about, and what is to be done with it where the request says so apart */
 export function subjectOf(request: string): { subject: string; task: string | null } {
   const all = request.split('\n');
   const at = all.findIndex((line) => BRIEF.test(line));
@@ -39,14 +42,14 @@ export function subjectOf(request: string): { subject: string; task: string | nu
   return { subject: subject.trim() || request, task: all.slice(0, first).join('\n').trim() || null };
 }
 
-/** The first line that is a sentence and not a heading or tag; without one, the first line. */
+/** @returns the first line that is a sentence and no heading or tag; without one, the first line */
 export function titleOf(text: string): string {
   const all = lines(withoutDirectives(text));
   const line = all.find((each) => !HEADING.test(each) && !CLOSING_TAG.test(each)) ?? all[0] ?? 'Untitled';
   return clip(line.replace(/^[#>*\-\s]+/, '') || 'Untitled', 80);
 }
 
-/** Lines of the sections that hold memory, context or artifacts, at most 20. */
+/** @returns at most 20 lines of the sections that hold memory, context or artifacts */
 function knowledgeIn(text: string): string[] {
   const found: string[] = [];
   let inside = false;
@@ -62,7 +65,7 @@ function knowledgeIn(text: string): string[] {
 const section = (title: string, items: readonly string[]): string[] =>
   items.length === 0 ? [] : ['', `## ${title}`, '', ...items.map((item) => `- ${item}`)];
 
-/** The answer as Markdown, without the notice. */
+/** @returns the answer as Markdown, without the notice */
 export function composeAnswer(
   { system, request, earlier, outcomes }: Transcript,
   notes: readonly string[] = [],
@@ -87,12 +90,12 @@ export function composeAnswer(
   ].join('\n');
 }
 
-/** The whole reply as text; a reviewer's starts with its decision. */
+/** @returns the whole reply as text; that of a reviewer starts with its decision */
 export function composeText(
   transcript: Transcript,
   { rejection, notes }: { rejection?: string; notes: readonly string[] },
 ): string {
-  // Who it is told to be stands in the first line; prompts of other roles may speak of reviews too.
+  // The first line of a system prompt says who the model is to be; prompts of other roles may speak of reviews too.
   const isReviewer = /\breview/i.test(transcript.system.trimStart().split('\n', 1)[0]!);
   const decision =
     rejection === undefined ? (isReviewer ? ['Decision: approve', ''] : []) : [`Decision: reject. ${rejection}`, ''];

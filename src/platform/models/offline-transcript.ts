@@ -1,11 +1,11 @@
-/** A prompt as the offline model reads it: what is asked, what happened since, and what came before. */
+/** Reads a prompt for the offline model: what is asked, what happened since, and what came before. */
 import type { Prompt } from './providers.ts';
 
 interface ToolOutcome {
   callId: string;
   tool: string;
   input: unknown;
-  /** Text; JSON where the tool gave a value. */
+  /** The text, or JSON where the tool gave a value. */
   result: string;
 }
 
@@ -13,13 +13,13 @@ export interface Transcript {
   system: string;
   /** The last user message. */
   request: string;
-  /** Earlier user messages of the conversation, oldest first. */
+  /** Earlier user messages of the conversation, the oldest first. */
   earlier: string[];
-  /** Calls since the request that have a result, in the order of their results. */
+  /** Calls since the request that have a result, in the order of the results. */
   outcomes: ToolOutcome[];
-  /** Tool calls in the whole prompt, from which the next call ids continue. */
+  /** So many tool calls are in the whole prompt; the next call ids continue from here. */
   callCount: number;
-  /** All of it as one text: what is counted as input. */
+  /** The whole prompt as one text, whose tokens are counted as input. */
   text: string;
 }
 
@@ -61,7 +61,7 @@ export function readTranscript(prompt: Prompt): Transcript {
       const text = message.content.map((part) => (part.type === 'text' ? part.text : `(${part.mediaType})`)).join('\n');
       asked.push(text);
       parts.push(text);
-      // What was called for an earlier request says nothing about this one.
+      // Calls for an earlier request say nothing about this one.
       calls = new Map();
       read.outcomes = [];
     } else if (message.role === 'tool') {

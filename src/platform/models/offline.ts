@@ -19,10 +19,10 @@ type Result = Awaited<ReturnType<SdkModel['doGenerate']>>;
 type Content = Result['content'];
 type StreamPart = Awaited<ReturnType<SdkModel['doStream']>>['stream'] extends ReadableStream<infer Part> ? Part : never;
 
-/** Transcripts whose failed calls are remembered, for `[[fail:<n>]]`. */
+/** So many transcripts are remembered with their failed calls, for `[[fail:<n>]]`. */
 const MAX_COUNTED = 10_000;
 
-/** Arguments come back from the database with their keys in another order. */
+/** Keys are sorted because arguments come back from the database with their keys in another order. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, each: unknown) =>
     typeof each === 'object' && each !== null && !Array.isArray(each)
@@ -35,8 +35,8 @@ const MEMORY = /<memory\b/g;
 const MEMORY_END = '</memory>';
 
 /**
- * What is remembered is material, whoever wrote it: nothing in it is carried out. Not one pattern from tag to tag: for
- * each tag that stays open it would read all that follows.
+ * Drops remembered texts, which are material whoever wrote them, so that nothing in them is carried out. It is not one
+ * pattern from tag to tag, which for each tag that stays open would read all that follows.
  */
 function withoutMemories(system: string): string {
   let rest = '';
@@ -51,7 +51,7 @@ function withoutMemories(system: string): string {
   return rest + system.slice(at);
 }
 
-/** Directives of the system text count once where the request repeats them. */
+/** Reads the directives. Those of the system text count once where the request repeats them. */
 function directivesOf({ system, request }: Transcript): Directives {
   const ofSystem = parseDirectives(withoutMemories(system));
   const ofRequest = parseDirectives(request);
@@ -68,7 +68,7 @@ function directivesOf({ system, request }: Transcript): Directives {
   };
 }
 
-/** The calls of the first turn that is not done. A directive that stands twice needs two results. */
+/** @returns the calls of the first turn that is not done; a directive that stands twice needs two results */
 function pendingCalls(turns: readonly ToolDirective[][], { outcomes }: Transcript): ToolDirective[] {
   const done = new Map<string, number>();
   for (const key of outcomes.map(keyOf)) done.set(key, (done.get(key) ?? 0) + 1);
@@ -83,7 +83,7 @@ function pendingCalls(turns: readonly ToolDirective[][], { outcomes }: Transcrip
   return [];
 }
 
-/** @param countTokens of a text */
+/** @param countTokens counts the tokens of a text */
 export function createOfflineModel(countTokens: CountTokens): SdkModel {
   const failedCalls = new Map<string, number>();
 
@@ -104,7 +104,7 @@ export function createOfflineModel(countTokens: CountTokens): SdkModel {
     });
   }
 
-  /** Cut at the limit like any model's reply, so that a call never costs more than was reserved for it. */
+  /** Cuts a reply at the limit, as a provider does, so that a call never costs more than was reserved for it. */
   async function limited(
     text: string,
     maxTokens = Infinity,

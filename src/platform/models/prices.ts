@@ -1,6 +1,6 @@
 /**
- * What a call costs. Prices come from the packaged data of `@pydantic/genai-prices`; an operator's file overrides and
- * adds. No price is null, never zero: a budget must not take an unknown price for a free one.
+ * Tells what a call costs. Prices come from the packaged data of `@pydantic/genai-prices`; an operator's file overrides
+ * and adds. An unknown price is null, never zero: a budget must not take it for a free one.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -17,7 +17,10 @@ const PriceFile = z.record(
 );
 type Price = z.infer<typeof PriceFile>[string];
 
-/** A small model's price, so that costs, budgets and wallets are exercised without a provider too. */
+/**
+ * The offline model has the price of a small model, so that costs, budgets and wallets are exercised without a provider
+ * too.
+ */
 const OFFLINE_PRICE: Price = { input_usd_per_mtok: 0.1, output_usd_per_mtok: 0.4 };
 
 /** @throws Error that names the file and the entry */
@@ -30,7 +33,7 @@ function readPriceFile(path: string): z.infer<typeof PriceFile> {
   }
 }
 
-/** Eight decimals, no exponent, no trailing zeros. */
+/** @returns the amount with up to eight decimals, without exponent and trailing zeros */
 const decimal = (usd: number): string => withoutTrailingZeros(usd.toFixed(8));
 
 const costOf = (price: Price, { inputTokens, outputTokens }: TokenUsage): number =>
@@ -38,17 +41,17 @@ const costOf = (price: Price, { inputTokens, outputTokens }: TokenUsage): number
 
 const load = createRequire(import.meta.url);
 
-/** @param isRouter it is called through the managed model router, whose prices are OpenRouter's */
+/** @param isRouter the model is called through the managed model router, whose prices are OpenRouter's */
 export type PriceOf = (
   resolved: Pick<ResolvedModel, 'model' | 'provider'>,
   usage: TokenUsage,
   isRouter?: boolean,
 ) => string | null;
 
-/** @param file path of `MODEL_PRICES` */
+/** @param file the path that `MODEL_PRICES` names */
 export function createPrices(file?: string): PriceOf {
   const overrides = new Map(Object.entries(file ? readPriceFile(file) : {}));
-  let genai: typeof GenaiPrices | undefined; // 35 ms and 19 MB: loaded when a provider's price is first asked for
+  let genai: typeof GenaiPrices | undefined; // It takes 35 ms and 19 MB, so it is loaded when a provider's price is first asked for.
 
   return ({ model, provider }, usage, isRouter = false) => {
     const own = overrides.get(model) ?? (provider === 'offline' ? OFFLINE_PRICE : undefined);

@@ -60,7 +60,7 @@ const SDK_MODELS: { readonly [Name in ProviderName]: (making: Making<CredentialO
   },
 };
 
-/** @param guardedFetch reaches public addresses only; used for an address that a workspace chose, not the operator */
+/** @param guardedFetch reaches public addresses only; an address that a workspace chose is called through it */
 export const createProviders = (config: Config, guardedFetch?: GuardedFetch) => {
   const plain = plainFetch(config);
   return ({ provider, model }: ResolvedModel, credentials: ModelCredentials, limits: ReplyLimits): SdkModel => {

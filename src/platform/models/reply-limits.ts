@@ -1,6 +1,6 @@
 /**
- * How much of a model's reply is read. A server that honours the number of tokens asked for stays far below; one that
- * does not is cut off, as whatever it sends is held until the reply is whole.
+ * Limits how much of a model's reply is read. A server that honours the number of tokens asked for stays far below; one
+ * that does not is cut off, because whatever it sends is held until the reply is whole.
  */
 import type { Config } from '../core/config.ts';
 import type { BodyLimits, LimitedFetch } from '../egress/limits.ts';
@@ -11,12 +11,17 @@ const MB = 1_024 * 1_024;
 /** On the wire each token may be an event of its own, with the reply so far, padding and all its ids around it. */
 const WIRE_BYTES = 2_048;
 const LINES = 8;
-/** One event has all of a reply, or repeats all of the request. */
+/**
+ * A line may need so many bytes for each token, since one event can have all of a reply, or repeat all of the request.
+ */
 const LINE_BYTES = 128;
 const REPEATED = 4;
-/** What comes whatever is asked for. */
+/** This much is allowed whatever was asked for. */
 const ANYWAY = { bytes: MB, lineBytes: MB / 2, lines: 10_000, characters: 4_096 };
-/** Most a token stands for on average: some are long runs of spaces, but no reply is made of those. */
+/**
+ * A token stands for at most so many characters on average: some are long runs of spaces, but no reply is made of
+ * those.
+ */
 const CHARACTERS = 32;
 
 export interface ReplyLimits extends Pick<ModelCall, 'maxOutputTokens' | 'timeoutMs'> {
@@ -28,7 +33,7 @@ export const replyLimits = (
   { MODEL_MAX_REPLY_MB }: Pick<Config, 'MODEL_MAX_REPLY_MB'>,
 ): ReplyLimits => ({ maxOutputTokens, timeoutMs, maxReplyBytes: MODEL_MAX_REPLY_MB * MB });
 
-/** For a provider of the SDK: each answer, a refusal too, has the limits of what was asked for. */
+/** Makes a `fetch` for a provider of the SDK: each answer, a refusal too, is limited by what was asked for. */
 export const replyFetch = (fetch: LimitedFetch, limits: ReplyLimits): typeof globalThis.fetch =>
   ((url: string | URL, init?: RequestInit) =>
     fetch(
@@ -54,7 +59,7 @@ function limitsOf({ maxOutputTokens, timeoutMs, maxReplyBytes }: ReplyLimits, re
   };
 }
 
-/** @returns what counts the words of a reply as they come. It throws ModelFailure model_reply_too_long */
+/** @returns a function that counts the words of a reply as they come, and throws ModelFailure model_reply_too_long */
 export function createReplyCounter({ maxOutputTokens, resolved }: Pick<ModelCall, 'maxOutputTokens' | 'resolved'>) {
   const most = ANYWAY.characters + maxOutputTokens * CHARACTERS;
   let characters = 0;

@@ -17,7 +17,7 @@ import { ModelFailure, type ModelCredentials, type ModelRequest, type ResolvedMo
 
 export const OFFLINE = { id: 'offline', provider: 'offline', tier: 'offline', contextWindow: 128_000 } as const;
 
-/** Characters. Below the first a prompt is a question, from the second on it is a document. */
+/** Counted in characters: below the first a prompt is a question, from the second on it is a document. */
 const SHORT_PROMPT = 240;
 const LONG_PROMPT = 6_000;
 
@@ -55,7 +55,7 @@ export function resolveModel(request: ModelRequest, credentials: ModelCredential
     const { tier, rule } = tierOfPrompt(request);
     return choose(modelOfTier(tier, providers[0]!, credentials), rule);
   };
-  /** What was asked for by name is used or refused, never replaced. */
+  /** A model that was asked for by name is used or refused, never replaced. */
   const insist = (id: string, rule: string) => {
     if (id === OFFLINE.id) return choose(OFFLINE, rule);
     const model = describeModel(id, credentials);
@@ -69,7 +69,7 @@ export function resolveModel(request: ModelRequest, credentials: ModelCredential
   const agentModel = request.defaultModel || request.model;
   if (enforce && agentModel !== 'auto') return insist(agentModel, 'agent_enforced');
   if (override && override !== 'auto') return insist(override, 'override');
-  // An agent with no model of its own to enforce is chosen for, like any other.
+  // For an agent that enforces no model of its own, one is chosen as for any other.
   const isAuto = [override, request.model, agentModel].includes('auto') || request.selectionMode === 'auto';
   if (isAuto) return auto();
 

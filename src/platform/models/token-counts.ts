@@ -1,10 +1,13 @@
-/** Token counts for whoever has other work to do meanwhile: long texts are counted in a thread. */
+/** Counts tokens without holding up other requests: long texts are counted in a thread. */
 import { runInThread, ThreadLimitError, type Job } from '../threads/threads.ts';
 import { countTokens } from './tokens.ts';
 
 export type CountTokens = (text: string) => number | Promise<number>;
 
-/** Characters that take a few milliseconds, whatever they are: words a fifth of one, random signs of all scripts ten. */
+/**
+ * A text with fewer characters takes a few milliseconds at most: words take a fifth of one, random signs of all scripts
+ * ten.
+ */
 const SMALL = 4_000;
 const job: Job<string, number> = {
   module: new URL('./tokens.ts', import.meta.url),

@@ -5,18 +5,21 @@
 import { createRequire } from 'node:module';
 import type * as Encoding from 'gpt-tokenizer/encoding/cl100k_base';
 
-/** Characters a piece. A run without spaces costs time by the square of its length, and texts come from strangers. */
+/**
+ * Texts are counted in pieces of so many characters: a run without spaces costs time by the square of its length, and
+ * texts come from strangers.
+ */
 const PIECE = 1_000;
-/** `<|endoftext|>` in a text is text; by default the tokenizer throws on it. */
+/** The text `<|endoftext|>` is counted as text; by default the tokenizer throws on it. */
 const AS_TEXT = { disallowedSpecial: new Set<string>() };
 
 const load = createRequire(import.meta.url);
 let encoding: typeof Encoding | undefined;
 
-/** Characters that are counted; beyond them a text is taken to go on as it began. */
+/** So many characters are counted; beyond them a text is taken to go on as it began. */
 const MOST = 200_000;
 
-/** Loads the encoding (50 ms, 23 MB) when it is first asked. */
+/** Counts tokens. The encoding (50 ms, 23 MB) is loaded when it is first asked for. */
 export function countTokens(text: string): number {
   if (text.length > MOST) return Math.ceil((countTokens(text.slice(0, MOST)) * text.length) / MOST);
   encoding ??= load('gpt-tokenizer/encoding/cl100k_base') as typeof Encoding;
@@ -26,7 +29,10 @@ export function countTokens(text: string): number {
   return total;
 }
 
-/** System prompts and tool declarations are the same call after call, and counting them was most of an offline call. */
+/**
+ * Counts are kept, because system prompts and tool declarations are the same call after call, and counting them was
+ * most of an offline call.
+ */
 const counted = new Map<string, number>();
 const MAX_COUNTED = 1_000;
 

@@ -1,21 +1,21 @@
 /**
- * One thing at a time, and workspaces in turn: what one of them asks for at once waits behind itself, and the others have
- * every second turn, third turn and so on, as many as there are.
+ * Does one thing at a time, for workspaces in turn: what one of them asks for at once waits behind itself, and the
+ * others have every second turn, third turn and so on, as many as there are.
  */
 
 interface Caller {
-  /** Turns of others that go before each one of this caller's, as far as is known now. */
+  /** So many turns of others go before each one of this caller's, as far as is known now. */
   before: number;
-  /** Does it when it has its turn. */
+  /** Does the work when the caller has its turn. */
   take<T>(work: () => Promise<T>): Promise<T>;
-  /** Not to be forgotten. */
+  /** Must be called at the end; otherwise the workspace counts as waiting for ever. */
   leave(): void;
 }
 
 export function createTurns() {
-  /** How many callers each workspace has. */
+  /** So many callers each workspace has. */
   const callers = new Map<string, number>();
-  /** What waits, by workspace; the first one's turn is next. */
+  /** Waiting work by workspace; the first workspace has the next turn. */
   const waiting = new Map<string, (() => Promise<unknown>)[]>();
   let isAtWork = false;
 

@@ -33,9 +33,9 @@ export type CredentialOf<Name extends ProviderName> = NonNullable<ModelCredentia
 
 export type ModelTier = 'fast' | 'standard' | 'deep' | 'offline';
 
-/** What an agent and a request say about the model. */
+/** What an agent and a request say about the model to use. */
 export interface ModelRequest {
-  /** The agent's model id, or `auto`. */
+  /** The id of the agent's model, or `auto`. */
   model: string;
   defaultModel?: string | null;
   /** `fixed` (default): the agent's model. `auto`: a model of the tier that the prompt asks for. */
@@ -43,39 +43,43 @@ export interface ModelRequest {
   reasoning?: boolean | null;
   /** The agent's model wins over any override. */
   enforce?: boolean | null;
-  /** `override.model_override` of the request: a model id or `auto`. */
+  /** The request's `override.model_override`: the id of a model, or `auto`. */
   override?: string | null;
   prompt: string;
 }
 
 export interface ResolvedModel {
-  /** `offline`, or the provider's model id. */
+  /** `offline`, or the id that the provider has for the model. */
   model: string;
   provider: ProviderName | 'offline';
   tier: ModelTier;
-  /** Which rule chose it, for example `agent_default`, `override`, `agent_enforced`, `auto_short_prompt`, `offline`. */
+  /**
+   * The rule that chose it, for example `agent_default`, `override`, `agent_enforced`, `auto_short_prompt`, `offline`.
+   */
   rule: string;
   enforce: boolean;
   reasoning: boolean;
-  /** Tokens. */
+  /** Counted in tokens. */
   contextWindow: number;
 }
 
 interface ToolDeclaration {
   name: string;
   description: string;
-  /** JSON Schema of the arguments. */
+  /** The JSON Schema of the arguments. */
   parameters: Record<string, unknown>;
 }
 
 export interface ModelCall {
   resolved: ResolvedModel;
   credentials: ModelCredentials;
-  /** AI SDK messages without a system message. */
+  /** Messages of the AI SDK, without a system message. */
   messages: ModelMessage[];
   system: string;
   tools: readonly ToolDeclaration[];
-  /** JSON Schema: asks for a reply whose text is one JSON value of this shape. The caller validates it. */
+  /**
+   * With a JSON Schema here the reply is asked to be a text with one JSON value of this shape. The caller validates it.
+   */
   outputSchema?: Record<string, unknown>;
   maxOutputTokens: number;
   timeoutMs: number;

@@ -1,4 +1,4 @@
-/** What a provider bills for a call that comes to no reply. It is counted here where the provider does not say. */
+/** Tells what a provider bills for a call that comes to no reply, and counts it where the provider does not say. */
 import type { TextStreamPart, ToolSet } from 'ai';
 import { countTokensOf } from './token-counts.ts';
 import type { ModelCall, TokenUsage } from './types.ts';
@@ -15,7 +15,7 @@ export const countInput = ({
 export interface UsageListener {
   hear(part: TextStreamPart<ToolSet>): void;
   /**
-   * @param hungUp it was we who ended the call, so that the provider may have been at work without a word
+   * @param hungUp the service ended the call, so that the provider may have been at work without a word
    * @returns undefined where nothing is billed: there was no connection, an error was the answer, or nobody bills
    */
   billed(hungUp: boolean): Promise<TokenUsage | undefined>;

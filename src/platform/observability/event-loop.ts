@@ -4,25 +4,28 @@
  * the process's doing; hence beside the time that went by stands how much of it this thread was computing itself.
  */
 export interface Tick {
-  /** How much later than it should this tick came. */
+  /** The tick came so much later than it should. */
   delayMs: number;
-  /** How much of that the thread itself worked, by its CPU time; the rest it waited for a core, or for a synchronous call. */
+  /**
+   * For so long of that the thread itself worked, by its CPU time; for the rest it waited for a core, or for a
+   * synchronous call.
+   */
   ownMs: number;
 }
 
 /** Long enough to cost nothing, short enough that a standstill is told to within a tenth of what is too long. */
 export const TICK_MS = 20;
-/** From here on a standstill is one: others notice it. */
+/** From here on a standstill counts, because others notice it. */
 export const STALL_MS = 250;
 
-/** @param onTick called at every tick, late or not; must be quick itself */
+/** @param onTick called at every tick, late or not; it must be quick itself */
 export function watchEventLoop(onTick: (tick: Tick) => void): { stop(): void } {
   let at = performance.now();
   let worked = threadMs();
   const timer = setInterval(() => {
     const [now, workedNow] = [performance.now(), threadMs()];
     const delayMs = Math.max(0, now - at - TICK_MS);
-    // It may have worked within the tick without being late for it.
+    // The thread may have worked within the tick without being late for it.
     const ownMs = Math.min(delayMs, workedNow - worked);
     [at, worked] = [now, workedNow];
     onTick({ delayMs, ownMs });
@@ -31,7 +34,7 @@ export function watchEventLoop(onTick: (tick: Tick) => void): { stop(): void } {
   return { stop: () => clearInterval(timer) };
 }
 
-/** CPU time of this thread alone: the compiler and most of the garbage collector work in others. */
+/** @returns CPU time of this thread alone, since the compiler and most of the garbage collector work in others */
 function threadMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;

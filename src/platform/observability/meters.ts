@@ -1,16 +1,16 @@
 /**
- * What a process counts of its own doings. Each process counts for itself, so that the sum over processes is the
- * deployment's figure. Labels have few values: no workspace, no id, and of names that tenants choose only `custom`.
+ * The metrics of a process. Each process counts for itself, so that the sum over processes is the deployment's figure.
+ * Labels have few values: no workspace, no id, and of names that tenants choose only `custom`.
  */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 export type Meters = ReturnType<typeof createMeters>;
 
-/** Seconds: of what answers a person, of what calls models or tools, and of what may take days. */
+/** Buckets in seconds: for what answers a person, for what calls models or tools, and for what may take days. */
 const ANSWER_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const CALL_S = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 const WORK_S = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600, 14_400];
-/** A tick is 20 ms; 250 ms is what `AosProcessBlocked` and the proofs count as a standstill. */
+/** Buckets around a tick of 20 ms and around 250 ms, which `AosProcessBlocked` and the proofs count as a standstill. */
 const DELAY_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const PROJECT_S = [60, 300, 900, 3_600, 14_400, 86_400, 259_200, 604_800, 2_592_000];
 
@@ -134,7 +134,10 @@ export function createMeters() {
   };
 }
 
-/** A gauge of the largest value since it was last read: an average over a scrape would not show a single one. */
+/**
+ * Makes a gauge of the largest value since it was last read: an average over a scrape would not show a single
+ * standstill.
+ */
 function longest(registry: Registry, name: string, help: string) {
   let most = 0;
   new Gauge({

@@ -12,7 +12,10 @@ import {
   type Span,
 } from '@opentelemetry/api';
 
-/** Asked for each time: one that is kept stays with the tracing that was open when it was first used. */
+/**
+ * The tracer is asked for each time, because one that is kept stays with the tracing that was open when it was first
+ * used.
+ */
 export const tracer = () => trace.getTracer('agent-orchestration-service');
 
 export interface SpanOptions {
@@ -20,7 +23,7 @@ export interface SpanOptions {
   attributes?: Attributes;
 }
 
-/** Does the work inside of a span of that name. */
+/** Does the work inside of a span with that name. */
 export function inSpan<T>(
   name: string,
   { kind = SpanKind.INTERNAL, attributes = {} }: SpanOptions,
@@ -43,7 +46,7 @@ export function failSpan(span: Span, error: unknown): void {
   span.setAttribute('error.type', typeOf(error));
 }
 
-/** The name that the product or a library gave to it. */
+/** @returns the name that the product or a library gave to the error */
 function typeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   const { code, type } = error as { code?: unknown; type?: unknown };
@@ -51,10 +54,10 @@ function typeOf(error: unknown): string {
   return (named as string | undefined) ?? error.name;
 }
 
-/** The part of a trace that is going on and is recorded. */
+/** @returns whether a trace is going on here and is recorded */
 export const isTraced = (): boolean => trace.getActiveSpan()?.isRecording() ?? false;
 
-/** For log lines. */
+/** @returns the ids of the current span, for log lines */
 export function traceFields(): { trace_id: string; span_id: string } | undefined {
   const span = trace.getSpanContext(context.active());
   if (!span || !isSpanContextValid(span)) return undefined;
@@ -63,7 +66,9 @@ export function traceFields(): { trace_id: string; span_id: string } | undefined
 
 const UUID = /^[0-9a-f]{12}[1-8][0-9a-f]{3}[89ab][0-9a-f]{15}$/;
 
-/** For records: the trace as a UUID. One that a caller named may be none, and is then left out. */
+/**
+ * @returns the current trace as a UUID, for records; null where the trace's id, which a caller may have named, is none
+ */
 export function traceUuid(): string | null {
   const id = traceFields()?.trace_id;
   if (id === undefined || !UUID.test(id)) return null;

@@ -10,7 +10,7 @@ const MAX_NAMED = 10;
 export type Stalls = ReturnType<typeof watchStalls>;
 
 interface Work {
-  /** Asked for only when it is needed: a route is known after its request has begun. */
+  /** It is called only when the name is needed, because a route is known after its request has begun. */
   name: () => string;
 }
 
@@ -22,7 +22,7 @@ export function watchStalls({
   log: Log;
 }) {
   const underWay = new Set<Work>();
-  /** Since the last tick: what held the loop up may have ended with it. */
+  /** Work that has ended since the last tick, as what held the loop up may have ended with it. */
   let ended: Work[] = [];
   let quietUntil = 0;
   let untold = 0;
@@ -32,7 +32,8 @@ export function watchStalls({
       untold += 1;
       return;
     }
-    // The latest first: what ended just now, then what began last. What has waited for long is hardly the one.
+    // The latest come first: what ended just now, then what began last. Work that has waited for long hardly holds the
+    // loop up.
     const suspects = [...ended.toReversed(), ...[...underWay].toReversed()].map(({ name }) => name());
     log.warn(
       {
@@ -58,8 +59,8 @@ export function watchStalls({
 
   return {
     /**
-     * A piece of work begins.
-     * @param name of few values, and with nothing in it that a tenant wrote
+     * Notes that a piece of work begins.
+     * @param name has few values and nothing in it that a tenant wrote
      * @returns to be called at its end
      */
     begin(name: () => string): () => void {

@@ -5,10 +5,10 @@
 import { randomUUID } from 'node:crypto';
 import type { IdGenerator } from '@opentelemetry/sdk-trace-node';
 
-// Set for the moment in which a span begins, and for nothing else.
+// It is set for the moment in which a span begins, and for nothing else.
 let wanted: string | undefined;
 
-/** @param begin begins a span, at once; where it is a root, its trace has this id of 32 hex digits */
+/** @param begin begins a span, synchronously; where it is a root, its trace has this id of 32 hex digits */
 export function inTraceOf<T>(traceId: string, begin: () => T): T {
   wanted = traceId;
   try {

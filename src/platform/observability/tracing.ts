@@ -6,7 +6,7 @@ import type { Log } from '../core/log.ts';
 import { traceIds } from './trace-ids.ts';
 
 export interface Tracing {
-  /** Sends what is left; then nothing is traced. */
+  /** Sends what is left; after that nothing is traced. */
   close(): Promise<void>;
 }
 
@@ -19,7 +19,7 @@ const isTracingWanted = (env: Env): boolean =>
   env.OTEL_SDK_DISABLED !== 'true' &&
   env.OTEL_TRACES_EXPORTER !== 'none';
 
-/** One at a time. */
+/** Opens tracing. Only one can be open at a time. */
 export async function openTracing(env: Env, log: Log): Promise<Tracing | undefined> {
   if (!isTracingWanted(env)) return undefined;
   const [{ context, diag, DiagLogLevel, propagation, trace }, sdk, exporter, resources] = await Promise.all([
@@ -28,7 +28,7 @@ export async function openTracing(env: Env, log: Log): Promise<Tracing | undefin
     import('@opentelemetry/exporter-trace-otlp-proto'),
     import('@opentelemetry/resources'),
   ]);
-  // An endpoint that is away is a line of the log, and no trouble of the service's.
+  // A collector that is away is worth a line of the log, and no trouble of the service's.
   const warn = (reason: string) => log.warn({ reason }, 'traces are not sent as they should be');
   const quiet = () => {};
   diag.setLogger(

@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 export interface CommandLimits {
   /** The program `bwrap`: its path, or a name that is looked for in `launchEnvironment`. */
   bubblewrap: string;
-  /** Of one process, and of all together. */
+  /** Limits each process, and all of them together. */
   memoryBytes: number;
   processes: number;
 }
@@ -15,18 +15,18 @@ export interface CommandLimits {
 const PATH = '/usr/local/bin:/usr/bin:/bin';
 const HOME = '/home/tool';
 const MB = 1_024 * 1_024;
-/** Address space: runtimes reserve far more than they use. */
+/** Limits the address space, which is larger than the memory because runtimes reserve far more than they use. */
 const SPACE_BYTES = 4_096 * MB;
 const FILES_BYTES = 64 * MB;
 const SHARED_BYTES = 16 * MB;
 const OPEN_FILES = 128;
 
-/** Where the program is started from; only these are looked into. */
+/** The program is started with this path alone. */
 export const launchEnvironment = { PATH };
 
-/** `/bin` and the like, which are links on most systems and directories on some. */
+/** These are links on most systems and directories on some. */
 const SYSTEM = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'].filter((path) => existsSync(path));
-/** Within /usr, but not the system's: where services are often put. */
+/** These lie in /usr but are not the system's: services are often installed there, so they stay hidden. */
 const NOT_SYSTEM = ['/usr/src', '/usr/local/src'].filter((path) => existsSync(path));
 
 /**
@@ -41,7 +41,7 @@ export const bubblewrapped = (
   { bubblewrap, memoryBytes, processes }: CommandLimits,
   { seconds, filterFd, infoFd }: { seconds: number; filterFd?: number; infoFd?: number },
 ): [string, ...string[]] => [
-  // When the machine is short of anything, it is the command that waits or ends, not the service.
+  // When the machine is short of anything, the command waits or ends, and not the service.
   ...(['nice', '-n', '10', 'choom', '-n', '1000', '--'] as const),
   ...[bubblewrap, '--unshare-all', '--unshare-user', '--disable-userns', '--die-with-parent', '--new-session'],
   ...['--clearenv', '--setenv', 'PATH', PATH, '--setenv', 'HOME', HOME, '--setenv', 'LANG', 'C.UTF-8'],
@@ -55,7 +55,7 @@ export const bubblewrapped = (
   ...['--chdir', HOME, '--remount-ro', '/'],
   ...(filterFd === undefined ? [] : ['--seccomp', String(filterFd)]),
   ...(infoFd === undefined ? [] : ['--info-fd', String(infoFd)]),
-  // Inside: there the limit on processes counts those of this sandbox only.
+  // The limits are set inside the sandbox, where the limit on processes counts its own alone.
   ...['--', 'prlimit', `--nproc=${processes}`, `--data=${memoryBytes}`, `--as=${Math.max(SPACE_BYTES, memoryBytes)}`],
   ...[`--cpu=${seconds}`, `--fsize=${FILES_BYTES}`, `--nofile=${OPEN_FILES}`],
   ...['--core=0', '--memlock=65536', '--msgqueue=0', '--sigpending=256'],

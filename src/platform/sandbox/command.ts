@@ -1,6 +1,6 @@
 /**
- * Commands of strangers in bubblewrap. Nothing of a command outlives it: with the first process of its namespace the kernel
- * ends all others, and that one ends with its command, at its time limit, and when this process does.
+ * Runs commands of strangers in bubblewrap. Nothing of a command outlives it: with the first process of its namespace
+ * the kernel ends all others, and that one ends with its command, at its time limit, and when this process does.
  */
 import { spawn, spawnSync, type ChildProcess, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
@@ -28,13 +28,13 @@ interface Settings extends CommandLimits {
 
 const FILTER_FD = 3;
 const INFO_FD = 4;
-/** For bubblewrap to make its namespaces on a machine that has other things to do. */
+/** On a busy machine bubblewrap may take this long to make its namespaces. */
 const MAKING_MS = 5_000;
 const WATCH_MS = 100;
 const PROBE_TIMEOUT_MS = 5_000;
 const NOBODY = 65_534;
 
-/** Root starts it as nobody; see `bubblewrapped`. */
+/** Root starts bubblewrap as nobody, for the reason that `bubblewrapped` gives. */
 const startOptions = () => ({
   cwd: '/',
   env: launchEnvironment,
@@ -55,7 +55,7 @@ export const createCommandSandbox = ({ isOn, slots, ...limits }: Settings): Comm
   };
 };
 
-/** Whether a sandbox can be made here at all: the programs may be missing, the kernel may not allow it. */
+/** Tries whether a sandbox can be made here at all: the programs may be missing, or the kernel may not allow it. */
 function probe(limits: CommandLimits): string | undefined {
   const [file, ...args] = bubblewrapped(['true'], limits, { seconds: 1 });
   const { status, stderr, error } = spawnSync(file, args, {
@@ -124,7 +124,7 @@ function start(file: string, args: readonly string[]): ChildProcessWithoutNullSt
   }
 }
 
-/** @returns undefined where it ended before there was one */
+/** @returns the number of the first process inside; undefined where it ended before there was one */
 async function readFirstInside(info: Readable): Promise<number | undefined> {
   const said = await text(info).catch(() => '');
   const [, pid] = /"child-pid":\s*(\d+)/.exec(said) ?? [];
@@ -142,7 +142,7 @@ async function kill(child: ChildProcess, firstInside: Promise<number | undefined
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // Gone meanwhile.
+      // The process has ended meanwhile.
     }
   }
   child.kill('SIGKILL');
@@ -153,7 +153,7 @@ const notStarted = (error: unknown): SandboxError => {
   return new SandboxError(code === 'E2BIG' ? 'its arguments are too long' : `it could not be started: ${code}`);
 };
 
-/** One that does not read what it is given is no failure. */
+/** Writes to the program's input. A program that does not read it has not failed. */
 const feed = (stream: Writable, content: string | Buffer): void => {
   stream.on('error', () => {});
   stream.end(content);

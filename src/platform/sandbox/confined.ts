@@ -1,9 +1,11 @@
-/** What a tool's container is made with: no network, no privilege, nothing that it can fill or use up. */
+/**
+ * The options that a tool's container is created with: no network, no privilege, nothing that it can fill or use up.
+ */
 import type Docker from 'dockerode';
 
 export interface ContainerSpec {
   image: string;
-  /** In the place of the image's own command. */
+  /** Runs in the place of the image's own command. */
   argv?: readonly string[];
   env?: Readonly<Record<string, string>>;
 }
@@ -11,11 +13,11 @@ export interface ContainerSpec {
 export interface ContainerLimits {
   memoryBytes: number;
   processes: number;
-  /** Another runtime of the Docker host, such as gVisor's `runsc`. */
+  /** The Docker host runs the container with this runtime, such as gVisor's `runsc`. */
   runtime?: string;
 }
 
-/** When it must be gone, in milliseconds since 1970. */
+/** The label tells when the container must be gone, in milliseconds since 1970. */
 export const DEADLINE_LABEL = 'agent-orchestration-service.tool-deadline';
 
 const MB = 1_024 * 1_024;
@@ -37,7 +39,7 @@ export const confined = (
   Hostname: 'sandbox',
   NetworkDisabled: true,
   Labels: { [DEADLINE_LABEL]: String(deadline + DEADLINE_GRACE_MS) },
-  // The image's own would run beside the command.
+  // A health check of the image would run beside the command.
   Healthcheck: { Test: ['NONE'] },
   AttachStdin: true,
   AttachStdout: true,
@@ -48,7 +50,7 @@ export const confined = (
   HostConfig: {
     NetworkMode: 'none',
     ReadonlyRootfs: true,
-    // An image's volumes would be writable disk of the host; in their place is memory that counts.
+    // The image's volumes would be writable disk of the host. Memory takes their place, which counts for the container.
     Tmpfs: Object.fromEntries(['/tmp', ...Object.keys(Config.Volumes ?? {})].map((path) => [path, WRITABLE])),
     ShmSize: 16 * MB,
     Memory: memoryBytes,
@@ -65,7 +67,7 @@ export const confined = (
     Privileged: false,
     IpcMode: 'private',
     RestartPolicy: { Name: 'no' },
-    // What it writes is read once, and not to fill the host's disk.
+    // Output is read once from the attached streams; a log of it could fill the host's disk.
     LogConfig: { Type: 'none', Config: {} },
     ...(runtime && { Runtime: runtime }),
   },

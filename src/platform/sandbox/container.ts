@@ -1,8 +1,7 @@
 /**
- * Containers of strangers, by the Docker Engine API. Each is made for one call and removed after it; one that a crash
- * left behind carries its deadline, and whichever worker looks next removes it.
- *
- * No image is pulled: what may run here is what the operator has put on the Docker host.
+ * Runs containers of strangers by the Docker Engine API. Each is made for one call and removed after it; a container
+ * that a crash left behind carries its deadline, and whichever worker looks next removes it. No image is pulled: only
+ * what the operator has put on the Docker host can run.
  */
 import type Docker from 'dockerode';
 import { finished, Writable } from 'node:stream';
@@ -18,35 +17,38 @@ import type { Slots } from './slots.ts';
 export interface ContainerSandbox {
   /** @returns why containers are not run here, for whoever writes or calls such a tool */
   problem(): string | undefined;
-  /** @returns why this image is not */
+  /** @returns why this image may not be run */
   imageProblem(image: string): string | undefined;
   /** @throws SandboxError when it could not start or had to be ended */
   run(container: ContainerSpec, request: ProgramRequest): Promise<ProgramResult>;
-  /** Removes what is past its deadline, now and each minute. @returns what stops it */
+  /** Removes containers past their deadline, now and each minute. @returns stops it */
   startSweeping(log: Log): () => void;
 }
 
 interface Settings extends ContainerLimits {
   isOn: boolean;
-  /** `unix:///path`, `tcp://host:port`, `http(s)://host:port`. */
+  /** The address is `unix:///path`, `tcp://host:port` or `http(s)://host:port`. */
   dockerHost: string;
-  /** Empty: any that is there. */
+  /** Only these images may run; an empty list allows every image on the host. */
   images: readonly string[];
   slots: Slots;
 }
 
-/** It becomes part of an address: `..` or `?` in it would ask the engine, or somebody else, something else. */
+/**
+ * The name becomes part of an address: with `..` or `?` in it, it would ask the engine, or somebody else, something
+ * else.
+ */
 const IMAGE =
   /^(?:[a-z0-9][a-z0-9.-]*(?::\d+)?\/)?[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?:\/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*(?::\w[\w.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$/;
 
 const SWEEP_MS = 60_000;
-/** What a removal may take while somebody waits; it goes on beyond that. */
+/** Somebody waits so long for a removal; it goes on after that. */
 const REMOVAL_MS = 1_500;
-/** Of one answer of the engine. What a container writes is one, and may come a byte to a frame. */
+/** Limits one answer of the engine. What a container writes is one answer, and may come a byte to a frame. */
 const MAX_ANSWER_BYTES = 16 * 1_024 * 1_024;
 
 export const createContainerSandbox = ({ isOn, dockerHost, images, slots, ...limits }: Settings): ContainerSandbox => {
-  /** Whose every answer comes to an end. */
+  /** Makes a client whose every answer comes to an end. */
   const docker = (totalMs: number, onExceeded?: BodyLimits['onExceeded']) =>
     connect(dockerHost, { maxBytes: MAX_ANSWER_BYTES, totalMs, raisedBy: {}, ...(onExceeded && { onExceeded }) });
 
@@ -92,11 +94,11 @@ function addressOf(dockerHost: string): Docker.DockerOptions | undefined {
 }
 
 const connect = async (dockerHost: string, limits: BodyLimits): Promise<Docker> => {
-  // Only where it is wanted: it takes long to load.
+  // The client takes long to load, so it is loaded on first use.
   const { default: Engine } = await import('dockerode');
   const address = addressOf(dockerHost);
   const agent = limitedAgent({ ...limits, isSecure: address?.protocol === 'https' });
-  // Known to the client, not to its types.
+  // The client knows the option `agent`; its types do not.
   return new Engine({ ...address, agent } as Docker.DockerOptions);
 };
 
@@ -106,12 +108,12 @@ async function execute(
   limits: ContainerLimits,
   { stdin, timeoutMs, signal }: ProgramRequest,
 ): Promise<ProgramResult> {
-  // Named by us: a container whose creation we did not see the end of can still be removed.
+  // The service chooses the name, so that a container can be removed even where the end of its creation was not seen.
   const name = `tool-${newUuid()}`;
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(new SandboxError(tooLong(timeoutMs))), timeoutMs);
   const output = createOutput(() => stop.abort(new SandboxError(tooMuchOutput)));
-  // The client is silent about a connection that ends within an answer.
+  // The client says nothing about a connection that ends within an answer, so this does.
   const docker = await engine(timeoutMs + REMOVAL_MS, ({ message }) =>
     stop.abort(new SandboxError(`the Docker host does not run it: ${message}`)),
   );
@@ -148,13 +150,13 @@ async function execute(
     throw signal.aborted || error instanceof SandboxError ? error : explain(error, spec.image);
   } finally {
     clearTimeout(timer);
-    // It may still be in the making, and be there only after this.
+    // The container may still be in the making, and exist only after this.
     if (stopped.aborted) void working.catch(() => {}).then(() => remove(removing, name));
     await Promise.race([remove(removing, name), new Promise((resolve) => setTimeout(resolve, REMOVAL_MS).unref())]);
   }
 }
 
-/** The work's outcome, or the signal's reason if that comes first. */
+/** @returns the outcome of the work, or throws the signal's reason if that comes first */
 const unless = async <T>(signal: AbortSignal, work: Promise<T>): Promise<T> => {
   work.catch(() => {});
   const { promise, reject } = Promise.withResolvers<never>();
@@ -168,7 +170,7 @@ const unless = async <T>(signal: AbortSignal, work: Promise<T>): Promise<T> => {
   }
 };
 
-/** Ends it as well. One that cannot be removed now is found when its deadline is past. */
+/** Removes the container and ends it with that. One that cannot be removed now is found when its deadline is past. */
 const remove = async (docker: Docker, name: string): Promise<void> => {
   await docker
     .getContainer(name)
@@ -182,7 +184,10 @@ async function sweep(docker: Docker): Promise<void> {
   await Promise.all(late.map(({ Id }) => remove(docker, Id)));
 }
 
-/** Whatever failed, nothing came of it: a container reaches nothing outside. What the engine says in full is not for tenants. */
+/**
+ * A container reaches nothing outside, so whatever failed, it had no effect. What the engine says in full is not for
+ * tenants.
+ */
 const explain = (error: unknown, image: string): SandboxError => {
   const { statusCode, code } = error as { statusCode?: number; code?: string };
   if (statusCode === 404) return new SandboxError(`the Docker host has no image ${image}`);

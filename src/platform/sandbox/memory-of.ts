@@ -1,9 +1,12 @@
-/** How much memory a process and all that it started hold, as /proc tells. Limits of the kernel are for one process each. */
+/**
+ * Tells how much memory a process and all that it started hold, by /proc. Limits of the kernel are for one process
+ * each.
+ */
 import { readdir, readFile } from 'node:fs/promises';
 
 const HELD = /^Rss(?:Anon|Shmem):\s+(\d+) kB$/gm;
 
-/** @returns bytes: 0 for one that has ended. What two of them share counts twice. */
+/** @returns bytes, and 0 for a process that has ended; what two of them share counts twice */
 export async function memoryOf(pid: number): Promise<number> {
   try {
     const status = await readFile(`/proc/${pid}/status`, 'utf8');
@@ -11,7 +14,7 @@ export async function memoryOf(pid: number): Promise<number> {
     const children = await Promise.all((await childrenOf(pid)).map(memoryOf));
     return children.reduce((sum, bytes) => sum + bytes, own);
   } catch {
-    // It ended while we looked.
+    // The process has ended meanwhile.
     return 0;
   }
 }

@@ -1,8 +1,8 @@
-/** What a program outside this process leaves: how it ended and what it wrote, as much of it as is wanted. */
+/** What remains of a program that ran outside this process: how it ended, and what it wrote, up to a limit. */
 import { storableText } from '../core/storable.ts';
 
 export interface ProgramResult {
-  /** 128 and more: ended by that signal. */
+  /** 128 and more means that a signal ended it. */
   exitCode: number;
   stdout: string;
   stderr: string;
@@ -11,14 +11,14 @@ export interface ProgramResult {
 export interface ProgramRequest {
   stdin: string;
   timeoutMs: number;
-  /** Who it counts for when places are short: the workspace. */
+  /** The workspace that the program counts for when places are short. */
   owner: string;
   signal: AbortSignal;
 }
 
 const MAX_OUTPUT_BYTES = 1_024 * 1_024;
 
-/** Collects what is written to both, and says when it is too much. */
+/** Collects what is written to both streams, and calls `onTooMuch` beyond the limit. */
 export const createOutput = (onTooMuch: () => void) => {
   const written = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
   let size = 0;

@@ -1,2 +1,2 @@
-/** A sandboxed program that failed, was ended or was refused, in words for who wrote it or called it. */
+/** A sandboxed program failed, was ended or was refused. The message is for whoever wrote or called it. */
 export class SandboxError extends Error {}

@@ -1,4 +1,4 @@
-/** The ways to run other people's programs, as the settings allow them. They share their places. */
+/** Makes the ways to run other people's programs, as the settings allow them. All of them share the same places. */
 import type { Config } from '../core/config.ts';
 import { createCommandSandbox } from './command.ts';
 import { createContainerSandbox } from './container.ts';

@@ -11,13 +11,13 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 export interface ScriptJob {
   script: string;
-  /** JSON. */
+  /** The arguments as JSON. */
   args: string;
   timeoutMs: number;
   memoryBytes: number;
-  /** Characters of the result's JSON. */
+  /** The JSON of the result has at most so many characters. */
   maxResult: number;
-  /** Characters of all that it writes to the console. */
+  /** All that the script writes to the console has at most so many characters. */
   maxConsole: number;
 }
 
@@ -27,11 +27,14 @@ export type ScriptOutcome =
 const PAGE_BYTES = 64 * 1_024;
 const STACK_BYTES = 256 * 1_024;
 const MAX_ERROR = 2_000;
-/** For saying what went wrong, when that is that the memory is used up. */
+/** Kept back so that there is memory to say that the memory is used up. */
 const SPARE_BYTES = 1_024 * 1_024;
 const JOBS_AT_ONCE = 1_000;
 
-/** Runs before the script, and keeps the functions that a script could replace. What it gives back, only we can reach. */
+/**
+ * Runs before the script and keeps the functions that a script could replace. Only this thread can reach what it
+ * returns.
+ */
 const PRELUDE = `((print) => {
   const { Error, String, JSON: { parse, stringify } } = globalThis;
   const slice = Function.prototype.call.bind(String.prototype.slice);
@@ -102,7 +105,7 @@ async function execute(job: ScriptJob): Promise<ScriptOutcome> {
     return { error: isOutOfMemory && text === 'null' ? 'out of memory' : text, console: written };
   };
 
-  // On its first line, so that the line numbers of errors are those of the script.
+  // The script begins on the first line, so that line numbers in errors are its own.
   const compiled = context.evalCode(`(async (args) => {${job.script}\n})`, 'script.js');
   if (compiled.error) return failed(compiled.error);
   const args = must(context, call('parse', context.newString(job.args)));
@@ -120,7 +123,7 @@ async function execute(job: ScriptJob): Promise<ScriptOutcome> {
 
   const json = call('stringify', promise.value);
   if (json.error) return failed(json.error);
-  // A function, or nothing at all, has no JSON.
+  // A function has no JSON, and neither has `undefined`.
   if (context.typeof(json.value) !== 'string') return { result: 'null' };
   const length = context.getNumber(context.getProp(json.value, 'length'));
   if (length > job.maxResult) {

@@ -1,7 +1,7 @@
 /**
- * JavaScript of strangers: the body of `async (args) => { ... }`, whose returned JSON value is the result. Each run has a
- * thread and an interpreter of its own (some 75 ms to start), so that nothing is left behind for the next one, the service's
- * event loop goes on, and whatever a script does can be ended.
+ * Runs JavaScript of strangers: the body of `async (args) => { ... }`, whose returned JSON value is the result. Each
+ * run has a thread and an interpreter of its own (some 75 ms to start), so that nothing is left behind for the next
+ * one, the service's event loop goes on, and whatever a script does can be ended.
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
@@ -11,7 +11,10 @@ import { SandboxError } from './sandbox-error.ts';
 import type { ScriptJob, ScriptOutcome } from './script-worker.ts';
 import type { Slots } from './slots.ts';
 
-/** For the thread to start, and for the interpreter to notice by itself that the time is over. */
+/**
+ * The thread gets this long beyond the limit, to start and for the interpreter to notice by itself that the time is
+ * over.
+ */
 const GRACE_MS = 1_500;
 const MAX_RESULT = 256 * 1_024;
 const MAX_CONSOLE = 8 * 1_024;
@@ -35,7 +38,7 @@ export const createScriptSandbox = ({ memoryBytes, slots }: { memoryBytes: numbe
     const workerData: ScriptJob = { ...job, memoryBytes, maxResult: MAX_RESULT, maxConsole: MAX_CONSOLE };
     const worker = new Worker(new URL('./script-worker.ts', import.meta.url), {
       workerData,
-      // Were there a way out of the interpreter, it would find no setting of the service.
+      // A script that found a way out of the interpreter would still find no setting of the service.
       env: {},
       argv: [],
       execArgv: [],
@@ -52,7 +55,7 @@ export const createScriptSandbox = ({ memoryBytes, slots }: { memoryBytes: numbe
     } catch (error) {
       signal.throwIfAborted();
       if (tooLong.aborted) return { timedOut: true, console: '' };
-      // Out of its own stack or memory: of the thread's, where QuickJS did not notice first.
+      // The thread ran out of its own stack or memory before QuickJS noticed.
       return { error: (error as Error).message, console: '' };
     } finally {
       await worker.terminate();

@@ -42,7 +42,7 @@ const REFUSED: Record<string, readonly [x64: number, arm64: number]> = {
 
 const MACHINES = { x64: { audit: 0xc000_003e, column: 0 }, arm64: { audit: 0xc000_00b7, column: 1 } } as const;
 
-/** Of a classic BPF program: load a word, jump if equal, jump if at least, return. */
+/** These are instructions of classic BPF: load a word, jump if equal, jump if at least, return. */
 const LOAD = 0x20;
 const IF_EQUAL = 0x15;
 const IF_AT_LEAST = 0x35;
@@ -50,13 +50,13 @@ const RETURN = 0x06;
 const ALLOW = 0x7fff_0000;
 /** The call fails with EPERM. */
 const REFUSE = 0x0005_0001;
-/** Offsets in what the program is given. */
+/** These are offsets in the data that the program is given. */
 const CALL = 0;
 const MACHINE = 4;
-/** On x64 the same calls have a second set of numbers, from here on. */
+/** On x64 the same calls have a second set of numbers, which begins here. */
 const SECOND_SET = 0x4000_0000;
 
-/** @returns the filter; nothing for a machine whose numbers are not known here */
+/** @returns the filter; undefined for a machine whose numbers are not known here */
 export function syscallFilter(arch: string = process.arch): Buffer | undefined {
   if (arch !== 'x64' && arch !== 'arm64') return undefined;
   const { audit, column } = MACHINES[arch];
@@ -75,7 +75,7 @@ export function syscallFilter(arch: string = process.arch): Buffer | undefined {
   ]);
 }
 
-/** `struct sock_filter` of linux/filter.h. */
+/** Writes a `struct sock_filter` of linux/filter.h. */
 const instruction = (code: number, ifTrue: number, ifFalse: number, value: number): Buffer => {
   const bytes = Buffer.alloc(8);
   bytes.writeUInt16LE(code, 0);

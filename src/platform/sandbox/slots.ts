@@ -1,6 +1,6 @@
 /**
- * How many sandboxed programs run at once. They are other people's code and may use all the time they are given, so
- * that one workspace gets half the places at most: the others' programs are not to wait for its endless loops.
+ * Limits how many sandboxed programs run at once. They are other people's code and may use all the time they are given,
+ * so one workspace gets half the places at most: programs of the others must not wait for its endless loops.
  */
 import { SandboxError } from './sandbox-error.ts';
 
@@ -34,7 +34,7 @@ export const createSlots = (total: number, longestWaitMs = LONGEST_WAIT_MS): Slo
       const place = { owner, go: resolve };
       waiting.add(place);
       given.addEventListener('abort', () => {
-        // Whoever was let in before is in; the program itself heeds the signal.
+        // The program has its place already, and heeds the signal itself.
         if (!waiting.delete(place)) return;
         reject(tooLong.aborted ? new SandboxError('all sandboxes are taken: try again later') : signal.reason);
       });

@@ -15,9 +15,9 @@ export interface Temporal {
   connection: NativeConnection;
   client: Client;
   namespace: string;
-  /** Of workers too: what one side seals, the other opens. */
+  /** Workers use the same one: what one side seals, the other opens. */
   dataConverter: DataConverter;
-  /** Where the SDK shows what it counts, on this machine alone. */
+  /** The SDK shows its counts at this address, which only this machine can reach. */
   metricsUrl?: string | undefined;
   close(): Promise<void>;
 }
@@ -26,7 +26,7 @@ export interface ConnectOptions {
   log: Log;
   codecKeys?: string | undefined;
   giveUpAfterMs?: number;
-  /** The SDK is to count; decided by the first connection of a process. */
+  /** Makes the SDK count. The first connection of a process decides. */
   withMetrics?: boolean;
 }
 
@@ -63,24 +63,27 @@ export async function connectTemporal(
   }
 }
 
-/** A worker that could not end holds its connection until the process ends. */
+/** Closes the connection, unless a worker that could not end still holds it, which it does until the process ends. */
 async function closeUnlessHeld(connection: NativeConnection): Promise<void> {
   await connection.close().catch((error: unknown) => {
     if (!(error instanceof IllegalStateError)) throw error;
   });
 }
 
-/** That of the last connection. */
+/** The log of the last connection. */
 let sdkLog: Log;
 let installed: Promise<{ metricsUrl: string | undefined }> | undefined;
-/** The SDK logs through ours, and may show what it counts. It allows this once a process, before its first connection. */
+/**
+ * Makes the SDK log through the product's log, and lets it show its counts. It allows this once a process, before its
+ * first connection.
+ */
 async function install(withMetrics: boolean) {
   const levels = { TRACE: 'trace', DEBUG: 'debug', INFO: 'debug', WARN: 'warn', ERROR: 'error' } as const;
   const logger = new DefaultLogger('WARN', ({ level, message, meta }: LogEntry) =>
     sdkLog[levels[level]]({ sdk: { ...meta, error: undefined }, err: meta?.error as unknown }, message),
   );
-  // Signals are the process roots' business, which stop everything in order.
-  // Without forwarding the SDK's native part prints lines of its own among our JSON.
+  // The entry points of a process handle signals and stop everything in order. Without forwarding, the SDK's native
+  // part would print lines of its own among the JSON.
   const logging = { forward: {}, filter: makeTelemetryFilterString({ core: 'WARN' }) };
   const metrics = withMetrics ? await sdkMetrics() : undefined;
   const telemetryOptions = { logging, ...(metrics && { metrics: metrics.telemetry }) };

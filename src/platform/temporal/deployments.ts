@@ -27,7 +27,7 @@ export function ownVersion({
   );
 }
 
-/** What a worker tells the server of itself. */
+/** A worker tells the server this of itself. */
 export function versionOf(config: Pick<Config, 'WORKER_DEPLOYMENT' | 'WORKER_BUILD_ID'>): Partial<WorkerOptions> {
   const version = ownVersion(config);
   if (!version) return {};
@@ -42,25 +42,25 @@ export function versionOf(config: Pick<Config, 'WORKER_DEPLOYMENT' | 'WORKER_BUI
 
 export const VERSION_STATES = ['unknown', 'inactive', 'current', 'ramping', 'draining', 'drained', 'created'] as const;
 
-/** As an operator sees a version. `draining`: nothing new begins on it, and something still runs on it. */
+/** A version as an operator sees it. `draining`: nothing new begins on it, and something still runs on it. */
 export interface Version {
   build_id: string;
-  /** In the order of Temporal's own numbers for them. */
+  /** The states stand in the order of Temporal's own numbers for them. */
   state: (typeof VERSION_STATES)[number];
-  /** Of what begins or goes along, where it ramps. */
+  /** While a version ramps: the share of new work that goes to it. */
   percent?: number;
 }
 
 export interface Deployment {
   deployment: string;
-  /** Null: unversioned workers take what begins. */
+  /** Null where unversioned workers take new work. */
   current: string | null;
   versions: Version[];
 }
 
 type Connected = Pick<Temporal, 'connection' | 'namespace'>;
 
-/** The newest version first. */
+/** @returns the deployment with its newest version first */
 export async function describeDeployment(
   { connection, namespace }: Connected,
   deploymentName: string,
@@ -95,7 +95,10 @@ export async function listDeployments({ connection, namespace }: Connected): Pro
   }
 }
 
-/** All that begins, and all that goes along, is the version's from now on. The server refuses one that no worker serves. */
+/**
+ * Sends all new work, and all work that moves along, to this version from now on. The server refuses a version that no
+ * worker serves.
+ */
 export async function makeCurrent({ connection, namespace }: Connected, { deployment, buildId }: DeploymentVersion) {
   await connection.workflowService.setWorkerDeploymentCurrentVersion({
     namespace,
@@ -105,7 +108,7 @@ export async function makeCurrent({ connection, namespace }: Connected, { deploy
   });
 }
 
-/** So much of it; 0 takes the ramp away. */
+/** Sends a share of new work to this version; 0 takes the ramp away. */
 export async function ramp(
   { connection, namespace }: Connected,
   { deployment, buildId }: DeploymentVersion,
@@ -119,5 +122,5 @@ export async function ramp(
   });
 }
 
-/** What Temporal shows as who changed it. */
+/** Temporal shows this name as who changed it. */
 const IDENTITY = 'aos deployments';

@@ -23,7 +23,7 @@ const isTracing = (): boolean => {
   return active !== undefined && isSpanContextValid(active);
 };
 
-/** Also of a trace that is not recorded, so that nobody after this decides otherwise. */
+/** A trace that is not recorded is passed on too, so that nobody later decides otherwise. */
 function traced(headers: Headers): Headers {
   const carrier: Record<string, string> = {};
   propagation.inject(context.active(), carrier);
@@ -113,7 +113,10 @@ const optionsOf = ({ workflowExecution, workflowType, attempt, isLocal, taskQueu
   },
 });
 
-/** The first activity of what a schedule starts; the moment that was planned is the end of the workflow's id. */
+/**
+ * A schedule's workflow begins with one of these activities; the moment that was planned is the end of the workflow's
+ * id.
+ */
 const FIRST_OF_TICK = new Set(['nameRun', 'startRuns', 'enforceRetention', 'checkCredentials', 'chargeInfrastructure']);
 const PLANNED = /-(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)$/;
 
@@ -128,5 +131,5 @@ function count({ taskQueueWait, scheduleLag }: Recorders['meters'], info: Info, 
   if (planned) scheduleLag.observe({ workflow: info.workflowType! }, secondsUntil(now, Date.parse(planned)));
 }
 
-/** Clocks of two machines may differ a little: never less than nothing. */
+/** Clocks of two machines may differ a little, so the result is never below 0. */
 const secondsUntil = (now: number, thenMs: number): number => Math.max(0, now - thenMs) / 1_000;

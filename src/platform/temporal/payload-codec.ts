@@ -1,10 +1,11 @@
 /**
- * What Temporal keeps, sealed: with `TEMPORAL_CODEC_KEYS` every payload (arguments, results, signals, updates, memos,
- * summaries, and with `failure-converter.cjs` the texts of errors) is encrypted before it leaves the process, AES-256-GCM
- * with the key's name as associated data. Workflow ids, types, queues and search attributes stay as they are.
+ * Seals what Temporal keeps: with `TEMPORAL_CODEC_KEYS` every payload (arguments, results, signals, updates, memos,
+ * summaries, and with `failure-converter.cjs` the texts of errors) is encrypted before it leaves the process,
+ * AES-256-GCM with the key's name as associated data. Workflow ids, types, queues and search attributes stay readable.
  *
- * A payload that is not sealed passes: operators and scripts send plain signals, and histories from before stay readable.
- * Bytes that no key of ours made pass as well: who reads them refuses them, where a throw would stop a workflow for ever.
+ * A payload that is not sealed passes: operators and scripts send plain signals, and histories from before stay
+ * readable. Bytes that none of the keys made pass as well: their reader refuses them, where a throw would stop a
+ * workflow for ever.
  */
 import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
@@ -12,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { namedKeysIn } from '../core/crypto.ts';
 import { parseJson } from '../core/json.ts';
 
-/** As Temporal's own samples name them, which its tools show. */
+/** Temporal's own samples name the encoding so, and its tools show it. */
 const ENCODING = 'binary/encrypted';
 const KEY_ID = 'encryption-key-id';
 const IV_BYTES = 12;
@@ -21,13 +22,13 @@ const TAG_BYTES = 16;
 const utf8 = (text: string): Uint8Array => Buffer.from(text, 'utf8');
 const textOf = (bytes: Uint8Array | null | undefined): string => Buffer.from(bytes ?? []).toString('utf8');
 
-/** A payload as bytes: the length of its metadata, its metadata as JSON of base64, its data. */
+/** Writes a payload as bytes: the length of its metadata, its metadata as JSON of base64, its data. */
 function toBytes({ metadata, data }: Payload): Buffer {
   const entries = Object.entries(metadata ?? {}).map(([name, value]) => [name, Buffer.from(value).toString('base64')]);
   const head = Buffer.from(JSON.stringify(Object.fromEntries(entries)));
   const length = Buffer.alloc(4);
   length.writeUInt32BE(head.length);
-  // Of `undefined` the data is an empty array, and no bytes: so protobufjs has it.
+  // For `undefined` protobufjs gives an empty array instead of bytes.
   return Buffer.concat([length, head, Buffer.from(data ?? [])]);
 }
 
@@ -56,7 +57,7 @@ export function createPayloadCodec(setting: string): PayloadCodec {
     if (textOf(payload.metadata?.encoding) !== ENCODING || !payload.metadata?.[KEY_ID]) return payload;
     const id = textOf(payload.metadata[KEY_ID]);
     const known = keys.find((key) => key.id === id);
-    // Ours, most likely, and a key was taken away too early: whoever waits goes on once it is back.
+    // Most likely one of the deployment's keys was taken away too early: whoever waits goes on once it is back.
     if (!known)
       throw new Error(`a payload is sealed with the key ${JSON.stringify(id)}, which TEMPORAL_CODEC_KEYS lacks`);
     try {
@@ -75,11 +76,11 @@ export function createPayloadCodec(setting: string): PayloadCodec {
   };
 }
 
-/** Loaded by the SDK, and a part of the sealed workflow bundle. */
+/** The SDK loads this file, and the sealed workflow bundle contains it. */
 export const FAILURE_CONVERTER = fileURLToPath(
   new URL('../../../workflows/shared/failure-converter.cjs', import.meta.url),
 );
 
-/** Of clients and workers. Without keys everything is as it was. */
+/** @returns the converter of clients and workers; without keys nothing is sealed */
 export const dataConverterOf = (codecKeys: string | undefined): DataConverter =>
   codecKeys ? { payloadCodecs: [createPayloadCodec(codecKeys)], failureConverterPath: FAILURE_CONVERTER } : {};

@@ -1,10 +1,12 @@
-/** What a failed Temporal call means to the caller of an endpoint. */
+/** Translates a failed Temporal call for the caller of an endpoint. */
 import { ApplicationFailure, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import type { Temporal } from './client.ts';
 import { causesOf } from '../core/causes.ts';
 import { Problem, PROBLEMS, type ProblemCode, type StructuredCode } from '../core/problem.ts';
 
-/** What Temporal has of the five seconds in which a route answers; the rest is for the database, before and after. */
+/**
+ * Temporal has so much of the five seconds in which a route answers; the rest is for the database, before and after.
+ */
 const DEADLINE_MS = 4_000;
 
 /**
@@ -23,11 +25,11 @@ export async function withinDeadline<T>(temporal: Temporal, call: () => Promise<
   }
 }
 
-/** For calls that wait longer than a route's deadline. */
+/** Names an error for calls that may wait longer than a route's deadline. */
 export const namedIfUnreachable = (error: unknown): unknown =>
   isUnreachable(error) ? new Problem('runtime_unreachable', undefined, error) : error;
 
-/** Gives up on work, which goes on, after that long. */
+/** Stops waiting for work after that long; the work itself goes on. */
 export async function orAfter<T>(ms: number, work: Promise<T>, giveUp: () => T): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
@@ -53,7 +55,7 @@ function isUnreachable(error: unknown): boolean {
 
 export const isWorkflowGone = (error: unknown): boolean => error instanceof WorkflowNotFoundError;
 
-/** What is inside of a refused or failed update. */
+/** @returns the failures inside of a refused or failed update */
 const failuresOfUpdate = (error: unknown): ApplicationFailure[] =>
   error instanceof WorkflowUpdateFailedError
     ? [...causesOf(error)].filter((each) => each instanceof ApplicationFailure)
@@ -61,9 +63,9 @@ const failuresOfUpdate = (error: unknown): ApplicationFailure[] =>
 
 /** The types of the server's own failures of an update that the workflow has not carried out. */
 const LOST_UPDATES = new Set([
-  /** It was taken, but the workflow closed first. */
+  /** The workflow had taken it, but closed before it was done. */
   'AcceptedUpdateCompletedWorkflow',
-  /** It came with others, in a task that the worker answered without it. */
+  /** It came with others in a workflow task that the worker answered without it. */
   'UnprocessedUpdate',
 ]);
 
@@ -82,7 +84,7 @@ export function rethrowAsProblem(error: unknown): never {
   for (const { type, message, details } of failuresOfUpdate(error)) {
     if (!isRefusal(type)) continue;
     const [detail] = details ?? [];
-    // Of those that say more than a text, where the record gave it to them.
+    // Some codes say more than a text: the record has given them a structured detail.
     throw typeof detail === 'object' && detail !== null
       ? new Problem(type as StructuredCode, detail)
       : new Problem(type, message);

@@ -1,18 +1,21 @@
-/** A chore of housekeeping that looks after rows of all workspaces: what is due, in turn, for as long as it has. */
+/**
+ * Makes chores of housekeeping that look after rows of all workspaces: they handle what is due, in turn, for as long as
+ * a round has time.
+ */
 import type { Taken, Turn } from '../db/in-turn.ts';
 import { sideBySide } from './side-by-side.ts';
 
-/** How long one look may take. What is left is for the next, which goes on with the workspace that is next. */
+/** One round may take this long. What is left is for the next, which goes on with the workspace that is next. */
 const BUDGET_MS = 10_000;
 const WORKSPACES = 20;
-/** Of one workspace, before the others have their turn. */
+/** So many rows of one workspace are handled before the others have their turn. */
 const EACH = 5;
 
 export interface Rounds<Row> {
   take: (turn: Turn) => Promise<Taken>;
-  /** Of what was taken, what is there to be done. */
+  /** @returns those of the taken rows for which something is to be done */
   load: (ids: readonly string[]) => Promise<Row[]>;
-  /** A failure is told to `failed` and keeps nobody else waiting. */
+  /** Where it throws, `failed` is told, and the other rows go on. */
   handle: (row: Row) => Promise<unknown>;
   failed: (error: unknown, row: Row) => void;
   budgetMs?: number;
@@ -38,7 +41,7 @@ export function createRounds<Row>({ take, load, handle, failed, budgetMs = BUDGE
       found += ids.length;
       after = last ?? '';
       if (last !== undefined) continue;
-      // Through with all workspaces, from the first to the last, and none had anything.
+      // The round went through all workspaces, from the first to the last, and found nothing.
       if (isWhole && found === 0) break;
       isWhole = true;
       found = 0;

@@ -1,4 +1,7 @@
-/** Temporal Schedules: when they fire, those of the system (made once, brought up to date at every start), their removal. */
+/**
+ * Temporal Schedules: when they fire, how those of the system are made and brought up to date at every start, and how
+ * they are removed.
+ */
 import {
   ScheduleAlreadyRunning,
   ScheduleNotFoundError,
@@ -11,7 +14,7 @@ import {
 import { cronUnion } from '../core/cron.ts';
 import type { Temporal } from './client.ts';
 
-/** At every interval, or at times of day (UTC). */
+/** A schedule fires at every interval, or at times of day (UTC). */
 export type When = { everyMs: number } | { cron: string };
 
 /** After downtime one overdue run, not one for each that was missed: the others meet the one that is running. */
@@ -39,13 +42,13 @@ export async function ensureSchedule(
     scheduleId,
     spec: specOf(when),
     action: { type: 'startWorkflow', workflowType, taskQueue, workflowId: scheduleId, args: args ?? [] },
-    // What ticks all the time need not make a tick good.
+    // A schedule that ticks all the time need not make up for a tick that it missed.
     policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: 'cron' in when ? CATCH_UP : '1 minute' },
   } satisfies ScheduleOptions;
   await putSchedule(temporal, options, (current) => ({ ...current, ...options, state: current.state }));
 }
 
-/** How often it may turn out to be otherwise. */
+/** So often the schedule may turn out to be the opposite of what was found. */
 const TURNS = 3;
 
 const isThere = (error: unknown): boolean => error instanceof ScheduleAlreadyRunning;
@@ -77,7 +80,7 @@ export async function putSchedule(
   }
 }
 
-/** One that is not there is no failure. */
+/** Removes a schedule; one that does not exist is no failure. */
 export async function removeSchedule(temporal: Temporal, scheduleId: string): Promise<void> {
   await temporal.client.schedule
     .getHandle(scheduleId)

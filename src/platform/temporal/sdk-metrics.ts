@@ -21,7 +21,9 @@ export async function sdkMetrics(): Promise<SdkMetrics> {
   };
 }
 
-/** The SDK does not say which port it took, so that it cannot be left to choose one. */
+/**
+ * @returns a port that is free now, because the SDK does not tell which port it took and cannot be left to choose one
+ */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

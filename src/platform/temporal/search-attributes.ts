@@ -39,7 +39,7 @@ export async function registerSearchAttributes(temporal: Temporal): Promise<void
       searchAttributes: Object.fromEntries(missing.map(({ name }) => [name, KEYWORD])),
     })
     .catch(async (error: unknown) => {
-      // Another process may have been first.
+      // Another process may have registered them first.
       const now = await registered();
       if (missing.some(({ name }) => !now.has(name))) throw error;
     });

@@ -1,8 +1,11 @@
-/** Many calls of Temporal, so many at once: each has a deadline of its own, which all at once would spend in the queue. */
+/**
+ * Makes many calls of Temporal, so many at once: each has a deadline of its own, which all at once would spend in the
+ * queue.
+ */
 
 const SIDE_BY_SIDE = 20;
 
-/** @param isOver asked after each: what has not begun then, is left */
+/** @param isOver asked after each call; once it is true, what has not begun is left out */
 export async function sideBySide<Row>(
   rows: readonly Row[],
   handle: (row: Row) => Promise<unknown>,

@@ -1,4 +1,7 @@
-/** Workflows of rows: the row is accepted first and its workflow started after, by an id that keeps it from running twice. */
+/**
+ * Starts the workflows of rows: a row is accepted first and its workflow started after it, by an id that keeps it from
+ * running twice.
+ */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { Log } from '../core/log.ts';
 import type { Taken, Turn } from '../db/in-turn.ts';
@@ -16,15 +19,15 @@ export async function startOnce(start: () => Promise<unknown>): Promise<boolean>
   }
 }
 
-/** A start that nobody has heard of is tried again after that. */
+/** A start of which nobody has heard is tried again after this time. */
 export const START_AGAIN_MS = 30_000;
 
-/** How long what was started is gathered, so that the record is told of many at once. */
+/** Notes of starts are gathered for this long, so that one statement tells the record of many. */
 const GATHER_MS = 500;
 
 /**
- * Tells the record what Temporal has. What is not told, as the process died or the database was away, is started once
- * more, which changes nothing.
+ * Tells the record what Temporal has. Where that fails, because the process died or the database was away, the workflow
+ * is started once more, which changes nothing.
  */
 function createStartNotes(note: (ids: readonly string[]) => Promise<unknown>) {
   let gathered: string[] = [];
@@ -45,12 +48,12 @@ export interface LostStarts<Row extends { id: string }> {
   load: (ids: readonly string[]) => Promise<Row[]>;
   start: (row: Row) => Promise<unknown>;
   noteStarted: (ids: readonly string[]) => Promise<unknown>;
-  /** For the log, such as `run`. */
+  /** The log calls the rows by this name, such as `run`. */
   what: string;
   log: Log;
 }
 
-/** A chore: starts what was accepted and, it seems, never started. Each start is idempotent. */
+/** Makes a chore that starts what was accepted and, it seems, never started. Each start is idempotent. */
 export function createLostStarts<Row extends { id: string }>({
   take,
   load,
@@ -73,7 +76,7 @@ export function createLostStarts<Row extends { id: string }>({
 export interface RowsToStart<Row extends { deliveryId: string }> {
   listStartable: (ids: readonly string[]) => Promise<Row[]>;
   takeDue: (turn: Turn) => Promise<Taken>;
-  /** Temporal has them; whether it still has, is looked at much later. */
+  /** Notes that Temporal has them; whether it still has them is looked at much later. */
   noteStarted: (ids: readonly string[]) => Promise<unknown>;
   recordExhausted: (row: Row) => Promise<void>;
   /** @returns as `startOnce` does. @throws Problem runtime_unreachable */
@@ -81,7 +84,7 @@ export interface RowsToStart<Row extends { deliveryId: string }> {
   log: Log;
 }
 
-/** The workflows of recorded deliveries. */
+/** Starts the workflows of recorded deliveries. */
 export function createDeliveryStarter<Row extends { deliveryId: string }>(rows: RowsToStart<Row>) {
   return {
     /** @throws Problem runtime_unreachable */
@@ -89,12 +92,12 @@ export function createDeliveryStarter<Row extends { deliveryId: string }>(rows: 
       await sideBySide(await rows.listStartable(ids), rows.start);
     },
 
-    /** A chore: starts what is pending and not under way, in every workspace. */
+    /** This chore starts deliveries of every workspace that are pending and not under way. */
     startDue: createLostStarts({
       take: rows.takeDue,
       load: async (ids) => (await rows.listStartable(ids)).map((row) => ({ id: row.deliveryId, row })),
       async start({ row }) {
-        // Its workflow has ended without a record (terminated by hand): nothing will send it any more.
+        // Its workflow has ended without a record (somebody terminated it), so nothing will send the delivery any more.
         if (!(await rows.start(row))) await rows.recordExhausted(row);
       },
       noteStarted: rows.noteStarted,

@@ -12,7 +12,7 @@ import { searchAttributes } from './search-attributes.ts';
 
 export interface Trigger {
   scheduleId: string;
-  /** Grows with each change of the row. */
+  /** The revision grows with each change of the row. */
   revision: number;
   enabled: boolean;
   when: When;
@@ -21,7 +21,7 @@ export interface Trigger {
   args: [object];
   workspaceId: string;
   agent: string;
-  /** For people in the Temporal Web UI. */
+  /** People see the note in the Temporal Web UI. */
   note: string;
 }
 
@@ -43,7 +43,7 @@ const optionsOf = (trigger: Trigger) =>
     typedSearchAttributes: searchAttributes(trigger),
   }) satisfies ScheduleOptions;
 
-/** Of a row that was just made. */
+/** A row that was just made has this revision. */
 const FIRST_REVISION = 1;
 
 const revisionIn = (note: string | undefined): number | undefined => {
@@ -51,11 +51,11 @@ const revisionIn = (note: string | undefined): number | undefined => {
   return digits === undefined ? undefined : Number(digits);
 };
 
-/** Rows that schedules follow. */
+/** Rows that schedules follow, as housekeeping compares the two. */
 export interface FollowedRows {
-  /** Ids of the schedules that are compared begin so. */
+  /** The ids of the schedules that are compared begin so. */
   prefix: string;
-  /** What there is to be, by the rows. */
+  /** @returns the triggers that should exist, by the rows */
   wanted: () => Promise<Trigger[]>;
 }
 
@@ -69,7 +69,7 @@ export const createTriggers = (temporal: Temporal) => {
   const { schedule } = temporal.client;
 
   return {
-    /** A later revision that is there already stays. */
+    /** Makes or changes the schedule; one that already has a later revision stays as it is. */
     apply(trigger: Trigger): Promise<void> {
       const options = optionsOf(trigger);
       const isLater = (note: string | undefined) => (revisionIn(note) ?? 0) > trigger.revision;
@@ -83,7 +83,9 @@ export const createTriggers = (temporal: Temporal) => {
 
     remove: (scheduleId: string): Promise<void> => removeSchedule(temporal, scheduleId),
 
-    /** Those whose id begins so. The list lags behind by a moment: look again before acting on an absence. */
+    /**
+     * Lists the schedules whose id begins so. The list lags behind by a moment: look again before acting on an absence.
+     */
     async *list(prefix: string): AsyncGenerator<KnownTrigger> {
       for await (const { scheduleId, state } of schedule.list()) {
         if (!scheduleId.startsWith(prefix)) continue;
@@ -94,7 +96,10 @@ export const createTriggers = (temporal: Temporal) => {
 };
 export type Triggers = ReturnType<typeof createTriggers>;
 
-/** A schedule follows its row; where Temporal cannot be reached the row goes back, so that a 502 has changed nothing. */
+/**
+ * Keeps a schedule in line with its row. Where Temporal cannot be reached the row goes back, so that a 502 has changed
+ * nothing.
+ */
 export interface FollowRow {
   /** @throws Problem runtime_unreachable */
   change(trigger: Trigger, undo: () => Promise<unknown>): Promise<void>;

@@ -1,11 +1,11 @@
-/** What workers run workflows from: their code in one piece, as it is now. */
+/** Makes what workers run workflows from: the code of all workflows in one piece. */
 import { bundleWorkflowCode, type BundleOptions, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
 import { fileURLToPath } from 'node:url';
 import { FAILURE_CONVERTER } from './payload-codec.ts';
 
 const inWorkflows = (path: string): string => fileURLToPath(new URL(`../../../workflows/${path}`, import.meta.url));
 
-/** @param isSealed for workers with a payload codec: texts of errors are payloads too */
+/** @param isSealed for workers with a payload codec, whose errors have texts that are payloads too */
 export const bundleWorkflows = (
   { isSealed = false }: { isSealed?: boolean } = {},
   options: Partial<BundleOptions> = {},
@@ -18,5 +18,5 @@ export const bundleWorkflows = (
     ...options,
   });
 
-/** Where the bundle for workers with a payload codec is, beside the other. */
+/** @returns the path of the bundle for workers with a payload codec, which lies beside the other */
 export const sealedBundle = (path: string): string => path.replace(/(\.\w+)$/, '.sealed$1');

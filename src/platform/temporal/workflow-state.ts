@@ -1,4 +1,4 @@
-/** Whether Temporal still has what the record says is under way. */
+/** Asks whether Temporal still has what the record says is under way. */
 import type { WorkflowExecutionStatusName } from '@temporalio/client';
 import type { Temporal } from './client.ts';
 import { isWorkflowGone } from './problems.ts';
@@ -17,7 +17,7 @@ const STATES: Partial<Record<WorkflowExecutionStatusName, WorkflowState>> = {
   TIMED_OUT: 'timed out',
 };
 
-/** Of the latest execution under that id. */
+/** @returns the state of the latest execution under that id */
 export async function workflowState({ client }: Temporal, workflowId: string): Promise<WorkflowState> {
   try {
     const { status } = await client.workflow.getHandle(workflowId).describe();

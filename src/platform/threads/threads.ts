@@ -9,25 +9,28 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Piscina } from 'piscina';
 
-/** A core is left to the service's own thread, where there are more than two. */
+/** One core is left to the service's own thread, where there are more than two. */
 const MAX_THREADS = Math.max(2, Math.min(4, availableParallelism() - 1));
 /** Jobs that may take longer leave one thread to the others, for which a run or a request waits. */
 const LONG_MS = 10_000;
-/** A thread with what it has loaded takes some 50 MB, and a third of a second to have again. */
+/** An idle thread holds some 50 MB, and takes a third of a second to make again. */
 const IDLE_MS = 60_000;
-/** Of a thread: a job that wants more ends with its thread. */
+/** Limits a thread: a job that wants more ends with its thread. */
 const MEMORY = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 64 };
-/** Jobs that wait for a thread. Past them the service is swamped, and each would wait longer than anybody does for it. */
+/**
+ * So many jobs may wait for a thread. Beyond it the service is swamped, and each would wait longer than anybody does
+ * for it.
+ */
 const MAX_WAITING = 1_000;
 
 export interface Job<Input, Output> {
-  /** A module whose function of this name does the work, of values that can be copied from thread to thread. */
+  /** The module whose function of this name does the work, on values that can be copied from thread to thread. */
   module: URL;
   name: string;
-  /** How it is called where it fails: `rendering`. */
+  /** Messages of failures call the job by this title, such as `rendering`. */
   title: string;
   timeoutMs: number;
-  /** Never there: it only ties the types to the job. */
+  /** It is never set, and only ties the types to the job. */
   readonly types?: (input: Input) => Output;
 }
 
@@ -40,7 +43,7 @@ let pool: Promise<Piscina> | undefined;
 const places = createPlaces(MAX_THREADS);
 const longPlaces = createPlaces(MAX_THREADS - 1);
 
-/** Loaded with the first job: a process that never has one pays nothing. */
+/** The pool is loaded with the first job, so that a process without one pays nothing. */
 async function makePool(): Promise<Piscina> {
   const { Piscina } = await import('piscina');
   return new Piscina({
@@ -48,14 +51,14 @@ async function makePool(): Promise<Piscina> {
     maxThreads: MAX_THREADS,
     idleTimeout: IDLE_MS,
     resourceLimits: MEMORY,
-    // It needs no setting of the service.
+    // The thread needs no setting of the service.
     env: {},
     argv: [],
     execArgv: [],
   });
 }
 
-/** In the order in which they asked. */
+/** Gives out places in the order in which they were asked for. */
 function createPlaces(count: number) {
   const waiting: (() => void)[] = [];
   let taken = 0;
@@ -77,13 +80,13 @@ function createPlaces(count: number) {
   };
 }
 
-/** @throws ThreadLimitError; whatever the job throws, as an error with the same message */
+/** @throws ThreadLimitError; otherwise whatever the job throws, as an error with the same message */
 export function runInThread<Input, Output>(
   job: Job<Input, Output>,
   input: Input,
   signal?: AbortSignal,
 ): Promise<Output> {
-  // The time of a job begins when it has its place: that others came first is no fault of its own.
+  // The time of a job begins when it has its place, because waiting for others is no fault of its own.
   const run = () => places.run(() => runNow(job, input, signal));
   return job.timeoutMs > LONG_MS ? longPlaces.run(run) : run();
 }
