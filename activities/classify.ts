@@ -2,17 +2,18 @@
 import type { Models } from '../src/platform/models/types.ts';
 import { DEFAULT_AGENT } from '../src/resources/agents/builtin/index.ts';
 
-/** Below this cosine no description is about the prompt. */
+/** A description with a lower cosine than this is not about the prompt. */
 const CLOSE_ENOUGH = 0.35;
 
 export interface Classification {
   agent: string;
-  /** The best five, for the timeline. */
+  /** The best five, which the timeline shows. */
   scores: { agent: string; score: number }[];
 }
 
 export const createClassifier = (models: Pick<Models, 'embed'>) => {
-  // Descriptions change seldom and an embedding costs milliseconds; bounded by being emptied.
+  // Descriptions change seldom and an embedding costs milliseconds, so vectors are kept; the map is bounded by being
+  // emptied.
   const known = new Map<string, number[]>();
   const MAX_KNOWN = 5_000;
 
@@ -46,5 +47,5 @@ export const createClassifier = (models: Pick<Models, 'embed'>) => {
   };
 };
 
-/** Vectors are of unit length. */
+/** Vectors are of unit length, so the product is the cosine. */
 const cosine = (a: number[], b: number[]): number => a.reduce((sum, value, i) => sum + value * b[i]!, 0);

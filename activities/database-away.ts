@@ -1,9 +1,10 @@
 /**
- * Activities while Postgres is away. How often one is tried is said of the model or the tool that it asks
- * (`workflows/shared/activities.ts`), and a database that restarts would use that up within seconds. So an attempt that the
- * database failed ends when the database answers again, or when its own time is over: an outage costs one attempt for each
- * 15 minutes (a model call) or 10 minutes (a tool) that it lasts. Model calls outlast more than an hour so; an irreversible
- * tool has one attempt only, and is not done a second time because its outcome could not be recorded.
+ * Keeps activities alive while Postgres is away. How often one is tried is decided for the model or the tool that it
+ * asks (`workflows/shared/activities.ts`), and a database that restarts would use that up within seconds. So an attempt
+ * that the database failed ends when the database answers again, or when its own time is over: an outage costs one
+ * attempt for each 15 minutes (a model call) or 10 minutes (a tool) that it lasts. Model calls thereby outlast more
+ * than an hour; an irreversible tool has one attempt only, and is not done a second time because its outcome could not
+ * be recorded.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Context } from '@temporalio/activity';
@@ -14,12 +15,12 @@ import { heartbeating } from './failures.ts';
 const LOOK_EVERY_MS = 1_000;
 
 interface OutlastingOptions {
-  /** Rejects while the database is away. */
+  /** It rejects while the database is away. */
   ping: () => Promise<unknown>;
   lookEveryMs?: number;
 }
 
-/** Innermost of the interceptors, as those around it see other errors. */
+/** It has to be the innermost interceptor, because those around it see other errors. */
 export const outlastingDatabase =
   ({ ping, lookEveryMs = LOOK_EVERY_MS }: OutlastingOptions): ActivityInterceptorsFactory =>
   (context) => ({
@@ -36,7 +37,10 @@ export const outlastingDatabase =
     },
   });
 
-/** Or until nobody waits for the activity any more: it is cancelled, the worker stops, or its time is over. */
+/**
+ * Waits until the database is back, or until nobody waits for the activity any more: it is cancelled, the worker stops,
+ * or its time is over.
+ */
 async function untilBack(
   context: Pick<Context, 'cancellationSignal' | 'heartbeat'>,
   ping: () => Promise<unknown>,
@@ -59,7 +63,7 @@ const isBack = (ping: () => Promise<unknown>): Promise<boolean> =>
     () => false,
   );
 
-/** How long a record is tried for when nobody waits for the activity any more. */
+/** A record is tried for so long when nobody waits for the activity any more. */
 const LAST_TRIES_MS = 10_000;
 
 /**

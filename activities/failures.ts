@@ -1,10 +1,10 @@
-/** How activities fail, and how long ones stay alive. */
+/** Makes the failures of activities, and keeps long activities alive. */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { RunFailure } from '../src/platform/core/problem.ts';
 import type { ModelFailure } from '../src/platform/models/types.ts';
 
-/** An end that no retry would change. Failure texts are history: they name causes and never carry content. */
+/** Makes a failure that no retry would change. Failure texts are history: they name causes and never carry content. */
 export const fail = (code: RunFailure, message: string): ApplicationFailure =>
   ApplicationFailure.nonRetryable(message, code);
 
@@ -17,12 +17,13 @@ export const asApplicationFailure = ({ code, message, retryable, retryAfterMs }:
     ...(retryAfterMs ? { nextRetryDelay: retryAfterMs } : {}),
   });
 
-/** Often enough that a cancelled call stops within a second; the first beat is spared for calls that are quick. */
+/** Beats come often enough that a cancelled call stops within a second; quick calls are spared the first one. */
 const BEAT_MS = 1_000;
 
 /**
- * Runs work that may be long: heartbeats, and the signal that ends it when the run is cancelled or the worker stops.
- * @param left what the attempt that follows is told where this one's worker dies
+ * Runs work that may be long: it heartbeats, and its signal ends the work when the run is cancelled or the worker
+ * stops.
+ * @param left is told to the following attempt where the worker of this one dies
  */
 export async function heartbeating<T>(work: (signal: AbortSignal) => Promise<T>, left?: unknown): Promise<T> {
   const context = Context.current();

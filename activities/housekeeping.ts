@@ -1,4 +1,4 @@
-/** The chores of housekeeping, each with an end that does not depend on what it asks. */
+/** The chores of housekeeping. Each comes to an end that does not depend on what it asks. */
 import { ApplicationFailure } from '@temporalio/common';
 import type { Log } from '../src/platform/core/log.ts';
 import type { Meters } from '../src/platform/observability/meters.ts';
@@ -7,20 +7,20 @@ import type { Chore } from '../workflows/housekeeping/messages.ts';
 import { heartbeating } from './failures.ts';
 import { reconcile, type Reconciled } from './scheduled-jobs.ts';
 
-/** It stops soon after `signal` does; what is left is for the next time. */
+/** The work stops soon after `signal` does; what is left is for the next time. */
 type Work = (signal: AbortSignal) => Promise<unknown>;
 
 export interface HousekeepingDependencies {
   chores: Record<Exclude<Chore, 'followRows'>, Work>;
-  /** Rows that Temporal's schedules follow. */
+  /** Temporal's schedules follow these rows. */
   followedRows: readonly Reconciled[];
   meters: Pick<Meters, 'chores'>;
   log: Log;
-  /** When a chore is given up. */
+  /** A chore is given up after this time. */
   giveUpMs?: number;
 }
 
-/** When a chore is asked to stop, and when it is given up: both before its activity's time is over. */
+/** A chore is asked to stop at the first time and given up at the second; both lie before the end of its activity. */
 const STOP_MS = 15_000;
 const GIVE_UP_MS = 25_000;
 
@@ -64,7 +64,7 @@ export const createHousekeepingActivities = (deps: HousekeepingDependencies) => 
   return {
     ...activities,
 
-    /** Of ticks that began before each chore was an activity. */
+    /** Ticks that began before each chore was an activity call this. */
     async keepHouse(): Promise<void> {
       const done = await Promise.allSettled(Object.values(activities).map((chore) => chore()));
       if (done.some(({ status }) => status === 'rejected')) {

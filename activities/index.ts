@@ -1,4 +1,4 @@
-/** Everything a workflow may ask of the world. */
+/** Everything that a workflow may ask of the world. */
 import { createHousekeepingActivities, type HousekeepingDependencies } from './housekeeping.ts';
 import { createIntegrationActivities, type IntegrationDependencies } from './integrations.ts';
 import { createMeteringActivities, type MeteringDependencies } from './metering.ts';

@@ -1,8 +1,11 @@
-/** The health of credentials, in the background. Nothing of a credential but its id is an argument or a failure. */
+/**
+ * Checks in the background whether credentials still work. Nothing of a credential but its id is an argument or a
+ * failure.
+ */
 import { heartbeating } from './failures.ts';
 
 export interface IntegrationDependencies {
-  /** Asks providers about what is due, or about one token. */
+  /** Asks providers about all credentials that are due, or about one. */
   checkCredentials: (which: { tokenId?: string }, signal: AbortSignal) => Promise<void>;
 }
 

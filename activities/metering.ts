@@ -13,7 +13,7 @@ const BATCH = 200;
 export const createMeteringActivities = ({ metering, settings }: MeteringDependencies) => ({
   chargeInfrastructure: (): Promise<void> =>
     heartbeating(async () => {
-      // A tick of a schedule that was not taken away yet.
+      // This tick belongs to a schedule that was not taken away yet.
       if (settings.BILLING_MODE !== 'live') return;
       await metering.follow();
       while ((await metering.charge(BATCH)) === BATCH);

@@ -34,12 +34,14 @@ export const createOutputActivities = (needs: OutputDependencies) => {
 
   async function send(ref: OutputDeliveryRef): Promise<void> {
     const attempt = await store.startAttempt(ref);
-    // It has ended meanwhile: gone with its destination, or delivered by an attempt whose report was lost.
+    // The delivery has ended meanwhile: it is gone with its destination, or an earlier attempt delivered it and its
+    // report was lost.
     if (!attempt) return;
     const { destination, project, artifact, withheldFrom } = attempt;
     let withheld: string[];
     try {
-      // One that was paused is tried where somebody asks for it: what it takes switches it on again.
+      // A delivery to a paused destination is tried where somebody asks for it: anything that the destination takes
+      // switches it on again.
       if (!destination.enabled && !destination.pausedAt)
         throw new OutputError('the destination is disabled', { isFinal: true });
       const output = { deliveryId: ref.deliveryId, project, artifact };
@@ -58,7 +60,7 @@ export const createOutputActivities = (needs: OutputDependencies) => {
 
   return {
     /**
-     * @returns when to come again, where its host has no place for it at the moment
+     * @returns when to come again, where the host has no place for the delivery at the moment
      * @throws ApplicationFailure `output_not_taken`, not retryable where another attempt would not help
      */
     async deliverOutput({ mayWait, ...ref }: OutputDeliveryRef & Patience): Promise<Later | undefined> {

@@ -1,4 +1,4 @@
-/** One attempt to deliver, made while it holds one of the places that its host has. */
+/** Makes one attempt to deliver while it holds one of the places that the receiver's host has. */
 import { Context } from '@temporalio/activity';
 import { UnknownKeyError, type SecretBox } from '../src/platform/core/crypto.ts';
 import type { Log } from '../src/platform/core/log.ts';
@@ -6,23 +6,23 @@ import type { Later, Patience } from '../src/resources/receivers/model.ts';
 import type { PlaceStore } from '../src/resources/receivers/store.ts';
 
 export interface Attempt extends Patience {
-  /** None: nothing is sent over the network, or to nobody but our own mail server. */
+  /** Undefined where nothing is sent over the network, or only to the deployment's own mail server. */
   host: string | undefined;
   customerId: string;
   deliveryId: string;
   timeoutMs: number;
 }
 
-/** Reading, signing and recording, beside what the receiver takes. */
+/** Reading, signing and recording may take this long beside the receiver. */
 const MARGIN_MS = 10_000;
 
-/** Between two looks whether the key is there again. */
+/** So much time lies between two looks whether the key is there again. */
 const KEY_WAIT_MS = 60_000;
 
 /**
- * What is sealed with a key that this process was not given cannot be sent, and that is ours to mend: it waits, no attempt is
- * counted, and whoever reads the log is told.
- * @returns when to come again; undefined: what is sealed can be opened, or will never be
+ * A delivery that is sealed with a key which this process was not given cannot be sent, and the operator has to mend
+ * that: it waits, no attempt is counted, and the log says so.
+ * @returns when to come again; undefined where what is sealed can be opened, or never will be
  */
 export function laterForItsKey(
   sealed: readonly string[],
@@ -41,7 +41,7 @@ export function laterForItsKey(
   return undefined;
 }
 
-/** @returns when to come again where there is no place */
+/** @returns when to come again, where there is no place */
 export async function inItsPlace(
   places: PlaceStore,
   { host, customerId, deliveryId: holder, timeoutMs, mayWait }: Attempt,
@@ -54,7 +54,7 @@ export async function inItsPlace(
   try {
     await attempt();
   } finally {
-    // What is not given back is free again when its time is over.
+    // A place that is not given back becomes free when its time is over.
     await places.giveBack({ host, holder }, performance.now() - startedAt).catch(() => {});
   }
   return undefined;

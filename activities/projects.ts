@@ -1,6 +1,7 @@
 /**
- * What the workflows of a project and its phases record. Each is one transaction of the store; here the store's
- * refusals become failures with the problem's name, and what a caller said in its own words joins its command again.
+ * Records what the workflows of a project and its phases decide. Each activity is one transaction of the store; here
+ * the store's refusals become failures with the problem's name, and what a caller said in its own words joins its
+ * command again.
  */
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { Problem } from '../src/platform/core/problem.ts';
@@ -33,22 +34,22 @@ export interface ProjectDependencies {
   projects: ProjectEngine;
   fetch: GuardedFetch;
   startDeliveries: (ids: readonly string[]) => Promise<void>;
-  /** Of artifacts to output destinations. */
+  /** Starts deliveries of artifacts to output destinations. */
   startOutputs: (ids: readonly string[]) => Promise<void>;
 }
 
-/** The failure type whose message may be told. */
+/** Failures of this type have a message that may be told. */
 export const ACTION_FAILED = 'action_failed';
 
 interface CommandRef {
   projectId: string;
   actor: Actor;
   commandId: string;
-  /** Of an answer in the inbox. */
+  /** An answer given in the inbox carries what was seen when it was given. */
   seen?: Seen;
 }
 
-/** An action that no release has any more is taken for the worst. */
+/** An action that no release has any more is treated as irreversible. */
 const effectOf = (action: string): Effect => findAction(action)?.effect ?? 'irreversible';
 
 export const createProjectActivities = ({ projects, fetch, startDeliveries, startOutputs }: ProjectDependencies) => {
@@ -107,7 +108,7 @@ export const createProjectActivities = ({ projects, fetch, startDeliveries, star
       gateKind: GateKind | null;
       commandId?: string;
       seen?: Seen;
-      /** A signal has nobody to refuse to. */
+      /** A signal cannot be answered with a refusal, so what cannot be done is left undone. */
       isLenient: boolean;
     }): Promise<Resolution> {
       const { commandId = null, projectId, answer } = gate;
@@ -148,7 +149,7 @@ export const createProjectActivities = ({ projects, fetch, startDeliveries, star
   return {
     ...refusing(activities),
 
-    /** The work of an action step; its one result is recorded under the attempt. */
+    /** Does the work of an action step; its one result is recorded under the attempt. */
     async runAction({
       subtaskId,
       attemptId,
@@ -184,9 +185,9 @@ const pick = <Name extends string, Texts extends { [Key in Name]?: unknown }>(te
   texts[name] === undefined ? {} : { [name]: texts[name] };
 
 type StoredResolution = Awaited<ReturnType<ProjectEngine['resolveGate']>>;
-/** `resolved` null: a signal that nothing waited for. */
+/** `resolved` is null for a signal that nothing waited for. */
 type Resolution = { resolved: ResolvedGate | null };
-/** `discarded`: the session was given up before its plan was enacted, in whatever state it was. */
+/** `discarded` tells that the session was given up before its plan was enacted, in whatever state it was. */
 type PlanResolution = Resolution & { discarded?: DiscardedSession };
 const resolution = (stored: StoredResolution): Resolution => ({
   resolved: stored.outcome === 'resolved' ? stored : null,
@@ -194,7 +195,7 @@ const resolution = (stored: StoredResolution): Resolution => ({
 
 type Recording = Record<string, (args: never) => Promise<unknown>>;
 
-/** A refusal is an answer, not something to try again. */
+/** Turns refusals into failures that are not tried again, because a refusal is an answer. */
 const refusing = <T extends Recording>(activities: T): T =>
   Object.fromEntries(
     Object.entries(activities).map(([name, record]) => [
@@ -202,7 +203,7 @@ const refusing = <T extends Recording>(activities: T): T =>
       (args: never) =>
         record(args).catch((error: unknown) => {
           if (!(error instanceof Problem)) throw error;
-          // Benign: somebody was told no, which is no warning in the worker's log.
+          // The failure is benign: somebody was told no, which deserves no warning in the worker's log.
           const { message, code: type, detail } = error;
           throw ApplicationFailure.create({
             message,

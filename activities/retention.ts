@@ -2,7 +2,7 @@
 import { heartbeating } from './failures.ts';
 
 export interface RetentionDependencies {
-  /** @returns rows deleted */
+  /** @returns how many rows were deleted */
   enforceRetention: (signal: AbortSignal) => Promise<number>;
 }
 

@@ -1,4 +1,4 @@
-/** What a run's workflow records beside its turns: ends, and runs that it spawned. */
+/** Records of a run's workflow beside those of its turns: ends, and runs that it spawned. */
 import { newRunId } from '../src/platform/core/ids.ts';
 import { Problem } from '../src/platform/core/problem.ts';
 import type { AgentStore } from '../src/resources/agents/store.ts';
@@ -31,7 +31,7 @@ export const createRunActivities = ({ runs, agents, startFollowing }: RunDepende
     return { status: ended.status };
   },
 
-  /** Accepts the run that a `spawn_run` call asks for; one a call, however often it is repeated. */
+  /** Accepts the run that a `spawn_run` call asks for: one run for a call, however often it is repeated. */
   async acceptChildRun({
     runId,
     callId,
@@ -73,7 +73,7 @@ export const createRunActivities = ({ runs, agents, startFollowing }: RunDepende
     return { runId: childId, agent, wait };
   },
 
-  /** The result of a `spawn_run` call: the child's answer, or its id where nobody waits for it. */
+  /** Records the result of a `spawn_run` call: the child's answer, or its id where nobody waits for it. */
   async recordChildRun({ runId, callId }: CallReference): Promise<void> {
     const [call, child] = [await runs.loadToolCall(runId, callId), await runs.findChildRun(runId, callId)];
     if (!call || !child) return;

@@ -1,4 +1,4 @@
-/** What a tick of a scheduled job or heartbeat does: reads its row and accepts a run. */
+/** Does what a tick of a scheduled job or heartbeat asks for: it reads the row and accepts a run. */
 import { once } from 'node:events';
 import { newRunId } from '../src/platform/core/ids.ts';
 import type { Log } from '../src/platform/core/log.ts';
@@ -15,7 +15,7 @@ export interface ScheduledJobDependencies {
   runs: RunStore;
   jobs: Pick<JobStore, 'find'>;
   heartbeats: Pick<HeartbeatStore, 'find'>;
-  /** Jobs that ship. */
+  /** Runs the jobs that ship with the product. */
   builtin: BuiltinRunner;
   log: Log;
 }
@@ -30,7 +30,7 @@ interface Due {
 type Source = ScheduledJobInput['source'];
 
 export const createScheduledJobActivities = ({ runs, jobs, heartbeats, builtin, log }: ScheduledJobDependencies) => {
-  /** Undefined: switched off, or gone. */
+  /** @returns undefined where the row is switched off, or gone */
   async function dueOf(customerId: string, source: Source): Promise<Due | undefined> {
     if (source.kind === 'heartbeat') {
       const row = await heartbeats.find(customerId, source.id);
@@ -60,7 +60,7 @@ export const createScheduledJobActivities = ({ runs, jobs, heartbeats, builtin, 
 
     nameRun: async (): Promise<string> => newRunId(),
 
-    /** @returns undefined when nothing is to run: said in the log where it was refused */
+    /** @returns undefined where nothing is to run; the log says where it was refused */
     async acceptScheduledRun({
       customerId,
       source,
@@ -111,7 +111,7 @@ export async function reconcile(
   signal: AbortSignal,
 ): Promise<{ applied: number; removed: number }> {
   const known = await inTime(signal, knownBy(triggers, prefix, signal)).catch((error: unknown) => {
-    // What was not seen would be taken for missing.
+    // Schedules that were not seen would be taken for missing.
     throw signal.aborted ? new Error('the schedules could not be listed in time', { cause: error }) : error;
   });
   const rows = await wanted();
@@ -139,7 +139,7 @@ export async function reconcile(
   return { applied, removed };
 }
 
-/** By id. */
+/** @returns the triggers by their ids */
 async function knownBy(triggers: Triggers, prefix: string, signal: AbortSignal): Promise<Map<string, KnownTrigger>> {
   const known = new Map<string, KnownTrigger>();
   for await (const each of triggers.list(prefix)) {

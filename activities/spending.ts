@@ -1,6 +1,7 @@
 /**
- * Who pays for a model call, and that there is enough before it is made: the budgets of its run and, in live billing,
- * the wallet of its workspace, unless the call is made with the workspace's own credential.
+ * Decides who pays for a model call, and sees to it that there is enough before the call is made: in the budgets of its
+ * run and, in live billing, in the wallet of its workspace, unless the call is made with the workspace's own
+ * credential.
  */
 import {
   ModelFailure,
@@ -18,7 +19,7 @@ export interface SpendingDependencies {
   runs: Pick<RunStore, 'reserve'>;
   models: Pick<Models, 'price' | 'countTokens'>;
   settings: { MODEL_MAX_OUTPUT_TOKENS: number };
-  /** What the workspace is charged for models of the deployment; nothing where billing is not live. */
+  /** @returns what the workspace is charged for models of the deployment; undefined where billing is not live */
   tariffOf: (customerId: string) => Promise<Tariff | undefined>;
 }
 
@@ -30,13 +31,13 @@ export interface Spending {
    * @throws ModelFailure budget_exceeded, model_unpriced before anything is spent
    */
   hold(): Promise<boolean>;
-  /** Of what the model is told, counted by ourselves. */
+  /** Counts what the model is told, with the product's own tokenizer. */
   inputTokens(): Promise<number>;
-  /** US dollars as a decimal string; null where no price is known. */
+  /** @returns US dollars as a decimal string; null where no price is known */
   costOf(usage: TokenUsage): string | null;
   /**
-   * What the record of the call moves in the wallet, once the cost is known.
-   * @param attempt of a call that is not its turn's reply
+   * @returns what the record of the call moves in the wallet, once the cost is known
+   * @param attempt set for a call that is not its turn's reply
    */
   wallet(costUsd: string | null, attempt?: number): TurnRecord['wallet'];
 }
@@ -92,7 +93,7 @@ export const createSpending = ({ runs, models, settings, tariffOf }: SpendingDep
   };
 };
 
-/** A cost that comes to less than half a millionth of a dollar is no charge. */
+/** A cost below half a millionth of a dollar is charged nothing. */
 function chargeFor(
   { run, turn, resolved }: Call,
   { kind, markup }: Tariff,

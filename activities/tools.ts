@@ -1,4 +1,4 @@
-/** Tool calls of a run: each is one activity whose one result is recorded under the call's id. */
+/** Carries out the tool calls of a run: each is one activity whose one result is recorded under the call's id. */
 import { ApplicationFailure } from '@temporalio/common';
 import { DrizzleQueryError } from 'drizzle-orm/errors';
 import { createHash } from 'node:crypto';
@@ -21,12 +21,12 @@ export interface ToolDependencies {
   tools: ToolRegistry;
   fetch: GuardedFetch;
   files: FileStore;
-  /** What the workspace gave to an integration as its token. */
+  /** @returns the token that the workspace gave to an integration */
   credential: (customerId: string, integration: string) => Promise<string | undefined>;
   pages: Pick<MiniappStore, 'beginWait' | 'endWait'>;
 }
 
-/** What the workflow waits for before the call has a result. */
+/** The workflow waits for this before the call has a result. */
 export type BegunWait = Pick<HumanWait, 'pageId' | 'timeoutMs'>;
 
 export interface CallReference {
@@ -34,7 +34,7 @@ export interface CallReference {
   callId: string;
 }
 
-/** A value a model may read: long ones are cut, and say so. */
+/** A value that a model reads may be so long; a longer one is cut, and says so. */
 const MAX_RESULT_LENGTH = 64_000;
 function presentable(value: unknown): unknown {
   const text = JSON.stringify(value) ?? 'null';
@@ -42,10 +42,10 @@ function presentable(value: unknown): unknown {
   return { truncated: true, total_length: text.length, text: text.slice(0, MAX_RESULT_LENGTH).toWellFormed() };
 }
 
-/** How much later than its page a wait ends, so that an answer of the last moment is found. */
+/** A wait ends so much later than its page, so that an answer of the last moment is found. */
 const AFTER_EXPIRY_MS = 1_000;
 
-/** The failure type whose message may be told to the model. */
+/** Failures of this type have a message that may be told to the model. */
 export const TOOL_FAILED = 'tool_failed';
 
 export const createToolActivities = ({ runs, tools, fetch, files, credential, pages }: ToolDependencies) => {
@@ -60,7 +60,7 @@ export const createToolActivities = ({ runs, tools, fetch, files, credential, pa
     now: () => new Date(),
     credential: (integration) => credential(customerId, integration),
     async saveArtifact({ filename, contentType, bytes }) {
-      // The same key each time: a repeated call writes the same file over itself.
+      // The key is the same each time: a repeated call writes the same file over itself.
       const fileKey = `runs/${customerId}/${runId}/${callId}`;
       await files.put(fileKey, bytes, contentType);
       const artifactId = await runs.recordArtifact({
@@ -78,7 +78,7 @@ export const createToolActivities = ({ runs, tools, fetch, files, credential, pa
     },
   });
 
-  /** However long a person took. */
+  /** Records an answer, however long the person took. */
   const recordAnswer = ({ runId, callId, tool, ageMs }: ToolCallInRun, pageId: string, submission: Submission) =>
     runs.recordToolResult({
       runId,
@@ -89,7 +89,7 @@ export const createToolActivities = ({ runs, tools, fetch, files, credential, pa
       durationMs: Math.round(ageMs),
     });
 
-  /** @returns nothing where the answer is there already */
+  /** @returns undefined where the answer is there already */
   async function beginWait(call: ToolCallInRun, { pageId, timeoutMs, url }: HumanWait): Promise<BegunWait | undefined> {
     const { runId, callId, tool } = call;
     const page = await pages.beginWait(call, pageId);
@@ -104,12 +104,12 @@ export const createToolActivities = ({ runs, tools, fetch, files, credential, pa
       const payload = { call_id: callId, tool, page_id: pageId, url, expires_at: page.expiresAt.toISOString() };
       await runs.noteEvents(runId, [{ key: `tool:${callId}:page`, type: 'tool_call', status: 'waiting', payload }]);
     }
-    // To the last moment in which the page takes an answer, and a little longer.
+    // The wait lasts to the last moment in which the page takes an answer, and a little longer.
     return { pageId, timeoutMs: Math.ceil(Math.min(timeoutMs, page.remainingMs)) + AFTER_EXPIRY_MS };
   }
 
   return {
-    /** @returns what is to be waited for, where the call has no result yet */
+    /** @returns what to wait for, where the call has no result yet */
     async callTool({ runId, callId }: CallReference): Promise<BegunWait | void> {
       const call = await runs.loadToolCall(runId, callId);
       if (!call || call.status !== 'pending' || isTerminal(call.runStatus)) return;
@@ -136,7 +136,7 @@ export const createToolActivities = ({ runs, tools, fetch, files, credential, pa
       } catch (error) {
         if (error instanceof ToolError) return record('failed', { error: error.message });
         if (!(error instanceof Error) || error.name === 'CancelledFailure' || error.name === 'AbortError') throw error;
-        // Its words are of a query: neither for the model nor for a history.
+        // The error's words come from a query, and are neither for the model nor for a history.
         if (isDatabaseAway(error) || error instanceof DrizzleQueryError) throw error;
         throw ApplicationFailure.create({
           type: TOOL_FAILED,
@@ -146,7 +146,7 @@ export const createToolActivities = ({ runs, tools, fetch, files, credential, pa
       await record('succeeded', result);
     },
 
-    /** The result of a call that waited for a person: what was sent, or that nothing was in time. */
+    /** Records the result of a call that waited for a person: what was sent, or that nothing came in time. */
     async recordSubmission({ runId, callId, pageId }: CallReference & { pageId: string }): Promise<void> {
       const call = await runs.loadToolCall(runId, callId);
       if (!call) return;
@@ -157,7 +157,7 @@ export const createToolActivities = ({ runs, tools, fetch, files, credential, pa
       await runs.refuseToolCall(call, `nobody has answered in time${until}`);
     },
 
-    /** The result of a call whose activity failed for good. */
+    /** Records the result of a call whose activity failed for good. */
     async recordToolFailure({
       runId,
       callId,

@@ -1,4 +1,4 @@
-/** What a turn came to, as rows and events: pure, so that a repeated turn records the same. */
+/** Turns what a turn came to into rows and events. It asks nobody, so a repeated turn records the same. */
 import { wireName } from '../src/platform/models/tool-names.ts';
 import type { ModelFailure, ModelReply, ResolvedModel, TokenUsage } from '../src/platform/models/types.ts';
 import type { TurnOutcome } from '../src/resources/runs/model.ts';
@@ -29,13 +29,13 @@ export const requestedCalls = (
     { tool: slug, arguments: args }: ModelReply['toolCalls'][number],
     position: number,
   ): Promise<RecordedToolCall> => {
-    // One that was offered in an earlier turn, and is not now, is called by the name that it had on the wire.
+    // A tool that was offered in an earlier turn, and is not now, is called by the name that it had on the wire.
     const tool = offered.find((candidate) => candidate.slug === slug || wireName(candidate.slug) === slug);
     const fault = tool
       ? (tool.unavailable ?? (await checkArguments(tool, args)))
       : `there is no tool "${slug}"; yours are: ${available.join(', ') || 'none'}`;
     return {
-      // Our own id: providers have been seen to use one twice.
+      // The product makes the id, because providers have been seen to use one twice.
       callId: `call_${turn}_${position}`,
       turn,
       position,

@@ -1,6 +1,6 @@
 /**
- * One turn of a run: load, hold the cost, call the model, record. No transaction is open during the call, and the turn
- * that ends the run records the end and all that follows from it in one statement.
+ * One turn of a run: it loads the run, holds the cost, calls the model and records the reply. No transaction is open
+ * during the call, and the turn that ends the run records the end and all that follows from it in one statement.
  */
 import { Context } from '@temporalio/activity';
 import type { Log } from '../src/platform/core/log.ts';
@@ -45,17 +45,19 @@ export interface TurnDependencies {
   models: Models;
   log: Log;
   settings: { MODEL_TIMEOUT: number; MODEL_MAX_OUTPUT_TOKENS: number };
-  /** What the workspace gave to its integrations for models. */
+  /** @returns what the workspace gave to its integrations for models */
   modelCredentials: (customerId: string) => Promise<ModelCredentials>;
-  /** What an agent knows when a run of it begins: its skills, and memories that are always there or close to the prompt. */
+  /**
+   * Loads what an agent knows when its run begins: its skills, and memories that are always loaded or near the prompt.
+   */
   loadBeginning: (request: BeginningRequest) => Promise<Beginning>;
   /** Keeps the project of a step's run informed of what the run spends, and that it is alive. */
   noteTurn: (turn: { attemptId: string; turn: number; isLast: boolean }) => Promise<void>;
   /** Starts what an end set off: webhook deliveries, the next run of the conversation. Repeating it does nothing. */
   startFollowing: (after: AfterRun) => Promise<void>;
-  /** What the workspace is charged for models of the deployment; nothing where billing is not live. */
+  /** @returns what the workspace is charged for models of the deployment; undefined where billing is not live */
   tariffOf: SpendingDependencies['tariffOf'];
-  /** Lets whoever watches read along. */
+  /** Lets whoever watches the run read along. */
   scribe: Scribe;
 }
 
@@ -67,7 +69,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
   const credentialsOf = async ({ customerId, hasModelCredentials }: RunInTurn) =>
     models.credentials(hasModelCredentials ? await modelCredentials(customerId) : {});
 
-  /** Who answers on which model; recorded with the first turn and read from the record later. */
+  /** Decides who answers on which model. The first turn records it, and later turns read the record. */
   async function begin(run: RunInTurn): Promise<{ agent: Agent; resolved: ResolvedModel }> {
     let classified: Classification | undefined;
     if (run.agent === null)
@@ -154,7 +156,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
     return agent;
   }
 
-  /** Ends the run from inside a turn, before any call. */
+  /** Ends the run from inside a turn, before any call is made. */
   async function end(runId: string, status: 'failed' | 'cancelled', error?: RunError): Promise<TurnOutcome> {
     const ended = await runs.endRun(runId, { status, error });
     if (ended) await startFollowing(ended.after);
@@ -197,7 +199,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
     const run = await runs.loadRunInTurn(runId);
     if (!run) throw fail('run_not_found', `run ${runId} does not exist`);
     if (isTerminal(run.status) || run.turnCount >= turn) return recorded(run, turn);
-    // Accepted in the moment in which its parent was cancelled: started by housekeeping, to be ended here.
+    // The run was accepted just as its parent was cancelled. Housekeeping started it, and it ends here.
     if (run.status === 'queued' && run.isOrphaned) return end(runId, 'cancelled');
     if (run.blockedBy) return { kind: 'waiting', behind: run.blockedBy };
 
@@ -221,7 +223,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
       return await record(run, turn, resolved, offered, await call(run, turn, resolved, offered));
     } catch (error) {
       if (!(error instanceof ModelFailure)) throw error;
-      // An attempt that will be repeated shows in the timeline; the last failure is the end of the run.
+      // An attempt that will be repeated shows in the timeline; the last failure becomes the end of the run.
       if (error.retryable) await runs.noteEvents(runId, [failedRequest(turn, Context.current().info.attempt, error)]);
       throw asApplicationFailure(error);
     }
@@ -250,14 +252,14 @@ export const createTurnActivities = (deps: TurnDependencies) => {
       return untilRecorded(() => runs.recordAbortedCall({ run, turn, attempt: of, usage, costUsd, wallet, event }));
     };
     const lost = underWayBefore(heartbeatDetails, turn, attempt);
-    // How much of its reply there was died with its worker: what it had been asked is booked, and nothing else.
+    // The part of the reply that had come died with its worker. What the model had been asked is booked, no more.
     if (lost) await book({ inputTokens: await spending.inputTokens(), outputTokens: 0 }, 'worker_lost', lost.attempt);
 
     const isHeld = await spending.hold();
     const startedAt = performance.now();
     let spent: TokenUsage | undefined;
     const isOffline = resolved.provider === 'offline';
-    // Of a call without a provider nobody could read along who came later.
+    // A call of the offline model is over before anybody could come to read along later.
     const telling = isOffline && !run.isWatched ? undefined : scribe.begin(run, turn, attempt);
     try {
       const left: UnderWay | undefined = isOffline ? undefined : { turn, attempt };
@@ -267,7 +269,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
     } catch (error) {
       const failure = error instanceof ModelFailure ? error : undefined;
       if (spent) await book(spent, failure ?? 'cancelled');
-      // Cancelled: nothing will be booked for this call, so nothing is held for it either.
+      // The call was cancelled: nothing will be booked for it, so nothing stays held for it either.
       else if (!failure && isHeld) await runs.release(run.id);
       throw error;
     } finally {
@@ -286,7 +288,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
     const calls = await requestedCalls(turn, reply, offered);
     const runEnd: RunEnd | undefined = calls.length === 0 ? { status: 'succeeded', output: reply.text } : undefined;
     const { attempt } = Context.current().info;
-    // Not lost with the database: whoever asked again would pay for it again.
+    // The reply must not be lost with the database, since whoever asked again would pay for it again.
     const after = await untilRecorded(() =>
       runs.recordTurn({
         run,
@@ -311,7 +313,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
     );
     if (!after) {
       const current = (await runs.loadRunInTurn(run.id))!;
-      // Another attempt was quicker, unless it was this one, whose answer was lost. Both are paid for.
+      // Another attempt was quicker, unless it was this one, whose answer was lost. Both calls are paid for.
       if (current.messages.some((message) => message.turn === turn)) await book(reply.usage, 'superseded');
       return recorded(current, turn);
     }
@@ -331,17 +333,17 @@ interface Call {
   reply: ModelReply;
   durationMs: number;
   spending: Spending;
-  /** Books a reply that nobody hears. */
+  /** Books a reply that nobody uses. */
   book(usage: TokenUsage, why: 'superseded'): Promise<void>;
 }
 
-/** What an attempt leaves to the next one, with each heartbeat, for as long as its call lasts. */
+/** With each heartbeat an attempt leaves this to the next one, for as long as its call lasts. */
 interface UnderWay {
   turn: number;
   attempt: number;
 }
 
-/** The call of an earlier attempt at this turn of which nothing more was heard. One that ended is known by its event. */
+/** @returns an earlier attempt's call of which nothing more was heard; one that ended is known by its event */
 function underWayBefore(details: unknown, turn: number, attempt: number): UnderWay | undefined {
   const left = details as UnderWay | null | undefined;
   return left?.turn === turn && left.attempt < attempt ? left : undefined;

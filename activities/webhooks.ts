@@ -36,9 +36,9 @@ export interface WebhookDependencies {
   fetch: GuardedFetch;
   places: PlaceStore;
   log: Pick<Log, 'error'>;
-  /** How long a receiver may take. */
+  /** A receiver may take this long. */
   timeoutMs: number;
-  /** Unix milliseconds. */
+  /** @returns Unix milliseconds */
   now?: () => number;
 }
 
@@ -51,7 +51,7 @@ export const createWebhookActivities = ({
   timeoutMs,
   now = Date.now,
 }: WebhookDependencies) => {
-  /** All secrets that are in force at that time, the current one first. */
+  /** @returns all secrets that are in force at that time, the current one first */
   function sealedSecretsOf(signing: SigningSecrets, atMs: number): string[] {
     const { sealedSecret, sealedPreviousSecret, previousSecretUntil } = signing;
     const previous = previousSecretUntil && previousSecretUntil.getTime() > atMs ? sealedPreviousSecret : null;
@@ -72,7 +72,8 @@ export const createWebhookActivities = ({
         'content-type': 'application/json',
         'x-service-event': eventType,
         'x-service-signature': signature,
-        // The event's own place in the order of the workspace: who follows it goes on after what this tells.
+        // The header gives the event's own place in the order of the workspace: who follows the stream goes on after
+        // what this delivery tells.
         ...(place && { 'x-service-event-cursor': cursorOf(place) }),
       };
       const response = await fetch(
@@ -97,7 +98,8 @@ export const createWebhookActivities = ({
 
   async function attempt(ref: DeliveryRef): Promise<void> {
     const started = await store.startAttempt(ref);
-    // It has ended meanwhile: dropped with its endpoint, or delivered by an attempt whose report was lost.
+    // The delivery has ended meanwhile: it was dropped with its endpoint, or an earlier attempt delivered it and its
+    // report was lost.
     if (!started) return;
 
     const startedMs = now();
@@ -119,7 +121,7 @@ export const createWebhookActivities = ({
 
   return {
     /**
-     * @returns when to come again, where its host has no place for it at the moment
+     * @returns when to come again, where the host has no place for the delivery at the moment
      * @throws ApplicationFailure `webhook_not_taken`, not retryable where another attempt would not help
      */
     async deliverWebhook({ mayWait, ...ref }: DeliveryRef & Patience): Promise<Later | undefined> {
@@ -145,14 +147,18 @@ interface Answer {
   statusCode: number | null;
   error: string | null;
   responseExcerpt: string | null;
-  /** It names, or resolves to, an address that nothing here may reach. */
+  /** The address names, or resolves to, one that nothing here may reach. */
   isForbidden?: boolean;
 }
 
-/** What came before the limit, the deadline or a broken connection; never a reason to doubt the status. */
+/**
+ * @returns the part that came before the limit, the deadline or a broken connection, none of which is a reason to doubt
+ * the status
+ */
 async function excerptOf(response: Response): Promise<string> {
   const { bytes } = await readBeginning(response, EXCERPT_BYTES);
-  // As a stream, so that a character cut in two at the end is left out. Postgres text cannot hold NUL.
+  // The decoder is told that more may follow, so that a character cut in two at the end is left out. Postgres text
+  // cannot hold NUL.
   return new TextDecoder().decode(bytes, { stream: true }).replaceAll('\0', '\uFFFD');
 }
 

@@ -1,6 +1,6 @@
 /**
- * How a workspace is made and taken down, a step each. A step finds the row as it is: one that has moved on to another
- * generation ends the workflow that asks, before anything else is made or taken away for it.
+ * Makes a workspace and takes it down, a step each. A step finds the row as it is: where that has moved on to another
+ * generation, the workflow that asks ends before anything else is made or taken away for it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
@@ -21,11 +21,11 @@ export interface WorkspaceDependencies {
   store: WorkspaceStore;
   provisioner: Provisioner;
   files: Pick<FileStore, 'deleteAll'>;
-  /** Between two looks at a resource that is being made or removed. */
+  /** So much time lies between two looks at a resource that is being made or removed. */
   pollMs: number;
   /** Switches jobs and heartbeats off and removes their schedules. */
   stopTriggers: (tenant: ProvisionedTenant) => Promise<void>;
-  /** The key of the managed model router, if it has one. */
+  /** Takes back the key of the managed model router, if the workspace has one. */
   takeBackRouterKey: (tenant: ProvisionedTenant) => Promise<unknown>;
   abandonProject: (tenant: ProvisionedTenant, projectId: string) => Promise<unknown>;
   cancelRun: (tenant: ProvisionedTenant, runId: string) => Promise<unknown>;
@@ -35,7 +35,7 @@ export interface WorkspaceDependencies {
 export type WorkspaceActivities = ReturnType<typeof createWorkspaceActivities>;
 
 const BATCH = 20;
-/** Where the files of a workspace are: `<area>/<customer id>/...`. */
+/** The files of a workspace lie in `<area>/<customer id>/...`. */
 const FILE_AREAS = ['runs', 'attachments', 'avatars', 'workspaces'];
 const MAX_MESSAGE = 500;
 
@@ -51,7 +51,7 @@ const errorOf = ({ code, message }: Failure) => ({
 export const createWorkspaceActivities = (needs: WorkspaceDependencies) => {
   const { store, provisioner, files, pollMs, stopTriggers, abandonProject, cancelRun, log } = needs;
 
-  /** The workspace while this generation of it is at work. */
+  /** @returns the workspace while this generation of it is at work */
   async function current({ customerId, generation }: WorkspaceRef, isAtWork: (row: WorkspaceRow) => boolean) {
     const row = await store.findByCustomer(customerId);
     if (row?.generation === generation && isAtWork(row)) return { ...row, workspaceId: row.identityWorkspaceId };
@@ -60,13 +60,13 @@ export const createWorkspaceActivities = (needs: WorkspaceDependencies) => {
   const provisioning = (ref: WorkspaceRef) => current(ref, ({ status }) => status === 'provisioning');
   const destroying = (ref: WorkspaceRef) => current(ref, ({ destroyingSince }) => destroyingSince !== null);
 
-  /** A step: beats while it works, and fails with what the provisioner said. */
+  /** Runs a step: it beats while it works, and fails with what the provisioner said. */
   const step = <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> =>
     heartbeating(async (signal) => {
       try {
         return await work(signal);
       } catch (error) {
-        // The worker stops, or the workflow was cancelled: said as such.
+        // Where the worker stops, or the workflow was cancelled, the failure says that.
         Context.current().cancellationSignal.throwIfAborted();
         if (error instanceof ApplicationFailure) throw error;
         if (error instanceof ProvisionerError) {
@@ -74,7 +74,7 @@ export const createWorkspaceActivities = (needs: WorkspaceDependencies) => {
           throw ApplicationFailure.create({ type, message, nonRetryable });
         }
         if (error instanceof Problem) throw ApplicationFailure.create({ type: error.code, message: error.message });
-        // What it says is for the log: this failure is told to the tenant.
+        // The error's own words are for the log, because this failure is told to the tenant.
         log.error({ err: error }, 'a step of a workspace failed');
         throw ApplicationFailure.create({
           type: 'internal_error',
@@ -83,12 +83,12 @@ export const createWorkspaceActivities = (needs: WorkspaceDependencies) => {
       }
     });
 
-  /** Ends what is open until nothing is: what is ended one by one may bring forth a last one. */
+  /** Ends what is open until nothing is left: what is ended one by one may bring forth a last one. */
   async function endAll(list: () => Promise<{ id: string }[]>, end: (id: string) => Promise<unknown>): Promise<void> {
     for (let open = await list(); open.length > 0; open = await list()) {
       for (const { id } of open) {
         await end(id).catch((error: unknown) => {
-          // It has ended by itself.
+          // It has ended by itself meanwhile.
           const isOver = error instanceof Problem && ['run_not_in_flight', 'project_ended'].includes(error.code);
           if (!isOver) throw error;
         });
@@ -105,7 +105,7 @@ export const createWorkspaceActivities = (needs: WorkspaceDependencies) => {
         const tenant = await provisioning(ref);
         let made = await provisioner.create(tenant, resource, signal);
         for (;;) {
-          // Also while it is not ready: whatever happens now, it is there.
+          // This is recorded also while the resource is not ready: whatever happens now, it exists.
           await store.recordResource(ref, resource, made.facts);
           if (made.isReady) return;
           await sleep(pollMs, undefined, { signal });
@@ -127,7 +127,9 @@ export const createWorkspaceActivities = (needs: WorkspaceDependencies) => {
     recordProvisioningFailed: (failure: Failure): Promise<void> =>
       store.recordProvisioningFailed(failure, errorOf(failure)),
 
-    /** @returns what is to be removed, in that order: what may have been made and what is known to have been */
+    /**
+     * @returns what is to be removed, in that order: whatever may have been made, and whatever is known to have been
+     */
     async beginDestroying({ resources, ...ref }: WorkspaceRef & { resources: string[] }): Promise<string[]> {
       const isBegun = await store.beginDestroying(ref);
       if (!isBegun) throw ApplicationFailure.nonRetryable('the workspace has moved on', 'workspace_in_transition');

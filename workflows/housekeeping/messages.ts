@@ -1,4 +1,4 @@
-/** What there is to be done at each tick, everything for itself. */
+/** Each tick does these, each independently of the others. */
 export const CHORES = [
   'startRuns',
   'startProjects',

@@ -1,21 +1,22 @@
 /**
- * The tick of a system schedule: repeats what was accepted but whose start was lost, and does what else nobody waits for.
- * Each chore is an activity of its own, with its own limits: one that fails, or hangs until its time is over, keeps none
- * of the others. Only spawns and ends, as a schedule drops ticks while its action runs; so no chore may take long.
+ * The tick of a system schedule: it repeats what was accepted but whose start was lost, and does what else nobody waits
+ * for. Each chore is an activity of its own, with its own limits: one that fails, or hangs until its time is over,
+ * holds up none of the others. The workflow only starts work and ends, as a schedule drops ticks while its action runs;
+ * so no chore may take long.
  */
 import { ApplicationFailure, patched, proxyActivities, type ActivityOptions } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.ts';
 import { chores } from '../shared/activities.ts';
 import { CHORES, type Chore } from './messages.ts';
 
-/** The next tick is the retry. */
+/** A chore that fails is not retried, because the next tick does it again. */
 const ONCE: ActivityOptions = {
   startToCloseTimeout: '30s',
   scheduleToStartTimeout: '30s',
   heartbeatTimeout: '10s',
   retry: { maximumAttempts: 1 },
 };
-/** Somebody waits for what was accepted: a worker that was killed must not cost it a tick. */
+/** Somebody waits for what was accepted, so a worker that was killed must not cost it a tick. */
 const ONCE_MORE: ActivityOptions = { ...ONCE, retry: { initialInterval: '1s', maximumAttempts: 2 } };
 
 const LIMITS: Record<Chore, ActivityOptions> = {
@@ -36,11 +37,11 @@ const LIMITS: Record<Chore, ActivityOptions> = {
 };
 
 export async function housekeeping(): Promise<void> {
-  // Ticks that began before there were chores.
+  // This tick began before there were chores.
   if (!patched('chore-by-chore')) return chores.keepHouse();
 
   const done = await Promise.allSettled(CHORES.map((chore) => proxyActivities<Activities>(LIMITS[chore])[chore]()));
   const failed = CHORES.filter((_, n) => done[n]!.status === 'rejected');
-  // Red in the Temporal Web UI.
+  // A failed workflow is red in the Temporal Web UI.
   if (failed.length > 0) throw ApplicationFailure.nonRetryable(`failed: ${failed.join(', ')}`, 'chores_failed');
 }

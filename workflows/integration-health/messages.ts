@@ -1,9 +1,9 @@
-/** What a look at the health of credentials is started with. */
+/** The start of a check of credentials. */
 
-/** The workflow's type, as the server knows it. */
+/** The server knows the workflow by this type. */
 export const INTEGRATION_HEALTH = 'integrationHealth';
 
 export interface IntegrationHealthInput {
-  /** The credential that was just given; without one, all that are due. */
+  /** The credential that was just given; without one, all that are due are checked. */
   tokenId?: string;
 }

@@ -1,4 +1,4 @@
 /** The tick that charges for managed infrastructure. */
 
-/** The workflow's type, as the server knows it. */
+/** The server knows the workflow by this type. */
 export const METERING = 'metering';

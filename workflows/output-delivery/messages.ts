@@ -1,17 +1,19 @@
-/** What a delivery of an artifact is started with. References only: content, address and secrets stay in Postgres. */
+/**
+ * The start of a delivery of an artifact. It carries references only: content, address and secrets stay in Postgres.
+ */
 import type { DestinationKind, OutputDeliveryRef } from '../../src/resources/output-destinations/model.ts';
 
-/** The workflow's type, as the server knows it. */
+/** The server knows the workflow by this type. */
 export const OUTPUT_DELIVERY = 'outputDelivery';
 
 export interface OutputDeliveryInput extends OutputDeliveryRef {
   kind: DestinationKind;
-  /** Wait before the second attempt; settings decide, so that tests need not wait. */
+  /** The wait before the second attempt. Settings decide it, so that tests need not wait. */
   retry: { initialMs: number };
-  /** How long one attempt may take. */
+  /** One attempt may take this long. */
   timeoutMs: number;
-  /** Attempts of executions before this one. */
+  /** Earlier executions of the delivery made so many attempts. */
   made?: number;
-  /** Activities have a queue of their own. */
+  /** Says that activities have a queue of their own. */
   split: boolean;
 }

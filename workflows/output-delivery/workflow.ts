@@ -1,10 +1,8 @@
 /**
- * One artifact to one destination: an activity that sends, and Temporal's retry policy as the schedule of its attempts,
- * which is that of webhooks.
- *
- * The activity records every attempt and the ends it knows. Only the workflow knows that no attempt is left, also when
- * the worker died in the last one; hence it alone records that. A delivery that was not taken fails here too, so that the
- * Temporal Web UI says so.
+ * Sends one artifact to one destination: an activity sends, and Temporal's retry policy is the schedule of its
+ * attempts, the same as that of webhooks. The activity records every attempt and the ends it knows. Only the workflow
+ * knows that no attempt is left, also when the worker died in the last one; hence it alone records that. A delivery
+ * that was not taken fails here too, so that the Temporal Web UI says so.
  */
 import { CancellationScope, continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { OutputActivities } from '../../activities/output-deliveries.ts';
@@ -13,12 +11,12 @@ import { records } from '../shared/activities.ts';
 import { untilThereIsAPlace } from '../shared/patience.ts';
 import type { OutputDeliveryInput } from './messages.ts';
 
-/** Above the destination's own limit: reading, opening and recording. */
+/** Reading, opening and recording may take this long beyond the destination's own limit. */
 const MARGIN_MS = 10_000;
 
 export async function outputDelivery(input: OutputDeliveryInput): Promise<void> {
   const { deliveryId, redelivery, kind, retry, timeoutMs, split } = input;
-  // Not in shared/activities.ts: the retry policy is part of the input.
+  // The policy is not in shared/activities.ts because it is a part of the input.
   const attemptsAfter = (made: number) =>
     proxyActivities<OutputActivities>({
       ...(split && { taskQueue: workflowInfo().taskQueue.replace(/orchestration$/, 'webhooks') }),
@@ -33,7 +31,7 @@ export async function outputDelivery(input: OutputDeliveryInput): Promise<void> 
       attemptsAfter(made).deliverOutput({ deliveryId, redelivery, mayWait: true }),
     );
   } catch (error) {
-    // Changes nothing where the delivery has ended already.
+    // Where the delivery has ended already this changes nothing.
     await CancellationScope.nonCancellable(() => records.recordOutputExhausted({ deliveryId, redelivery }));
     throw error;
   }

@@ -1,4 +1,4 @@
-/** What a project's workflow says to its phases. */
+/** The messages from a project's workflow to its phases. */
 import { defineSignal } from '@temporalio/workflow';
 import type { GateDecision, PhaseChange, TaskStatus } from '../../src/resources/projects/model.ts';
 import type { RunLimits } from '../../src/resources/runs/model.ts';
@@ -12,11 +12,13 @@ export interface PhaseInput {
   iteration: number;
   limits: RunLimits;
   split: boolean;
-  /** The one step that may run although the project is paused. */
+  /** This one step may run although the project is paused. */
   granted?: string;
-  /** Where it continued as new: its project learns of its end by signal. */
+  /** Set where the phase continued as new: its project learns of its end by signal. */
   detached?: boolean;
-  /** The project takes a gate that it answers off its board by itself. Unset by earlier releases, which are told. */
+  /**
+   * The project takes a gate that it answers off its board by itself. Earlier releases leave it unset, and are told.
+   */
   answersKnown?: boolean;
   /** Continue as new after this many events, or sooner where the server suggests it. */
   continueAfterEvents?: number;
@@ -25,10 +27,10 @@ export interface PhaseInput {
 export interface PhaseResult {
   slug: string;
   iteration: number;
-  /** `superseded`: another start of the phase has taken over, or its project is over. */
+  /** `superseded` says that another start of the phase has taken over, or that its project is over. */
   status: TaskStatus | 'superseded';
   changes: PhaseChange[];
-  /** US dollars, of the whole project so far. */
+  /** US dollars that the whole project has cost so far. */
   costUsd: string | null;
 }
 

@@ -1,4 +1,7 @@
-/** The step graph of a phase in memory: what can start, and what is under way. The record decides; this remembers. Pure. */
+/**
+ * The step graph of a phase in memory: it knows what can start, and what is under way. The record decides; this only
+ * remembers, and asks nobody.
+ */
 import { isDone, type StepRef, type TaskStatus } from '../../src/resources/projects/model.ts';
 
 export function createStepGraph() {
@@ -20,7 +23,7 @@ export function createStepGraph() {
       steps = recorded.map((step) => ({ ...step }));
     },
 
-    /** Nothing new starts beside a step that has failed: its project is paused. */
+    /** Nothing new starts beside a step that has failed, because its project is paused. */
     ready: (): StepRef[] =>
       hasFailed()
         ? []
@@ -31,7 +34,7 @@ export function createStepGraph() {
               dependsOn.every((position) => isDone(steps[position]!.status)),
           ),
 
-    /** What could start if only this one were done; nothing else is before it. */
+    /** @returns the steps that could start if only this one were done, as nothing else is before them */
     readyAfter: (subtaskId: string): StepRef[] =>
       hasFailed()
         ? []
@@ -45,18 +48,18 @@ export function createStepGraph() {
               ),
           ),
 
-    /** All the others are done. */
+    /** @returns whether all other steps are done */
     isLast: (subtaskId: string): boolean =>
       steps.every((step) => isDone(step.status) || step.subtaskId === subtaskId) && inFlight.size === 1,
 
     find,
 
-    /** These are pending again. */
+    /** Makes these steps pending again. */
     reset(subtaskIds: readonly string[]): void {
       for (const subtaskId of subtaskIds) set(subtaskId, 'pending');
     },
 
-    /** This one and whatever was done after it. */
+    /** Makes this step and whatever was done after it pending again. */
     resetFrom(subtaskId: string): void {
       const reached = new Set([steps.findIndex((step) => step.subtaskId === subtaskId)]);
       for (let before = 0; before !== reached.size;) {
@@ -68,7 +71,7 @@ export function createStepGraph() {
       for (const position of reached) if (steps[position]) steps[position].status = 'pending';
     },
 
-    /** Whatever has not begun will not. */
+    /** Marks every step that has not begun as skipped. */
     skipRest(): void {
       for (const step of steps) if (step.status === 'pending') step.status = 'skipped';
     },

@@ -1,4 +1,4 @@
-/** What the steps of a phase do: an agent step is a run of its own, an action step an activity. */
+/** Does the work of a phase's steps: an agent step is a run of its own, an action step an activity. */
 import {
   ActivityFailure,
   ApplicationFailure,
@@ -19,7 +19,7 @@ import { activitiesOf } from '../shared/activities.ts';
 import { foundByAgent } from '../shared/search-attributes.ts';
 import type { PhaseInput } from './messages.ts';
 
-/** Anything but to be asked for again. */
+/** Every answer of the record but the one to ask again later. */
 export type Beginning = Exclude<AttemptBeginning, { kind: 'paused' }>;
 export type Begun<Kind> = Extract<Beginning, { kind: Kind }>;
 
@@ -29,7 +29,7 @@ export interface ActionRef extends PhaseRef {
   attemptId: string;
 }
 
-/** The failure of an action whose reason may be told. */
+/** Failures of this type have a reason that may be told. */
 const REFUSED: typeof ACTION_FAILED = 'action_failed';
 
 /** @returns how it went wrong, where the run's own record does not say */
@@ -86,7 +86,7 @@ export async function runAction(
     if (cause instanceof ApplicationFailure && cause.type === REFUSED) {
       return { kind: 'failed', message: cause.message };
     }
-    // Neither a timeout nor a broken connection says how far an effect had come.
+    // Neither a timeout nor a broken connection tells how far an effect had come.
     if (effect === 'irreversible') return { kind: 'crash', message: 'its outcome is unknown' };
     if (cause instanceof TimeoutFailure && cause.timeoutType === 'START_TO_CLOSE') {
       return { kind: 'timeout', message: 'not done in time' };

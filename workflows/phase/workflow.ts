@@ -1,7 +1,6 @@
 /**
- * One start of a phase: its step graph. What steps do is in `step-work.ts`; gates wait for a signal.
- *
- * Each beginning and end of a step is decided in the record, under its project's lock; this workflow only knows what is
+ * One start of a phase: it walks the step graph. `step-work.ts` does the work of steps; gates wait for a signal. Each
+ * beginning and end of a step is decided in the record, under its project's lock; this workflow only knows what is
  * under way. So a pause holds from the moment its row says so, and a start that was overtaken writes nothing.
  */
 import {
@@ -42,7 +41,7 @@ import {
 import { createStepGraph } from './step-graph.ts';
 import { runAction, runAgent, type ActionRef, type Beginning, type Begun } from './step-work.ts';
 
-/** An action that the record itself carries out. */
+/** The record itself carries out this action. */
 const ENACT = 'enact_edit_plan';
 
 export async function phase(input: PhaseInput): Promise<PhaseResult> {
@@ -52,7 +51,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
   const graph = createStepGraph();
   const granted = new Set(input.granted ? [input.granted] : []);
   const answers = new Map<string, GateDecision>();
-  /** Gates that were open when the work before them was sent back. */
+  /** These gates were open when the work before them was sent back. */
   const recalled = new Set<string>();
   const atGate = new Set<string>();
   const changes: PhaseChange[] = [];
@@ -61,7 +60,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
   let isDetached = input.detached ?? false;
   let isSuperseded = false;
   let broken: unknown;
-  /** The end of the phase, recorded with that of its last step. */
+  /** The end of the phase is recorded with that of its last step. */
   let closed: Extract<PhaseEnding, { kind: 'ended' }> | undefined;
   const steps = new CancellationScope();
 
@@ -73,7 +72,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
   setHandler(detachSignal, () => void (isDetached = true));
 
   const project = () => getExternalWorkflowHandle(projectWorkflowId(projectId));
-  /** The project's board; it does without what does not arrive. */
+  /** Tells the project's board, which does without what does not arrive. */
   const tell = (gate: string, waitsFor: string | null): Promise<void> => {
     const told = { slug, iteration, status: waitsFor ? ('blocked' as const) : ('running' as const), waitsFor };
     return project()
@@ -101,7 +100,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
 
   const nextKey = (): string => `${workflowInfo().runId}:${++keysMade}`;
 
-  /** @param early it began in the transaction that ended what it waited for */
+  /** @param early set where the step began in the transaction that ended what it waited for */
   function start(step: StepRef, early?: Beginning): void {
     graph.inFlight.add(step.subtaskId);
     steps
@@ -113,7 +112,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
   async function runStep(step: StepRef, early?: Beginning): Promise<void> {
     const { subtaskId } = step;
     let isGranted = early !== undefined && granted.delete(subtaskId);
-    // Said when it was open the last time, and too late.
+    // The answer was meant for the time when the gate was open before, and came too late.
     if (step.status === 'pending') answers.delete(subtaskId);
     const key = early ? '' : nextKey();
     const begun =
@@ -185,7 +184,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
     }
   }
 
-  /** These are pending again in the record; nobody can answer those of them that are open gates. */
+  /** Makes steps pending that are pending again in the record; nobody can answer those of them that are open gates. */
   function reopen(subtaskIds: readonly string[]): void {
     graph.reset(subtaskIds);
     for (const each of subtaskIds) if (atGate.has(each)) recalled.add(each);
@@ -195,7 +194,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
     changes.push(...(await records.enactPlan(work)));
   }
 
-  // Not async: a promise more would end later than that of a step beside it, and a replay tells their order.
+  // This is not async: one promise more would end later than that of a step beside it, and a replay tells their order.
   const act = (work: ActionRef, begun: Begun<'action'>): Promise<AttemptFault | undefined> =>
     begun.action === ENACT ? enact(work) : runAction(work, begun, input.split);
 
@@ -208,10 +207,10 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
     const isTimesAnswer = !(await inTime) && (await answerForTime(subtaskId, gateKind));
     await condition(isOver);
     atGate.delete(subtaskId);
-    // What was answered before it was called back no longer counts.
+    // An answer that came before the gate was called back no longer counts.
     const answer = recalled.delete(subtaskId) ? undefined : answers.get(subtaskId);
     answers.delete(subtaskId);
-    // Its place on the board, before what follows may take it.
+    // The gate gives its place on the board back before what follows may take it.
     const isKnown = input.answersKnown ? answer !== undefined && !isTimesAnswer : atGate.size > 0;
     if (!isKnown) await tell(subtaskId, null);
     switch (answer?.effect) {
@@ -230,7 +229,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
   }
 
   /**
-   * The time of a schedule has come, or that of an answer is over.
+   * Answers a gate when the time of its schedule has come, or the time for an answer is over.
    * @returns false where somebody was faster
    */
   async function answerForTime(subtaskId: string, gateKind: string): Promise<boolean> {
@@ -284,7 +283,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
       if (ending.kind === 'superseded') return ended('superseded', null);
       if (ending.kind === 'ended') return ended(ending.status, ending.costUsd);
       graph.load(ending.steps);
-      // Asked for ever otherwise. The project takes the phase up again, from its record.
+      // The phase would ask for ever. The project takes it up again, from its record.
       if (graph.ready().length === 0 && patched('stuck-phase')) {
         throw ApplicationFailure.nonRetryable(`phase ${slug}: a step is under way that nobody works on`, 'phase_stuck');
       }
@@ -307,7 +306,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
     throw error;
   });
   if (isDetached) await project().signal(phaseEndedSignal, result);
-  // Red in the Temporal Web UI; the project reads the result from the failure.
+  // A failed workflow is red in the Temporal Web UI; the project reads the result from the failure.
   if (result.status === 'failed') {
     throw ApplicationFailure.create({
       type: 'phase_failed',

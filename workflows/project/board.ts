@@ -1,4 +1,7 @@
-/** The phase graph of a project in memory: what can start, what is under way, and how it looks to an operator. Pure. */
+/**
+ * The phase graph of a project in memory: it knows what can start, what is under way, and how it looks to an operator.
+ * It asks nobody.
+ */
 import {
   isDone,
   type BoardPhase,
@@ -22,25 +25,25 @@ const MARKS: Record<TaskStatus, string> = {
 
 export function createBoard(
   given: readonly BoardPhase[],
-  /** Phases that another run of this workflow started. */
+  /** An earlier run of this workflow started these phases. */
   started: readonly PhaseInFlight[],
 ) {
   const phases = given.map((phase) => ({ ...phase }));
   const bySlug = new Map(phases.map((phase) => [phase.slug, phase]));
   const inFlight = new Map(started.map(({ slug, iteration }) => [slug, iteration]));
-  /** What a command made of a phase whose end in the record is not known here yet. */
+  /** Phases that a command has changed, whose end in the record is not known here yet. */
   const overtaken = new Map<string, TaskStatus>();
-  /** What phases wait for: by phase, by gate. */
+  /** What phases wait for, by phase and by gate. */
   const waits = new Map(
     started.flatMap(({ slug, waits }) => (waits ? [[slug, new Map(Object.entries(waits))] as const] : [])),
   );
-  /** Gates that were answered before their phase's word that they had opened arrived here. */
+  /** These gates were answered before the word of their phase that they had opened arrived here. */
   const answeredEarly = new Set<string>();
   const resume = (slug: string): void => {
     waits.delete(slug);
     bySlug.get(slug)!.status = 'running';
   };
-  /** @returns false where it was not known to wait */
+  /** @returns false where the gate was not known to wait */
   const leave = (slug: string, gate: string): boolean => {
     const gates = waits.get(slug);
     const wasWaiting = gates?.delete(gate) ?? false;
@@ -51,7 +54,7 @@ export function createBoard(
   return {
     phases,
     inFlight,
-    /** For the run of this workflow that follows. */
+    /** @returns the phases under way, for the run of this workflow that follows */
     listInFlight: (): PhaseInFlight[] =>
       [...inFlight].map(([slug, iteration]) => ({
         slug,
@@ -60,7 +63,7 @@ export function createBoard(
       })),
     find: (slug: string): BoardPhase | undefined => bySlug.get(slug),
 
-    /** Pending, nothing under way for it, and everything before it done. */
+    /** @returns phases that are pending, have nothing under way, and have everything before them done */
     ready: (): BoardPhase[] =>
       phases.filter(
         ({ slug, status, dependsOn }) =>
@@ -71,7 +74,7 @@ export function createBoard(
 
     isFinished: (): boolean => inFlight.size === 0 && phases.every(({ status }) => isDone(status)),
 
-    /** In flight as the record had it, and nobody here is told of its end. */
+    /** @returns phases that are in flight by the record, of whose end nobody here is told */
     orphans: (): BoardPhase[] =>
       phases.filter(({ slug, status }) => ['running', 'blocked', 'review'].includes(status) && !inFlight.has(slug)),
 
@@ -83,7 +86,7 @@ export function createBoard(
       return phase.iteration;
     },
 
-    /** @returns false for an end that is known already, or of a start that was overtaken */
+    /** @returns false for an end that is known already, or for that of a start that was overtaken */
     end({ slug, iteration, status }: Pick<PhaseResult, 'slug' | 'iteration' | 'status'>): boolean {
       if (inFlight.get(slug) !== iteration) return false;
       inFlight.delete(slug);
@@ -108,7 +111,7 @@ export function createBoard(
       }
     },
 
-    /** What the record says, where it and this board have come apart. */
+    /** Takes over what the record says, where it and this board have come apart. */
     sync(recorded: readonly BoardPhase[]): void {
       for (const { slug, status, iteration } of recorded) {
         const phase = bySlug.get(slug);
@@ -118,7 +121,9 @@ export function createBoard(
       }
     },
 
-    /** A phase tells of one of its gates; before `gate` was told, of the one that it waited for last. */
+    /**
+     * Notes what a phase tells of one of its gates. Before `gate` was told, this was the gate that it waited for last.
+     */
     note({ slug, iteration, waitsFor, gate = '' }: PhaseStatus): void {
       if (inFlight.get(slug) !== iteration) return;
       if (waitsFor === null) return void (gate ? leave(slug, gate) : resume(slug));
@@ -127,12 +132,12 @@ export function createBoard(
       bySlug.get(slug)!.status = 'blocked';
     },
 
-    /** The project itself has answered a gate. */
+    /** Notes that the project itself has answered a gate. */
     answer(slug: string, gate: string): void {
       if (inFlight.has(slug) && !leave(slug, gate)) answeredEarly.add(gate);
     },
 
-    /** Markdown, for the Temporal Web UI. */
+    /** @returns Markdown for the Temporal Web UI */
     render({ title, status, costUsd }: { title: string; status: ProjectStatus; costUsd: string }): string {
       const waiting = [...waits].flatMap(([slug, gates]) =>
         [...gates.values()].map((what) => `- \`${slug}\` waits for ${what}`),

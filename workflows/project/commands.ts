@@ -1,6 +1,6 @@
 /**
- * What an update must look like to reach its handler. The service sends no others; but operators and scripts can send
- * updates too, and one that is not whole would fail the workflow's task, or an activity, again and again. Pure.
+ * Checks updates before they reach their handlers. The service sends whole ones only; but operators and scripts can
+ * send updates too, and one that is not whole would fail the workflow's task, or an activity, again and again.
  */
 import {
   ACTOR_KINDS,
@@ -42,7 +42,7 @@ const isSeen: Check = (value) => {
   return isUuid(waitId) && Number.isSafeInteger(revision) && isOneOf(WAYS)(via);
 };
 
-/** @returns what is wrong with it, beside what the record says */
+/** @returns what is wrong with the command itself, whatever the record says */
 export function faultOf(command: unknown, required: readonly CommandField[]): string | undefined {
   if (typeof command !== 'object' || command === null) return 'an update needs an object';
   const { actor, seen, ...fields } = command as UnknownCommand;

@@ -1,4 +1,7 @@
-/** What people ask of a project, beside the answers to its gates. Each is an update, so that whoever asks has an answer. */
+/**
+ * Handles what people ask of a project, beside the answers to its gates. Each command is an update, so that whoever
+ * asks gets an answer.
+ */
 import { condition, isCancellation, setHandler } from '@temporalio/workflow';
 import { grantStepSignal, stepRetriedSignal } from '../phase/messages.ts';
 import { answerWaiters } from './handle-gates.ts';
@@ -19,7 +22,7 @@ import type { ProjectState } from './state.ts';
 export function handleCommands(state: ProjectState, phases: Phases): void {
   const { board, records, command, apply, meanwhile, tellPhase, tellPhases, handleOf, unlessEnded, onPhase } = state;
   const { projectId } = state.input;
-  /** Steps that may run although the project is paused. */
+  /** These steps may run although the project is paused. */
   const granted = new Set<string>();
 
   setHandler(
@@ -43,7 +46,7 @@ export function handleCommands(state: ProjectState, phases: Phases): void {
         const { summary, changes, retried = [] } = await records.resumeProject({ ...command, ...asked });
         state.status = 'active';
         apply(changes);
-        // Those of earlier releases have none.
+        // Commands recorded by earlier releases name none.
         for (const { phaseSlug, subtaskId } of retried) {
           await meanwhile(tellPhase(phaseSlug, (phase) => phase.signal(stepRetriedSignal, { subtaskId })));
         }
@@ -95,7 +98,7 @@ export function handleCommands(state: ProjectState, phases: Phases): void {
         return iteration;
       } catch (error) {
         if (isCancellation(error)) throw error;
-        // It has ended, which this workflow is about to hear.
+        // The phase has ended, and this workflow is about to hear of it.
         await condition(() => board.inFlight.get(phaseSlug) !== iteration);
       }
     }

@@ -1,4 +1,4 @@
-/** Answers to the gates of a project: one way for the world and for the API; the first decision wins. */
+/** Handles answers to the gates of a project: the world and the API go one way, and the first decision wins. */
 import { getExternalWorkflowHandle, setHandler, uuid4 } from '@temporalio/workflow';
 import { projectWorkflowId, type GateDecision, type ProjectStatus } from '../../src/resources/projects/model.ts';
 import { discardSignal, gateResolvedSignal } from '../phase/messages.ts';
@@ -40,7 +40,8 @@ export function handleGates(state: ProjectState): void {
   setHandler(resolveGateSignal, async (answer) => {
     const decidedBy = typeof answer?.decided_by === 'string' ? answer.decided_by : 'signal';
     const actor = { kind: 'external' as const, id: decidedBy };
-    // A name of its own, as an update has: repeated after it was recorded, it is told the same and not that it lost.
+    // The answer gets a name of its own, as an update has one: repeated after it was recorded, it is told the same and
+    // not that it lost.
     const gate = { projectId, answer, actor, gateKind: null, commandId: uuid4(), isLenient: true };
     const { resolved } = await records.resolveGate(gate);
     state.turns++;
@@ -64,7 +65,7 @@ export function handleGates(state: ProjectState): void {
   );
 }
 
-/** Gates of other projects that wait for the end of this one. */
+/** Answers gates of other projects that wait for the end of this one. */
 export const answerWaiters = (
   projectId: string,
   waiters: readonly { projectId: string; subtaskId: string }[],

@@ -1,4 +1,7 @@
-/** What the world and a project's phases say to its workflow. Shared constants: a misspelled name would succeed silently. */
+/**
+ * The messages that the world and a project's phases send to its workflow. They are shared constants because a
+ * misspelled name would succeed silently.
+ */
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type {
   Actor,
@@ -11,15 +14,15 @@ import type {
 } from '../../src/resources/projects/model.ts';
 import type { RunLimits } from '../../src/resources/runs/model.ts';
 
-/** The workflow's type, as the server knows it. */
+/** The server knows the workflow by this type. */
 export const PROJECT = 'project';
 
 /** A phase that goes on while its project continues as new. */
 export interface PhaseInFlight {
   slug: string;
-  /** What its workflow is known by, with its slug. */
+  /** The number and the slug make the id of the phase's workflow. */
   iteration: number;
-  /** What it waits for, by gate. */
+  /** What the phase waits for, by gate. */
   waits?: Record<string, string>;
 }
 
@@ -30,31 +33,34 @@ export interface ProjectInput {
   title: string;
   workflowSlug: string;
   limits: RunLimits;
-  /** Each kind of activity has a task queue of its own. */
+  /** Says that each kind of activity has a task queue of its own. */
   split: boolean;
-  /** In pipeline order; of the record at the time of the start. */
+  /** The phases in pipeline order, as the record had them at the time of the start. */
   phases: BoardPhase[];
   status: ProjectStatus;
-  /** Set where it continued as new. */
+  /** Set where the workflow continued as new. */
   inFlight?: PhaseInFlight[];
   costUsd?: string;
-  /** A command is answered before the phases that it concerns have heard of it. Unset by earlier releases, which wait. */
+  /**
+   * A command is answered before the phases that it concerns have heard of it. Earlier releases leave it unset, and
+   * wait.
+   */
   answersFirst?: boolean;
-  /** It and its phases: continue as new after this many events, or sooner where the server suggests it. */
+  /** The project and its phases continue as new after this many events, or sooner where the server suggests it. */
   continueAfterEvents?: number;
 }
 
 export interface GateAnswer {
   subtask_id: string;
   decision: Decision;
-  /** Who says so; at most 64 characters. */
+  /** Who decided, in at most 64 characters. */
   decided_by?: string;
-  /** Kept on the gate's output. */
+  /** The gate's output keeps it. */
   payload?: Record<string, unknown> | null;
   comment?: string | null;
 }
 
-/** For external systems and operators: answers any waiting gate; one that does not wait is left alone. */
+/** Answers any waiting gate, for external systems and operators; a gate that does not wait is left alone. */
 export const resolveGateSignal = defineSignal<[GateAnswer]>('resolveGate');
 
 /**
@@ -63,17 +69,17 @@ export const resolveGateSignal = defineSignal<[GateAnswer]>('resolveGate');
  */
 export interface Command {
   actor: Actor;
-  /** Of an answer in the inbox: what it is bound to. */
+  /** An answer given in the inbox is bound to this. */
   seen?: Seen;
 }
 export interface GateCommand extends Command, Pick<GateAnswer, 'subtask_id' | 'decision' | 'decided_by'> {
-  /** The one kind that this caller may answer. */
+  /** The caller may answer gates of this one kind. */
   gateKind: 'human' | 'webhook';
 }
-/** For the API and the tool. Problems: not_found, gate_not_waiting. */
+/** Answers a gate for the API and the tool. Problems: not_found, gate_not_waiting. */
 export const resolveGateUpdate = defineUpdate<{ projectStatus: ProjectStatus }, [GateCommand]>('resolveGate');
 
-/** Answers when no further step will be dispatched. Problems: project_not_active. */
+/** Answers once no further step will be dispatched. Problems: project_not_active. */
 export const pauseUpdate = defineUpdate<{ status: 'paused' }, [Command]>('pause');
 
 export interface RecoverySummary {
@@ -90,7 +96,7 @@ export const resumeUpdate = defineUpdate<
 /** Problems: project_ended. */
 export const abandonUpdate = defineUpdate<{ status: 'abandoned' }, [Command]>('abandon');
 
-/** @returns the step that ran and has ended (or, a gate, opened); null where none could be dispatched */
+/** @returns the step that ran and has ended (or is a gate, and opened); null where none could be dispatched */
 export const runStepUpdate = defineUpdate<{ subtaskId: string } | null, [Command]>('runStep');
 
 /** Problems: not_found, subtask_not_failed, attempt_queued, project_ended. */
@@ -101,7 +107,7 @@ export interface RetriggerResult {
   affected_phase_slugs: string[];
   marked_stale: string[];
   auto_retriggered: string[];
-  /** US dollars: what the phases that run again cost the last time. */
+  /** US dollars that the phases which run again cost the last time. */
   cost_estimate_usd: string;
 }
 /** Problems: not_found, phase_in_flight, project_ended. */
@@ -137,16 +143,17 @@ export const resolvePlanUpdate = defineUpdate<
   [Command & { taskId: string; decision: PlanDecision; decidedBy: string }]
 >('resolveEditPlan');
 
-// ---- What its phases tell it -------------------------------------------------------------------------------------------
+// ---- Messages from its phases
+// ------------------------------------------------------------------------------------------
 
 export interface PhaseStatus {
   slug: string;
   iteration: number;
-  /** For projects of earlier releases; `waitsFor` says it too. */
+  /** Projects of earlier releases read it; `waitsFor` says it too. */
   status: 'running' | 'blocked';
-  /** null: for nothing any more. */
+  /** Null says that the phase waits for nothing any more. */
   waitsFor: string | null;
-  /** Its subtask; phases of earlier releases do not say. */
+  /** The subtask of the gate; phases of earlier releases do not name it. */
   gate?: string;
 }
 /** A phase began to wait for something outside, or ceased to, where that was not the project's own doing. */

@@ -1,4 +1,4 @@
-/** The phases of a project while they are under way: each is a child workflow that outlives a run of its parent. */
+/** Starts and follows the phases of a project: each is a child workflow that outlives a run of its parent. */
 import {
   ApplicationFailure,
   ChildWorkflowFailure,
@@ -27,7 +27,7 @@ export function createPhases(state: ProjectState) {
   function ended(result: PhaseResult): void {
     if (!board.end(result)) return;
     state.costUsd = result.costUsd ?? state.costUsd;
-    // It paused the project, unless somebody has had it go on since: the record knows.
+    // The failed phase paused the project, unless somebody has had the project go on since; the record knows.
     if (result.status === 'failed') {
       state.isUncertain = true;
       state.turns++;
@@ -39,7 +39,7 @@ export function createPhases(state: ProjectState) {
   function start(ready: BoardPhase, grantedStep?: string): number {
     const iteration = board.begin(ready);
     follow(ready, iteration, grantedStep).catch((error: unknown) => {
-      // Cancellation of this workflow: its main function ends with it too.
+      // This workflow is cancelled, and its main function ends with it too.
       if (!isCancellation(error)) throw error;
     });
     return iteration;
@@ -64,7 +64,7 @@ export function createPhases(state: ProjectState) {
       const child = await startChild(phase, {
         workflowId: phaseWorkflowId(projectId, slug, iteration),
         args: [args],
-        // It goes on while this workflow continues as new.
+        // The phase goes on while this workflow continues as new.
         parentClosePolicy: ParentClosePolicy.ABANDON,
         typedSearchAttributes: workflowInfo().typedSearchAttributes,
         staticSummary: slug,
@@ -75,7 +75,7 @@ export function createPhases(state: ProjectState) {
       if (isCancellation(error) && !(error instanceof ChildWorkflowFailure)) throw error;
       const told = resultIn(error);
       if (told) return ended(told);
-      // A start that this workflow does not remember, or a phase that somebody ended by hand.
+      // Such an error means a start that this workflow does not remember, or a phase that somebody ended by hand.
       if (!(error instanceof WorkflowExecutionAlreadyStartedError) && !(error instanceof ChildWorkflowFailure)) {
         throw error;
       }
@@ -83,9 +83,9 @@ export function createPhases(state: ProjectState) {
     }
   }
 
-  /** Of one that ended without a word, and may have left work behind. */
+  /** Recovers from a phase that ended without a word, and may have left work behind. */
   async function recover({ slug, taskId, iteration }: PhaseStart): Promise<void> {
-    // Whatever is left of it: nobody would tell it anything any more.
+    // Whatever is left of the phase is ended, because nobody would tell it anything any more.
     await handleOf(slug, iteration)
       .cancel()
       .catch(() => {});
@@ -97,7 +97,7 @@ export function createPhases(state: ProjectState) {
 
   const recoverOrphans = (): Promise<unknown> => Promise.all(board.orphans().map(recover));
 
-  /** The record does not agree that there is nothing to do: it is right. */
+  /** Reads the record where it does not agree that there is nothing to do; the record is right. */
   async function syncWithRecord(): Promise<void> {
     board.sync(await records.loadBoard({ projectId }));
     await recoverOrphans();
@@ -109,7 +109,7 @@ export function createPhases(state: ProjectState) {
     recoverOrphans,
     syncWithRecord,
 
-    /** What phases, and housekeeping, tell the project. */
+    /** Listens to what phases, and housekeeping, tell the project. */
     listen(): void {
       setHandler(phaseStatusSignal, (told) => {
         board.note(told);
@@ -128,7 +128,7 @@ export function createPhases(state: ProjectState) {
   };
 }
 
-/** @returns what a phase that failed says of itself */
+/** @returns the result that a failed phase put into its failure */
 function resultIn(error: unknown): PhaseResult | undefined {
   const cause = error instanceof ChildWorkflowFailure ? error.cause : undefined;
   return cause instanceof ApplicationFailure && cause.type === 'phase_failed'

@@ -1,6 +1,6 @@
 /**
- * What the workflow of a project knows, and how it is changed. The record is in Postgres; this is what the workflow needs
- * to go on, and what an operator sees.
+ * The state of a project's workflow, and how it changes. The record is in Postgres; this is what the workflow needs to
+ * go on, and what an operator sees.
  */
 import { ActivityFailure, ApplicationFailure, currentUpdateInfo } from '@temporalio/workflow';
 import type { ProblemCode } from '../../src/platform/core/problem.ts';
@@ -30,16 +30,16 @@ export function createState(input: ProjectInput) {
     ...telling,
     status: input.status as ProjectStatus,
     costUsd: input.costUsd ?? '0',
-    /** Commands that this run of the workflow was sent. */
+    /** So many commands were sent to this run of the workflow. */
     updates: 0,
-    /** Grows with whatever may move the status: whether something may have in the meantime. */
+    /** It grows with whatever may move the status, and so tells whether something may have moved it in the meantime. */
     turns: 0,
-    /** Something happened that the main loop should look at. */
+    /** Says that something happened which the main loop should look at. */
     hasNews: true,
-    /** The status is to be read from the record. */
+    /** Says that the status is to be read from the record. */
     isUncertain: false,
 
-    /** Has the main loop look at what there is. */
+    /** Makes the main loop look at what there is. */
     wake(): void {
       state.hasNews = true;
     },
@@ -53,7 +53,7 @@ export function createState(input: ProjectInput) {
     /** Tells every phase under way that the project is active again. */
     tellActive: (): Promise<unknown> => telling.tellPhases((phase) => phase.signal(resumedSignal)),
 
-    /** Work was added: a completed project goes on. One that is paused stays so. */
+    /** Work was added, so a completed project goes on; one that is paused stays paused. */
     reopen(): void {
       if (state.status === 'completed') state.status = 'active';
     },
@@ -73,7 +73,7 @@ export function createState(input: ProjectInput) {
       }
     },
 
-    /** Takes the status from the record, unless a command that may be newer, or older, had a say in the meantime. */
+    /** Takes the status from the record, unless a command that may be newer, or older, changed it in the meantime. */
     async believe<Told extends { status: ProjectStatus }>(asking: Promise<Told>): Promise<Told> {
       const before = state.turns;
       const told = await asking;

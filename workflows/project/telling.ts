@@ -1,4 +1,4 @@
-/** What a project says to its phases: to those under way, by signals that it does not lose when it continues as new. */
+/** Sends signals from a project to its phases under way, none of which is lost when the project continues as new. */
 import { allHandlersFinished, getExternalWorkflowHandle } from '@temporalio/workflow';
 import { phaseWorkflowId } from '../../src/resources/projects/model.ts';
 
@@ -11,16 +11,16 @@ export function createTelling({
   answersFirst = false,
 }: {
   projectId: string;
-  /** Phases under way, with the number of their start. */
+  /** The phases under way, with the number of their start. */
   inFlight: ReadonlyMap<string, number>;
   answersFirst?: boolean | undefined;
 }) {
-  /** Words that are on their way. */
+  /** So many signals are on their way. */
   let underWay = 0;
   const handleOf = (slug: string, iteration: number): PhaseHandle =>
     getExternalWorkflowHandle(phaseWorkflowId(projectId, slug, iteration));
 
-  /** One that is not under way, or has just ended, has nothing to hear. */
+  /** Tells a phase something. One that is not under way, or has just ended, has nothing to hear. */
   const tellPhase = async (slug: string, tell: Tell): Promise<void> => {
     const iteration = inFlight.get(slug);
     if (iteration !== undefined) await tell(handleOf(slug, iteration)).catch(() => {});
@@ -33,9 +33,10 @@ export function createTelling({
       Promise.all([...inFlight.keys()].map((slug) => tellPhase(slug, tell))),
 
     /**
-     * What follows from a command that is recorded. Whoever sent it has the answer without a further workflow task; the
-     * workflow neither ends nor continues as new before this is delivered (`isSettled`), as it would be lost.
-     * @param telling never fails
+     * Carries on with what follows from a recorded command. Whoever sent the command gets the answer without a further
+     * workflow task; the workflow neither ends nor continues as new before this is delivered (`isSettled`), as it would
+     * be lost.
+     * @param telling must never fail
      */
     async meanwhile(telling: Promise<unknown>): Promise<void> {
       if (!answersFirst) return void (await telling);
@@ -43,7 +44,7 @@ export function createTelling({
       void telling.finally(() => underWay--);
     },
 
-    /** Nobody waits for an answer, and everything that was said has arrived. */
+    /** @returns whether nobody waits for an answer, and everything that was said has arrived */
     isSettled: (): boolean => allHandlersFinished() && underWay === 0,
   };
 }

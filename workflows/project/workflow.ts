@@ -15,7 +15,7 @@ import type { ProjectInput } from './messages.ts';
 import { createPhases, type Phases } from './phases.ts';
 import { createState, type ProjectState } from './state.ts';
 
-/** The server takes 2,000 updates of one run; well before that it continues as new. */
+/** The server takes 2,000 updates of one run; the workflow continues as new well before that. */
 const MAX_UPDATES = 1_000;
 /** A workflow that was started for a command waits this long for it. */
 const FOR_ITS_COMMAND = '30s';
@@ -23,16 +23,16 @@ const FOR_ITS_COMMAND = '30s';
 export async function project(input: ProjectInput): Promise<void> {
   const state = createState(input);
   const phases = createPhases(state);
-  // In this order: what came before there was a handler is handled as soon as there is one.
+  // The order matters: what came before there was a handler is handled as soon as there is one.
   handleCommands(state, phases);
   handleGates(state);
   phases.listen();
 
   const { projectId } = input;
   if (state.status === 'planning') await state.believe(state.records.startProject({ projectId }));
-  // Another run of this workflow was ended by hand while these were under way.
+  // Somebody ended another run of this workflow while these phases were under way.
   await phases.recoverOrphans();
-  // Started to carry out a command, which is on its way.
+  // The workflow was started to carry out a command, which is on its way.
   if (state.status === 'completed') await condition(() => state.updates > 0, FOR_ITS_COMMAND);
 
   for (;;) {
@@ -56,7 +56,7 @@ const isFull = ({ input, updates }: ProjectState): boolean =>
   updates >= MAX_UPDATES ||
   workflowInfo().historyLength > (input.continueAfterEvents ?? Number.POSITIVE_INFINITY);
 
-/** Starts what can begin; ends what has nothing left to do; pauses what nobody but a person can help. */
+/** Starts what can begin; ends the project when nothing is left to do; pauses it when only a person can help. */
 async function goAsFarAsPossible(state: ProjectState, phases: Phases): Promise<void> {
   const { board, records, believe } = state;
   const { projectId } = state.input;
@@ -70,7 +70,7 @@ async function goAsFarAsPossible(state: ProjectState, phases: Phases): Promise<v
   }
 }
 
-/** Asked anew: the status changes while something is waited for. */
+/** It is a function because the status changes while something is waited for. */
 const isActive = ({ status }: ProjectState): boolean => status === 'active';
 
 async function complete(state: ProjectState, phases: Phases): Promise<void> {
@@ -80,7 +80,7 @@ async function complete(state: ProjectState, phases: Phases): Promise<void> {
   else if (isActive(state)) await phases.syncWithRecord();
 }
 
-/** Continues as new, when every phase under way knows that it is to report by signal from then on. */
+/** Continues as new once every phase under way knows that it is to report by signal from then on. */
 async function continueElsewhere(state: ProjectState): Promise<void> {
   const { input, board, isSettled, handleOf } = state;
   const detached = new Set<string>(input.inFlight?.map(({ slug, iteration }) => `${slug}/${iteration}`));
@@ -94,7 +94,7 @@ async function continueElsewhere(state: ProjectState): Promise<void> {
       detached.add(`${slug}/${iteration}`);
     } catch (error) {
       if (isCancellation(error)) throw error;
-      // It has ended, and this run of the workflow is about to hear of it.
+      // The phase has ended, and this run of the workflow is about to hear of it.
       await condition(() => board.inFlight.get(slug) !== iteration);
     }
   }

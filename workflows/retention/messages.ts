@@ -1,4 +1,4 @@
 /** The tick of a system schedule. */
 
-/** The workflow's type, as the server knows it. */
+/** The server knows the workflow by this type. */
 export const RETENTION = 'retention';

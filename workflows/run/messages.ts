@@ -1,4 +1,7 @@
-/** What the world says to a run's workflow. Shared constants: a misspelled signal name would succeed silently. */
+/**
+ * The messages that the world sends to a run's workflow. They are shared constants because a misspelled signal name
+ * would succeed silently.
+ */
 import { defineSignal } from '@temporalio/workflow';
 import type { RunLimits } from '../../src/resources/runs/model.ts';
 
@@ -6,20 +9,23 @@ export interface AgentRunInput {
   runId: string;
   customerId: string;
   workspaceId: string;
-  /** Null: the classifier picks one. */
+  /** Null lets the classifier pick one. */
   agent: string | null;
   limits: RunLimits;
-  /** Each kind of activity has a task queue of its own. */
+  /** Says that each kind of activity has a task queue of its own. */
   split: boolean;
-  /** Where a run that continued as new goes on. */
+  /** A run that continued as new goes on with this turn. */
   turn?: number;
-  /** Continue as new after this many turns, or looks at whose turn it is, or sooner where the server suggests it. */
+  /**
+   * The run continues as new after this many turns or looks at whose turn it is, or sooner where the server suggests
+   * it.
+   */
   continueAfterTurns?: number;
 }
 
 export const AGENT_RUN = 'agentRun';
 
-/** A person has sent what a page was opened for. Its id; what was sent is in the record. */
+/** A person has sent what a page was opened for. The signal carries the page's id; what was sent is in the record. */
 export const submittedSignal = defineSignal<[pageId: string]>('submitted');
 
 /** The run before this one in the conversation has ended. */

@@ -1,8 +1,7 @@
 /**
- * A run: turns of a model and the tool calls it asks for, until it has an answer.
- *
- * Temporal owns the progress. Postgres holds the record, which activities alone write and which readers use; hence no
- * query handlers, and no prompt, argument or result in this history.
+ * A run: turns of a model and the tool calls that they ask for, until there is an answer. Temporal owns the progress.
+ * Postgres holds the record, which activities alone write and which readers use; hence no query handlers, and no
+ * prompt, argument or result in this history.
  */
 import {
   ActivityFailure,
@@ -33,16 +32,16 @@ import { activitiesOf, records } from '../shared/activities.ts';
 import { goAheadSignal, submittedSignal, type AgentRunInput } from './messages.ts';
 
 /**
- * A run that waits for another one goes on at a signal. Should that have been lost it looks for itself: soon at first,
+ * A run that waits for another one goes on at a signal. Should that be lost, the run looks for itself: soon at first,
  * then ever more seldom, as the other may take days.
  */
 const FIRST_LOOK_MS = 30_000;
 const LAST_LOOK_MS = 600_000;
 const lookAfterMs = (looks: number): number => Math.min(FIRST_LOOK_MS * 2 ** looks, LAST_LOOK_MS);
-/** Of a history: a look is about eleven events. */
+/** A look is about eleven events of a history. */
 const CONTINUE_AFTER_LOOKS = 100;
 const CONTINUE_AFTER_TURNS = 200;
-/** The failure of a tool whose words the model may read. */
+/** Failures of this type have words that the model may read. */
 const TOLD: typeof TOOL_FAILED = 'tool_failed';
 
 export async function agentRun(input: AgentRunInput): Promise<void> {
@@ -77,9 +76,9 @@ interface End {
   error?: RunError;
 }
 
-/** What a run waits for in the world. */
+/** A run waits for these in the world. */
 interface Until {
-  /** Its turn in the conversation. */
+  /** Its turn in the conversation comes. */
   turn(timeoutMs: number): Promise<unknown>;
   submission(pageId: string, timeoutMs: number): Promise<unknown>;
 }
@@ -131,7 +130,7 @@ async function takeTurns(input: AgentRunInput, until: Until): Promise<End> {
   }
 }
 
-/** A tool that fails for good is an answer to the model, not the end of the run. */
+/** Calls a tool. A tool that fails for good is an answer to the model, not the end of the run. */
 async function callTool(
   input: AgentRunInput,
   { callId, tool, effect, dispatch }: RequestedToolCall,
@@ -152,7 +151,7 @@ async function callTool(
     if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
     const { cause } = error;
     const message = cause instanceof ApplicationFailure && cause.type === TOLD ? cause.message : errorOf(error).message;
-    // A timeout, a stopping worker, a broken connection: none of them says how far an effect had come.
+    // Neither a timeout nor a stopping worker nor a broken connection tells how far an effect had come.
     await records.recordToolFailure({ runId, callId, message, isOutcomeUnknown: effect === 'irreversible' });
   }
 }
@@ -160,7 +159,7 @@ async function callTool(
 async function spawnRun(input: AgentRunInput, callId: string): Promise<void> {
   const { runId } = input;
   const child = await records.acceptChildRun({ runId, callId });
-  if (!child) return; // refused, and the model was told why
+  if (!child) return; // The call was refused, and the model was told why.
   const options = {
     workflowId: runWorkflowId(child.runId),
     args: [{ ...input, runId: child.runId, agent: child.agent, turn: 1 }] as [AgentRunInput],
@@ -168,7 +167,7 @@ async function spawnRun(input: AgentRunInput, callId: string): Promise<void> {
     staticSummary: child.agent,
   };
   if (child.wait) {
-    // How it ended is read from its record: a failed child is a result too.
+    // A failed child is a result too: how it ended is read from its record.
     await executeChild(agentRun, options).catch((error: unknown) => {
       if (isCancellation(error) && CancellationScope.current().consideredCancelled) throw error;
     });

@@ -1,4 +1,4 @@
-/** What a schedule starts. */
+/** The start of a tick, as a schedule makes it. */
 import type { RunLimits } from '../../src/resources/runs/model.ts';
 
 export interface ScheduledJobInput {

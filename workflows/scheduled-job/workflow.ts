@@ -10,10 +10,10 @@ import { records } from '../shared/activities.ts';
 import type { ScheduledJobInput } from './messages.ts';
 
 export async function scheduledJob({ source, ...scope }: ScheduledJobInput): Promise<void> {
-  // An id first: what is repeated afterwards is repeated under it.
+  // The id is made first, so that what is repeated afterwards is repeated under it.
   const runId = await records.nameRun();
   const accepted = await records.acceptScheduledRun({ customerId: scope.customerId, source, runId });
-  if (!accepted) return; // switched off or gone since, or refused, which the log says
+  if (!accepted) return; // The row is switched off or gone since, or the run was refused, which the log says.
   const args: [AgentRunInput] = [{ ...scope, runId, agent: accepted.agent }];
   await startChild(agentRun, {
     workflowId: runWorkflowId(runId),

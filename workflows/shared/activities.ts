@@ -5,15 +5,15 @@
 import { proxyActivities, proxyLocalActivities, workflowInfo, type ActivityOptions } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.ts';
 
-/** Postgres writes: idempotent and cheap, so they retry for as long as the database is away. */
+/** Writes to Postgres are idempotent and cheap, so they retry for as long as the database is away. */
 export const records = proxyLocalActivities<Activities>({
   startToCloseTimeout: '30s',
   retry: { initialInterval: '100ms', maximumInterval: '10s' },
 });
 
 /**
- * The same, each after the one before. Two that are under way at once end in an order, and at moments, that a replay does
- * not repeat: it is given what ended in one workflow task together.
+ * Gives the same activities, each carried out after the one before. Two that are under way at once end in an order, and
+ * at moments, that a replay does not repeat: it is given what ended in one workflow task together.
  */
 export function recordsInTurn(): typeof records {
   let last: Promise<unknown> = Promise.resolve();
@@ -29,31 +29,31 @@ export function recordsInTurn(): typeof records {
   });
 }
 
-/** Model calls: slow and billed, so they heartbeat and give up early. The failure says how long to wait. */
+/** Model calls are slow and billed, so they heartbeat and give up early. Their failure says how long to wait. */
 const MODEL_CALL: ActivityOptions = {
   startToCloseTimeout: '15m',
   heartbeatTimeout: '20s',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m', maximumAttempts: 5 },
 };
 
-/** Tools that may be repeated. */
+/** These tool calls may be repeated. */
 const TOOL_CALL: ActivityOptions = {
   startToCloseTimeout: '10m',
   heartbeatTimeout: '20s',
   retry: { initialInterval: '500ms', maximumInterval: '10s', maximumAttempts: 3 },
 };
 
-/** Effects that must not happen twice: one attempt; an unknown outcome is told to the model. */
+/** These effects must not happen twice, so there is one attempt; an unknown outcome is told to the model. */
 const IRREVERSIBLE: ActivityOptions = { ...TOOL_CALL, retry: { maximumAttempts: 1 } };
 
-/** Housekeeping: the next tick is the retry, and it must not wait for long for one whose worker was killed. */
+/** For chores the next tick is the retry, and it must not wait for long for one whose worker was killed. */
 export const chores = proxyActivities<Activities>({
   startToCloseTimeout: '2m',
   heartbeatTimeout: '10s',
   retry: { maximumAttempts: 1 },
 });
 
-/** What a schedule asks for seldom: it is not to be lost by one worker that was killed, and may be repeated. */
+/** A schedule asks for these seldom: one must not be lost by a worker that was killed, and may be repeated. */
 export const systemJobs = proxyActivities<Activities>({
   startToCloseTimeout: '2m',
   heartbeatTimeout: '10s',

@@ -1,17 +1,17 @@
 /**
- * Deliveries to a host that has no place for another one at the moment: they wait here, where that holds up no worker.
- * What was waited is no attempt.
+ * Lets deliveries wait here while their host has no place for another one, where that holds up no worker. Such a wait
+ * is no attempt.
  */
 import { sleep } from '@temporalio/workflow';
 import type { Later } from '../../src/resources/receivers/model.ts';
 
-/** Then it continues as new, so that no history grows long. */
+/** After so many waits the workflow continues as new, so that no history grows long. */
 const MAX_WAITS = 100;
 
 /**
- * @param made attempts that an execution before this one made
+ * @param made attempts that earlier executions made
  * @param attempts makes those that are left, and tells where there is no place for one
- * @returns how many were made, where this execution has waited often enough; undefined: it is delivered
+ * @returns how many were made, where this execution has waited often enough; undefined where it is delivered
  */
 export async function untilThereIsAPlace(
   made: number,

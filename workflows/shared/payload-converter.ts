@@ -1,7 +1,7 @@
 /**
- * How workflows read what they are sent. Whoever reaches the server can send bytes that are no JSON, or in an encoding
- * that nobody here knows: a throw would fail the workflow's task again and again. They are read as nothing instead, and
- * what is nothing is refused where it is used.
+ * Reads what workflows are sent. Whoever reaches the server can send bytes that are no JSON, or in an encoding that
+ * nobody here knows, and a throw would fail the workflow's task again and again. Such bytes are read as undefined,
+ * which is refused where it is used.
  */
 import { defaultPayloadConverter, type PayloadConverter } from '@temporalio/common';
 

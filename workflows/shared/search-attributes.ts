@@ -1,4 +1,4 @@
-/** What a child is found by: what its parent is found by, and its agent. */
+/** Makes the search attributes of a child: those of its parent, and its agent. */
 import { defineSearchAttributeKey, type TypedSearchAttributes } from '@temporalio/common';
 import { workflowInfo } from '@temporalio/workflow';
 

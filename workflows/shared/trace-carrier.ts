@@ -5,7 +5,7 @@
  */
 import type { WorkflowInterceptorsFactory } from '@temporalio/workflow';
 
-/** The name that the SDKs of other languages use too. */
+/** The SDKs of other languages use this name too. */
 const TRACE_HEADER = '_tracer-data';
 
 export const interceptors: WorkflowInterceptorsFactory = () => {

@@ -1,10 +1,10 @@
-/** What the schedule of a system job starts. */
+/** The start of a system job, as its schedule makes it. */
 
-/** The workflow's type, as the server knows it. */
+/** The server knows the workflow by this type. */
 export const SYSTEM_JOB = 'systemJob';
 
 export interface SystemJobInput {
   jobId: string;
-  /** A workspace that changed when it runs; without one, all the others. */
+  /** The job runs for this workspace, which has a time of its own for it; without one it runs for all the others. */
   customerId?: string;
 }

@@ -1,6 +1,6 @@
 /**
- * A job that the service does by itself for each workspace: for one that has its own time for it, or, some hundred at a
- * time, for all those that have not.
+ * A job that the service does by itself for each workspace: for one workspace that has its own time for it, or, some
+ * hundred at a time, for all those that have none.
  */
 import { systemJobs } from '../shared/activities.ts';
 import type { SystemJobInput } from './messages.ts';

@@ -1,17 +1,17 @@
-/** What a delivery is started with. References only: body, address and secret stay in Postgres. */
+/** The start of a delivery. It carries references only: body, address and secret stay in Postgres. */
 import type { DeliveryRef, WebhookEvent } from '../../src/resources/webhook-subscriptions/model.ts';
 
-/** The workflow's type, as the server knows it. */
+/** The server knows the workflow by this type. */
 export const WEBHOOK_DELIVERY = 'webhookDelivery';
 
 export interface WebhookDeliveryInput extends DeliveryRef {
   eventType: WebhookEvent;
-  /** Wait before the second attempt; settings decide, so that tests need not wait. */
+  /** The wait before the second attempt. Settings decide it, so that tests need not wait. */
   retry: { initialMs: number };
-  /** How long the receiver may take. */
+  /** The receiver may take this long. */
   timeoutMs: number;
-  /** Attempts of executions before this one. */
+  /** Earlier executions of the delivery made so many attempts. */
   made?: number;
-  /** Activities have a queue of their own. */
+  /** Says that activities have a queue of their own. */
   split: boolean;
 }

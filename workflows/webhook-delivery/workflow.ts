@@ -1,9 +1,8 @@
 /**
- * One delivery: an activity that posts, and Temporal's retry policy as the schedule of its attempts.
- *
- * The activity records every attempt and the ends it knows. Only the workflow knows that no attempt is left, also
- * when the worker died in the last one; hence it alone records that. A delivery that was not taken fails here too, so
- * that the Temporal Web UI says so.
+ * Delivers one webhook: an activity posts, and Temporal's retry policy is the schedule of its attempts. The activity
+ * records every attempt and the ends it knows. Only the workflow knows that no attempt is left, also when the worker
+ * died in the last one; hence it alone records that. A delivery that was not taken fails here too, so that the Temporal
+ * Web UI says so.
  */
 import { CancellationScope, continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { WebhookActivities } from '../../activities/webhooks.ts';
@@ -12,12 +11,12 @@ import { records } from '../shared/activities.ts';
 import { untilThereIsAPlace } from '../shared/patience.ts';
 import type { WebhookDeliveryInput } from './messages.ts';
 
-/** Above the receiver's own limit: reading, signing and recording. */
+/** Reading, signing and recording may take this long beyond the receiver's own limit. */
 const MARGIN_MS = 10_000;
 
 export async function webhookDelivery(input: WebhookDeliveryInput): Promise<void> {
   const { deliveryId, redelivery, eventType, retry, timeoutMs, split } = input;
-  // Not in shared/activities.ts: the retry policy is part of the input.
+  // The policy is not in shared/activities.ts because it is a part of the input.
   const attemptsAfter = (made: number) =>
     proxyActivities<WebhookActivities>({
       ...(split && { taskQueue: workflowInfo().taskQueue.replace(/orchestration$/, 'webhooks') }),
@@ -31,7 +30,7 @@ export async function webhookDelivery(input: WebhookDeliveryInput): Promise<void
       attemptsAfter(made).deliverWebhook({ deliveryId, redelivery, mayWait: true }),
     );
   } catch (error) {
-    // Changes nothing where the delivery has ended already.
+    // Where the delivery has ended already this changes nothing.
     await CancellationScope.nonCancellable(() => records.recordExhausted({ deliveryId, redelivery }));
     throw error;
   }

@@ -1,15 +1,15 @@
-/** What a provisioning and a destruction are started with. Names and numbers; what was made is in Postgres. */
+/** The start of a provisioning and of a destruction. It carries names and numbers; what was made is in Postgres. */
 import type { WorkspaceRef } from '../../src/resources/workspaces/model.ts';
 
-/** The workflows' types, as the server knows them. */
+/** The server knows the workflows by these types. */
 export const PROVISION_WORKSPACE = 'provisionWorkspace';
 export const DESTROY_WORKSPACE = 'destroyWorkspace';
 
 export interface WorkspaceInput extends WorkspaceRef {
-  /** What a workspace is made of, in the order in which it is made. */
+  /** A workspace is made of these, in the order in which they are made. */
   resources: string[];
-  /** Of each step. Settings decide, so that tests need not wait. */
+  /** The retries of each step. Settings decide them, so that tests need not wait. */
   retry: { initialMs: number; attempts: number };
-  /** How long one resource may take. */
+  /** One resource may take this long. */
   timeoutMs: number;
 }

@@ -1,8 +1,7 @@
 /**
- * The two ways of a workspace: up, resource by resource, and down in reverse.
- *
- * Every step is an activity that can be repeated, and records itself what it made or took away. So a step that fails for
- * good leaves a record of what is there, from which a retry or the next destruction goes on.
+ * Makes a workspace resource by resource, and takes it down in reverse. Every step is an activity that can be repeated,
+ * and records itself what it made or took away. So a step that fails for good leaves a record of what is there, from
+ * which a retry or the next destruction goes on.
  */
 import {
   ActivityFailure,
@@ -16,7 +15,10 @@ import { SUPERSEDED, type WorkspaceRef } from '../../src/resources/workspaces/mo
 import { records } from '../shared/activities.ts';
 import type { WorkspaceInput } from './messages.ts';
 
-/** Steps: slow, and another's. Not in shared/activities.ts, as the retry policy is part of the input. */
+/**
+ * Steps are slow and done by somebody else. The policy is not in shared/activities.ts because it is a part of the
+ * input.
+ */
 const stepsOf = ({ retry, timeoutMs }: WorkspaceInput) =>
   proxyActivities<WorkspaceActivities>({
     startToCloseTimeout: timeoutMs,
@@ -28,7 +30,7 @@ export async function provisionWorkspace(input: WorkspaceInput): Promise<void> {
   const { customerId, generation, resources } = input;
   const ref: WorkspaceRef = { customerId, generation };
   const { provisionResource, reachRuntime } = stepsOf(input);
-  // Taken over by somebody else before it began.
+  // Somebody else took the workspace over before this began.
   if (!(await records.beginProvisioning(ref))) return;
   try {
     for (const [done, resource] of resources.entries()) {

@@ -43,7 +43,7 @@ export const MODELS: readonly KnownModel[] = [
 /** What a workspace gave to an integration through which a provider can be called, opened. */
 export interface GivenToIntegration {
   token: string | undefined;
-  /** A server of its own, and the model that it named there. */
+  /** The workspace has a server of its own, and named this model there. */
   baseUrl: string | undefined;
   model: string | undefined;
   /** Where the integration's API is, unless the workspace has a server of its own. */
@@ -53,20 +53,20 @@ export interface GivenToIntegration {
 /** All that a provider decides; `providers.ts` calls it. */
 interface Provider<Credential> {
   label: string;
-  /** Its label within a sentence, where that is another. */
+  /** The label within a sentence, where that differs. */
   phrase?: string;
-  /** The setting that makes it available. */
+  /** People are told to set this to make the provider available. */
   setting: keyof Config;
-  /** The deployment's credential. */
+  /** @returns the deployment's credential */
   ofDeployment(config: Config): Credential | undefined;
   /**
    * The integrations to which a workspace gives its own credential, by slug, the preferred one first.
    * @returns the credential; undefined while what was given is not enough for a call
    */
   integrations: Readonly<Record<string, (given: GivenToIntegration) => Credential | undefined>>;
-  /** What must stand in no message of a call with this credential. */
+  /** @returns what must not appear in any message about a call with this credential */
   secretsOf(credential: Credential): readonly (string | undefined)[];
-  /** Whether a model that the catalogue does not have is its, by the spelling. */
+  /** @returns whether the spelling of an id that is not in the catalogue says that the model is this provider's */
   isItsModel(id: string): boolean;
   /**
    * A model that is not in the catalogue is taken to have so many tokens. The number is small on purpose: a window
@@ -170,7 +170,7 @@ export const workspaceCredentials = (openGiven: (slug: string) => GivenToIntegra
     return undefined;
   });
 
-/** What must be quoted nowhere, whichever provider was called. */
+/** @returns what must be quoted nowhere, whichever provider was called */
 export function secretsAmong(given: ModelCredentials): string[] {
   const secretsOf = <Name extends ProviderName>(name: Name) => {
     const credential = given[name];

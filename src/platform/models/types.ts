@@ -2,7 +2,7 @@
 import type { ModelMessage } from 'ai';
 import type { RunFailure } from '../core/problem.ts';
 
-/** In the order of preference. The last one has every model that is nobody else's. */
+/** The order is the order of preference. The last one has every model that is nobody else's. */
 export const PROVIDER_NAMES = ['anthropic', 'openai', 'openai-compatible'] as const;
 export type ProviderName = (typeof PROVIDER_NAMES)[number];
 
@@ -10,13 +10,13 @@ export interface ModelServer {
   baseUrl: string;
   apiKey?: string;
   model: string;
-  /** The operator set this address: it may be private. */
+  /** The operator set this address, which therefore may be private. */
   isOperators?: true;
-  /** It is the managed model router: the deployment pays it. */
+  /** This is the managed model router, which the deployment pays. */
   isRouter?: true;
 }
 
-/** What each provider is called with: its API key, or a server. */
+/** Each provider is called with its API key, or with a server. */
 interface ProviderCredentials extends Record<ProviderName, unknown> {
   anthropic: string;
   openai: string;
@@ -25,7 +25,10 @@ interface ProviderCredentials extends Record<ProviderName, unknown> {
 
 /** What a workspace or the deployment may use; a workspace's own credential wins. */
 export interface ModelCredentials extends Partial<ProviderCredentials> {
-  /** Providers whose credential is the workspace's own: before those of the deployment where any will do. */
+  /**
+   * The workspace has credentials of its own for these providers, which go before those of the deployment where any
+   * will do.
+   */
   own?: readonly ProviderName[];
 }
 
@@ -33,7 +36,7 @@ export type CredentialOf<Name extends ProviderName> = NonNullable<ModelCredentia
 
 export type ModelTier = 'fast' | 'standard' | 'deep' | 'offline';
 
-/** What an agent and a request say about the model to use. */
+/** An agent and a request say this about the model to use. */
 export interface ModelRequest {
   /** The id of the agent's model, or `auto`. */
   model: string;
@@ -85,11 +88,15 @@ export interface ModelCall {
   timeoutMs: number;
   signal: AbortSignal;
   /**
-   * Told, before the call fails, of what a provider bills for it all the same: its reply had begun, or we hung up. Not
-   * told of what is certainly free: a connection refused, an error for an answer, the offline model.
+   * It is called before the call fails, with what a provider bills for it all the same: its reply had begun, or the
+   * service hung up. It is not called for what is certainly free: a connection refused, an error for an answer, the
+   * offline model.
    */
   onAborted?: (usage: TokenUsage) => void;
-  /** Told of the reply's text while it is written. With it the offline model, which knows it at once, takes its time. */
+  /**
+   * It is called with the reply's text while that is written. The offline model, which knows it at once, then takes its
+   * time.
+   */
   onText?: (piece: string) => void;
 }
 
@@ -102,15 +109,15 @@ export interface ModelReply {
   text: string;
   toolCalls: { callId: string; tool: string; arguments: unknown }[];
   usage: TokenUsage;
-  /** `stop`, `length`, `tool-calls`, ... */
+  /** The provider's word: `stop`, `length`, `tool-calls` and others. */
   finishReason: string;
 }
 
-/** Why a model call gave no usable reply, and whether another attempt may. */
+/** Says why a model call gave no usable reply, and whether another attempt may. */
 export class ModelFailure extends Error {
   readonly code: RunFailure;
   readonly retryable: boolean;
-  /** What the provider asked for. */
+  /** The provider asked for this delay. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -128,7 +135,7 @@ export class ModelFailure extends Error {
 
 export interface EmbedOptions {
   signal?: AbortSignal | undefined;
-  /** Whose text it is; workspaces take turns where one thread embeds for all. */
+  /** The text belongs to this workspace; workspaces take turns where one thread embeds for all. */
   workspace?: string;
 }
 
@@ -137,16 +144,19 @@ export interface Models {
   resolve(request: ModelRequest, credentials: ModelCredentials): ResolvedModel;
   /** @throws ModelFailure; rethrows the abort when `signal` fires */
   call(call: ModelCall): Promise<ModelReply>;
-  /** US dollars as a decimal string; null where no price is known. */
+  /** @returns US dollars as a decimal string; null where no price is known */
   price(resolved: ResolvedModel, usage: TokenUsage, isRouter?: boolean): string | null;
   /** Reads the operator's price file anew. @throws Error that names the file and the entry; the old prices stay */
   reloadPrices(): void;
   countTokens(text: string): Promise<number>;
-  /** The workspace's own credentials over those of the deployment. */
+  /** Puts the workspace's own credentials over those of the deployment. */
   credentials(own?: ModelCredentials): ModelCredentials;
-  /** What `embed` gives: vectors of another model cannot be compared with its own. */
+  /** Vectors of another model cannot be compared with those of this one. */
   embedding: { model: string; dimensions: number };
-  /** One vector a text, unit length. Loads the packaged model at first use. @throws ModelFailure of a provider */
+  /**
+   * @returns one vector of unit length for each text; the packaged model is loaded at first use
+   * @throws ModelFailure of a provider
+   */
   embed(texts: readonly string[], options?: EmbedOptions): Promise<number[][]>;
   close(): Promise<void>;
 }
