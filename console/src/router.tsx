@@ -9,6 +9,8 @@ import {
 import type { QueryClient } from '@tanstack/react-query';
 import { queryClient } from './api/query-client.ts';
 import { sessionQuery } from './api/session.ts';
+import { waitQuery, waitsQuery } from './features/inbox/queries.ts';
+import { parseInboxFilters } from './features/inbox/view.ts';
 import { Shell, ShellProblem } from './features/shell/shell.tsx';
 import { projectsQuery } from './features/projects/queries.ts';
 import { parseProjectFilter, parseProjectView } from './features/projects/view.ts';
@@ -81,8 +83,25 @@ const project = createRoute({
   component: lazyRouteComponent(() => import('./routes/project.tsx'), 'ProjectPage'),
 });
 
+const inboxPage = lazyRouteComponent(() => import('./routes/inbox.tsx'), 'InboxPage');
+const inbox = createRoute({
+  getParentRoute: () => root,
+  path: '/inbox',
+  validateSearch: parseInboxFilters,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, deps }) => void context.queryClient.prefetchInfiniteQuery(waitsQuery(deps)),
+  component: inboxPage,
+});
+const wait = createRoute({
+  getParentRoute: () => root,
+  path: '/inbox/$waitId',
+  validateSearch: parseInboxFilters,
+  loader: ({ context, params }) => void context.queryClient.prefetchQuery(waitQuery(params.waitId)),
+  component: inboxPage,
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([home, runs, newRun, run, projects, newProject, project]),
+  routeTree: root.addChildren([home, inbox, wait, runs, newRun, run, projects, newProject, project]),
   basepath: '/console',
   context: { queryClient },
   defaultPreload: 'intent',

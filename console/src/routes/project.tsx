@@ -1,7 +1,7 @@
 /** `/projects/{id}`: one project, live: what waits, its phases, and the one that is looked at. */
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
-import { Gates } from '../features/projects/gates.tsx';
+import { ProjectWaits, useProjectWaits } from '../features/inbox/project-waits.tsx';
 import { PhaseGraph } from '../features/projects/phase-graph.tsx';
 import { PhaseView } from '../features/projects/phase-view.tsx';
 import { ProjectActions } from '../features/projects/project-actions.tsx';
@@ -22,8 +22,9 @@ export function ProjectPage() {
   useProjectLive(projectId);
   const project = useQuery(projectQuery(projectId));
   const [phases, artifacts] = useQueries({ queries: [phasesQuery(projectId), artifactsQuery(projectId)] });
+  const waits = useProjectWaits(projectId);
   const error = project.error ?? phases.error;
-  if (!project.data || !phases.data) {
+  if (!project.data || !phases.data || !waits) {
     return (
       <Page title="Project" heading={projectId} crumbs={CRUMBS}>
         {error ? (
@@ -53,7 +54,7 @@ export function ProjectPage() {
       actions={<ProjectActions project={project.data} />}
     >
       <Head project={project.data} />
-      <Gates project={project.data} phases={phases.data.data} />
+      <ProjectWaits waits={waits} />
       <PhaseGraph phases={regular} selected={selected?.phase_slug} />
       {selected && (
         <PhaseView

@@ -5,46 +5,15 @@ import { lazy, Suspense, useState } from 'react';
 import { post } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
+import { Content } from '../../ui/content.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
-import { asText, Value } from '../../ui/json.tsx';
+import { asText } from '../../ui/json.tsx';
 import { notify } from '../../ui/notice.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { Artifact, Project } from './types.ts';
 import { isEnded } from './types.ts';
 
-const Markdown = lazy(() => import('../../ui/markdown.tsx').then((module) => ({ default: module.Markdown })));
 const Diff = lazy(() => import('../../ui/diff.tsx').then((module) => ({ default: module.Diff })));
-
-/** Characters from which a text is shown folded, as it is written. */
-const LARGE = 64_000;
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** A text as it is read, the fields of an object each as what it is. */
-export function Content({ content }: { content: unknown }) {
-  if (isObject(content) && asText(content).length <= LARGE) {
-    return (
-      <dl className="space-y-3">
-        {Object.entries(content).map(([name, value]) => (
-          <div key={name}>
-            <dt className="text-xs text-soft">{name.replaceAll('_', ' ')}</dt>
-            <dd>{isObject(value) ? <Value value={value} label={name} /> : <Content content={value} />}</dd>
-          </div>
-        ))}
-      </dl>
-    );
-  }
-  const isPage = typeof content === 'string' && /^\s*</.test(content);
-  if (typeof content !== 'string' || isPage || content.length > LARGE) {
-    return <Value value={content} label="the content" />;
-  }
-  return (
-    <Suspense fallback={<p className="whitespace-pre-wrap">{content}</p>}>
-      <Markdown text={content} />
-    </Suspense>
-  );
-}
 
 interface ArtifactViewProps {
   project: Project;

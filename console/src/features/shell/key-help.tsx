@@ -9,6 +9,9 @@ const GENERAL: readonly [keys: string, what: string][] = [
   ['j k', 'Next and previous row'],
   ['Enter', 'Open the row'],
   ['Esc', 'Close the pane or dialog'],
+  ['a', 'In the inbox: to the first answer; Enter gives it'],
+  ['r', 'In the inbox: to the rejection'],
+  ['c', 'In the inbox: to the comment'],
   ['?', 'This list'],
 ];
 

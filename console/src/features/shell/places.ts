@@ -1,6 +1,7 @@
 /** Where one can go. The order is that of their worth. */
 import type { ComponentType } from 'react';
 import type { IconName } from '../../ui/icon.tsx';
+import { InboxBadge } from '../inbox/badge.tsx';
 
 interface Place {
   label: string;
@@ -13,6 +14,7 @@ interface Place {
 }
 
 export const PLACES: readonly Place[] = [
+  { label: 'Inbox', to: '/inbox', icon: 'inbox', key: 'i', badge: InboxBadge },
   { label: 'Runs', to: '/runs', icon: 'runs', key: 'r' },
   { label: 'Projects', to: '/projects', icon: 'projects', key: 'p' },
 ];

@@ -1,0 +1,238 @@
+/** The answers that a wait takes, what each leads to and may cost; an answer names the revision that was seen. */
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMemo, useRef, useState } from 'react';
+import { post } from '../../api/client.ts';
+import { ApiProblem } from '../../api/problem.ts';
+import { useSession } from '../../api/session.ts';
+import type { WaitAnswer, WaitChoice, WaitDetail } from '../../api/types.ts';
+import { Button } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/confirm.tsx';
+import { Refusal } from '../../ui/empty.tsx';
+import { Field } from '../../ui/field.tsx';
+import { money } from '../../ui/figures.ts';
+import { Icon } from '../../ui/icon.tsx';
+import { notify } from '../../ui/notice.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useKeys, type KeyMap } from '../shell/keys.ts';
+import { answerWords, wayWords } from './words.ts';
+
+const NO_KEYS: KeyMap = {};
+
+interface AnswersProps {
+  wait: WaitDetail;
+  /** Keys of one letter go to these, as it is the only wait on the page. */
+  hasKeys?: boolean;
+  onAnswered?: (wait: WaitDetail) => void;
+}
+
+export function Answers({ wait, hasKeys = false, onAnswered }: AnswersProps) {
+  const session = useSession();
+  const client = useQueryClient();
+  const form = useRef<HTMLFormElement>(null);
+  const [comment, setComment] = useState('');
+  const [data, setData] = useState('');
+  const [raiseBy, setRaiseBy] = useState('');
+  const [asks, setAsks] = useState<WaitChoice>();
+
+  const answer = useMutation({
+    mutationFn: (choice: WaitChoice) => {
+      const body: WaitAnswer = {
+        answer: choice.answer,
+        revision: wait.revision,
+        ...(choice.takes.includes('comment') && comment.trim() && { comment: comment.trim() }),
+        ...(choice.takes.includes('data') && { data: dataOf(wait, data) }),
+        ...(choice.takes.includes('raise_by_usd') && { raise_by_usd: raiseBy.trim() }),
+      };
+      return post<WaitDetail>(`/v1/inbox/${wait.id}/answer`, body);
+    },
+    onSuccess: (settled, { answer: given }) => {
+      client.setQueryData(['inbox', 'one', wait.id], settled);
+      notify(`You ${answerWords(given).done}`);
+      onAnswered?.(settled);
+    },
+    onSettled: () =>
+      Promise.all([
+        client.invalidateQueries({ queryKey: ['inbox'] }),
+        wait.project_id && client.invalidateQueries({ queryKey: ['projects', 'one', wait.project_id] }),
+      ]),
+  });
+
+  const keys = useMemo<KeyMap>(() => {
+    if (!hasKeys) return NO_KEYS;
+    const focus = (selector: string) => form.current?.querySelector<HTMLElement>(selector)?.focus();
+    // A key shows what it would do; Enter does it. So nothing is decided by a finger that slipped.
+    return {
+      a: () => focus('[data-choice="0"]'),
+      r: () => focus('[data-answer="reject"], [data-answer="request_changes"], [data-choice="1"]'),
+      c: () => focus('textarea, input'),
+    };
+  }, [hasKeys]);
+  useKeys(keys);
+
+  const takes = (what: WaitChoice['takes'][number]) => wait.choices.some((choice) => choice.takes.includes(what));
+  const press = (choice: WaitChoice) => {
+    if (choice.answer === 'abandon') setAsks(choice);
+    else if (form.current?.reportValidity() !== false) answer.mutate(choice);
+  };
+  const isReady = ({ takes: needed, answer: name }: WaitChoice) =>
+    (!needed.includes('data') || data.trim() !== '') &&
+    (!needed.includes('raise_by_usd') || raiseBy.trim() !== '') &&
+    (name !== 'request_changes' || comment.trim() !== '');
+
+  if (wait.choices.length === 0) return null;
+  return (
+    <form ref={form} aria-label="Answer" className="card space-y-3 p-3" onSubmit={(event) => event.preventDefault()}>
+      {takes('data') && <DataField wait={wait} value={data} onChange={setData} />}
+      {takes('raise_by_usd') && (
+        <Field label="Raise by, US dollars" hint="Added to each budget that stops it.">
+          {(props) => (
+            <input
+              {...props}
+              inputMode="decimal"
+              pattern="\d{1,9}(\.\d{1,8})?"
+              title="An amount such as 2.50"
+              className="field tabular w-full"
+              value={raiseBy}
+              onChange={({ target }) => setRaiseBy(target.value)}
+            />
+          )}
+        </Field>
+      )}
+      {takes('comment') && (
+        <Field label="Comment" hint="With a rejection: what should change. It is handed to whoever does it again.">
+          {(props) => (
+            <textarea
+              {...props}
+              rows={3}
+              maxLength={10_000}
+              className="field w-full py-1.5"
+              value={comment}
+              onChange={({ target }) => setComment(target.value)}
+            />
+          )}
+        </Field>
+      )}
+      <Faster error={answer.error} />
+      <ul className="space-y-2">
+        {wait.choices.map((choice, i) => {
+          const { verb, look } = answerWords(choice.answer);
+          return (
+            <li key={choice.answer} className="space-y-0.5">
+              <Button
+                look={look}
+                className="w-full"
+                data-choice={i}
+                data-answer={choice.answer}
+                disabled={session.is_archived || answer.isPending || !isReady(choice)}
+                isBusy={answer.isPending && answer.variables.answer === choice.answer}
+                onClick={() => press(choice)}
+              >
+                {verb}
+              </Button>
+              <p className="text-xs text-soft">
+                {choice.then}
+                {Number(choice.cost_estimate_usd) > 0 && ` Costs about ${money(choice.cost_estimate_usd!)}.`}
+              </p>
+            </li>
+          );
+        })}
+      </ul>
+      {asks && (
+        <Confirm
+          title="Abandon this project?"
+          action="Abandon it"
+          isDangerous
+          isOpen
+          onClose={() => setAsks(undefined)}
+          onConfirm={() => answer.mutateAsync(asks)}
+        >
+          <p>{asks.then} It cannot be resumed.</p>
+        </Confirm>
+      )}
+    </form>
+  );
+}
+
+/** A refusal; where somebody was faster, who that was, when, and what they said. */
+function Faster({ error }: { error: unknown }) {
+  if (!(error instanceof ApiProblem)) return <Refusal error={error} />;
+  const { code, more } = error;
+  if (code === 'already_answered') {
+    const { answer, answered_by: by, answered_at: at, answered_via: via, comment } = more as Record<string, string>;
+    return (
+      <div role="alert" className="space-y-1 text-warn">
+        <p className="flex items-start gap-1.5">
+          <Icon name="hand" className="mt-0.5" />
+          <span>
+            {by} was faster, and {answerWords(answer!).done} {wayWords(via!)} <Time at={at!} />. Your answer had no
+            effect.
+          </span>
+        </p>
+        {comment && <p className="border-l-2 pl-2 break-words whitespace-pre-wrap text-ink">{comment}</p>}
+      </div>
+    );
+  }
+  if (code === 'changed_since') {
+    return (
+      <p role="alert" className="flex items-start gap-1.5 text-warn">
+        <Icon name="warning" className="mt-0.5" />
+        {more.wait_id === null
+          ? 'What it was about has moved on: there is nothing to answer any more.'
+          : 'It has changed since you looked. Your answer had no effect; this is how it is now: look again, then answer.'}
+      </p>
+    );
+  }
+  return <Refusal error={error} />;
+}
+
+const isPlainQuestion = ({ question }: WaitDetail): boolean => question?.tool === 'ask_human';
+
+/** A page is sent what its form would send; a question, its answer. */
+function dataOf(wait: WaitDetail, text: string): WaitAnswer['data'] {
+  if (isPlainQuestion(wait)) return { answer: text.trim() };
+  try {
+    return JSON.parse(text) as WaitAnswer['data'];
+  } catch {
+    throw new ApiProblem('What is sent must be JSON, such as {"answer": "yes"}. Nothing was sent.');
+  }
+}
+
+interface DataFieldProps {
+  wait: WaitDetail;
+  value: string;
+  onChange: (text: string) => void;
+}
+
+function DataField({ wait, value, onChange }: DataFieldProps) {
+  const options = wait.question?.options;
+  if (options && isPlainQuestion(wait)) {
+    return (
+      <fieldset className="space-y-1">
+        <legend className="pb-1 font-medium">Answer</legend>
+        {options.map((option) => (
+          <label key={option} className="flex min-h-8 items-center gap-2 pointer-coarse:min-h-11">
+            <input type="radio" name="answer" checked={value === option} onChange={() => onChange(option)} />
+            {option}
+          </label>
+        ))}
+      </fieldset>
+    );
+  }
+  return (
+    <Field
+      label={isPlainQuestion(wait) ? 'Answer' : 'Answer as JSON'}
+      hint={isPlainQuestion(wait) ? undefined : 'What the page that the run showed would send.'}
+    >
+      {(props) => (
+        <textarea
+          {...props}
+          rows={4}
+          maxLength={50_000}
+          className="field w-full py-1.5"
+          value={value}
+          onChange={({ target }) => onChange(target.value)}
+        />
+      )}
+    </Field>
+  );
+}

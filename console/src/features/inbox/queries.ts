@@ -1,0 +1,46 @@
+/** What is asked of the service about waits. */
+import { infiniteQueryOptions, queryOptions, useQueryClient } from '@tanstack/react-query';
+import { get } from '../../api/client.ts';
+import type { InboxListResponse, WaitDetail } from '../../api/types.ts';
+import { useRefresh } from '../../live/live.ts';
+import type { InboxFilters } from './view.ts';
+
+const PAGE = 50;
+
+export const asQuery = ({ kind, status, overdue, project, run }: InboxFilters) => ({
+  kind,
+  status,
+  overdue: overdue && 'true',
+  project_id: project,
+  run_id: run,
+});
+
+export const waitsQuery = (filters: InboxFilters) =>
+  infiniteQueryOptions({
+    queryKey: ['inbox', 'list', filters],
+    queryFn: ({ pageParam, signal }) =>
+      get<InboxListResponse>('/v1/inbox', { ...asQuery(filters), limit: PAGE, cursor: pageParam }, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,
+    staleTime: 1_000,
+  });
+
+export const waitQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['inbox', 'one', id],
+    queryFn: ({ signal }) => get<WaitDetail>(`/v1/inbox/${encodeURIComponent(id)}`, undefined, signal),
+    staleTime: 1_000,
+  });
+
+/** How many wait in all; a page of one row has it. */
+export const waitCountsQuery = queryOptions({
+  queryKey: ['inbox', 'counts'],
+  queryFn: async ({ signal }) => (await get<InboxListResponse>('/v1/inbox', { limit: 1 }, signal)).meta,
+  staleTime: 1_000,
+});
+
+/** All that is shown of the inbox, whenever something begins to wait, changes or is settled. */
+export function useInboxLive(): void {
+  const client = useQueryClient();
+  useRefresh(() => void client.invalidateQueries({ queryKey: ['inbox'] }), { kinds: ['wait'] });
+}

@@ -1,0 +1,36 @@
+/** What an agent made, as people read it. */
+import { lazy, Suspense } from 'react';
+import { asText, Value } from './json.tsx';
+
+const Markdown = lazy(() => import('./markdown.tsx').then((module) => ({ default: module.Markdown })));
+
+/** Characters from which a text is shown folded, as it is written. */
+const LARGE = 64_000;
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A text as it is read, the fields of an object each as what it is. */
+export function Content({ content }: { content: unknown }) {
+  if (isObject(content) && asText(content).length <= LARGE) {
+    return (
+      <dl className="space-y-3">
+        {Object.entries(content).map(([name, value]) => (
+          <div key={name}>
+            <dt className="text-xs text-soft">{name.replaceAll('_', ' ')}</dt>
+            <dd>{isObject(value) ? <Value value={value} label={name} /> : <Content content={value} />}</dd>
+          </div>
+        ))}
+      </dl>
+    );
+  }
+  const isPage = typeof content === 'string' && /^\s*</.test(content);
+  if (typeof content !== 'string' || isPage || content.length > LARGE) {
+    return <Value value={content} label="the content" />;
+  }
+  return (
+    <Suspense fallback={<p className="whitespace-pre-wrap">{content}</p>}>
+      <Markdown text={content} />
+    </Suspense>
+  );
+}
