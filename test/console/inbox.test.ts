@@ -70,7 +70,7 @@ const isWithout = isMissing('the inbox of the console in a browser', await reaso
     await tab.getByText('Shorter, please').first().waitFor();
     await tab.getByRole('link', { name: 'All' }).click();
     await row.click();
-    await wait.getByText(/attempt 2/).waitFor();
+    await wait.getByText(/What it is about: write, attempt 2/).waitFor();
     await wait.getByText('Decided before (1)').waitFor();
     await wait.getByLabel('Only what has changed since the attempt before').check();
     await wait
@@ -86,13 +86,14 @@ const isWithout = isMissing('the inbox of the console in a browser', await reaso
     const [first, second] = [await show(), await show()];
     // The second one is not told by the stream: its answer is what finds out.
     await second.tab.route('**/v1/live*', (route) => route.abort());
-    await second.tab.route(`**/v1/inbox**`, (route) =>
-      route.request().method() === 'GET' && answered ? undefined : route.continue(),
-    );
-    let answered = false;
+    let isBlind = false;
+    await second.tab.route('**/v1/inbox**', (route) => {
+      if (route.request().method() === 'POST') isBlind = false;
+      return isBlind ? route.abort() : route.continue();
+    });
     await Promise.all([first, second].map(({ open }) => open(`/inbox/${id}`)));
     await second.tab.getByRole('button', { name: 'Reject' }).waitFor();
-    answered = true;
+    isBlind = true;
     await first.tab.getByLabel('Comment').fill('Good as it is');
     await first.tab.getByRole('button', { name: 'Approve' }).click();
     await first.tab.getByText(`${acme.caller.actor} approved`).waitFor();

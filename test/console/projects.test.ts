@@ -77,7 +77,7 @@ const BRIEF = 'Why small teams should write their decisions down';
       expect(JSON.stringify(body.data)).toContain('Shorter, please');
     });
     await isWaiting(id);
-    await gate.getByText(/attempt 2/).waitFor();
+    await gate.getByText(/What it is about: write, attempt 2/).waitFor();
     expect(await isWiderThanItsWindow(tab)).toBe(false);
   });
 

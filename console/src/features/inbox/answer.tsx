@@ -50,11 +50,11 @@ export function Answers({ wait, hasKeys = false, onAnswered }: AnswersProps) {
       notify(`You ${answerWords(given).done}`);
       onAnswered?.(settled);
     },
-    onSettled: () =>
-      Promise.all([
-        client.invalidateQueries({ queryKey: ['inbox'] }),
-        wait.project_id && client.invalidateQueries({ queryKey: ['projects', 'one', wait.project_id] }),
-      ]),
+    // Not waited for: a refusal is said at once, and stays when what is read anew has no choices any more.
+    onSettled: () => {
+      void client.invalidateQueries({ queryKey: ['inbox'] });
+      if (wait.project_id) void client.invalidateQueries({ queryKey: ['projects', 'one', wait.project_id] });
+    },
   });
 
   const keys = useMemo<KeyMap>(() => {
@@ -79,7 +79,7 @@ export function Answers({ wait, hasKeys = false, onAnswered }: AnswersProps) {
     (!needed.includes('raise_by_usd') || raiseBy.trim() !== '') &&
     (name !== 'request_changes' || comment.trim() !== '');
 
-  if (wait.choices.length === 0) return null;
+  if (wait.choices.length === 0) return <Faster error={answer.error} />;
   return (
     <form ref={form} aria-label="Answer" className="card space-y-3 p-3" onSubmit={(event) => event.preventDefault()}>
       {takes('data') && <DataField wait={wait} value={data} onChange={setData} />}

@@ -21,6 +21,7 @@ export function WaitView({ wait, hasKeys = false, isInPlace = false, onAnswered 
   return (
     <article aria-label={wait.status === 'open' ? `${one} waits for an answer` : one} className="space-y-4">
       <header className="space-y-2">
+        <h2 className="sr-only">{wait.title}</h2>
         <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-soft">
           <span className="flex items-center gap-1.5 font-medium text-warn">
             <Icon name={icon} /> {one}
