@@ -72,7 +72,7 @@ const isWithout = isMissing('the inbox of the console in a browser', await reaso
     await row.click();
     await wait.getByText(/What it is about: write, attempt 2/).waitFor();
     await wait.getByText('Decided before (1)').waitFor();
-    await wait.getByLabel('Only what has changed since the attempt before').check();
+    await wait.getByLabel('Only what has changed since the attempt before').first().check();
     await wait
       .getByRole('group', { name: 'Changes from attempt 1 to 2' })
       .or(wait.getByText('The two are the same.'))
