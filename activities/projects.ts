@@ -15,11 +15,13 @@ import {
   type PhaseChange,
   type PhaseRef,
   type PlanDecision,
+  type ProjectStatus,
   type Seen,
 } from '../src/resources/projects/model.ts';
 import type { GateAnswer } from '../workflows/project/messages.ts';
 import type { Effect } from '../src/resources/runs/model.ts';
 import type { DiscardedSession } from '../src/resources/projects/store/commands/resolve-edit-plan.ts';
+import type { PassMomentArgs } from '../src/resources/projects/store/commands/gate-moments.ts';
 import type { GateKind } from '../src/resources/templates/model.ts';
 import type {
   AttemptRequest,
@@ -117,6 +119,11 @@ export const createProjectActivities = ({ projects, fetch, startDeliveries, star
       return resolution(await projects.resolveGate({ ...gate, answer: said, commandId, lenient: isLenient }));
     },
 
+    /** A moment that comes to a gate with time. */
+    async passGateMoment(moment: PassMomentArgs): Promise<Resolution> {
+      return resolution(await projects.passGateMoment(moment));
+    },
+
     async resolveEditPlan(
       command: CommandRef & { taskId: string; decision: PlanDecision; decidedBy: string },
     ): Promise<PlanResolution> {
@@ -185,12 +192,13 @@ const pick = <Name extends string, Texts extends { [Key in Name]?: unknown }>(te
   texts[name] === undefined ? {} : { [name]: texts[name] };
 
 type StoredResolution = Awaited<ReturnType<ProjectEngine['resolveGate']>>;
-/** `resolved` is null for a signal that nothing waited for. */
-type Resolution = { resolved: ResolvedGate | null };
+/** `resolved` is null for a signal that nothing waited for, and for a vote that did not decide yet. */
+type Resolution = { resolved: ResolvedGate | null; projectStatus?: ProjectStatus };
 /** `discarded` tells that the session was given up before its plan was enacted, in whatever state it was. */
 type PlanResolution = Resolution & { discarded?: DiscardedSession };
 const resolution = (stored: StoredResolution): Resolution => ({
   resolved: stored.outcome === 'resolved' ? stored : null,
+  ...(stored.outcome === 'voted' && { projectStatus: stored.projectStatus }),
 });
 
 type Recording = Record<string, (args: never) => Promise<unknown>>;

@@ -38,6 +38,7 @@ import {
   type PhaseInput,
   type PhaseResult,
 } from './messages.ts';
+import { passMoments } from './gate-moments.ts';
 import { createStepGraph } from './step-graph.ts';
 import { runAction, runAgent, type ActionRef, type Beginning, type Begun } from './step-work.ts';
 
@@ -54,6 +55,8 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
   /** These gates were open when the work before them was sent back. */
   const recalled = new Set<string>();
   const atGate = new Set<string>();
+  /** Who decides at them, and when. */
+  const notes = new Map<string, string>();
   const changes: PhaseChange[] = [];
   let resumes = 0;
   let keysMade = 0;
@@ -97,6 +100,8 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
       if (graph.hasFailed()) return undefined;
     }
   }
+
+  const show = (): void => setCurrentDetails([graph.render(), ...notes.values()].join('\n\n'));
 
   const nextKey = (): string => `${workflowInfo().runId}:${++keysMade}`;
 
@@ -198,15 +203,22 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
   const act = (work: ActionRef, begun: Begun<'action'>): Promise<AttemptFault | undefined> =>
     begun.action === ENACT ? enact(work) : runAction(work, begun, input.split);
 
-  async function atTheGate(step: StepRef, { gateKind, waitMs }: Begun<'gate'>): Promise<void> {
+  async function atTheGate(step: StepRef, { gateKind, waitMs, moments, note }: Begun<'gate'>): Promise<void> {
     const { subtaskId } = step;
     atGate.add(subtaskId);
     await tell(subtaskId, `gate \`${step.slug}\` (${gateKind}, subtask \`${subtaskId}\`)`);
     const isOver = () => answers.has(subtaskId) || recalled.has(subtaskId);
+    if (note) notes.set(subtaskId, `\`${step.slug}\`: ${note}`);
+    if (note) show();
+    const gate = { projectId, subtaskId, name: step.slug, records, isOver };
+    // Asked of the history too: workers of an earlier release wait for the answer alone, whatever they are told.
+    const decided = moments && patched('gate-moments') ? await passMoments(moments, gate) : undefined;
+    if (decided) answers.set(subtaskId, decided);
     const inTime = waitMs === null ? condition(isOver).then(() => true) : condition(isOver, waitMs);
-    const isTimesAnswer = !(await inTime) && (await answerForTime(subtaskId, gateKind));
+    const isTimesAnswer = decided !== undefined || (!(await inTime) && (await answerForTime(subtaskId, gateKind)));
     await condition(isOver);
     atGate.delete(subtaskId);
+    notes.delete(subtaskId);
     // An answer that came before the gate was called back no longer counts.
     const answer = recalled.delete(subtaskId) ? undefined : answers.get(subtaskId);
     answers.delete(subtaskId);
@@ -269,7 +281,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
         });
       }
       for (const step of graph.ready()) start(step);
-      setCurrentDetails(graph.render());
+      show();
       const isIdle = () => graph.inFlight.size === 0;
       await condition(() => isSuperseded || broken !== undefined || isIdle() || graph.ready().length > 0);
       if (broken !== undefined) throw broken;

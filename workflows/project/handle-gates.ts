@@ -30,9 +30,10 @@ export function handleGates(state: ProjectState): void {
     ({ actor, gateKind, seen, ...answer }) =>
       command(async (commandId) => {
         const gate = { projectId, answer, actor, gateKind, commandId, isLenient: false, ...(seen && { seen }) };
-        const { resolved } = await records.resolveGate(gate);
-        await passOn(resolved!);
-        return { projectStatus: resolved!.projectStatus };
+        const { resolved, projectStatus } = await records.resolveGate(gate);
+        // One of several approvals that are asked for, and not the last.
+        if (resolved) await passOn(resolved);
+        return { projectStatus: resolved?.projectStatus ?? projectStatus! };
       }),
     { validator: unlessEnded('subtask_id', 'decision', 'gateKind') },
   );

@@ -34,6 +34,9 @@ export const PROBLEMS = {
   otp_required: { status: 403, isStructured: true },
   otp_locked: { status: 403 },
   otp_mail_limit: { status: 403 },
+  /** Others decide at this gate; it is said who. */
+  not_an_approver: { status: 403, isStructured: true },
+  four_eyes: { status: 403 },
   workspace_archived: { status: 403, detail: 'workspace_archived' },
   not_found: { status: 404, detail: 'not_found' },
   operator_disabled: { status: 404, detail: 'operator_disabled' },

@@ -298,6 +298,21 @@ const BODIES: Record<StructuredCode, z.ZodType[]> & Partial<Record<ProblemCode, 
       })
       .meta({ id: 'DestroyProblem' }),
   ],
+  not_an_approver: [
+    z
+      .object({
+        detail: z.object({
+          code: z.literal('not_an_approver'),
+          message: z.string(),
+          approvers: z
+            .record(z.string(), z.unknown())
+            .nullable()
+            .describe('Who can: `members`, `roles`, `emails`, `api_keys`, as the gate has it'),
+          escalate_to: z.record(z.string(), z.unknown()).nullable().describe('Who can too once it is due'),
+        }),
+      })
+      .meta({ id: 'NotAnApproverProblem' }),
+  ],
   changed_since: [
     z
       .object({

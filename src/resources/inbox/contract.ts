@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { limit, Timestamp, Usd } from '../../platform/http/schemas.ts';
+import { GatePolicy } from '../templates/gates/contract.ts';
 import { GATE_KINDS } from '../templates/model.ts';
 import { PAUSE_REASONS, WAYS } from '../projects/model.ts';
 import { ANSWERS, WAIT_KINDS } from './model.ts';
@@ -34,8 +35,13 @@ const wait = {
   run_id: z.string().nullable(),
   agent: z.string().nullable().describe('Whose question it is'),
   opened_at: Timestamp,
+  policy: GatePolicy.nullable().describe('Of a gate: who decides and when; null: anybody of the workspace, at any time'),
+  may_answer: z.boolean().describe('Whether the caller is among those whose answers count'),
+  approvals: z.int().describe('So far, of this revision; `policy.quorum` says how many it takes'),
   due_at: Timestamp.nullable(),
   overdue: z.boolean(),
+  reminders: z.int().describe('How many there were'),
+  escalated_at: Timestamp.nullable().describe('Since then `policy.escalate_to` may answer too'),
   expires_at: Timestamp.nullable().describe('From then on it takes no answer'),
   settled_at: Timestamp.nullable(),
   settled_by: z.string().nullable().describe('Null of one that was closed without an answer: its subject moved on'),
@@ -134,6 +140,7 @@ const InboxQuery = z.object({
   kind: z.enum(WAIT_KINDS).optional(),
   project_id: z.string().optional(),
   run_id: z.string().optional(),
+  for: z.enum(['me']).optional().describe('`me`: only those that the caller may answer'),
   overdue: z.enum(['true', 'false']).optional().describe('`true`: only those that are past their time'),
   limit: limit(200, 50),
   cursor: z.string().max(200).optional().describe('`meta.next_cursor` of the page before'),
@@ -212,12 +219,21 @@ export const answerWait = endpoint({
   summary: 'Answer what waits, as it was seen',
   description:
     'An answer is bound to the `revision` that it names: what has changed since is refused with `changed_since`, what ' +
-    'somebody has answered with `already_answered`, which says who, when and what. So no two answers have an effect.',
+    'somebody has answered with `already_answered`, which says who, when and what. So no two answers have an effect. ' +
+    'A gate that asks for several approvals stays open until there are enough; `votes` has what was counted so far.',
   idempotent: true,
   params: WaitPath,
   body: AnswerRequest,
   badInput: 400,
   status: 200,
   reply: WaitDetail,
-  problems: ['not_found', 'already_answered', 'changed_since', 'project_ended', 'runtime_unreachable'],
+  problems: [
+    'not_found',
+    'not_an_approver',
+    'four_eyes',
+    'already_answered',
+    'changed_since',
+    'project_ended',
+    'runtime_unreachable',
+  ],
 });

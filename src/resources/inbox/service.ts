@@ -64,8 +64,8 @@ const LOST = new Set<ProblemCode>(['gate_not_waiting', 'project_not_paused', 'al
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export const createInboxService = ({ store, details, commands, pages }: InboxDependencies) => {
-  const find = async ({ customerId }: Caller, waitId: string): Promise<StoredWait> =>
-    found(UUID.test(waitId) ? await store.find(customerId, waitId) : undefined);
+  const find = async (caller: Caller, waitId: string): Promise<StoredWait> =>
+    found(UUID.test(waitId) ? await store.find(caller, waitId) : undefined);
 
   async function describe({ customerId }: Caller, wait: WaitRow): Promise<WaitDetailRow> {
     const { kind } = wait;
@@ -163,9 +163,9 @@ export const createInboxService = ({ store, details, commands, pages }: InboxDep
     (claim.made === wait.subject || (await store.isCarriedOut(customerId, wait.id, claim.token)));
 
   return {
-    async list({ customerId }: Caller, query: InboxQuery) {
-      const { data, nextCursor } = await store.list(customerId, query);
-      const counts = await store.count(customerId);
+    async list(caller: Caller, query: InboxQuery) {
+      const { data, nextCursor } = await store.list(caller, query);
+      const counts = await store.count(caller.customerId);
       const sum = (of: 'open' | 'overdue') => counts.reduce((total, each) => total + each[of], 0);
       const by_kind = counts.map(({ kind, open }) => ({ kind, open }));
       return { data, meta: { next_cursor: nextCursor, open: sum('open'), overdue: sum('overdue'), by_kind } };

@@ -3,6 +3,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { Problem } from '../../platform/core/problem.ts';
 import type { Database } from '../../platform/db/client.ts';
 import type { InboxQuery, WaitRow } from './contract.ts';
+import { policyIn } from '../templates/gates/model.ts';
 import { answersTo, type WaitKind } from './model.ts';
 
 export type InboxStore = ReturnType<typeof createInboxStore>;
@@ -16,10 +17,20 @@ const TITLE_LENGTH = sql.raw('200');
 const TITLE = sql`left(split_part(btrim(coalesce(
     s.gate_config ->> 'prompt', c.arguments ->> 'question', s.title, p.title, w.subject)), E'\n', 1), ${TITLE_LENGTH})`;
 
-const COLUMNS = sql`
+/** The caller's answer would count. */
+const isForCaller = ({ customerId, actor }: Reader): SQL => sql`
+  may_answer(s.gate_config, w.escalated_at is not null, ${actor}, (
+    select m.role::text from workspace_members m where m.customer_id = ${customerId} and m.email = lower(${actor})))`;
+
+const APPROVALS = sql`(
+  select count(*)::int from wait_votes v
+  where v.wait_id = w.id and v.customer_id = w.customer_id and v.revision = w.revision and v.answer = 'approve')`;
+
+const columns = (reader: Reader): SQL => sql`
   w.id, w.subject, w.kind, case when ${IS_OPEN} then 'open' else 'settled' end as status, w.revision, ${TITLE} as title,
   w.project_id, p.title as project_title, p.workflow_slug, t.id as task_id, t.phase_slug, w.subtask_id, s.step_slug,
-  s.gate_kind, case when w.kind = 'paused' then p.pause_reason end as pause_reason, w.run_id, r.agent, w.opened_at,
+  s.gate_kind, s.gate_config, ${isForCaller(reader)} as may_answer, ${APPROVALS} as approvals, w.reminders, w.escalated_at,
+  case when w.kind = 'paused' then p.pause_reason end as pause_reason, w.run_id, r.agent, w.opened_at,
   w.due_at, ${IS_OVERDUE} as overdue, w.expires_at,
   case when not ${IS_OPEN} then coalesce(w.settled_at, w.expires_at) end as settled_at, w.settled_by, w.settled_via,
   w.answer, w.comment`;
@@ -33,10 +44,20 @@ const SOURCES = sql`
   left join runs r on r.id = w.run_id and r.customer_id = w.customer_id
   left join run_tool_calls c on c.run_id = w.run_id and c.call_id = w.call_id and c.customer_id = w.customer_id`;
 
-type StoredWait = Omit<WaitRow, 'answers'> & { subject: string };
+interface Reader {
+  customerId: string;
+  /** An e-mail address, or `api-key:<id>`. */
+  actor: string;
+}
 
-const withAnswers = (row: StoredWait): WaitRow & { subject: string } => ({
+type StoredWait = Omit<WaitRow, 'answers' | 'policy'> & {
+  subject: string;
+  gate_config: Record<string, unknown> | null;
+};
+
+const toWait = ({ gate_config: config, ...row }: StoredWait): WaitRow & { subject: string } => ({
   ...row,
+  policy: policyIn(config),
   answers: row.status === 'open' ? [...answersTo(row.kind as WaitKind, row.pause_reason)] : [],
 });
 
@@ -54,27 +75,28 @@ function readCursor(cursor: string): { at: string; id: string } {
 
 export const createInboxStore = (db: Database) => ({
   /** Newest first. */
-  async list(customerId: string, query: InboxQuery): Promise<{ data: WaitRow[]; nextCursor: string | null }> {
-    const { status, kind, project_id: projectId, run_id: runId, overdue, limit, cursor } = query;
+  async list(reader: Reader, query: InboxQuery): Promise<{ data: WaitRow[]; nextCursor: string | null }> {
+    const { status, kind, project_id: projectId, run_id: runId, for: whom, overdue, limit, cursor } = query;
     const at = status === 'open' ? sql`w.opened_at` : sql`w.settled_at`;
     const after = cursor === undefined ? undefined : readCursor(cursor);
     const conditions: SQL[] = [
-      sql`w.customer_id = ${customerId}`,
+      sql`w.customer_id = ${reader.customerId}`,
       status === 'open' ? IS_OPEN : sql`w.settled_at is not null`,
       ...(kind === undefined ? [] : [sql`w.kind = ${kind}::wait_kind`]),
       ...(projectId === undefined ? [] : [sql`w.project_id = ${projectId}`]),
       ...(runId === undefined ? [] : [sql`w.run_id = ${runId}`]),
+      ...(whom === 'me' ? [isForCaller(reader)] : []),
       ...(overdue === 'true' ? [IS_OVERDUE] : []),
       ...(after ? [sql`(${at}, w.id) < (${after.at}::timestamptz, ${after.id}::uuid)`] : []),
     ];
     const rows = await db.rows<StoredWait & { place: string }>(sql`
-      select ${COLUMNS}, to_char(${at} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as place
+      select ${columns(reader)}, to_char(${at} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as place
       from ${SOURCES} where ${sql.join(conditions, sql` and `)}
       order by ${at} desc, w.id desc limit ${limit + 1}`);
     const page = rows.slice(0, limit);
     const last = page.at(-1);
     const hasMore = rows.length > limit && last !== undefined;
-    return { data: page.map(withAnswers), nextCursor: hasMore ? cursorOf(last.place, last.id) : null };
+    return { data: page.map(toWait), nextCursor: hasMore ? cursorOf(last.place, last.id) : null };
   },
 
   /** Of all that is open. */
@@ -83,10 +105,11 @@ export const createInboxStore = (db: Database) => ({
       select w.kind, count(*)::int as open, (count(*) filter (where ${IS_OVERDUE}))::int as overdue
       from waits w where w.customer_id = ${customerId} and ${IS_OPEN} group by w.kind order by w.kind`),
 
-  async find(customerId: string, waitId: string): Promise<(WaitRow & { subject: string }) | undefined> {
+  async find(reader: Reader, waitId: string): Promise<(WaitRow & { subject: string }) | undefined> {
     const [row] = await db.rows<StoredWait>(sql`
-      select ${COLUMNS} from ${SOURCES} where w.id = ${waitId}::uuid and w.customer_id = ${customerId}`);
-    return row && withAnswers(row);
+      select ${columns(reader)} from ${SOURCES}
+      where w.id = ${waitId}::uuid and w.customer_id = ${reader.customerId}`);
+    return row && toWait(row);
   },
 
   /** Whether the project of a wait has recorded a command that was sent under this id. */

@@ -33,6 +33,10 @@ export const waits = pgTable(
     dueAt: instant('due_at'),
     /** From then on it takes no answer, although nothing has closed it yet. */
     expiresAt: instant('expires_at'),
+    /** How many reminders there were; since when others may answer too; when its time was over. */
+    reminders: integer('reminders').notNull().default(0),
+    escalatedAt: instant('escalated_at'),
+    timedOutAt: instant('timed_out_at'),
     settledAt: instant('settled_at'),
     /** Null of one that was closed without an answer: what it was about moved on. */
     answer: text('answer'),

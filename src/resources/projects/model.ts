@@ -1,5 +1,6 @@
 /** Words and rules of projects. Pure: the workflows use it too. */
 import type { Effect } from '../runs/model.ts';
+import type { GateMoment } from '../templates/gates/model.ts';
 import type { GateKind, JsonSchema, StepRole, StepKind } from '../templates/model.ts';
 
 export const PROJECT_STATUSES = ['planning', 'active', 'paused', 'completed', 'abandoned'] as const;
@@ -108,6 +109,10 @@ export const TOPICS = {
   review_feedback_recorded: ['review', 'info'],
   gate_awaiting: ['gate', 'info'],
   gate_resolved: ['gate', 'info'],
+  gate_vote_recorded: ['gate', 'info'],
+  gate_reminded: ['gate', 'info'],
+  gate_escalated: ['gate', 'warn'],
+  gate_timed_out: ['gate', 'warn'],
   gate_misconfigured: ['gate', 'error'],
   artifact_promoted: ['artifact', 'info'],
   artifact_reverted: ['artifact', 'info'],
@@ -216,7 +221,15 @@ export type AttemptBeginning =
       effect: 'read' | 'idempotent' | 'irreversible';
       timeoutMs: number | null;
     }
-  | { kind: 'gate'; gateKind: GateKind; waitMs: number | null }
+  | {
+      kind: 'gate';
+      gateKind: GateKind;
+      waitMs: number | null;
+      /** Of a gate of people: what comes to it with time. Absent where nothing does, and of earlier releases. */
+      moments?: GateMoment[];
+      /** Who decides, and when, for whoever looks at the workflow. */
+      note?: string;
+    }
   /** A gate that was answered while it opened: its other project is complete already, its time has passed. */
   | { kind: 'gate_passed' }
   /** The project was paused by what the gate's configuration says. */

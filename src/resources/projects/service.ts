@@ -79,7 +79,7 @@ export const createProjectService = (deps: ProjectServiceDependencies) => {
 
   /** Everything that can be refused is refused here, before there is any row. */
   async function plan(
-    { customerId }: Caller,
+    { customerId, actor }: Caller,
     body: ProjectRequest,
     authMode: NewProject['authMode'],
   ): Promise<NewProject> {
@@ -106,6 +106,7 @@ export const createProjectService = (deps: ProjectServiceDependencies) => {
       brief: body.brief,
       params,
       authMode,
+      startedBy: actor,
       costBudgetUsd: body.cost_budget_usd ?? null,
       phases: orderPhases(spec),
     };

@@ -65,6 +65,8 @@ export const projects = pgTable(
     params: jsonb('params').$type<Record<string, unknown>>(),
     /** How its owner signed in: `session` or `api_key`. */
     authMode: text('auth_mode').notNull(),
+    /** An e-mail address, or `api-key:<id>`; null of those of earlier releases. */
+    startedBy: text('started_by'),
     /** Null: no cap. The budget row `project:<id>` has it too, with what was spent. */
     costBudgetUsd: usd('cost_budget_usd'),
     /** Fraction of the budget. */

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { schemaProblem } from '../../platform/core/json-schema.ts';
 import { withoutTrailingZeros } from '../../platform/core/text.ts';
 import { endpoint, NO_CONTENT, type Endpoint } from '../../platform/http/endpoint.ts';
+import { policyFaults } from './gates/contract.ts';
 import { IntId, listReply, Slug, Timestamp } from '../../platform/http/schemas.ts';
 import {
   CASCADE_MODES,
@@ -59,12 +60,18 @@ const Step = z
     max_attempts: z.int().min(1).max(20).optional().describe('3 by default'),
     timeout_s: z.int().min(1).max(86_400).optional(),
     gate_kind: z.enum(GATE_KINDS).optional(),
-    gate_config: z.record(z.string(), z.unknown()).optional().describe('What the kind of gate needs; read at run time'),
+    gate_config: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe('What the kind of gate needs; read at run time, but for who decides at a human gate and when'),
   })
   .superRefine((step, { addIssue }) => {
     const fault = (field: keyof typeof step, message: string) => addIssue({ code: 'custom', path: [field], message });
     if (step.kind === 'gate') {
       if (!step.gate_kind) fault('gate_kind', `a gate needs one of ${GATE_KINDS.join(', ')}`);
+      for (const { path, message } of policyFaults(step.gate_kind, step.gate_config)) {
+        addIssue({ code: 'custom', path: ['gate_config', ...path], message });
+      }
       if (step.role && step.role !== 'gatekeeper') fault('role', 'the role of a gate is gatekeeper');
       return;
     }

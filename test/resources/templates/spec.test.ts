@@ -130,6 +130,29 @@ describe('says what is wrong and where', () => {
     ['an agent with a gate kind', steps(step('a', { gate_kind: 'human' })), 'gate_kind: only a gate has one'],
     ['an agent with a gate config', steps(step('a', { gate_config: {} })), 'gate_config: only a gate has one'],
     ['a gate config that is none', steps(gate('a', { gate_config: 'soon' as never })), 'gate_config: Invalid input'],
+    ...[
+      [{ approvers: {} }, 'approvers: names nobody'],
+      [{ approvers: { members: ['ana'] } }, 'approvers.members[0]: Invalid email address'],
+      [{ approvers: { roles: ['king'] } }, 'approvers.roles[0]: Invalid option'],
+      [{ approvers: { members: ['a@b.example'] }, quorum: 2 }, 'quorum: of 2, and only 1 are named'],
+      [{ quorum: 0 }, 'quorum: Too small'],
+      [{ due_in_s: -1 }, 'due_in_s: Too small'],
+      [{ on_timeout: 'approve' }, 'on_timeout: needs due_in_s'],
+      [{ escalate_to: { roles: ['owner'] } }, 'escalate_to: needs due_in_s'],
+      [{ due_in_s: 5, on_timeout: 'shrug' }, 'on_timeout: Invalid option'],
+    ].map(
+      ([config, fault]) =>
+        [
+          `a gate of people with ${JSON.stringify(config)}`,
+          steps(gate('a', { gate_config: config as never })),
+          `phases[0].steps[0].gate_config.${fault as string}`,
+        ] as [string, unknown, string],
+    ),
+    [
+      'a webhook gate of people',
+      steps(gate('a', { gate_kind: 'webhook', gate_config: { quorum: 2 } })),
+      'gate_config.quorum: only a human gate has one',
+    ],
     ['a review without decision', reviewed({ role: 'reviewer', output_schema: object({ text: {} }) }), judge],
     [
       'a decision of two other words',

@@ -82,6 +82,7 @@ export const READS: Readonly<Record<string, Reading>> = {
       'limit=20&kind=gate',
       'overdue=true',
       'status=settled&project_id=archived-11',
+      'limit=20&for=me',
     ],
   },
   'inbox.get': {},

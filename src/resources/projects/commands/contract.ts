@@ -238,7 +238,7 @@ export const resolveGate = endpoint({
   badInput: 400,
   status: 200,
   reply: Subtask,
-  problems: [...COMMON, 'gate_not_waiting'],
+  problems: [...COMMON, 'gate_not_waiting', 'not_an_approver', 'four_eyes'],
 });
 
 // ---- Phases ----------------------------------------------------------------------------------------------------------

@@ -25,6 +25,8 @@ export interface NewProject {
   brief: string;
   params: Record<string, unknown> | null;
   authMode: 'session' | 'api_key';
+  /** An e-mail address, or `api-key:<id>`. */
+  startedBy?: string;
   costBudgetUsd: string | null;
   /** In an order in which no phase stands before one it depends on. */
   phases: readonly PhaseSpec[];
@@ -62,17 +64,27 @@ export async function createProject(db: Database, project: NewProject, claim?: C
 /** @returns false when the id is taken */
 async function insertProject(db: Database, id: string, project: NewProject, claim?: Claim): Promise<boolean> {
   if (claim && (await db.rows(holdingClaim(claim, id))).length === 0) throw new ClaimLostError();
-  const { customerId, title, isTitled, workflowSlug, workflowVersion, brief, params, authMode, costBudgetUsd } =
-    project;
+  const {
+    customerId,
+    title,
+    isTitled,
+    workflowSlug,
+    workflowVersion,
+    brief,
+    params,
+    authMode,
+    startedBy,
+    costBudgetUsd,
+  } = project;
   const [workspace] = await db.rows<{ status: string }>(
     sql`select ${openStatus} as status from workspaces where customer_id = ${customerId} for share`,
   );
   if (found(workspace).status === 'archived') throw new Problem('workspace_archived');
   const inserted = await db.rows(sql`
     insert into projects (id, customer_id, title, is_titled, workflow_slug, workflow_version, brief, params, auth_mode,
-      cost_budget_usd)
+      started_by, cost_budget_usd)
     values (${id}, ${customerId}, ${title}, ${isTitled}, ${workflowSlug}, ${workflowVersion}, ${brief},
-      ${params === null ? null : JSON.stringify(params)}::jsonb, ${authMode}, ${costBudgetUsd}::numeric)
+      ${params === null ? null : JSON.stringify(params)}::jsonb, ${authMode}, ${startedBy ?? null}, ${costBudgetUsd}::numeric)
     on conflict (id) do nothing returning id`);
   if (inserted.length === 0) return false;
   const tasks = project.phases.map((phase, position) => ({ id: newUuid(), position, phase }));

@@ -10,12 +10,12 @@ import {
   type GateDecision,
   type PlanDecision,
   type ProjectStatus,
-  type Seen,
   type TaskStatus,
+  type Way,
 } from '../../model.ts';
 import { updateTaskStatus } from '../engine/open.ts';
 import { noteProjectEvents, pauseLocked, type LockedProject } from '../record.ts';
-import { requireSeen, settleWait } from '../waits.ts';
+import { settleWait } from '../waits.ts';
 import { activate } from './command.ts';
 import { downstreamOf, listSteps, producerBefore, resetSteps, skipSteps, type Step } from './steps.ts';
 
@@ -58,8 +58,8 @@ export interface GateAnswered {
   then: GateDecision['effect'];
   /** Its time is over, and nobody has said anything. */
   isExpired?: boolean;
-  /** Of an answer in the inbox: what it is bound to. */
-  seen?: Seen | undefined;
+  /** How it came here, where that is not the actor's own way. */
+  via?: Way | undefined;
 }
 
 export interface ResolvedGate {
@@ -85,15 +85,21 @@ const answerIn = ({ isPlanApproval }: Gate, output: GateAnswered['output']): str
     ? 'apply'
     : WORDS[(output['plan_decision'] as PlanDecision | undefined) ?? output.decision];
 
-/** @throws Problem gate_not_waiting; with `seen` also already_answered, changed_since, not_found */
+/** How an answer of this one came, where nothing else is known. */
+export const wayOf = ({ kind }: Actor): Way =>
+  kind === 'system' ? 'timeout' : kind === 'external' ? 'signal' : 'elsewhere';
+
+export const onReject = (config: Record<string, unknown> | null) =>
+  config?.['on_reject'] === 'rework' ? 'rework' : 'fail';
+
+/** @throws Problem gate_not_waiting */
 export async function settleGate(
   db: Database,
   project: LockedProject,
   gate: Gate,
-  { output, actor, then, isExpired = false, seen }: GateAnswered,
+  { output, actor, then, isExpired = false, via = wayOf(actor) }: GateAnswered,
 ): Promise<ResolvedGate> {
-  await requireSeen(db, project, gate.id, seen);
-  if (gate.status !== 'blocked') throw new Problem('gate_not_waiting', `the gate is ${gate.status}`);
+  requireWaiting(gate);
   const { decision, decided_by: decidedBy, comment } = output;
   const steps = await listSteps(db, gate.taskId);
   const producer = then === 'rework' ? producerBefore(steps, gate.slug) : undefined;
@@ -103,7 +109,6 @@ export async function settleGate(
   const isGivenUp = effect === 'rework' && expiries >= MAX_EXPIRIES;
 
   const error = effect === 'fail' ? `rejected by ${decidedBy}${comment ? `: ${comment}` : ''}` : null;
-  const via = seen?.via ?? (isExpired ? 'timeout' : actor.kind === 'external' ? 'signal' : 'elsewhere');
   await db.rows(sql`
     with answered as (
       ${settleWait(gate.id, project, { answer: answerIn(gate, output), by: decidedBy, via, comment })}
@@ -138,6 +143,11 @@ export async function settleGate(
     projectStatus: project.status,
     reactivated,
   };
+}
+
+/** @throws Problem gate_not_waiting */
+export function requireWaiting({ status }: Gate): void {
+  if (status !== 'blocked') throw new Problem('gate_not_waiting', `the gate is ${status}`);
 }
 
 interface Rework {

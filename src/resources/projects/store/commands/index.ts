@@ -6,6 +6,7 @@ export { abandonProject } from './abandon-project.ts';
 export { completeProject, listWaiters } from './complete-project.ts';
 export { judgeCrash, recordCrash } from './crashes.ts';
 export { enactPlan } from './enact-plan.ts';
+export { passGateMoment } from './gate-moments.ts';
 export { nextStep } from './next-step.ts';
 export { pauseIdle } from './pause-idle.ts';
 export { pauseProject } from './pause-project.ts';

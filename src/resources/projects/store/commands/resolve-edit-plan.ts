@@ -4,6 +4,7 @@ import { Problem } from '../../../../platform/core/problem.ts';
 import { found, type Database } from '../../../../platform/db/client.ts';
 import type { Actor, EditPlan, GateDecision, PhaseChange, PlanDecision, Seen } from '../../model.ts';
 import { noteProjectEvents, type LockedProject } from '../record.ts';
+import { requireSeen } from '../waits.ts';
 import { activate, runCommand } from './command.ts';
 import { findGate, settleGate, type Gate, type ResolvedGate } from './gates.ts';
 import { skipSteps } from './steps.ts';
@@ -49,6 +50,7 @@ export const resolveEditPlan = (
     if (decision === 'rejected' && gate.status !== 'blocked' && !seen) {
       return discard(db, project, gate, { comment, decidedBy, actor });
     }
+    await requireSeen(db, project, gate.id, seen);
     const then = EFFECTS[decision];
     return settleGate(db, project, gate, {
       output: {
@@ -61,7 +63,7 @@ export const resolveEditPlan = (
       },
       actor,
       then,
-      seen,
+      via: seen?.via,
     });
   });
 

@@ -8,8 +8,10 @@ import { findUnstorable } from '../../../../platform/http/validate.ts';
 import type { GateKind } from '../../../templates/model.ts';
 import { DECISIONS, type Actor, type Seen } from '../../model.ts';
 import { noteProjectEvents, type LockedProject } from '../record.ts';
+import { requireSeen } from '../waits.ts';
 import { runCommand } from './command.ts';
-import { findGate, settleGate, type ResolvedGate } from './gates.ts';
+import { findGate, onReject, requireWaiting, settleGate, wayOf, type ResolvedGate } from './gates.ts';
+import { countVote, type Voted } from './votes.ts';
 
 export interface ResolveGateArgs {
   projectId: string;
@@ -24,9 +26,9 @@ export interface ResolveGateArgs {
   lenient?: boolean;
 }
 
-export type GateResolution = ResolvedGate | { outcome: 'ignored' };
+export type GateResolution = ResolvedGate | Voted | { outcome: 'ignored' };
 
-/** @throws Problem not_found, gate_not_waiting, already_answered, changed_since, bad_request; with `lenient` only not_found, of the project */
+/** @throws Problem not_found, gate_not_waiting, not_an_approver, four_eyes, already_answered, changed_since, bad_request; with `lenient` only not_found, of the project */
 export const resolveGate = (
   db: Database,
   { projectId, answer, actor: said, gateKind, commandId, seen, lenient = false }: ResolveGateArgs,
@@ -40,33 +42,40 @@ export const resolveGate = (
       // Thrown before anything was written.
       if (!lenient || !(error instanceof Problem)) throw error;
       const about = z.uuid().safeParse((answer as Partial<GateAnswer> | null)?.subtask_id);
-      const payload = { ignored: true, why: error.message, subtask_id: about.data ?? null };
+      const payload = { ignored: true, why: reasonIn(error), subtask_id: about.data ?? null };
       await noteProjectEvents(db, project, [{ topic: 'gate_resolved', level: 'warn', actor, payload }]);
       return { outcome: 'ignored' };
     }
   });
+
+/** Some say more than a text. */
+const reasonIn = ({ message, detail }: Problem): string =>
+  typeof detail === 'object' && detail !== null && 'message' in detail ? String(detail.message) : message;
 
 async function decide(
   db: Database,
   project: LockedProject,
   { subtask_id: subtaskId, decision, decided_by: by, comment, payload }: Answer,
   { actor, gateKind, seen }: { actor: Actor; gateKind: GateKind | null; seen: Seen | undefined },
-): Promise<ResolvedGate> {
+): Promise<ResolvedGate | Voted> {
   const gate = await findGate(db, project.id, { subtaskId });
   if (!gate || (gateKind !== null && gate.gateKind !== gateKind)) {
     throw new Problem('not_found', `no such ${gateKind ?? ''} gate in this project`.replace('  ', ' '));
   }
   const decidedBy = by ?? actor.id ?? actor.kind;
+  await requireSeen(db, project, gate.id, seen);
+  requireWaiting(gate);
+  const via = seen?.via ?? wayOf(actor);
+  const voted = await countVote(db, project, gate, { decision, comment: comment ?? null, actor, via });
+  if (voted) return voted;
   return settleGate(db, project, gate, {
     output: { decision, decided_by: decidedBy, comment: comment ?? null, payload: payload ?? null },
     actor: actor.kind === 'external' && actor.id === null ? { ...actor, id: decidedBy } : actor,
     isExpired: actor.kind === 'system' && decision === 'rejected',
-    seen,
+    via,
     then: decision === 'approved' ? 'pass' : gate.isPlanApproval ? 'skip' : onReject(gate.gateConfig),
   });
 }
-
-const onReject = (config: Record<string, unknown> | null) => (config?.['on_reject'] === 'rework' ? 'rework' : 'fail');
 
 const storable = (text: string): string => text.replaceAll('\u0000', '').slice(0, 200).toWellFormed();
 

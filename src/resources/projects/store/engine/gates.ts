@@ -1,36 +1,13 @@
 /** How a gate opens: what it waits for, for how long, and what it says of its configuration when that is wrong. */
 import { sql } from 'drizzle-orm';
-import { z } from 'zod';
 import { nextRun } from '../../../../platform/core/cron.ts';
 import type { Database } from '../../../../platform/db/client.ts';
-import type { GateKind } from '../../../templates/model.ts';
+import { GATE_CONFIGS } from '../../../templates/gates/contract.ts';
+import { describePolicy, momentsOf, type GatePolicy } from '../../../templates/gates/model.ts';
 import type { AttemptBeginning, ProjectStatus } from '../../model.ts';
 import { noteProjectEvents, pauseLocked, type LockedProject } from '../record.ts';
 import { updateTaskStatus } from './open.ts';
 import type { StepRow } from './step-row.ts';
-
-const OnReject = z.enum(['pause', 'rework']);
-const FarSeconds = z
-  .number()
-  .positive()
-  .max(10 * 365 * 24 * 3_600);
-
-const CONFIGS = {
-  human: z.strictObject({ prompt: z.string().max(20_000).optional(), on_reject: OnReject.optional() }),
-  webhook: z.strictObject({
-    prompt: z.string().max(20_000).optional(),
-    on_reject: OnReject.optional(),
-    expires_in_s: FarSeconds.optional(),
-  }),
-  schedule: z
-    .strictObject({
-      at: z.iso.datetime({ offset: true }).optional(),
-      delay_s: FarSeconds.or(z.literal(0)).optional(),
-      cron: z.string().optional(),
-    })
-    .refine((config) => Object.keys(config).length === 1, 'needs exactly one of at, delay_s, cron'),
-  pipeline_dep: z.strictObject({ project_id: z.string().min(1) }),
-} as const satisfies Record<GateKind, z.ZodType>;
 
 type Opening =
   /** For so long, until then, or (neither) for an answer alone. */
@@ -38,7 +15,7 @@ type Opening =
 
 /** What a gate of this configuration waits for now. */
 async function readConfig(db: Database, project: LockedProject, { gateKind, gateConfig }: StepRow): Promise<Opening> {
-  const parsed = CONFIGS[gateKind!].safeParse(gateConfig ?? {});
+  const parsed = GATE_CONFIGS[gateKind!].safeParse(gateConfig ?? {});
   if (!parsed.success) {
     return { fault: parsed.error.issues.map(({ path, message }) => [...path, message].join(': ')).join('; ') };
   }
@@ -125,5 +102,14 @@ export async function openGate(db: Database, project: LockedProject, step: StepR
     ]);
   }
   const waitMs = until && Math.max(0, until.getTime() - Date.now());
-  return { kind: 'gate', gateKind: gateKind!, waitMs };
+  const policy = gateKind === 'human' ? ((step.gateConfig ?? {}) as GatePolicy) : {};
+  const moments = momentsOf(policy, step.status === 'pending' ? 0 : step.elapsedMs);
+  const note = describePolicy(policy);
+  return {
+    kind: 'gate',
+    gateKind: gateKind!,
+    waitMs,
+    ...(moments.length > 0 && { moments }),
+    ...(note !== '' && { note }),
+  };
 }

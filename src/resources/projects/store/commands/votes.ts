@@ -1,0 +1,109 @@
+/** Who may decide at a gate, and whether enough have: what its configuration asks for, beside an answer. */
+import { sql } from 'drizzle-orm';
+import { Problem } from '../../../../platform/core/problem.ts';
+import { found, type Database } from '../../../../platform/db/client.ts';
+import { isGuarded, type Approvers, type GatePolicy } from '../../../templates/gates/model.ts';
+import type { Actor, Decision, ProjectStatus, Way } from '../../model.ts';
+import { noteProjectEvents, type LockedProject } from '../record.ts';
+import { nameOf } from '../waits.ts';
+import type { Gate } from './gates.ts';
+
+/** Heard, and not enough yet. */
+export interface Voted {
+  outcome: 'voted';
+  /** Approvals so far. */
+  votes: number;
+  quorum: number;
+  projectStatus: ProjectStatus;
+}
+
+export interface Vote {
+  decision: Decision;
+  comment: string | null;
+  actor: Actor;
+  via: Way;
+}
+
+interface Standing {
+  waitId: string;
+  revision: number;
+  mayAnswer: boolean;
+  hasStarted: boolean;
+  hasChanged: boolean;
+}
+
+/**
+ * Counts this vote, of a gate that waits. The service itself, whose word is that of time, is asked for nothing.
+ * @returns what there is so far, where more is needed; nothing where the gate is decided
+ * @throws Problem not_an_approver, four_eyes
+ */
+export async function countVote(
+  db: Database,
+  project: LockedProject,
+  gate: Gate,
+  { decision, comment, actor, via }: Vote,
+): Promise<Voted | undefined> {
+  if (actor.kind === 'system' || !isGuarded(gate.gateConfig)) return undefined;
+  const { approvers, quorum = 1, four_eyes: fourEyes = false, escalate_to: escalateTo } = gate.gateConfig as GatePolicy;
+  const voter = nameOf(actor);
+  const { waitId, revision, mayAnswer, hasStarted, hasChanged } = found(await standingOf(db, project, gate, voter));
+  if (!mayAnswer) throw notAnApprover(approvers, escalateTo);
+  if (fourEyes && (hasStarted || hasChanged)) {
+    const why = hasStarted ? 'started the project' : 'made what this is about as it is';
+    throw new Problem('four_eyes', `somebody else has to decide: ${voter} ${why}`);
+  }
+  const [counted] = await db.rows<{ votes: number }>(sql`
+    with vote as (
+      insert into wait_votes (wait_id, customer_id, revision, voter, answer, comment, via)
+      values (${waitId}::uuid, ${project.customerId}, ${revision}, ${voter},
+        ${decision === 'approved' ? 'approve' : 'reject'}, ${comment}, ${via}::way_of_answer)
+      on conflict (wait_id, revision, voter) do update set answer = excluded.answer, comment = excluded.comment,
+        via = excluded.via, voted_at = now()
+      returning voter, answer
+    ), votes as (
+      -- The statement does not see the one it writes.
+      select voter from vote where answer = 'approve'
+      union
+      select v.voter from wait_votes v
+      where v.wait_id = ${waitId}::uuid and v.customer_id = ${project.customerId} and v.revision = ${revision}
+        and v.answer = 'approve' and v.voter <> ${voter}
+    )
+    select count(*)::int as votes from votes`);
+  const { votes } = counted!;
+  if (decision === 'rejected' || votes >= quorum) return undefined;
+  const payload = { phase_slug: gate.phaseSlug, step_slug: gate.slug, decision, decided_by: voter, votes, quorum };
+  await noteProjectEvents(db, project, [
+    { topic: 'gate_vote_recorded', taskId: gate.taskId, subtaskId: gate.id, actor, payload },
+  ]);
+  return { outcome: 'voted', votes, quorum, projectStatus: project.status };
+}
+
+/** What a voter is to the gate that waits; whoever made an artifact before it by hand is told by the project's events. */
+async function standingOf(db: Database, { customerId }: LockedProject, gate: Gate, voter: string) {
+  const [row] = await db.rows<Standing>(sql`
+    select w.id as "waitId", w.revision, may_answer(s.gate_config, w.escalated_at is not null, ${voter}, (
+        select m.role::text from workspace_members m
+        where m.customer_id = ${customerId} and m.email = lower(${voter}))) as "mayAnswer",
+      coalesce(p.started_by = ${voter}, false) as "hasStarted", exists (
+        select from tasks t join tasks u on u.project_id = t.project_id and u.phase_slug = any(t.depends_on)
+          cross join lateral (
+            select e.actor_id from project_events e
+            where e.project_id = u.project_id and e.task_id = u.id and e.customer_id = ${customerId}
+              and e.topic in ('artifact_promoted', 'artifact_reverted', 'artifact_set_manually')
+            order by e.id desc limit 1) last
+        where t.id = s.task_id and t.customer_id = ${customerId} and last.actor_id = ${voter}
+      ) as "hasChanged"
+    from waits w join subtasks s on s.id = w.subtask_id and s.customer_id = w.customer_id
+      join projects p on p.id = w.project_id and p.customer_id = w.customer_id
+    where w.subject = ${gate.id} and w.customer_id = ${customerId} and w.settled_at is null`);
+  return row;
+}
+
+/** Who could, so that whoever cannot knows whom to ask. */
+const notAnApprover = (approvers: Approvers | undefined, escalateTo: Approvers | undefined): Problem =>
+  new Problem('not_an_approver', {
+    code: 'not_an_approver',
+    message: 'others decide here',
+    approvers: approvers ?? null,
+    escalate_to: escalateTo ?? null,
+  });

@@ -1,0 +1,34 @@
+/** What comes to an open gate with time: timers of Temporal, so that they last for as long as they have to. */
+import { condition, uuid4 } from '@temporalio/workflow';
+import type { GateDecision } from '../../src/resources/projects/model.ts';
+import type { GateMoment } from '../../src/resources/templates/gates/model.ts';
+import type { recordsInTurn } from '../shared/activities.ts';
+
+interface OpenGate {
+  projectId: string;
+  subtaskId: string;
+  /** For whoever looks at its timers. */
+  name: string;
+  records: ReturnType<typeof recordsInTurn>;
+  /** It was answered, or called back. */
+  isOver: () => boolean;
+}
+
+/**
+ * One after the other, for as long as nobody answers.
+ * @returns what time has decided; nothing where somebody did, or where time decides nothing
+ */
+export async function passMoments(
+  moments: readonly GateMoment[],
+  { projectId, subtaskId, name, records, isOver }: OpenGate,
+): Promise<GateDecision | undefined> {
+  let passedMs = 0;
+  for (const { what, nth, inMs } of moments) {
+    // At least a moment: without a time-out it would wait for the answer alone.
+    if (await condition(isOver, Math.max(1, inMs - passedMs), { summary: `${name}: ${what}` })) return undefined;
+    passedMs = Math.max(passedMs, inMs);
+    const { resolved } = await records.passGateMoment({ projectId, subtaskId, commandId: uuid4(), what, nth });
+    if (resolved) return resolved.gate;
+  }
+  return undefined;
+}
