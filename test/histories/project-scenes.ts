@@ -157,6 +157,28 @@ export function createProjectScenes({ service, tenant, canary, keep }: ProjectSc
     await abandoned('gate-misconfigured', wrong);
   }
 
+  /** What comes to a gate of people with time, and approvals that do not suffice yet. */
+  async function policies(): Promise<void> {
+    const timed = { reminders_s: [1], due_in_s: 2, escalate_to: { roles: ['owner'] }, on_timeout: 'approve' };
+    const late = await begin('gate-late', only(step(), gate(timed)));
+    await until(late, 'completed');
+    await keepPhase('gate-timed-out', late);
+
+    const early = await begin('gate-early', only(step(), gate({ quorum: 2, reminders_s: [1], due_in_s: 3_600 })));
+    await decide(early, 'approved');
+    await untilEvent(early, 'gate_reminded');
+    await decide(early, 'rejected');
+    await until(early, 'paused');
+    await abandoned('gate-reminded', early);
+    await keepProject('gate-voted', early);
+  }
+
+  const untilEvent = (id: string, topic: string): Promise<void> =>
+    eventually(async () => {
+      const { body } = await tenant.cp('GET', `/v1/projects/${id}/events`);
+      if (!body.data.some((event: { topic: string }) => event.topic === topic)) throw new Error(`no ${topic}`);
+    });
+
   const untilTask = (id: string, status: string): Promise<void> =>
     eventually(async () => {
       const [task] = await tasksOf(tenant, id);
@@ -300,8 +322,9 @@ export function createProjectScenes({ service, tenant, canary, keep }: ProjectSc
   }
 
   return {
+    policies,
     async all(): Promise<void> {
-      for (const play of [plain, waiting, gates, failures, goingBack, editSessions, continued]) await play();
+      for (const play of [plain, waiting, gates, policies, failures, goingBack, editSessions, continued]) await play();
     },
     async onSplitQueues(): Promise<void> {
       const join: StepSpec = { step_slug: 'join', kind: 'action', role: 'assembler', assignee: 'assemble_markdown' };

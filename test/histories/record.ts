@@ -1,6 +1,6 @@
 /**
  * Records a history of every workflow and branch with the real service: `npm run histories:record`, or, with
- * `-- runs`, `-- waits`, `-- people`, `-- webhooks`, `-- jobs`, `-- integrations`, `-- outputs`, `-- metering`, `-- workspaces` or `-- projects`, of one kind. Run it after a change that is meant to change the commands of a
+ * `-- runs`, `-- waits`, `-- people`, `-- webhooks`, `-- jobs`, `-- integrations`, `-- outputs`, `-- metering`, `-- workspaces`, `-- projects` or (of these) `-- policies`, of one kind. Run it after a change that is meant to change the commands of a
  * workflow, and keep an old history for as long as executions of its
  * kind may still be open: the replay of it is what shows that they survive the change.
  */
@@ -279,6 +279,7 @@ const isWanted = (
     | 'integrations'
     | 'outputs'
     | 'projects'
+    | 'policies'
     | 'metering'
     | 'workspaces',
 ): boolean => wanted === undefined || wanted === kind;
@@ -298,6 +299,7 @@ await record(async (scene) => {
   if (isWanted('outputs')) await outputs(scene);
   if (isWanted('metering')) await metering(scene);
   if (isWanted('projects')) await createProjectScenes({ ...scene, canary: CANARY }).all();
+  else if (isWanted('policies')) await createProjectScenes({ ...scene, canary: CANARY }).policies();
 }, {});
 await record(
   async (scene) => {

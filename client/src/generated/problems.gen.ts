@@ -104,6 +104,13 @@ export const PROBLEMS = {
   "otp_mail_limit": {
     "status": 403
   },
+  "not_an_approver": {
+    "status": 403,
+    "isStructured": true
+  },
+  "four_eyes": {
+    "status": 403
+  },
   "workspace_archived": {
     "status": 403,
     "detail": "workspace_archived"

@@ -180,7 +180,7 @@ export type WorkflowSpec = {
             timeout_s?: number;
             gate_kind?: 'human' | 'webhook' | 'schedule' | 'pipeline_dep';
             /**
-             * What the kind of gate needs; read at run time
+             * What the kind of gate needs; read at run time, but for who decides at a human gate and when
              */
             gate_config?: {
                 [key: string]: unknown;
@@ -1477,7 +1477,7 @@ export type ProjectEvent = {
     attempt_number: number | null;
     level: 'debug' | 'info' | 'warn' | 'error';
     category: 'project' | 'task' | 'subtask' | 'review' | 'gate' | 'artifact' | 'retry' | 'cost' | 'crash';
-    topic: 'project_started' | 'project_completed' | 'project_paused' | 'edit_session_started' | 'task_started' | 'task_succeeded' | 'task_skipped' | 'task_stale' | 'subtask_attempt_started' | 'subtask_succeeded' | 'subtask_failed' | 'subtask_skipped' | 'subtask_alive' | 'review_feedback_recorded' | 'gate_awaiting' | 'gate_resolved' | 'gate_misconfigured' | 'artifact_promoted' | 'artifact_reverted' | 'artifact_set_manually' | 'cascade_skipped' | 'subtask_retry_queued' | 'subtask_retry_triggered' | 'phase_retriggered' | 'cost_threshold_warning' | 'cost_budget_breached' | 'crash_recovered' | 'repeat_crash_pause' | 'nonidempotent_crash_paused' | 'nonidempotent_crash_resolved';
+    topic: 'project_started' | 'project_completed' | 'project_paused' | 'edit_session_started' | 'task_started' | 'task_succeeded' | 'task_skipped' | 'task_stale' | 'subtask_attempt_started' | 'subtask_succeeded' | 'subtask_failed' | 'subtask_skipped' | 'subtask_alive' | 'review_feedback_recorded' | 'gate_awaiting' | 'gate_resolved' | 'gate_vote_recorded' | 'gate_reminded' | 'gate_escalated' | 'gate_timed_out' | 'gate_misconfigured' | 'artifact_promoted' | 'artifact_reverted' | 'artifact_set_manually' | 'cascade_skipped' | 'subtask_retry_queued' | 'subtask_retry_triggered' | 'phase_retriggered' | 'cost_threshold_warning' | 'cost_budget_breached' | 'crash_recovered' | 'repeat_crash_pause' | 'nonidempotent_crash_paused' | 'nonidempotent_crash_resolved';
     actor_kind: 'system' | 'agent' | 'action' | 'human' | 'external';
     actor_id: string | null;
     payload_jsonb: {
@@ -1527,6 +1527,25 @@ export type RecoverySummary = {
     crashed_attempts_recovered: number;
     repeat_crash_failures: number;
     nonidempotent_pauses: number;
+};
+
+export type NotAnApproverProblem = {
+    detail: {
+        code: 'not_an_approver';
+        message: string;
+        /**
+         * Who can: `members`, `roles`, `emails`, `api_keys`, as the gate has it
+         */
+        approvers: {
+            [key: string]: unknown;
+        } | null;
+        /**
+         * Who can too once it is due
+         */
+        escalate_to: {
+            [key: string]: unknown;
+        } | null;
+    };
 };
 
 export type Retriggered = {
@@ -1585,8 +1604,28 @@ export type Wait = {
      */
     agent: string | null;
     opened_at: string;
+    /**
+     * Of a gate: who decides and when; null: anybody of the workspace, at any time
+     */
+    policy: GatePolicy | null;
+    /**
+     * Whether the caller is among those whose answers count
+     */
+    may_answer: boolean;
+    /**
+     * So far, of this revision; `policy.quorum` says how many it takes
+     */
+    approvals: number;
     due_at: string | null;
     overdue: boolean;
+    /**
+     * How many there were
+     */
+    reminders: number;
+    /**
+     * Since then `policy.escalate_to` may answer too
+     */
+    escalated_at: string | null;
     /**
      * From then on it takes no answer
      */
@@ -1599,6 +1638,71 @@ export type Wait = {
     settled_via: 'inbox' | 'link' | 'api_key' | 'page' | 'signal' | 'timeout' | 'elsewhere' | null;
     answer: string | null;
     comment: string | null;
+};
+
+export type GatePolicy = {
+    /**
+     * Whose answers count; without it those of everybody in the workspace
+     */
+    approvers?: {
+        /**
+         * By e-mail address, as long as they are members
+         */
+        members?: Array<string>;
+        /**
+         * Every member of one of these roles
+         */
+        roles?: Array<'owner' | 'admin' | 'member'>;
+        /**
+         * Anybody, by e-mail address
+         */
+        emails?: Array<string>;
+        /**
+         * Every API key of the workspace
+         */
+        api_keys?: boolean;
+    };
+    /**
+     * How many have to approve; one rejection decides
+     */
+    quorum?: number;
+    /**
+     * Not whoever started the project, or last changed by hand what the gate is about
+     */
+    four_eyes?: boolean;
+    /**
+     * Seconds since it opened
+     */
+    due_in_s?: number;
+    /**
+     * Seconds since it opened
+     */
+    reminders_s?: Array<number>;
+    /**
+     * Whose answers count too once it is due; the time then runs a second time
+     */
+    escalate_to?: {
+        /**
+         * By e-mail address, as long as they are members
+         */
+        members?: Array<string>;
+        /**
+         * Every member of one of these roles
+         */
+        roles?: Array<'owner' | 'admin' | 'member'>;
+        /**
+         * Anybody, by e-mail address
+         */
+        emails?: Array<string>;
+        /**
+         * Every API key of the workspace
+         */
+        api_keys?: boolean;
+    };
+    /**
+     * What happens when the time is over; `remind` by default
+     */
+    on_timeout?: 'reject' | 'approve' | 'pause' | 'remind';
 };
 
 export type WaitDetail = {
@@ -1632,8 +1736,28 @@ export type WaitDetail = {
      */
     agent: string | null;
     opened_at: string;
+    /**
+     * Of a gate: who decides and when; null: anybody of the workspace, at any time
+     */
+    policy: GatePolicy | null;
+    /**
+     * Whether the caller is among those whose answers count
+     */
+    may_answer: boolean;
+    /**
+     * So far, of this revision; `policy.quorum` says how many it takes
+     */
+    approvals: number;
     due_at: string | null;
     overdue: boolean;
+    /**
+     * How many there were
+     */
+    reminders: number;
+    /**
+     * Since then `policy.escalate_to` may answer too
+     */
+    escalated_at: string | null;
     /**
      * From then on it takes no answer
      */
@@ -8768,9 +8892,9 @@ export type ProjectsResolveGateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `not_an_approver`, `four_eyes`, `workspace_archived`, `foreign_origin`
      */
-    403: Problem;
+    403: NotAnApproverProblem | Problem;
     /**
      * `not_found`
      */
@@ -9130,6 +9254,10 @@ export type InboxListData = {
         project_id?: string;
         run_id?: string;
         /**
+         * `me`: only those that the caller may answer
+         */
+        for?: 'me';
+        /**
          * `true`: only those that are past their time
          */
         overdue?: 'true' | 'false';
@@ -9286,9 +9414,9 @@ export type InboxAnswerErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `not_an_approver`, `four_eyes`, `workspace_archived`, `foreign_origin`
      */
-    403: Problem;
+    403: NotAnApproverProblem | Problem;
     /**
      * `not_found`
      */

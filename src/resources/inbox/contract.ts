@@ -35,7 +35,9 @@ const wait = {
   run_id: z.string().nullable(),
   agent: z.string().nullable().describe('Whose question it is'),
   opened_at: Timestamp,
-  policy: GatePolicy.nullable().describe('Of a gate: who decides and when; null: anybody of the workspace, at any time'),
+  policy: GatePolicy.nullable().describe(
+    'Of a gate: who decides and when; null: anybody of the workspace, at any time',
+  ),
   may_answer: z.boolean().describe('Whether the caller is among those whose answers count'),
   approvals: z.int().describe('So far, of this revision; `policy.quorum` says how many it takes'),
   due_at: Timestamp.nullable(),

@@ -15,7 +15,13 @@ import {
   untilProject,
 } from '../../support/fixtures/projects.ts';
 import { inboxFaults } from '../../support/database/inbox-oracle.ts';
-import { eventually, startTestService, tenantOf, type Tenant, type TestService } from '../../support/service/service.ts';
+import {
+  eventually,
+  startTestService,
+  tenantOf,
+  type Tenant,
+  type TestService,
+} from '../../support/service/service.ts';
 import { addMember } from '../sign-in/people.ts';
 import { answer, detailOf, openWaits, untilWait } from './waits.ts';
 
@@ -31,7 +37,11 @@ const GATES = {
   roles: { approvers: { roles: ['admin'] } },
   two: { quorum: 2 },
   'four-eyes': { four_eyes: true },
-  escalating: { approvers: { members: ['ana@acme.example'] }, due_in_s: 1, escalate_to: { members: ['ben@acme.example'] } },
+  escalating: {
+    approvers: { members: ['ana@acme.example'] },
+    due_in_s: 1,
+    escalate_to: { members: ['ben@acme.example'] },
+  },
   reminding: { reminders_s: [1, 2], due_in_s: 3 },
   approving: { due_in_s: 1, on_timeout: 'approve' },
   rejecting: { due_in_s: 1, on_timeout: 'reject' },
@@ -67,7 +77,7 @@ async function atGate(name: GateName, by: Tenant = acme) {
   const wait = await untilWait(acme, { project_id: id });
   return { id, wait };
 }
-const eventsOf = async (id: string): Promise<{ topic: string; payload: Record<string, unknown> }[]> =>
+const eventsOf = async (id: string): Promise<{ topic: string; payload_jsonb: Record<string, unknown> }[]> =>
   (await acme.cp('GET', `/v1/projects/${id}/events?limit=500`)).body.data;
 const topicsOf = async (id: string) => (await eventsOf(id)).map(({ topic }) => topic);
 const untilTopic = (id: string, topic: string) =>
@@ -88,11 +98,11 @@ describe('who may', () => {
     await project.signal('resolveGate', { subtask_id, decision: 'approved', decided_by: 'ben@acme.example' });
     const refused = await eventually(async () => {
       const events = await eventsOf(id);
-      const ignored = events.find(({ topic, payload }) => topic === 'gate_resolved' && payload['ignored']);
+      const ignored = events.find(({ topic, payload_jsonb: said }) => topic === 'gate_resolved' && said['ignored']);
       if (!ignored) throw new Error('the signal was not told of');
       return ignored;
     });
-    expect(refused.payload).toMatchObject({ why: 'others decide here', subtask_id });
+    expect(refused.payload_jsonb).toMatchObject({ why: 'others decide here', subtask_id });
     expect(await stepOf(acme, id, 'text', 'gate')).toMatchObject({ status: 'blocked' });
     expect((await openWaits(ana, { project_id: id, for: 'me' })).map(({ may_answer }) => may_answer)).toEqual([true]);
     expect(await openWaits(ben, { project_id: id, for: 'me' })).toEqual([]);

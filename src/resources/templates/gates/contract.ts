@@ -30,7 +30,9 @@ const POLICY = {
     .describe('Not whoever started the project, or last changed by hand what the gate is about'),
   due_in_s: FarSeconds.optional().describe('Seconds since it opened'),
   reminders_s: z.array(FarSeconds).min(1).max(10).optional().describe('Seconds since it opened'),
-  escalate_to: Approvers.optional().describe('Whose answers count too once it is due; the time then runs a second time'),
+  escalate_to: Approvers.optional().describe(
+    'Whose answers count too once it is due; the time then runs a second time',
+  ),
   on_timeout: z.enum(TIMEOUTS).optional().describe('What happens when the time is over; `remind` by default'),
 };
 
