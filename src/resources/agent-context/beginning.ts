@@ -1,6 +1,6 @@
 /**
- * What an agent knows when a run of it begins: its skills, the memories that are always there, and those near to the
- * prompt. A workspace that keeps nothing costs nothing here.
+ * Gathers what an agent knows when a run of it begins: its skills, the memories that are always there, and those near
+ * to the prompt. A workspace that keeps nothing costs nothing here.
  *
  * A memory is data to the model. It is fenced and said to be so, and cannot close its fence.
  */
@@ -14,19 +14,19 @@ export interface BeginningRequest {
   customerId: string;
   agent: string;
   prompt: string;
-  /** That a project's step is bound to; undefined: those the agent can load. */
+  /** The project's step is bound to these skills; undefined offers those that the agent can load. */
   stepSkills: readonly string[] | undefined;
-  /** The workspace keeps memories or skills. */
+  /** Says whether the workspace keeps memories or skills. */
   hasEntries: boolean;
 }
 
 export interface Beginning {
-  /** Sections for the system message, empty where there is nothing to say. */
+  /** These are sections for the system message, empty where there is nothing to say. */
   skills: string;
   memory: string;
-  /** For the timeline. */
+  /** The timeline names these. */
   loaded: { skills: string[]; memories: number[] };
-  /** To be counted when the run begins. */
+  /** These are counted as recalled when the run begins. */
   recalled: Recalled;
 }
 
@@ -38,10 +38,10 @@ interface BeginningDependencies {
   log: Log;
 }
 
-/** Characters of a prompt that say what it is about. */
+/** So many characters of a prompt are taken to say what it is about. */
 const MAX_QUESTION = 1_600;
 const PATIENCE_MS = 10_000;
-/** Characters. */
+/** Counted in characters. */
 const ALWAYS = { each: 20_000, together: 40_000, limit: 200 };
 const RECALLED = { each: 4_000, together: 16_000 };
 
@@ -73,7 +73,7 @@ export const createBeginnings =
       return embedding ? store.recallEntries({ customerId, agent, embedding, k }) : [];
     }
 
-    /** A run is better off without its memories than not begun. */
+    /** Embeds the prompt. Where that fails the run begins without its memories, which is better than not at all. */
     async function embed(text: string, workspace: string): Promise<number[][]> {
       try {
         return await models.embed([text], { signal: AbortSignal.timeout(PATIENCE_MS), workspace });
@@ -86,7 +86,7 @@ export const createBeginnings =
 
 const NOTHING = { text: '', memories: [], recalled: { candidates: [], hits: [] } };
 
-/** The first ones whose texts fit, long ones cut. */
+/** @returns the first entries whose texts fit, with long ones cut */
 function fitting<T extends Remembered>(entries: readonly T[], { each, together }: typeof RECALLED): T[] {
   let room = together;
   return entries.flatMap((entry) => {

@@ -1,4 +1,4 @@
-/** Which tools a run may use, and how they are declared to its model. */
+/** Decides which tools a run may use, and how they are declared to its model. */
 import type { AgentStore } from '../agents/store.ts';
 import type { SystemContent } from '../runs/model.ts';
 import type { RunInTurn } from '../runs/store/run-in-turn.ts';
@@ -7,7 +7,7 @@ import type { ToolRegistry } from '../tools/registry.ts';
 
 const READ_ATTACHMENT = 'read_attachment';
 
-/** As a step of a project what that is bound to, else what its agent is allowed. */
+/** @returns the tools that a project's step is bound to, otherwise those that the agent is allowed */
 export const toolsOf = (
   {
     step,

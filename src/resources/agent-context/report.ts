@@ -1,4 +1,4 @@
-/** What filled the context window of a run: sizes by category, and the raw text in pages. */
+/** Reports what filled the context window of a run: sizes by category, and the raw text in pages. */
 import { Problem } from '../../platform/core/problem.ts';
 import type { Models } from '../../platform/models/types.ts';
 import type { RunContextPage } from '../runs/contract.ts';
@@ -9,7 +9,7 @@ import { utterances } from './transcript.ts';
 
 interface ReportDependencies {
   models: Pick<Models, 'countTokens'>;
-  /** The declarations, as text, of the tools that the agent of a run is offered. */
+  /** @returns the declarations, as text, of the tools that the agent of a run is offered */
   toolDeclarations: (run: RunInTurn, agent: string) => Promise<string[]>;
 }
 
@@ -20,7 +20,7 @@ interface Piece {
 
 const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** The system message in its parts, where it was recorded so. */
+/** Splits the system message into its parts, where it was recorded so. */
 const ofSystem = (content: SystemContent): Piece[] =>
   typeof content === 'string'
     ? [{ category: 'system_prompt', text: content }]
@@ -32,7 +32,10 @@ const ofSystem = (content: SystemContent): Piece[] =>
         ] as const
       ).filter(({ text }) => text !== '');
 
-/** In the order in which the model read it. @throws Problem not_found for a run that has not begun */
+/**
+ * @returns the pieces in the order in which the model read them
+ * @throws Problem not_found for a run that has not begun
+ */
 function pieces(run: RunInConversation): Piece[] {
   const [system] = run.messages;
   if (!system) throw new Problem('not_found');
@@ -72,7 +75,7 @@ export const createContextReports = ({ models, toolDeclarations }: ReportDepende
 
 const PAGE_BYTES = 64 * 1024;
 
-/** Cut between characters. */
+/** @returns one page of the text, cut between characters */
 function pageOf(run: RunInConversation, beforeByte?: number): RunContextPage {
   const text = Buffer.from(
     pieces(run)
@@ -89,7 +92,7 @@ function pageOf(run: RunInConversation, beforeByte?: number): RunContextPage {
   };
 }
 
-/** The nearest position at or before this one at which a UTF-8 character begins. */
+/** @returns the nearest position at or before this one at which a UTF-8 character begins */
 function startOfCharacter(text: Buffer, position: number): number {
   let start = position;
   while (start > 0 && start < text.length && (text[start]! & 0xc0) === 0x80) start--;

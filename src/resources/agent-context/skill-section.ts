@@ -1,29 +1,28 @@
 /**
- * What an agent is told of skills when a run of it begins: which ones it can load, and the text of those that are
- * always there or that a step of a project is bound to.
- *
- * Skills are written by the workspace, so they are guidance and stand in the system message, unlike memories.
+ * Writes what an agent is told of skills when a run of it begins: which ones it can load, and the text of those that
+ * are always there or that a step of a project is bound to. Skills are written by the workspace, so they are guidance
+ * and stand in the system message, unlike memories.
  */
 import { LOAD_SKILL, type OfferedSkill } from '../skills/model.ts';
 import type { SkillStore } from '../skills/store.ts';
 
-/** Characters of all bodies that no step asked for. Those that do not fit can be loaded. */
+/** The bodies that no step asked for have at most so many characters together. Those that do not fit can be loaded. */
 const MAX_BODIES = 100_000;
 const MAX_LISTED = 100;
 const MAX_DESCRIPTION = 300;
 
 export interface SkillSection {
-  /** For the system message; empty where there is nothing to say. */
+  /** It is for the system message, and empty where there is nothing to say. */
   text: string;
-  /** Slugs of the skills whose body is in it. */
+  /** The text contains the bodies of the skills with these slugs. */
   loaded: string[];
 }
 
 export interface SkillRequest {
   agent: string;
-  /** As in `BeginningRequest`. */
+  /** Means what it means in `BeginningRequest`. */
   stepSkills: readonly string[] | undefined;
-  /** The workspace may have skills of its own. */
+  /** Says whether the workspace may have skills of its own. */
   hasOwn: boolean;
 }
 

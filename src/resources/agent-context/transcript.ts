@@ -1,4 +1,4 @@
-/** What a model is shown: the one place where a run's record becomes a prompt. */
+/** Makes what a model is shown: this is the one place where a run's record becomes a prompt. */
 import type { ModelMessage } from 'ai';
 import type { RunInTurn } from '../runs/store/run-in-turn.ts';
 
@@ -10,14 +10,14 @@ export const systemPrompt = (
 interface Utterance {
   role: 'user' | 'assistant';
   content: unknown;
-  /** Of the tools that an assistant called. */
+  /** The results of the tools that an assistant called. */
   results: RunInTurn['toolCalls'];
 }
 
 type Recorded = Pick<RunInTurn, 'messages' | 'toolCalls'>;
 type Exchanges = readonly { prompt: string; output: string }[];
 
-/** Earlier exchanges of the conversation, the prompt, then each turn's reply with the results of its tools. */
+/** Gives earlier exchanges of the conversation, the prompt, then each turn's reply with the results of its tools. */
 export const utterances = ({ messages, toolCalls }: Recorded, earlier: Exchanges): Utterance[] => [
   ...earlier.flatMap(({ prompt, output }): Utterance[] => [
     { role: 'user', content: prompt, results: [] },
@@ -30,7 +30,7 @@ export const utterances = ({ messages, toolCalls }: Recorded, earlier: Exchanges
   }),
 ];
 
-/** The messages of the next call. */
+/** @returns the messages of the next call */
 export const modelMessages = (run: Recorded, earlier: Exchanges): ModelMessage[] =>
   utterances(run, earlier).flatMap(({ role, content, results }): ModelMessage[] => [
     { role, content } as ModelMessage,

@@ -1,14 +1,17 @@
-/** The HTTP contract of agents. One list for callers with a key; everything else for signed-in people. */
+/** The HTTP contract of agents: one list for callers with a key, and everything else for signed-in people. */
 import { z } from 'zod';
 import { BINARY, endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
 import { listReply, Slug, Timestamp, Usd } from '../../platform/http/schemas.ts';
 import { RunListRow } from '../runs/contract.ts';
 import { SELECTION_MODES } from './model.ts';
 
-/** Above the 2 MB of a picture, so that a picture that is too large meets its own 400; beyond this it is 413. */
+/**
+ * The limit lies above the 2 MB of a picture, so that a picture that is too large meets its own 400; beyond this it is
+ * 413.
+ */
 const MAX_UPLOAD_BYTES = 10 * 1024 * 1024;
 
-// A plain string: an ill-formed slug is an unknown agent and no other kind of mistake.
+// The slug is a plain string, so that an ill-formed one is an unknown agent and no other kind of mistake.
 const AgentPath = z.object({ slug: z.string() });
 const ModelId = z
   .string()
@@ -162,7 +165,7 @@ export const updateAgent = endpoint({
   summary: 'Change the definition of a custom agent',
   description: 'Fields that are not sent stay as they are. The slug names the agent for good.',
   params: AgentPath,
-  // No body at all is an empty change and answered like one; so below.
+  // A request without a body is an empty change and answered like one; so are those below.
   body: AgentChange.default({}),
   status: 200,
   reply: Agent,

@@ -1,35 +1,34 @@
 /**
- * What an agent is, whether it ships with the service or a workspace made it. Pure.
- *
- * A definition (built-in file or `agents` row) belongs to whoever wrote it; what a workspace sets on top of it is kept
- * apart, so that a built-in agent can change with a release without losing a workspace's choices.
+ * What an agent is, whether it ships with the service or a workspace made it. A definition (built-in file or `agents`
+ * row) belongs to whoever wrote it; what a workspace sets on top of it is kept apart, so that a built-in agent can
+ * change with a release without losing a workspace's choices.
  */
 
 /** `fixed`: the agent's model. `auto`: a model of the tier that the prompt asks for. */
 export const SELECTION_MODES = ['fixed', 'auto'] as const;
 
 export const MAX_AVATAR_BYTES = 2 * 1024 * 1024;
-/** Width and height of every stored picture. */
+/** Every stored picture has this width and height. */
 export const AVATAR_PIXELS = 512;
 
-/** As `memory_mode` says it: an agent sees its own memory and the shared one. */
+/** This value of `memory_mode` says that an agent sees its own memory and the shared one. */
 const MEMORY_MODE = 'both';
 
-/** One file under `builtin/` each. */
+/** Each built-in agent is one file under `builtin/`. */
 export interface BuiltinAgent {
   slug: string;
-  /** Also what the classifier compares a prompt with when a run names no agent: say what the agent is for. */
+  /** The classifier compares a prompt with it when a run names no agent, so it says what the agent is for. */
   description: string;
   model: string;
   allowedTools: readonly string[];
   prompt: string;
-  /** Added to the prompt where the run belongs to a conversation. */
+  /** It is added to the prompt where the run belongs to a conversation. */
   sessionPrompt: string;
-  /** Added to the prompt where a heartbeat started the run. */
+  /** It is added to the prompt where a heartbeat started the run. */
   heartbeatPrompt: string;
 }
 
-/** Null: as the definition has it, or unset where the definition does not know the word. */
+/** Null leaves a setting as the definition has it, or unset where the definition does not know it. */
 export interface AgentSettings {
   model: string | null;
   defaultModel: string | null;
@@ -37,7 +36,7 @@ export interface AgentSettings {
   reasoning: boolean | null;
   resolverEnforce: boolean | null;
   voice: string | null;
-  /** Key in file storage. */
+  /** The picture has this key in file storage. */
   avatarFile: string | null;
 }
 
@@ -55,7 +54,7 @@ export interface CustomAgent extends Omit<BuiltinAgent, 'allowedTools'> {
 export interface Agent extends AgentSettings {
   slug: string;
   description: string;
-  /** The one in force. */
+  /** The model in force. */
   model: string;
   prompt: string;
   sessionPrompt: string;
@@ -83,7 +82,7 @@ const UNSET: AgentSettings = {
   avatarFile: null,
 };
 
-/** A built-in agent as one workspace has set it. */
+/** @returns a built-in agent as one workspace has set it */
 export const mergeAgent = (builtin: BuiltinAgent, settings: AgentSettings | null = null): Agent => ({
   slug: builtin.slug,
   description: builtin.description,
@@ -103,7 +102,7 @@ export const mergeAgent = (builtin: BuiltinAgent, settings: AgentSettings | null
   ...inForce(builtin.model, settings),
 });
 
-/** A custom agent with its settings. */
+/** @returns a custom agent with its settings */
 export const mergeCustomAgent = (custom: CustomAgent, settings: AgentSettings | null = null): Agent => ({
   slug: custom.slug,
   description: custom.description,
@@ -123,7 +122,7 @@ export const mergeCustomAgent = (custom: CustomAgent, settings: AgentSettings | 
   ...inForce(custom.model, settings),
 });
 
-/** Exactly the settings' fields: a database row has more, and those must not overwrite the definition's. */
+/** Takes exactly the fields of the settings: a database row has more, and those must not overwrite the definition's. */
 function inForce(definedModel: string, settings: AgentSettings | null): AgentSettings & { model: string } {
   const { model, defaultModel, selectionMode, reasoning, resolverEnforce, voice, avatarFile } = settings ?? UNSET;
   return { model: model ?? definedModel, defaultModel, selectionMode, reasoning, resolverEnforce, voice, avatarFile };
@@ -136,7 +135,7 @@ const classNameOf = (slug: string): string =>
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('') + 'Agent';
 
-/** In public-visibility mode how a built-in agent is made is not shown: its texts and its place in the code. */
+/** Hides how a built-in agent is made, its texts and its place in the code, as public-visibility mode asks for. */
 export const redact = (agent: Agent): Agent => ({
   ...agent,
   prompt: '',

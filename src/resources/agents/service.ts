@@ -23,9 +23,9 @@ interface AgentServiceDependencies {
   store: AgentStore;
   workspaces: Pick<WorkspaceStore, 'underCap'>;
   files: Pick<FileStore, 'put' | 'get' | 'delete'>;
-  /** What the runs resource says about an agent, by the name that its runs carry. */
+  /** @returns what the runs resource says about an agent, by the name that its runs carry */
   recentRuns: (customerId: string, slug: string) => Promise<RecentRuns>;
-  /** Show built-in agents without their prompts and code. */
+  /** Says that built-in agents are shown without their prompts and code. */
   publicVisibility: boolean;
 }
 
@@ -42,7 +42,7 @@ export const createAgentService = (dependencies: AgentServiceDependencies) => {
   const full = (agent: Agent) => ({ ...listRow(agent), ...wireRest(shown(agent)) });
   const fullOf = async (customerId: string, slug: string) => full(await load(customerId, slug));
 
-  /** A picture that stays behind costs its bytes and nothing else, so it does not fail the request. */
+  /** Deletes a picture. One that stays behind costs its bytes and nothing else, so it does not fail the request. */
   const discard = async (key: string | null): Promise<void> => {
     if (key) await files.delete(key).catch(() => {});
   };
@@ -118,7 +118,7 @@ export const createAgentService = (dependencies: AgentServiceDependencies) => {
       return fullOf(customerId, slug);
     },
 
-    /** Runs keep the name of the agent that they ran. */
+    /** Deletes a custom agent; runs keep the name of the agent that they ran. */
     async delete(customerId: string, slug: string): Promise<void> {
       await loadCustom(customerId, slug);
       const { avatarFile } = await store.deleteAgent(customerId, slug);
@@ -155,7 +155,7 @@ export const createAgentService = (dependencies: AgentServiceDependencies) => {
   };
 };
 
-/** The body's words for columns of the definition; what was not sent is undefined and stays as it is. */
+/** Translates the body's words for columns of the definition; what was not sent is undefined and stays as it is. */
 const definitionOf = (body: AgentChange) => ({
   model: body.model,
   prompt: body.prompt,
@@ -212,8 +212,8 @@ const AVATAR_TYPES = ['image/png', 'image/jpeg', 'image/webp'];
 const MAX_PIXELS = 50_000_000;
 
 /**
- * The upload as a square WebP without metadata. Made anew of its pixels, so that nothing else that a file may carry is
- * ever served.
+ * Makes a square WebP without metadata of the upload. It is made anew of the pixels, so that nothing else that a file
+ * may carry is ever served.
  * @throws Problem invalid_upload
  */
 async function toAvatar(file: UploadedFile | undefined): Promise<Buffer> {

@@ -22,7 +22,7 @@ const NEXT_VERSION = sql`(${agents.version}::bigint + 1)::text`;
 const isEmpty = (change: object): boolean => Object.values(change).every((value) => value === undefined);
 
 export const createAgentStore = (db: Database) => ({
-  /** One statement, as every run begins with it. A built-in that came later does not displace a custom agent. */
+  /** It is one statement, as every run begins with it. A built-in that came later does not displace a custom agent. */
   async loadAgent(customerId: string, slug: string): Promise<Agent | undefined> {
     const [row] = await db.orm
       .select({ custom: agents, settings: agentSettings })
@@ -35,11 +35,11 @@ export const createAgentStore = (db: Database) => ({
     return builtin && mergeAgent(builtin, row?.settings);
   },
 
-  /** A built-in agent costs no query. */
+  /** Asking for a built-in agent costs no query. */
   isAgent: async (customerId: string, slug: string): Promise<boolean> =>
     builtinAgents.has(slug) || (await db.orm.$count(agents, agentIs(customerId, slug))) > 0,
 
-  /** Built-in agents in their own order, then custom ones by slug. */
+  /** @returns built-in agents in their own order, then custom ones by slug */
   async listAgents(customerId: string): Promise<Agent[]> {
     const rows = await db.orm.select().from(agentSettings).where(eq(agentSettings.customerId, customerId));
     const settings = new Map(rows.map((row) => [row.slug, row]));
@@ -86,7 +86,8 @@ export const createAgentStore = (db: Database) => ({
     { definition = {}, settings = {} }: Change,
   ): Promise<AgentSettings> {
     return db.transaction(async () => {
-      // First, also where the definition stays: it locks the agent, so that settings never outlive a deleted one.
+      // This comes first, also where the definition stays: it locks the agent, so that settings never outlive a deleted
+      // one.
       const custom = await db.orm
         .update(agents)
         .set({ ...definition, ...(isEmpty(definition) ? {} : { version: NEXT_VERSION }), updatedAt: sql`now()` })
@@ -104,7 +105,8 @@ export const createAgentStore = (db: Database) => ({
   },
 
   /**
-   * Deletes a custom agent with its settings; gives the picture that nothing refers to any more.
+   * Deletes a custom agent with its settings.
+   * @returns the picture that nothing refers to any more
    * @throws Problem not_found
    */
   async deleteAgent(customerId: string, slug: string): Promise<{ avatarFile: string | null }> {

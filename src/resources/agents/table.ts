@@ -2,7 +2,7 @@ import { boolean, index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { createdAt, instant } from '../../platform/db/columns.ts';
 import { workspaces } from '../workspaces/table.ts';
 
-/** Custom agents. Built-in ones are files under `builtin/`. */
+/** Custom agents; built-in ones are files under `builtin/`. */
 export const agents = pgTable(
   'agents',
   {
@@ -25,7 +25,7 @@ export const agents = pgTable(
   (t) => [primaryKey({ columns: [t.customerId, t.slug] })],
 );
 
-/** What a workspace changed about an agent without owning its definition: built-in and custom agents alike. */
+/** What a workspace changed about an agent without owning its definition, of built-in and custom agents alike. */
 export const agentSettings = pgTable(
   'agent_settings',
   {
@@ -33,14 +33,14 @@ export const agentSettings = pgTable(
       .notNull()
       .references(() => workspaces.customerId),
     slug: text('slug').notNull(),
-    /** Null: as the definition has it. */
+    /** Null leaves the model as the definition has it. */
     model: text('model'),
     defaultModel: text('default_model'),
     selectionMode: text('selection_mode'),
     reasoning: boolean('reasoning'),
     resolverEnforce: boolean('resolver_enforce'),
     voice: text('voice'),
-    /** Key of the picture in file storage. */
+    /** The picture has this key in file storage. */
     avatarFile: text('avatar_file'),
     updatedAt: instant('updated_at').notNull().defaultNow(),
   },

@@ -18,18 +18,21 @@ interface ValidKey {
   id: number;
   workspaceId: string;
   customerId: string;
-  /** Or is being taken down. */
+  /** The workspace is archived, or is being taken down. */
   isArchived: boolean;
 }
 type KeyCheck = { kind: 'unknown' } | { kind: 'revoked' } | ValidKey;
 
 export const createApiKeyStore = (db: Database) => {
-  // Keys already written in this minute: all but the first request of a minute write nothing.
+  // These keys were written in this minute already: all but the first request of a minute write nothing.
   let touchedAt = 0;
   const touched = new Set<number>();
 
   return {
-    /** Active first, then newest first. A workspace has few keys, so they are sorted after the index has found them. */
+    /**
+     * @returns active keys first, then the newest first; a workspace has few, so they are sorted after the index has
+     * found them
+     */
     list: (customerId: string): Promise<ApiKeyRow[]> =>
       db.orm
         .select()
@@ -46,9 +49,9 @@ export const createApiKeyStore = (db: Database) => {
       return row!;
     },
 
-    /** Keeps the time of the first revocation. */
+    /** Revokes a key; one that was revoked before keeps that time. */
     async revoke(customerId: string, id: number): Promise<'revoked' | 'foreign' | 'unknown'> {
-      // As bigint: an id beyond the column's range is an unknown one and no database error.
+      // The id is compared as bigint, so that one beyond the column's range is an unknown id and no database error.
       const hasId = sql`${apiKeys.id} = ${id}::bigint`;
       const revoked = await db.orm
         .update(apiKeys)
@@ -59,7 +62,7 @@ export const createApiKeyStore = (db: Database) => {
       return (await db.orm.$count(apiKeys, hasId)) > 0 ? 'foreign' : 'unknown';
     },
 
-    /** One statement, as every public request waits for it. */
+    /** It is one statement, as every public request waits for it. */
     async authenticate(secret: string): Promise<KeyCheck> {
       const hash = sha256(secret);
       const [row] = await db.rows<Omit<ValidKey, 'kind'> & { keyHash: string; isRevoked: boolean }>(sql`

@@ -10,11 +10,11 @@ export const apiKeys = pgTable(
       .notNull()
       .references(() => workspaces.customerId),
     name: text('name').notNull(),
-    /** SHA-256 of the secret; the secret itself is nowhere. */
+    /** The SHA-256 of the secret; the secret itself is stored nowhere. */
     keyHash: text('key_hash').notNull().unique(),
     keyPrefix: text('key_prefix').notNull(),
     createdAt: createdAt(),
-    /** Rounded to the minute and written behind the request; advisory. */
+    /** Rounded to the minute and written after the request; advisory. */
     lastUsedAt: instant('last_used_at'),
     revokedAt: instant('revoked_at'),
   },

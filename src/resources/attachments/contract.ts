@@ -57,7 +57,7 @@ export const downloadFile = endpoint({
   path: '/v1/files/download',
   credential: 'session',
   summary: 'The bytes of an attachment or of a file that a run saved',
-  // A plain string: an ill-formed id is an unknown file and no other kind of mistake.
+  // The id is a plain string, so that an ill-formed one is an unknown file and no other kind of mistake.
   query: z.object({ id: z.string().describe('Id of the attachment or of the run artifact') }),
   status: 200,
   reply: BINARY,

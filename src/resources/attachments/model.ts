@@ -1,27 +1,29 @@
 /** Words and rules of attachments. */
 
-/** What files are beside. */
+/** Files lie beside one of these. */
 export interface AttachmentOwner {
   kind: 'project' | 'scheduled_job' | 'chat_thread';
-  /** Of a job its number. */
+  /** The id; of a job it is its number. */
   id: string;
 }
 
 export const MAX_FILES = 10;
-/** Of one upload, all files together. */
+/** Limits one upload, all its files together. */
 export const MAX_UPLOAD_BYTES = 25 * 1024 * 1024;
 const MAX_FILENAME = 200;
 
-/** What reverses or hides parts of a name where it is shown: control characters, and those that set direction. */
+/**
+ * These characters reverse or hide parts of a name where it is shown: control characters, and those that set direction.
+ */
 const UNSHOWABLE = /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
-/** The last part of a path, as a name that can be shown and saved. A long one keeps its extension. */
+/** @returns the last part of a path, as a name that can be shown and saved; a long one keeps its extension */
 export function attachmentName(given: string): string {
   const name = (given.toWellFormed().split(/[/\\]/).at(-1) ?? '').replace(UNSHOWABLE, '').trim();
   if (/^\.*$/.test(name)) return 'file';
   if (name.length <= MAX_FILENAME) return name;
   const extension = /\.\w{1,10}$/.exec(name)?.[0] ?? '';
   const stem = name.slice(0, MAX_FILENAME - extension.length);
-  // Not half a character.
+  // The cut may have left half a character.
   return (stem.isWellFormed() ? stem : stem.slice(0, -1)) + extension;
 }

@@ -19,7 +19,7 @@ interface Dependencies {
 }
 
 export const createAttachmentService = ({ store, files, workspaces }: Dependencies) => {
-  /** @param insert false: what they are to be beside is gone */
+  /** @param insert resolves to false where what the files were to lie beside is gone */
   async function receive(
     customerId: string,
     owner: AttachmentOwner,
@@ -35,7 +35,7 @@ export const createAttachmentService = ({ store, files, workspaces }: Dependenci
         filename: attachmentName(filename),
         fileKey: key,
       }));
-      // It may have gone while the bytes came, or the workspace have begun to end, with all its files.
+      // The owner may have gone while the bytes came, or the workspace may have begun to end, with all its files.
       if (!(await workspaces.whileOpen(customerId, () => insert(rows)))) throw gone();
       return rows.map(({ id }) => id);
     });
@@ -43,7 +43,7 @@ export const createAttachmentService = ({ store, files, workspaces }: Dependenci
     return listed(all.filter(({ id }) => ids.includes(id)));
   }
 
-  /** With their bytes. One that stays behind costs its bytes and nothing else. */
+  /** Deletes the rows and the bytes. Bytes that stay behind cost their place and nothing else. */
   async function deleteAll(customerId: string, owner: AttachmentOwner): Promise<void> {
     const keys = await store.deleteAll(customerId, owner);
     await Promise.all(keys.map((key) => files.delete(key).catch(() => {})));
@@ -64,7 +64,7 @@ export const createAttachmentService = ({ store, files, workspaces }: Dependenci
       return receive(customerId, { kind: 'project', id: projectId }, receiveFiles, insert, projectEnded);
     },
 
-    /** Those of a scheduled job that is known to be there. */
+    /** Lists the files of a scheduled job that is known to exist. */
     listOfJob: async (customerId: string, n: number) => listed(await store.list(customerId, jobOwner(n))),
 
     /** @throws Problem not_found, invalid_upload, payload_too_large */
@@ -79,7 +79,7 @@ export const createAttachmentService = ({ store, files, workspaces }: Dependenci
 
     deleteOfJob: (customerId: string, n: number): Promise<void> => deleteAll(customerId, jobOwner(n)),
 
-    /** Those of a chat thread that is known to be there. */
+    /** Lists the files of a chat thread that is known to exist. */
     listOfThread: async (customerId: string, id: string) => listed(await store.list(customerId, threadOwner(id))),
 
     /** @throws Problem not_found, invalid_upload, payload_too_large */
@@ -98,7 +98,7 @@ export const createAttachmentService = ({ store, files, workspaces }: Dependenci
     async download(customerId: string, id: string): Promise<FileReply> {
       const file = found(isUuid(id) ? await store.findFile(customerId, id) : undefined);
       return {
-        // Agents save pages and drawings too. They are for saving and opening, not for this origin to run.
+        // Agents save pages and drawings too. They are for saving and opening, and must not run on this origin.
         contentType: isActiveType(file.contentType) ? 'text/plain' : file.contentType,
         body: await files.getStream(file.fileKey),
         sizeBytes: file.sizeBytes,

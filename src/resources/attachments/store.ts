@@ -30,7 +30,7 @@ export const createAttachmentStore = (db: Database) => ({
     return project;
   },
 
-  /** Oldest first. */
+  /** @returns the files, the oldest first */
   list: (customerId: string, owner: AttachmentOwner): Promise<Attachment[]> =>
     db.orm.select().from(attachments).where(ofOwner(customerId, owner)).orderBy(asc(attachments.id)),
 
@@ -43,10 +43,7 @@ export const createAttachmentStore = (db: Database) => ({
     return gone.map(({ fileKey }) => fileKey);
   },
 
-  /**
-   * All of them or none.
-   * @returns false when the job is gone
-   */
+  /** Inserts all of them or none. @returns false when the job is gone */
   async insertOfJob(customerId: string, n: number, files: readonly NewAttachment[]): Promise<boolean> {
     const inserted = await db.rows(sql`
       with job as (select n, customer_id from scheduled_jobs where n = ${n} and customer_id = ${customerId} for share)
@@ -60,10 +57,7 @@ export const createAttachmentStore = (db: Database) => ({
     return inserted.length > 0;
   },
 
-  /**
-   * All of them or none.
-   * @returns false when the thread is gone
-   */
+  /** Inserts all of them or none. @returns false when the thread is gone */
   async insertOfThread(customerId: string, threadId: string, files: readonly NewAttachment[]): Promise<boolean> {
     const inserted = await db.rows(sql`
       with thread as (
@@ -78,7 +72,10 @@ export const createAttachmentStore = (db: Database) => ({
     return inserted.length > 0;
   },
 
-  /** What the files that a run may read are beside: its project, the scheduled job that asked for it, or its thread. */
+  /**
+   * @returns the owner of the files that a run may read: its project, the scheduled job that asked for it, or its
+   * thread
+   */
   async ownerOfRun(customerId: string, runId: string): Promise<AttachmentOwner | undefined> {
     const [row] = await db.rows<{ projectId: string | null; jobN: number | null; threadId: string | null }>(sql`
       select a.project_id as "projectId", r.job_n as "jobN", r.thread_id as "threadId" from runs r
@@ -89,10 +86,7 @@ export const createAttachmentStore = (db: Database) => ({
     return row?.threadId ? { kind: 'chat_thread', id: row.threadId } : undefined;
   },
 
-  /**
-   * All of them or none.
-   * @returns false when the project has been abandoned
-   */
+  /** Inserts all of them or none. @returns false when the project has been abandoned */
   async insertOfProject(customerId: string, projectId: string, files: readonly NewAttachment[]): Promise<boolean> {
     const inserted = await db.rows(sql`
       insert into attachments (id, customer_id, owner_kind, owner_id, filename, content_type, size_bytes, sha256,
@@ -105,7 +99,7 @@ export const createAttachmentStore = (db: Database) => ({
     return inserted.length > 0;
   },
 
-  /** An attachment or a file that a run saved. */
+  /** Finds an attachment, or a file that a run saved. */
   async findFile(customerId: string, id: string): Promise<StoredFile | undefined> {
     const columnsOf = ({ filename, contentType, sizeBytes, fileKey }: typeof attachments | typeof runArtifacts) => ({
       filename,

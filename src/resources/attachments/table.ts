@@ -14,14 +14,14 @@ export const attachments = pgTable(
     ownerKind: text('owner_kind').$type<AttachmentOwner['kind']>().notNull(),
     ownerId: text('owner_id').notNull(),
     filename: text('filename').notNull(),
-    /** By content, where that tells; never a type that a browser would run. */
+    /** The type is told by the content where that tells it; it is never one that a browser would run. */
     contentType: text('content_type').notNull(),
     sizeBytes: bigint('size_bytes', { mode: 'number' }).notNull(),
     sha256: text('sha256').notNull(),
-    /** Where file storage keeps it; never a caller's text. */
+    /** File storage keeps it under this key, which is never a caller's text. */
     fileKey: text('file_key').notNull(),
     createdAt: createdAt(),
   },
-  // Those of one owner, oldest first: ids are UUIDv7.
+  // It serves the list of one owner, oldest first, as ids are UUIDv7.
   (t) => [index('attachments_by_owner').on(t.customerId, t.ownerKind, t.ownerId, t.id)],
 );

@@ -1,6 +1,6 @@
-/** What of a request the audit log keeps: which fields were given, and no content and no secret. Pure. */
+/** Decides what of a request the audit log keeps: which fields were given, and no content and no secret. */
 
-/** Its value may be a secret, or is content: only that it was given is kept. */
+/** The value of such a field may be a secret, or is content, so only that it was given is kept. */
 const SECRET = /secret|token|passw|key|credential|cookie|session|signature|auth|prompt|content|param/i;
 const CONTENT =
   /(^|[_-])(code|value|body|script|html|brief|text|note|message|comment|instruction|feedback|question|answer|header|meta|metadata|spec|schema|env|arg|argv|argument|input|data|addendum)s?([_-]|$)/i;
@@ -10,10 +10,10 @@ const GIVEN = '***';
 const MAX_TEXT = 200;
 const MAX_ITEMS = 30;
 const MAX_DEPTH = 4;
-/** Of all of it, as JSON. */
+/** The summary has at most so many characters as JSON. */
 const MAX_LENGTH = 4_000;
 
-/** The body of a request without contents and secrets. */
+/** @returns the body of a request without contents and secrets */
 export function summaryOf(body: unknown): Record<string, unknown> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return {};
   const whole = masked(body, 0) as Record<string, unknown>;
@@ -21,7 +21,7 @@ export function summaryOf(body: unknown): Record<string, unknown> {
   return Object.fromEntries(Object.keys(whole).map((name) => [name, GIVEN]));
 }
 
-/** Which one: values of an address name things and are kept, but not endlessly. */
+/** @returns what the request is about: values of an address name things and are kept, up to a length */
 export const targetOf = (params: unknown, query: unknown): Record<string, unknown> =>
   Object.fromEntries(
     [query, params]
@@ -31,10 +31,10 @@ export const targetOf = (params: unknown, query: unknown): Record<string, unknow
   );
 
 const OPERATOR = 'operator';
-/** Who it was, to a workspace that is not theirs: an address alone would look like that of a member. */
+/** Names the actor to a workspace that is not theirs: an address alone would look like that of a member. */
 export const actorElsewhere = (actor: string): string => (actor === OPERATOR ? OPERATOR : `${OPERATOR}:${actor}`);
 
-/** What a reply calls the thing that was made. */
+/** @returns what a reply calls the thing that was made */
 export function madeIn(reply: unknown): { id?: string | number } {
   const { id } = (reply ?? {}) as { id?: unknown };
   if (typeof id === 'number') return { id };
@@ -54,16 +54,16 @@ function masked(value: unknown, depth: number): unknown {
   );
 }
 
-/** That it was reset or switched says nothing of what it is. */
+/** Null and switches are kept, because that something was reset or switched says nothing of its content. */
 const given = (value: unknown): unknown => (value === null || typeof value === 'boolean' ? value : GIVEN);
 
-/** Addresses of hooks and databases have their secrets in them: user, path and query. */
+/** Addresses of hooks and databases have their secrets in user, path and query, so those are left out. */
 function withoutPath(text: string): string {
   if (!/^\s*[a-z][a-z\d+.-]*:\/\//i.test(text)) return shortened(text);
   const url = URL.parse(text.trim());
   return url ? shortened(`${url.protocol}//${url.host}/${GIVEN}`) : GIVEN;
 }
 
-/** Cut where it may be: half of a character could not be stored. */
+/** Cuts a text between characters, as half of one could not be stored. */
 const shortened = (text: string): string =>
   text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT).toWellFormed()}…` : text;

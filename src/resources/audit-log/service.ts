@@ -1,4 +1,4 @@
-/** The audit log: read by admins, written by the HTTP layer for every endpoint that changes configuration. */
+/** The audit log. Admins read it; the HTTP layer writes it for every endpoint that changes configuration. */
 import type { Log } from '../../platform/core/log.ts';
 import type { AuditTrail } from '../../platform/http/audit.ts';
 import { customerIdOf } from '../../platform/core/ids.ts';
@@ -29,7 +29,7 @@ export const createAuditService = ({ store, log }: { store: AuditStore; log: Log
         })),
       ]);
     },
-    // What happened is not undone by a log that cannot be written: its row then says that the outcome is unknown.
+    // A log that cannot be written undoes nothing that happened: its row then says that the outcome is unknown.
     close: (rows, status, reply) =>
       store
         .complete(rows, status, madeIn(reply))

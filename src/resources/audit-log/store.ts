@@ -10,17 +10,20 @@ import { auditLog } from './table.ts';
 export type AuditStore = ReturnType<typeof createAuditStore>;
 type AuditRow = typeof auditLog.$inferSelect;
 
-/** An id of a workspace begins as no slug does, so the two are never mistaken for each other. */
+/**
+ * @returns what names the workspace. An id of a workspace begins as no slug does, so the two are never mistaken for
+ * each other.
+ */
 export const refOf = (one: Concern): string => ('customerId' in one ? one.customerId : one.workspaceId);
 
 export const createAuditStore = (db: Database) => ({
-  /** All or none. */
+  /** Inserts all rows or none. */
   async insert(rows: Pick<AuditRow, 'customerId' | 'actor' | 'action' | 'target' | 'change'>[]): Promise<number[]> {
     const inserted = await db.orm.insert(auditLog).values(rows).returning({ id: auditLog.id });
     return inserted.map(({ id }) => id);
   },
 
-  /** @returns the customer of each workspace that there is, by `refOf` */
+  /** @returns the customer of each workspace that exists, by `refOf` */
   async resolve(concerned: readonly Concern[]): Promise<Map<string, string>> {
     if (concerned.length === 0) return new Map();
     const ids = concerned.flatMap((one) => ('workspaceId' in one ? [one.workspaceId] : []));
@@ -34,7 +37,7 @@ export const createAuditStore = (db: Database) => ({
     );
   },
 
-  /** @param made what is known of the target only now */
+  /** @param made is known of the target only now */
   async complete(ids: readonly number[], status: number, made: Record<string, unknown>): Promise<void> {
     await db.orm
       .update(auditLog)
@@ -46,7 +49,7 @@ export const createAuditStore = (db: Database) => ({
     await db.orm.delete(auditLog).where(inArray(auditLog.id, [...ids]));
   },
 
-  /** Newest first, of the life that the workspace has now. */
+  /** @returns a page, newest first, of the life that the workspace has now */
   async list(customerId: string, { action, actor, since, limit, offset }: AuditQuery) {
     const [life] = await db.orm
       .select({ from: workspaces.auditFrom })
@@ -63,7 +66,8 @@ export const createAuditStore = (db: Database) => ({
     const page = (more: SQL | undefined, left: number) =>
       db.orm.select().from(auditLog).where(and(where, more)).orderBy(desc(auditLog.id)).limit(limit).offset(left);
     if (since !== undefined || before !== undefined) {
-      // From the oldest row of the window on: a page that the window does not fill would look for more in all the others.
+      // The count begins at the oldest row of the window: a page that the window does not fill would look for more in
+      // all the others.
       const [window] = await db.orm
         .select({ total: count(), from: sql<number>`coalesce(min(${auditLog.id}), 0)::float8` })
         .from(auditLog)

@@ -1,8 +1,8 @@
-/** What is sold: tiers and their list prices. Live, the provider's prices stand in the place of these. */
+/** What is sold: tiers and their list prices. In live billing the provider's prices take the place of these. */
 import { capOf, type CappedResource, type Plan } from '../workspaces/model.ts';
 import { MANAGED_USD_MICROS_PER_MINUTE, ROUTER_MARKUP, type Currency } from './model.ts';
 
-/** Counts changes of what the catalogue says. */
+/** It is raised whenever the content of the catalogue changes. */
 export const CATALOG_VERSION = 1;
 
 export const MODIFIERS = {
@@ -11,11 +11,11 @@ export const MODIFIERS = {
   model_router: { managed_cost_markup: Number(ROUTER_MARKUP) },
 } as const;
 
-/** The lower one first. */
+/** The lower tier comes first. */
 export const PAID_TIERS = ['starter', 'pro'] as const;
 export type PaidTier = (typeof PAID_TIERS)[number];
 
-/** A month, in cents. */
+/** Prices are for a month, in cents. */
 const LIST_PRICES: Record<PaidTier, Record<Currency, number>> = {
   starter: { USD: 2_900, IDR: 44_900_000 },
   pro: { USD: 9_900, IDR: 154_900_000 },
@@ -32,7 +32,7 @@ interface TierOnSale {
   caps: string[];
   support: string;
   contact_only: boolean;
-  /** Live only: the provider sells it. */
+  /** Set in live billing only: says whether the provider sells it. */
   billing_plan_live?: boolean;
 }
 
@@ -94,7 +94,7 @@ export const tiersOnSale = (planIds: Record<PaidTier, string>): TierOnSale[] => 
   },
 ];
 
-/** As the provider sells it; without a plan there it cannot be bought here. */
+/** @returns the tier as the provider sells it; without a plan there it cannot be bought here */
 export const withProviderPrices = (
   tier: TierOnSale,
   prices: Partial<Record<Currency, { cents: number | null }>> | undefined,
@@ -107,7 +107,7 @@ export const withProviderPrices = (
   billing_plan_live: prices !== undefined && Object.keys(prices).length > 0,
 });
 
-/** What is left to say when the provider cannot be asked. */
+/** @returns the tier without a price, for when the provider cannot be asked */
 export const contactSales = (tier: TierOnSale): TierOnSale => ({
   ...tier,
   ...UNPRICED,
@@ -115,6 +115,6 @@ export const contactSales = (tier: TierOnSale): TierOnSale => ({
   billing_plan_live: false,
 });
 
-/** The tier a plan gives, by the provider's id. */
+/** @returns the tier that the plan with this provider's id gives */
 export const tierOfPlanId = (planIds: Record<PaidTier, string>, planId: string | undefined): PaidTier | undefined =>
   PAID_TIERS.find((tier) => planIds[tier] === planId);

@@ -122,7 +122,7 @@ export type NewSubscription = z.output<typeof NewSubscription>;
 
 const NewTopup = z.object(
   {
-    // Any number: one out of bounds is a problem of its own.
+    // Any number is taken, because one out of bounds is a problem of its own.
     amount_usd_cents: z.number('amount_usd_cents required, a whole number'),
     currency: CurrencyChoice,
     return_path: z

@@ -1,4 +1,4 @@
-/** What an invoice of the provider says it is for, in its forms of several years. Pure. */
+/** Reads from an invoice of the provider what it is for, in its forms of several years. */
 import { z } from 'zod';
 
 const Named = z.union([z.string(), z.object({ id: z.string() }).transform(({ id }) => id)]);
@@ -28,11 +28,11 @@ const Invoice = z.object({
 
 export interface PaidInvoice {
   subscriptionId: string;
-  /** Of the plans that it charges for. What it gives back for an earlier one is no purchase. */
+  /** The plans that it charges for. What it gives back for an earlier plan is no purchase. */
   planIds: string[];
 }
 
-/** Undefined for an invoice that is of no subscription. */
+/** @returns undefined for an invoice that belongs to no subscription */
 export function paidInvoice(object: Record<string, unknown>): PaidInvoice | undefined {
   const { data } = Invoice.safeParse(object);
   const details = data?.parent?.subscription_details;

@@ -1,6 +1,7 @@
 /**
- * One change at a time for a workspace at its providers, over all processes. A provider may take seconds, for which no
- * transaction can stay open: so whoever changes something takes a lease, which ends by itself where its holder died.
+ * Lets one change at a time be made for a workspace at its providers, over all processes. A provider may take seconds,
+ * for which no transaction can stay open: so whoever changes something takes a lease, which ends by itself where its
+ * holder died.
  */
 import { eq, and, sql } from 'drizzle-orm';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -9,7 +10,7 @@ import { Problem } from '../../platform/core/problem.ts';
 import type { Database } from '../../platform/db/client.ts';
 import { billingLeases } from './table.ts';
 
-/** Longer than the slowest change takes, retries included. */
+/** It is longer than the slowest change takes, retries included. */
 const TTL_S = 300;
 const PATIENCE_MS = 15_000;
 const LOOK_EVERY_MS = 100;

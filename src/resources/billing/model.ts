@@ -1,4 +1,4 @@
-/** Words and figures of billing. Pure. */
+/** Words and figures of billing. */
 export const BILLING_MODES = ['internal_noop', 'live'] as const;
 export type BillingMode = (typeof BILLING_MODES)[number];
 
@@ -10,12 +10,12 @@ export const CURRENCIES = ['IDR', 'USD'] as const;
 export type Currency = (typeof CURRENCIES)[number];
 
 export const USD_MICROS = 1_000_000;
-/** What a minute of managed infrastructure costs. */
+/** A minute of managed infrastructure costs this. */
 export const MANAGED_USD_MICROS_PER_MINUTE = 1_667;
-/** What the managed model router bills for a dollar that the provider bills. */
+/** The managed model router bills this for a dollar that the provider bills. */
 export const ROUTER_MARKUP = '1.2';
 
-/** US cents. */
+/** Amounts in US cents. */
 export const TOPUP = {
   min_initial_usd_cents_with_managed_infra: 3_000,
   min_initial_usd_cents_models_only: 1_000,
@@ -25,9 +25,9 @@ export const TOPUP = {
 } as const;
 
 /**
- * What a model call takes from a wallet, in millionths of a dollar: its price with the markup, half a millionth rounded
- * up. Exact: no floating point.
  * @param usd a decimal string without exponent, of eight decimals at most
+ * @returns what a model call takes from a wallet, in millionths of a dollar: its price with the markup, half a
+ * millionth rounded up. It is exact, as no floating point is used.
  */
 export function chargeOf(usd: string, markup = '1'): number {
   const [price, factor] = [decimal(usd), decimal(markup)];
@@ -40,12 +40,12 @@ function decimal(text: string): { digits: bigint; scale: number } {
   return { digits: BigInt(whole + fraction), scale: fraction.length };
 }
 
-/** What a workspace is charged for the models that the deployment pays. */
+/** A workspace is charged this for the models that the deployment pays. */
 export interface Tariff {
   kind: Extract<LedgerKind, 'run' | 'model_router'>;
-  /** What the wallet is billed for a dollar of cost. */
+  /** The wallet is billed this for a dollar of cost. */
   markup: string;
 }
 
-/** The budget that stands for a workspace's wallet: its limit is the balance. */
+/** @returns the id of the budget that stands for a workspace's wallet; its limit is the balance */
 export const walletBudgetId = (customerId: string): string => `wallet:${customerId}`;

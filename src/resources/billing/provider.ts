@@ -1,32 +1,32 @@
-/** What billing asks of a payment provider, in words that are nobody's product. Every call may be repeated. */
+/** The interface to a payment provider, in words that are nobody's product. Every call may be repeated. */
 import type { BillingMode, Currency } from './model.ts';
 
 export interface BillingCustomer {
   workspaceId: string;
   customerId: string;
-  /** Of who pays, where it is known. */
+  /** The mail address of whoever pays, where it is known. */
   email?: string | null;
 }
 
 interface ProviderPrice {
   id: string;
   currency: Currency;
-  /** A month, in the currency's cents; null where it depends on use. */
+  /** The price of a month in the currency's cents; null where it depends on use. */
   cents: number | null;
 }
 
 export interface ProviderPlan {
   id: string;
-  /** The first active one in each currency. */
+  /** The first active price in each currency. */
   prices: Partial<Record<Currency, ProviderPrice>>;
 }
 
 export interface ProviderSubscription {
   id: string;
   status: string;
-  /** Whether its latest invoice is paid. */
+  /** Says whether its latest invoice is paid. */
   isPaid: boolean;
-  /** As the provider has it. */
+  /** The subscription as the provider describes it. */
   raw: Record<string, unknown>;
 }
 
@@ -36,26 +36,26 @@ export interface SubscriptionRequest {
   payer: string;
   planId: string;
   price: ProviderPrice;
-  /** The one to change, where there is one. */
+  /** The subscription to change, where there is one. */
   current: string | undefined;
-  /** A repeated call with it does nothing twice. */
+  /** A call that is repeated with the same one does nothing twice. */
   attempt: string;
   returnUrl: string;
 }
 
 type SubscriptionOutcome =
   | { change: 'created' | 'updated'; subscription: ProviderSubscription }
-  /** Where the caller leaves a payment method; then it is to be asked again. */
+  /** The caller leaves a payment method at this page, and then asks again. */
   | { checkoutUrl: string };
 
 interface CheckoutRequest {
-  /** The provider's id of the customer, where there is one. */
+  /** The provider's id of the customer, where it has one. */
   payer: string | undefined;
   customerId: string;
   currency: Currency;
   cents: number;
   description: string;
-  /** Comes back with the event of the payment. */
+  /** It comes back with the event of the payment. */
   metadata: Record<string, string>;
   successUrl: string;
   cancelUrl: string;
@@ -65,12 +65,12 @@ interface CheckoutRequest {
 /** @throws Problem billing_provider_failed, from every call */
 export interface BillingProvider {
   createCustomer(customer: BillingCustomer): Promise<string>;
-  /** Undefined for one that does not exist or is not sold any more. */
+  /** @returns undefined for a plan that does not exist or is not sold any more */
   findPlan(planId: string): Promise<ProviderPlan | undefined>;
   subscribe(request: SubscriptionRequest): Promise<SubscriptionOutcome>;
   checkout(request: CheckoutRequest): Promise<{ sessionId: string; url: string }>;
 }
 
-/** How a deployment bills: `internal_noop` has nobody to ask. */
+/** How a deployment bills; `internal_noop` has nobody to ask. */
 export type Billing =
   { mode: Extract<BillingMode, 'internal_noop'> } | { mode: Extract<BillingMode, 'live'>; provider: BillingProvider };

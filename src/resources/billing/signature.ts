@@ -1,17 +1,19 @@
-/** Whether an event is the provider's: a signature over the bytes as they came, no older than five minutes. */
+/**
+ * Checks that an event is the provider's: it has a signature over the bytes as they came, no older than five minutes.
+ */
 import { JsonDepthError, parseJson } from '../../platform/core/json.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { storable } from '../../platform/core/storable.ts';
 
 const TOLERANCE_S = 300;
 
-/** What every event has; the rest depends on its type. */
+/** Every event has these; the rest depends on its type. */
 export interface BillingEvent {
   id: string;
   type: string;
   /** Unix seconds. */
   created: number;
-  /** What it is about. */
+  /** The object that the event is about. */
   object: Record<string, unknown>;
   payload: Record<string, unknown>;
 }
@@ -36,7 +38,7 @@ export async function readEvent(
   return asEvent(rawBody.toString('utf8'));
 }
 
-/** Signed, so only the provider's own mistake can make this throw. */
+/** The text is signed, so only the provider's own mistake can make this throw. */
 function asEvent(text: string): BillingEvent {
   let payload: Record<string, unknown>;
   try {

@@ -33,26 +33,29 @@ export type BillingStore = ReturnType<typeof createBillingStore>;
 
 const field = (name: string) => sql<string | null>`${workspaces.config} ->> ${name}`;
 
-/** Byo or hosted stays. */
+/** A plan stays with the workspace's own keys or hosted, as it was. */
 const planFor = (tier: PaidTier | 'free') =>
   tier === 'free'
     ? sql`'free'::workspace_plan`
     : sql`(${tier}::text || case when plan::text like '%hosted' then '_hosted' else '_byo' end)::workspace_plan`;
 
-/** What the operator gave stays the least that there is, and the operator's own is not the provider's to change. */
+/**
+ * The plan that the operator gave is the least that a workspace has, and the operator's own workspace is not the
+ * provider's to change.
+ */
 const planOfTier = (tier: SubscriptionChange['tier']) =>
   tier === undefined
     ? sql`plan`
     : sql`case when status = 'archived' or plan = 'internal' then plan else greatest(granted_plan, ${planFor(tier)}) end`;
 
 /**
- * What a subscription was paid for follows it down at once, and up with a payment alone.
- * @param before what it was paid for until now
+ * The plan that was paid for goes down with the subscription at once, and up with a payment alone.
+ * @param before the plan that was paid for until now
  */
 const paidPlanOf = ({ tier, isPaid }: SubscriptionChange, before = sql`paid_plan`) => {
   if (tier === undefined) return before;
   if (tier === 'free') return sql`null`;
-  // Without the case `least` would take what was never paid for the highest.
+  // Without the case `least` would take a plan that was never paid for as the highest.
   return isPaid ? planFor(tier) : sql`case when ${before} is not null then least(${before}, ${planFor(tier)}) end`;
 };
 
@@ -80,7 +83,7 @@ export const createBillingStore = (db: Database) => ({
     };
   },
 
-  /** The first one stays. @returns the one on record */
+  /** Keeps the first payer. @returns the one on record */
   async keepPayer(customerId: string, payer: string): Promise<string> {
     const [row] = await db.rows<{ payer: string }>(sql`
       update workspaces set config = (coalesce(config, '{}') || jsonb_build_object(
@@ -91,7 +94,7 @@ export const createBillingStore = (db: Database) => ({
 
   /**
    * Puts the subscription on record, and its plan's caps in force, unless another one was recorded since.
-   * @param before what was on record when the change began
+   * @param before the subscription on record when the change began
    */
   async recordSubscription(
     customerId: string,
@@ -113,7 +116,7 @@ export const createBillingStore = (db: Database) => ({
     return rows.length > 0;
   },
 
-  /** What the provider changed of a subscription that is on record. @returns whether one is */
+  /** Records what the provider changed of a subscription that is on record. @returns whether one is */
   async followSubscription(subscriptionId: string, change: SubscriptionChange): Promise<boolean> {
     const { planId, tier } = change;
     const config =
@@ -127,7 +130,8 @@ export const createBillingStore = (db: Database) => ({
   },
 
   /**
-   * An invoice of a subscription that is on record was paid. It buys no more than what the subscription is for by now.
+   * Records that an invoice of a subscription on record was paid. It buys no more than what the subscription is for by
+   * now.
    * @param mostOf the tier that an invoice buys of a subscription to a plan
    */
   recordPayment: (
@@ -145,7 +149,10 @@ export const createBillingStore = (db: Database) => ({
         where config ->> 'billing_subscription_id' = ${subscriptionId}`);
     }),
 
-  /** Whether it is known that a subscription was stopped after this moment, at which one of its invoices was paid. */
+  /**
+   * @returns whether a subscription is known to have been stopped after this moment, at which one of its invoices was
+   * paid
+   */
   async isStoppedSince(subscriptionId: string, created: number): Promise<boolean> {
     const rows = await db.rows(sql`
       select 1 from billing_events
@@ -157,12 +164,12 @@ export const createBillingStore = (db: Database) => ({
     return rows.length > 0;
   },
 
-  /** A session is recorded once; what is paid already stays as it was. */
+  /** Records a session once; one that is paid already stays as it was. */
   async addTopup(topup: TopupRow): Promise<void> {
     await db.orm.insert(topups).values(topup).onConflictDoNothing();
   },
 
-  /** Takes a top-up for paid, once. @returns it, the first time */
+  /** Marks a top-up as paid, once. @returns it, the first time */
   async completeTopup(sessionId: string): Promise<TopupRow | undefined> {
     const [row] = await db.orm
       .update(topups)
@@ -200,11 +207,12 @@ export const createBillingStore = (db: Database) => ({
     }),
 
   /**
-   * Whether something later is known about what an event is about: events do not arrive in order. Until the transaction
-   * that it is called in ends nobody else is answered about the same, as two that come at once know nothing of each other.
+   * @returns whether something later is known about what an event is about, as events do not arrive in order. Until the
+   * transaction that it is called in ends nobody else is answered about the same, because two that come at once know
+   * nothing of each other.
    */
   async isOvertaken({ id, created, object }: BillingEvent): Promise<boolean> {
-    // A statement of its own: the next one sees what was committed while this one waited.
+    // It is a statement of its own, so that the next one sees what was committed while this one waited.
     await db.rows(sql`select pg_advisory_xact_lock(hashtextextended(${`billing/${String(object.id)}`}, 0))`);
     const rows = await db.rows(sql`
       select 1 from billing_events

@@ -15,7 +15,7 @@ import type { BillingProvider, ProviderPlan, ProviderSubscription, SubscriptionR
 /** An invoice is to be paid within so many days. */
 const DAYS_UNTIL_DUE = 7;
 const NETWORK_RETRIES = 2;
-/** A subscription that still counts; another one is replaced and not changed. */
+/** A subscription in one of these states still counts; another one is replaced and not changed. */
 const LIVING = ['active', 'trialing', 'past_due', 'unpaid', 'incomplete', 'paused'];
 
 type Client = InstanceType<typeof Stripe>;
@@ -46,7 +46,7 @@ export function createStripeProvider(secretKey: string, settings: StripeSettings
             },
             { idempotencyKey },
           );
-        // Of what is asked too: the same key with other parameters is an error.
+        // The key depends on what is asked too, because the same key with other parameters is an error.
         const key = `customer:${sha256(JSON.stringify([workspaceId, customerId, email]))}`;
         const { id } = await create(key).catch((error: unknown) => {
           // Stripe repeats a failure for a day, which would keep the workspace from ever having a customer until then.
@@ -152,8 +152,8 @@ async function findPlan(stripe: Client, planId: string): Promise<ProviderPlan | 
 }
 
 /**
- * The subscription that is to be changed: the one on record, or one that an attempt made which broke off before it was
- * recorded. Without this look the next attempt would make a second one.
+ * Finds the subscription that is to be changed: the one on record, or one that an attempt made which broke off before
+ * it was recorded. Without this look the next attempt would make a second one.
  */
 async function currentSubscription(stripe: Client, { current, payer, customer }: SubscriptionRequest) {
   if (current) {
@@ -187,8 +187,9 @@ const isPaid = ({ latest_invoice: invoice }: Stripe.Subscription): boolean =>
   typeof invoice === 'object' && invoice?.status === 'paid';
 
 /**
- * How a switch is billed. What was paid for is set off against the new plan, and the rest is invoiced now, as the plan
- * counts from its payment. What was not paid for is worth nothing: the provider would give credit for it all the same.
+ * Decides how a switch is billed. What was paid for is set off against the new plan, and the rest is invoiced now, as
+ * the plan counts from its payment. What was not paid for is worth nothing, though the provider would give credit for
+ * it all the same.
  */
 function billingOf(
   current: Stripe.Subscription,
@@ -201,13 +202,13 @@ function billingOf(
 
 function asSubscription(subscription: Stripe.Subscription): ProviderSubscription {
   const { id, status, latest_invoice: invoice } = subscription;
-  // Without what the SDK adds to an answer, and with the invoice named as it is where nobody asks for it whole.
+  // The copy drops what the SDK adds to an answer. The invoice is named only, as where nobody asks for it whole.
   const raw = parseJson(JSON.stringify(subscription)) as Record<string, unknown>;
   if (invoice !== undefined) raw.latest_invoice = typeof invoice === 'object' ? (invoice?.id ?? null) : invoice;
   return { id, status, isPaid: isPaid(subscription), raw };
 }
 
-/** What the SDK throws, by its fields: its classes are not loaded here. */
+/** An error of the SDK is known by its fields, since its classes are not loaded here. */
 interface StripeFailure {
   type?: string;
   rawType?: string;
@@ -231,11 +232,11 @@ const wantsPaymentMethod = (error: unknown): boolean => {
   );
 };
 
-/** `provider 429 rate_limit: ...`; a status of 0 is no answer at all. */
+/** Tells the failure as `provider 429 rate_limit: ...`; a status of 0 means that there was no answer at all. */
 function providerProblem(error: unknown): unknown {
   const { type, rawType, code, statusCode, message } = error as StripeFailure;
   if (!type?.startsWith('Stripe')) return error;
-  // It names the key, in part.
+  // The provider's own words contain a part of the key.
   const said = statusCode === 401 ? 'the deployment is not let in' : (bodyLimitIn(error)?.message ?? message);
   const name = code ?? rawType ?? (statusCode === undefined ? 'api_connection_error' : 'api_error');
   return new Problem('billing_provider_failed', `provider ${statusCode ?? 0} ${name}: ${said}`);

@@ -1,25 +1,25 @@
-/** What the state of a subscription at the provider comes to here. Pure. */
+/** Decides what the state of a subscription at the provider means here. */
 import { PAID_TIERS, tierOfPlanId, type PaidTier } from './catalogue.ts';
 
 export const OVER = ['canceled', 'incomplete_expired'];
-/** There still, but not paid for. */
+/** The subscription still exists in these states, but is not paid for. */
 export const SUSPENDED = ['unpaid', 'paused'];
-/** Late is not stopped until the provider gives up. */
+/** A late payment stops nothing until the provider gives up. */
 const LIVING = ['active', 'trialing', 'past_due'];
-/** What the operator lets somebody try at the provider has no invoice to pay. */
+/** The operator lets somebody try it at the provider, so there is no invoice to pay. */
 const TRIAL = 'trialing';
 
-/** What a subscription at the provider comes to here. */
+/** The state of a subscription at the provider, in the words of this service. */
 export interface SubscriptionChange {
-  /** Undefined: it is over. */
+  /** Undefined says that the subscription is over. */
   planId: string | undefined;
-  /** Undefined: the plan says nothing of caps, which stay. */
+  /** Undefined says that the plan tells nothing of caps, which then stay. */
   tier: PaidTier | 'free' | undefined;
-  /** Known to be paid for. What is not known to be may have been all the same. */
+  /** It is known to be paid for. Where that is not known it may be paid for all the same. */
   isPaid: boolean;
 }
 
-/** @param status the provider's word @param isPaid whether its latest invoice is, as far as can be told */
+/** @param status the provider's word @param isPaid whether its latest invoice is paid, as far as can be told */
 export function changeFor(
   planIds: Record<PaidTier, string>,
   planId: string | undefined,
@@ -31,7 +31,7 @@ export function changeFor(
   return { planId, tier, isPaid: isPaid || status === TRIAL };
 }
 
-/** The lower of what an invoice is for and what the subscription is for by now. */
+/** @returns the lower of what an invoice is for and what the subscription is for by now */
 export function boughtBy(
   planIds: Record<PaidTier, string>,
   invoiced: readonly string[],

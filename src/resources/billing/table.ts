@@ -21,15 +21,15 @@ export const ledgerKind = pgEnum('ledger_kind', LEDGER_KINDS);
 export const billingCurrency = pgEnum('billing_currency', CURRENCIES);
 
 /**
- * Append-only: triggers refuse updates and deletions, and write `balance_after_usd_micros`. The balance of a wallet is
- * the limit of its budget (`wallet:<customer>`), which the same trigger moves: nothing else can.
+ * The ledger is append-only: triggers refuse updates and deletions, and write `balance_after_usd_micros`. The balance
+ * of a wallet is the limit of its budget (`wallet:<customer>`), which the same trigger moves: nothing else can.
  */
 export const walletLedger = pgTable(
   'wallet_ledger',
   {
     id: bigserial('id', { mode: 'number' }).primaryKey(),
     customerId: text('customer_id').notNull(),
-    /** What is charged or credited, once: `run:<id>:<turn>`, `session:<id>`. */
+    /** It names what is charged or credited, so that it is so once: `run:<id>:<turn>`, `session:<id>`. */
     key: text('key').notNull(),
     deltaUsdMicros: bigint('delta_usd_micros', { mode: 'number' }).notNull(),
     balanceAfterUsdMicros: bigint('balance_after_usd_micros', { mode: 'number' }).notNull(),
@@ -41,7 +41,7 @@ export const walletLedger = pgTable(
   },
   (t) => [
     uniqueIndex('wallet_ledger_once').on(t.customerId, t.key),
-    // The list, newest first.
+    // It serves the list, newest first.
     index('wallet_ledger_by_workspace').on(t.customerId, t.id),
     check(
       'wallet_ledger_charges_are_negative',
@@ -50,18 +50,18 @@ export const walletLedger = pgTable(
   ],
 );
 
-/** What the billing provider told, as it came. */
+/** Events of the billing provider, as they came. */
 export const billingEvents = pgTable(
   'billing_events',
   {
-    /** The provider's. */
+    /** The provider's id. */
     id: text('id').primaryKey(),
     type: text('type').notNull(),
     payload: jsonb('payload').$type<Record<string, unknown>>().notNull(),
     receivedAt: instant('received_at').notNull().defaultNow(),
     processedAt: instant('processed_at'),
   },
-  // What came later about the same thing: events do not arrive in order.
+  // It finds what came later about the same thing, as events do not arrive in order.
   (t) => [index('billing_events_by_object').on(sql`(${t.payload} #>> '{data,object,id}')`)],
 );
 
@@ -88,12 +88,12 @@ export const routerKeys = pgTable(
   'router_keys',
   {
     customerId: text('customer_id').primaryKey(),
-    /** The router's name of the key. */
+    /** The router knows the key by this name. */
     keyHash: text('key_hash').notNull(),
     limitUsd: usd('limit_usd').notNull(),
     /** The key, sealed. */
     sealed: text('sealed').notNull(),
-    /** Counts changes of the limit; the router knows of them up to `toldRevision`. */
+    /** It counts changes of the limit; the router knows of them up to `toldRevision`. */
     revision: integer('revision').notNull().default(1),
     toldRevision: integer('told_revision').notNull().default(1),
     createdAt: createdAt(),
@@ -101,10 +101,13 @@ export const routerKeys = pgTable(
   (t) => [check('router_keys_limited', sql`${t.limitUsd} >= 0`)],
 );
 
-/** Who is changing something of a workspace at a provider: no transaction may stay open for as long as that takes. */
+/**
+ * Says who is changing something of a workspace at a provider, as no transaction may stay open for as long as that
+ * takes.
+ */
 export const billingLeases = pgTable('billing_leases', {
   customerId: text('customer_id').primaryKey(),
   token: uuid('token').notNull(),
-  /** From then on its holder is taken for dead. */
+  /** From this time on the holder counts as dead. */
   expiresAt: instant('expires_at').notNull(),
 });

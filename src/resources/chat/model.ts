@@ -1,9 +1,9 @@
-/** Words and rules of chat. Pure. */
+/** Words and rules of chat. */
 export const MESSAGE_ROLES = ['user', 'assistant'] as const;
 
 const MAX_TITLE = 80;
 
-/** The beginning of what was said first, on one line. */
+/** @returns the beginning of what was said first, on one line */
 export function titleFrom(content: string): string {
   const line = [...content.trim().replace(/\s+/g, ' ')];
   return line.length <= MAX_TITLE
@@ -14,6 +14,8 @@ export function titleFrom(content: string): string {
         .trimEnd()}…`;
 }
 
-/** What the agent is told: the files of a message are named, and read with the tool `read_attachment`. */
+/**
+ * @returns what the agent is told: the files of a message are named, and it reads them with the tool `read_attachment`
+ */
 export const promptOf = (content: string, files: readonly { id: string; filename: string }[]): string =>
   [content, ...files.map(({ id, filename }) => `[attached: ${filename}, id ${id}]`)].join('\n\n');

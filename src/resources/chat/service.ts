@@ -1,4 +1,6 @@
-/** What a caller can do with conversations. They belong to the workspace: whoever is in it can read and go on with them. */
+/**
+ * What a caller can do with conversations. They belong to the workspace: whoever is in it can read and continue them.
+ */
 import { validate as isUuid } from 'uuid';
 import { newUuid } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
@@ -29,7 +31,7 @@ export interface ChatServiceDependencies {
 export const createChatService = (deps: ChatServiceDependencies) => {
   const { store, workspaces, runs, attachments, agentExists, settings, log } = deps;
 
-  /** Its id, not the caller's spelling of it, is what runs and files refer to. */
+  /** Runs and files refer to the id of the row, not to the caller's spelling of it. */
   const find = async ({ customerId }: Caller, id: string): Promise<ThreadRow> =>
     found(isUuid(id) ? await store.find(customerId, id) : undefined);
 
@@ -69,10 +71,10 @@ export const createChatService = (deps: ChatServiceDependencies) => {
     async remove(caller: Caller, id: string): Promise<void> {
       const { customerId } = caller;
       const thread = await find(caller, id);
-      // First, so that nothing more is said in it.
+      // The thread goes first, so that nothing more is said in it.
       found((await store.delete(customerId, thread.id)) || undefined);
       await attachments.deleteOfThread(customerId, thread.id);
-      // A run may have ended meanwhile. What cannot be reached goes on to its end, and nobody reads it.
+      // A run may have ended meanwhile. One that cannot be reached goes on to its end, and nobody reads it.
       const cancel = (runId: string) =>
         runs.cancel(caller, runId).catch((err: unknown) => {
           if (!(err instanceof Problem)) throw err;

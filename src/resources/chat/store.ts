@@ -1,4 +1,4 @@
-/** Every query on chat threads. What is said in them are runs, which are only read here. */
+/** Queries on chat threads. What is said in them are runs, which are only read here. */
 import { and, count, desc, eq, sql } from 'drizzle-orm';
 import type { Database } from '../../platform/db/client.ts';
 import { runs } from '../runs/table.ts';
@@ -47,7 +47,7 @@ export const createChatStore = (db: Database) => ({
     return row;
   },
 
-  /** Something was said in it. @param title what it is called from now on, if nothing yet */
+  /** Notes that something was said. @param title the title from now on, where the thread has none */
   async touch(customerId: string, id: string, title: string): Promise<void> {
     await db.orm
       .update(chatThreads)
@@ -55,13 +55,13 @@ export const createChatStore = (db: Database) => ({
       .where(threadIs(customerId, id));
   },
 
-  /** @returns whether there was one */
+  /** @returns whether the thread existed */
   async delete(customerId: string, id: string): Promise<boolean> {
     const gone = await db.orm.delete(chatThreads).where(threadIs(customerId, id)).returning({ id: chatThreads.id });
     return gone.length > 0;
   },
 
-  /** Of each run two: what was said, and the answer that there is or will be. */
+  /** Each run gives two messages: what was said, and the answer that exists or will. */
   async listMessages(customerId: string, id: string, { limit, offset, order }: MessagePage) {
     const direction = sql.raw(order);
     const data = await db.rows<MessageRow>(sql`
@@ -76,7 +76,7 @@ export const createChatStore = (db: Database) => ({
     return { data, total: totals!.total * 2 };
   },
 
-  /** Latest first: as a rule none begins because the one before it was taken away. */
+  /** @returns runs, the latest first, so that as a rule none begins because the one before it was taken away */
   async listInFlight(customerId: string, id: string): Promise<string[]> {
     const rows = await db.orm
       .select({ id: runs.id })

@@ -12,13 +12,13 @@ export const chatThreads = pgTable(
       .references(() => workspaces.customerId),
     /** Null until the first message gives it one. */
     title: text('title'),
-    /** Null: the classifier picks for each message. */
+    /** Null lets the classifier pick an agent for each message. */
     agentSlug: text('agent_slug'),
     createdBy: text('created_by').notNull(),
     createdAt: createdAt(),
-    /** Of the last message. */
+    /** The time of the last message. */
     updatedAt: instant('updated_at').notNull().defaultNow(),
   },
-  // The list, the one that was last used first.
+  // It serves the list, which begins with the thread that was last used.
   (t) => [index('chat_threads_by_use').on(t.customerId, t.updatedAt, t.id)],
 );

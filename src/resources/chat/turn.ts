@@ -1,4 +1,7 @@
-/** Time-limited credentials of TURN servers, as they and their clients agree on ("REST API for access to TURN services"). */
+/**
+ * Makes time-limited credentials of TURN servers, which relay audio and video between browsers that cannot reach each
+ * other. The scheme is what servers and clients agree on ("REST API for access to TURN services").
+ */
 import { createHmac } from 'node:crypto';
 import type { Config } from '../../platform/core/config.ts';
 
@@ -13,6 +16,6 @@ export function turnCredentials(
   if (secret === undefined || uris.length === 0) return undefined;
   const ttl = Math.floor(ttlMs / 1_000);
   const username = `${Math.floor(nowMs / 1_000) + ttl}:${user}`;
-  // SHA-1 is what the servers compute.
+  // The servers compute SHA-1.
   return { username, credential: createHmac('sha1', secret).update(username).digest('base64'), ttl, uris };
 }

@@ -1,4 +1,4 @@
-/** Sums over the runs of a window, added up by Postgres, so exactly. */
+/** Sums over the runs of a window. Postgres adds them up, so they are exact. */
 import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../platform/db/client.ts';
 import type { CostGroup } from './model.ts';
@@ -17,13 +17,13 @@ interface CostRow {
 const KEYS: Record<CostGroup, SQL> = {
   agent: sql`r.agent`,
   model: sql`r.model`,
-  // Of a step's run and of those that it spawned.
+  // The project of a step's run, and of runs that it spawned.
   project: sql`(select a.project_id from attempts a where a.id = r.attempt_id and a.customer_id = r.customer_id)`,
   day: sql`to_char(r.created_at at time zone 'UTC', 'YYYY-MM-DD')`,
 };
 
 export const createCostStore = (db: Database) => ({
-  /** The window is the one of `GET /v1/runs/costs`, and so are the sums. Served by `runs_by_time`. */
+  /** Window and sums are those of `GET /v1/runs/costs`. The index `runs_by_time` serves it. */
   async rollup(customerId: string, windowHours: number, group: CostGroup) {
     const since = sql`now() - make_interval(hours => ${windowHours})`;
     const all = await db.rows<CostRow & { is_total: boolean; since: string }>(sql`

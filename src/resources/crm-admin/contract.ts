@@ -1,4 +1,7 @@
-/** The HTTP contract of what the operator notes about customers. For admins of the workspace that operates it all. */
+/**
+ * The HTTP contract of what the operator notes about customers. It is for admins of the workspace that operates the
+ * deployment.
+ */
 import { z } from 'zod';
 import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
 import { limit, offset, pageReply, Timestamp } from '../../platform/http/schemas.ts';
@@ -32,7 +35,7 @@ const CrmCustomer = z
   })
   .meta({ id: 'CrmCustomer' });
 
-/** The stamp only says that somebody is an admin of a workspace. */
+/** The stamp alone only says that somebody is an admin of some workspace. */
 const OPERATOR = { credential: 'admin', right: 'customers.annotate' } as const;
 
 const page = { limit: limit(500, 50), offset };

@@ -1,3 +1,3 @@
-/** Words of the operator's notes on customers. Pure. */
+/** Words of the operator's notes on customers. */
 export const CRM_STATUSES = ['lead', 'trial', 'active', 'at_risk', 'churned'] as const;
 export type CrmStatus = (typeof CRM_STATUSES)[number];

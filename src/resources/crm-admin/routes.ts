@@ -3,7 +3,7 @@ import { handle, type Route } from '../../platform/http/endpoint.ts';
 import { createNote, deleteNote, getCrmCustomer, listCrmCustomers, listNotes, updateCrmCustomer } from './contract.ts';
 import type { CrmService } from './service.ts';
 
-/** That something was noted is for the customer to know; what it is, is the operator's own. */
+/** The customer may know that something was noted; what it is, is the operator's own. */
 const named = ({ params }: { params: { customer_id: string } }) => [{ customerId: params.customer_id, change: {} }];
 
 export const crmRoutes = ({ crm }: { crm: CrmService }): readonly Route[] => [

@@ -1,4 +1,4 @@
-/** Every query on the operator's notes. They are about workspaces of every state: an archived one keeps its notes. */
+/** Queries on the operator's notes. They are about workspaces of every state: an archived one keeps its notes. */
 import { and, count, desc, eq, ilike, or, sql } from 'drizzle-orm';
 import { newUuid } from '../../platform/core/ids.ts';
 import type { Database } from '../../platform/db/client.ts';
@@ -16,7 +16,7 @@ export interface Page {
 
 export interface CrmFilter {
   status?: CrmStatus | undefined;
-  /** Part of the customer's id. */
+  /** A part of the customer's id. */
   q?: string | undefined;
 }
 

@@ -26,6 +26,6 @@ export const crmNotes = pgTable(
     text: text('text').notNull(),
     createdAt: createdAt(),
   },
-  // Those on a customer, newest first: ids are UUIDv7.
+  // It serves the notes on a customer, newest first, as ids are UUIDv7.
   (t) => [index('crm_notes_by_customer').on(t.customerId, t.id)],
 );

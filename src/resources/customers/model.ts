@@ -1,4 +1,6 @@
-/** How customers are looked for. Pure. */
+/** How customers are looked for. */
 
-/** For `ilike`: what the text has a meaning for is taken as it is. */
+/**
+ * @returns a pattern for `ilike` in which the text stands for itself: characters with a meaning in patterns are escaped
+ */
 export const containing = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;

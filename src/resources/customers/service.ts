@@ -7,7 +7,7 @@ import type { CustomerFilter, CustomerRow, CustomerStore } from './store.ts';
 export type CustomerService = ReturnType<typeof createCustomerService>;
 
 export const createCustomerService = ({ store }: { store: CustomerStore }) => ({
-  /** An admin of a tenant sees that tenant alone, whatever is asked for. */
+  /** An admin of a tenant sees that tenant alone, whatever was asked for. */
   async list(caller: Caller, { limit, offset, ...filter }: CustomerFilter & { limit: number; offset: number }) {
     const only = can(caller, 'customers.list-all') ? undefined : caller.customerId;
     const { rows, total } = await store.list(only, filter, { limit, offset });
@@ -18,7 +18,7 @@ export const createCustomerService = ({ store }: { store: CustomerStore }) => ({
 function wire(row: CustomerRow) {
   const usage = (current: number, resource: CappedResource) => ({ current, limit: capOf(row.planInForce, resource) });
   const runsToday = usage(row.cappedRunsToday, 'runs_per_day');
-  // Nothing counts the runs of a plan without a cap as they are accepted.
+  // Runs of a plan without a cap are not counted as they are accepted, so they are counted here.
   if (runsToday.limit === null) runsToday.current = row.runsToday;
   return {
     customer_id: row.customerId,

@@ -11,7 +11,7 @@ import { containing } from './model.ts';
 export type CustomerStore = ReturnType<typeof createCustomerStore>;
 
 export interface CustomerFilter {
-  /** Part of the id. */
+  /** A part of the id. */
   q?: string | undefined;
   plan?: Plan | undefined;
 }
@@ -23,7 +23,7 @@ type Workspace = Pick<
 
 export interface CustomerRow extends Workspace {
   members: number;
-  /** Since 00:00 UTC, as they are counted where a plan caps them. */
+  /** Counted since 00:00 UTC, as where a plan caps them. */
   cappedRunsToday: number;
   runsToday: number;
   runs30d: number;
@@ -42,7 +42,7 @@ export interface CustomerRow extends Workspace {
 }
 
 export const createCustomerStore = (db: Database) => ({
-  /** @param customerId the only one to look at */
+  /** @param customerId shows this workspace alone */
   async list(
     customerId: string | undefined,
     { q, plan }: CustomerFilter,

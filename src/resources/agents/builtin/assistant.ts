@@ -1,4 +1,4 @@
-/** The default: takes every run that names no agent and fits no specialist. */
+/** The default agent, which takes every run that names no agent and fits no specialist. */
 import { defineAgent } from './define.ts';
 
 export const assistant = defineAgent({

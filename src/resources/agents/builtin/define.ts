@@ -1,9 +1,9 @@
-/** What all built-in agents have in common, so that a file beside this one holds only what is its own. */
+/** Everything that built-in agents have in common, so that a file beside this one holds only what is its own. */
 import type { BuiltinAgent } from '../model.ts';
 
 /**
- * Said to every built-in agent after its own prompt. The second rule is a security rule: text that reaches a model as
- * material (tool results, memory, attachments, earlier artifacts) must not gain the rights of a prompt.
+ * Every built-in agent is told this after its own prompt. The second rule is a security rule: text that reaches a model
+ * as material (tool results, memory, attachments, earlier artifacts) must not gain the rights of a prompt.
  */
 const HOUSE_RULES = `
 # Rules that always hold

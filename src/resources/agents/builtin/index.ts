@@ -17,10 +17,13 @@ import { storyteller } from './storyteller.ts';
 import { tester } from './tester.ts';
 import { writer } from './writer.ts';
 
-/** What a run gets that names no agent and resembles none. */
+/** A run that names no agent and resembles none gets this one. */
 export const DEFAULT_AGENT = assistant.slug;
 
-/** By slug. A Map, because a slug comes from an address and `__proto__` must be as unknown as any other. */
+/**
+ * Built-in agents by slug. It is a Map, because a slug comes from an address and `__proto__` must be as unknown as any
+ * other.
+ */
 export const builtinAgents: ReadonlyMap<string, BuiltinAgent> = new Map(
   [
     assistant,

@@ -1,20 +1,20 @@
-/** What runs of a workspace call the managed model router with. */
+/** Makes the credential with which runs of a workspace call the managed model router. */
 import type { SecretBox } from '../../../platform/core/crypto.ts';
 import { withoutTrailingSlashes } from '../../../platform/core/text.ts';
 import type { ModelServer } from '../../../platform/models/types.ts';
 import { routerKeyOwner, type RouterKeyStore } from './store.ts';
 
-/** Chosen by the router itself, where an agent names no model of its own. */
+/** The router itself chooses a model, where an agent names none of its own. */
 const ROUTER_MODEL = 'openrouter/auto';
 
 interface RouterCredentialOptions {
   routerKeys: Pick<RouterKeyStore, 'find'>;
   secretBox: Pick<SecretBox, 'open'>;
-  /** Undefined: the deployment's own models are the router, and need no key. */
+  /** Where it is undefined, the deployment's own models are the router and need no key. */
   url: string | undefined;
 }
 
-/** Opened for the moment in which it is used, and not kept. */
+/** The key is opened for the moment in which it is used, and not kept. */
 export const routerCredential =
   ({ routerKeys, secretBox, url }: RouterCredentialOptions) =>
   async (customerId: string): Promise<ModelServer | undefined> => {

@@ -1,7 +1,7 @@
 /**
- * The managed model router: where a workspace's key is made, and what it may spend. With MODEL_ROUTER_URL it is one
- * that speaks OpenRouter's protocol for provisioning keys; otherwise the deployment's own models are the router, and
- * a key only says that the workspace may use them.
+ * The managed model router makes a key for a workspace and limits what it may spend. With MODEL_ROUTER_URL it is one
+ * that speaks OpenRouter's protocol for provisioning keys; otherwise the deployment's own models are the router, and a
+ * key only says that the workspace may use them.
  */
 import { z } from 'zod';
 import { ConfigError, type Config } from '../../../platform/core/config.ts';
@@ -15,7 +15,7 @@ import { readText } from '../../../platform/egress/read-capped.ts';
 
 interface RouterKey {
   key: string;
-  /** The router's name of the key. */
+  /** The router knows the key by this name. */
   hash: string;
 }
 
@@ -24,7 +24,7 @@ export interface ModelRouter {
   /** @param limitUsd a decimal string */
   mintKey(name: string, limitUsd: string): Promise<RouterKey>;
   setLimit(hash: string, limitUsd: string): Promise<void>;
-  /** A key that is gone already is no failure. */
+  /** Revokes a key; one that is gone already is no failure. */
   revokeKey(hash: string): Promise<void>;
 }
 

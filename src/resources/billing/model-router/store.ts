@@ -1,4 +1,4 @@
-/** Keys of the managed model router: one a workspace at most, sealed for its row. */
+/** Keys of the managed model router: a workspace has one at most, sealed for its row. */
 import { and, eq, gt, sql } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
 import { USD_MICROS } from '../model.ts';
@@ -10,11 +10,11 @@ export interface RouterKeyRow {
   /** A decimal string. */
   limitUsd: string;
   sealed: string;
-  /** Counts changes of the limit. */
+  /** It counts changes of the limit. */
   revision: number;
 }
 
-/** The row that a key is sealed for. */
+/** @returns the owner that the key is sealed for */
 export const routerKeyOwner = (customerId: string): string => `${customerId}/router_keys`;
 
 const ROW = {
@@ -27,7 +27,7 @@ const ROW = {
 
 const IS_UNTOLD = gt(routerKeys.revision, routerKeys.toldRevision);
 
-/** When a limit changed is not kept: it is told at once, and only what failed is left for housekeeping. */
+/** The time at which a limit changed is not kept: it is told at once, and only what failed is left for housekeeping. */
 export const ROUTER_BEHIND = {
   tellRouter: sql`(select count(*)::int as due, 0::float8 as "overdueS" from ${routerKeys} where ${IS_UNTOLD})`,
 };
@@ -40,7 +40,7 @@ export const createRouterKeyStore = (db: Database) => ({
     return row;
   },
 
-  /** @returns false where there is one already */
+  /** @returns false where the workspace has one already */
   async insert(row: Omit<RouterKeyRow, 'revision'>): Promise<boolean> {
     const made = await db.orm
       .insert(routerKeys)
@@ -54,7 +54,7 @@ export const createRouterKeyStore = (db: Database) => ({
     await db.orm.delete(routerKeys).where(and(eq(routerKeys.customerId, customerId), eq(routerKeys.keyHash, keyHash)));
   },
 
-  /** New credit is more to spend; in the transaction of the credit. */
+  /** Raises the limit, as new credit is more to spend. It is called in the transaction of the credit. */
   async raiseLimit(customerId: string, usdMicros: number): Promise<void> {
     await db.orm
       .update(routerKeys)
@@ -65,7 +65,9 @@ export const createRouterKeyStore = (db: Database) => ({
       .where(eq(routerKeys.customerId, customerId));
   },
 
-  /** Limits that the router was not told of; others each time, so that those which fail keep nobody waiting. */
+  /**
+   * @returns limits that the router was not told of; each call gives others, so that those which fail hold nobody up
+   */
   listUntold: (limit: number): Promise<RouterKeyRow[]> =>
     db.orm
       .select(ROW)

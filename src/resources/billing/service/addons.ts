@@ -23,12 +23,12 @@ export interface AddonOptions {
   router: ModelRouter;
   lease: Lease;
   secretBox: SecretBox;
-  /** The vendor whose models the workspace brought a key for. */
+  /** @returns the vendor for whose models the workspace brought a key */
   modelVendorOf: (customerId: string) => Promise<string | null>;
   log: Log;
 }
 
-/** What a workspace wants credit for. */
+/** A workspace wants credit for one of these. */
 export type CreditUse = 'managed_infra' | 'models_only';
 
 const MINIMUM_USD_CENTS: Record<CreditUse, number> = {
@@ -40,7 +40,7 @@ const BATCH = 50;
 export const createAddons = (options: AddonOptions) => {
   const { billing, store, wallet, routerKeys, router, lease, secretBox, modelVendorOf, log } = options;
 
-  /** Whether enough credit was ever bought for this use. Where nothing is billed, always. */
+  /** @returns whether enough credit was ever bought for this use, which is so wherever nothing is billed */
   const hasMinimumTopup = async (customerId: string, use: CreditUse): Promise<boolean> =>
     billing.mode === 'internal_noop' ||
     (await wallet.totalToppedUp(customerId)) >= MINIMUM_USD_CENTS[use] * (USD_MICROS / 100);
@@ -75,7 +75,7 @@ export const createAddons = (options: AddonOptions) => {
     if (!isKept) await revoke();
   }
 
-  /** Tells the router of limits that grew; what fails is told with the next event, or by housekeeping. */
+  /** Tells the router of limits that grew. What fails is told with the next event, or by housekeeping. */
   async function tellRouter(signal?: AbortSignal): Promise<void> {
     for (const row of await routerKeys.listUntold(BATCH)) {
       if (signal?.aborted) return;
@@ -106,7 +106,7 @@ export const createAddons = (options: AddonOptions) => {
         const key = await routerKeys.find(customerId);
         if (enabled && !key) return mint(customerId);
         if (enabled || !key) return;
-        // In this order: a crash between the two is made good by the next try, and the key opens nothing meanwhile.
+        // The order matters: a crash between the two is made good by the next try, and the key opens nothing meanwhile.
         await router.revokeKey(key.keyHash);
         await routerKeys.remove(customerId, key.keyHash);
       });

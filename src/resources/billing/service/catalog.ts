@@ -1,4 +1,4 @@
-/** What is sold, and what a workspace has of it. */
+/** What is sold, and what a workspace has bought of it. */
 import { Problem } from '../../../platform/core/problem.ts';
 import type { Caller } from '../../../platform/http/endpoint.ts';
 import { tierOf } from '../../workspaces/model.ts';
@@ -8,7 +8,7 @@ import type { Billing, ProviderPlan } from '../provider.ts';
 import type { BillingStore, Deployment } from '../store.ts';
 import type { PlanIds } from './settings.ts';
 
-/** Anybody may ask often, and prices change seldom. */
+/** Prices are kept for this long, because anybody may ask often and they change seldom. */
 const KEPT_MS = 30_000;
 
 export interface CatalogOptions {
@@ -31,7 +31,7 @@ export const createCatalog = ({ billing, planIds, store }: CatalogOptions) => {
   }
 
   return {
-    /** Never fails: what the provider does not say is left to people. */
+    /** It never fails: where the provider does not answer, people are to be asked for the price. */
     async catalog() {
       const tiers = tiersOnSale(planIds);
       const same = { version: CATALOG_VERSION, mode: billing.mode, modifiers: MODIFIERS, topup: TOPUP };
@@ -48,7 +48,10 @@ export const createCatalog = ({ billing, planIds, store }: CatalogOptions) => {
       }
     },
 
-    /** Amounts are on the provider's invoices: here they are what this service itself bills, which is nothing. */
+    /**
+     * The provider's invoices have the amounts of subscriptions. This tells what the service itself bills, which is
+     * nothing.
+     */
     async summary({ customerId }: Pick<Caller, 'customerId'>) {
       const deployment = await store.findDeployment(customerId);
       const isLive = billing.mode === 'live';

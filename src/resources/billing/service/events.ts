@@ -1,6 +1,6 @@
 /**
- * What the billing provider tells. An event is recorded and acted on in one transaction, once; whatever it has to do
- * with the provider or the router again comes after that.
+ * Handles what the billing provider tells. An event is recorded and acted on in one transaction, once; whatever it has
+ * to do with the provider or the router again comes after that.
  */
 import type { Log } from '../../../platform/core/log.ts';
 import type { RouterKeyStore } from '../model-router/store.ts';
@@ -15,7 +15,7 @@ import { fromMetadata } from './topup.ts';
 export interface EventOptions {
   webhookSecret: string | undefined;
   planIds: PlanIds;
-  /** That of the metadata of top-ups. */
+  /** It signs the metadata of top-ups. */
   secret: string;
   store: BillingStore;
   wallet: Pick<WalletStore, 'post'>;
@@ -27,7 +27,7 @@ export interface EventOptions {
 export const createEvents = (options: EventOptions) => {
   const { webhookSecret, planIds, secret, store, wallet, routerKeys, tellRouter, log } = options;
 
-  /** The credit of a session that was paid, once for the session. */
+  /** Gives the credit of a session that was paid, once for the session. */
   async function credit({ id: eventId, object }: BillingEvent): Promise<void> {
     if (typeof object.id !== 'string' || object.payment_status !== 'paid') return;
     const sessionId = object.id;
@@ -51,7 +51,7 @@ export const createEvents = (options: EventOptions) => {
     if (posted) await routerKeys.raiseLimit(customerId, creditUsdMicros);
   }
 
-  /** Changes that originate at the provider: of somebody at its dashboard, or of an invoice that nobody paid. */
+  /** Follows changes that originate at the provider: somebody made them at its dashboard, or nobody paid an invoice. */
   async function follow(event: BillingEvent): Promise<void> {
     const { object, type } = event;
     if (typeof object.id !== 'string' || (await store.isOvertaken(event))) return;
@@ -60,7 +60,7 @@ export const createEvents = (options: EventOptions) => {
     await store.followSubscription(object.id, change);
   }
 
-  /** A plan counts from the payment of its invoice. */
+  /** Puts a plan in force, which counts from the payment of its invoice. */
   async function pay({ object, created }: BillingEvent): Promise<void> {
     const invoice = paidInvoice(object);
     if (!invoice || (await store.isStoppedSince(invoice.subscriptionId, created))) return;
@@ -89,7 +89,7 @@ export const createEvents = (options: EventOptions) => {
   };
 };
 
-/** A plan is a product; a price names it. */
+/** @returns the id of the plan, which is a product that a price of the subscription names */
 function planIdIn(subscription: Record<string, unknown>): string | undefined {
   const { items, metadata } = subscription as {
     items?: { data?: { price?: { product?: string | { id?: string } } }[] };

@@ -47,8 +47,8 @@ export function createBillingService({ config, ...parts }: BillingServiceOptions
   });
 
   /**
-   * Rupiah in Indonesia and where the country is not known, dollars elsewhere.
-   * @param header reads one of the request, as an edge in front of the service set it
+   * Chooses rupiah in Indonesia and where the country is not known, dollars elsewhere.
+   * @param header reads a header of the request, which an edge in front of the service has set
    */
   function currencyAt(header: (name: string) => string | undefined): Currency {
     const country = config.BILLING_COUNTRY_HEADERS.map((name) => header(name)?.trim()).find(Boolean);

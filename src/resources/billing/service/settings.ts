@@ -1,4 +1,4 @@
-/** What the settings come to for billing. */
+/** Reads the settings of billing. */
 import { ConfigError, type Config } from '../../../platform/core/config.ts';
 import type { PaidTier } from '../catalogue.ts';
 import type { Billing } from '../provider.ts';
@@ -11,7 +11,7 @@ export const planIdsOf = (settings: Pick<Config, 'BILLING_PLAN_STARTER' | 'BILLI
   pro: settings.BILLING_PLAN_PRO,
 });
 
-/** @throws ConfigError in live mode without what it needs */
+/** @throws ConfigError in live mode where a setting that it needs is missing */
 export function createBilling(config: Config): Billing {
   const { BILLING_MODE: mode, STRIPE_SECRET_KEY: key, STRIPE_WEBHOOK_SECRET: secret } = config;
   if (mode === 'internal_noop') return { mode };
@@ -21,6 +21,6 @@ export function createBilling(config: Config): Billing {
   return { mode, provider: createStripeProvider(key, config) };
 }
 
-/** Where payment pages lead back to. */
+/** @returns the address that payment pages lead back to */
 export const returnBaseOf = (config: Pick<Config, 'BILLING_RETURN_URL' | 'BASE_URL' | 'PORT'>): string =>
   config.BILLING_RETURN_URL ?? config.BASE_URL ?? `http://localhost:${config.PORT}`;

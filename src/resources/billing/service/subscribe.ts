@@ -1,6 +1,6 @@
 /**
- * A workspace's subscription: made once and switched from then on. What it buys are the caps of its tier, which follow
- * the subscription from here and from the provider's events alike.
+ * A workspace's subscription is made once and switched from then on. What it buys are the caps of its tier, which
+ * follow the subscription from here and from the provider's events alike.
  */
 import type { Log } from '../../../platform/core/log.ts';
 import { Problem } from '../../../platform/core/problem.ts';
@@ -22,7 +22,7 @@ export interface SubscribeOptions {
   log: Log;
 }
 
-/** What an id of a plan can look like; anything else names none. */
+/** An id of a plan can only look like this; anything else names none. */
 const PLAN_ID = /^[\w-]{1,255}$/;
 
 export const createSubscribe = ({ billing, planIds, returnBase, store, lease, log }: SubscribeOptions) => {
@@ -83,5 +83,5 @@ export const createSubscribe = ({ billing, planIds, returnBase, store, lease, lo
   };
 };
 
-/** Who acts may also be a subject of the identity provider without an address. */
+/** A caller may also be a subject of the identity provider without an address. */
 const emailOf = ({ actor }: Caller) => (actor.includes('@') ? { email: actor } : {});

@@ -1,5 +1,5 @@
 /**
- * Credit for the wallet. Here it is only asked for: it lands with the provider's word that it was paid
+ * Credit for the wallet is only asked for here: it lands with the provider's word that it was paid
  * (`service/events.ts`).
  */
 import { Decimal } from 'decimal.js';
@@ -15,10 +15,10 @@ import type { BillingStore, TopupRow } from '../store.ts';
 
 export interface TopupOptions {
   billing: Billing;
-  /** Rupiah for a dollar. */
+  /** Rupiah for one dollar. */
   fx: string;
   returnBase: string;
-  /** Signs what comes back with the event of a payment; older keys after a comma still verify. */
+  /** It signs what comes back with the event of a payment; older keys after a comma still verify. */
   secret: string;
   store: Pick<BillingStore, 'findDeployment' | 'addTopup'>;
 }
@@ -68,7 +68,7 @@ export const createTopup = ({ billing, fx, returnBase, secret, store }: TopupOpt
       metadata: toMetadata(bought, secret),
       successUrl: backTo('done'),
       cancelUrl: backTo('cancelled'),
-      // The provider knows a repeat by it, and answers with the session that it made.
+      // The provider recognizes a repeat by it, and answers with the session that it made.
       attempt: claim?.token ?? newUuid(),
     });
     await store.addTopup({ ...bought, sessionId });
@@ -83,11 +83,15 @@ export const createTopup = ({ billing, fx, returnBase, secret, store }: TopupOpt
   },
 });
 
-/** In cents, but whole rupiah: there are no coins for less. */
+/** @returns rupiah in cents, but whole rupiah, as there are no coins for less */
 const rupiahCents = (usdCents: number, fx: string): number =>
   new Decimal(usdCents).times(fx).div(RUPIAH).toDecimalPlaces(0, Decimal.ROUND_HALF_UP).times(RUPIAH).toNumber();
 
-/** Only ever a page of our own host, whatever the path says. @throws Problem bad_request */
+/**
+ * @returns a function for the page to lead back to, which is only ever one of the deployment's own host, whatever the
+ * path says
+ * @throws Problem bad_request
+ */
 function returnUrl(base: string, path: string | undefined): (outcome: 'done' | 'cancelled') => string {
   const url = path === undefined ? new URL(base) : localUrl(base, path);
   if (!url) throw new Problem('bad_request', 'return_path must be a path that begins with one /');
@@ -109,7 +113,10 @@ type Bought = Omit<TopupRow, 'sessionId'>;
 const signedPart = ({ customerId, currency, chargedCents, creditUsdMicros, fxUsdIdr }: Bought): string =>
   ['wallet_topup', customerId, currency, chargedCents, creditUsdMicros, fxUsdIdr].join('\n');
 
-/** So that credit is known by its session alone, where the event of the payment is here before our own record. */
+/**
+ * Credit is thereby recognized by its session alone, where the event of the payment arrives before the session's own
+ * record.
+ */
 const toMetadata = (bought: Bought, secret: string): Record<string, string> => ({
   customer_id: bought.customerId,
   currency: bought.currency,
@@ -119,7 +126,7 @@ const toMetadata = (bought: Bought, secret: string): Record<string, string> => (
   proof: hmacSha256(secretsIn(secret)[0], signedPart(bought)),
 });
 
-/** Undefined for a session that this service did not make: others may sell things through the same account. */
+/** @returns undefined for a session that this service did not make: others may sell things through the same account */
 export function fromMetadata(metadata: unknown, secret: string): Bought | undefined {
   const given = (metadata ?? {}) as Record<string, unknown>;
   const text = (name: string) => (typeof given[name] === 'string' ? given[name] : '');

@@ -1,8 +1,8 @@
 /**
- * Minutes of managed infrastructure, charged in live billing to workspaces on a hosted plan for as long as they are
- * ready. `infra_charged_until` says up to where; it moves on in the statement that charges, by whole minutes, so a late,
- * repeated or killed tick charges each minute once. A balance may go below zero: what was used is owed, and new credit
- * pays it first.
+ * Charges minutes of managed infrastructure, in live billing, to workspaces on a hosted plan for as long as they are
+ * ready. `infra_charged_until` says up to where; it moves on in the statement that charges, by whole minutes, so a
+ * late, repeated or killed tick charges each minute once. A balance may go below zero: what was used is owed, and new
+ * credit pays it first.
  */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
@@ -10,7 +10,7 @@ import { isHosted, PLANS } from '../../workspaces/model.ts';
 import { MANAGED_USD_MICROS_PER_MINUTE } from '../model.ts';
 
 const HOSTED = sql`${sql.param(PLANS.filter(isHosted))}::workspace_plan[]`;
-/** A workspace that became ready this long ago was so at the tick before, if there was one. */
+/** A workspace that became ready this long ago was ready at the tick before, if there was one. */
 const NEW = sql`interval '2 minutes'`;
 const INSTANT = sql`'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`;
 
@@ -18,7 +18,7 @@ export type Metering = ReturnType<typeof createMetering>;
 
 export const createMetering = (db: Database) => ({
   /**
-   * Begins and ends what is charged for. New ones are charged from when they were ready; one that was ready before, and
+   * Begins and ends the charging. New workspaces are charged from when they were ready; one that was ready before, and
    * gets a hosted plan, from now on. What is left of the last minute is not charged.
    */
   async follow(): Promise<void> {
@@ -60,7 +60,7 @@ export const createMetering = (db: Database) => ({
     return charged.length;
   },
 
-  /** Where billing is not live nothing is charged for, later either. */
+  /** Forgets what was not charged: where billing is not live nothing is charged for, later either. */
   async forget(): Promise<void> {
     await db.rows(sql`update workspaces set infra_charged_until = null where infra_charged_until is not null`);
   },

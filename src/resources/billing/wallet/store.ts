@@ -11,14 +11,14 @@ import { walletLedger } from '../table.ts';
 
 export interface Posting {
   customerId: string;
-  /** What is charged or credited, once: `run:<id>:<turn>`, `session:<id>`. */
+  /** It names what is charged or credited, so that it is so once: `run:<id>:<turn>`, `session:<id>`. */
   key: string;
   kind: LedgerKind;
-  /** Below zero for a charge. */
+  /** It is below zero for a charge. */
   deltaUsdMicros: number;
-  /** What a top-up was paid with, where it was rupiah. */
+  /** A top-up was paid with this, where it was paid in rupiah. */
   paidIdrCents?: number;
-  /** Rupiah for a dollar. */
+  /** Rupiah for one dollar. */
   fxUsdIdr?: string;
   meta?: Record<string, unknown>;
 }
@@ -53,7 +53,7 @@ export const createWalletStore = (db: Database) => {
       return { posted: row !== undefined, balanceUsdMicros: row?.balance ?? (await balance(posting.customerId)) };
     },
 
-    /** The ledger, newest first. */
+    /** @returns a page of the ledger, newest first */
     async list(customerId: string, { limit, offset }: { limit: number; offset: number }) {
       const tallied = { list: 'wallet_ledger', customerId } as const;
       const start = await findPage(db, tallied, offset);
@@ -72,7 +72,7 @@ export const createWalletStore = (db: Database) => {
       return { rows, total: await countRows(db, tallied) };
     },
 
-    /** All the credit that was ever bought, in millionths of a dollar. */
+    /** @returns all the credit that was ever bought, in millionths of a dollar */
     async totalToppedUp(customerId: string): Promise<number> {
       const [row] = await db.rows<{ total: number }>(sql`
         select (coalesce(sum(c.usd), 0) * ${USD_MICROS})::float8 as total
@@ -80,7 +80,10 @@ export const createWalletStore = (db: Database) => {
       return row!.total;
     },
 
-    /** While the model router is on, whatever the deployment pays for is the router's. The operator pays nobody. */
+    /**
+     * While the model router is on, whatever the deployment pays for is charged as the router's. The operator's
+     * workspace pays nobody.
+     */
     async tariffOf(customerId: string): Promise<Tariff | undefined> {
       const [row] = await db.rows<{ isRouted: boolean }>(sql`
         select exists (select 1 from router_keys k where k.customer_id = w.customer_id) as "isRouted"
@@ -91,7 +94,10 @@ export const createWalletStore = (db: Database) => {
   };
 };
 
-/** `insert ... select` that posts if `guard` has a row (it has one or none). A repeated key inserts nothing. */
+/**
+ * An `insert ... select` that posts where `guard` has a row, of which it has one or none. A repeated key inserts
+ * nothing.
+ */
 export const insertPosting = (
   guard: SQL,
   { customerId, key, kind, deltaUsdMicros, paidIdrCents, fxUsdIdr, meta }: Posting,
