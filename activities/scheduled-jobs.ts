@@ -6,6 +6,7 @@ import { Problem } from '../src/platform/core/problem.ts';
 import type { HeartbeatStore } from '../src/resources/heartbeats/store.ts';
 import type { RunStore } from '../src/resources/runs/store/index.ts';
 import type { BuiltinRunner } from '../src/resources/scheduled-jobs/runner.ts';
+import { customJobId } from '../src/resources/scheduled-jobs/model.ts';
 import type { JobStore } from '../src/resources/scheduled-jobs/store.ts';
 import type { FollowedRows, KnownTrigger, Triggers } from '../src/platform/temporal/triggers.ts';
 import type { ScheduledJobInput } from '../workflows/scheduled-job/messages.ts';
@@ -13,7 +14,7 @@ import { heartbeating } from './failures.ts';
 
 export interface ScheduledJobDependencies {
   runs: RunStore;
-  jobs: Pick<JobStore, 'find'>;
+  jobs: Pick<JobStore, 'find' | 'noteMissed'>;
   heartbeats: Pick<HeartbeatStore, 'find'>;
   /** Runs the jobs that ship with the product. */
   builtin: BuiltinRunner;
@@ -21,6 +22,8 @@ export interface ScheduledJobDependencies {
 }
 
 interface Due {
+  /** What it is in the log of the workspace. */
+  firedBy: { id: string; of: 'job' | 'heartbeat' };
   agent: string;
   prompt: string;
   jobN?: number;
@@ -34,11 +37,13 @@ export const createScheduledJobActivities = ({ runs, jobs, heartbeats, builtin, 
   async function dueOf(customerId: string, source: Source): Promise<Due | undefined> {
     if (source.kind === 'heartbeat') {
       const row = await heartbeats.find(customerId, source.id);
-      return row?.enabled ? { agent: row.agentSlug, prompt: row.prompt, override: null } : undefined;
+      if (!row?.enabled) return undefined;
+      const firedBy = { id: source.id, of: 'heartbeat' as const };
+      return { firedBy, agent: row.agentSlug, prompt: row.prompt, override: null };
     }
     if (source.kind === 'builtin') {
       const due = await builtin.dueRun(customerId, source.id);
-      return due && { ...due, override: null };
+      return due && { ...due, firedBy: { id: source.id, of: 'job' }, override: null };
     }
     const row = await jobs.find(customerId, source.n);
     if (!row?.enabled) return undefined;
@@ -47,7 +52,8 @@ export const createScheduledJobActivities = ({ runs, jobs, heartbeats, builtin, 
       ...(row.reasoning !== null && { reasoning: row.reasoning }),
     };
     const { agentSlug: agent, brief: prompt, n: jobN } = row;
-    return { agent, prompt, jobN, override: Object.keys(override).length > 0 ? override : null };
+    const firedBy = { id: customJobId(jobN), of: 'job' as const };
+    return { firedBy, agent, prompt, jobN, override: Object.keys(override).length > 0 ? override : null };
   }
 
   return {
@@ -88,6 +94,7 @@ export const createScheduledJobActivities = ({ runs, jobs, heartbeats, builtin, 
         });
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
+        await jobs.noteMissed(customerId, due.firedBy, error.code);
         log.warn({ customer_id: customerId, ...source, refusal: error.code }, 'a scheduled run was refused');
         return undefined;
       }

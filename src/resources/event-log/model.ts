@@ -3,11 +3,13 @@
 /**
  * - `run`: a row of a run's timeline
  * - `project`: a row of a project's feed
- * - `wait`: something stands still until somebody outside says something, or no longer
- * - `delivery`: a signed webhook came to its end
- * - `output`: an artifact that was sent to an output destination came to its end
- * - `schedule`: a scheduled job or heartbeat
- * - `integration`: the health of a credential
+ * - `wait`: something stands still until somebody outside says something (`opened`, by triggers of the table), was changed
+ *   meanwhile (`revised`), or stands still no longer (`settled`)
+ * - `delivery`: a signed webhook came to its end (`delivered`, `failed`)
+ * - `output`: an artifact that was sent to an output destination came to its end (`delivered`, `failed`)
+ * - `schedule`: a scheduled job or heartbeat fired a run (`fired`), could not (`missed`), or was switched (`switched_on`,
+ *   `switched_off`)
+ * - `integration`: what a check found a credential to be, where that is another thing than before
  */
 export const EVENT_KINDS = ['run', 'project', 'wait', 'delivery', 'output', 'schedule', 'integration'] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];

@@ -2,6 +2,7 @@
 import { and, asc, eq, sql } from 'drizzle-orm';
 import { newUuid } from '../../platform/core/ids.ts';
 import { found, type Database } from '../../platform/db/client.ts';
+import { noteSwitched } from '../event-log/store/write.ts';
 import { openStatus } from '../workspaces/store/caps.ts';
 import { workspaces } from '../workspaces/table.ts';
 import { heartbeats } from './table.ts';
@@ -51,6 +52,8 @@ export const createHeartbeatStore = (db: Database) => ({
         .set({ ...change, revision: sql`${heartbeats.revision} + 1`, updatedAt: sql`now()` })
         .where(heartbeatIs(customerId, id))
         .returning();
+      const heartbeat = { customerId, id, of: 'heartbeat' as const };
+      await noteSwitched(db, heartbeat, { before: before!.enabled, after: after!.enabled });
       return { before: before!, after: after! };
     }),
 

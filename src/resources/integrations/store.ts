@@ -4,6 +4,7 @@
  */
 import { and, asc, eq, sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../platform/db/client.ts';
+import { insertLogEvent } from '../event-log/store/write.ts';
 import { workspaces } from '../workspaces/table.ts';
 import { SHARED, type HealthStatus } from './model.ts';
 import { integrationCredentials as credentials, integrationSecrets as secrets } from './table.ts';
@@ -169,11 +170,21 @@ export const createIntegrationStore = (db: Database) => ({
       .returning(TOKEN_TO_CHECK);
   },
 
-  /** Nothing, where the token was replaced or deleted meanwhile, or is to be asked about anew. */
+  /** Whoever follows the workspace hears of a change. Nothing, where the token was replaced or deleted meanwhile, or is to be asked about anew. */
   async recordHealth({ tokenId, checkAt }: TokenToCheck, health: HealthStatus, nextMs: number): Promise<void> {
-    await db.orm
-      .update(credentials)
-      .set({ health, checkedAt: sql`now()`, checkAt: inMs(nextMs) })
-      .where(and(eq(credentials.tokenId, tokenId), eq(credentials.checkAt, checkAt)));
+    await db.rows(sql`
+      with before as (
+        select customer_id, slug, kind, scope, token_id, health from integration_credentials
+        where token_id = ${tokenId} and check_at = ${checkAt.toISOString()}::timestamptz for update
+      ), recorded as (
+        update integration_credentials c set health = ${health}, checked_at = now(), check_at = ${inMs(nextMs)}
+        from before b where c.token_id = b.token_id and c.customer_id = b.customer_id
+      ) ${insertLogEvent(sql`(select * from before where health is distinct from ${health})`, {
+        kind: 'integration',
+        topic: health,
+        subject: sql`guard.slug`,
+        customerId: sql`guard.customer_id`,
+        payload: sql`jsonb_build_object('kind', guard.kind, 'scope', guard.scope, 'before', guard.health)`,
+      })}`);
   },
 });

@@ -1,8 +1,10 @@
 /** What workspaces changed about jobs that ship. A workspace with a row has a schedule of its own. */
 import { and, eq, sql } from 'drizzle-orm';
 import type { Database } from '../../platform/db/client.ts';
+import { noteSwitched } from '../event-log/store/write.ts';
 import { openStatus } from '../workspaces/store/caps.ts';
 import { workspaces } from '../workspaces/table.ts';
+import { builtinJobs } from './builtin/index.ts';
 import { jobOverrides } from './table.ts';
 
 export type OverrideStore = ReturnType<typeof createOverrideStore>;
@@ -45,6 +47,9 @@ export const createOverrideStore = (db: Database) => ({
           },
         })
         .returning();
+      const ships = builtinJobs.get(jobId)!.enabled;
+      const job = { customerId, id: jobId, of: 'job' as const };
+      await noteSwitched(db, job, { before: before?.enabled ?? ships, after: after!.enabled ?? ships });
       return { before, after: after! };
     }),
 

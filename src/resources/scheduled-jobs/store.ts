@@ -1,9 +1,12 @@
 /** Custom jobs and what workspaces changed about those that ship. */
 import { and, asc, eq, sql } from 'drizzle-orm';
+import type { ProblemCode } from '../../platform/core/problem.ts';
 import { found, type Database } from '../../platform/db/client.ts';
 import { unlessTaken } from '../../platform/db/taken.ts';
+import { noteSwitched, writeLogEvent } from '../event-log/store/write.ts';
 import { openStatus } from '../workspaces/store/caps.ts';
 import { workspaces } from '../workspaces/table.ts';
+import { customJobId } from './model.ts';
 import { scheduledJobs } from './table.ts';
 
 export type JobStore = ReturnType<typeof createJobStore>;
@@ -49,9 +52,15 @@ export const createJobStore = (db: Database) => ({
           .set({ ...change, revision: sql`${scheduledJobs.revision} + 1`, updatedAt: sql`now()` })
           .where(jobIs(customerId, n))
           .returning();
+        const job = { customerId, id: customJobId(n), of: 'job' as const };
+        await noteSwitched(db, job, { before: before!.enabled, after: after!.enabled });
         return { before: before!, after: after! };
       });
     }),
+
+  /** A job or a heartbeat whose time came, and whose run was refused. */
+  noteMissed: (customerId: string, { id, of }: { id: string; of: 'job' | 'heartbeat' }, problem: ProblemCode) =>
+    writeLogEvent(db, { kind: 'schedule', topic: 'missed', subject: id, customerId, payload: { of, problem } }),
 
   /** @returns whether there was one */
   async delete(customerId: string, n: number): Promise<boolean> {

@@ -1,5 +1,6 @@
 /** How an event gets into the log: as a piece of the statement that makes it true. */
 import { sql, type SQL } from 'drizzle-orm';
+import type { Database } from '../../../platform/db/client.ts';
 import type { LoggedKind } from '../model.ts';
 
 /** A value, or an expression over the columns of `guard`. */
@@ -35,3 +36,25 @@ export const insertLogEvent = (
   select ${customerId}::text, ${kind}, ${topic}::text, ${subject}::text, ${runId}::text, ${projectId}::text,
     ${'queryChunks' in payload ? payload : sql`${JSON.stringify(payload)}::jsonb`}
   from ${guard} guard`;
+
+/** An event of which nothing else is written, or whose fact another statement of the same transaction wrote. */
+export const writeLogEvent = (db: Database, event: NewLogEvent): Promise<unknown> =>
+  db.rows(insertLogEvent(sql`(select 1)`, event));
+
+interface Schedule {
+  customerId: string;
+  /** `custom-<n>`, the id of a job that ships, or that of a heartbeat. */
+  id: string;
+  of: 'job' | 'heartbeat';
+}
+
+/** In the transaction that changes the row of a schedule. Nothing where it was not switched. */
+export async function noteSwitched(
+  db: Database,
+  { customerId, id, of }: Schedule,
+  { before, after }: { before: boolean; after: boolean },
+): Promise<void> {
+  if (before === after) return;
+  const topic = after ? 'switched_on' : 'switched_off';
+  await writeLogEvent(db, { kind: 'schedule', topic, subject: id, customerId, payload: { of } });
+}

@@ -11,6 +11,7 @@ import { found, type Database } from '../../../platform/db/client.ts';
 import { createCircuits, type Receivers } from '../../../platform/db/circuit.ts';
 import { behindOf, takeDue, type Queue, type Turn } from '../../../platform/db/in-turn.ts';
 import { START_AGAIN_MS } from '../../../platform/temporal/starting.ts';
+import { insertLogEvent } from '../../event-log/store/write.ts';
 import { artifacts, projects } from '../../projects/table.ts';
 import { belowPlace, countRows, findPage, type Tallied } from '../../tallies/store.ts';
 import { PAUSE_AFTER_MS } from '../../webhook-subscriptions/model.ts';
@@ -84,6 +85,27 @@ export const createDestinationStore = (db: Database, { pauseAfterMs = PAUSE_AFTE
     return found(row);
   }
 
+  /** In a transaction. Whoever follows the workspace hears of an end. */
+  async function record(ref: OutputDeliveryRef, came: DeliveryValues): Promise<void> {
+    const [changed] = await db.orm
+      .update(outputDeliveries)
+      .set(came)
+      .where(pending(ref))
+      .returning({ status: outputDeliveries.status });
+    if (!changed || changed.status === 'pending') return;
+    await db.rows(
+      insertLogEvent(sql`(select * from output_deliveries where id = ${ref.deliveryId})`, {
+        kind: 'output',
+        topic: changed.status,
+        subject: sql`guard.id`,
+        customerId: sql`guard.customer_id`,
+        projectId: sql`guard.project_id`,
+        payload: sql`jsonb_build_object('destination_id', guard.destination_id, 'artifact_id', guard.artifact_id,
+          'attempts', guard.attempts, 'withheld', cardinality(guard.withheld_from))`,
+      }),
+    );
+  }
+
   /** Whoever confirms at this moment is not forgotten: housekeeping starts what is then pending again. */
   const recordWaiting = (
     ref: OutputDeliveryRef,
@@ -92,7 +114,7 @@ export const createDestinationStore = (db: Database, { pauseAfterMs = PAUSE_AFTE
   ): Promise<void> =>
     db.transaction(async () => {
       if (withheldFrom.length > 0) await holdAnswers(db, ref.deliveryId, withheldFrom);
-      await db.orm.update(outputDeliveries).set(came).where(pending(ref));
+      await record(ref, came);
       if (withheldFrom.length > 0) await releaseConfirmed(db, eq(outputDeliveries.id, ref.deliveryId));
     });
 
@@ -216,16 +238,14 @@ export const createDestinationStore = (db: Database, { pauseAfterMs = PAUSE_AFTE
     },
 
     /** No attempt is left; the error of the last one stays, where it left one. */
-    async recordExhausted(ref: OutputDeliveryRef): Promise<void> {
-      await db.orm
-        .update(outputDeliveries)
-        .set({
+    recordExhausted: (ref: OutputDeliveryRef): Promise<void> =>
+      db.transaction(() =>
+        record(ref, {
           status: 'failed',
           completedAt: sql`now()`,
           lastError: sql`coalesce(${outputDeliveries.lastError}, 'no attempt came to an end')`,
-        })
-        .where(pending(ref));
-    },
+        }),
+      ),
 
     /** Of these, what still waits to be sent; of any workspace, as whoever asks has just recorded them. */
     listStartable: (ids: readonly string[]) => startable(inArray(outputDeliveries.id, [...ids])),

@@ -3,6 +3,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { Problem } from '../../../platform/core/problem.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import type { Claim } from '../../../platform/http/once-only.ts';
+import { insertLogEvent } from '../../event-log/store/write.ts';
 import { ClaimLostError, holdingClaim } from '../../idempotency-keys/store.ts';
 import { capOf, PLANS, type Plan } from '../../workspaces/model.ts';
 import type { StepOfRun } from '../model.ts';
@@ -21,6 +22,8 @@ export interface NewRun {
   override: Record<string, unknown> | null;
   /** Of a scheduled job. */
   jobN?: number | undefined;
+  /** The scheduled job or heartbeat that fires it, for whoever follows the workspace. */
+  firedBy?: { id: string; of: 'job' | 'heartbeat' } | undefined;
   /** A limit of its own, US dollars. */
   costBudgetUsd?: string | undefined;
   /** Of the request that asks for it, where that may be repeated. */
@@ -69,7 +72,7 @@ export async function acceptRun(db: Database, run: NewRun): Promise<void> {
     ), received as (
       insert into run_events (run_id, customer_id, key, event_type, status, payload)
       select id, customer_id, 'received', 'run_received', 'queued', ${JSON.stringify({ prompt_length: run.prompt.length })}::jsonb from run
-    )${ownBudget ? limitedTo(ownBudget, run) : NOTHING}
+    )${ownBudget ? limitedTo(ownBudget, run) : NOTHING}${run.firedBy ? fired(run.firedBy) : NOTHING}
     select plan, status, cap, held, exists (select 1 from run) as accepted from workspace`);
   if (!outcome) throw new Problem('not_found');
   if (outcome.accepted) return;
@@ -115,6 +118,16 @@ const takingPlace = (customerId: string, conversation: string): SQL => sql`, pla
 const limitedTo = (budgetId: string, run: NewRun): SQL => sql`, budget as (
   insert into budgets (id, customer_id, limit_usd)
   select ${budgetId}, ${run.customerId}, ${run.costBudgetUsd}::numeric from run)`;
+
+const fired = ({ id, of }: NonNullable<NewRun['firedBy']>): SQL => sql`, fired as (
+  ${insertLogEvent(sql`run`, {
+    kind: 'schedule',
+    topic: 'fired',
+    subject: id,
+    customerId: sql`guard.customer_id`,
+    runId: sql`guard.id`,
+    payload: { of },
+  })})`;
 
 /**
  * Takes back a run whose workflow could not be started, as if it had never been asked for.
