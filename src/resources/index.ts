@@ -66,7 +66,7 @@ const declaredRoutes = (services: Services): readonly Route[] => [
   ...heartbeatRoutes(services),
 ];
 
-/** With the streams that an extension adds to them. */
+/** The routes include the streams that an extension adds to them. */
 export const allRoutes = (services: Services): readonly Route[] => alsoAsStreams(services, declaredRoutes(services));
 
 export const routesOf = (surface: Endpoint['surface'], routes: readonly Route[]): Route[] =>

@@ -1,4 +1,4 @@
-/** Words and rules of the log of a workspace: its kinds of events, and where one stands in it. Pure. */
+/** Words and rules of the log of a workspace: its kinds of events, and where one stands in it. */
 
 /**
  * - `run`: a row of a run's timeline
@@ -13,14 +13,14 @@
  */
 export const EVENT_KINDS = ['run', 'project', 'wait', 'delivery', 'output', 'schedule', 'integration'] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
-/** Those without a table of events of their own, whose events are rows of `log_events`. */
+/** Kinds without a table of events of their own; their events are rows of `log_events`. */
 export type LoggedKind = Exclude<EventKind, 'run' | 'project'>;
 
 /** A place in the order of a workspace's events: what is after it has a greater `tx`, or the same and a greater `seq`. */
 export interface Place {
-  /** Of the transaction that wrote the event, counted on over restores into another database server. */
+  /** The number of the transaction that wrote the event, counted on over restores into another database server. */
   tx: number;
-  /** Among all events; 0 stands before all of the transaction. */
+  /** The number of the event among all events; 0 stands before all events of the transaction. */
   seq: number;
 }
 
@@ -28,10 +28,10 @@ export const BEGINNING: Place = { tx: 0, seq: 0 };
 
 export const isAfter = (a: Place, b: Place): boolean => a.tx > b.tx || (a.tx === b.tx && a.seq > b.seq);
 
-/** The place as callers see it: opaque to them, with the version of its form first. */
+/** @returns the place as callers see it: opaque to them, with the version of its form first */
 export const cursorOf = ({ tx, seq }: Place): string => `1-${tx.toString(36)}-${seq.toString(36)}`;
 
-/** @returns undefined for what is no cursor of ours */
+/** @returns undefined for a text that is no cursor of this service */
 export function placeOf(cursor: string): Place | undefined {
   const [, tx, seq] = /^1-([0-9a-z]{1,10})-([0-9a-z]{1,10})$/.exec(cursor) ?? [];
   if (tx === undefined || seq === undefined) return undefined;

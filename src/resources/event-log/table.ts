@@ -15,7 +15,7 @@ export const logEvents = pgTable(
     kind: text('kind').$type<LoggedKind>().notNull(),
     /** What happened, in a word of its kind: `opened`, `delivered`. */
     topic: text('topic').notNull(),
-    /** Id of what it happened to. */
+    /** The id of what it happened to. */
     subject: text('subject').notNull(),
     runId: text('run_id'),
     projectId: text('project_id'),
@@ -23,7 +23,7 @@ export const logEvents = pgTable(
   },
   (t) => [
     primaryKey({ columns: [t.customerId, t.tx, t.seq] }),
-    // Retention.
+    // Retention deletes by it.
     index('log_events_by_time').on(t.ts),
   ],
 );

@@ -1,4 +1,4 @@
-/** What a caller can read of the feed. */
+/** Reads the feed of events for callers. */
 import type { Caller } from '../../platform/http/endpoint.ts';
 import type { FeedQuery } from './contract.ts';
 import type { EventStore } from './store.ts';

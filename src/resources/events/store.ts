@@ -1,4 +1,4 @@
-/** Reads of the feed. It is written beside what it tells of, by the stores of projects. */
+/** Reads of the feed. The stores of projects write it beside what it tells of. */
 import { and, count, desc, eq, gt, sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../platform/db/client.ts';
 import { countRows } from '../tallies/store.ts';
@@ -25,7 +25,10 @@ const columns = {
   trace_id: projectEvents.traceId,
 };
 
-/** Known when the statement is planned, so that an index of the rare ones serves it. One of a contract's words. */
+/**
+ * The word is in the text of the statement, so that the planner knows it and uses an index of rare ones. It is always
+ * one of a contract's words.
+ */
 const literal = (word: EventCategory | EventLevel): SQL => sql.raw(`'${word}'`);
 
 export const createEventStore = (db: Database) => {

@@ -30,9 +30,10 @@ export const projectEvents = pgTable(
     ...eventPlace(),
   },
   (t) => [
-    // The log of the workspace: its projects' part of it.
+    // It serves the log of the workspace, of which this is the part of its projects.
     index('project_events_in_order').on(t.customerId, t.tx, t.seq),
-    // Newest first: read backwards. The feed by workspace and time, what is rare in it, a project's own, and a step's.
+    // Read backwards these give the newest first: the feed by workspace and time, what is rare in it, a project's own,
+    // and a step's.
     index('project_events_by_time').on(t.customerId, t.ts, t.id),
     index('project_events_by_category')
       .on(t.customerId, t.category, t.ts, t.id)

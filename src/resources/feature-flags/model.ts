@@ -1,15 +1,15 @@
-/** Words and rules of feature flags. Pure. */
+/** Words and rules of feature flags. */
 
-/** Lower case, parts joined by `.`, `-` or `_`: `chat.voice-notes`. */
+/** A name is in lower case, its parts joined by `.`, `-` or `_`: `chat.voice-notes`. */
 export const FLAG_NAME = /^[a-z][a-z0-9]*([._-][a-z0-9]+)*$/;
 export const MAX_FLAG_NAME = 64;
 
 interface Switch {
   enabled: boolean;
-  /** Exceptions, by customer id. */
+  /** Exceptions by customer id. */
   workspaces: Readonly<Record<string, boolean>>;
 }
 
-/** What a flag is for one workspace. */
+/** @returns whether a flag is on for one workspace */
 export const isOnFor = ({ enabled, workspaces }: Switch, customerId: string): boolean =>
   Object.hasOwn(workspaces, customerId) ? workspaces[customerId]! : enabled;

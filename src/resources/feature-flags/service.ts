@@ -1,4 +1,4 @@
-/** What can be done with feature flags. The exceptions of other workspaces are the operator's to see, nobody else's. */
+/** What can be done with feature flags. Only the operator sees the exceptions of workspaces other than the caller's. */
 import { Problem } from '../../platform/core/problem.ts';
 import { can } from '../../platform/core/rights.ts';
 import type { Caller, Concern } from '../../platform/http/endpoint.ts';
@@ -14,7 +14,7 @@ export const createFlagService = ({ store }: { store: FlagStore }) => ({
     return { data: rows.map((row) => wire(row, caller)), meta: { total: rows.length } };
   },
 
-  /** @throws Problem not_found: an exception is for no workspace that there is */
+  /** @throws Problem not_found for an exception that names no existing workspace */
   async put(caller: Caller, name: string, change: FlagChange) {
     const named = Object.keys(change.workspaces ?? {});
     const [unknown] = await store.unknownWorkspaces(named);
@@ -22,7 +22,9 @@ export const createFlagService = ({ store }: { store: FlagStore }) => ({
     return wire(await store.put(name, { ...change, updatedBy: caller.actor }), caller);
   },
 
-  /** Workspaces whose exception comes, goes or changes. A switch for everybody is about nobody in particular. */
+  /**
+   * @returns workspaces whose exception comes, goes or changes; a switch for everybody concerns nobody in particular
+   */
   async concerned(name: string, { workspaces: after }: Pick<FlagChange, 'workspaces'>): Promise<Concern[]> {
     if (after === undefined) return [];
     const before = (await store.find(name))?.workspaces ?? {};

@@ -1,4 +1,4 @@
-/** Every query on feature flags. */
+/** Queries on feature flags. */
 import { asc, eq, inArray, sql } from 'drizzle-orm';
 import type { Database } from '../../platform/db/client.ts';
 import { workspaces } from '../workspaces/table.ts';
@@ -9,7 +9,7 @@ export type FlagRow = typeof featureFlags.$inferSelect;
 
 interface FlagValues {
   enabled: boolean;
-  /** Left out, as is `workspaces`: stays as it is. */
+  /** What is left out stays as it is, and so do `workspaces`. */
   description?: string | null | undefined;
   workspaces?: Record<string, boolean> | undefined;
   updatedBy: string;

@@ -6,7 +6,7 @@ export const featureFlags = pgTable('feature_flags', {
   name: text('name').primaryKey(),
   description: text('description'),
   enabled: boolean('enabled').notNull(),
-  /** By customer id. */
+  /** Exceptions by customer id. */
   workspaces: jsonb('workspaces').$type<Record<string, boolean>>().notNull().default({}),
   updatedBy: text('updated_by').notNull(),
   updatedAt: instant('updated_at').notNull().defaultNow(),

@@ -15,7 +15,7 @@ import type { HeartbeatRow, HeartbeatStore } from './store.ts';
 type Settings = Pick<Config, 'RUN_MAX_TURNS' | 'RUN_MAX_TOKENS' | 'TASK_QUEUE_PREFIX' | 'WORKER_QUEUES'>;
 export type HeartbeatService = ReturnType<typeof createHeartbeatService>;
 
-/** Ids of the schedules of this deployment begin so. */
+/** The ids of the schedules of this deployment begin so. */
 export const heartbeatPrefix = ({ TASK_QUEUE_PREFIX }: Pick<Config, 'TASK_QUEUE_PREFIX'>): string =>
   `${TASK_QUEUE_PREFIX}heartbeat/`;
 
@@ -44,7 +44,7 @@ export const triggersOfHeartbeats =
     };
   };
 
-/** What the schedules of this deployment's heartbeats are held against. */
+/** Tells housekeeping which schedules of heartbeats this deployment should have. */
 export const followedHeartbeats = (config: Settings, store: Pick<HeartbeatStore, 'listAll'>): FollowedRows => {
   const triggerOf = triggersOfHeartbeats(config);
   return {

@@ -1,4 +1,4 @@
-/** Every query on heartbeats. */
+/** Queries on heartbeats. */
 import { and, asc, eq, sql } from 'drizzle-orm';
 import { newUuid } from '../../platform/core/ids.ts';
 import { found, type Database } from '../../platform/db/client.ts';
@@ -61,7 +61,10 @@ export const createHeartbeatStore = (db: Database) => ({
     await db.orm.delete(heartbeats).where(heartbeatIs(customerId, id));
   },
 
-  /** Of every workspace that is neither archived nor being taken down: what Temporal is to have. */
+  /**
+   * @returns heartbeats of every workspace that is neither archived nor being taken down, for which Temporal should
+   * have schedules
+   */
   listAll: (): Promise<{ row: HeartbeatRow; workspaceId: string }[]> =>
     db.orm
       .select({ row: heartbeats, workspaceId: workspaces.identityWorkspaceId })

@@ -2,7 +2,7 @@ import { boolean, index, integer, pgTable, text, uuid } from 'drizzle-orm/pg-cor
 import { createdAt, instant } from '../../platform/db/columns.ts';
 import { workspaces } from '../workspaces/table.ts';
 
-/** A run of an agent every so many seconds. Temporal has a schedule of each, which housekeeping keeps in line. */
+/** A run of an agent every so many seconds. Temporal has a schedule for each, which housekeeping keeps in line. */
 export const heartbeats = pgTable(
   'heartbeats',
   {
@@ -19,6 +19,6 @@ export const heartbeats = pgTable(
     createdAt: createdAt(),
     updatedAt: instant('updated_at').notNull().defaultNow(),
   },
-  // The list, oldest first: ids are UUIDv7.
+  // It serves the list, oldest first, as ids are UUIDv7.
   (t) => [index('heartbeats_of_workspace').on(t.customerId, t.id)],
 );

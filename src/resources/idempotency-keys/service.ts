@@ -14,7 +14,7 @@ interface IdempotencyDependencies {
 
 const FIRST_LOOK_MS = 25;
 const LONGEST_BETWEEN_MS = 500;
-/** Longer than any answer of the service takes. */
+/** A request waits this long for another one with its key, which is longer than any answer of the service takes. */
 const PATIENCE_MS = 30_000;
 const RENEWALS_A_LEASE = 3;
 
@@ -31,7 +31,7 @@ export const createOnceOnly = ({ store, secretBox, log }: IdempotencyDependencie
     return { customerId, endpoint, keyHash, owner, token, made, isRepeated: tries > 1 };
   }
 
-  /** @returns undefined while the first is under way @throws Problem idempotency_key_reused */
+  /** @returns undefined while the first request is under way @throws Problem idempotency_key_reused */
   async function answerBefore(request: RepeatableRequest): Promise<KeptAnswer | undefined> {
     const row = await store.find(request);
     if (!row) return undefined;
@@ -46,7 +46,7 @@ export const createOnceOnly = ({ store, secretBox, log }: IdempotencyDependencie
     }
   }
 
-  /** Never throws: what was done is done, and a row that says too little is found out by whoever asks next. */
+  /** It never throws: what was done is done, and whoever asks next finds out what a row does not say. */
   const note = (what: Promise<void>): Promise<void> =>
     what.catch((err: unknown) => log.warn({ err }, 'an idempotency key could not be brought up to date'));
 
@@ -57,7 +57,7 @@ export const createOnceOnly = ({ store, secretBox, log }: IdempotencyDependencie
       await note(store.keepAnswer(claim, secretBox.seal(body, ownerOf(request))));
       return { body, isReplayed: false };
     } catch (error) {
-      // What is refused has made nothing; of anything else nobody can tell.
+      // A refused request has made nothing; of any other failure nobody can tell.
       const isRefused = error instanceof Problem && error.status < 500;
       await note(isRefused ? store.release(claim) : store.giveUp(claim));
       throw error;

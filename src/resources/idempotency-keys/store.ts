@@ -6,9 +6,9 @@ import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../platform/db/client.ts';
 import type { Claim, RepeatableRequest } from '../../platform/http/once-only.ts';
 
-/** How long an answer is given again. */
+/** An answer is given again for this long. */
 export const KEPT_MS = 24 * 3_600_000;
-/** How long a try is taken to be alive without a word of it. */
+/** A try counts as alive for this long without a word of it. */
 export const LEASE_MS = 15_000;
 
 export type IdempotencyKeyStore = ReturnType<typeof createIdempotencyKeyStore>;
@@ -18,7 +18,7 @@ export interface KeyRow {
   answer: string | null;
 }
 
-/** Something else has the key by now: what this request was about to do is that one's to do. */
+/** Another try has the key by now, and it alone may do what this request was about to do. */
 export class ClaimLostError extends Error {}
 
 const leaseEnd: SQL = sql`clock_timestamp() + ${LEASE_MS} * interval '1 ms'`;
@@ -29,8 +29,8 @@ const isOf = ({ customerId, endpoint, keyHash }: Pick<RepeatableRequest, 'custom
 const isOwned = (claim: Claim): SQL => sql`${isOf(claim)} and owner = ${claim.owner}::uuid and answer is null`;
 
 /**
- * For the statement, or the transaction, that makes something: notes its id, and holds the key until that is committed.
- * It returns a row, or none where the claim is lost: then nothing may be made.
+ * A part of the statement, or the transaction, that makes something: it notes the id, and holds the key until that is
+ * committed. It returns a row, or none where the claim is lost: then nothing may be made.
  */
 export const holdingClaim = (claim: Claim, made: string): SQL =>
   sql`update idempotency_keys set made = ${made} where ${isOwned(claim)} returning 1`;
@@ -64,7 +64,7 @@ export const createIdempotencyKeyStore = (db: Database) => ({
     return row;
   },
 
-  /** An answer that cannot be opened any more: the next try finds what was made. */
+  /** Drops an answer that cannot be opened any more; the next try finds what was made. */
   async forgetAnswer(request: RepeatableRequest, answer: string): Promise<void> {
     await db.rows(sql`
       update idempotency_keys set answer = null, lease_until = clock_timestamp()
@@ -79,12 +79,12 @@ export const createIdempotencyKeyStore = (db: Database) => ({
     await db.rows(sql`update idempotency_keys set answer = ${answer} where ${isOwned(claim)}`);
   },
 
-  /** Nothing was made: as if it had never been asked. */
+  /** Gives the key back as if it had never been used, because nothing was made. */
   async release(claim: Claim): Promise<void> {
     await db.rows(sql`delete from idempotency_keys where ${isOwned(claim)}`);
   },
 
-  /** Something may have been made: whoever asks next looks. */
+  /** Gives the try up. Something may have been made, so whoever asks next looks. */
   async giveUp(claim: Claim): Promise<void> {
     await db.rows(sql`update idempotency_keys set lease_until = clock_timestamp() where ${isOwned(claim)}`);
   },

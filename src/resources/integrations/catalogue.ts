@@ -1,4 +1,4 @@
-/** The integrations there are, in the order in which they are listed. A new one needs its entry and its line here. */
+/** The integrations, in the order in which they are listed. A new one needs its entry and its line here. */
 import type { Slot } from './model.ts';
 import type { Integration } from './provider.ts';
 import { github, gitlab, linear } from './providers/code.ts';
@@ -6,7 +6,10 @@ import { discord, slack, telegram, whatsapp } from './providers/messaging.ts';
 import { anthropic, google, mistral, openai, openaiCompatible, openrouter } from './providers/models.ts';
 import { googleDrive, hubspot, notion, smtp, stripe } from './providers/work.ts';
 
-/** By slug. A Map, because a slug comes from an address and `__proto__` must be as unknown as any other. */
+/**
+ * Integrations by slug. It is a Map, because a slug comes from an address and `__proto__` must be as unknown as any
+ * other.
+ */
 export const integrations: ReadonlyMap<string, Integration> = new Map(
   [
     ...[openai, anthropic, google, mistral, openrouter, openaiCompatible],
@@ -15,7 +18,7 @@ export const integrations: ReadonlyMap<string, Integration> = new Map(
   ].map((integration) => [integration.slug, integration]),
 );
 
-/** The kind of the token that tools are given where they name the integration alone. */
+/** Tools that name the integration alone are given the token of this kind. */
 export const tokenKindOf = ({ slots }: Integration): string | undefined =>
   slots.find(({ where }) => where === 'customer_token')?.key;
 

@@ -1,4 +1,4 @@
-/** The HTTP contract of integrations. No reply has a value that was given: only that it is set. */
+/** The HTTP contract of integrations. No reply contains a value that was given, only that it is set. */
 import { z } from 'zod';
 import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
 import { listReply, Timestamp } from '../../platform/http/schemas.ts';
@@ -62,13 +62,14 @@ const Detail = Summary.extend({
 const MAX_VALUE_LENGTH = 16_384;
 const NAME = /^[\w][\w.:@-]*$/;
 
-// Ends are trimmed, as they come along with what is copied; inside, a control character would break a header.
+// Spaces around a value are trimmed, as they come along with what is copied; a control character inside would break a
+// header.
 const value = z
   .string('value required')
   .trim()
   .min(1, 'value required')
   .max(MAX_VALUE_LENGTH, `value too long (max ${MAX_VALUE_LENGTH})`)
-  // As a range, which every reader of the OpenAPI document knows.
+  // It is a range, because every reader of the OpenAPI document knows those.
   .regex(/^[^\u0000-\u001f\u007f-\u009f]*$/, 'value must not contain control characters');
 const scope = z.string().max(64).regex(NAME, 'must be letters, digits and . : @ - _').default(SHARED);
 const customerId = z

@@ -1,6 +1,6 @@
 /**
- * What runs and tools get of a workspace's integrations, opened for the moment in which it is used. Each is one indexed
- * statement, and nothing is kept: a new value counts at once, and a deleted one is gone.
+ * Opens what a workspace gave to its integrations, for the moment in which runs and tools use it. Each look is one
+ * indexed statement, and nothing is kept: a new value counts at once, and a deleted one is gone.
  */
 import { sha256, type SecretBox } from '../../platform/core/crypto.ts';
 import { MODEL_INTEGRATIONS, workspaceCredentials } from '../../platform/models/catalogue.ts';

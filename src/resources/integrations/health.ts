@@ -25,10 +25,12 @@ export interface HealthCheckOptions {
   log: Log;
 }
 
-/** After an answer that told nothing, or that it was asked too often; also of a worker that died. */
+/**
+ * A token is checked again after this time where the provider told nothing, or was asked too often, or the worker died.
+ */
 const SOON_MS = 5 * 60_000;
 const AT_ONCE = 10;
-/** A tick ends then; the next one goes on. */
+/** A tick ends after this time, and the next one goes on. */
 const TICK_MS = 60_000;
 
 export const createHealthChecks = (options: HealthCheckOptions) => {
@@ -49,10 +51,10 @@ export const createHealthChecks = (options: HealthCheckOptions) => {
     };
   }
 
-  /** Only the token that runs and tools use by default has an answer for its kind; others are asked about alike. */
+  /** Only the token that runs and tools use by default has an answer for its kind; all tokens are asked about alike. */
   async function healthOf(token: TokenToCheck, integration: Integration, signal: AbortSignal) {
     const given = await open(token);
-    // What a header cannot carry is no token of anybody's.
+    // A token with characters that a header cannot carry is nobody's.
     if (!/^[\x20-\x7e]*$/.test(given.token) && token.slug !== 'smtp') return 'invalid';
     const own = given.secrets[BASE_URL];
     const isPlain = own === undefined && addresses.isOperators(token.slug);
@@ -68,7 +70,7 @@ export const createHealthChecks = (options: HealthCheckOptions) => {
 
   async function check(token: TokenToCheck, signal: AbortSignal): Promise<void> {
     const integration = integrations.get(token.slug);
-    // Of a version of the catalogue that had more.
+    // An earlier catalogue had this integration.
     if (!integration) return;
     const health = await healthOf(token, integration, signal).catch((error: unknown) => {
       log.warn({ ...placeOf(token), reason: reasonOf(error) }, 'a credential could not be checked');
@@ -93,7 +95,7 @@ export const createHealthChecks = (options: HealthCheckOptions) => {
 
 const placeOf = ({ customerId, slug, kind, scope }: TokenToCheck) => ({ customer_id: customerId, slug, kind, scope });
 
-/** The kind of failure, by what names it without quoting anything. */
+/** @returns the kind of failure, by what names it without quoting anything */
 function reasonOf(error: unknown): string {
   const { name = 'unknown', code } = (rootOf(error) ?? {}) as { name?: string; code?: unknown };
   return typeof code === 'string' ? code : name;

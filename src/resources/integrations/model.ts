@@ -1,9 +1,9 @@
 /** Words and rules of integrations: what one consists of, and what its credentials say of its state. Pure. */
 
-/** From best to worst. */
+/** Ordered from best to worst. */
 export const HEALTH_STATUSES = ['ok', 'unchecked', 'rate_limited', 'expired', 'invalid'] as const;
 export type HealthStatus = (typeof HEALTH_STATUSES)[number];
-/** Of an integration: the worst of its credentials; `unconfigured` beats everything. */
+/** The status of an integration is the worst of its credentials; `unconfigured` beats everything. */
 export const INTEGRATION_STATUSES = ['unconfigured', ...HEALTH_STATUSES] as const;
 export type IntegrationStatus = (typeof INTEGRATION_STATUSES)[number];
 
@@ -15,15 +15,15 @@ export type IntegrationStatus = (typeof INTEGRATION_STATUSES)[number];
  */
 export interface Slot {
   where: 'customer_token' | 'secrets' | 'oauth_files';
-  /** The `kind` of a token or file, the `section.key` of a secret. */
+  /** The `kind` of a token or file, or the `section.key` of a secret. */
   key: string;
   label: string;
   required: boolean;
-  /** What its value must look like. An `address` must be one that may be reached. */
+  /** A value must look like this; an `address` must be one that may be reached. */
   format?: 'address' | 'host' | 'port';
 }
 
-/** The scope that runs and tools use. */
+/** Runs and tools use the value of this scope. */
 export const SHARED = 'shared';
 
 /** The optional slot by which an integration brings an MCP server: its tools appear as `mcp.<slug>.<tool>`. */
@@ -33,11 +33,11 @@ export const MCP_URL = 'mcp.url';
 export const EXTRAS = ['models', 'mcp'] as const;
 export type Extra = (typeof EXTRAS)[number];
 
-/** What was given for the slots of one integration. */
+/** The values that were given for the slots of one integration. */
 export interface Given {
-  /** One for each kind and scope. */
+  /** There is one for each kind and scope. */
   tokens: readonly { kind: string; scope: string; tokenId: string; health: HealthStatus }[];
-  /** By `section.key`. */
+  /** Secrets are listed by `section.key`. */
   secrets: readonly string[];
 }
 
@@ -46,7 +46,7 @@ export const isSet = ({ where, key }: Slot, { tokens, secrets }: Given): boolean
   return where === 'secrets' && secrets.includes(key);
 };
 
-/** Every required slot is set; where none is required, any. */
+/** @returns whether every required slot is set; where none is required, whether any is */
 export function isConfigured(slots: readonly Slot[], given: Given): boolean {
   const required = slots.filter((slot) => slot.required);
   return required.length > 0 ? required.every((slot) => isSet(slot, given)) : slots.some((slot) => isSet(slot, given));
@@ -55,7 +55,7 @@ export function isConfigured(slots: readonly Slot[], given: Given): boolean {
 export const worstOf = (statuses: readonly HealthStatus[]): HealthStatus | undefined =>
   HEALTH_STATUSES.findLast((status) => statuses.includes(status));
 
-/** Of what needs no token there is nothing to check, and it stays `unchecked`. */
+/** An integration that needs no token has nothing to check, and stays `unchecked`. */
 export const statusOf = (slots: readonly Slot[], given: Given): IntegrationStatus =>
   isConfigured(slots, given) ? (worstOf(given.tokens.map(({ health }) => health)) ?? 'unchecked') : 'unconfigured';
 
@@ -68,5 +68,5 @@ export function flawOf({ format }: Slot, value: string): string | undefined {
   return undefined;
 }
 
-/** Of the look at a token that was just given. */
+/** @returns the id of the workflow that checks a token which was just given */
 export const checkWorkflowId = (tokenId: string): string => `integration-check-${tokenId}`;

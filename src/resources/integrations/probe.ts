@@ -1,6 +1,6 @@
 /**
- * How providers are asked. Addresses of the operator's take plain requests; whatever a workspace names goes through the
- * guard, like everything else that tenants choose.
+ * Asks providers. Addresses of the operator take plain requests; whatever a workspace names goes through the guard,
+ * like everything else that tenants choose.
  */
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -13,11 +13,11 @@ import type { HealthStatus } from './model.ts';
 import type { Probe, ProviderReply, ProviderRequest, SmtpLogin } from './provider.ts';
 
 export interface ProbeOptions {
-  /** Of the integration's API. */
+  /** The address of the integration's API. */
   base: string | undefined;
-  /** Plain for the operator's addresses, guarded for all others. */
+  /** It is plain for the operator's addresses, guarded for all others. */
   fetch: GuardedFetch;
-  /** host:port pairs that may be reached although they are private. */
+  /** These host:port pairs may be reached although they are private. */
   allowlist: readonly string[];
   timeoutMs: number;
   signal: AbortSignal;
@@ -36,7 +36,7 @@ export const createProbe = ({ base, fetch, allowlist, timeoutMs, signal }: Probe
         method: method ?? 'GET',
         headers: { 'user-agent': USER_AGENT, accept: 'application/json', ...headers },
         ...(body !== undefined && { body }),
-        // A token is for the address that it was given for.
+        // A redirect is not followed, because a token is for the address that it was given for.
         redirect: 'manual',
         signal,
       },
@@ -50,7 +50,8 @@ export const createProbe = ({ base, fetch, allowlist, timeoutMs, signal }: Probe
     const isTrusted = allowlist.includes(`${host}:${port}`);
     const address = isTrusted ? host : await resolvePublic(host);
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-    // Its own connection, which ends when the time does: the library's own limits begin again with every byte.
+    // The connection is made here so that it ends when the time does: the library's own limits begin again with every
+    // byte.
     const socket = connect({ host: address, port });
     const end = () => socket.destroy(deadline.reason as Error);
     deadline.addEventListener('abort', end, { once: true });

@@ -1,4 +1,7 @@
-/** What a file under `providers/` says of a third party: its slots, and a cheap question that only a valid token answers. */
+/**
+ * What a file under `providers/` declares of a third party: its slots, and a cheap question that only a valid token
+ * answers.
+ */
 import { MCP_URL, type Extra, type HealthStatus, type Slot } from './model.ts';
 
 export interface Integration {
@@ -6,11 +9,14 @@ export interface Integration {
   name: string;
   category: string;
   description: string;
-  /** Of its API, without a slash at the end. A setting may replace it. Undefined: the workspace names its own. */
+  /**
+   * The address of its API, without a slash at the end. A setting may replace it. Where it is undefined the workspace
+   * names its own.
+   */
   baseUrl?: string;
   slots: readonly Slot[];
   extras?: readonly Extra[];
-  /** Asks the provider what a token is worth. Undefined: it did not say. */
+  /** Asks the provider whether a token is valid. @returns undefined where it did not say */
   check: HealthCheck;
 }
 
@@ -18,20 +24,20 @@ export type HealthCheck = (probe: Probe, given: GivenValues) => Promise<HealthSt
 
 /** The values of an integration's slots, opened. */
 export interface GivenValues {
-  /** The one that is asked about. */
+  /** The token that is checked. */
   token: string;
   secrets: Readonly<Record<string, string | undefined>>;
 }
 
 export interface Probe {
-  /** One request below the integration's base address. */
+  /** Sends one request below the integration's base address. */
   http(request: ProviderRequest): Promise<ProviderReply>;
   /** Connects and logs in. */
   smtp(login: SmtpLogin): Promise<HealthStatus | undefined>;
 }
 
 export interface ProviderRequest {
-  /** Begins with a slash. */
+  /** It begins with a slash. */
   path: string;
   method?: 'POST';
   headers?: Record<string, string>;
@@ -52,9 +58,9 @@ export interface SmtpLogin {
   password: string;
 }
 
-/** The secret by which a workspace names a server of its own. */
+/** A workspace names a server of its own by this secret. */
 export const BASE_URL = 'server.base_url';
-/** The secret by which it names the model that its runs use there. */
+/** A workspace names the model that its runs use there by this secret. */
 export const DEFAULT_MODEL = 'models.default';
 
 export const token = (key: string, label: string, { required = true } = {}): Slot => ({
@@ -77,7 +83,7 @@ export const mcpServer = address(MCP_URL, 'Address of an MCP server; it is calle
 
 export const bearer = (value: string) => ({ authorization: `Bearer ${value}` });
 
-/** @param read where the status of a reply does not say it, or says something else */
+/** @param read tells the health where the status of a reply does not, or says something else */
 export const ask =
   (
     request: (given: GivenValues) => ProviderRequest,
@@ -86,10 +92,10 @@ export const ask =
   async (probe, given) =>
     read(await probe.http(request(given)));
 
-/** "Invalid or expired" tells neither. */
+/** A message like "invalid or expired" tells neither, so it does not match. */
 const EXPIRED = /(?<!\bor (has |is )?)expired(?! or\b)/i;
 
-/** What the status of a reply says of the token. */
+/** @returns what the status of a reply says of the token */
 export function healthOf({ status, text }: ProviderReply): HealthStatus | undefined {
   if (status >= 200 && status < 300) return 'ok';
   if (status === 429) return 'rate_limited';
@@ -97,7 +103,7 @@ export function healthOf({ status, text }: ProviderReply): HealthStatus | undefi
   return undefined;
 }
 
-/** The same for providers that answer with another status, and say in words what it is. */
+/** Does the same for providers that answer with another status, and say in words what is wrong. */
 export const healthByWords =
   ({ valid, invalid, rateLimited }: { valid?: RegExp; invalid?: RegExp; rateLimited?: RegExp }) =>
   (reply: ProviderReply): HealthStatus | undefined => {

@@ -75,7 +75,7 @@ export const createIntegrationService = (options: IntegrationServiceOptions) => 
     return named;
   }
 
-  /** Once the write is through. A start that is lost is made good by the schedule. */
+  /** Starts checks once the write is through. The schedule makes up for a start that is lost. */
   async function requestChecks(tokenIds: readonly string[]): Promise<void> {
     const start = (tokenId: string) =>
       temporal.client.workflow.start<typeof integrationHealth>(INTEGRATION_HEALTH, {
@@ -187,13 +187,13 @@ export const createIntegrationService = (options: IntegrationServiceOptions) => 
     },
   };
 
-  /** What a token is worth depends on the server that is asked. */
+  /** Checks the tokens again, because their health depends on the server that is asked. */
   async function recheck({ customerId, slug, dotted }: { customerId: string; slug: string; dotted: string }) {
     return dotted.startsWith('server.') ? store.recheck(customerId, slug) : [];
   }
 };
 
-/** @throws Problem not_found for what there is not, bad_request for what is not set here */
+/** @throws Problem not_found for an unknown slot, bad_request for one that is not set here */
 function checkToken(slug: string, kind: string): void {
   const integration = found(integrations.get(slug));
   if (findSlot(integration, 'oauth_files', kind)) {

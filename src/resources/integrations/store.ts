@@ -1,6 +1,6 @@
 /**
- * Every query on what workspaces gave to integrations. Values are sealed: whoever opens one names the row it belongs
- * to, so that a ciphertext copied to another row does not open.
+ * Queries on what workspaces gave to integrations. Values are sealed: whoever opens one names the row it belongs to, so
+ * that a ciphertext copied to another row does not open.
  */
 import { and, asc, eq, sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../platform/db/client.ts';
@@ -23,7 +23,7 @@ export interface SecretKey {
   dotted: string;
 }
 
-/** The row a token is sealed for. */
+/** @returns the owner that a token is sealed for */
 export const tokenOwner = ({ customerId, slug, kind, scope }: TokenKey): string =>
   `${customerId}/integration_credentials/${slug}/${kind}/${scope}`;
 export const secretOwner = ({ customerId, slug, dotted }: SecretKey): string =>
@@ -33,7 +33,7 @@ export interface SealedToken extends TokenKey {
   tokenId: string;
   sealed: string;
 }
-/** A token whose health is to be asked for by who has it. Its next check is put off until then. */
+/** A token whose holder is to check it. Its next check is put off until then. */
 export type TokenToCheck = SealedToken & { checkAt: Date };
 
 /** One value that an integration uses: a shared token by its kind, or a secret by its `section.key`. */
@@ -64,11 +64,11 @@ const TOKEN_TO_CHECK = {
   checkAt: credentials.checkAt,
 };
 
-/** As exact as a Date, so that it can be compared with what was read of it. */
+/** The time is as exact as a Date, so that it can be compared with what was read of it. */
 const inMs = (ms: number): SQL => sql`date_trunc('milliseconds', now()) + ${ms} * interval '1 ms'`;
 
 export const createIntegrationStore = (db: Database) => ({
-  /** Everything but the values. */
+  /** Lists everything but the values. */
   async listGiven(customerId: string) {
     const tokens = await db.orm
       .select({
@@ -91,7 +91,7 @@ export const createIntegrationStore = (db: Database) => ({
     return { tokens, secrets: dotted };
   },
 
-  /** What the integrations use at work, in one statement. */
+  /** Lists what the integrations use at work, in one statement. */
   listSealed: (customerId: string, slugs: readonly string[]): Promise<SealedValue[]> =>
     db.rows<SealedValue>(sql`
       select slug, true as "isToken", kind as key, sealed from ${credentials}
@@ -107,7 +107,7 @@ export const createIntegrationStore = (db: Database) => ({
   hasToken: async (key: TokenKey): Promise<boolean> => (await db.orm.$count(credentials, isToken(key))) > 0,
   hasSecret: async (key: SecretKey): Promise<boolean> => (await db.orm.$count(secrets, isSecret(key))) > 0,
 
-  /** A new value is another token: what a check under way finds out about the one before does not count for it. */
+  /** A new value is another token: what a check under way finds out about the old one does not count for it. */
   async putToken(token: SealedToken): Promise<void> {
     const { tokenId, sealed } = token;
     const now = sql`now()`;
@@ -121,7 +121,7 @@ export const createIntegrationStore = (db: Database) => ({
       });
   },
 
-  /** @returns whether there was one */
+  /** @returns whether the token existed */
   async deleteToken(key: TokenKey): Promise<boolean> {
     return (await db.orm.delete(credentials).where(isToken(key)).returning({ slug: credentials.slug })).length > 0;
   },
@@ -136,12 +136,12 @@ export const createIntegrationStore = (db: Database) => ({
       });
   },
 
-  /** @returns whether there was one */
+  /** @returns whether the secret existed */
   async deleteSecret(key: SecretKey): Promise<boolean> {
     return (await db.orm.delete(secrets).where(isSecret(key)).returning({ slug: secrets.slug })).length > 0;
   },
 
-  /** The tokens of one integration are to be asked about now: what they are used with has changed. */
+  /** Makes the tokens of one integration due for a check now, because what they are used with has changed. */
   async recheck(customerId: string, slug: string): Promise<string[]> {
     const rows = await db.orm
       .update(credentials)
@@ -152,8 +152,8 @@ export const createIntegrationStore = (db: Database) => ({
   },
 
   /**
-   * Of all workspaces, what is due, or the one token that was just given. Each is put off first: nobody else takes it,
-   * and where this worker dies it is taken again.
+   * Takes what is due in all workspaces, or the one token that was just given. Each is put off first: nobody else takes
+   * it, and where this worker dies it is taken again.
    */
   claimDue({ tokenId, limit, againMs }: { tokenId?: string; limit: number; againMs: number }): Promise<TokenToCheck[]> {
     const due = db.orm

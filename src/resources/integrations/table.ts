@@ -5,37 +5,40 @@ import { HEALTH_STATUSES } from './model.ts';
 
 export const credentialHealth = pgEnum('credential_health', HEALTH_STATUSES);
 
-/** What a workspace gave for its `customer_token` slots. */
+/** Values that a workspace gave for its `customer_token` slots. */
 export const integrationCredentials = pgTable(
   'integration_credentials',
   {
     customerId: text('customer_id')
       .notNull()
       .references(() => workspaces.customerId),
-    /** Of the integration. */
+    /** The slug of the integration. */
     slug: text('slug').notNull(),
     kind: text('kind').notNull(),
     scope: text('scope').notNull().default('shared'),
-    /** New with every value. */
+    /** Every value gets a new one. */
     tokenId: uuid('token_id').notNull().unique(),
-    /** By the secret box; its owner is `<customer>/integration_credentials/<slug>/<kind>/<scope>`. */
+    /** The secret box seals it for the owner `<customer>/integration_credentials/<slug>/<kind>/<scope>`. */
     sealed: text('sealed').notNull(),
     health: credentialHealth('health').notNull().default('unchecked'),
-    /** When the provider last answered. */
+    /** The provider last answered at this time. */
     checkedAt: instant('checked_at'),
-    /** When to ask it next. A worker that takes the check moves it on first, so that no other takes it too. */
+    /**
+     * The provider is asked again at this time. A worker that takes the check moves it on first, so that no other takes
+     * it too.
+     */
     checkAt: instant('check_at').notNull().defaultNow(),
     createdAt: createdAt(),
     updatedAt: instant('updated_at').notNull().defaultNow(),
   },
   (t) => [
     primaryKey({ columns: [t.customerId, t.slug, t.kind, t.scope] }),
-    // The next ones to check.
+    // It finds the next tokens to check.
     index('integration_credentials_to_check').on(t.checkAt),
   ],
 );
 
-/** What a workspace gave for its `secrets` slots, by `section.key`. */
+/** Values that a workspace gave for its `secrets` slots, by `section.key`. */
 export const integrationSecrets = pgTable(
   'integration_secrets',
   {
@@ -44,7 +47,7 @@ export const integrationSecrets = pgTable(
       .references(() => workspaces.customerId),
     slug: text('slug').notNull(),
     dotted: text('dotted').notNull(),
-    /** Its owner is `<customer>/integration_secrets/<slug>/<dotted>`. */
+    /** The value is sealed for the owner `<customer>/integration_secrets/<slug>/<dotted>`. */
     sealed: text('sealed').notNull(),
     updatedAt: instant('updated_at').notNull().defaultNow(),
   },

@@ -9,7 +9,7 @@ export type MemberService = ReturnType<typeof createMemberService>;
 const mayTouchOwners = (caller: Caller): boolean => can(caller, 'members.appoint-owners');
 
 export const createMemberService = ({ store }: { store: MemberStore }) => {
-  /** @returns slug of the workspace. @throws Problem not_found, also for one that is not the caller's to see */
+  /** @returns the slug of the workspace @throws Problem not_found, also for one that the caller may not see */
   async function workspaceFor(caller: Caller, id: string): Promise<string> {
     if (id !== caller.workspaceId) demand(caller, 'members.reach-any');
     return store.customerOf(id);
@@ -31,7 +31,7 @@ export const createMemberService = ({ store }: { store: MemberStore }) => {
     remove: async (caller: Caller, id: string, memberId: string) =>
       store.remove(await workspaceFor(caller, id), memberId, mayTouchOwners(caller)),
 
-    /** Of a new workspace, its maker. What names no inbox cannot sign in and is left out. */
+    /** Makes the maker of a new workspace its owner. An actor that names no inbox cannot sign in and is left out. */
     async seedOwner(customerId: string, email: string): Promise<void> {
       const address = addressIn(email);
       if (address) await store.seedOwner(customerId, address);

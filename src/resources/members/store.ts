@@ -1,8 +1,7 @@
 /**
  * Who belongs to a workspace. Changes of one workspace's members wait for each other on its row, so that of two owners
- * who leave at once one stays; each cuts off the sessions that it makes untrue.
- *
- * What is looked up by an address has no workspace in its query: whose member somebody is, is what it is asked for.
+ * who leave at once one stays; each cuts off the sessions that it makes untrue. Queries that look up by a mail address
+ * name no workspace, because they ask in which workspaces the address is a member.
  */
 import { and, asc, count, eq, sql } from 'drizzle-orm';
 import { newUuid } from '../../platform/core/ids.ts';
@@ -22,11 +21,11 @@ export interface Membership {
 }
 
 type IdentityMembership = Omit<Membership, 'role'> & {
-  /** Null: no member. */
+  /** Null says that the address is no member. */
   role: Role | null;
-  /** And not taken in again. */
+  /** The member was removed and not taken in again. */
   wasRemoved: boolean;
-  /** Or is being taken down. */
+  /** The workspace is archived, or is being taken down. */
   isArchived: boolean;
 };
 
@@ -40,13 +39,13 @@ const MEMBER = {
 };
 
 interface EndedSessions {
-  /** Ends what the person has open in the workspace. */
+  /** Ends the sessions of the person in the workspace. */
   cutOff(customerId: string, sub: string): Promise<unknown>;
 }
 
 export const createMemberStore = (db: Database, { cutOff }: EndedSessions) => {
   const owned = (customerId: string, id: string) =>
-    // As text: what is no id at all is simply unknown.
+    // The id is compared as text, so that what is no id at all is simply unknown.
     and(eq(workspaceMembers.customerId, customerId), sql`${workspaceMembers.id}::text = ${id}`);
 
   const one = async (customerId: string, id: string) =>
@@ -66,7 +65,7 @@ export const createMemberStore = (db: Database, { cutOff }: EndedSessions) => {
   }
 
   return {
-    /** @returns slug of a workspace. @throws Problem not_found */
+    /** @returns the slug of a workspace @throws Problem not_found */
     async customerOf(workspaceId: string): Promise<string> {
       const [row] = await db.orm
         .select({ customerId: workspaces.customerId })
@@ -84,7 +83,7 @@ export const createMemberStore = (db: Database, { cutOff }: EndedSessions) => {
       return { data, meta: { total: data.length } };
     },
 
-    /** E-mail addresses. */
+    /** @returns mail addresses */
     async listOwners(customerId: string): Promise<string[]> {
       const rows = await db.orm
         .select({ email: workspaceMembers.email })
@@ -110,7 +109,7 @@ export const createMemberStore = (db: Database, { cutOff }: EndedSessions) => {
       }),
 
     /**
-     * @param mayTouchOwners whether who asks is an owner: nobody else makes, demotes or removes one
+     * @param mayTouchOwners says whether the caller is an owner: nobody else makes, demotes or removes one
      * @throws Problem not_found, owner_required, last_owner
      */
     setRole: (customerId: string, id: string, role: Role, mayTouchOwners: boolean) =>
@@ -124,7 +123,8 @@ export const createMemberStore = (db: Database, { cutOff }: EndedSessions) => {
           .set({ role })
           .where(owned(customerId, id))
           .returning(MEMBER);
-        // After the change, which a sign-in at this moment waits for: what came before it is cut off.
+        // Sessions are cut off after the change, for which a sign-in at this moment waits, so that every session from
+        // before ends.
         await cutOff(customerId, member.email);
         return found(changed);
       }),
@@ -140,7 +140,7 @@ export const createMemberStore = (db: Database, { cutOff }: EndedSessions) => {
         await cutOff(customerId, member.email);
       }),
 
-    /** The first member of a workspace that has none. Call it in the transaction that makes the workspace. */
+    /** Adds the first member of a workspace that has none. Call it in the transaction that makes the workspace. */
     async seedOwner(customerId: string, email: string): Promise<void> {
       await db.rows(sql`
         insert into ${workspaceMembers} (id, customer_id, email, role, invited_by)
@@ -149,7 +149,7 @@ export const createMemberStore = (db: Database, { cutOff }: EndedSessions) => {
         on conflict do nothing`);
     },
 
-    /** Whoever signed in last comes first. */
+    /** The workspace that the person last signed in to comes first. */
     membershipsOf: (email: string): Promise<Membership[]> =>
       db.orm
         .select({
@@ -170,7 +170,7 @@ export const createMemberStore = (db: Database, { cutOff }: EndedSessions) => {
       return row!.of > 0;
     },
 
-    /** @returns its role at this moment; undefined when it is no member any more */
+    /** @returns the member's role at this moment; undefined where the person is no member any more */
     async noteLogin(customerId: string, email: string): Promise<Role | undefined> {
       const [member] = await db.orm
         .update(workspaceMembers)
@@ -180,7 +180,7 @@ export const createMemberStore = (db: Database, { cutOff }: EndedSessions) => {
       return member?.role;
     },
 
-    /** The workspace that has this id or, of another id, this slug; and what this address is in it. */
+    /** @returns the workspace that has this id or, of another id, this slug; and what this address is in it */
     async workspaceOfIdentity(
       workspaceId: string,
       slug: string,

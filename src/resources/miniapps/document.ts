@@ -6,7 +6,7 @@
  * anywhere), no other window. All it can do is to hand a value to the frame, which sends it to the page's own address.
  */
 
-/** @param submitUrls where pages are, under each name that the browser may know the service by */
+/** @param submitUrls the addresses of pages, under each name that the browser may know the service by */
 export const contentSecurityPolicy = (submitUrls: readonly string[]): string =>
   [
     'sandbox allow-scripts allow-forms',
@@ -17,7 +17,7 @@ export const contentSecurityPolicy = (submitUrls: readonly string[]): string =>
     'font-src data:',
     'media-src data: blob:',
     `connect-src ${submitUrls.join(' ')}`,
-    // The page is written into the frame; wherever else it would go is refused.
+    // The page is written into the frame, so nothing has to be loaded into it from an address.
     "frame-src 'none'",
     "form-action 'none'",
     "base-uri 'none'",
@@ -26,11 +26,11 @@ export const contentSecurityPolicy = (submitUrls: readonly string[]): string =>
 
 const attribute = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
 
-/** A script that ends no earlier than it should, whatever is in the value. */
+/** Writes a value into a script so that nothing in it can end the script. */
 const scriptValue = (value: unknown): string =>
   `JSON.parse(${JSON.stringify(JSON.stringify(value)).replaceAll('<', '\\u003c')})`;
 
-/** Runs before the page: gives it its arguments and `window.submit`, and takes what its forms would send. */
+/** Runs before the page: it gives it its arguments and `window.submit`, and takes what its forms would send. */
 const prelude = (args: unknown): string => `<script>
 window.ARGS = ${scriptValue(args)};
 window.submit = (value) => parent.postMessage({ submitted: JSON.stringify(value === undefined ? null : value) }, '*');
@@ -87,5 +87,5 @@ addEventListener('message', async ({ source, data }) => {
 });
 </script>`);
 
-/** For a page that takes nothing (any more). */
+/** Makes the document of a page that takes nothing, or nothing any more. */
 export const noticeDocument = (text: string): string => document(`<p role="status">${text}</p>`);

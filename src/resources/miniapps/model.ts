@@ -1,17 +1,17 @@
-/** Words and limits of miniapps: pages that tools open for people. Pure. */
+/** Words and limits of miniapps: pages that tools open for people. */
 
-/** The tool whose page is a question of its own run, and closes with it. */
+/** The page of this tool is a question of its own run, and closes with it. */
 export const ASK_HUMAN = 'ask_human';
 
 const HOUR_MS = 3_600_000;
-/** How long a page takes a submission; also the longest wait for one. */
+/** A page takes a submission for this long, which is also the longest wait for one. */
 export const PAGE_TTL_MS = 7 * 24 * HOUR_MS;
 export const MAX_WAIT_S = PAGE_TTL_MS / 1_000;
 export const DEFAULT_WAIT_S = (24 * HOUR_MS) / 1_000;
 
-/** Of a submission, as JSON. Below what a model is given of a result. */
+/** The limit of a submission as JSON; it lies below what a model is given of a result. */
 export const MAX_SUBMISSION = '50kb';
-/** Characters of a page. */
+/** A page has at most so many characters. */
 export const MAX_HTML = 256 * 1_024;
 
 export const MINIAPPS_PATH = '/miniapps';
@@ -31,7 +31,7 @@ export interface Submission {
   submittedAt: Date;
 }
 
-/** What the model is told of it. */
+/** @returns what the model is told of a submission */
 export const answerOf = (pageId: string, { data, submittedAt }: Submission) => ({
   page_id: pageId,
   submitted_at: submittedAt.toISOString(),

@@ -1,5 +1,5 @@
 /**
- * The addresses of pages, on the gateway. They are no part of either API: who has the token in an address may see and
+ * The addresses of pages, on the gateway. They belong to neither API: whoever has the token in an address may see and
  * answer its page, so no other credential is looked at.
  */
 import express, { type Request, type Router } from 'express';
@@ -17,7 +17,7 @@ const NOTICES = {
   unknown: [404, 'There is no such page.'],
 } as const;
 
-/** @param baseUrl public address of the gateway, where something in front of it rewrites `Host` */
+/** @param baseUrl the public address of the gateway, where something in front of it rewrites `Host` */
 export function miniappRouter({
   miniapps,
   baseUrl,
@@ -38,9 +38,9 @@ export function miniappRouter({
     return response.status(status).type('html').send(noticeDocument(text));
   });
 
-  // Any content type: a page sends what a browser sends without asking first.
+  // Any content type is taken, because a page sends what a browser sends without asking first.
   const readText = express.text({ limit: MAX_SUBMISSION, type: () => true });
-  // The page's origin is opaque, so that without this it could not read what came of it.
+  // The page's origin is opaque, so without this it could not read the answer.
   const readable = express.Router().use((_request, response, next) => {
     response.set('access-control-allow-origin', '*');
     next();
@@ -50,7 +50,7 @@ export function miniappRouter({
     await miniapps.submit(request.params.token, data);
     response.json({ status: 'submitted' });
   });
-  // Express would say itself what an address takes.
+  // Express would answer itself which methods an address takes.
   router.options('/:token', notFound);
   return router;
 }
@@ -69,8 +69,8 @@ function jsonIn(body: unknown): unknown {
 }
 
 /**
- * Where pages are, as the browser has it and as the settings do. Without the token, which would stand in the log with the
- * policy; and without what separates directives and sources, whatever was in the request.
+ * @returns the addresses of pages, as the browser has them and as the settings do. The token is left out, as the policy
+ * may be logged; so is what separates directives and sources, whatever was in the request.
  */
 function addressesOf({ protocol, host }: Request, baseUrl: string | undefined): string[] {
   const bases = [`${protocol}://${host}`, ...(baseUrl === undefined ? [] : [baseUrl])];

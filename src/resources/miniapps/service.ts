@@ -22,14 +22,14 @@ export interface MiniappOptions {
   store: MiniappStore;
   temporal: Temporal;
   log: Log;
-  /** Keys the tokens. */
+  /** Tokens are derived with it. */
   secret: string;
-  /** Of the gateway. */
+  /** The public address of the gateway. */
   baseUrl: string;
 }
 
 const BATCH = 200;
-/** Whoever has the address of a page. */
+/** Somebody who has the address of a page and need not be signed in. */
 const ANYBODY: Submitter = { name: 'page', via: 'page' };
 
 export type MiniappService = ReturnType<typeof createMiniappService>;
@@ -51,7 +51,7 @@ export function createMiniappService({ store, temporal, log, secret, baseUrl }: 
   const tellLater = (err: unknown) => log.warn({ err }, 'a run will hear of a submission from housekeeping');
 
   return {
-    /** A page for a call of a run; the same one when the call is repeated. */
+    /** Opens a page for a call of a run; a repeated call gets the same page. */
     async open(page: Omit<NewPage, 'id' | 'tokenHash'>): Promise<{ pageId: string; url: string }> {
       const token = hmacSha256(secret, `miniapp.${page.runId}.${page.callId}`, 'base64url');
       const pageId = await store.insertPage({ ...page, id: newUuid(), tokenHash: sha256(token) });
@@ -69,7 +69,7 @@ export function createMiniappService({ store, temporal, log, secret, baseUrl }: 
       throw new Problem(page?.state === 'submitted' ? 'already_submitted' : 'not_found');
     },
 
-    /** The same by a member who is signed in. @throws Problem not_found, already_submitted */
+    /** Does the same for a member who is signed in. @throws Problem not_found, already_submitted */
     async answer(customerId: string, pageId: string, data: unknown, by: Submitter, claim?: Claim): Promise<void> {
       const page = { customerId, pageId };
       const recorded = await urgently(() => store.recordSubmission(page, JSON.stringify(data), by, claim));
@@ -77,7 +77,7 @@ export function createMiniappService({ store, temporal, log, secret, baseUrl }: 
       throw new Problem((await store.isSubmitted(page)) ? 'already_submitted' : 'not_found');
     },
 
-    /** A chore. */
+    /** This chore tells runs that a signal did not reach. */
     async tellUntold(signal: AbortSignal): Promise<void> {
       for (const untold of await store.listUntold(BATCH)) {
         if (signal.aborted) return;

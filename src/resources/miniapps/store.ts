@@ -1,5 +1,5 @@
 /**
- * Every query on pages. A submission is written once, and both it and a wait are one statement on the page's row: of the
+ * Queries on pages. A submission is written once, and both it and a wait are one statement on the page's row: of the
  * two that meet there the later one sees the earlier, so that either the wait finds the submission or the submission
  * finds who waits.
  */
@@ -20,12 +20,12 @@ export interface NewPage extends WaitingCall {
   ttlMs: number;
 }
 
-/** What a wait for a page comes to. */
+/** The state of a page when a wait for it begins. */
 export interface PageWaitedFor {
-  /** Absent while there is none. */
+  /** Absent while there is no submission. */
   submission?: Submission;
   expiresAt: Date;
-  /** Until it takes no submission; negative when it does not any more. */
+  /** The page takes a submission for this long; negative where it takes none any more. */
   remainingMs: number;
 }
 
@@ -35,7 +35,7 @@ export interface ServedPage {
   state: 'open' | 'submitted' | 'closed';
 }
 
-/** Of those who made a wait a moment ago somebody is telling them right now. */
+/** A wait that was made a moment ago is being told by somebody right now. */
 const OVERDUE_S = 15;
 const IS_UNTOLD = sql.raw(`submitted_at < now() - interval '${OVERDUE_S} s' and waits <> '{}'`);
 const MOST_UNTOLD = 2_000;
@@ -47,13 +47,13 @@ export const SUBMISSIONS_BEHIND = {
     from (select submitted_at from miniapp_pages where ${IS_UNTOLD} order by submitted_at limit ${MOST_UNTOLD}) overdue)`,
 };
 
-/** A submitted page of which somebody has not heard. */
+/** A submitted page of which a waiting call has not heard. */
 export interface Untold {
   pageId: string;
   waits: string[];
 }
 
-/** By what its address has of its token; or, of a workspace, by its id. */
+/** A page is found by what its address has of its token or, within a workspace, by its id. */
 export type PageAddress = { tokenHash: string } | { customerId: string; pageId: string };
 
 const addressed = (page: PageAddress): SQL =>
@@ -61,7 +61,7 @@ const addressed = (page: PageAddress): SQL =>
     ? sql`p.token_hash = ${page.tokenHash}`
     : sql`p.id = ${page.pageId} and p.customer_id = ${page.customerId}`;
 
-/** Who sends what a page asks for, and how. */
+/** Says who sends what a page asks for, and how. */
 export interface Submitter {
   name: string;
   via: Way;
@@ -106,7 +106,7 @@ export const createMiniappStore = (db: Database) => {
   }
 
   return {
-    /** One page a call, however often it is repeated. @returns its id */
+    /** Makes one page for a call, however often that is repeated. @returns its id */
     async insertPage({ id, tokenHash, customerId, runId, callId, tool, html, ttlMs }: NewPage): Promise<string> {
       const [page] = await db.rows<{ id: string }>(sql`
         insert into miniapp_pages (id, token_hash, customer_id, run_id, call_id, tool, html, expires_at)
@@ -134,9 +134,9 @@ export const createMiniappStore = (db: Database) => {
 
     /**
      * @param json of what the person sent
-     * @param by whose answer the inbox shows it as
+     * @param by names who answered, for the inbox
      * @param claim of a request with a key: it notes the page, in the same transaction
-     * @returns nothing where the page takes none (any more)
+     * @returns undefined where the page takes no submission, or none any more
      * @throws ClaimLostError
      */
     recordSubmission: (page: PageAddress, json: string, by: Submitter, claim?: Claim): Promise<Untold | undefined> =>
@@ -146,7 +146,7 @@ export const createMiniappStore = (db: Database) => {
         return told;
       }),
 
-    /** @returns nothing for an unknown or foreign page */
+    /** @returns undefined for an unknown or foreign page */
     beginWait(call: WaitingCall, pageId: string): Promise<PageWaitedFor | undefined> {
       const wait = waitOf(call);
       return changeWaits(
@@ -158,7 +158,7 @@ export const createMiniappStore = (db: Database) => {
     endWait: (call: WaitingCall, pageId: string): Promise<PageWaitedFor | undefined> =>
       changeWaits(sql`array_remove(waits, ${waitOf(call)})`, call, pageId),
 
-    /** In no order, so that those who cannot be told do not keep the others waiting. */
+    /** The order is random, so that those who cannot be told do not hold the others up. */
     listUntold: (limit: number): Promise<Untold[]> =>
       db.rows<Untold>(sql`
         select id as "pageId", waits from (

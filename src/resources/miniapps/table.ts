@@ -8,7 +8,7 @@ export const miniappPages = pgTable(
   'miniapp_pages',
   {
     id: text('id').primaryKey(),
-    /** SHA-256 of the token in the page's address. */
+    /** The SHA-256 of the token in the page's address. */
     tokenHash: text('token_hash').notNull().unique(),
     customerId: text('customer_id').notNull(),
     runId: text('run_id')
@@ -25,9 +25,9 @@ export const miniappPages = pgTable(
     createdAt: createdAt(),
   },
   (t) => [
-    // A repeated call finds the page that it made.
+    // A repeated call finds by it the page that it made.
     uniqueIndex('miniapp_pages_once_per_call').on(t.runId, t.callId),
-    // Housekeeping: submitted, and somebody has not heard of it.
+    // Housekeeping finds by it pages that are submitted and of which somebody has not heard.
     index('miniapp_pages_untold')
       .on(t.submittedAt)
       .where(sql`${t.submittedAt} is not null and ${t.waits} <> '{}'`),

@@ -1,4 +1,4 @@
-/** Counts what comes of codes that confirm: many that are refused are somebody who guesses. */
+/** Counts how confirmations by code end: many refusals mean that somebody guesses. */
 import { Problem } from '../../platform/core/problem.ts';
 import type { Meters } from '../../platform/observability/meters.ts';
 import type { OtpService } from './service.ts';

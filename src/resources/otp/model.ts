@@ -1,8 +1,8 @@
-/** Words and limits of the OTP gate. Pure. */
+/** Words and limits of the OTP gate, which asks for a code by mail. */
 
 export const CHALLENGE_TTL_MS = 10 * 60_000;
 
-/** Wrong codes that burn a challenge. */
+/** So many wrong codes make a challenge useless. */
 export const MAX_WRONG_CODES = 5;
 
 /**
@@ -12,31 +12,34 @@ export const MAX_WRONG_CODES = 5;
 export const MAX_WRONG_IN_A_ROW = 100;
 export const LOCK_MS = 15 * 60_000;
 
-/** Challenges of a workspace that can be answered at a time: with one more the oldest ends. */
+/** So many challenges of a workspace can be answered at a time; one more ends the oldest. */
 export const MAX_OPEN = 5;
 
-/** In which mails of codes are counted. */
+/** Mails with codes are counted within this window. */
 export const MAILS_WINDOW_MS = 60 * 60_000;
-/** Of what a workspace may have mailed to one recipient, all of them together may have that often. */
+/** All workspaces together may have so many times the mails sent to one recipient that one workspace may. */
 const SHARES_OF_RECIPIENT = 5;
-/** However many others have had mailed to a recipient that they share: nobody is kept from confirming by them. */
+/**
+ * A workspace may always have so many mails sent, whatever others have had sent to a recipient that they share: they
+ * must not keep it from confirming.
+ */
 const RESERVED_MAILS = 3;
 
-/** Codes that a recipient was mailed within the window. */
+/** So many codes were mailed to a recipient within the window. */
 export interface MailsSent {
   ofWorkspace: number;
   ofAll: number;
 }
 
-/** Whether it may be mailed one more. */
+/** @returns whether the recipient may be mailed one more */
 export const mayMail = ({ ofWorkspace, ofAll }: MailsSent, perWorkspace: number): boolean =>
   ofWorkspace < perWorkspace && (ofWorkspace < RESERVED_MAILS || ofAll < perWorkspace * SHARES_OF_RECIPIENT);
 
-/** Whether a challenge may still be answered. */
+/** @returns whether a challenge may still be answered */
 export const isOpen = (challenge: { usedAt: Date | null; wrongCodes: number; expiresAt: Date }): boolean =>
   challenge.usedAt === null && challenge.wrongCodes < MAX_WRONG_CODES && challenge.expiresAt.getTime() > Date.now();
 
-/** `detail` of `otp_required`. */
+/** The `detail` of `otp_required`. */
 export interface OtpDemand {
   otp_required: true;
   challenge_id: string;

@@ -15,11 +15,11 @@ import type { Opening, OtpStore } from './store.ts';
 export interface OtpOptions {
   store: OtpStore;
   mailer: Mailer;
-  /** Keys the HMACs of codes; with older ones after commas, by which codes under way still count. */
+  /** It keys the HMACs of codes. Older ones follow after commas, by which codes under way still count. */
   secret: string;
-  /** The operator's inbox; without one a code goes to who asks for it. */
+  /** The operator's inbox; without one a code goes to whoever asks for it. */
   inbox: string | undefined;
-  /** Codes that a workspace may have mailed to one recipient. */
+  /** A workspace may have so many codes mailed to one recipient. */
   mailsPerHour: number;
 }
 
@@ -27,9 +27,9 @@ export type OtpService = ReturnType<typeof createOtpService>;
 
 export function createOtpService({ store, mailer, secret, inbox, mailsPerHour }: OtpOptions) {
   const keys = secretsIn(secret);
-  /** What is kept of a request, which may have a secret in it that a plain digest would let one guess. */
+  /** The HMAC that is kept of a request: the request may contain a secret that a plain digest would let one guess. */
   const keptOfBody = (key: string, bodyHash: string): string => hmacSha256(key, `otp.body.${bodyHash}`);
-  /** All that is kept of a code. */
+  /** The HMAC that is kept of a code. */
   const keptOf = (key: string, id: string, code: string): string => hmacSha256(key, `otp.${id}.${code}`);
 
   const demandOf = (caller: Caller, id: string, scope: string, expiresAt: Date): OtpDemand => ({
@@ -107,5 +107,5 @@ function refuseUnlessOpened(opening: Opening): void {
   }
 }
 
-/** Headers are Latin-1 at most; anything but the alphabet of a challenge names none. */
+/** Headers are Latin-1 at most; a text with anything but the alphabet of a challenge names none. */
 const isStorable = (id: string): boolean => /^[\w-]{16}$/.test(id);

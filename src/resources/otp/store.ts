@@ -21,34 +21,34 @@ import { otpChallenges, otpLocks } from './table.ts';
 export type OtpStore = ReturnType<typeof createOtpStore>;
 export type Challenge = typeof otpChallenges.$inferInsert & { recipient: string };
 
-/** What a code is given for: a challenge counts for the request it was made for and for no other. */
+/** A code is given for this: a challenge counts for the request it was made for and for no other. */
 export interface Answer {
   customerId: string;
   id: string;
   operation: string;
   scope: string;
-  /** Of body and code, by each secret that the challenge may have been made with. */
+  /** HMACs of body and code, by each secret that the challenge may have been made with. */
   kept: readonly { bodyHash: string; codeHmac: string }[];
 }
 
-/** Too many wrong codes: nothing of the workspace is confirmed until then, and no code is looked at. */
+/** After too many wrong codes nothing of the workspace is confirmed until then, and no code is looked at. */
 type Locked = { kind: 'locked'; until: Date };
 
 export type Verdict<T> =
   | { kind: 'right'; value: T }
   | Locked
-  /** May be answered again. */
+  /** The challenge may be answered again. */
   | { kind: 'wrong'; expiresAt: Date }
-  /** Unknown, foreign, for something else, used, expired or answered wrongly too often. */
+  /** The challenge is unknown, foreign, for something else, used, expired or answered wrongly too often. */
   | { kind: 'void' };
 
 export type Opening = { kind: 'opened' } | Locked | { kind: 'full'; until: Date };
 
-/** So many milliseconds before now, by the clock of the database, which `created_at` is of too. */
+/** So many milliseconds before now, by the clock of the database, which `created_at` comes from too. */
 const lately = (window: number): SQL => sql`now() - ${window} * interval '1 ms'`;
 
 export const createOtpStore = (db: Database) => {
-  /** Nothing that is wrong here is to be undone by what goes wrong around it: hence a transaction of its own. */
+  /** What was counted must not be undone by a failure around it, hence the transaction is one of its own. */
   const alone = <T>(customerId: string, work: () => Promise<T>): Promise<T | Locked> =>
     db.outermostTransaction(async () => {
       const [lock] = await db.orm
@@ -79,9 +79,9 @@ export const createOtpStore = (db: Database) => {
     return challenge!.wrongCodes;
   }
 
-  /** Of the workspace to this recipient, and of all workspaces to it. */
+  /** @returns mails of the workspace to this recipient, and those of all workspaces to it */
   async function mailsTo(customerId: string, recipient: string): Promise<MailsSent & { oldest: Date | null }> {
-    // One workspace at a time for a recipient too, or N of them at once would all be the last one allowed.
+    // A recipient is served one workspace at a time too, or N of them at once would all be the last one allowed.
     await db.rows(sql`select pg_advisory_xact_lock(hashtextextended(${`otp:${recipient}`}, 0))`);
     const isOwn = sql`${otpChallenges.customerId} = ${customerId}`;
     const [sent] = await db.orm
@@ -97,7 +97,7 @@ export const createOtpStore = (db: Database) => {
     return sent!;
   }
 
-  /** All but the newest of those that could be answered. */
+  /** Ends all challenges that could be answered, but the newest ones. */
   async function endOlder(customerId: string): Promise<void> {
     const open = and(
       eq(otpChallenges.customerId, customerId),
@@ -120,7 +120,7 @@ export const createOtpStore = (db: Database) => {
   return {
     /**
      * Adds a challenge before its code is mailed, so that codes asked for at once are each counted.
-     * @param mailsPerHour that a workspace may have sent to one recipient
+     * @param mailsPerHour limits what a workspace may have sent to one recipient
      */
     open: (challenge: Challenge, mailsPerHour: number): Promise<Opening> =>
       alone<Opening>(challenge.customerId, async () => {
@@ -133,7 +133,7 @@ export const createOtpStore = (db: Database) => {
         return { kind: 'opened' };
       }),
 
-    /** Of a code that was not mailed. */
+    /** Withdraws the challenge of a code that was not mailed. */
     async withdraw(customerId: string, id: string): Promise<void> {
       await db.orm.delete(otpChallenges).where(and(eq(otpChallenges.id, id), eq(otpChallenges.customerId, customerId)));
     },

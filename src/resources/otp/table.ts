@@ -10,14 +10,14 @@ export const otpChallenges = pgTable(
     customerId: text('customer_id')
       .notNull()
       .references(() => workspaces.customerId),
-    /** Id of the endpoint. */
+    /** The id of the endpoint. */
     operation: text('operation').notNull(),
     scope: text('scope').notNull(),
-    /** Whom the code was mailed to; unknown of those from before it was counted. */
+    /** The code was mailed to this address; it is unknown for challenges from before it was recorded. */
     recipient: text('recipient'),
-    /** HMAC of the digest of what was asked for. */
+    /** The HMAC of the digest of what was asked for. */
     bodyHash: text('body_hash').notNull(),
-    /** HMAC of challenge and code; the code itself is nowhere. */
+    /** The HMAC of challenge and code; the code itself is stored nowhere. */
     codeHmac: text('code_hmac').notNull(),
     wrongCodes: integer('wrong_codes').notNull().default(0),
     usedAt: instant('used_at'),
@@ -25,15 +25,17 @@ export const otpChallenges = pgTable(
     createdAt: createdAt(),
   },
   (t) => [
-    // Housekeeping deletes what has expired.
+    // Housekeeping deletes expired challenges by it.
     index('otp_challenges_by_expiry').on(t.expiresAt),
-    // Which of a workspace are open, and how many it and a recipient were mailed lately.
+    // It finds the open challenges of a workspace, and how many codes it and a recipient were mailed lately.
     index('otp_challenges_by_workspace').on(t.customerId, t.createdAt),
     index('otp_challenges_by_recipient').on(t.recipient, t.createdAt),
   ],
 );
 
-/** Wrong codes in a row of a workspace, over all its challenges. Its row is the lock under which they are looked at. */
+/**
+ * The wrong codes in a row of a workspace, over all its challenges. Its row is the lock under which they are looked at.
+ */
 export const otpLocks = pgTable('otp_locks', {
   customerId: text('customer_id')
     .primaryKey()

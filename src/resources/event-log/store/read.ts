@@ -9,11 +9,11 @@ import type { EventKind, Place } from '../model.ts';
 
 export type EventLogStore = ReturnType<typeof createEventLogStore>;
 
-/** What of a workspace is followed; everything where nothing is said. */
+/** Says which events of a workspace are followed; without anything, all of them. */
 export interface EventFilter {
   kinds?: readonly EventKind[] | undefined;
   runId?: string | undefined;
-  /** Its own events, and those of its steps' runs. */
+  /** Selects the project's own events, and those of its steps' runs. */
   projectId?: string | undefined;
 }
 
@@ -24,32 +24,32 @@ export interface LogRow extends Place {
   topic: string;
   runId: string | null;
   projectId: string | null;
-  /** The event as its own list has it. */
+  /** The event as its own list shows it. */
   data: Record<string, unknown>;
 }
 
-/** Beside the horizon, where nothing is below it. */
+/** The row that comes with the horizon, where there is no event below it. */
 type NoRow = { [Column in keyof LogRow]: null };
 
 export interface LogPage {
-  /** In order. */
+  /** In their order. */
   rows: LogRow[];
-  /** Everything after the rows and before this is read: where whoever has taken the page goes on. */
+  /** Everything after the rows and before this place has been read: whoever has taken the page goes on here. */
   next: Place;
 }
 
 interface Reading {
   after: Place;
-  /** The last place that is read; the horizon, where it is not said. */
+  /** The last place to read; without it, up to the horizon. */
   until?: Place;
   limit: number;
 }
 
-/** A part of the log: a table, as rows of one shape. */
+/** A part of the log: one table, read as rows of the shape that all parts share. */
 interface Part {
   kinds: readonly EventKind[] | undefined;
   select: SQL;
-  /** The table is `e`, and everything else is joined to it. */
+  /** The table is called `e`, and everything else is joined to it. */
   from: SQL;
   ofRun: SQL | undefined;
   ofProject: SQL;
@@ -129,21 +129,21 @@ export const createEventLogStore = (db: Database) => {
   }
 
   return {
-    /** Where the log of every workspace ends now: what is not below it is yet to come. */
+    /** @returns where the log of every workspace ends now; what is not below it is yet to come */
     async end(): Promise<Place> {
       const [row] = await db.rows<{ tx: number }>(sql`select event_horizon()::float8 as tx`);
       return { tx: row!.tx, seq: 0 };
     },
 
-    /** A page of one workspace's log. */
+    /** Reads a page of one workspace's log. */
     readPage: (customerId: string, filter: EventFilter, reading: Reading): Promise<LogPage> =>
       read(sql`${customerId}`, filter, reading),
 
-    /** What is new of these workspaces, in one statement for all of them. */
+    /** Reads what is new of these workspaces, in one statement for all of them. */
     readTail: (customerIds: readonly string[], reading: Reading): Promise<LogPage> =>
       read(sql`any(${sql.param([...customerIds])}::text[])`, {}, reading),
 
-    /** The first transaction of which everything is kept: of what was before some is gone. */
+    /** @returns the first transaction from which on everything is kept; some of what was before is gone */
     async keptFrom(customerId: string): Promise<number> {
       const [row] = await db.rows<{ tx: number }>(
         sql`select events_from::float8 as tx from workspaces where customer_id = ${customerId}`,
@@ -154,7 +154,7 @@ export const createEventLogStore = (db: Database) => {
 };
 
 /**
- * Before a process writes or reads events: the order goes on where it stood, also in a copy of the database on a server
- * whose transactions have lower numbers than those that wrote what is there.
+ * Is called before a process writes or reads events. The order goes on where it stood, also in a copy of the database
+ * on a server whose transactions have lower numbers than those that wrote what is there.
  */
 export const continueEventOrder = (db: Database): Promise<unknown> => db.rows(sql`select continue_event_order()`);

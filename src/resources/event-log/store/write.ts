@@ -1,4 +1,4 @@
-/** How an event gets into the log: as a piece of the statement that makes it true. */
+/** Puts an event into the log as a piece of the statement that makes it true. */
 import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
 import type { LoggedKind } from '../model.ts';
@@ -10,10 +10,10 @@ export interface NewLogEvent {
   kind: LoggedKind;
   /** What happened, in a word of its kind. */
   topic: Given;
-  /** Id of what it happened to: the wait, the delivery, the job. */
+  /** The id of what it happened to: the wait, the delivery, the job. */
   subject: Given;
   customerId: Given;
-  /** What it belongs to, for those who follow one run or project. */
+  /** The run that it belongs to, for those who follow one run or project. */
   runId?: Given | null;
   projectId?: Given | null;
   payload?: Record<string, unknown> | SQL;

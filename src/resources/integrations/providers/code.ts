@@ -23,7 +23,7 @@ export const github: Integration = {
   extras: ['mcp'],
   check: ask(
     ({ token }) => ({ path: '/user', headers: { ...bearer(token), accept: 'application/vnd.github+json' } }),
-    // It limits rates with the status of a refusal.
+    // The provider limits rates with the status of a refusal.
     (reply) =>
       reply.status === 403 && (reply.headers.get('x-ratelimit-remaining') === '0' || reply.headers.has('retry-after'))
         ? 'rate_limited'
@@ -60,7 +60,7 @@ export const linear: Integration = {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
-        // Its own keys go as they are, tokens of OAuth applications as bearer.
+        // The provider's own keys go as they are, tokens of OAuth applications as bearer.
         authorization: token.startsWith('lin_api_') ? token : `Bearer ${token}`,
       },
       body: JSON.stringify({ query: '{ viewer { id } }' }),

@@ -12,7 +12,7 @@ export const slack: Integration = {
   baseUrl: 'https://slack.com/api',
   slots: [botToken, secret('app.signing_secret', 'Signing secret of the app'), mcpServer],
   extras: ['mcp'],
-  // It answers 200 to everything and says in the body what it means.
+  // The provider answers 200 to everything and says in the body what it means.
   check: ask(
     ({ token }) => ({ path: '/auth.test', method: 'POST', headers: bearer(token) }),
     healthByWords({
@@ -40,7 +40,7 @@ export const telegram: Integration = {
   description: 'Chats of a Telegram bot.',
   baseUrl: 'https://api.telegram.org',
   slots: [botToken],
-  // The token is a part of the address, and one that is not even shaped like a token is an address that is not there.
+  // The token is a part of the address, and one that is not even shaped like a token makes an unknown address.
   check: ask(
     ({ token }) => ({ path: `/bot${encodeURIComponent(token).replace('%3A', ':')}/getMe` }),
     healthByWords({ invalid: /"error_code":\s*(401|404)/ }),

@@ -1,4 +1,4 @@
-/** Providers of language models: what a workspace gives here its runs use, in the place of the deployment's own. */
+/** Providers of language models: runs of a workspace use what it gives here in the place of the deployment's own. */
 import {
   address,
   ask,
@@ -74,7 +74,7 @@ export const openrouter: Integration = {
   baseUrl: 'https://openrouter.ai/api/v1',
   slots: [apiKey, defaultModel],
   extras: ['models'],
-  // Its list of models is open to everybody.
+  // The list of models is open to everybody, so the key is checked at another address.
   check: ask(({ token }) => ({ path: '/key', headers: bearer(token) })),
 };
 
