@@ -34,31 +34,57 @@ export const pages = (): Page[] =>
     .map((path) => ({ path, blocks: blocksOf(readFileSync(join(ROOT, path), 'utf8'), path) }))
     .filter(({ blocks }) => blocks.length > 0);
 
-export function blocksOf(markdown: string, page: string): Block[] {
-  const found: Block[] = [];
+export const blocksOf = (markdown: string, page: string): Block[] =>
+  fencesOf(markdown, page, ['shows', 'not-run'], (language) => SHELLS.includes(language)).map(
+    ({ language, text, name, attributes }) => {
+      if (language !== 'sh' && language !== 'console')
+        throw new Error(`${name} is ${language}: it is to be sh or console`);
+      const notRun = attributes.get('not-run');
+      if (notRun !== undefined && notRun.split(' ').length < 3)
+        throw new Error(`${name} does not say why it is not run`);
+      return { language, text, shows: attributes.get('shows')?.split('|') ?? [], notRun };
+    },
+  );
+
+interface Fence {
+  language: string;
+  text: string;
+  /** Names the block in an error. */
+  name: string;
+  attributes: ReadonlyMap<string, string>;
+}
+
+/**
+ * @param known names of attributes that a block may have
+ * @param isWanted whether blocks of a language are looked at
+ * @throws Error for a block without a language, or with an attribute that is not known
+ */
+export function fencesOf(
+  markdown: string,
+  page: string,
+  known: readonly string[],
+  isWanted: (language: string) => boolean,
+): Fence[] {
+  const found: Fence[] = [];
   void marked.walkTokens(marked.lexer(markdown), (token) => {
     if (token.type !== 'code' || (token as Tokens.Code).codeBlockStyle === 'indented') return;
     const { lang = '', text } = token as Tokens.Code;
-    const block = read(lang, text, `${page}: the block that begins with "${text.split('\n')[0]}"`);
-    if (block) found.push(block);
+    const name = `${page}: the block that begins with "${text.split('\n')[0]}"`;
+    const [, language = '', rest = ''] = /^(\S*)\s*(.*)$/.exec(lang) ?? [];
+    if (language === '') throw new Error(`${name} does not say its language; \`text\` is one`);
+    if (isWanted(language)) found.push({ language, text, name, attributes: attributesIn(rest, known, name) });
   });
   return found;
 }
 
-function read(info: string, text: string, name: string): Block | undefined {
-  const [, language = '', rest = ''] = /^(\S*)\s*(.*)$/.exec(info) ?? [];
-  if (language === '') throw new Error(`${name} does not say its language; \`text\` is one`);
-  if (!SHELLS.includes(language)) return undefined;
-  if (language !== 'sh' && language !== 'console') throw new Error(`${name} is ${language}: it is to be sh or console`);
-  const attributes = new Map([...rest.matchAll(/([\w-]+)="([^"]*)"/g)].map(([, key, value]) => [key!, value!]));
-  const unknown = rest.replace(/[\w-]+="[^"]*"/g, '').trim();
+function attributesIn(text: string, known: readonly string[], name: string): Map<string, string> {
+  const attributes = new Map([...text.matchAll(/([\w-]+)="([^"]*)"/g)].map(([, key, value]) => [key!, value!]));
+  const unknown = text.replace(/[\w-]+="[^"]*"/g, '').trim();
   for (const key of [...attributes.keys(), ...(unknown ? [unknown] : [])]) {
-    if (key !== 'shows' && key !== 'not-run')
-      throw new Error(`${name} has "${key}": it knows shows="..." and not-run="..."`);
+    if (!known.includes(key))
+      throw new Error(`${name} has "${key}": it knows ${known.map((one) => `${one}="..."`).join(' and ')}`);
   }
-  const notRun = attributes.get('not-run');
-  if (notRun !== undefined && notRun.split(' ').length < 3) throw new Error(`${name} does not say why it is not run`);
-  return { language, text, shows: attributes.get('shows')?.split('|') ?? [], notRun };
+  return attributes;
 }
 
 /** The commands of a block, each in one piece: what goes on behind a backslash, in quotes or in what is shown belongs to it. */
