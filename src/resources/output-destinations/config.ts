@@ -4,7 +4,7 @@ import { addressProblem, type Egress } from '../../platform/egress/egress.ts';
 import { CONFIGS, type DestinationTarget } from './contract.ts';
 import { MASK } from './model.ts';
 
-/** The address that a destination is reached at, with the name of its field. */
+/** @returns the address that a destination is reached at, with the name of its field */
 function addressOf(target: DestinationTarget): [field: string, url: string] | undefined {
   switch (target.kind) {
     case 'webhook':
@@ -18,7 +18,7 @@ function addressOf(target: DestinationTarget): [field: string, url: string] | un
   }
 }
 
-/** @returns why its address can never be used, as far as it can be told without DNS */
+/** @returns why the address can never be used, as far as that can be told without DNS */
 export function configProblem(
   target: DestinationTarget,
   egress: Pick<Egress, 'isForbiddenUrl'>,
@@ -30,10 +30,7 @@ export function configProblem(
   return reason && `config.${field}: ${reason}`;
 }
 
-/**
- * Absent and masked fields stay, null takes one away.
- * @throws Problem validation
- */
+/** Applies a change: absent and masked fields stay, null takes one away. @throws Problem validation */
 export function changedConfig(target: DestinationTarget, change: Readonly<Record<string, unknown>>): DestinationTarget {
   const given = Object.entries(change).filter(([, value]) => value !== MASK);
   const merged = new Map([...Object.entries(target.config), ...given]);

@@ -11,15 +11,15 @@ const Line = (max: number) =>
     .string()
     .min(1)
     .max(max)
-    // As a range, which every reader of the OpenAPI document knows.
+    // It is a range, because every reader of the OpenAPI document knows those.
     .regex(/^[^\u0000-\u001f\u007f-\u009f]*$/, 'must be a single line');
-/** What stands for a secret in answers is none. */
+/** The mask that stands for a secret in answers is refused as a secret. */
 const Secret = (min: number, max: number) =>
   Line(max)
     .min(min)
     .refine((text) => text !== MASK, 'must not be the mask');
 
-/** What each kind is told. */
+/** The configuration of each kind. */
 export const CONFIGS = {
   webhook: z.strictObject({
     url: Address.describe('https'),
@@ -32,7 +32,7 @@ export const CONFIGS = {
   }),
   s3: z.strictObject({
     endpoint: Address.optional().describe('Of S3-compatible storage; without one AWS'),
-    // Both become part of a host name.
+    // Region and bucket become parts of a host name.
     region: z.string().regex(/^[a-z0-9-]{1,40}$/, 'must be the name of a region'),
     bucket: z.string().regex(/^[a-z0-9](?!.*\.\.)[a-z0-9.-]{1,61}[a-z0-9]$/, 'must be the name of a bucket'),
     prefix: z
@@ -66,7 +66,7 @@ const NewDestination = z
   ])
   .meta({ id: 'NewOutputDestination' });
 export type NewDestination = z.output<typeof NewDestination>;
-/** What a sender is given. */
+/** A sender is given this. */
 export type DestinationTarget = {
   [Kind in NewDestination['kind']]: Pick<Extract<NewDestination, { kind: Kind }>, 'kind' | 'config'>;
 }[NewDestination['kind']];

@@ -1,7 +1,7 @@
-/** Which host something is sent to. */
+/** Tells which host something is sent to. */
 import type { DestinationTarget } from './contract.ts';
 
-/** With its port; undefined for mail, which goes to our own server. */
+/** @returns the host with its port; undefined for mail, which goes to the deployment's own server */
 export function hostOf(target: DestinationTarget): string | undefined {
   switch (target.kind) {
     case 'webhook':

@@ -16,7 +16,7 @@ export const meteredDestinations = (
   async recordError(ref, error) {
     await store.recordError(ref, error);
     const { isFinal, withheldFrom } = error;
-    // It goes on when they confirm: nobody has given up.
+    // The delivery goes on when its recipients confirm, so it does not count as given up.
     if (withheldFrom.length > 0) return deliveryAttempts.inc({ kind, outcome: 'withheld' });
     deliveryAttempts.inc({ kind, outcome: isFinal ? 'failed' : 'to_be_repeated' });
     if (isFinal) deliveriesGivenUp.inc({ kind });

@@ -1,4 +1,4 @@
-/** Words and rules of output destinations. Pure: the delivery workflow uses it too. */
+/** Words and rules of output destinations. The delivery workflow uses them too, so nothing here asks the world. */
 export const DESTINATION_KINDS = ['webhook', 'slack', 'email', 's3'] as const;
 export type DestinationKind = (typeof DESTINATION_KINDS)[number];
 
@@ -9,7 +9,7 @@ export type DestinationKind = (typeof DESTINATION_KINDS)[number];
  */
 export const OUTPUT_DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
 
-/** What an address said that was asked whether it wants the mails of a destination. */
+/** An address that was asked whether it wants the mails of a destination answers one of these. */
 export const RECIPIENT_ANSWERS = ['confirmed', 'refused'] as const;
 
 /**
@@ -18,7 +18,7 @@ export const RECIPIENT_ANSWERS = ['confirmed', 'refused'] as const;
  * - `waiting`: it has not answered, and is sent nothing but the question
  */
 export type RecipientState = 'member' | (typeof RECIPIENT_ANSWERS)[number] | 'waiting';
-/** Who is sent artifacts. */
+/** Says who is sent artifacts. */
 export const IS_SENT_TO: Readonly<Record<RecipientState, boolean>> = {
   member: true,
   confirmed: true,
@@ -27,17 +27,17 @@ export const IS_SENT_TO: Readonly<Record<RecipientState, boolean>> = {
 };
 export const RECIPIENT_STATES = Object.keys(IS_SENT_TO) as RecipientState[];
 
-/** How long the link in a question is good for. */
+/** The link in a question can be used for this long. */
 export const QUESTION_TTL_MS = 7 * 24 * 60 * 60_000;
 
-/** Where that link leads, on the gateway. */
+/** The link in a question leads to this path of the gateway. */
 export const QUESTION_PATH = '/outputs/confirm';
 
-/** Questions that an address is mailed in a day, by one workspace and by all. */
+/** An address is mailed so many questions in a day, by one workspace and by all. */
 export const MAX_QUESTIONS_A_WORKSPACE = 2;
 export const MAX_QUESTIONS = 5;
 
-/** Which fields of a configuration are secrets: sealed in the row, and shown as `MASK`. */
+/** These fields of a configuration are secrets: sealed in the row, and shown as `MASK`. */
 export const SECRET_FIELDS: Readonly<Record<DestinationKind, readonly string[]>> = {
   webhook: ['secret'],
   slack: ['webhook_url'],
@@ -46,13 +46,13 @@ export const SECRET_FIELDS: Readonly<Record<DestinationKind, readonly string[]>>
 };
 export const MASK = '***';
 
-/** Of an artifact, as a file. */
+/** An artifact may be so large as a file. */
 export const MAX_OUTPUT_BYTES = 10 * 1024 * 1024;
 
 /** One sending of a delivery; whoever asks for it again gets the next number. */
 export interface OutputDeliveryRef {
   deliveryId: string;
-  /** 0 at first. */
+  /** The first sending has 0. */
   redelivery: number;
 }
 

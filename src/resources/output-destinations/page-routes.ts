@@ -1,6 +1,6 @@
 /**
- * What the link in a question opens, on the gateway. It is no part of either API: whoever has the link is who was mailed
- * it. Opening it decides nothing, as mail programs open links by themselves.
+ * The page that the link in a question opens, on the gateway. It belongs to neither API: whoever has the link is who
+ * was mailed it. Opening it decides nothing, as mail programs open links by themselves.
  */
 import express, { type Router } from 'express';
 import { z } from 'zod';
@@ -15,7 +15,7 @@ const Token = z.string().max(300);
 const Asked = z.object({ token: Token });
 const Answered = z.object({ token: Token, answer: z.enum(RECIPIENT_ANSWERS) });
 
-/** Mount at `QUESTION_PATH`. */
+/** Mount it at `QUESTION_PATH`. */
 export function recipientRouter({ destinations }: { destinations: DestinationService }): Router {
   const router = express.Router({ caseSensitive: true });
   router.use(privately);
@@ -41,7 +41,7 @@ export function recipientRouter({ destinations }: { destinations: DestinationSer
       sendPage(response, 200, (nonce) => answeredPage(nonce, answer));
     }),
   );
-  // Express would say itself what an address takes.
+  // Express would answer itself which methods an address takes.
   router.options('/', notFound);
   return router;
 }

@@ -1,6 +1,6 @@
 /**
- * Who is sent artifacts by mail: members of the workspace, and whoever has said by a link that it wants them. The others
- * are mailed a question, which has nothing in it that a tenant wrote, and nothing else.
+ * Decides who is sent artifacts by mail: members of the workspace, and whoever has said by a link that they want them.
+ * The others are mailed a question, which has nothing in it that a tenant wrote, and nothing else.
  */
 import { validate as isUuid } from 'uuid';
 import { hmacSha256, safeEqual, secretsIn } from '../../platform/core/crypto.ts';
@@ -12,13 +12,13 @@ import { OutputError } from './send/output.ts';
 
 export interface RecipientsOptions {
   store: RecipientStore;
-  /** Undefined: there is no mail server, so nobody is asked and nothing is sent. */
+  /** Undefined where there is no mail server; then nobody is asked and nothing is sent. */
   mailer: Mailer | undefined;
-  /** Signs the links; may have older ones after commas. */
+  /** It signs the links; older ones may follow after commas. */
   secret: string;
-  /** Public address of the gateway. */
+  /** The public address of the gateway. */
   baseUrl: string;
-  /** Mails, counted by recipient, that a workspace may have sent in a day. */
+  /** A workspace may have so many mails sent in a day, counted by recipient. */
   mailsPerDay: number;
   log: Log;
 }
@@ -30,7 +30,7 @@ interface Listed {
   customerId: string;
 }
 
-/** Of those who are asked at start. */
+/** So many are asked at a time when a process starts. */
 const BATCH = 100;
 
 export const createRecipients = (options: RecipientsOptions) => {
@@ -44,7 +44,7 @@ export const createRecipients = (options: RecipientsOptions) => {
     return `${baseUrl}${QUESTION_PATH}?token=${id}.${exp}.${signatureOf(secrets[0], id, exp)}`;
   }
 
-  /** The address that a link of ours was mailed to, while it is good. */
+  /** @returns the address that a link of this deployment was mailed to, while the link can be used */
   function recipientIn(token: string): string | undefined {
     const [id, exp, signed, rest] = token.split('.');
     if (!id || !exp || !signed || rest !== undefined || !isUuid(id)) return undefined;
@@ -76,7 +76,7 @@ export const createRecipients = (options: RecipientsOptions) => {
     }
   }
 
-  /** Mails their question to those of a destination that have none to answer. Never throws. */
+  /** Mails their question to those recipients of a destination that have none to answer. Never throws. */
   async function ask({ id, customerId }: Listed): Promise<void> {
     if (!mailer) return;
     await store
@@ -88,7 +88,7 @@ export const createRecipients = (options: RecipientsOptions) => {
   return {
     ask,
 
-    /** Asks, once, whoever is named by destinations of an earlier release. */
+    /** Asks, once, the recipients whom destinations of an earlier release name. */
     async askNeverAsked(): Promise<void> {
       if (!mailer) return;
       let after: string | undefined;
@@ -99,13 +99,13 @@ export const createRecipients = (options: RecipientsOptions) => {
       } while (after !== undefined);
     },
 
-    /** What a link leads to. */
+    /** @returns what a link leads to */
     async read(token: string): Promise<Asked | undefined> {
       const id = recipientIn(token);
       return id === undefined ? undefined : store.find(id);
     },
 
-    /** @returns ids of deliveries that waited for it; undefined where the link is not good any more */
+    /** @returns ids of deliveries that waited for the answer; undefined where the link can no longer be used */
     async answer(token: string, answer: 'confirmed' | 'refused'): Promise<string[] | undefined> {
       const id = recipientIn(token);
       return id === undefined ? undefined : store.answer(id, answer);
@@ -113,7 +113,7 @@ export const createRecipients = (options: RecipientsOptions) => {
 
     /**
      * Sends to those of the addresses that may be sent to, within the mails of the day.
-     * @param only where some have had it already: the addresses that have not
+     * @param only set where some have had it already: the addresses that have not
      * @returns those who have not confirmed yet, in lower case
      * @throws OutputError with them where there is nobody else
      */
@@ -123,7 +123,7 @@ export const createRecipients = (options: RecipientsOptions) => {
       send: (to: string[]) => Promise<void>,
     ): Promise<string[]> {
       const wanted = to.filter((email) => only.length === 0 || only.includes(email.toLowerCase()));
-      // Without a mail server it says so itself.
+      // The sender itself reports that there is no mail server.
       if (!mailer) {
         await send([...wanted]);
         return [];

@@ -1,10 +1,10 @@
-/** Secrets of a configuration: out of it before it is stored, and back in when something is sent. */
+/** Takes the secrets out of a configuration before it is stored, and puts them back when something is sent. */
 import type { SecretBox } from '../../platform/core/crypto.ts';
 import { parseJson } from '../../platform/core/json.ts';
 import type { DestinationTarget } from './contract.ts';
 import { MASK, SECRET_FIELDS, type DestinationKind } from './model.ts';
 
-/** What the secrets of a destination are sealed for. */
+/** @returns the owner that the secrets of a destination are sealed for */
 export const secretOwner = (customerId: string, id: string): string => `${customerId}/output_destinations/${id}`;
 
 type Config = Readonly<Record<string, unknown>>;
@@ -13,7 +13,7 @@ interface StoredConfig {
   id: string;
   customerId: string;
   kind: DestinationKind;
-  /** With the mask in the place of each secret. */
+  /** The mask takes the place of each secret. */
   config: Config;
   sealed: string | null;
 }
@@ -30,7 +30,7 @@ export function sealConfig(
   };
 }
 
-/** As it was given; its kind says what is in it. */
+/** @returns the configuration as it was given; its kind says what is in it */
 export function openConfig(box: SecretBox, stored: StoredConfig): DestinationTarget {
   const { kind, config } = stored;
   return { kind, config: { ...config, ...secretsOf(box, stored) } } as DestinationTarget;

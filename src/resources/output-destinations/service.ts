@@ -1,8 +1,7 @@
 /**
- * What a caller can do with output destinations and with the log of their deliveries.
- *
- * A delivery is accepted by its row. Its workflow is started beside that; where the start is lost, housekeeping repeats
- * it, and the workflow id keeps it from running twice.
+ * What a caller can do with output destinations and with the log of their deliveries. A delivery is accepted by its
+ * row, and its workflow is started after that; where the start is lost, housekeeping repeats it, and the workflow id
+ * keeps it from running twice.
  */
 import { validate as isUuid } from 'uuid';
 import { OUTPUT_DELIVERY } from '../../../workflows/output-delivery/messages.ts';
@@ -47,7 +46,7 @@ export interface DestinationServiceDependencies {
   temporal: Temporal;
   secretBox: SecretBox;
   egress: Pick<Egress, 'isForbiddenUrl'>;
-  /** For tests that a person waits for. */
+  /** Serves tests that a person waits for. */
   deliver: Deliver;
   recipients: Recipients;
   recipientStore: Pick<RecipientStore, 'list'>;
@@ -85,7 +84,10 @@ export const createDestinationService = (deps: DestinationServiceDependencies) =
     }));
   }
 
-  /** After it was written. Whoever is new on it is asked beside that: mail servers take their time. */
+  /**
+   * Is called after a destination was written. Recipients who are new are asked without being waited for, as mail
+   * servers take their time.
+   */
   async function written(row: DestinationRow) {
     const [destination] = await shown(row.customerId, [row]);
     if (row.kind === 'email') void recipients.ask(row);
@@ -129,7 +131,7 @@ export const createDestinationService = (deps: DestinationServiceDependencies) =
         const own = {
           ...rest,
           ...(workflowSlugs !== undefined && { workflowSlugs }),
-          // A person says what it is to be: the circuit begins anew.
+          // A person decided the state, so the circuit begins anew.
           ...(rest.enabled !== undefined && CLOSED),
         };
         if (config === undefined) return own;
@@ -143,13 +145,13 @@ export const createDestinationService = (deps: DestinationServiceDependencies) =
     /** @throws Problem not_found */
     async remove({ customerId }: Caller, id: string): Promise<void> {
       const dropped = await store.delete(customerId, idOr404(id));
-      // Tidiness only: an attempt finds its delivery gone and sends nothing.
+      // This only tidies up: an attempt finds its delivery gone and sends nothing.
       const cancel = (ref: (typeof dropped)[number]) =>
         temporal.client.workflow.getHandle(outputWorkflowId(ref)).cancel();
       await withinDeadline(temporal, () => Promise.allSettled(dropped.map(cancel))).catch(() => {});
     },
 
-    /** What happened is the answer, whatever it was. */
+    /** Tries the destination. Whatever happened is the answer. */
     async test({ customerId }: Caller, id: string) {
       const destination = await find(customerId, id);
       const startedAt = performance.now();
@@ -177,10 +179,10 @@ export const createDestinationService = (deps: DestinationServiceDependencies) =
       return store.getDelivery(customerId, id);
     },
 
-    /** What the link of a recipient leads to. */
+    /** Reads what the link of a recipient leads to. */
     readQuestion: recipients.read,
 
-    /** @returns false where the link is not good any more */
+    /** @returns false where the link can no longer be used */
     async answerQuestion(token: string, answer: 'confirmed' | 'refused'): Promise<boolean> {
       const released = await recipients.answer(token, answer);
       if (released === undefined) return false;
@@ -190,10 +192,10 @@ export const createDestinationService = (deps: DestinationServiceDependencies) =
       return true;
     },
 
-    /** For whoever is named by destinations of an earlier release, and was never asked. */
+    /** Asks whoever destinations of an earlier release name, and nobody ever asked. */
     askNeverAsked: recipients.askNeverAsked,
 
-    /** Starts what the completion of a project recorded. */
+    /** Starts the deliveries that the completion of a project recorded. */
     startRecorded,
 
     startDue,
@@ -258,7 +260,7 @@ function startDelivery(temporal: Temporal, settings: Settings, delivery: Startab
             split: areQueuesSplit(settings),
           },
         ],
-        // On the worker of this process where there is one: spares a round trip through the server.
+        // It starts on the worker of this process where there is one, which spares a round trip through the server.
         requestEagerStart: true,
         workflowIdConflictPolicy: 'USE_EXISTING',
         workflowIdReusePolicy: 'REJECT_DUPLICATE',

@@ -1,4 +1,4 @@
-/** Where finished artifacts are also sent, and what came of it. */
+/** Where finished artifacts are also sent, and how that went. */
 import { sql } from 'drizzle-orm';
 import {
   boolean,
@@ -30,11 +30,11 @@ export const outputDestinations = pgTable(
       .references(() => workspaces.customerId),
     name: text('name').notNull(),
     kind: destinationKind('kind').notNull(),
-    /** Without its secrets. */
+    /** The configuration without its secrets. */
     config: jsonb('config').$type<Record<string, unknown>>().notNull(),
-    /** Its secrets, as JSON, sealed for `<customer>/output_destinations/<id>`. */
+    /** The secrets as JSON, sealed for `<customer>/output_destinations/<id>`. */
     sealed: text('sealed'),
-    /** Only artifacts of these workflows; null for all. */
+    /** Only artifacts of these workflows are sent; null sends those of all. */
     workflowSlugs: text('workflow_slugs').array(),
     enabled: boolean('enabled').notNull().default(true),
     ...circuit(),
@@ -43,7 +43,7 @@ export const outputDestinations = pgTable(
   },
   (t) => [
     uniqueIndex('output_destinations_by_name').on(t.customerId, t.name),
-    // Housekeeping: whose owners are to be told.
+    // Housekeeping finds by it whose owners are to be told.
     index('output_destinations_paused')
       .on(t.pausedAt)
       .where(sql`${t.pausedAt} is not null and ${t.pauseToldAt} is null`),
@@ -52,27 +52,27 @@ export const outputDestinations = pgTable(
 
 export const recipientAnswer = pgEnum('output_recipient_answer', RECIPIENT_ANSWERS);
 
-/** What the addresses of a destination by mail said when they were asked. Whoever is a member need not answer. */
+/** The answers of a destination's addresses that were asked. Members need not answer. */
 export const outputRecipients = pgTable(
   'output_recipients',
   {
-    /** Named by the link that they are sent. */
+    /** The link that the recipient is sent names it. */
     id: uuid('id').primaryKey().defaultRandom(),
     destinationId: uuid('destination_id')
       .notNull()
       .references(() => outputDestinations.id, { onDelete: 'cascade' }),
-    /** In lower case. */
+    /** The address in lower case. */
     email: text('email').notNull(),
     answer: recipientAnswer('answer'),
     answeredAt: instant('answered_at'),
-    /** When it was last mailed the link. */
+    /** The link was last mailed at this time. */
     askedAt: instant('asked_at'),
     createdAt: createdAt(),
   },
   (t) => [uniqueIndex('output_recipients_once').on(t.destinationId, t.email)],
 );
 
-/** Mails of a day (UTC), counted under names such as `workspace:acme`. */
+/** Counts the mails of a day (UTC) under names such as `workspace:acme`. */
 export const outputMailCounts = pgTable(
   'output_mail_counts',
   {
@@ -95,29 +95,29 @@ export const outputDeliveries = pgTable(
     artifactId: uuid('artifact_id').notNull(),
     status: outputDeliveryStatus('status').notNull().default('pending'),
     attempts: integer('attempts').notNull().default(0),
-    /** How often somebody asked for it to be sent again; part of the workflow id. */
+    /** So often somebody asked for it to be sent again; the number is a part of the workflow id. */
     redeliveries: integer('redeliveries').notNull().default(0),
     lastError: text('last_error'),
-    /** Addresses that it did not go to, as they had not confirmed; it goes to each that does. */
+    /** It did not go to these addresses, as they had not confirmed; it goes to each that does. */
     withheldFrom: text('withheld_from')
       .array()
       .notNull()
       .default(sql`'{}'`),
-    /** When housekeeping starts its workflow, or looks whether it is still there. */
+    /** At this time housekeeping starts the workflow, or looks whether it is still there. */
     dueAt: startDue('due_at').notNull(),
     createdAt: createdAt(),
     completedAt: instant('completed_at'),
   },
   (t) => [
     uniqueIndex('output_deliveries_once').on(t.destinationId, t.artifactId),
-    // The log of a workspace, newest first: ids are UUIDv7.
+    // It serves the log of a workspace, newest first, as ids are UUIDv7.
     index('output_deliveries_by_workspace').on(t.customerId, t.id),
     index('output_deliveries_by_destination').on(t.customerId, t.destinationId, t.id),
-    // Most are delivered: the log of those is as good as the log of all.
+    // Most deliveries are delivered, so the log of all serves for those.
     index('output_deliveries_undelivered')
       .on(t.customerId, t.status, t.id)
       .where(sql`${t.status} <> 'delivered'`),
-    // Housekeeping, workspace by workspace.
+    // Housekeeping walks it, workspace by workspace.
     index('output_deliveries_pending')
       .on(t.customerId, t.dueAt)
       .where(sql`${t.status} = 'pending'`),

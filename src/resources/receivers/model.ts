@@ -1,13 +1,16 @@
-/** What holds for everything that is delivered to a host of somebody else. Pure: the delivery workflows use it too. */
+/**
+ * Words of everything that is delivered to a host of somebody else. Delivery workflows use them too, so nothing here
+ * asks the world.
+ */
 
-/** A delivery that its host has no place for: when to try again. */
+/** The host has no place for a delivery now; it says when to try again. */
 export interface Later {
   waitMs: number;
-  /** Attempts that were made before, of this activity. */
+  /** This activity made so many attempts before. */
   made: number;
 }
 
-/** The caller knows what to do with `Later`; others are not asked to wait. */
+/** Says that the caller knows what to do with `Later`; others are not asked to wait. */
 export interface Patience {
   mayWait?: boolean;
 }

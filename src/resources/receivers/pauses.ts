@@ -1,4 +1,4 @@
-/** Tells the owners of a workspace that something of theirs was paused, as it took nothing for days. */
+/** Tells the owners of a workspace that something of theirs was paused because it took nothing for days. */
 import type { Log } from '../../platform/core/log.ts';
 import type { PauseUntold } from '../../platform/db/circuit.ts';
 import type { Mailer } from '../../platform/mail/mailer.ts';
@@ -9,16 +9,16 @@ interface Pauses {
 }
 
 interface Kind {
-  /** As it is called in a sentence. */
+  /** The name of such a thing in a sentence. */
   what: string;
-  /** How it is switched on again. */
+  /** @returns how it is switched on again */
   remedy: (id: string) => string;
   pauses: Pauses;
 }
 
 export interface PauseTellerDependencies {
   kinds: readonly Kind[];
-  /** E-mail addresses. */
+  /** @returns mail addresses */
   ownersOf: (customerId: string) => Promise<string[]>;
   mailer: Pick<Mailer, 'send'>;
   log: Log;
@@ -26,10 +26,13 @@ export interface PauseTellerDependencies {
 
 const BATCH = 50;
 
-/** Of an address the host alone, as the rest may be a secret; else the name that its owners gave it. */
+/**
+ * An address is shown by its host alone, as the rest may be a secret; anything else by the name that its owners gave
+ * it.
+ */
 const shown = (name: string): string => (URL.canParse(name) ? new URL(name).host : name);
 
-/** A chore. Who was told, and whose telling was not recorded, is told once more. */
+/** Makes a chore. Owners who were told, and whose telling was not recorded, are told once more. */
 export const createPauseTeller =
   ({ kinds, ownersOf, mailer, log }: PauseTellerDependencies) =>
   async (signal: AbortSignal): Promise<void> => {

@@ -9,26 +9,26 @@ import type { Database } from '../../platform/db/client.ts';
 export type PlaceStore = ReturnType<typeof createPlaceStore>;
 
 export interface PlaceWanted {
-  /** With its port. */
+  /** The host with its port. */
   host: string;
   customerId: string;
-  /** The delivery. */
+  /** The delivery that holds the place. */
   holder: string;
-  /** When it is free again, should its holder die. */
+  /** The place becomes free after this time, should its holder die. */
   forMs: number;
 }
 
-/** A look costs something too; and a host that is quick again is not to be waited for much longer. */
+/** A look costs something too; and a host that is quick again should not be waited for much longer. */
 const WAIT_MS = { least: 250, most: 300_000 };
 
-/** @param atOnce deliveries to one host; those of one workspace have half of its places at most */
+/** @param atOnce limits the deliveries to one host; those of one workspace have half of its places at most */
 export const createPlaceStore = (db: Database, { atOnce }: { atOnce: number }) => {
   const share = Math.ceil(atOnce / 2);
 
   /**
-   * One that the same delivery holds already, as its attempt before this one died in it, is its own. What is chosen is
-   * chosen once, which in a join of two tables it need not be. One workspace's are counted and taken one after another:
-   * of two that count at once each would find room.
+   * Takes a free place. One that the same delivery holds already, because its attempt before this one died in it, is
+   * its own. The choice is made once, which in a join of two tables it need not be. One workspace's places are counted
+   * and taken one after another: of two that count at once each would find room.
    */
   const takeFree = ({ host, customerId, holder, forMs }: PlaceWanted): Promise<boolean> =>
     db.transaction(async () => {
@@ -51,7 +51,7 @@ export const createPlaceStore = (db: Database, { atOnce }: { atOnce: number }) =
     });
 
   return {
-    /** @returns when to come again, in milliseconds, where there is no place; undefined: it is taken */
+    /** @returns milliseconds after which to come again, where there is no place; undefined where one was taken */
     async take(wanted: PlaceWanted): Promise<number | undefined> {
       if (await takeFree(wanted)) return undefined;
       const { host } = wanted;
@@ -59,7 +59,7 @@ export const createPlaceStore = (db: Database, { atOnce }: { atOnce: number }) =
         insert into delivery_slots (host, n) select ${host}, generate_series(1, ${atOnce}::int)
         on conflict do nothing returning n`);
       if (made.length > 0 && (await takeFree(wanted))) return undefined;
-      // Behind those who were told to come again before, at the pace of those who were here last.
+      // The wait lies behind those who were told to come again before, at the pace of those who were here last.
       const [booked] = await db.rows<{ waitMs: number }>(sql`
         with next as materialized (
           select n from delivery_slots where host = ${host} and n <= ${atOnce}
@@ -71,7 +71,7 @@ export const createPlaceStore = (db: Database, { atOnce }: { atOnce: number }) =
         where s.host = ${host} and s.n = next.n
         returning (extract(epoch from s.booked_until - now()) * 1000)::float8 as "waitMs"`);
       const waitMs = Math.min(Math.max(booked?.waitMs ?? 0, WAIT_MS.least), WAIT_MS.most);
-      // Not all at one moment.
+      // The spread keeps them from all coming at one moment.
       return Math.round(waitMs * (0.9 + 0.2 * Math.random()));
     },
 

@@ -1,26 +1,26 @@
-/** How many deliveries go to one host at once: a row for each that may. */
+/** Limits how many deliveries go to one host at once: there is a row for each that may. */
 import { index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { instant } from '../../platform/db/columns.ts';
 
 export const deliverySlots = pgTable(
   'delivery_slots',
   {
-    /** With its port. */
+    /** The host with its port. */
     host: text('host').notNull(),
     n: integer('n').notNull(),
-    /** The delivery that has it, and whose it is; null while it is free. */
+    /** The delivery that holds the place, and its workspace; null while the place is free. */
     holder: text('holder'),
     customerId: text('customer_id'),
-    /** Free from then on, also where its holder died. */
+    /** The place is free from this time on, also where its holder died. */
     heldUntil: instant('held_until').notNull().defaultNow(),
-    /** Deliveries that found no place were told to come again until then. */
+    /** Deliveries that found no place were told to come again up to this time. */
     bookedUntil: instant('booked_until').notNull().defaultNow(),
-    /** How long the last holder took, in milliseconds: what those who come again are told by. */
+    /** The last holder took so many milliseconds, from which the wait of others is told. */
     lastMs: integer('last_ms').notNull().default(1_000),
   },
   (t) => [
     primaryKey({ columns: [t.host, t.n] }),
-    // Retention: hosts that nothing goes to any more.
+    // Retention finds by it hosts that nothing goes to any more.
     index('delivery_slots_by_time').on(t.heldUntil),
   ],
 );

@@ -1,4 +1,4 @@
-/** Deletes what is older than the settings say, in small steps: each is a short transaction of its own. */
+/** Deletes what is older than the settings say, in small steps, each a short transaction of its own. */
 import type { Config } from '../../platform/core/config.ts';
 import type { Log } from '../../platform/core/log.ts';
 import { KEPT_MS } from '../idempotency-keys/store.ts';
@@ -19,13 +19,13 @@ interface RetentionDependencies {
   log: Log;
 }
 
-/** Rows of one statement, and statements on one table in one tick. */
+/** One statement deletes so many rows; one tick makes so many statements on a table. */
 const BATCH = 500;
 const MAX_BATCHES = 40;
 
 export const createRetention = ({ store, settings, log }: RetentionDependencies) => {
   const keptMs: Record<RetainedKind, number> = {
-    // A detail that can be asked for has its transcript.
+    // A transcript is kept at least as long as the details that can be asked for.
     run_details: settings.RETENTION_RUN_DETAILS && Math.max(settings.RETENTION_RUN_DETAILS, settings.RUN_DETAIL_TTL),
     events: settings.RETENTION_EVENTS,
     deliveries: settings.RETENTION_DELIVERIES,
@@ -36,7 +36,10 @@ export const createRetention = ({ store, settings, log }: RetentionDependencies)
   const kinds = (Object.keys(keptMs) as RetainedKind[]).filter((kind) => keptMs[kind] > 0);
 
   return {
-    /** What is left over is for the next time; so is what `signal` cut off. @returns rows deleted */
+    /**
+     * Sweeps once. What is left over, or was cut off by `signal`, is for the next time.
+     * @returns how many rows were deleted
+     */
     async sweep(signal: AbortSignal): Promise<number> {
       const deleted: Partial<Record<RetainedKind, number>> = {};
       for (const kind of kinds) {

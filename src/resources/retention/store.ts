@@ -13,16 +13,16 @@ import type { Database } from '../../platform/db/client.ts';
 
 export type RetentionStore = ReturnType<typeof createRetentionStore>;
 
-/** Of which things; each has a setting that says how long they are kept. */
+/** Each kind has a setting that says how long its rows are kept. */
 export type RetainedKind = 'run_details' | 'events' | 'deliveries' | 'otp' | 'audit' | 'idempotency_keys';
 
 type Statement = (before: Date, limit: number) => SQL;
 
-/** The lowest that an id made at this time can be. */
+/** @returns the lowest id that can be made at this time */
 const firstRunId = (at: Date): string => encodeTime(at.getTime(), 10).toLowerCase();
 const time = (at: Date): SQL => sql`${at.toISOString()}::timestamptz`;
 
-/** Rows by their place: nothing else writes to them any more. */
+/** Deletes rows by their place, as nothing else writes to them any more. */
 const deleting = (table: string, rows: SQL): SQL =>
   sql`delete from ${sql.identifier(table)} where ctid = any(array(${rows}))`;
 const counting = (deletion: SQL): SQL =>
@@ -42,7 +42,7 @@ const expired = (table: string, before: Date, limit: number, more = sql``): SQL 
     table,
     sql`select d.ctid from ${sql.identifier(table)} d where d.expires_at < ${time(before)} ${more} order by d.expires_at limit ${limit}`,
   );
-/** By which mails of codes are counted, for an hour: never sooner, whatever the setting. */
+/** Mails of codes are counted by these rows for an hour, so they are never deleted sooner, whatever the setting. */
 const uncounted = sql`and d.created_at < now() - interval '1 hour'`;
 const endedDeliveries = (table: string, before: Date, limit: number): SQL =>
   deleting(
@@ -51,7 +51,10 @@ const endedDeliveries = (table: string, before: Date, limit: number): SQL =>
       and d.completed_at < ${time(before)} order by d.id limit ${limit}`,
   );
 
-/** Whoever would go on reading from before them is told that they are missing. @param gone a CTE with `customer_id`, `tx` */
+/**
+ * Readers who would go on from before the deleted events are told that these are missing.
+ * @param gone a CTE with `customer_id`, `tx`
+ */
 const noteMissing = (gone: SQL): SQL => sql`
   update workspaces w set events_from = g.tx + 1
   from (select customer_id, max(tx) as tx from ${gone} gone group by customer_id) g
@@ -62,7 +65,7 @@ const countingEvents = (deletion: SQL): SQL => sql`
 
 export const STATEMENTS: Readonly<Record<RetainedKind, readonly Statement[]>> = {
   run_details: [
-    // Before the calls that they belong to, and not while a person may still open them.
+    // Pages go before the calls that they belong to, and not while a person may still open them.
     (before, limit) => counting(ofEndedRuns('miniapp_pages', before, limit, sql`and d.expires_at < ${time(before)}`)),
     (before, limit) =>
       counting(
@@ -76,14 +79,14 @@ export const STATEMENTS: Readonly<Record<RetainedKind, readonly Statement[]>> = 
     (before, limit) => counting(ofEndedRuns('run_messages', before, limit)),
   ],
   events: [
-    // The list of runs says how many events there are to be read.
+    // The list of runs says how many events can be read.
     (before, limit) => sql`
       with gone as (${ofEndedRuns('run_events', before, limit)} returning run_id, customer_id, tx),
       missing as (${noteMissing(sql`gone`)}),
       counts as (select run_id, count(*)::int as events from gone group by run_id),
       counted as (update runs r set event_count = r.event_count - c.events from counts c where r.id = c.run_id)
       select coalesce(sum(events), 0)::int as deleted from counts`,
-    // Workspace by workspace, as their index of times is.
+    // It goes workspace by workspace, as the index of times does.
     (before, limit) =>
       countingEvents(
         deleting(
@@ -106,7 +109,7 @@ export const STATEMENTS: Readonly<Record<RetainedKind, readonly Statement[]>> = 
   deliveries: [
     (before, limit) => counting(endedDeliveries('webhook_deliveries', before, limit)),
     (before, limit) => counting(endedDeliveries('output_deliveries', before, limit)),
-    // Counts are of a day.
+    // Counts are those of a day.
     (_before, limit) =>
       counting(
         deleting(
@@ -157,7 +160,7 @@ export const STATEMENTS: Readonly<Record<RetainedKind, readonly Statement[]>> = 
 };
 
 export const createRetentionStore = (db: Database) => ({
-  /** @returns how many rows it deleted */
+  /** @returns how many rows the statement deleted */
   async delete(statement: Statement, before: Date, limit: number): Promise<number> {
     const [row] = await db.rows<{ deleted: number }>(statement(before, limit));
     return row!.deleted;

@@ -42,7 +42,7 @@ export const getRunArtifact = endpoint({
   path: '/v1/run-artifacts/{id}',
   credential: 'session',
   summary: 'One file that a run saved, without its bytes',
-  // A plain string: an ill-formed id is an unknown file and no other kind of mistake.
+  // The id is a plain string, so that an ill-formed one is an unknown file and no other kind of mistake.
   params: z.object({ id: z.string() }),
   status: 200,
   reply: RunArtifact,

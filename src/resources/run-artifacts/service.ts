@@ -6,7 +6,7 @@ import type { ArtifactFilter, RunArtifactRow, RunArtifactStore } from './store.t
 export type RunArtifactService = ReturnType<typeof createRunArtifactService>;
 
 export const createRunArtifactService = ({ store }: { store: RunArtifactStore }) => ({
-  /** @throws Problem not_found: there is no such run */
+  /** @throws Problem not_found where the run does not exist */
   async list(customerId: string, { limit, offset, ...filter }: ArtifactFilter & { limit: number; offset: number }) {
     if (filter.run_id !== undefined) found((await store.hasRun(customerId, filter.run_id)) || undefined);
     const { rows, total } = await store.list(customerId, filter, { limit, offset });

@@ -1,4 +1,4 @@
-/** What is asked of the files that runs saved. The rows are the runs' own: they are written where runs are. */
+/** Queries on the files that runs saved. The store of runs writes the rows. */
 import { and, count, desc, eq } from 'drizzle-orm';
 import type { Database } from '../../platform/db/client.ts';
 import { runArtifacts, runs } from '../runs/table.ts';
@@ -39,7 +39,7 @@ export const createRunArtifactStore = (db: Database) => ({
       agent === undefined ? undefined : eq(runArtifacts.agent, agent),
     );
     const tallied: Tallied<'run_artifacts'> = { list: 'run_artifacts', customerId, filter: { agent } };
-    // One run has few.
+    // One run has few files, so they are counted.
     const start = run_id === undefined ? await findPage(db, tallied, offset) : { below: undefined, offset };
     const rows = await db.orm
       .select(columns)

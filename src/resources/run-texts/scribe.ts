@@ -15,14 +15,14 @@ export type Scribe = ReturnType<typeof createScribe>;
 /** A call that is under way. */
 interface Writing extends RunText {
   isWatched: boolean;
-  /** How much of it is written down. */
+  /** So much of it has been written down. */
   written: number;
 }
 
 export interface Telling {
-  /** Takes in what the model writes next. */
+  /** Adds what the model writes next. */
   add(piece: string): void;
-  /** The call is over: what was watched of it is written to its last word. */
+  /** Ends the call: what was watched of it is written to its last word. */
   end(): Promise<void>;
 }
 
@@ -66,13 +66,13 @@ export function createScribe({
     timer = underWay.size === 0 ? undefined : setTimeout(() => forAll(round), TEXT_TICK_MS);
   };
   const round = (): void =>
-    // What cannot be written now is with the next piece: every writing is of the whole text.
+    // A failed write is made up for by the next one, as every write has the whole text.
     void tick()
       .catch((err: unknown) => log.debug({ err }, 'texts were not written'))
       .finally(next);
 
   return {
-    /** @param run as its turn was loaded, with whether somebody watched it then */
+    /** @param run the run as its turn was loaded, with whether somebody watched it then */
     begin({ id: runId, customerId, step, isWatched }: RunInTurn, turn: number, attempt: number): Telling {
       const projectId = step?.projectId ?? null;
       const writing: Writing = { runId, customerId, projectId, turn, attempt, isWatched, text: '', written: 0 };

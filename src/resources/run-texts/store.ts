@@ -1,4 +1,4 @@
-/** Every statement on texts that are being written, and on who watches them. */
+/** Statements on texts that are being written, and on who watches them. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../platform/db/client.ts';
 import { LINGER_MS, WATCH_MS } from './model.ts';
@@ -15,7 +15,7 @@ export interface RunText {
   text: string;
 }
 
-/** Which of it a reader has. */
+/** The state in which a reader has a text. */
 export interface KnownText {
   runId: string;
   turn: number;
@@ -29,7 +29,10 @@ export interface Watch {
 }
 
 export const createRunTextStore = (db: Database) => ({
-  /** Says that somebody watches these; one that is said again goes on. What nobody renewed goes, with texts that stayed. */
+  /**
+   * Notes that somebody watches these; a watch that is renewed goes on. Watches that nobody renewed are deleted, with
+   * texts that stayed.
+   */
   async renewWatches(watches: readonly Watch[]): Promise<void> {
     await db.rows(sql`
       with over as (delete from text_watches where until < now() - interval '1 minute'),
@@ -41,7 +44,7 @@ export const createRunTextStore = (db: Database) => ({
       on conflict (customer_id, watched) do update set until = excluded.until`);
   },
 
-  /** Of these, what somebody watches. */
+  /** @returns those of these that somebody watches */
   async filterWatched(watches: readonly Watch[]): Promise<Watch[]> {
     return db.rows<Watch>(sql`
       select w.customer_id as "customerId", w.watched
@@ -49,7 +52,7 @@ export const createRunTextStore = (db: Database) => ({
       join text_watches w on w.customer_id = a."customerId" and w.watched = a.watched and w.until > now()`);
   },
 
-  /** In the place of what there was of the same runs. A run that is gone has no text either. */
+  /** Writes texts in the place of earlier ones of the same runs. A run that is gone has no text either. */
   async write(texts: readonly RunText[]): Promise<void> {
     const rows = texts.map((text) => ({ ...text, length: text.text.length }));
     await db.rows(sql`
@@ -64,7 +67,7 @@ export const createRunTextStore = (db: Database) => ({
       where (t.turn, t.attempt, t.length) < (excluded.turn, excluded.attempt, excluded.length)`);
   },
 
-  /** Of calls that are over, unless another of the same run has begun. */
+  /** Drops texts of calls that are over, unless another call of the same run has begun. */
   async drop(texts: readonly Pick<RunText, 'runId' | 'turn' | 'attempt'>[]): Promise<void> {
     await db.rows(sql`
       delete from run_texts t using jsonb_to_recordset(${JSON.stringify(texts)}::jsonb)
@@ -72,7 +75,7 @@ export const createRunTextStore = (db: Database) => ({
       where t.run_id = o."runId" and t.turn = o.turn and t.attempt = o.attempt`);
   },
 
-  /** What of these workspaces has changed since it was known. */
+  /** @returns what has changed in these workspaces since the reader's state */
   async readChanged(customerIds: readonly string[], known: readonly KnownText[]): Promise<RunText[]> {
     return db.rows<RunText>(sql`
       select t.run_id as "runId", t.customer_id as "customerId", t.project_id as "projectId", t.turn, t.attempt, t.text

@@ -6,7 +6,7 @@ import { index, integer, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { instant } from '../../platform/db/columns.ts';
 import { runs } from '../runs/table.ts';
 
-/** What somebody watches, for as long as they say so. Nobody writes texts of what is not here. */
+/** Watches last for as long as somebody renews them. No text is written that is not watched. */
 export const textWatches = pgTable(
   'text_watches',
   {
@@ -28,9 +28,9 @@ export const runTexts = pgTable(
     customerId: text('customer_id').notNull(),
     projectId: text('project_id'),
     turn: integer('turn').notNull(),
-    /** Of the activity: another one writes anew. */
+    /** The attempt of the activity: another one writes the text anew. */
     attempt: integer('attempt').notNull(),
-    /** In UTF-16 units, as those who read it count: it tells whether there is more. */
+    /** Counted in UTF-16 units, as readers count: it tells whether there is more. */
     length: integer('length').notNull(),
     text: text('text').notNull(),
     writtenAt: instant('written_at').notNull().defaultNow(),

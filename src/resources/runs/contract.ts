@@ -6,7 +6,7 @@ import { CONTEXT_CATEGORIES, COST_WINDOWS, RUN_EVENT_TYPES, RUN_STATUSES, TRANSP
 
 export const RunId = z.string().min(1).max(64);
 export const RunPath = z.object({ run_id: RunId });
-/** Texts a model is asked to read: far below the body limit, far above what a person types. */
+/** A model is asked to read this: the limit is far below that of a body, and far above what a person types. */
 const Prompt = z
   .string()
   .min(1)
@@ -16,9 +16,9 @@ const Handle = z.string().min(1).max(200);
 
 const Override = z
   .object({
-    /** A model id, or `auto`. */
+    /** The id of a model, or `auto`. */
     model_override: z.string().max(200).regex(/^\S+$/, 'must be a model id without spaces').optional(),
-    /** Hard limit of what this run may spend, US dollars. */
+    /** The run may spend this many US dollars at most. */
     cost_budget_usd: z
       .union([
         z.string().regex(/^\d{1,9}(\.\d{1,8})?$/, 'must be an amount in US dollars'),

@@ -1,6 +1,7 @@
 /**
- * Runs that Temporal lost: it was restored or replaced, or somebody ended a workflow by hand. The record decides what
- * becomes of them. What is merely not there any more goes on from its recorded turns; what was ended, is ended.
+ * Handles runs that Temporal lost: it was restored or replaced, or somebody ended a workflow by hand. The record
+ * decides what becomes of them. A run of which Temporal knows nothing goes on from its recorded turns; a run that
+ * somebody ended stays ended.
  */
 import type { Log } from '../../platform/core/log.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
@@ -21,7 +22,10 @@ export interface LostRunsDependencies {
   log: Log;
 }
 
-/** A chore. @param olderThanMs how long a run is believed to be under way before it is asked about, and then again */
+/**
+ * Makes a chore.
+ * @param olderThanMs a run is believed to be under way for this long before Temporal is asked about it, and then again
+ */
 export function createLostRuns(deps: LostRunsDependencies, olderThanMs: number) {
   const { temporal, store, startAgain, startFollowing, log } = deps;
 
@@ -62,7 +66,7 @@ export function createLostRuns(deps: LostRunsDependencies, olderThanMs: number) 
 type Verdict = 'leave' | 'cancel' | 'end as cancelled' | 'end as failed' | 'start again';
 
 function verdictOn({ owner }: CheckedRun, found: WorkflowState): Verdict {
-  // Nobody would take what it has to say.
+  // Nobody would take the answer of this run.
   if (owner === 'over') return found === 'running' ? 'cancel' : 'end as cancelled';
   switch (found) {
     case 'running':

@@ -1,4 +1,4 @@
-/** Counts what becomes of runs where it is recorded: a repeated write, which records nothing, counts nothing. */
+/** Counts how runs end, where that is recorded: a repeated write, which records nothing, counts nothing. */
 import { acceptedAtMs } from '../../platform/core/ids.ts';
 import type { Meters } from '../../platform/observability/meters.ts';
 import type { RunStore } from './store/index.ts';
@@ -6,7 +6,7 @@ import type { RunStore } from './store/index.ts';
 type RunMeters = Pick<Meters, 'runWait' | 'runs' | 'runFailures' | 'tokens' | 'costUsd' | 'unpricedTurns'>;
 
 export interface RunLabels {
-  /** Agents that ship have names of their own; those of workspaces are `custom`. */
+  /** Agents that ship have labels of their own; those of workspaces share `custom`. */
   agent: (slug: string | null) => string;
   model: (model: string) => string;
 }

@@ -1,4 +1,4 @@
-/** Words and rules of runs. Pure: the workflow uses it too. */
+/** Words and rules of runs. The workflow uses them too, so nothing here asks the world. */
 import type { RunFailure } from '../../platform/core/problem.ts';
 
 export const RUN_STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const;
@@ -28,18 +28,18 @@ export const RUN_EVENT_TYPES = [
 ] as const;
 export type RunEventType = (typeof RUN_EVENT_TYPES)[number];
 
-/** The one event that each status ends a run with. */
+/** Each status ends a run with this one event. */
 export const TERMINAL_EVENT = {
   succeeded: 'run_completed',
   failed: 'run_failed',
   cancelled: 'run_cancelled',
 } as const satisfies Record<TerminalStatus, RunEventType>;
 
-/** How a tool call may be repeated when its outcome is unknown. */
+/** An effect says how a tool call may be repeated when its outcome is unknown. */
 export const EFFECTS = ['read', 'idempotent', 'irreversible'] as const;
 export type Effect = (typeof EFFECTS)[number];
 
-/** What a model is told of an irreversible call that may have happened. */
+/** A model is told this of an irreversible call that may have happened. */
 export const OUTCOME_UNKNOWN =
   'the outcome of this call is unknown: it may or may not have taken effect; do not repeat it, say so in your answer';
 
@@ -51,14 +51,14 @@ export const runWorkflowId = (runId: string): string => `run-${runId}`;
 export const conversationOf = (threadId?: string | null, channelId?: string | null): string | null =>
   threadId ? `thread:${threadId}` : channelId ? `channel:${channelId}` : null;
 
-/** Exchanges of a conversation that a run sees before its own prompt. */
+/** A run sees so many exchanges of its conversation before its own prompt. */
 export const HISTORY_LENGTH = 20;
 
-/** What the step of a project asks of its run: the tools it is bound to, and the shape of the answer. */
+/** The step of a project asks this of its run: the tools it is bound to, and the shape of the answer. */
 export interface StepOfRun {
   projectId: string;
   tools: string[];
-  /** Absent in those that were begun before there were skills. */
+  /** It is absent in runs that were begun before there were skills. */
   skills?: string[];
   outputSchema?: Record<string, unknown>;
 }
@@ -83,10 +83,10 @@ export const systemText = (content: SystemContent): string =>
 export const CONTEXT_CATEGORIES = ['system_prompt', 'tools', 'skills', 'memory', 'messages', 'tool_results'] as const;
 export type ContextCategory = (typeof CONTEXT_CATEGORIES)[number];
 
-/** How deep runs may spawn runs: an agent that spawns itself ends here. */
+/** Runs may spawn runs to this depth, at which an agent that spawns itself ends. */
 export const MAX_SPAWN_DEPTH = 5;
 
-/** What a run may use, from the settings; carried in its workflow's input so that a replay decides the same. */
+/** Limits from the settings, carried in the workflow's input so that a replay decides the same. */
 export interface RunLimits {
   maxTurns: number;
   maxTokens: number;
@@ -103,7 +103,7 @@ export interface RequestedToolCall {
   dispatch: Dispatch;
 }
 
-/** What one turn came to. */
+/** The outcome of one turn. */
 export type TurnOutcome =
   | { kind: 'ended'; status: TerminalStatus; error?: RunError }
   | { kind: 'tools'; calls: RequestedToolCall[] }

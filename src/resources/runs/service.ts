@@ -25,10 +25,10 @@ export type RunService = ReturnType<typeof createRunService>;
 /** A run with what was said before it in its conversation. */
 export type RunInConversation = RunInTurn & { earlier: readonly { prompt: string; output: string }[] };
 
-/** What the model of a run was shown. */
+/** Reports what the model of a run was shown. */
 export interface ContextReports {
   summarize(run: RunInConversation): Promise<RunContext>;
-  /** The page that ends at `beforeByte`; the last one, when absent. */
+  /** @returns the page that ends at `beforeByte`, or the last one where that is absent */
   page(run: RunInConversation, beforeByte?: number): RunContextPage;
 }
 
@@ -48,7 +48,7 @@ interface StartableRun {
   agent: string | null;
 }
 
-/** How long a cancel request leaves it to the workflow to end the run. */
+/** A request to cancel leaves it to the workflow for this long to end the run. */
 const CANCEL_PATIENCE_MS = 2_000;
 
 const ignore = (): void => {};
@@ -78,7 +78,7 @@ export const createRunService = (deps: RunServiceDependencies) => {
         workflowId: runWorkflowId(id),
         taskQueue: queueName(config, 'orchestration'),
         args: [input],
-        // On the worker of this process where there is one: spares a round trip through the server.
+        // It starts on the worker of this process where there is one, which spares a round trip through the server.
         requestEagerStart: true,
         workflowIdConflictPolicy: 'USE_EXISTING',
         workflowIdReusePolicy,
@@ -90,7 +90,7 @@ export const createRunService = (deps: RunServiceDependencies) => {
     );
   }
 
-  /** Accept, then start. What cannot be started is withdrawn, so that a 502 has changed nothing. */
+  /** Accepts a run, then starts it. One that cannot be started is withdrawn, so that a 502 has changed nothing. */
   async function accept(caller: Caller, run: Omit<Parameters<RunStore['acceptRun']>[0], 'id' | 'customerId'>) {
     const id = newRunId();
     const { customerId, workspaceId } = caller;
@@ -120,7 +120,7 @@ export const createRunService = (deps: RunServiceDependencies) => {
     await temporal.client.workflow
       .getHandle(runWorkflowId(runId))
       .signal(goAheadSignal)
-      // Not started yet: it will look for itself when it does.
+      // The run has not started yet, and will look for itself when it does.
       .catch((error: unknown) => {
         if (!isWorkflowGone(error)) throw error;
       });
@@ -130,7 +130,7 @@ export const createRunService = (deps: RunServiceDependencies) => {
     start,
     giveGoAhead,
 
-    /** A chore. */
+    /** This chore starts runs that were accepted and never started. */
     startLost: createLostStarts({
       take: store.takeUnstarted,
       load: store.loadUnstarted,
@@ -170,7 +170,7 @@ export const createRunService = (deps: RunServiceDependencies) => {
         transport,
         prompt,
         override,
-        // A limit on what the first one could spend is one on this too.
+        // A limit on what the first run could spend is one on its repetition too.
         costBudgetUsd: override?.cost_budget_usd as string | undefined,
         threadId: null,
         channelId: null,
@@ -191,8 +191,8 @@ export const createRunService = (deps: RunServiceDependencies) => {
         if (!isWorkflowGone(error)) throw error;
       });
       await orAfter(CANCEL_PATIENCE_MS, handle.result().then(ignore, ignore), ignore);
-      // Recorded by the workflow, as a rule. Where no worker is there to do it the run is over all the same: whatever
-      // would still come of it finds it ended.
+      // As a rule the workflow records the end. Where no worker is there to do it, the run is over all the same:
+      // whatever still comes of it finds it ended.
       const { status, after } = found(await store.endRun(runId, { status: 'cancelled' }));
       if (after.nextRunId) {
         await giveGoAhead(after.nextRunId).catch((err: unknown) =>
@@ -210,7 +210,7 @@ export const createRunService = (deps: RunServiceDependencies) => {
 
     async events({ customerId }: Caller, runId: string, limit: number) {
       const data = await store.listEvents(customerId, runId, limit);
-      // A run has at least one event, unless they are older than they are kept.
+      // A run has at least one event, unless its events are older than they are kept.
       if (data.length === 0) found(await store.findRun(customerId, runId));
       return { data, meta: { limit, run_id: runId } };
     },

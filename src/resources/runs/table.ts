@@ -33,17 +33,17 @@ export const runs = pgTable(
   {
     /** ULID; the Temporal workflow id is `run-<id>`, so no mapping table can go stale. */
     id: text('id').primaryKey(),
-    /** Order of acceptance, which decides who goes first in a conversation. */
+    /** The order of acceptance decides who goes first in a conversation. */
     seq: bigserial('seq', { mode: 'number' }).notNull(),
     customerId: text('customer_id')
       .notNull()
       .references(() => workspaces.customerId),
     parentRunId: text('parent_run_id'),
-    /** The tool call of the parent that spawned this run: a repeated call finds its first child. */
+    /** The tool call of the parent that spawned this run; a repeated call finds its first child by it. */
     parentCallId: text('parent_call_id'),
-    /** How many runs are above this one; bounds what a spawning agent can set off. */
+    /** So many runs are above this one, which bounds what a spawning agent can set off. */
     depth: integer('depth').notNull().default(0),
-    /** Null until the classifier has picked one. */
+    /** Null until the classifier has picked an agent. */
     agent: text('agent'),
     transport: text('transport').notNull(),
     prompt: text('prompt').notNull(),
@@ -53,43 +53,43 @@ export const runs = pgTable(
     override: jsonb('override').$type<Record<string, unknown>>(),
     status: runStatus('status').notNull().default('queued'),
     output: text('output'),
-    /** Begins with the code. */
+    /** The text begins with the code. */
     error: text('error'),
     /** Null in a run that did not fail, or failed under an earlier release without one. */
     errorCode: text('error_code').$type<RunFailure>(),
 
     model: text('model'),
     modelProvider: text('model_provider'),
-    /** Tokens. */
+    /** Counted in tokens. */
     contextWindow: integer('context_window'),
     reasoning: boolean('reasoning'),
     modelTier: text('model_tier').notNull().default('unknown'),
     modelRule: text('model_rule').notNull().default('unresolved'),
     modelEnforce: boolean('model_enforce').notNull().default(false),
 
-    /** Turns recorded so far. A turn is recorded by moving this from n-1 to n, hence once. */
+    /** So many turns are recorded. A turn is recorded by moving this from n-1 to n, hence once. */
     turnCount: integer('turn_count').notNull().default(0),
     inputTokens: bigint('input_tokens', { mode: 'number' }).notNull().default(0),
     outputTokens: bigint('output_tokens', { mode: 'number' }).notNull().default(0),
     costUsd: usd('cost_usd').notNull().default('0'),
     /** False as soon as one call had no known price: the cost is then a lower bound. */
     isPriced: boolean('is_priced').notNull().default(true),
-    /** What it counts against, `budgets.id`; a child counts against its parent's too. */
+    /** The run counts against these (`budgets.id`); a child counts against its parent's too. */
     budgetIds: text('budget_ids').array().notNull().default([]),
     /** The attempt of a project's step that this run, or the one that spawned it, works for: its cost is added there. */
     attemptId: uuid('attempt_id'),
     /** The number of the scheduled job that asked for it: it may read that job's files. */
     jobN: integer('job_n'),
-    /** What a step asks of its run, beyond what its agent says. */
+    /** A step asks this of its run, beyond what its agent says. */
     step: jsonb('step').$type<StepOfRun>(),
 
-    // Of the run's events, kept here so that a list needs no join.
+    // A summary of the run's events is kept here so that a list needs no join.
     eventCount: integer('event_count').notNull().default(0),
     lastEventAt: instant('last_event_at').notNull().defaultNow(),
     lastEventType: runEventType('last_event_type').notNull().default('run_received'),
-    /** When housekeeping starts its workflow; null once Temporal has it, and where somebody else is to start it. */
+    /** At this time housekeeping starts the workflow; null once Temporal has it, and where somebody else starts it. */
     startDueAt: startDue('start_due_at'),
-    /** When Temporal was last asked whether it still has it. */
+    /** Temporal was last asked at this time whether it still has the run. */
     checkedAt: instant('checked_at').notNull().defaultNow(),
 
     createdAt: createdAt(),
@@ -97,28 +97,28 @@ export const runs = pgTable(
     completedAt: instant('completed_at'),
   },
   (t) => [
-    // Newest first: read backwards it serves `order by seq desc`; the others with their filter.
+    // Read backwards it serves `order by seq desc`; the others do so with their filter.
     index('runs_by_workspace').on(t.customerId, t.seq),
     index('runs_by_agent').on(t.customerId, t.agent, t.seq),
     index('runs_by_transport').on(t.customerId, t.transport, t.seq),
-    // A time window: its statistics and costs, and by the index alone how many of which filter are in it, from where on.
+    // It serves a time window: statistics and costs, and by the index alone how many rows of which filter are in it.
     index('runs_by_time').on(t.customerId, t.createdAt, t.seq, t.agent, t.transport),
     index('runs_by_conversation')
       .on(t.customerId, t.conversation, t.seq)
       .where(sql`${t.conversation} is not null`),
-    // Housekeeping, workspace by workspace: accepted, and not known to be started.
+    // Housekeeping finds by it, workspace by workspace, what was accepted and is not known to be started.
     index('runs_unstarted')
       .on(t.customerId, t.startDueAt)
       .where(sql`${t.status} = 'queued' and ${t.startDueAt} is not null`),
-    // What an agent is doing; and what stops when a workspace does.
+    // It finds what an agent is doing, and what stops when a workspace does.
     index('runs_in_flight_by_agent')
       .on(t.customerId, t.agent)
       .where(sql`${t.status} in ('queued', 'running')`),
-    // Housekeeping, workspace by workspace: in flight, the longest unasked for first.
+    // Housekeeping finds by it, workspace by workspace, runs in flight, the longest unasked for first.
     index('runs_in_flight')
       .on(t.customerId, t.checkedAt)
       .where(sql`${t.status} in ('queued', 'running')`),
-    // What went wrong: few, among many that did not.
+    // It finds runs that went wrong: few, among many that did not.
     index('runs_unsuccessful')
       .on(t.customerId, t.status, t.seq)
       .where(sql`${t.status} in ('failed', 'cancelled')`),
@@ -139,9 +139,9 @@ export const runEvents = pgTable(
     runId: text('run_id')
       .notNull()
       .references(() => runs.id, { onDelete: 'cascade' }),
-    /** Of its run. A trigger sets it where a process of an earlier release writes the row without. */
+    /** The workspace of the run. A trigger sets it where a process of an earlier release writes the row without. */
     customerId: text('customer_id').notNull(),
-    /** Names the event within its run: a repeated activity writes it once. */
+    /** Names the event within its run, so that a repeated activity writes it once. */
     key: text('key').notNull(),
     ts: instant('ts').notNull().defaultNow(),
     eventType: runEventType('event_type').notNull(),
@@ -153,7 +153,7 @@ export const runEvents = pgTable(
   },
   (t) => [
     uniqueIndex('run_events_once').on(t.runId, t.key),
-    // The log of the workspace: its runs' part of it.
+    // It serves the log of the workspace, of which this is the part of its runs.
     index('run_events_in_order').on(t.customerId, t.tx, t.seq),
   ],
 );
@@ -187,14 +187,14 @@ export const runToolCalls = pgTable(
     arguments: jsonb('arguments').$type<unknown>().notNull(),
     effect: toolEffect('effect').notNull(),
     status: toolCallStatus('status').notNull().default('pending'),
-    /** What the model is told: the tool's value, or an error text. */
+    /** The model is told this: the tool's value, or an error text. */
     result: jsonb('result').$type<unknown>(),
     createdAt: createdAt(),
     completedAt: instant('completed_at'),
   },
   (t) => [
     primaryKey({ columns: [t.runId, t.callId] }),
-    // Recent invocations of one tool, newest first.
+    // It serves recent invocations of one tool, newest first.
     index('run_tool_calls_by_tool').on(t.customerId, t.tool, t.createdAt),
   ],
 );
@@ -209,7 +209,7 @@ export const budgets = pgTable(
     /** `run:<id>`, `project:<id>`, `task:<id>`, `wallet:<customer>`. */
     id: text('id').primaryKey(),
     customerId: text('customer_id').notNull(),
-    /** Null: without a limit; what is spent is counted all the same. */
+    /** Null sets no limit; what is spent is counted all the same. */
     limitUsd: usd('limit_usd'),
     spentUsd: usd('spent_usd').notNull().default('0'),
     reservedUsd: usd('reserved_usd').notNull().default('0'),
@@ -222,7 +222,7 @@ export const budgets = pgTable(
   ],
 );
 
-/** What a model call may cost at worst, held from before the call until its true cost is known. */
+/** The highest possible cost of a model call, held from before the call until its true cost is known. */
 export const costReservations = pgTable(
   'cost_reservations',
   {
@@ -249,20 +249,20 @@ export const runArtifacts = pgTable(
       .notNull()
       .references(() => runs.id, { onDelete: 'cascade' }),
     callId: text('call_id').notNull(),
-    /** Of its run. */
+    /** The agent of the run. */
     agent: text('agent'),
     filename: text('filename').notNull(),
     contentType: text('content_type').notNull(),
     sizeBytes: bigint('size_bytes', { mode: 'number' }).notNull(),
     sha256: text('sha256').notNull(),
-    /** Where file storage keeps it; never a caller's text. */
+    /** File storage keeps it under this key, which is never a caller's text. */
     fileKey: text('file_key').notNull(),
     createdAt: createdAt(),
   },
   (t) => [
     uniqueIndex('run_artifacts_once_per_call').on(t.runId, t.callId),
     index('run_artifacts_by_run').on(t.customerId, t.runId),
-    // Those of the workspace, newest first: ids are UUIDv7.
+    // It serves the files of the workspace, newest first, as ids are UUIDv7.
     index('run_artifacts_by_workspace').on(t.customerId, t.id),
     index('run_artifacts_by_agent').on(t.customerId, t.agent, t.id),
   ],
@@ -274,7 +274,7 @@ export const usageCounters = pgTable(
   {
     customerId: text('customer_id').notNull(),
     resource: text('resource').notNull(),
-    /** UTC date, `2026-11-21`. */
+    /** A UTC date such as `2026-11-21`. */
     day: text('day').notNull(),
     used: integer('used').notNull(),
   },

@@ -1,7 +1,7 @@
-/** Words and rules of scheduled jobs. Pure. */
+/** Words and rules of scheduled jobs. */
 export const JOB_KINDS = ['system', 'agent', 'custom'] as const;
 
-/** Of the description in a list. */
+/** The description in a list has at most so many characters. */
 export const MAX_DESCRIPTION = 200;
 
 export const customJobId = (n: number): string => `custom-${n}`;
@@ -13,7 +13,9 @@ export const numberIn = (jobId: string): number | undefined => {
 
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
-/** `0 3 * * *` -> `every day at 03:00 UTC`. Of the forms that jobs which ship are timed with; others stay as they are. */
+/**
+ * @returns `every day at 03:00 UTC` for `0 3 * * *`. Jobs that ship are timed in these forms; others stay as they are.
+ */
 export function readableCron(cron: string): string {
   const [, minute, hour, weekday] = /^(\d+) (\d+|\*) \* \* ([0-6]|\*)$/.exec(cron) ?? [];
   if (minute === undefined) return cron;

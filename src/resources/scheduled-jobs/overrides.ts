@@ -14,7 +14,7 @@ type Change = { cron?: string | undefined; enabled?: boolean | undefined };
 const overrideIs = (customerId: string, jobId: string) =>
   and(eq(jobOverrides.customerId, customerId), eq(jobOverrides.jobId, jobId));
 
-/** As of every list of workspaces whose jobs run. */
+/** Every list of workspaces whose jobs run has this condition. */
 const IS_OPEN = sql`${openStatus} <> 'archived'`;
 
 export const createOverrideStore = (db: Database) => ({
@@ -67,7 +67,7 @@ export const createOverrideStore = (db: Database) => ({
       .where(isAfter);
   },
 
-  /** Of every workspace whose jobs run: what Temporal is to have. */
+  /** @returns overrides of every workspace whose jobs run, for which Temporal should have schedules */
   listAll: (): Promise<{ row: OverrideRow; workspaceId: string }[]> =>
     db.orm
       .select({ row: jobOverrides, workspaceId: workspaces.identityWorkspaceId })
@@ -79,7 +79,7 @@ export const createOverrideStore = (db: Database) => ({
     return (await db.orm.$count(workspaces, and(eq(workspaces.customerId, customerId), IS_OPEN))) > 0;
   },
 
-  /** Workspaces in which the job is as it ships, by their slugs. */
+  /** @returns the slugs of workspaces in which the job is as it ships */
   async listWithout(jobId: string, after: string, limit: number): Promise<string[]> {
     const rows = await db.rows<{ customerId: string }>(sql`
       select customer_id as "customerId" from workspaces

@@ -1,4 +1,4 @@
-/** What jobs that ship do when their time has come. */
+/** Does what jobs that ship do when their time has come. */
 import type { Log } from '../../platform/core/log.ts';
 import { builtinJobs } from './builtin/index.ts';
 import type { Facts } from './builtin/facts.ts';
@@ -6,7 +6,7 @@ import type { OverrideStore } from './overrides.ts';
 
 export type BuiltinRunner = ReturnType<typeof createBuiltinRunner>;
 
-/** Workspaces that one activity sees to. */
+/** One activity takes care of so many workspaces. */
 const PAGE = 500;
 
 export const createBuiltinRunner = ({
@@ -18,7 +18,7 @@ export const createBuiltinRunner = ({
   facts: Facts;
   log: Log;
 }) => ({
-  /** @returns undefined: switched off, or no job of an agent (any more) */
+  /** @returns undefined where the job is switched off, or is no job of an agent, or none any more */
   async dueRun(customerId: string, jobId: string): Promise<{ agent: string; prompt: string } | undefined> {
     const job = builtinJobs.get(jobId);
     const override = await overrides.find(customerId, jobId);
@@ -26,7 +26,7 @@ export const createBuiltinRunner = ({
     return { agent: job.agent, prompt: await job.brief(facts, customerId) };
   },
 
-  /** In a workspace that changed it. */
+  /** Runs the job in a workspace that changed it. */
   async runFor(customerId: string, jobId: string): Promise<void> {
     const job = builtinJobs.get(jobId);
     const override = await overrides.find(customerId, jobId);
@@ -35,7 +35,7 @@ export const createBuiltinRunner = ({
   },
 
   /**
-   * In the next workspaces of those that changed nothing about it. One that fails keeps no other from its turn.
+   * Runs the job in the next workspaces of those that changed nothing about it. One that fails holds up no other.
    * @returns where to go on; undefined at the end
    */
   async runPage(jobId: string, after: string, signal: AbortSignal): Promise<string | undefined> {

@@ -1,6 +1,6 @@
 /**
- * What a caller can do with scheduled jobs. The row is written first, then Temporal's schedule follows it; housekeeping
- * sees to those whose turn was lost.
+ * What a caller can do with scheduled jobs. The row is written first, and Temporal's schedule follows it; housekeeping
+ * mends schedules that did not follow.
  */
 import { cronProblem, nextRun } from '../../platform/core/cron.ts';
 import { inSlices } from '../../platform/core/in-slices.ts';
@@ -31,7 +31,7 @@ export interface JobServiceDependencies {
   heartbeatCounts: (customerId: string) => Promise<{ total: number; enabled: number }>;
 }
 
-/** Of any job, and of a custom one alone. */
+/** These fields belong to any job; the others to a custom one alone. */
 const TIMING = ['enabled', 'cron'] as const;
 const FIELDS = [...TIMING, 'name', 'brief', 'model', 'reasoning'] as const;
 
@@ -100,7 +100,7 @@ export const createJobService = (deps: JobServiceDependencies) => {
 
     async delete({ customerId, workspaceId }: Caller, jobId: string): Promise<void> {
       const row = await findCustom(customerId, jobId);
-      // First, as a schedule without a row would go on; one that is missed is made anew by housekeeping.
+      // The schedule goes first, as one without a row would go on; housekeeping makes one that is missing.
       await follow.remove(triggerOf(row, workspaceId).scheduleId);
       await store.delete(customerId, row.n);
       await attachments.deleteOfJob(customerId, row.n);

@@ -68,7 +68,10 @@ export const createJobStore = (db: Database) => ({
     return gone.length > 0;
   },
 
-  /** Of every workspace that is neither archived nor being taken down: what Temporal is to have. */
+  /**
+   * @returns jobs of every workspace that is neither archived nor being taken down, for which Temporal should have
+   * schedules
+   */
   listAll: (): Promise<{ row: JobRow; workspaceId: string }[]> =>
     db.orm
       .select({ row: scheduledJobs, workspaceId: workspaces.identityWorkspaceId })

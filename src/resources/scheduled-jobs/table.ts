@@ -2,25 +2,25 @@ import { boolean, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzl
 import { createdAt, instant } from '../../platform/db/columns.ts';
 import { workspaces } from '../workspaces/table.ts';
 
-/** Custom jobs. Temporal has a schedule of each, which housekeeping keeps in line with its row. */
+/** Custom jobs. Temporal has a schedule for each, which housekeeping keeps in line with its row. */
 export const scheduledJobs = pgTable(
   'scheduled_jobs',
   {
-    /** Of the id `custom-<n>`. */
+    /** The number in the id `custom-<n>`. */
     n: integer('n').primaryKey().generatedAlwaysAsIdentity(),
     customerId: text('customer_id')
       .notNull()
       .references(() => workspaces.customerId),
     name: text('name').notNull(),
     cron: text('cron').notNull(),
-    /** Not checked: an agent may come later, and a run without one fails with a reason. */
+    /** The slug is not checked: an agent may come later, and a run without one fails with a reason. */
     agentSlug: text('agent_slug').notNull(),
     brief: text('brief').notNull(),
     enabled: boolean('enabled').notNull().default(true),
     model: text('model').notNull().default('auto'),
-    /** Null: as the model resolver decides. */
+    /** Null leaves it to the choice of the model. */
     reasoning: boolean('reasoning'),
-    /** Grows with each change; the schedule says which one it follows. */
+    /** It grows with each change; the schedule says which one it follows. */
     revision: integer('revision').notNull().default(1),
     createdAt: createdAt(),
     updatedAt: instant('updated_at').notNull().defaultNow(),
@@ -28,7 +28,7 @@ export const scheduledJobs = pgTable(
   (t) => [uniqueIndex('scheduled_jobs_by_name').on(t.customerId, t.name)],
 );
 
-/** What a workspace changed about a job that ships. Null: as it ships. */
+/** What a workspace changed about a job that ships. Null leaves a field as it ships. */
 export const jobOverrides = pgTable(
   'job_overrides',
   {

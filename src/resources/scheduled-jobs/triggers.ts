@@ -1,4 +1,4 @@
-/** The schedules that rows ask for: of a job, and of what a workspace changed about one that ships. */
+/** Makes the schedules that rows ask for: those of jobs, and of what a workspace changed about one that ships. */
 import { SCHEDULED_JOB, type ScheduledJobInput } from '../../../workflows/scheduled-job/messages.ts';
 import { SYSTEM_JOB, type SystemJobInput } from '../../../workflows/system-job/messages.ts';
 import type { Config } from '../../platform/core/config.ts';
@@ -14,7 +14,7 @@ type Settings = Pick<Config, 'RUN_MAX_TURNS' | 'RUN_MAX_TOKENS' | 'TASK_QUEUE_PR
 export type TriggerOfJob = ReturnType<typeof triggersOfJobs>;
 export type TriggerOfOverride = ReturnType<typeof triggersOfOverrides>;
 
-/** Ids of the schedules of this deployment begin so. */
+/** The ids of the schedules of this deployment begin so. */
 export const jobPrefix = ({ TASK_QUEUE_PREFIX }: Pick<Config, 'TASK_QUEUE_PREFIX'>): string =>
   `${TASK_QUEUE_PREFIX}job/`;
 
@@ -51,7 +51,7 @@ export const triggersOfOverrides =
   (row: OverrideRow, workspaceId: string): Trigger | undefined => {
     const { customerId, jobId } = row;
     const job = builtinJobs.get(jobId);
-    if (!job) return undefined; // it shipped once
+    if (!job) return undefined; // An earlier release shipped this job.
     const system: SystemJobInput = { jobId, customerId };
     const isSystem = job.kind === 'system';
     return {
@@ -68,7 +68,7 @@ export const triggersOfOverrides =
     };
   };
 
-/** One for all the workspaces that have not changed the job. */
+/** One schedule serves all the workspaces that have not changed the job. */
 export const systemJobSchedules = (config: Settings): SystemSchedule[] =>
   [...builtinJobs.values()]
     .filter(({ kind }) => kind === 'system')
@@ -80,7 +80,7 @@ export const systemJobSchedules = (config: Settings): SystemSchedule[] =>
       args: [{ jobId } satisfies SystemJobInput],
     }));
 
-/** What the schedules of this deployment's jobs are held against. */
+/** Tells housekeeping which schedules of jobs this deployment should have. */
 export const followedJobs = (
   config: Settings,
   { jobs, overrides }: { jobs: Pick<JobStore, 'listAll'>; overrides: Pick<OverrideStore, 'listAll'> },

@@ -1,4 +1,4 @@
-/** What the console asks first: who is signed in, and what this person may do. */
+/** Answers what the console asks first: who is signed in, and what this person may do. */
 import type { Config } from '../../platform/core/config.ts';
 import { can, rightsOf } from '../../platform/core/rights.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
@@ -11,7 +11,7 @@ export type SessionService = ReturnType<typeof createSessionService>;
 interface SessionDependencies {
   config: Config;
   temporal: Pick<Temporal, 'namespace'>;
-  /** Of the workspace itself. */
+  /** @returns the credentials that the workspace itself gave */
   modelCredentials: (customerId: string) => Promise<ModelCredentials>;
 }
 

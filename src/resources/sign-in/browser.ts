@@ -1,4 +1,4 @@
-/** What sign-in shares with a browser: its cookies, and where it believes to be. */
+/** What sign-in exchanges with a browser: its cookies, and the address at which it believes to be. */
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { Request, Response } from 'express';
 import { SESSION_COOKIE, type SessionClaims } from '../../platform/http/auth.ts';
@@ -13,7 +13,7 @@ export const sessionOf = (request: Request): string | undefined => cookieOf(requ
 export const ticketOf = (request: Request): string | undefined => cookieOf(request, TICKET_COOKIE);
 export const knownOf = (request: Request): string | undefined => cookieOf(request, KNOWN_COOKIE);
 
-/** Whoever sends a header that is not true gets a cookie that does not come back: it is the sender's own. */
+/** Whoever sends a false header gets a cookie that does not come back, which harms the sender alone. */
 const isSecure = (request: Request, baseUrl: string | undefined): boolean =>
   request.secure ||
   baseUrl?.startsWith('https:') === true ||
@@ -24,13 +24,13 @@ export interface Browser {
   clearSession(): void;
   setTicket(ticket: string): void;
   clearTicket(): void;
-  /** Outlives the session: it opens nothing. */
+  /** The cookie outlives the session, and opens nothing. */
   setKnown(known: string): void;
-  /** Public address of a path of the gateway. */
+  /** @returns the public address of a path of the gateway */
   urlOf(path: string): URL;
 }
 
-/** @param baseUrl public address of the gateway, where something in front of it rewrites `Host` */
+/** @param baseUrl the public address of the gateway, where something in front of it rewrites `Host` */
 export function browserOf(request: Request, response: Response, baseUrl: string | undefined): Browser {
   const secure = isSecure(request, baseUrl);
   const set = (name: string, value: string, path: string, maxAge: number) =>

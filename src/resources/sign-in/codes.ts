@@ -17,9 +17,9 @@ export interface CodesOptions {
   store: Pick<SignInStore, 'insertChallenge' | 'withdraw' | 'answer' | 'findByLink' | 'useLink'>;
   isMember: (email: string) => Promise<boolean>;
   mailer: Mailer;
-  /** Keys the HMACs of codes and links; may have older ones after commas. */
+  /** It keys the HMACs of codes and links; older ones may follow after commas. */
   secret: string;
-  /** Public address of the gateway, by the settings: that of a request is what its sender says. */
+  /** The public address of the gateway by the settings, because that of a request is what its sender says. */
   baseUrl: string;
   log: Log;
 }
@@ -28,12 +28,12 @@ export type Codes = ReturnType<typeof createCodes>;
 
 export function createCodes({ store, isMember, mailer, secret, baseUrl, log }: CodesOptions) {
   const secrets = secretsIn(secret);
-  /** All that is kept of a code. */
+  /** The HMAC is all that is kept of a code. */
   const keptOf = (key: string, id: string, code: string): string => hmacSha256(key, `sign-in.${id}.${code}`);
-  /** Nothing is kept of a link. */
+  /** A link is verified by its signature, so nothing of it is kept. */
   const signatureOf = (key: string, id: string): string => hmacSha256(key, `sign-in.link.${id}`, 'base64url');
 
-  /** The challenge of a link that is ours. */
+  /** @returns the challenge of a link of this deployment */
   function challengeIn(token: string): string | undefined {
     const [, id, signed] = /^([\w-]{16})\.([\w-]{43})$/.exec(token) ?? [];
     if (!id || !signed) return undefined;
@@ -58,7 +58,7 @@ export function createCodes({ store, isMember, mailer, secret, baseUrl, log }: C
 
   return {
     /**
-     * @param known the browser that asks is one that the address has signed in with
+     * @param known says that the address has signed in with the browser that asks
      * @returns the id of a challenge, whatever became of the mail
      */
     async request(email: string, { known }: { known: boolean }): Promise<string> {
@@ -67,7 +67,7 @@ export function createCodes({ store, isMember, mailer, secret, baseUrl, log }: C
       const expiresAt = new Date(Date.now() + CHALLENGE_TTL_MS);
       const codeHmac = keptOf(secrets[0], id, code);
       if (await store.insertChallenge({ id, email, codeHmac, expiresAt, known })) {
-        // Not awaited: how long it takes would tell whether the address is known.
+        // The mail is not awaited, because how long it takes would tell whether the address is known.
         mail(email, id, code)
           .catch(async (err: unknown) => {
             log.warn({ err }, 'a sign-in code was not mailed');
@@ -88,13 +88,13 @@ export function createCodes({ store, isMember, mailer, secret, baseUrl, log }: C
       return valid(isWellFormed ? await store.answer({ id, codeHmacs }) : undefined);
     },
 
-    /** The address that a link was sent to, which stays good. @throws Problem invalid_code */
+    /** @returns the address that a link was sent to; the link can still be used @throws Problem invalid_code */
     async readLink(token: string): Promise<string> {
       const id = challengeIn(token);
       return valid(id && (await store.findByLink(id)));
     },
 
-    /** The same, once. @throws Problem invalid_code */
+    /** Does the same and uses the link up. @throws Problem invalid_code */
     async useLink(token: string): Promise<string> {
       const id = challengeIn(token);
       return valid(id && (await store.useLink(id)));

@@ -1,6 +1,7 @@
 /**
- * Access tokens of the identity provider: who shows one, and which workspace it opens. Its keys are at an address and
- * kept for a while; a token by a key that is not among them has them read again, so that a rotation needs nothing here.
+ * Reads access tokens of the identity provider: who shows one, and which workspace it opens. Its keys are fetched from
+ * an address and kept for a while; a token by a key that is not among them has them read again, so that a rotation
+ * needs nothing here.
  */
 import {
   createLocalJWKSet,
@@ -23,7 +24,7 @@ import type { Caller } from '../../platform/http/endpoint.ts';
 import { findUnstorable } from '../../platform/http/validate.ts';
 import type { MemberStore } from '../members/store.ts';
 
-/** Asymmetric ones alone: with a shared secret, whoever may verify may sign. */
+/** Only asymmetric algorithms are allowed: with a shared secret, whoever may verify may sign. */
 const ALGORITHMS = [
   'RS256',
   'RS384',
@@ -38,7 +39,7 @@ const ALGORITHMS = [
   'Ed25519',
 ];
 const CLOCK_TOLERANCE_S = 30;
-/** How long keys are believed without another look, which is how long a dropped one still opens something. */
+/** Keys are believed for this long without another look, which is how long a dropped one still opens something. */
 const KEYS_MAX_AGE_MS = 10 * 60_000;
 
 const Claims = z.object({
@@ -55,9 +56,9 @@ export interface IdentityOptions {
     'IDENTITY_JWKS_URL' | 'IDENTITY_ISSUER' | 'IDENTITY_AUDIENCE' | 'RESPONSE_MAX_MB' | 'RESPONSE_TIMEOUT'
   >;
   members: Pick<MemberStore, 'workspaceOfIdentity'>;
-  /** Unix seconds from which what this person was given counts. */
+  /** @returns Unix seconds from which tokens of this person count */
   believedFrom: (customerId: string, person: string) => Promise<number>;
-  /** Between two looks at the keys for the sake of one that is not among them. */
+  /** So much time lies between two looks at the keys for the sake of one that is not among them. */
   cooldownMs?: number;
 }
 
@@ -89,10 +90,11 @@ export function createIdentityCaller({ settings, members, believedFrom, cooldown
     if (known && known.workspaceId !== workspaceId) throw new Problem('auth_required');
     // The provider may not know yet what the workspace has decided.
     if (known?.wasRemoved) throw new Problem('auth_required');
-    // An address that nobody has confirmed is anybody's: it gives no role and stands in no record.
+    // An address that nobody has confirmed may be anybody's: it gives no role and stands in no record.
     const isConfirmed = Boolean(email) && claims.email_verified !== false;
     const actor = isConfirmed ? email! : subjectOf(sub);
-    // Of the life of the workspace before this one. A token that does not say since when it is may be older than anything.
+    // The token may be from the life of the workspace before this one. A token that does not say when it was issued may
+    // be older than anything.
     const from = known ? await believedFrom(known.customerId, actor.toLowerCase()) : 0;
     if (from > (claims.iat ?? 0)) throw new Problem('auth_required');
     return {
@@ -105,10 +107,10 @@ export function createIdentityCaller({ settings, members, believedFrom, cooldown
   };
 }
 
-/** Never in the form of an address, by which people are members. */
+/** A subject never has the form of an address, by which people are members. */
 const subjectOf = (sub: string): string => (sub.includes('@') ? `subject:${sub.replaceAll('@', ' at ')}` : sub);
 
-/** Read each time: the file is this machine's own, and keys come and go in it. */
+/** The file is read each time: it is this machine's own, and keys come and go in it. */
 const keysInFile =
   (url: URL): JWTVerifyGetKey =>
   async (header, token) =>
@@ -128,7 +130,7 @@ async function verified(token: string, keys: JWTVerifyGetKey, expected: { issuer
   }
 }
 
-/** Whatever else fails is the provider, its address, or what is there. */
+/** Any other failure is that of the provider, its address, or what is found there. */
 const NOT_THE_TOKEN = new Set([errors.JWKSTimeout.code, errors.JWKSInvalid.code, errors.JOSEError.code]);
 const isAboutToken = (error: unknown): boolean =>
   error instanceof z.ZodError || (error instanceof errors.JOSEError && !NOT_THE_TOKEN.has(error.code));

@@ -1,6 +1,6 @@
 /**
- * What a browser keeps from a sign-in, long after the session: that this address was signed in with here. It opens
- * nothing. Mails that such a browser asks for are counted apart from those that anybody can ask for.
+ * A token that a browser keeps from a sign-in, long after the session: it says that this address was signed in with
+ * here, and opens nothing. Mails that such a browser asks for are counted apart from those that anybody can ask for.
  */
 import { hmacSha256, safeEqual, secretsIn } from '../../platform/core/crypto.ts';
 import { KNOWN_TTL_MS } from './model.ts';
@@ -8,9 +8,9 @@ import { KNOWN_TTL_MS } from './model.ts';
 const signature = (key: string, email: string, exp: number): string =>
   hmacSha256(key, `sign-in.known.${exp}.${email}`, 'base64url');
 
-/** @param secret may have older ones after commas, which still verify */
+/** @param secret older ones, which still verify, may follow after commas */
 export const createKnown = (secret: string) => ({
-  /** Does not show the address. */
+  /** The token does not show the address. */
   issue(email: string): string {
     const exp = Date.now() + KNOWN_TTL_MS;
     return `${exp}.${signature(secretsIn(secret)[0], email, exp)}`;

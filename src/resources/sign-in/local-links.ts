@@ -9,7 +9,7 @@ import { sha256 } from '../../platform/core/crypto.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { LOCAL_LINK_TTL_MS } from './model.ts';
 
-/** Links that are good at one time; the oldest goes first. */
+/** So many links can be used at one time; the oldest goes first. */
 const MAX_LINKS = 20;
 const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'];
@@ -17,11 +17,11 @@ const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-i
 export type LocalLinks = ReturnType<typeof createLocalLinks>;
 
 export function createLocalLinks(now: () => number = Date.now) {
-  /** By hash, in the order of their making. */
+  /** Links by their hash, in the order of their making. */
   const links = new Map<string, { email: string; expiresAt: number }>();
 
   return {
-    /** @returns the token of a new link; nothing asks for one but the embedded mode. */
+    /** @returns the token of a new link, which only the embedded mode asks for */
     issue(email: string): string {
       const token = randomBytes(32).toString('base64url');
       links.set(sha256(token), { email, expiresAt: now() + LOCAL_LINK_TTL_MS });
@@ -29,9 +29,9 @@ export function createLocalLinks(now: () => number = Date.now) {
       return token;
     },
 
-    /** @returns whom it signs in, once. @throws Problem invalid_code */
+    /** @returns the address that it signs in, once @throws Problem invalid_code */
     use(token: string, request: Pick<Request, 'socket' | 'headers'>): string {
-      // What came through something else may have come from anywhere.
+      // A request that came through something else may have come from anywhere.
       const isNear =
         LOOPBACK.has(request.socket.remoteAddress ?? '') && !FORWARDED.some((name) => name in request.headers);
       const hash = sha256(token);

@@ -1,4 +1,4 @@
-/** Counts what comes of sign-ins: many that are refused are somebody who guesses. */
+/** Counts how sign-ins end: many refusals mean that somebody guesses. */
 import { Problem } from '../../platform/core/problem.ts';
 import type { Meters } from '../../platform/observability/meters.ts';
 import type { Codes } from './codes.ts';

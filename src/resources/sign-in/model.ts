@@ -1,4 +1,4 @@
-/** Words and limits of sign-in. Pure. */
+/** Words and limits of sign-in. */
 
 // An address is locked as the gate of a workspace is.
 export { CHALLENGE_TTL_MS, isOpen, MAX_WRONG_IN_A_ROW, LOCK_MS } from '../otp/model.ts';
@@ -6,7 +6,7 @@ export { CHALLENGE_TTL_MS, isOpen, MAX_WRONG_IN_A_ROW, LOCK_MS } from '../otp/mo
 /** The link in a mail signs in whoever has the mail, also where its code is used up by wrong guesses. */
 export const LINK_TTL_MS = 60 * 60_000;
 
-/** A link that the embedded mode prints; it signs in without a mail. */
+/** The embedded mode prints such a link, which signs in without a mail and can be used for this long. */
 export const LOCAL_LINK_TTL_MS = 15 * 60_000;
 
 /**
@@ -15,13 +15,19 @@ export const LOCAL_LINK_TTL_MS = 15 * 60_000;
  */
 export const MAX_MAILS = 5;
 
-/** How long a browser that an address has signed in with is known to be one. */
+/** A browser is known for this long after an address has signed in with it. */
 export const KNOWN_TTL_MS = 180 * 24 * 60 * 60_000;
 
-/** Between having shown who one is, or having left for the identity provider, and the end of sign-in. */
+/**
+ * So much time may pass between having shown who one is, or having left for the identity provider, and the end of
+ * sign-in.
+ */
 export const SIGN_IN_TTL_MS = 10 * 60_000;
 
-/** Where to after sign-in: an address of this service, or its own page. Never another site, whoever wrote the link. */
+/**
+ * @returns the address to go to after sign-in: one of this service, or its own page, and never another site, whoever
+ * wrote the link
+ */
 export function ownPath(text: unknown): string {
   const base = 'http://service.invalid';
   if (typeof text !== 'string' || text.length > 500 || !/^\/[^/\\]/.test(text) || /[\p{C}\s\\]/u.test(text))

@@ -14,14 +14,14 @@ type OidcSettings = Pick<
   'OIDC_ISSUER' | 'OIDC_CLIENT_ID' | 'OIDC_CLIENT_SECRET' | 'RESPONSE_MAX_MB' | 'RESPONSE_TIMEOUT'
 >;
 
-/** Undefined where people sign in by mailed code. @throws ConfigError when the settings are incomplete */
+/** @returns undefined where people sign in by mailed code @throws ConfigError where the settings are incomplete */
 export function createOidc(settings: OidcSettings) {
   const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: id, OIDC_CLIENT_SECRET: secret } = settings;
   if (issuer === undefined) return undefined;
   if (!id || !secret) throw new ConfigError('OIDC_CLIENT_ID and OIDC_CLIENT_SECRET: are needed with OIDC_ISSUER');
 
   const address = new URL(issuer);
-  // A provider without TLS is one that whoever set it knows to be near.
+  // Whoever sets a provider without TLS knows it to be near.
   const execute = address.protocol === 'http:' ? [client.allowInsecureRequests] : [];
   const fetch = plainFetch(settings);
   const options = {
@@ -30,7 +30,7 @@ export function createOidc(settings: OidcSettings) {
     [client.customFetch]: (url: string, init: client.CustomFetchOptions) => fetch(url, init as RequestInit),
   };
   let discovered: Promise<client.Configuration> | undefined;
-  /** Once it has succeeded, no more. */
+  /** Once discovery has succeeded it is not repeated. */
   const provider = (): Promise<client.Configuration> => {
     discovered ??= client.discovery(address, id, secret, undefined, options).catch((error: unknown) => {
       discovered = undefined;
@@ -40,7 +40,7 @@ export function createOidc(settings: OidcSettings) {
   };
 
   return {
-    /** @returns where to send the browser, and what to keep for when it is back. @throws Problem identity_unreachable */
+    /** @returns where to send the browser, and what to keep until it is back @throws Problem identity_unreachable */
     async depart(redirectUri: string): Promise<Departure & { url: string }> {
       const departure = {
         state: client.randomState(),
@@ -72,7 +72,7 @@ export function createOidc(settings: OidcSettings) {
         idTokenExpected: true,
       });
       const claims = tokens.claims()!;
-      // Which of the two has the address is up to the provider.
+      // The provider decides which of the two has the address.
       const person =
         claims.email === undefined ? await client.fetchUserInfo(config, tokens.access_token, claims.sub) : claims;
       const email = typeof person.email === 'string' && person.email_verified === true && addressIn(person.email);

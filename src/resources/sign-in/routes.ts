@@ -1,6 +1,6 @@
 /**
- * `/login` and `/logout` on the gateway: what a browser posts is answered with a page, and JSON with JSON. They are no
- * part of either API.
+ * `/login` and `/logout` on the gateway: what a browser posts is answered with a page, and JSON with JSON. They belong
+ * to neither API.
  */
 import express, { type ErrorRequestHandler, type Request, type Response, type Router } from 'express';
 import { readFile } from 'node:fs/promises';
@@ -44,20 +44,20 @@ const isJson = (request: Request): boolean => Boolean(request.is('json'));
 
 export interface SignInRouterOptions {
   signIn: SignInService;
-  /** Public address of the gateway, where something in front of it rewrites `Host`. */
+  /** The public address of the gateway, where something in front of it rewrites `Host`. */
   baseUrl: string | undefined;
-  /** Where the keys of access tokens are: those in a file of ours are published. */
+  /** The keys of access tokens are at this address; those in a file of this machine are published. */
   identityKeysUrl: string | undefined;
   log: Log;
 }
 
-/** Mount at the root of the gateway. */
+/** Mount it at the root of the gateway. */
 export function signInRouter({ signIn, baseUrl, identityKeysUrl, log }: SignInRouterOptions): Router {
   const { codes, oidc, sessions } = signIn;
   const tickets = createTickets(signIn.secret);
   const known = createKnown(signIn.secret);
 
-  /** @param person who has shown the address to be theirs, and where to from here */
+  /** @param person has shown the address to be theirs; `next` says where to go from here */
   function finish(
     request: Request,
     response: Response,
@@ -132,7 +132,7 @@ export function signInRouter({ signIn, baseUrl, identityKeysUrl, log }: SignInRo
     }),
   );
 
-  // Whatever opens a mail before its reader does asks for this, so it uses nothing up.
+  // Programs open mails before their readers do and ask for this, so it uses nothing up.
   router.get(
     '/login/link',
     answering(async (request, response) => {
@@ -153,13 +153,13 @@ export function signInRouter({ signIn, baseUrl, identityKeysUrl, log }: SignInRo
     }),
   );
 
-  // Printed on a terminal and in no mail: nothing but a person's click opens it, so it signs in at once.
+  // The link is printed on a terminal and in no mail: nothing but a person's click opens it, so it signs in at once.
   router.get(
     '/login/local',
     answering(async (request, response) => {
       const { token } = parsed(Linked, request.query);
       const claims = await sessions.read(sessionOf(request));
-      // Who is signed in already clicked it before.
+      // A person who is signed in already has clicked it before.
       if (claims) return response.redirect(303, CONSOLE);
       const email = signIn.localLinks.use(token, request);
       finish(request, response, await signIn.enter(email), { email, next: CONSOLE });
@@ -185,7 +185,7 @@ export function signInRouter({ signIn, baseUrl, identityKeysUrl, log }: SignInRo
       const arrival = browserOf(request, response, baseUrl).urlOf(request.originalUrl);
       const email = await oidc.arrive(arrival, departure).catch((error: unknown) => {
         if (error instanceof Problem) throw error;
-        // Its details have what the browser brought along.
+        // The details are left out, because they contain what the browser brought along.
         const { code, message } = error as Error & { code?: string };
         log.warn({ code, reason: message }, 'a sign-in at the OpenID provider did not succeed');
         throw new Problem('auth_required');
@@ -214,13 +214,13 @@ export function signInRouter({ signIn, baseUrl, identityKeysUrl, log }: SignInRo
     );
   }
 
-  // Express would say itself what an address takes.
+  // Express would answer itself which methods an address takes.
   router.options(['/login', '/login/{*step}', '/logout'], notFound);
   router.use(['/login', '/logout'], problemPage);
   return router;
 }
 
-/** What a person is told of a failure; a program gets the failure itself. */
+/** A person is told a failure in these words; a program gets the failure itself. */
 const WORDS: Partial<Record<string, string>> = {
   bad_request: 'That is not an e-mail address, or something is missing. Please check it.',
   invalid_code:

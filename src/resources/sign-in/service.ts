@@ -1,4 +1,4 @@
-/** From an address that somebody has shown to be theirs to a session of a workspace that it is a member of. */
+/** Leads from an address that somebody has shown to be theirs to a session of a workspace that it is a member of. */
 import { Problem } from '../../platform/core/problem.ts';
 import type { SessionClaims } from '../../platform/http/auth.ts';
 import type { Membership, MemberStore } from '../members/store.ts';
@@ -9,12 +9,12 @@ import type { Sessions } from './sessions.ts';
 
 export interface SignInOptions {
   codes: Codes;
-  /** In the place of codes. */
+  /** Set where an identity provider takes the place of codes. */
   oidc: Oidc | undefined;
   localLinks: LocalLinks;
   sessions: Sessions;
   members: Pick<MemberStore, 'membershipsOf' | 'noteLogin'>;
-  /** Signs what the browser keeps between steps. */
+  /** It signs what the browser keeps between steps. */
   secret: string;
 }
 
@@ -31,10 +31,7 @@ export const createSignIn = ({ codes, oidc, localLinks, sessions, members, secre
   sessions,
   secret,
 
-  /**
-   * @param workspace the one wanted; needed where there are several
-   * @throws Problem no_membership
-   */
+  /** @param workspace the one that is wanted, which is needed where there are several @throws Problem no_membership */
   async enter(email: string, workspace?: string): Promise<SignInOutcome> {
     const memberships = await members.membershipsOf(email);
     if (memberships.length === 0) throw new Problem('no_membership');

@@ -16,7 +16,7 @@ export function createSessions({ store, secret, ttlMs }: SessionsOptions) {
   const find: FindSession = (session, { customer_id: customerId, sub, iat }) =>
     store.find(sha256(session), { customerId, sub, iat });
 
-  /** The claims of a session that counts. */
+  /** @returns the claims of a session that counts */
   async function read(session: string | undefined): Promise<SessionClaims | undefined> {
     const claims = readSession(session, secret);
     return claims && !(await find(session!, claims)).isEnded ? claims : undefined;
@@ -25,7 +25,7 @@ export function createSessions({ store, secret, ttlMs }: SessionsOptions) {
   return {
     find,
 
-    /** Unix seconds at which a new session of this person in this workspace begins. */
+    /** @returns Unix seconds at which a new session of this person in this workspace begins */
     async beginning(customerId: string, email: string): Promise<number> {
       // Right after a sign-out everywhere it is the next second, so that it is not itself taken for an old one.
       return Math.max(Math.floor(Date.now() / 1_000), await store.notBefore(customerId, email));
@@ -46,7 +46,10 @@ export function createSessions({ store, secret, ttlMs }: SessionsOptions) {
 
     read,
 
-    /** Ends this one, and with `everywhere` every other of the person in the workspace. What is no session stays none. */
+    /**
+     * Ends this session, and with `everywhere` every other of the person in the workspace. A text that is no session
+     * changes nothing.
+     */
     async end(session: string | undefined, { everywhere }: { everywhere: boolean }): Promise<void> {
       const claims = await read(session);
       if (!claims) return;

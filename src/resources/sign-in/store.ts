@@ -1,6 +1,6 @@
 /**
- * Challenges of sign-in and what came of them, and sessions that ended before their time. What is here belongs to an
- * address, not to a workspace: which of them it opens is for its rows among the members to say.
+ * Challenges of sign-in and how they ended, and sessions that ended before their time. The rows belong to an address,
+ * not to a workspace: the members' rows say which workspaces it opens.
  */
 import { and, eq, isNull, sql, type SQL } from 'drizzle-orm';
 import { safeEqual } from '../../platform/core/crypto.ts';
@@ -16,18 +16,20 @@ type NewChallenge = Omit<typeof loginChallenges.$inferInsert, 'known'> & { known
 
 export interface Answer {
   id: string;
-  /** Of the given code, by each secret that a challenge may have been made with. */
+  /** HMACs of the given code, by each secret that a challenge may have been made with. */
   codeHmacs: readonly string[];
 }
 
-/** In the place of a person: of all who have no cut-off of their own. No address is written so. */
+/** It stands in the place of a person for all who have no cut-off of their own. No address is written so. */
 const EVERYBODY = '*';
 const cutoffOf = (customerId: string, sub: string): SQL => sql`
   (select not_before from ${sessionCutoffs} where customer_id = ${customerId} and sub in (${sub}, ${EVERYBODY})
     order by sub = ${EVERYBODY} limit 1)`;
 
 export const createSignInStore = (db: Database) => {
-  /** One at a time of what concerns an address, so that what was counted is still so when it is decided by. */
+  /**
+   * Lets one transaction at a time decide about an address, so that what was counted is still so when it is decided by.
+   */
   const alone = async (email: string): Promise<void> =>
     void (await db.rows(sql`select pg_advisory_xact_lock(hashtextextended(${`sign-in:${email}`}, 0))`));
 
@@ -57,19 +59,19 @@ export const createSignInStore = (db: Database) => {
   );
 
   return {
-    /** @returns false when the address was sent as many as it may be; then nothing is kept */
+    /** @returns false where the address was sent as many as it may be; then nothing is kept */
     insertChallenge: (challenge: NewChallenge): Promise<boolean> =>
       db.transaction(async () => {
         const { email, known } = challenge;
         await alone(email);
-        // Those of known browsers have their own number, which nobody else can use up.
+        // Challenges of known browsers have their own number, which nobody else can use up.
         const unused = and(eq(loginChallenges.email, email), eq(loginChallenges.known, known), linkOpens);
         if ((await db.orm.$count(loginChallenges, unused)) >= MAX_MAILS) return false;
         await db.orm.insert(loginChallenges).values(challenge);
         return true;
       }),
 
-    /** Of a mail that was not sent: its link is in nobody's mailbox, so it must not count. */
+    /** Withdraws the challenge of a mail that was not sent: its link is in nobody's mailbox, so it must not count. */
     async withdraw(id: string): Promise<void> {
       await db.orm.delete(loginChallenges).where(eq(loginChallenges.id, id));
     },
@@ -96,7 +98,7 @@ export const createSignInStore = (db: Database) => {
         return email;
       }),
 
-    /** @returns the address that was sent the link of this challenge, while it is good */
+    /** @returns the address that was sent the link of this challenge, while the link can be used */
     async findByLink(id: string): Promise<string | undefined> {
       const [challenge] = await db.orm
         .select({ email: loginChallenges.email })
@@ -105,7 +107,7 @@ export const createSignInStore = (db: Database) => {
       return challenge?.email;
     },
 
-    /** The same, once. Neither wrong codes nor a lock by them keep out who has the mail. */
+    /** Does the same and uses the link up. Neither wrong codes nor a lock by them keep out who has the mail. */
     useLink: (id: string): Promise<string | undefined> =>
       db.transaction(async () => {
         const [used] = await db.orm
@@ -121,7 +123,7 @@ export const createSignInStore = (db: Database) => {
       await db.orm.insert(endedSessions).values({ sessionHash, expiresAt }).onConflictDoNothing();
     },
 
-    /** Ends what this person holds in this workspace; join it to the transaction that is the reason for it. */
+    /** Ends what this person holds in this workspace; call it in the transaction that is the reason for it. */
     async cutOff(customerId: string, sub: string): Promise<void> {
       // Sessions begin at whole seconds: one of this very second ends too, as does one that the cut-off before put off.
       await db.rows(sql`
@@ -150,7 +152,7 @@ export const createSignInStore = (db: Database) => {
         on conflict (customer_id, sub) do update set not_before = excluded.not_before`);
     },
 
-    /** Unix seconds from which what an identity provider says of this person counts: since nobody's word of before does. */
+    /** @returns Unix seconds from which the identity provider's tokens of this person count, after every cut-off */
     async believedFrom(customerId: string, sub: string): Promise<number> {
       const [row] = await db.rows<{ from: number }>(sql`
         select extract(epoch from e.not_before)::float8 as from from ${sessionCutoffs} e
@@ -160,14 +162,14 @@ export const createSignInStore = (db: Database) => {
       return row?.from ?? 0;
     },
 
-    /** Unix seconds from which a new session of this person counts. */
+    /** @returns Unix seconds from which a new session of this person counts */
     async notBefore(customerId: string, sub: string): Promise<number> {
       const [row] = await db.rows<{ from: number }>(sql`
         select coalesce(extract(epoch from ${cutoffOf(customerId, sub)}), 0)::float8 as from`);
       return row!.from;
     },
 
-    /** One statement on primary keys: every request with a session waits for it. */
+    /** It is one statement on primary keys, as every request with a session waits for it. */
     async find(sessionHash: string, claims: { customerId: string; sub: string; iat: number }) {
       const [row] = await db.rows<{ isEnded: boolean; isArchived: boolean }>(sql`
         select exists (select from ${endedSessions} where session_hash = ${sessionHash})

@@ -6,37 +6,37 @@ export const loginChallenges = pgTable(
   'login_challenges',
   {
     id: text('id').primaryKey(),
-    /** In lower case. */
+    /** The address in lower case. */
     email: text('email').notNull(),
-    /** HMAC of challenge and code; the code itself is nowhere. */
+    /** The HMAC of challenge and code; the code itself is stored nowhere. */
     codeHmac: text('code_hmac').notNull(),
     wrongCodes: integer('wrong_codes').notNull().default(0),
-    /** Asked for by a browser that this address has signed in with before: those are counted apart. */
+    /** A browser asked for it that this address has signed in with before; those are counted apart. */
     known: boolean('known').notNull().default(false),
     usedAt: instant('used_at'),
     expiresAt: instant('expires_at').notNull(),
     createdAt: createdAt(),
   },
   (t) => [
-    // Housekeeping deletes what has expired.
+    // Housekeeping deletes expired challenges by it.
     index('login_challenges_by_expiry').on(t.expiresAt),
-    // How many an address was sent lately.
+    // It counts the challenges that an address was sent lately.
     index('login_challenges_by_email').on(t.email, t.createdAt),
   ],
 );
 
-/** Wrong codes in a row of an address, over all its challenges. */
+/** The wrong codes in a row of an address, over all its challenges. */
 export const loginLocks = pgTable('login_locks', {
   email: text('email').primaryKey(),
   wrongInARow: integer('wrong_in_a_row').notNull().default(0),
   lockedUntil: instant('locked_until'),
 });
 
-/** Sessions that were signed out of. A row may go when its session would have ended. */
+/** Sessions that were signed out of. A row may be deleted when its session would have ended. */
 export const endedSessions = pgTable(
   'ended_sessions',
   {
-    /** SHA-256 of the session's text. */
+    /** The SHA-256 of the session's text. */
     sessionHash: text('session_hash').primaryKey(),
     expiresAt: instant('expires_at').notNull(),
   },

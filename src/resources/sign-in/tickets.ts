@@ -1,14 +1,14 @@
 /**
- * What a browser keeps for us in a cookie between two steps of sign-in: signed, short-lived, and good for the one step
- * that it was made for.
+ * Tickets are kept by the browser in a cookie between two steps of sign-in: they are signed, short-lived, and good for
+ * the one step that they were made for.
  */
 import { hmacSha256, safeEqual, secretsIn } from '../../platform/core/crypto.ts';
 import { parseJson } from '../../platform/core/json.ts';
 import { SIGN_IN_TTL_MS } from './model.ts';
 
-/** What each step needs of the one before. */
+/** Each step needs this of the one before. */
 export interface Tickets {
-  /** On the way to the identity provider and back. */
+  /** Kept on the way to the identity provider and back. */
   departure: { state: string; nonce: string; codeVerifier: string; next: string };
   /** Somebody showed this address to be theirs, and is to choose a workspace. */
   choice: { email: string; next: string };
@@ -17,7 +17,7 @@ export interface Tickets {
 const signature = (key: string, step: string, payload: string): string =>
   hmacSha256(key, `sign-in.${step}.${payload}`, 'base64url');
 
-/** @param secret may have older ones after commas, which still verify */
+/** @param secret older ones, which still verify, may follow after commas */
 export const createTickets = (secret: string) => ({
   issue<Step extends keyof Tickets>(step: Step, value: Tickets[Step]): string {
     const kept = { value, exp: Date.now() + SIGN_IN_TTL_MS };
@@ -25,7 +25,7 @@ export const createTickets = (secret: string) => ({
     return `${payload}.${signature(secretsIn(secret)[0], step, payload)}`;
   },
 
-  /** Undefined for what was not issued for this step, or too long ago. */
+  /** @returns undefined for a text that was not issued for this step, or too long ago */
   read<Step extends keyof Tickets>(step: Step, text: string | undefined): Tickets[Step] | undefined {
     const [payload, signed, rest] = text?.split('.') ?? [];
     if (!payload || !signed || rest !== undefined) return undefined;

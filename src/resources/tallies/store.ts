@@ -7,10 +7,10 @@ import type { AnyPgColumn } from 'drizzle-orm/pg-core';
 import { firstUuid } from '../../platform/core/ids.ts';
 import type { Database } from '../../platform/db/client.ts';
 
-/** The lists that are tallied, each with what it can be filtered by, in the order of the migration. */
+/** The tallied lists, each with what it can be filtered by, in the order of the migration. */
 const DIMS = {
   runs: ['agent', 'transport'],
-  /** Of those that have ended, with what they cost. */
+  /** Counts runs that have ended, with what they cost. */
   run_outcomes: ['agent', 'status'],
   projects: ['status', 'workflow_slug'],
   project_events: ['category', 'level'],
@@ -25,15 +25,15 @@ const DIMS = {
 } as const satisfies Record<string, readonly string[]>;
 type TalliedList = keyof typeof DIMS;
 
-/** Of one workspace, and of what its list is filtered by. */
+/** Selects rows of one workspace, by what its list is filtered by. */
 export interface Tallied<L extends TalliedList = TalliedList> {
   list: L;
-  /** Or the column that has it. */
+  /** The id, or the column that has it. */
   customerId: string | SQL;
   filter?: Partial<Record<(typeof DIMS)[L][number], string | number | undefined>>;
 }
 
-/** The longest stretches; there are as many as the list is long, by 2^30 places. */
+/** The level of the longest stretches; there is one of them for each 2^30 places of the list. */
 const LONGEST = sql.raw('5');
 
 const wantedBy = <L extends TalliedList>({ list, filter = {} }: Tallied<L>): (string | null)[] =>
@@ -42,7 +42,7 @@ const wantedBy = <L extends TalliedList>({ list, filter = {} }: Tallied<L>): (st
     return value === undefined ? null : String(value);
   });
 
-/** `(dims, rows, usd)`, several of the same dims: what a statement of its own sums up. */
+/** SQL that gives `(dims, rows, usd)`, with several rows of the same dims, which the surrounding statement sums up. */
 export function countsOf<L extends TalliedList>(tallied: Tallied<L>): SQL {
   const matching = wantedBy(tallied).map((value, i) =>
     value === null ? sql`` : sql`and dims[${sql.raw(String(i + 1))}] = ${value}`,
@@ -60,17 +60,20 @@ export async function countRows<L extends TalliedList>(db: Database, tallied: Ta
   return row!.total;
 }
 
-/** Pages before this one are as quick to walk to as to look up. */
+/** A page up to this offset is as quick to walk to as to look up. */
 const FAR = 250;
 
 interface PageStart {
-  /** Only rows below this place of the list's order; unset: all of them. */
+  /** Only rows below this place of the list's order belong to the page; unset takes all of them. */
   below: number | undefined;
-  /** Rows to leave out there. */
+  /** So many rows are left out there. */
   offset: number;
 }
 
-/** Where a page begins, so that no row before it is walked over: a place in the list's order, and what is left of the offset. */
+/**
+ * @returns where a page begins, so that no row before it is walked over: a place in the list's order, and what is left
+ * of the offset
+ */
 export async function findPage<L extends TalliedList>(
   db: Database,
   tallied: Tallied<L>,
@@ -83,16 +86,16 @@ export async function findPage<L extends TalliedList>(
   return { below: row!.below, offset: row!.rest };
 }
 
-/** Of a list in the order of ids that are UUIDv7: its places are times, in 16 ms. */
+/** Serves a list in the order of ids that are UUIDv7, whose places are times, in units of 16 ms. */
 export const belowPlace = (id: AnyPgColumn, { below }: PageStart): SQL | undefined =>
   below === undefined ? undefined : sql`${id} < ${firstUuid(Math.min(below * 16, 2 ** 48 - 1))}::uuid`;
 
-/** Any number no other lock of this database has. */
+/** The number is arbitrary; no other lock of this database has it. */
 const FOLDING = sql.raw('4711002');
 
 /**
- * Adds up the oldest deltas. One at a time does: a second one finds the lock taken and nothing to do.
- * @returns how many it folded
+ * Adds up the oldest deltas. One process at a time does so: a second one finds the lock taken and nothing to do.
+ * @returns how many were folded
  */
 async function foldTallies(db: Database, most: number): Promise<number> {
   const [row] = await db.rows<{ folded: number }>(sql`
@@ -117,14 +120,14 @@ async function foldTallies(db: Database, most: number): Promise<number> {
 const BATCH = 10_000;
 const MAX_BATCHES = 20;
 
-/** Counted to as many as a tick folds; when they came is not kept. */
+/** It counts up to as many as a tick folds; when they came is not kept. */
 export const TALLIES_BEHIND = {
   foldTallies: sql`(
     select count(*)::int as due, 0::float8 as "overdueS"
     from (select from tally_deltas limit ${sql.raw(String(BATCH * MAX_BATCHES))}) deltas)`,
 };
 
-/** For housekeeping: in short transactions, what there is; what comes meanwhile is for the next time. */
+/** Folds for housekeeping what there is, in short transactions; what comes meanwhile is for the next time. */
 export async function foldAllTallies(db: Database, signal?: AbortSignal): Promise<void> {
   for (let batch = 0, folded = BATCH; batch < MAX_BATCHES && folded === BATCH && !signal?.aborted; batch++) {
     folded = await foldTallies(db, BATCH);

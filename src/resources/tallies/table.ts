@@ -7,22 +7,22 @@ import { bigint, bigserial, index, integer, pgTable, primaryKey, smallint, text 
 import { usd } from '../../platform/db/columns.ts';
 
 const ofList = {
-  /** Whose rows. */
+  /** The workspace whose rows are counted. */
   customerId: text('customer_id').notNull(),
-  /** What is counted: the name that the migration gave its triggers. */
+  /** The name that the migration gave the triggers of the list. */
   list: text('list').notNull(),
-  /** What the list can be filtered by, in the list's own order. */
+  /** The values that the list can be filtered by, in the list's own order. */
   dims: text('dims').array().notNull(),
 };
 
-/** Folded: of each stretch of the list's order one row for each combination of its filters. */
+/** Folded counts: each stretch of the list's order has one row for each combination of its filters. */
 export const tallies = pgTable(
   'tallies',
   {
     ...ofList,
-    /** Length of the stretch: 1 is 2^10 positions, each level above it 2^5 times that. */
+    /** The length of the stretch: 1 is 2^10 positions, and each level above it is 2^5 times the one below. */
     level: smallint('level').notNull(),
-    /** Which stretch of that length, from the oldest. */
+    /** The number of the stretch among those of its length, from the oldest. */
     block: bigint('block', { mode: 'number' }).notNull(),
     rows: bigint('rows', { mode: 'number' }).notNull(),
     /** Of the rows together, where the list has money. */

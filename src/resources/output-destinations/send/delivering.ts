@@ -7,15 +7,12 @@ import type { Output } from './output.ts';
 import type { OutputSender } from './sender.ts';
 
 interface Sending {
-  /** Addresses, where the others have had it already. */
+  /** Only these addresses are sent to, where the others have had it already. */
   only?: readonly string[];
   cancelled?: AbortSignal;
 }
 
-/**
- * @returns addresses that it was not sent to, as they have not confirmed
- * @throws OutputError and nothing else
- */
+/** @returns addresses that it was not sent to because they have not confirmed @throws OutputError and nothing else */
 export type Deliver = (destination: DestinationRow, output: Output, sending?: Sending) => Promise<string[]>;
 
 export const createDeliver =

@@ -1,4 +1,7 @@
-/** A mail with the artifact as an attachment: whatever is in it, no mail program shows it as a part of the message. */
+/**
+ * Sends a mail with the artifact as an attachment: whatever is in it, no mail program shows it as a part of the
+ * message.
+ */
 import { Problem } from '../../../platform/core/problem.ts';
 import type { Mailer } from '../../../platform/mail/mailer.ts';
 import type { DestinationTarget } from '../contract.ts';
@@ -6,7 +9,7 @@ import { fileOf, OutputError, type Output } from './output.ts';
 
 type EmailConfig = Extract<DestinationTarget, { kind: 'email' }>['config'];
 
-/** @param mailer undefined: there is no mail server, and artifacts are not for the log */
+/** @param mailer undefined where there is no mail server; artifacts are never written to the log instead */
 export async function sendEmail(
   { mailer, linkTo }: { mailer: Mailer | undefined; linkTo: (projectId: string) => string },
   { to, subject }: EmailConfig,

@@ -1,20 +1,20 @@
-/** What is sent, and how sending it fails. */
+/** An output is what is sent; an OutputError says how sending it fails. */
 import { CONTENT_TYPES, openable } from '../../../platform/core/openable.ts';
 import { MAX_OUTPUT_BYTES } from '../model.ts';
 
 export interface Output {
-  /** The same for every attempt and redelivery, so that a receiver can tell a repeat. */
+  /** It is the same for every attempt and redelivery, so that a receiver can tell a repeat. */
   deliveryId: string;
   project: { id: string; title: string; workflowSlug: string; workflowVersion: number };
   artifact: { id: string; phaseSlug: string; version: number; schemaSlug: string; content: unknown; createdAt: Date };
 }
 
-/** Its message is for the tenant: it names no address beyond the host, and no secret. */
+/** The message is for the tenant: it names no address beyond the host, and no secret. */
 export class OutputError extends Error {
   override readonly name = 'OutputError';
   /** Another attempt would not help. */
   readonly isFinal: boolean;
-  /** Addresses that it waits for; where there are any, it is sent once they confirm. */
+  /** It waits for these addresses, and is sent once they confirm. */
   readonly withheldFrom: readonly string[];
 
   constructor(message: string, { isFinal, withheldFrom = [] }: { isFinal: boolean; withheldFrom?: readonly string[] }) {
@@ -24,16 +24,13 @@ export class OutputError extends Error {
   }
 }
 
-/** What a destination that speaks HTTP says: of refusals only those are worth repeating that say "later". */
+/** Translates the status of a destination that speaks HTTP: only refusals that say "later" are worth a repetition. */
 export const refusedWith = (status: number, who: string, more = ''): OutputError =>
   new OutputError(`${who} answered ${status}${more && ` ${more}`}`, {
     isFinal: status < 500 && status !== 408 && status !== 429,
   });
 
-/**
- * The artifact as a file that opens.
- * @throws OutputError when it is too large to be sent
- */
+/** @returns the artifact as a file that programs open @throws OutputError where it is too large to be sent */
 export function fileOf({ artifact }: Output): { text: string; extension: string; contentType: string } {
   const { text, extension } = openable(artifact.content);
   const bytes = Buffer.byteLength(text);

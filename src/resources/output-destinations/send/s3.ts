@@ -1,4 +1,4 @@
-/** An object in a bucket of the tenant's. The SDK signs; the bytes leave by the guarded way out. */
+/** Puts an object into a bucket of the tenant's. The SDK signs; the bytes leave by the guarded `fetch`. */
 import type { S3ClientConfig } from '@aws-sdk/client-s3';
 import { Readable } from 'node:stream';
 import type { GuardedFetch } from '../../../platform/egress/egress.ts';
@@ -8,7 +8,7 @@ import { fileOf, refusedWith, type Output } from './output.ts';
 
 type S3Config = Extract<DestinationTarget, { kind: 's3' }>['config'];
 
-/** Of an answer: an error is a short document. */
+/** An answer may be so long: an error is a short document. */
 const MAX_ANSWER = 64 * 1_024;
 
 const keyOf = ({ project, artifact }: Output, extension: string, prefix?: string): string =>
@@ -23,17 +23,17 @@ export async function sendS3(
   signal?: AbortSignal,
 ): Promise<void> {
   const { text, extension, contentType } = fileOf(output);
-  // The SDK is large, and most processes never need it.
+  // The SDK is large and most processes never need it, so it is loaded on first use.
   const { PutObjectCommand, S3Client, S3ServiceException } = await import('@aws-sdk/client-s3');
   const client = new S3Client({
     region,
     credentials: { accessKeyId, secretAccessKey },
-    // Nothing of the deployment's own settings is for a tenant's bucket.
+    // A tenant's bucket must be reached by none of the deployment's own settings.
     ignoreConfiguredEndpointUrls: true,
     // Storage other than AWS's seldom has a host name for each bucket.
     ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
     requestChecksumCalculation: 'WHEN_REQUIRED',
-    // Temporal repeats, and says so in the log.
+    // Temporal repeats, and says so in the log, so the SDK does not.
     maxAttempts: 1,
     requestHandler: guardedHandler(fetch, signal),
   });
@@ -44,7 +44,7 @@ export async function sendS3(
         Key: keyOf(output, extension, prefix),
         ContentType: contentType,
         Body: Buffer.from(text),
-        // A page is for saving, not for the origin of a bucket to run.
+        // A page is for saving, and must not run on the origin of a bucket.
         ContentDisposition: 'attachment',
       }),
     );
@@ -57,7 +57,7 @@ export async function sendS3(
   }
 }
 
-/** As the SDK hands it on, signed. */
+/** The SDK hands a signed request on like this. */
 interface SignedRequest {
   protocol: string;
   hostname: string;
@@ -73,7 +73,7 @@ const guardedHandler = (fetch: GuardedFetch, signal?: AbortSignal): S3ClientConf
   async handle({ protocol, hostname, port, path, query, method, headers, body }: SignedRequest) {
     const url = new URL(`${protocol}//${hostname}${port === undefined ? '' : `:${port}`}${path}`);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
-    // What `fetch` says itself; the signed value of each is the same.
+    // `fetch` sets these headers itself, to the values that were signed.
     const { host: _host, 'content-length': _length, expect: _expect, ...own } = headers;
     const response = await fetch(url, { method, headers: own, body: new Uint8Array(body), redirect: 'manual', signal });
     const { bytes } = await readCapped(response, MAX_ANSWER);

@@ -15,7 +15,7 @@ export interface SenderDependencies {
   fetch: GuardedFetch;
   mailer: Mailer | undefined;
   sign: Sign;
-  /** Where a person reads the artifacts of a project. */
+  /** @returns the address at which a person reads the artifacts of a project */
   linkTo: (projectId: string) => string;
   timeoutMs: number;
 }
@@ -59,7 +59,7 @@ const MAX_REASON = 500;
 
 const describe = (error: unknown): string => (rootInWords(error) || 'it could not be sent').slice(0, MAX_REASON);
 
-/** No library promises what its errors say. */
+/** Secrets are taken out of a text, because no library promises what its errors say. */
 const withoutSecrets = (text: string, { kind, config }: DestinationTarget): string =>
   SECRET_FIELDS[kind].reduce((clean, name) => {
     const secret = (config as Record<string, unknown>)[name];

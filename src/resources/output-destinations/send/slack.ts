@@ -1,4 +1,4 @@
-/** A message with the beginning of the artifact, and where to read the rest. */
+/** Sends a message with the beginning of the artifact, and the address at which the rest is read. */
 import type { GuardedFetch } from '../../../platform/egress/egress.ts';
 import { discard } from '../../../platform/egress/read-capped.ts';
 import type { DestinationTarget } from '../contract.ts';
@@ -9,7 +9,7 @@ type SlackConfig = Extract<DestinationTarget, { kind: 'slack' }>['config'];
 /** Slack takes 3,000 characters in a section, escapes included: each of these may become five. */
 const MAX_EXCERPT = 500;
 
-/** What Slack would read as a mention, a link or markup of its own. */
+/** Escapes what Slack would read as a mention, a link or markup of its own. */
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('```', "'''");
 
@@ -30,7 +30,7 @@ export async function sendSlack(
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({
-      // For notifications, which show no blocks.
+      // Notifications show this text, because they show no blocks.
       text: title,
       blocks: [
         section(`*${title}*`),

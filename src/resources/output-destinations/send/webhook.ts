@@ -1,11 +1,11 @@
-/** A signed POST with the artifact in it, as for webhooks. */
+/** Sends a signed POST with the artifact in it, signed as webhooks are. */
 import type { GuardedFetch } from '../../../platform/egress/egress.ts';
 import { discard } from '../../../platform/egress/read-capped.ts';
 import type { DestinationTarget } from '../contract.ts';
 import { fileOf, refusedWith, type Output } from './output.ts';
 
 type WebhookConfig = Extract<DestinationTarget, { kind: 'webhook' }>['config'];
-/** As outbound webhooks do it. */
+/** Signs as outbound webhooks do. */
 export type Sign = (secrets: readonly string[], body: string, t: number) => string;
 
 const EVENT = 'artifact.finished';

@@ -1,4 +1,4 @@
-/** Every query on output destinations. */
+/** Queries on output destinations. */
 import { and, asc, eq, sql } from 'drizzle-orm';
 import type { CLOSED } from '../../../platform/db/circuit.ts';
 import { found, type Database } from '../../../platform/db/client.ts';
@@ -11,7 +11,7 @@ export type DestinationRow = typeof outputDestinations.$inferSelect;
 type DestinationValues = Pick<DestinationRow, 'name' | 'config' | 'sealed' | 'workflowSlugs' | 'enabled'>;
 type DestinationChange = Partial<DestinationValues> & Partial<typeof CLOSED>;
 
-/** The addresses of a destination by mail. */
+/** @returns the addresses of a destination by mail */
 const namedBy = ({ kind, config }: Pick<DestinationRow, 'kind' | 'config'>): string[] =>
   kind === 'email' ? (config.to as string[]) : [];
 
@@ -47,10 +47,7 @@ export const createDestinationRows = (db: Database) => ({
       }),
     ),
 
-  /**
-   * @param change of the row as it is, which nobody else changes meanwhile
-   * @throws Problem not_found, name_taken
-   */
+  /** @param change is given the row, which nobody else changes meanwhile @throws Problem not_found, name_taken */
   change: (
     customerId: string,
     id: string,
@@ -75,13 +72,13 @@ export const createDestinationRows = (db: Database) => ({
     }),
 
   /**
-   * With its log.
+   * Deletes a destination with its log.
    * @returns the deliveries that were queued and now are gone
    * @throws Problem not_found
    */
   delete: (customerId: string, id: string): Promise<OutputDeliveryRef[]> =>
     db.transaction(async () => {
-      // No completion adds to what is listed here: its deliveries refer to this row.
+      // No completion adds to this list meanwhile, because its deliveries refer to this row, which is locked.
       const [row] = await db.orm
         .select({ id: outputDestinations.id })
         .from(outputDestinations)

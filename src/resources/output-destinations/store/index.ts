@@ -1,8 +1,7 @@
 /**
- * Every query on output deliveries; those on destinations are beside it and come with it.
- *
- * A delivery is written only while it is `pending` and only for its latest redelivery. So whatever comes late (a retried
- * activity, a workflow that was overtaken) changes nothing.
+ * Queries on output deliveries; those on destinations lie beside them and come along. A delivery is written only while
+ * it is `pending` and only for its latest redelivery. So whatever comes late (a retried activity, a workflow that was
+ * overtaken) changes nothing.
  */
 import { and, asc, desc, eq, inArray, ne, sql, type SQL } from 'drizzle-orm';
 import type { PgUpdateSetSource } from 'drizzle-orm/pg-core';
@@ -51,7 +50,7 @@ const DELIVERY = {
   completed_at: outputDeliveries.completedAt,
 };
 
-/** What starting the workflow of a delivery takes. */
+/** Starting the workflow of a delivery takes these columns. */
 const STARTABLE = {
   customerId: outputDeliveries.customerId,
   deliveryId: outputDeliveries.id,
@@ -62,14 +61,14 @@ const STARTABLE = {
 };
 
 const PENDING: Queue = { table: 'output_deliveries', at: 'due_at', open: sql`status = 'pending'` };
-/** What housekeeping is behind with, by its chore. */
+/** Tells how far behind housekeeping is, by its chore. */
 export const OUTPUTS_BEHIND = { startOutputs: behindOf(PENDING) };
 
 const DESTINATIONS: Receivers = { table: 'output_destinations', on: 'enabled', name: 'name' };
 
 /**
- * @param options.pauseAfterMs how long a destination may take nothing until it is paused
- * @param options.lookAgainMs after which somebody looks whether Temporal still has a delivery
+ * @param options.pauseAfterMs a destination that takes nothing for this long is paused
+ * @param options.lookAgainMs after this time somebody looks whether Temporal still has a delivery
  */
 export const createDestinationStore = (db: Database, { pauseAfterMs = PAUSE_AFTER_MS, lookAgainMs = 300_000 } = {}) => {
   const { moveCircuit, ...pauses } = createCircuits(db, DESTINATIONS, pauseAfterMs);
@@ -144,7 +143,7 @@ export const createDestinationStore = (db: Database, { pauseAfterMs = PAUSE_AFTE
         .where(
           and(
             eq(outputDeliveries.customerId, customerId),
-            // Known when the statement is planned, so that the index of the rare ones serves it.
+            // The status is in the text of the statement, so that the planner knows it and uses the index of rare ones.
             status && sql`${outputDeliveries.status} = ${sql.raw(`'${status}'`)}`,
             destination_id === undefined ? undefined : eq(outputDeliveries.destinationId, destination_id),
             belowPlace(outputDeliveries.id, start),
@@ -189,10 +188,7 @@ export const createDestinationStore = (db: Database, { pauseAfterMs = PAUSE_AFTE
       throw new Problem('delivery_in_flight');
     },
 
-    /**
-     * Counts an attempt before it is made.
-     * @returns undefined when there is nothing to send any more
-     */
+    /** Counts an attempt before it is made. @returns undefined where nothing is left to send */
     async startAttempt(ref: OutputDeliveryRef) {
       const [counted] = await db.orm
         .update(outputDeliveries)
@@ -215,7 +211,7 @@ export const createDestinationStore = (db: Database, { pauseAfterMs = PAUSE_AFTE
       return attempt;
     },
 
-    /** @param withheldFrom addresses that it goes to once they confirm */
+    /** @param withheldFrom the delivery goes to these addresses once they confirm */
     async recordDelivered(ref: OutputDeliveryRef, withheldFrom: readonly string[]): Promise<void> {
       await moveCircuit(destinationOf(ref), true);
       await recordWaiting(ref, withheldFrom, {
@@ -226,9 +222,9 @@ export const createDestinationStore = (db: Database, { pauseAfterMs = PAUSE_AFTE
       });
     },
 
-    /** Where it is final, no other attempt is to follow. */
+    /** After a final error no other attempt follows. */
     async recordError(ref: OutputDeliveryRef, { message, isFinal, withheldFrom }: OutputError): Promise<void> {
-      // People who have not answered are no receiver that fails.
+      // People who have not answered are no receiver that fails, so the circuit does not move.
       if (withheldFrom.length === 0) await moveCircuit(destinationOf(ref), false);
       await recordWaiting(ref, withheldFrom, {
         lastError: message,
@@ -247,13 +243,16 @@ export const createDestinationStore = (db: Database, { pauseAfterMs = PAUSE_AFTE
         }),
       ),
 
-    /** Of these, what still waits to be sent; of any workspace, as whoever asks has just recorded them. */
+    /** @returns those that still wait to be sent, of any workspace, because the caller has just recorded them */
     listStartable: (ids: readonly string[]) => startable(inArray(outputDeliveries.id, [...ids])),
 
-    /** Of all workspaces, for housekeeping: what nobody knows to be under way, or has not looked at for long. */
+    /**
+     * Takes deliveries of all workspaces for housekeeping: those that nobody knows to be under way, or has looked at
+     * for long.
+     */
     takeDue: (turn: Turn) => takeDue(db, PENDING, turn, START_AGAIN_MS),
 
-    /** Temporal has these. */
+    /** Notes that Temporal has these. */
     noteStarted: (ids: readonly string[]) =>
       db.rows(sql`
         update output_deliveries set due_at = now() + ${lookAgainMs} * interval '1 ms'
@@ -261,7 +260,7 @@ export const createDestinationStore = (db: Database, { pauseAfterMs = PAUSE_AFTE
 
     ...pauses,
 
-    /** Where it is to be sent; undefined where there is nothing to send any more. */
+    /** @returns the destination; undefined where nothing is left to send */
     async loadTarget(ref: OutputDeliveryRef): Promise<DestinationRow | undefined> {
       const [row] = await db.orm
         .select({ destination: outputDestinations })

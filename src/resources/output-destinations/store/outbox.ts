@@ -1,4 +1,4 @@
-/** What a completed project owes to destinations, written with its completion and sent afterwards. */
+/** Records the deliveries that a completed project sets off, together with its completion. They are sent afterwards. */
 import { sql } from 'drizzle-orm';
 import { newUuid } from '../../../platform/core/ids.ts';
 import type { Database } from '../../../platform/db/client.ts';
@@ -6,9 +6,9 @@ import { artifacts, projects } from '../../projects/table.ts';
 import { outputDeliveries, outputDestinations } from '../table.ts';
 
 /**
- * What the completion of a project owes to destinations, for the transaction that makes it true: one delivery for each
- * current artifact and enabled destination that has not had it. Repeating it adds nothing.
- * @returns ids of what is to be sent for this project, also those of an earlier call
+ * Adds the deliveries within the transaction that completes the project: one for each current artifact and enabled
+ * destination that has not had it. Repeating it adds nothing.
+ * @returns ids of what is to be sent for this project, including those of an earlier call
  */
 export async function insertOutputs(db: Database, { id, customerId }: { id: string; customerId: string }) {
   const pairs = await db.rows<{ destinationId: string; artifactId: string }>(sql`
@@ -28,7 +28,7 @@ export async function insertOutputs(db: Database, { id, customerId }: { id: stri
   return listPendingOutputs(db, id);
 }
 
-/** @returns ids of what waits to be sent for a project */
+/** @returns ids of deliveries that wait to be sent for a project */
 export async function listPendingOutputs(db: Database, projectId: string): Promise<string[]> {
   const rows = await db.rows<{ id: string }>(sql`
     select id from ${outputDeliveries} where project_id = ${projectId} and status = 'pending' order by id`);

@@ -1,6 +1,6 @@
 /**
- * Every query on the addresses of destinations by mail, and on how many mails were sent. What is looked up by the id in
- * a link has no workspace in its query: who has the link is who was mailed it.
+ * Queries on the addresses of destinations by mail, and on how many mails were sent. Queries by the id in a link name
+ * no workspace: whoever has the link is who was mailed it.
  */
 import { and, eq, inArray, isNull, lt, ne, notInArray, or, sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
@@ -13,12 +13,12 @@ export type RecipientStore = ReturnType<typeof createRecipientStore>;
 export interface Recipient {
   id: string;
   destinationId: string;
-  /** In lower case. */
+  /** The address in lower case. */
   email: string;
   state: RecipientState;
 }
 
-/** Who is asked, and by whom. */
+/** Says who is asked, and by whom. */
 export interface Asked {
   id: string;
   email: string;
@@ -38,7 +38,7 @@ const asMember = and(
   eq(workspaceMembers.email, outputRecipients.email),
 );
 const longAgo = (): SQL => sql`now() - ${QUESTION_TTL_MS} * interval '1 ms'`;
-/** Who has no question that still can be answered. */
+/** Selects recipients who have no question that can still be answered. */
 const isUnasked = or(isNull(outputRecipients.askedAt), lt(outputRecipients.askedAt, longAgo()));
 
 /**
@@ -135,7 +135,7 @@ export const createRecipientStore = (db: Database) => {
   const isWaiting = and(isNull(outputRecipients.answer), isNull(workspaceMembers.email));
 
   return {
-    /** Of these destinations, by address. */
+    /** @returns the recipients of these destinations, by address */
     list: (customerId: string, destinationIds: readonly string[]): Promise<Recipient[]> =>
       db.orm
         .select({
@@ -155,7 +155,7 @@ export const createRecipientStore = (db: Database) => {
         )
         .orderBy(outputRecipients.email),
 
-    /** Of a destination: whose question is due. */
+    /** @returns the recipients of a destination whose question is due */
     listUnasked: (customerId: string, destinationId: string): Promise<Asked[]> =>
       asked(
         and(
@@ -166,7 +166,7 @@ export const createRecipientStore = (db: Database) => {
         ),
       ),
 
-    /** Of all workspaces: who was never asked, in pages by id. */
+    /** @returns recipients of all workspaces who were never asked, in pages by id */
     listNeverAsked: (after: string | undefined, limit: number): Promise<Asked[]> =>
       asked(
         and(
@@ -198,7 +198,10 @@ export const createRecipientStore = (db: Database) => {
           throw error;
         }),
 
-    /** Of one that could not be mailed. That it was tried still counts: a mail server may have taken it. */
+    /**
+     * Withdraws a question that could not be mailed. That it was tried still counts, as a mail server may have taken
+     * it.
+     */
     async withdrawQuestion(id: string): Promise<void> {
       await db.orm.update(outputRecipients).set({ askedAt: null }).where(eq(outputRecipients.id, id));
     },
@@ -228,7 +231,7 @@ export const createRecipientStore = (db: Database) => {
     takeMails: (customerId: string, mails: number, mailsPerDay: number): Promise<boolean> =>
       take(`workspace:${customerId}`, mails, mailsPerDay),
 
-    /** Of mails that were not sent after all. */
+    /** Gives back the count of mails that were not sent after all. */
     async giveBackMails(customerId: string, mails: number): Promise<void> {
       await db.orm
         .update(outputMailCounts)
@@ -238,5 +241,5 @@ export const createRecipientStore = (db: Database) => {
   };
 };
 
-/** Undoes a claim. */
+/** Thrown to undo a claim. */
 class NotNow extends Error {}

@@ -1,4 +1,4 @@
-/** How a run comes to be: one statement that counts it against the day's cap, inserts it and begins its timeline. */
+/** Accepts a run in one statement that counts it against the day's cap, inserts it and begins its timeline. */
 import { sql, type SQL } from 'drizzle-orm';
 import { Problem } from '../../../platform/core/problem.ts';
 import type { Database } from '../../../platform/db/client.ts';
@@ -20,13 +20,13 @@ export interface NewRun {
   channelId: string | null;
   conversation: string | null;
   override: Record<string, unknown> | null;
-  /** Of a scheduled job. */
+  /** The number of the scheduled job that asks for the run. */
   jobN?: number | undefined;
   /** The scheduled job or heartbeat that fires it, for whoever follows the workspace. */
   firedBy?: { id: string; of: 'job' | 'heartbeat' } | undefined;
   /** A limit of its own, US dollars. */
   costBudgetUsd?: string | undefined;
-  /** Of the request that asks for it, where that may be repeated. */
+  /** The claim of the request that asks for the run, where that request may be repeated. */
   claim?: Claim | undefined;
   /** Set on a run that a tool call of another run spawned. */
   parent?: { runId: string; callId: string; depth: number; budgetIds: string[]; attemptId: string | null };
@@ -39,7 +39,7 @@ interface Outcome {
   plan: Plan;
   status: string;
   cap: number | null;
-  /** The request is still the one to do it. */
+  /** The request still holds its claim. */
   held: boolean;
   accepted: boolean;
 }
@@ -81,7 +81,10 @@ export async function acceptRun(db: Database, run: NewRun): Promise<void> {
   throw planLimitExceeded(outcome.plan, 'runs_per_day', outcome.cap!, outcome.cap!);
 }
 
-/** The run of a project's step. It is no call of its own: no plan counts it, no webhook hears of its end, its phase starts it. */
+/**
+ * The run of a project's step. It is no call of its own: no plan counts it, no webhook hears of its end, and its phase
+ * starts it.
+ */
 export interface StepRun {
   id: string;
   customerId: string;
@@ -131,7 +134,7 @@ const fired = ({ id, of }: NonNullable<NewRun['firedBy']>): SQL => sql`, fired a
 
 /**
  * Takes back a run whose workflow could not be started, as if it had never been asked for.
- * @returns false when it has started after all
+ * @returns false where it has started after all
  */
 export async function withdrawRun(db: Database, customerId: string, runId: string): Promise<boolean> {
   const rows = await db.rows(sql`

@@ -54,7 +54,7 @@ export async function reserve(
   return outcome?.short ?? undefined;
 }
 
-/** What a turn moves in the wallet of its workspace: the hold, and what the call is charged, if it is. */
+/** A turn moves this in the wallet of its workspace: the hold, and the charge of the call, if there is one. */
 export interface WalletBooking {
   customerId: string;
   charge: Posting | undefined;
@@ -92,10 +92,11 @@ export const bookCost = (
   }`;
 };
 
-// The trigger of the ledger updates the wallet's row as well. It may do so after this statement did, not before.
+// The trigger of the ledger updates the wallet's row as well, which may happen after this statement's own update and
+// not before.
 const chargedAfter = (walletId: string): SQL => sql`(select 1 from booked where id = ${walletId})`;
 
-/** Gives back what calls that never came to a reply still hold. */
+/** Gives back what is still held for calls that never came to a reply. */
 export async function release(db: Database, runId: string): Promise<void> {
   await db.rows(sql`
     with released as (
@@ -104,7 +105,7 @@ export async function release(db: Database, runId: string): Promise<void> {
     ${giveBack(sql`released`)}`);
 }
 
-/** `update` that gives back the rows of the CTE `released`, which is the first of its statement. */
+/** An `update` that gives back the rows of the CTE `released`, which is the first of its statement. */
 export const giveBack = (released: SQL): SQL => sql`
   , sums as (
     select budget_id, sum(amount_usd) as amount_usd from ${released} group by budget_id

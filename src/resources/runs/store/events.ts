@@ -1,9 +1,9 @@
-/** Timeline rows, as a piece of a larger statement: an event is written in the statement that makes it true. */
+/** Writes timeline rows as a piece of a larger statement: an event is written in the statement that makes it true. */
 import { sql, type SQL } from 'drizzle-orm';
 import type { RunEventType } from '../model.ts';
 
 export interface NewEvent {
-  /** Names the event within its run; a repeated activity meets its own row again. */
+  /** Names the event within its run, so that a repeated activity meets its own row again. */
   key: string;
   type: RunEventType;
   durationMs?: number;
@@ -20,7 +20,7 @@ export const insertEvents = (guard: SQL, events: readonly NewEvent[]): SQL => sq
     as e(key text, type text, "durationMs" int, "costUsd" numeric, status text, payload jsonb)
   on conflict (run_id, key) do nothing`;
 
-/** Assignments that keep a run's own summary of its events true. */
+/** These assignments keep a run's own summary of its events true. */
 export const countEvents = (events: readonly NewEvent[]): SQL => sql`
   event_count = event_count + ${events.length},
   last_event_at = now(),

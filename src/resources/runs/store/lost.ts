@@ -1,4 +1,4 @@
-/** Runs in flight by their rows, of which nobody knows whether anything still works on them. */
+/** Finds runs that are in flight by their rows, of which nobody knows whether anything still works on them. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
 import { behindOf, takeDue, type Queue, type Taken, type Turn } from '../../../platform/db/in-turn.ts';
@@ -12,7 +12,7 @@ export interface CheckedRun {
   customerId: string;
   agent: string | null;
   turnCount: number;
-  /** Who has it started and hears of its end: a run whose call waits for it, or the attempt of a step. */
+  /** The owner starts the run and hears of its end: a run whose call waits for it, or the attempt of a step. */
   owner: 'none' | 'there' | 'over';
 }
 
@@ -22,12 +22,12 @@ const UNSTARTED: Queue = {
   open: sql`status = 'queued' and start_due_at is not null`,
 };
 
-/** Runs that were accepted and that nobody knows to be started, over all workspaces. */
+/** Takes runs, of all workspaces, that were accepted and that nobody knows to be started. */
 export const takeUnstarted = (db: Database, turn: Turn): Promise<Taken> => takeDue(db, UNSTARTED, turn, START_AGAIN_MS);
 
 /**
- * Of these, what housekeeping is to start. A spawned run is its parent's to start, for as long as that one is in flight,
- * and the run of a project's step its phase's.
+ * @returns those of these that housekeeping should start. A spawned run is its parent's to start, for as long as that
+ * one is in flight, and the run of a project's step its phase's.
  */
 export const loadUnstarted = (db: Database, ids: readonly string[]) =>
   db.rows<{ id: string; workspaceId: string; customerId: string; agent: string | null }>(sql`
@@ -38,7 +38,7 @@ export const loadUnstarted = (db: Database, ids: readonly string[]) =>
       and not exists (select 1 from runs p where p.id = r.parent_run_id and p.status in ('queued', 'running'))
     order by r.seq`);
 
-/** Temporal has these. Most of them have begun by now, and nothing is written. */
+/** Notes that Temporal has these. Most of them have begun by now, and nothing is written. */
 export const noteStarted = (db: Database, ids: readonly string[]) =>
   db.rows(sql`
     update runs set start_due_at = null
@@ -51,7 +51,7 @@ const inFlight = (olderThanMs: number): Queue => ({
   open: sql`status in ('queued', 'running')`,
 });
 
-/** Takes the ones that were not asked about for that long, over all workspaces; they are then young again. */
+/** Takes runs, of all workspaces, about which Temporal was not asked for that long; they then wait that long again. */
 export const takeUnchecked = (db: Database, turn: Turn, olderThanMs: number): Promise<Taken> =>
   takeDue(db, inFlight(olderThanMs), turn, 0);
 
@@ -72,14 +72,14 @@ export const loadChecked = (db: Database, ids: readonly string[]) =>
     left join attempts a on a.id = r.attempt_id
     where r.id = any(${sql.param([...ids])}::text[])`);
 
-/** What housekeeping of runs is behind with, by its chores. */
+/** Tells how far behind housekeeping of runs is, by its chores. */
 export const runsBehind = (olderThanMs: number) => ({
   startRuns: behindOf(UNSTARTED),
   settleRuns: behindOf(inFlight(olderThanMs)),
 });
 
 /**
- * Of a run that is started again, and of those that it waits for: calls whose effect may have happened are not made a
+ * Serves a run that is started again, and runs that it waits for: calls whose effect may have happened are not made a
  * second time, and the model is told so.
  */
 export async function refuseUnknownCalls(db: Database, runId: string): Promise<void> {

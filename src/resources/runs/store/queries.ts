@@ -1,4 +1,4 @@
-/** What readers ask of runs. Every query takes the workspace; none joins events, whose summary is on the run's row. */
+/** Reads of runs. Every query takes the workspace; none joins events, whose summary is on the run's row. */
 import { and, asc, count, desc, eq, gte, lt, sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
 import { countRows, countsOf, findPage, type Tallied } from '../../tallies/store.ts';
@@ -46,7 +46,8 @@ export async function listRuns(
   const page = (more: SQL | undefined, left: number) =>
     db.orm.select(listColumns).from(runs).where(and(where, more)).orderBy(desc(runs.seq)).limit(limit).offset(left);
   if (sinceHours !== undefined) {
-    // From the oldest run of the window on: a page that the window does not fill would look for more in all the others.
+    // The count begins at the oldest row of the window: a page that the window does not fill would look for more in all
+    // the others.
     const [window] = await db.orm
       .select({ total: count(), from: sql<number>`coalesce(min(${runs.seq}), 0)::float8` })
       .from(runs)
@@ -62,7 +63,9 @@ export async function listRuns(
   return { rows, total: await countRows(db, tallied) };
 }
 
-/** The run as the live registry has it: gone once it ended longer than the time to live ago. */
+/**
+ * @returns the run as the live registry has it, from which it is gone once it ended longer than the time to live ago
+ */
 export async function findRun(db: Database, customerId: string, runId: string, ttlMs?: number) {
   const fresh =
     ttlMs === undefined
@@ -92,7 +95,7 @@ export async function listEvents(db: Database, customerId: string, runId: string
       .from(runEvents)
       .innerJoin(runs, eq(runs.id, runEvents.runId))
       .where(and(eq(runEvents.runId, runId), eq(runs.customerId, customerId)))
-      // What a call cost that the end of its run cut off is known after the end, which is the last row all the same.
+      // The cost of a call that the end of its run cut off is known after the end, which is the last row all the same.
       .orderBy(sql`${runEvents.key} = 'end'`, asc(runEvents.id))
       .limit(limit)
   );
@@ -115,14 +118,17 @@ export async function statsOfLastDay(db: Database, customerId: string) {
 
 export interface CostRow {
   agent: string | null;
-  /** Empty in sums over all of them. */
+  /** Empty in sums over all tiers. */
   tier: string;
   model: string | null;
   cost_usd: string;
   run_count: number;
 }
 
-/** Sums by agent, tier and model, dearest first, with the sums above them; added up by Postgres, so exactly. */
+/**
+ * @returns sums by agent, tier and model, dearest first, with the sums above them; Postgres adds them up, so they are
+ * exact
+ */
 export async function costRows(db: Database, customerId: string, windowHours: number) {
   const rows = await db.rows<CostRow & { level: number; since: string }>(sql`
     select agent, coalesce(model_tier, '') as tier, model, coalesce(sum(cost_usd), 0)::text as cost_usd, count(*)::int as run_count,
@@ -134,7 +140,7 @@ export async function costRows(db: Database, customerId: string, windowHours: nu
   return { total: at(7)[0]!, agents: at(3), tiers: at(1), models: at(0) };
 }
 
-/** What an agent did lately, for its detail page. */
+/** @returns what an agent did lately, for its detail page */
 export async function summarizeAgent(db: Database, customerId: string, agent: string) {
   const [totals] = await db.rows<{ total: number; succeeded: number; failed: number; cost_usd: string }>(sql`
     select coalesce(sum(rows), 0)::float8 as total,
@@ -150,7 +156,7 @@ export async function summarizeAgent(db: Database, customerId: string, agent: st
   return { ...totals!, last };
 }
 
-/** Held by a run that ended so long ago. */
+/** The run that holds it ended so long ago. */
 const IS_FORGOTTEN = sql`r.id = c.run_id and r.completed_at < now() - interval '2 minutes'`;
 
 export const HOLDS_BEHIND = {

@@ -1,4 +1,4 @@
-/** What a turn needs to know of its run: all of it in one statement, and what was said before in the conversation. */
+/** Loads what a turn needs to know of its run, all in one statement, and what was said before in the conversation. */
 import { sql } from 'drizzle-orm';
 import type { RunFailure } from '../../../platform/core/problem.ts';
 import type { Database } from '../../../platform/db/client.ts';
@@ -44,23 +44,23 @@ export interface RunInTurn {
   inputTokens: number;
   outputTokens: number;
   budgetIds: string[];
-  /** One of its budgets has a limit: the cost of a call is held before it is made. */
+  /** One of the run's budgets has a limit, so the cost of a call is held before it is made. */
   isLimited: boolean;
   attemptId: string | null;
   step: StepOfRun | null;
-  /** The scheduled job that asked for it. */
+  /** The number of the scheduled job that asked for the run. */
   jobN: number | null;
-  /** It is said in a chat thread that has files beside it. */
+  /** The run belongs to a chat thread that has files beside it. */
   threadHasFiles: boolean;
-  /** An earlier run of the conversation that is still in flight. */
+  /** The id of an earlier run of the conversation that is still in flight. */
   blockedBy: string | null;
-  /** Its workspace keeps memories or skills; asked before the run begins. */
+  /** The workspace keeps memories or skills; this is asked before the run begins. */
   hasEntries: boolean;
-  /** The run that spawned it was cancelled. */
+  /** The run that spawned this one was cancelled. */
   isOrphaned: boolean;
-  /** Its workspace gave something for models to its integrations, or has the model router. */
+  /** The workspace gave a credential for models to its integrations, or has the model router. */
   hasModelCredentials: boolean;
-  /** Somebody watches what it writes. */
+  /** Somebody watches what the run writes. */
   isWatched: boolean;
   messages: TurnMessage[];
   toolCalls: Omit<RecordedToolCall, 'dispatch'>[];
@@ -68,7 +68,7 @@ export interface RunInTurn {
 
 const MODELS = sql.param(MODEL_INTEGRATIONS);
 
-/** Everything a turn needs to know of its run, in one statement. */
+/** Loads everything that a turn needs to know of its run, in one statement. */
 export async function loadRunInTurn(db: Database, runId: string): Promise<RunInTurn | undefined> {
   const [row] = await db.rows<RunInTurn>(sql`
     select r.id, r.customer_id as "customerId", r.parent_run_id as "parentRunId", r.depth, r.agent, r.transport, r.prompt,
@@ -107,7 +107,7 @@ export async function loadRunInTurn(db: Database, runId: string): Promise<RunInT
   return row;
 }
 
-/** What earlier runs of a conversation said, oldest first. */
+/** @returns what earlier runs of a conversation said, the oldest first */
 export async function loadEarlierExchanges(db: Database, runId: string, count: number) {
   return db.rows<{ prompt: string; output: string }>(sql`
     select prompt, output from (

@@ -8,9 +8,9 @@ import { countsOf } from '../../tallies/store.ts';
 import type { RunFilters } from '../views/contract.ts';
 import { RUN_STATUSES, type RunStatus } from '../model.ts';
 
-/** Rows that a page looks at, where what is asked for is no part of an index. */
+/** A page looks at so many rows, where what is asked for is no part of an index. */
 const LOOKED_AT = 1_000;
-/** Characters of a prompt that are looked through. */
+/** So many characters of a prompt are searched. */
 const SEARCHED = 2_000;
 
 export interface FoundRun {
@@ -31,7 +31,7 @@ export interface FoundRun {
   completed_at: string | null;
 }
 
-/** Nothing of a run where none was found: the row then tells only what was looked at. */
+/** Its columns are null where no run was found; the row then tells only how far the search has looked. */
 type FoundRow = { [Column in keyof FoundRun]: FoundRun[Column] | null } & {
   looked_at: number;
   last: string | null;
@@ -40,11 +40,11 @@ type FoundRow = { [Column in keyof FoundRun]: FoundRun[Column] | null } & {
 
 interface RunPage {
   limit: number;
-  /** An id: only older ones. */
+  /** With an id here only older runs are found. */
   before?: string | undefined;
 }
 
-/** Written out, so that the planner sees which partial index it is. */
+/** The statuses are written out, so that the planner sees which partial index serves them. */
 const STATUS = Object.fromEntries(
   RUN_STATUSES.map((status) => [status, sql.raw(`and r.status = '${status}'`)]),
 ) as Record<RunStatus, SQL>;
@@ -98,7 +98,7 @@ export async function searchRuns(
   return { rows: found, next: lookedAt === window && !isPast ? last : null };
 }
 
-/** Of what has ended by what is counted, of the rest by the index of what is in flight. */
+/** Counts runs that have ended from the tallies, the others by the index of what is in flight. */
 export async function countByStatus(
   db: Database,
   customerId: string,

@@ -29,7 +29,7 @@ export async function showRun(db: Database, customerId: string, runId: string): 
   return run;
 }
 
-/** A run spawns no more than it has turns and calls for; the first hundred are enough to look at. */
+/** A run spawns no more runs than it has turns and calls for; the first hundred are enough to look at. */
 export const childrenOf = (db: Database, customerId: string, runId: string) =>
   db.rows<{ run_id: string; agent: string | null; status: RunStatus; cost_usd: string }>(sql`
     select id as run_id, agent, status, cost_usd::text as cost_usd from runs
@@ -71,13 +71,13 @@ interface Spoken {
   }[];
 }
 
-/** Bytes of a value, as JSON, that are shown of it. */
+/** So many bytes of a value, as JSON, are shown. */
 const SHOWN_BYTES = 65_536;
 const shown = (value: SQL): SQL => sql`
   case when octet_length(${value}::text) <= ${SHOWN_BYTES} then ${value}
     else to_jsonb(left(${value}::text, 4000) || ' … (cut: ' || octet_length(${value}::text) || ' bytes)') end`;
 
-/** Turns from this one on, each whole. */
+/** Reads turns from this one on, each whole. */
 export async function readTranscript(
   db: Database,
   customerId: string,

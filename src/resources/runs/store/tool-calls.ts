@@ -1,4 +1,4 @@
-/** One tool call of a run: what it is asked to do, and its one recorded result. */
+/** Queries on one tool call of a run: what it is asked to do, and its one recorded result. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
 import type { Effect, RunStatus } from '../model.ts';
@@ -18,7 +18,7 @@ export interface ToolCallInRun {
   arguments: unknown;
   effect: Effect;
   status: 'pending' | 'succeeded' | 'failed';
-  /** Since the model asked for it. */
+  /** Milliseconds since the model asked for it. */
   ageMs: number;
 }
 
@@ -37,14 +37,17 @@ export interface ToolResult {
   callId: string;
   tool: string;
   status: 'succeeded' | 'failed';
-  /** What the model is told. */
+  /** The model is told this. */
   result: unknown;
   durationMs: number;
 }
 
 const PREVIEW_LENGTH = 500;
 
-/** First result wins; a repeated call writes nothing. A result that comes after the run's end is kept, not told. */
+/**
+ * Records a result, of which the first wins; a repeated call writes nothing. A result that comes after the run's end is
+ * kept, not told.
+ */
 export async function recordToolResult(db: Database, { runId, callId, tool, status, result, durationMs }: ToolResult) {
   const text = JSON.stringify(result) ?? 'null';
   const event: NewEvent = {
@@ -69,14 +72,14 @@ export async function recordToolResult(db: Database, { runId, callId, tool, stat
     ) ${insertEvents(sql`told`, [event])}`);
 }
 
-/** A call that cannot be carried out: the model is told why. */
+/** Refuses a call that cannot be carried out, and tells the model why. */
 export const refuseToolCall = (
   db: Database,
   { runId, callId, tool }: Pick<ToolResult, 'runId' | 'callId' | 'tool'>,
   error: string,
 ): Promise<void> => recordToolResult(db, { runId, callId, tool, status: 'failed', result: { error }, durationMs: 0 });
 
-/** The run that an earlier attempt of this call spawned. */
+/** @returns the run that an earlier attempt of this call spawned */
 export async function findChildRun(db: Database, runId: string, callId: string) {
   const [row] = await db.rows<{
     id: string;
@@ -101,7 +104,7 @@ export interface NewArtifact {
   fileKey: string;
 }
 
-/** One artifact a tool call, however often it is repeated: the first one's id is the answer. */
+/** Records one artifact for a tool call, however often it is repeated. @returns the id of the first */
 export async function recordArtifact(db: Database, artifact: NewArtifact): Promise<string> {
   const [row] = await db.rows<{ id: string }>(sql`
     with added as (

@@ -28,16 +28,16 @@ export interface RunBeginning {
   agent: string;
   resolved: ResolvedModel;
   system: SystemContent;
-  /** The user's message, an AI SDK message content. */
+  /** The user's message, as the content of an AI SDK message. */
   user: unknown;
   events: readonly NewEvent[];
-  /** What the agent was reminded of. */
+  /** The memories that the agent was reminded of. */
   recalled: Recalled;
-  /** It may have waited for earlier runs. */
+  /** The run may have waited for earlier ones. */
   isConversation: boolean;
 }
 
-/** queued -> running, with who answers and on which model. */
+/** Moves a run from queued to running, with who answers and on which model. */
 export async function beginRun(
   db: Database,
   { runId, customerId, agent, resolved, system, user, events, recalled }: RunBeginning,
@@ -75,11 +75,11 @@ export interface RunEnd {
   error?: RunError | undefined;
 }
 
-/** What the end of a run sets off, to be started after it is recorded. */
+/** The end of a run sets these off; they are started after it is recorded. */
 export interface AfterRun {
-  /** Recorded webhook deliveries. */
+  /** The ids of recorded webhook deliveries. */
   deliveries: string[];
-  /** The next run of the conversation. */
+  /** The id of the next run of the conversation. */
   nextRunId: string | null;
 }
 
@@ -101,7 +101,7 @@ const endColumns = ({ status, output, error }: RunEnd): SQL => sql`
 
 type EndingRun = Pick<RunInTurn, 'id' | 'customerId' | 'parentRunId' | 'attemptId' | 'agent' | 'conversation'>;
 
-/** CTEs: an outbox row for each endpoint that wants to know, in the statement that ends the run. */
+/** CTEs that write an outbox row for each endpoint that wants to know, in the statement that ends the run. */
 const announce = (guard: SQL, run: EndingRun, { status, output }: RunEnd): SQL =>
   announcesItsEnd({ parentRunId: run.parentRunId, attemptId: run.attemptId, status })
     ? sql`, ${outboxCtes(guard, {
@@ -125,9 +125,9 @@ const nextOf = (runId: string): SQL => sql`(
 export interface TurnRecord {
   run: EndingRun & { budgetIds: readonly string[] };
   turn: number;
-  /** Id of the model that answered. */
+  /** The id of the model that answered. */
   model: string;
-  /** The assistant's message, an AI SDK message content. */
+  /** The assistant's message, as the content of an AI SDK message. */
   reply: unknown;
   usage: TokenUsage;
   /** Null where no price is known. */
@@ -170,7 +170,7 @@ export async function recordTurn(db: Database, record: TurnRecord): Promise<Afte
   return outcome!.recorded ? outcome : undefined;
 }
 
-/** What a call cost, as assignments to its run. */
+/** Assignments that add the cost of a call to its run. */
 const addUsage = ({ usage, costUsd }: Pick<TurnRecord, 'usage' | 'costUsd'>): SQL => sql`
   input_tokens = input_tokens + ${usage.inputTokens}, output_tokens = output_tokens + ${usage.outputTokens},
   cost_usd = cost_usd + ${costUsd ?? '0'}::numeric, is_priced = is_priced and ${costUsd !== null}`;
@@ -179,16 +179,17 @@ const isBooked = ({ run, wallet }: Pick<TurnRecord, 'run' | 'wallet'>): boolean 
   run.budgetIds.length > 0 || run.attemptId !== null || wallet !== undefined;
 
 export interface AbortedCall extends Pick<TurnRecord, 'run' | 'turn' | 'usage' | 'costUsd' | 'wallet'> {
-  /** Of the activity that made the call. */
+  /** The attempt of the activity that made the call. */
   attempt: number;
-  /** Named for the attempt. */
+  /** Its key names the attempt. */
   event: NewEvent;
 }
 
 /**
- * Records what a call cost whose reply nobody hears: it was cut off, it cannot be used, or another attempt's was
- * recorded. Once for a run, turn and attempt: everything hangs on the event, whose key names them. What the turn held is
- * given back with it, so that the next attempt is held anew from what is left. The summary of a run that has ended stays.
+ * Records the cost of a call whose reply nobody uses: it was cut off, it cannot be used, or another attempt's was
+ * recorded. This happens once for a run, turn and attempt, as everything hangs on the event, whose key names them. What
+ * the turn held is given back with it, so that the next attempt is held anew from what is left. The summary of a run
+ * that has ended stays.
  */
 export async function recordAbortedCall(db: Database, call: AbortedCall): Promise<void> {
   const { run, turn, attempt, costUsd, wallet, event } = call;
@@ -211,7 +212,7 @@ export async function recordAbortedCall(db: Database, call: AbortedCall): Promis
     select 1`);
 }
 
-/** Of the event that tells of a turn's reply, whose payload names the attempt. */
+/** The key of the event that tells of a turn's reply; its payload names the attempt. */
 export const turnKey = (turn: number): string => `turn:${turn}`;
 
 const insertToolCalls = (customerId: string, calls: readonly RecordedToolCall[]): SQL => sql`
@@ -225,7 +226,7 @@ const insertToolCalls = (customerId: string, calls: readonly RecordedToolCall[])
 export interface RecordedEnd {
   status: TerminalStatus;
   agent: string | null;
-  /** Now; false: it had ended already. */
+  /** True where this call recorded the end; false where the run had ended already. */
   isRecorded: boolean;
   after: AfterRun;
 }
@@ -251,12 +252,12 @@ export async function endRun(db: Database, runId: string, end: RunEnd): Promise<
   const { status, isRecorded, ...after } = outcome!;
   // A cancelled run's call may still be under way; what it holds is given back when it returns.
   if (run.isHolding && end.status !== 'cancelled') await release(db, runId);
-  // Recorded by an earlier attempt that may have died before it started what follows: name it again.
+  // An earlier attempt recorded the end and may have died before it started what follows, so that is named again.
   if (isTerminal(run.status)) return { status: run.status, agent, isRecorded, after: await loadAfterRun(db, run) };
   return { status, agent, isRecorded, after };
 }
 
-/** What the recorded end of a run set off, for an activity that repeats itself after the end was recorded. */
+/** @returns what the recorded end of a run set off, for an activity that is repeated after the end was recorded */
 export async function loadAfterRun(
   db: Database,
   run: Pick<RunInTurn, 'id' | 'customerId' | 'conversation'>,

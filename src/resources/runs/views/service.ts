@@ -1,4 +1,4 @@
-/** What the console shows of runs. Reads alone: nothing here changes anything. */
+/** Reads that the console shows of runs; nothing here changes anything. */
 import { found } from '../../../platform/db/client.ts';
 import type { Caller } from '../../../platform/http/endpoint.ts';
 import type { RunStore } from '../store/index.ts';
@@ -11,7 +11,7 @@ export interface RunViewsDependencies {
     RunStore,
     'searchRuns' | 'countByStatus' | 'showRun' | 'childrenOf' | 'readTimeline' | 'readTranscript' | 'findRun'
   >;
-  /** Milliseconds after its end for which a run can be tried again. */
+  /** A run can be tried again for so many milliseconds after its end. */
   detailTtlMs: number;
 }
 

@@ -1,30 +1,30 @@
-/** What a job that ships is made of. */
+/** The parts of a job that ships with the product. */
 import type { Facts } from './facts.ts';
 
 interface Shipped {
-  /** Never changes: workspaces refer to it. */
+  /** It never changes, because workspaces refer to it. */
   id: string;
-  /** One line. */
+  /** The description has one line. */
   description: string;
-  /** UTC; a workspace can set its own. */
+  /** The time is UTC; a workspace can set its own. */
   cron: string;
 }
 
-/** The service does it by itself, for every workspace that has not switched it off. */
+/** The service does such a job by itself, for every workspace that has not switched it off. */
 export interface SystemJob extends Shipped {
   kind: 'system';
   agent: null;
   enabled: true;
-  /** For one workspace. May be repeated. */
+  /** Does the job for one workspace. It may be repeated. */
   run: (facts: Facts, customerId: string) => Promise<void>;
 }
 
-/** An agent does it, in a run. It costs money, so that a workspace asks for it. */
+/** An agent does such a job, in a run. It costs money, so a workspace has to switch it on. */
 export interface AgentJob extends Shipped {
   kind: 'agent';
   agent: string;
   enabled: false;
-  /** The prompt of the run. */
+  /** @returns the prompt of the run */
   brief: (facts: Facts, customerId: string) => Promise<string>;
 }
 

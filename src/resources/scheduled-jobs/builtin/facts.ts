@@ -1,4 +1,4 @@
-/** What jobs that ship look at and touch in a workspace. */
+/** What jobs that ship can read and change in a workspace. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
 
@@ -29,7 +29,7 @@ const TODAY = sql`date_trunc('day', now(), 'UTC')`;
 const YESTERDAY = sql`created_at >= ${TODAY} - interval '1 day' and created_at < ${TODAY}`;
 
 export const createFacts = (db: Database) => ({
-  /** Runs of the day before, UTC, by agent; the busiest first. */
+  /** @returns runs of the day before (UTC) by agent, the busiest first */
   runsOfYesterday: (customerId: string): Promise<AgentYesterday[]> =>
     db.rows<AgentYesterday>(sql`
       select coalesce(agent, 'not yet chosen') as agent, count(*)::int as runs,
@@ -44,7 +44,7 @@ export const createFacts = (db: Database) => ({
       from runs where customer_id = ${customerId} and ${YESTERDAY} and status = 'failed'
       order by seq desc limit ${limit}`),
 
-  /** Those that nobody has confirmed for a month, the longest unconfirmed first. */
+  /** @returns memories that nobody has confirmed for a month, the longest unconfirmed first */
   memoriesToReview: (customerId: string, limit: number): Promise<MemoryToReview[]> =>
     db.rows<MemoryToReview>(sql`
       select id, type, slug, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD') as written,
@@ -54,7 +54,7 @@ export const createFacts = (db: Database) => ({
         and coalesce(last_verified_at, created_at) < now() - interval '30 days'
       order by coalesce(last_verified_at, created_at), id limit ${limit}`),
 
-  /** The next look at the health of credentials, within a minute, asks about all of them. */
+  /** Makes the next check of credentials, within a minute, ask about all of them. */
   async recheckCredentials(customerId: string): Promise<void> {
     await db.rows(sql`update integration_credentials set check_at = now() where customer_id = ${customerId}`);
   },
