@@ -1,6 +1,7 @@
 /** `verifyWebhook` against what the service signs. */
 import { describe, expect, test } from '@jest/globals';
-import { verifyWebhook, WebhookVerificationError } from '../../client/src/index.ts';
+import { verifyWebhook, WebhookVerificationError, type WebhookEvent } from '../../client/src/index.ts';
+import { WEBHOOK_EVENTS } from '../../src/resources/webhook-subscriptions/model.ts';
 import { signWebhook } from '../../src/resources/webhook-subscriptions/signature.ts';
 
 const body = JSON.stringify({ type: 'run.succeeded', created_at: 1, data: { run_id: 'r', output: 'Grüße' } });
@@ -55,4 +56,14 @@ test.each([
 test('a body that is signed and no JSON is told', async () => {
   const refused = verifyWebhook({ secret: 's', header: signed(['s'], now, '{'), body: '{', now });
   await expect(refused).rejects.toMatchObject({ reason: 'not_json' });
+});
+
+// Guards: an event that the service sends and the client's types do not know, or the other way round.
+test('its events are those of the service', () => {
+  const known: Record<WebhookEvent['type'], true> = {
+    'run.succeeded': true,
+    'run.failed': true,
+    'project.completed': true,
+  };
+  expect(Object.keys(known).sort()).toEqual([...WEBHOOK_EVENTS].sort());
 });
