@@ -5,7 +5,7 @@ import { listReply } from '../../platform/http/schemas.ts';
 import { ENTRY_STATUSES, MAX_SLUG_LENGTH, NODE_SLUG } from '../memory/model.ts';
 import { MAX_BODY_LENGTH, SKILL_SCOPES } from './model.ts';
 
-// A plain string: an ill-formed slug is an unknown skill and no other kind of mistake.
+// The slug is a plain string, so that an ill-formed one is an unknown skill and no other kind of mistake.
 const SkillPath = z.object({ slug: z.string() });
 
 const SkillListRow = z
@@ -128,7 +128,7 @@ export const updateSkill = endpoint({
   summary: 'Change a custom skill',
   description: 'Fields that are not sent stay as they are. Runs that already read it keep what they read.',
   params: SkillPath,
-  // No body at all is an empty change and answered like one.
+  // A request without a body is an empty change and answered like one.
   body: SkillChange.default({}),
   badInput: 400,
   status: 200,

@@ -1,35 +1,34 @@
 /**
- * What a skill is: guidance for a kind of work that an agent reads when it has that work to do. Pure.
- *
- * Built-in ones are files under `builtin/`; custom ones are entries of the workspace's memory, of type `skill`.
+ * A skill is guidance for a kind of work, which an agent reads when it has that work to do. Built-in ones are files
+ * under `builtin/`; custom ones are entries of the workspace's memory, of type `skill`.
  */
 import { SHARED, type EntryStatus } from '../memory/model.ts';
 
-/** `agent`: for the agents that it names and no others. */
+/** `agent` means the agents that it names and no others. */
 export const SKILL_SCOPES = [SHARED, 'agent'] as const;
 export type SkillScope = (typeof SKILL_SCOPES)[number];
 
-/** Characters. A longer one would crowd out the work that it is about. */
+/** Counted in characters. A longer body would crowd out the work that it is about. */
 export const MAX_BODY_LENGTH = 50_000;
 
-/** The tool by which an agent reads a skill. */
+/** An agent reads a skill by this tool. */
 export const LOAD_SKILL = 'load_skill';
 
-/** One file under `builtin/` each. */
+/** Each built-in skill is one file under `builtin/`. */
 export interface BuiltinSkill {
   slug: string;
   title: string;
-  /** What an agent chooses by: for which work this is. */
+  /** An agent chooses by this: it says for which work the skill is. */
   description: string;
   category: string;
-  /** Who is told of it when a run begins. Every agent can load it, where it is named to it. */
+  /** These agents are told of it when a run begins. Every agent can load it, where it is named to it. */
   agents: readonly string[];
-  /** Markdown; names other skills and tools as `[[slug]]`. */
+  /** Markdown that names other skills and tools as `[[slug]]`. */
   body: string;
 }
 
 export interface Skill {
-  /** Of the entry; null for built-in ones. */
+  /** The id of the entry; null for built-in skills. */
   id: number | null;
   slug: string;
   title: string;
@@ -43,7 +42,7 @@ export interface SkillDetail extends Skill {
   body: string;
   alwaysLoad: boolean;
   status: EntryStatus;
-  /** Empty: everybody. */
+  /** An empty list means every agent. */
   agents: readonly string[];
 }
 
@@ -58,16 +57,16 @@ export interface OfferedSkill {
 
 export const scopeOf = ({ agents }: { agents: readonly string[] }): SkillScope =>
   agents.length === 0 ? SHARED : 'agent';
-/** The single agent that a skill is for, as it was said before there could be several. */
+/** @returns the single agent that a skill is for, as the API said it before there could be several */
 export const agentOf = ({ agents }: { agents: readonly string[] }): string | null =>
   agents.length === 1 ? agents[0]! : null;
 
-/** The first word of the slug: `seo` of `seo-keywords`. */
+/** @returns the first word of the slug: `seo` of `seo-keywords` */
 export const categoryOf = (slug: string): string => /[^._:/-]+/.exec(slug)?.[0] ?? slug;
 
-/** What an importer puts before the name of what it brings in. */
+/** Importers put this before the name of what they bring in. */
 const INGESTION_PREFIX = /^\s*skill:\s*(?=\S)/i;
 export const titleOf = (name: string): string => name.replace(INGESTION_PREFIX, '');
 
-/** In characters as the database counts them. */
+/** @returns the length in characters as the database counts them */
 export const lengthOf = (text: string): number => Array.from(text).length;

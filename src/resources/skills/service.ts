@@ -21,16 +21,16 @@ interface SkillServiceDependencies {
   store: SkillStore;
   workspaces: Pick<WorkspaceStore, 'underCap'>;
   models: Pick<Models, 'embed'>;
-  /** Of these slugs, at least those that are tools of the workspace. */
+  /** @returns of these slugs at least those that are tools of the workspace */
   toolsAmong: (customerId: string, slugs: readonly string[]) => Promise<ReadonlySet<string>>;
-  /** Show bodies to admins only. */
+  /** Says that only admins are shown bodies. */
   publicVisibility: boolean;
 }
 
 export const createSkillService = (dependencies: SkillServiceDependencies) => {
   const { store, workspaces, models, toolsAmong, publicVisibility } = dependencies;
 
-  /** Before any transaction: an embedding takes its time. */
+  /** It is called before any transaction, because an embedding takes its time. */
   async function textOf(customerId: string, content: string, name: string): Promise<SkillText> {
     const links = wikilinks(content);
     const tools = links.length > 0 ? await toolsAmong(customerId, links) : new Set();
@@ -102,7 +102,7 @@ export const createSkillService = (dependencies: SkillServiceDependencies) => {
 const immutable = (slug: string): Problem =>
   new Problem('builtin_immutable', `${slug} is built in and cannot be changed or deleted`);
 
-/** The body's words for columns; what was not sent is undefined and stays as it is. */
+/** Translates the body's words for columns; what was not sent is undefined and stays as it is. */
 const fieldsOf = ({ name, description, category, always_load }: SkillChange): SkillFields => ({
   name,
   description,
@@ -111,8 +111,8 @@ const fieldsOf = ({ name, description, category, always_load }: SkillChange): Sk
 });
 
 /**
- * Who can load a skill after this request. Without a scope agents make it theirs, so that nobody opens a skill to all
- * by forgetting a word.
+ * @returns who can load a skill after this request. Naming agents without a scope makes the skill theirs alone, so that
+ * nobody opens it to all by forgetting a word.
  */
 function agentsAfter({ scope, agents, agent }: SkillChange, before: readonly string[]): string[] {
   const sent = agents ?? (agent === undefined ? undefined : agent === null ? [] : [agent]);

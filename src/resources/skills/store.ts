@@ -22,7 +22,7 @@ import {
 export type SkillStore = ReturnType<typeof createSkillStore>;
 
 type Row = typeof memoryEntries.$inferSelect;
-/** The body of a skill, and what a link in it means. */
+/** The body of a skill, and the meaning of the links in it. */
 export interface SkillText {
   content: string;
   embedding: number[];
@@ -30,7 +30,8 @@ export interface SkillText {
 }
 export type SkillFields = Partial<Pick<Row, 'name' | 'description' | 'category' | 'agents' | 'alwaysLoad'>>;
 
-// The type as it stands in the index on skills: for a parameter a prepared statement could not use that.
+// The type is written out as it stands in the index on skills, which a prepared statement could not use for a
+// parameter.
 const isSkill = sql`${memoryEntries.type} = '${sql.raw(SKILL)}'`;
 const skillsOf = (customerId: string) => and(eq(memoryEntries.customerId, customerId), isSkill);
 const skillIs = (customerId: string, slug: string) => and(skillsOf(customerId), eq(memoryEntries.slug, slug));
@@ -52,7 +53,9 @@ const detailColumns = {
 };
 
 export const createSkillStore = (db: Database) => ({
-  /** Built-in skills in their own order, then custom ones by slug. A built-in that came later displaces none. */
+  /**
+   * @returns built-in skills in their own order, then custom ones by slug; a built-in that came later displaces none
+   */
   async list(customerId: string): Promise<Skill[]> {
     const rows = await db.orm
       .select(listColumns)
@@ -70,7 +73,7 @@ export const createSkillStore = (db: Database) => ({
     return ofBuiltin(found(builtinSkills.get(slug)));
   },
 
-  /** How many skills, built-in ones included, name each slug in their body; for those named by any. */
+  /** @returns how many skills, built-in ones included, name each slug in their body */
   async countReferences(customerId: string): Promise<(slug: string) => number> {
     const rows = await db.rows<{ slug: string; count: number }>(sql`
       select edge.dst_slug as slug, count(*)::int as count
@@ -84,10 +87,7 @@ export const createSkillStore = (db: Database) => ({
 
   countCustom: (customerId: string): Promise<number> => db.orm.$count(memoryEntries, skillsOf(customerId)),
 
-  /**
-   * In a transaction of the caller's that holds the graph's lock.
-   * @throws Problem slug_taken
-   */
+  /** It is called in a transaction that holds the graph's lock. @throws Problem slug_taken */
   async insert(
     customerId: string,
     slug: string,
@@ -104,7 +104,7 @@ export const createSkillStore = (db: Database) => ({
   },
 
   /**
-   * @param change made of the skill as it is, read under a lock
+   * @param change makes the change of the skill as it is, read under a lock
    * @throws Problem not_found, and what `change` throws
    */
   async update(
@@ -133,7 +133,7 @@ export const createSkillStore = (db: Database) => ({
     });
   },
 
-  /** Links to it become unresolved by themselves. @throws Problem not_found */
+  /** Deletes a skill, whereby links to it become unresolved. @throws Problem not_found */
   async delete(customerId: string, slug: string): Promise<void> {
     await db.transaction(async () => {
       await lockGraph(db, customerId);
@@ -145,7 +145,7 @@ export const createSkillStore = (db: Database) => ({
     });
   },
 
-  /** Of these slugs, those that a run could be given. */
+  /** @returns those of these slugs that a run could be given */
   async existing(customerId: string, slugs: readonly string[]): Promise<Set<string>> {
     const known = slugs.filter((slug) => builtinSkills.has(slug));
     if (known.length === slugs.length) return new Set(known);
@@ -157,8 +157,8 @@ export const createSkillStore = (db: Database) => ({
   },
 
   /**
-   * What an agent is told of: skills for it or for all, and those that it is given, whoever they are for. Bodies come
-   * with those given and those that are always loaded.
+   * @returns what an agent is told of: skills for it or for all, and those that it is given, whoever they are for.
+   * Bodies come with those given and those that are always loaded.
    */
   async offered(
     customerId: string,
@@ -193,7 +193,7 @@ export const createSkillStore = (db: Database) => ({
     return [...builtin, ...rows.map(({ name, ...row }) => ({ ...row, title: titleOf(name) }))];
   },
 
-  /** The body of a skill that this agent can load. */
+  /** @returns the body of a skill that this agent can load */
   async load(customerId: string, agent: string, slug: string): Promise<{ title: string; body: string } | undefined> {
     const [row] = await db.orm
       .select({ name: listColumns.name, body: memoryEntries.content })
@@ -204,7 +204,7 @@ export const createSkillStore = (db: Database) => ({
     return builtin && { title: builtin.title, body: builtin.body };
   },
 
-  /** All that this agent can load. */
+  /** @returns all skills that this agent can load */
   async loadable(customerId: string, agent: string): Promise<string[]> {
     const rows = await db.orm
       .select({ slug: listColumns.slug })
@@ -218,7 +218,7 @@ export const createSkillStore = (db: Database) => ({
 const isActive = eq(memoryEntries.status, 'active');
 const isFor = (agent: string) => sql`(${memoryEntries.agents} = '{}' or ${agent} = any(${memoryEntries.agents}))`;
 
-/** Scope and single agent are what they are because of the agents; the memory shows them too. */
+/** Derives scope and single agent from the agents, because the memory shows them too. */
 function columnsOf(fields: SkillFields) {
   const { agents } = fields;
   if (agents === undefined) return fields;

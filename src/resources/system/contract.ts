@@ -1,4 +1,4 @@
-/** The HTTP contract of the deployment itself: how it is, what it is, and reading its files anew. */
+/** The HTTP contract of the deployment itself: its health, its version, and reading its files anew. */
 import { z } from 'zod';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { Timestamp } from '../../platform/http/schemas.ts';

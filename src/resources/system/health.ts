@@ -1,4 +1,4 @@
-/** How the deployment is: every part looked at at once, each for so long and no longer. */
+/** Tells the health of the deployment: every part is looked at at once, each with a limit of time. */
 import type { Log } from '../../platform/core/log.ts';
 import { orAfter } from '../../platform/temporal/problems.ts';
 import { overall } from './model.ts';
@@ -23,6 +23,6 @@ export function createHealth(probes: Readonly<Record<string, Probe>>, log: Log) 
   }
 
   let looking: ReturnType<typeof look> | undefined;
-  /** Those who ask while somebody is looking get what that one finds. */
+  /** Those who ask while a look is under way share its result. */
   return () => (looking ??= look().finally(() => (looking = undefined)));
 }

@@ -1,4 +1,4 @@
-/** Words and rules of the deployment's own state. Pure. */
+/** Words and rules of the deployment's own state. */
 export const HEALTH = ['ok', 'degraded', 'down'] as const;
 export type Health = (typeof HEALTH)[number];
 

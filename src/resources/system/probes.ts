@@ -1,6 +1,6 @@
 /**
- * One look at each part that the service needs. What it says is for every tenant to read: no address, no credential
- * and none of the parts' own words.
+ * Probes look at each part that the service needs. Every tenant may read what they say, so it contains no address, no
+ * credential and none of the parts' own words.
  */
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -19,7 +19,7 @@ export interface ProbeResult {
   detail?: string;
 }
 
-/** Throws where the part does not answer. */
+/** It throws where the part does not answer. */
 export type Probe = () => Promise<ProbeResult>;
 
 interface ProbeDependencies {
@@ -37,14 +37,14 @@ interface ProbeDependencies {
     | 'BILLING_MODE'
     | 'STRIPE_SECRET_KEY'
   >;
-  /** With a credential of the deployment. */
+  /** Providers for which the deployment has a credential. */
   providers: readonly string[];
 }
 
-/** What one part may take. All are asked at once, and the answer is due within five seconds. */
+/** One part may take so long. All are asked at once, and the answer is due within five seconds. */
 export const PATIENCE_MS = 3_000;
 
-/** A poll lasts a minute; who has not begun one for longer is gone, though the server still remembers it. */
+/** A poll lasts a minute; a worker that has not begun one for longer is gone, though the server still remembers it. */
 const POLLED_WITHIN_MS = 90_000;
 
 export function createProbes({
@@ -84,7 +84,7 @@ export function createProbes({
     async disk() {
       const free = await disk.free();
       if (free === undefined) return { status: 'ok', detail: 'keeps nothing' };
-      // How much exactly would tell every tenant what the others do.
+      // The exact figure would tell every tenant what the others do.
       if (free < DISK_RESERVE) return { status: 'degraded', detail: 'full: nothing new is accepted' };
       return free < DISK_SHORT ? { status: 'degraded', detail: 'less than 1 GB free' } : { status: 'ok' };
     },
@@ -95,7 +95,7 @@ export function createProbes({
       return { status: 'ok', detail: 'smtp' };
     },
 
-    // Not asked: each answer of a provider is paid for.
+    // Providers are not asked, because each of their answers is paid for.
     models: async () => ({ status: 'ok', detail: providers.join(', ') || 'offline' }),
 
     billing: async () =>
@@ -105,7 +105,7 @@ export function createProbes({
   };
 }
 
-/** Whether anybody takes work from the queue. Only the workers of `orchestration` run workflows. */
+/** Tells whether anybody takes work from the queue. Only the workers of `orchestration` run workflows. */
 function workersOf({ connection, namespace }: Temporal, config: ProbeDependencies['config'], queue: Queue): Probe {
   const pollersOf = async (taskQueueType: number): Promise<number> => {
     const { pollers } = await connection.withDeadline(Date.now() + PATIENCE_MS, () =>
@@ -137,11 +137,11 @@ const versionOf =
       : { status: 'ok', detail: current };
   };
 
-/** Of the server's task queue types. */
+/** The server's number for this type of task queue. */
 const WORKFLOWS = 1;
 const ACTIVITIES = 2;
 
-/** Opens a connection and says nothing. */
+/** Opens a connection and sends nothing. */
 async function reach({ protocol, hostname, port }: URL): Promise<void> {
   const defaultPort = protocol === 'smtps:' ? 465 : 587;
   const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || defaultPort });

@@ -1,4 +1,4 @@
-/** What can be asked of the deployment itself, and what can be read anew without a restart. */
+/** Answers what can be asked of the deployment itself, and reads anew what can be read without a restart. */
 import { createRequire } from 'node:module';
 import type { Config } from '../../platform/core/config.ts';
 import type { Log } from '../../platform/core/log.ts';
@@ -53,11 +53,11 @@ export function createSystemService({ store, temporal, files, disk, models, mcp,
   return {
     health: createHealth(createProbes({ store, temporal, files, disk, config, providers }), log),
 
-    /** For metrics: what is not done yet, over all workspaces. */
+    /** Metrics show this: what is not done yet, over all workspaces. */
     backlog: store.backlog,
     choresBehind: store.choresBehind,
 
-    /** @throws Problem not_found: the caller's workspace has no row */
+    /** @throws Problem not_found where the caller's workspace has no row */
     async info(caller: Caller) {
       const { plan, inForce } = await store.planOf(caller.customerId);
       const caps = CAPPED_RESOURCES.map((resource) => [resource, capOf(inForce, resource)]);

@@ -1,4 +1,4 @@
-/** What is asked of the database about itself, and about who asks. */
+/** Asks the database about itself, and about the caller. */
 import { eq, sql } from 'drizzle-orm';
 import { pausesBehind } from '../../platform/db/circuit.ts';
 import { found, type Database } from '../../platform/db/client.ts';
@@ -26,15 +26,15 @@ const provisionings = (status: 'pending' | 'provisioning') => sql`(
   select count(*)::int as due, coalesce(greatest(0, extract(epoch from now() - min(due_at))), 0)::float8 as "overdueS"
   from ${workspaces} where status = ${sql.raw(`'${status}'`)} and due_at <= now())`;
 
-/** @param lostAfterMs how long work may be under way before Temporal is asked whether it still has it */
+/** @param lostAfterMs work may be under way for this long before Temporal is asked whether it still has it */
 export const createSystemStore = (db: Database, { lostAfterMs }: { lostAfterMs: number }) => ({
   async ping(): Promise<void> {
     await db.rows(sql`select 1`);
   },
 
   /**
-   * Of the whole deployment. Each part has an index of its own, so that what is done costs nothing; gates are found by
-   * the projects that are under way.
+   * Counts the backlog of the whole deployment. Each part has an index of its own, so that what is done costs nothing;
+   * gates are found by the projects that are under way.
    */
   backlog: (): Promise<Backlog[]> =>
     db.rows<Backlog>(sql`
@@ -55,7 +55,7 @@ export const createSystemStore = (db: Database, { lostAfterMs }: { lostAfterMs: 
         extract(epoch from now() - min(created_at))::float8 as "oldestS"
       from open group by kind, status`),
 
-  /** What housekeeping is to do and has not done yet, of each chore that looks after rows. */
+  /** Counts what each chore of housekeeping that looks after rows has not done yet. */
   async choresBehind(): Promise<ChoreBehind[]> {
     const chores = {
       ...runsBehind(lostAfterMs),

@@ -1,4 +1,4 @@
-/** Checks what a model sends against a tool's JSON Schema, before the tool sees it. */
+/** Checks what a model sends against a tool's JSON Schema before the tool sees it. */
 import { findSchemaProblem, findValueProblem } from '../../platform/core/schema-checks.ts';
 import type { Tool } from './model.ts';
 
@@ -8,7 +8,7 @@ const MAX_MESSAGE = 1_000;
 export const schemaProblem = (parameters: Tool['parameters']): Promise<string | undefined> =>
   findSchemaProblem(parameters, { objectOnly: true });
 
-/** @returns what is wrong with the arguments, for the model to read; nothing when the tool may run */
+/** @returns what is wrong with the arguments, for the model to read; undefined where the tool may run */
 export const checkArguments = async (
   { slug, parameters }: Pick<Tool, 'slug' | 'parameters'>,
   args: unknown,

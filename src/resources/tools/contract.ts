@@ -1,4 +1,6 @@
-/** The HTTP contract of tools: all that a workspace has, and what it makes itself. Bad input is 400, never 422. */
+/**
+ * The HTTP contract of tools: all that a workspace has, and those that it makes itself. Bad input is 400, never 422.
+ */
 import { z } from 'zod';
 import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
 import { listReply, Timestamp } from '../../platform/http/schemas.ts';
@@ -8,7 +10,7 @@ import { TOOL_ACCESS, TOOL_KINDS, TOOL_SHAPES } from './model.ts';
 const MAX_SLUG_LENGTH = 64;
 const MAX_DESCRIPTION_LENGTH = 4_000;
 
-// A plain string: an ill-formed slug is an unknown tool and no other kind of mistake.
+// The slug is a plain string, so that an ill-formed one is an unknown tool and no other kind of mistake.
 const ToolPath = z.object({ slug: z.string() });
 
 const ToolListRow = z
@@ -150,7 +152,7 @@ export const updateTool = endpoint({
     'Fields that are not sent stay as they are; a body is sent whole, and `***` in it stands for the secret that is ' +
     'there. The slug names the tool for good.',
   params: ToolPath,
-  // No body at all is an empty change and answered like one.
+  // A request without a body is an empty change and answered like one.
   body: ToolChange.default({}),
   badInput: 400,
   status: 200,

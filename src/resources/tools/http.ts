@@ -1,10 +1,10 @@
 /** What the tools that send a request have in common: which headers they may set, and how an answer becomes text. */
 import { ToolError } from './model.ts';
 
-/** Those that change how the connection works or whom it reaches. */
+/** These headers change how the connection works or whom it reaches. */
 const OWN_HEADERS =
   /^(host|connection|content-length|expect|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-.*)$/i;
-/** Failures before anything was sent: the model may try something else, and nothing can have happened. */
+/** With these failures nothing was sent: the model may try something else, and nothing can have happened. */
 export const NOT_SENT =
   /^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|UND_ERR_INVALID_ARG)$|^ERR_(TLS|INVALID)_|(^|_)CERT_|_(CERT|SIGNATURE)$/;
 
@@ -33,13 +33,16 @@ const decoderFor = (contentType: string | null) => {
   }
 };
 
-/** Nothing when it is not text: NUL marks that, and cannot be stored. A character cut in two is left out. */
+/**
+ * @returns undefined where the bytes are no text, which a NUL tells, as that cannot be stored; a character that was cut
+ * in two is left out
+ */
 export const textOf = (bytes: Buffer, contentType: string | null, cut: boolean): string | null => {
   const text = decoderFor(contentType).decode(bytes, { stream: cut });
   return text.includes('\0') ? null : text;
 };
 
-/** The `code` of a failure, wherever `fetch` put it. */
+/** @returns the `code` of a failure, wherever `fetch` put it */
 export const codeOf = (error: unknown): string => {
   const { code, cause, errors } = (error ?? {}) as { code?: unknown; cause?: unknown; errors?: unknown[] };
   if (typeof code === 'string') return code;

@@ -1,6 +1,6 @@
 /**
  * Tools of MCP servers: `mcp.<server>.<tool>`. The operator's servers serve every workspace; a workspace's own, which
- * its integrations name, serve it alone. A server that is down has no tools to offer, and says so to who calls one.
+ * its integrations name, serve it alone. A server that is down offers no tools, and says so to whoever calls one.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { McpConnection } from '../../platform/mcp/connection.ts';
@@ -17,17 +17,20 @@ const MAX_DESCRIPTION_LENGTH = 4_000;
 
 export interface McpToolsDependencies {
   pool: McpPool;
-  /** Those that the workspace's integrations name. */
+  /** @returns the servers that the workspace's integrations name */
   serversOf: (customerId: string) => Promise<readonly WorkspaceMcpServer[]>;
   timeoutMs: number;
 }
 
 export const createMcpTools = ({ pool, serversOf, timeoutMs }: McpToolsDependencies): Required<ToolSource> => {
-  /** The operator's server hides one of its name: what agents were given under it stays what it was. */
+  /**
+   * The operator's server hides a workspace's of the same name, so that what agents were given under that name stays
+   * what it was.
+   */
   async function connectionsOf(customerId: string, names?: ReadonlySet<string>): Promise<Map<string, McpConnection>> {
     const isWanted = (name: string): boolean => names?.has(name) ?? true;
     const found = new Map([...pool.operators].filter(([name]) => isWanted(name)));
-    // Spares most runs the query.
+    // This spares most runs the query.
     if (found.size === names?.size) return found;
     for (const server of await serversOf(customerId)) {
       const { name } = server;
@@ -48,7 +51,7 @@ export const createMcpTools = ({ pool, serversOf, timeoutMs }: McpToolsDependenc
             .filter((one) => one.server === server)
             .flatMap(({ name }) => {
               const listed = tools.find((tool) => tool.name === name);
-              // What a server that is down would have is not known: its tools are there until it says otherwise.
+              // What a server that is down has is not known, so a tool counts as there until the server says otherwise.
               const tool = listed ?? (down === undefined ? undefined : unknownTool(name));
               return tool ? [toolOf(server, tool, connection, { timeoutMs, down })] : [];
             });
@@ -112,7 +115,7 @@ function toolOf(
   };
 }
 
-/** What the model can act on is told to it; whether something took effect is not for it to judge. */
+/** A model is told what it can act on; whether something took effect is not for it to judge. */
 function explain(error: unknown, server: string, effect: Effect): unknown {
   if (error instanceof McpUnavailableError) return new ToolError(error.message);
   if (error instanceof McpRefusalError) {
@@ -126,7 +129,7 @@ function explain(error: unknown, server: string, effect: Effect): unknown {
   return error;
 }
 
-/** Structured content is usually repeated as text, for clients that do not know it. */
+/** Structured content is usually repeated as text for clients that do not know it, so it is taken alone. */
 function valueOf({ structuredContent }: McpResult, text: string): unknown {
   if (structuredContent === undefined) return { text };
   return isSameJson(text, structuredContent)
@@ -142,7 +145,7 @@ const isSameJson = (text: string, value: unknown): boolean => {
   }
 };
 
-/** Texts as they are; of anything else what it is. */
+/** Takes texts as they are, and of anything else its kind. */
 const textOf = (content: readonly unknown[]): string => storableText(content.map(blockText).join('\n'));
 
 interface Block {

@@ -1,4 +1,6 @@
-/** Times and traces the calls of tools: which, of what kind, and how it ended; never with what, and what came of it. */
+/**
+ * Times and traces the calls of tools: which tool, of what kind, and how it ended, never its arguments or its result.
+ */
 import type { Meters } from '../../platform/observability/meters.ts';
 import { inSpan } from '../../platform/observability/spans.ts';
 import { CUSTOM_MODULE, ToolError, type Tool } from './model.ts';
@@ -43,7 +45,7 @@ function metered(tool: Tool, { toolCalls }: Pick<Meters, 'toolCalls'>): Tool {
   };
 }
 
-/** `refused`: the model is told why and can do better; `failed`: it is tried again, if it may be. */
+/** `refused`: the model is told why and can do better; `failed`: the call is tried again, where it may be. */
 function outcomeOf(error: unknown, { aborted }: AbortSignal): string {
   if (error instanceof ToolError) return 'refused';
   return aborted ? 'cancelled' : 'failed';

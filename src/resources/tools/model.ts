@@ -1,9 +1,9 @@
-/** What a tool is to the run that calls it. Every kind (built-in, custom, MCP) becomes this. */
+/** A tool as the run sees it that calls it. Every kind (built-in, custom, MCP) becomes this. */
 import type { FileStore } from '../../platform/files/files.ts';
 import type { GuardedFetch } from '../../platform/egress/egress.ts';
 import type { Dispatch, Effect } from '../runs/model.ts';
 
-/** What a tool may use. No database and no service: what a tool needs of them is given as a function. */
+/** A tool may use these. It gets no database and no service: what it needs of them is given to it as a function. */
 export interface ToolContext {
   customerId: string;
   runId: string;
@@ -14,19 +14,19 @@ export interface ToolContext {
   fetch: GuardedFetch;
   files: FileStore;
   now: () => Date;
-  /** What the workspace gave to an integration as its token; undefined where it gave none. */
+  /** @returns the token that the workspace gave to an integration; undefined where it gave none */
   credential(integration: string): Promise<string | undefined>;
   saveArtifact(file: { filename: string; contentType: string; bytes: Buffer }): Promise<{ artifactId: string }>;
 }
 
-/** Of custom tools. */
+/** The kinds of custom tools. */
 export const TOOL_KINDS = ['stub', 'webhook', 'script', 'command', 'container', 'miniapp'] as const;
 export type ToolKind = (typeof TOOL_KINDS)[number];
 export const TOOL_SHAPES = ['cli', 'api', 'miniapp'] as const;
 export type ToolShape = (typeof TOOL_SHAPES)[number];
 export const TOOL_ACCESS = ['agent', 'human', 'both'] as const;
 
-/** `module` of every custom tool. */
+/** The `module` of every custom tool. */
 export const CUSTOM_MODULE = '(db)';
 
 /** A tool that a workspace made, as its row has it. */
@@ -39,13 +39,13 @@ export interface CustomTool {
   kind: ToolKind;
   shape: ToolShape;
   access: (typeof TOOL_ACCESS)[number];
-  /** Slug of the integration whose credential it uses. */
+  /** The slug of the integration whose credential it uses. */
   integration: string | null;
   effect: Effect;
   sensitive: boolean;
-  /** JSON Schema of its arguments, an object. */
+  /** The JSON Schema of its arguments, which describes an object. */
   schema: Record<string, unknown>;
-  /** What its kind needs. */
+  /** The kind defines what the body contains. */
   body: Record<string, unknown>;
   version: number;
 }
@@ -53,60 +53,64 @@ export interface CustomTool {
 export interface Tool {
   slug: string;
   description: string;
-  /** JSON Schema of the arguments, an object. */
+  /** The JSON Schema of the arguments, which describes an object. */
   parameters: Record<string, unknown>;
   /** `read` and `idempotent` are repeated after a failure, `irreversible` gets one attempt. May depend on the call. */
   effect: Effect | ((args: unknown) => Effect);
-  /** Shown to people; gates nothing. */
+  /** It is shown to people, and restricts nothing. */
   sensitive: boolean;
-  /** Where it is defined: `app.tools.<area>.<slug>`, `(db)`, `mcp.<server>`. */
+  /** The place where the tool is defined: `app.tools.<area>.<slug>`, `(db)`, `mcp.<server>`. */
   module: string;
-  /** Of a custom tool. */
+  /** Set for a custom tool. */
   kind?: ToolKind;
   /**
    * `activity`: `execute` answers. `child_run`: the workflow starts a child run and waits for it. `human`: `execute`
    * gives a `HumanWait`, and the workflow waits for what a person sends.
    */
   dispatch: Dispatch;
-  /** Why it cannot be called at the moment: not offered then, and told to a model that calls it all the same. */
+  /**
+   * Says why it cannot be called at the moment: it is then not offered, and a model that calls it all the same is told.
+   */
   unavailable?: string;
   /** @throws ToolError for what the model should be told; anything else counts as a failure and is retried */
   execute(args: unknown, context: ToolContext): Promise<unknown>;
 }
 
-/** What is waited for. */
+/** The workflow waits for this. */
 export interface HumanWait {
-  /** The miniapp page that takes the answer. */
+  /** The page that takes the answer. */
   pageId: string;
   timeoutMs: number;
-  /** Where the person finds it, for the timeline: of a call that made the page. */
+  /** The timeline shows where the person finds the page; set by the call that made it. */
   url?: string;
 }
 
-/** The effect of one call; decided before it runs and kept with it. */
+/** @returns the effect of one call, which is decided before it runs and kept with it */
 export const effectOf = ({ effect }: Pick<Tool, 'effect'>, args: unknown): Effect =>
   typeof effect === 'function' ? effect(args) : effect;
 
-/** Somewhere tools come from: the built-in ones, a workspace's custom ones, an MCP server. */
+/** Tools come from several sources: the built-in ones, a workspace's custom ones, an MCP server. */
 export interface ToolSource {
-  /** Those of `slugs` that this source has, for this workspace. */
+  /** @returns those of `slugs` that this source has for this workspace */
   find(customerId: string, slugs: readonly string[]): Promise<Tool[]>;
-  /** All that people are shown of it. */
+  /** @returns all tools of the source that people are shown */
   list?(customerId: string): Promise<Tool[]>;
 }
 
-/** What the listing groups a tool under: `memory`, `web`, `mcp`, `custom`; `general` where its module has no area. */
+/**
+ * @returns the group of a tool in the listing: `memory`, `web`, `mcp`, `custom`; `general` where its module has no area
+ */
 export const categoryOf = (module: string): string => {
   if (module === CUSTOM_MODULE) return 'custom';
   const [root, ...rest] = module.split('.');
   return root === 'app' ? (rest.at(-3) === 'tools' ? rest.at(-2)! : 'general') : root!;
 };
 
-/** Names of the arguments at the top of a tool's schema. */
+/** @returns the names of the arguments at the top of a tool's schema */
 export const paramNames = (schema: Record<string, unknown>): string[] => {
   const { properties } = schema;
   return typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
 };
 
-/** A refusal with a reason that the model can act on: bad arguments, a forbidden address, a missing file. */
+/** The tool refuses for a reason that the model can act on: bad arguments, a forbidden address, a missing file. */
 export class ToolError extends Error {}

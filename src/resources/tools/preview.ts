@@ -1,8 +1,8 @@
-/** How people are shown what a tool was called with: the start of it, and no secrets. */
+/** Shows people what a tool was called with: the start of it, and no secrets. */
 const MAX_LENGTH = 200;
 const NAMES_A_SECRET = /auth|cookie|credential|key|pass(word|phrase)|secret|session|signature|token/i;
 
-/** @param args nothing where they are too long to be looked at */
+/** @param args undefined where they are too long to be looked at */
 export const previewOf = (args: unknown): string => {
   if (args === null) return '…';
   const text = JSON.stringify(args, (name, value: unknown) =>

@@ -3,14 +3,14 @@ import type { Tool, ToolSource } from './model.ts';
 import type { ToolStore } from './store.ts';
 
 export interface ToolRegistry {
-  /** The tools of these slugs that exist, in the order asked for, each once. */
+  /** @returns the existing tools of these slugs, in the order asked for, each once */
   find(customerId: string, slugs: readonly string[]): Promise<Tool[]>;
   get(customerId: string, slug: string): Promise<Tool | undefined>;
-  /** All of them, source by source. */
+  /** @returns all tools, source by source */
   list(customerId: string): Promise<Tool[]>;
 }
 
-/** @param sources built-in ones first: nobody can then put another tool under a built-in slug */
+/** @param sources the built-in ones come first, so that nobody can put another tool under a built-in slug */
 export const createToolRegistry = (sources: readonly ToolSource[]): ToolRegistry => {
   const find = async (customerId: string, slugs: readonly string[]): Promise<Tool[]> => {
     const found = new Map<string, Tool>();
@@ -33,7 +33,7 @@ export const createToolRegistry = (sources: readonly ToolSource[]): ToolRegistry
   return { find, list, get: async (customerId, slug) => (await find(customerId, [slug]))[0] };
 };
 
-/** @returns of these slugs, at least those that are tools of the workspace, also such as no agent may use yet */
+/** @returns of these slugs at least those that are tools of the workspace, including those that no agent may use yet */
 export const toolsAmong =
   ({ shipped, store }: { shipped: Pick<ToolRegistry, 'find'>; store: Pick<ToolStore, 'list'> }) =>
   async (customerId: string, slugs: readonly string[]): Promise<ReadonlySet<string>> => {

@@ -20,13 +20,13 @@ export type ToolService = ReturnType<typeof createToolService>;
 interface ToolServiceDependencies {
   store: ToolStore;
   workspaces: Pick<WorkspaceStore, 'underCap'>;
-  /** Those that no workspace made. */
+  /** The tools that no workspace made. */
   shipped: Pick<ToolRegistry, 'get' | 'list'>;
   kinds: CustomKinds;
   isIntegration: (slug: string) => boolean;
-  /** How many built-in skills declare a tool. */
+  /** @returns how many built-in skills declare the tool */
   builtinUses: (slug: string) => number;
-  /** Show built-in tools without their place in the code. */
+  /** Says that built-in tools are shown without their place in the code. */
   publicVisibility: boolean;
 }
 
@@ -42,10 +42,7 @@ export const createToolService = (dependencies: ToolServiceDependencies) => {
     if (fault) throw new Problem('bad_request', fault);
   }
 
-  /**
-   * All but its schema.
-   * @throws Problem bad_request
-   */
+  /** Checks everything but the schema. @throws Problem bad_request */
   function checkDefinition(tool: ToolDefinition): void {
     const { kind, schema, body, integration } = tool;
     const mask = maskIn(body, kinds[kind].secretFields);
@@ -166,11 +163,13 @@ const CHANGEABLE = [
   ...['access', 'integration', 'effect', 'sensitive'],
 ] as const;
 
-/** What providers demand of a tool; left out it can mean nothing else. */
+/** Providers demand a type, and where it is left out it can be no other. */
 const ofTypeObject = (schema: CustomTool['schema']): CustomTool['schema'] =>
   schema['type'] === undefined ? { type: 'object', ...schema } : schema;
 
-/** What was never chosen follows the new kind and body: a GET that becomes a POST is not repeated any more. */
+/**
+ * A setting that was never chosen follows the new kind and body: a GET that becomes a POST is not repeated any more.
+ */
 function changedBy(tool: CustomTool, change: ToolChange, kinds: CustomKinds): ToolDefinition {
   const { customerId: _customerId, slug: _slug, id: _id, version: _version, ...before } = tool;
   const kind = change.kind ?? before.kind;

@@ -12,15 +12,15 @@ import type { CustomTool } from './model.ts';
 import { tools } from './table.ts';
 
 export type ToolStore = ReturnType<typeof createToolStore>;
-/** What whoever writes a tool decides about it. */
+/** Whoever writes a tool decides these. */
 export type ToolDefinition = Omit<CustomTool, 'customerId' | 'slug' | 'id' | 'version'>;
 
 const MAX_INVOCATIONS = 50;
-/** Of arguments: beyond it a preview is not worth reading them. */
+/** Arguments with more bytes are not read, as a preview is not worth it. */
 const MAX_PREVIEWED_BYTES = 16_384;
 
 const isTool = (customerId: string, slug: string) => and(eq(tools.customerId, customerId), eq(tools.slug, slug));
-/** What a tool's body is sealed for. */
+/** @returns the owner that a tool's body is sealed for */
 export const secretOwner = (customerId: string, slug: string): string => `${customerId}/tools/${slug}`;
 
 const { sealedBody: _sealed, createdAt: _created, updatedAt: _updated, ...OUTLINE } = getTableColumns(tools);
@@ -42,7 +42,7 @@ export const createToolStore = (db: Database, secretBox: SecretBox) => {
           .where(and(eq(tools.customerId, customerId), inArray(tools.slug, [...slugs]), ne(tools.access, 'human')))
       ).map(opened),
 
-    /** By slug; without their bodies. */
+    /** Lists tools by slug, without their bodies. */
     list: (customerId: string): Promise<Omit<CustomTool, 'body'>[]> =>
       db.orm.select(OUTLINE).from(tools).where(eq(tools.customerId, customerId)).orderBy(asc(tools.slug)),
 
@@ -70,7 +70,8 @@ export const createToolStore = (db: Database, secretBox: SecretBox) => {
     },
 
     /**
-     * Under a lock, so that what is checked is what is written: a body must fit the schema that stands beside it.
+     * Changes a tool under a lock, so that what is checked is what is written: a body must fit the schema that stands
+     * beside it.
      * @param decide makes the whole new definition of the present one
      * @throws Problem not_found, or what `decide` throws
      */
@@ -90,7 +91,10 @@ export const createToolStore = (db: Database, secretBox: SecretBox) => {
       });
     },
 
-    /** What named it names a skill from now on, where there is one. @returns false where there is no such tool */
+    /**
+     * Whatever named the tool names a skill from now on, where one has its slug.
+     * @returns false where the tool does not exist
+     */
     delete: (customerId: string, slug: string): Promise<boolean> =>
       db.transaction(async () => {
         await lockGraph(db, customerId);
@@ -103,7 +107,10 @@ export const createToolStore = (db: Database, secretBox: SecretBox) => {
         return true;
       }),
 
-    /** Slug -> how many active skills of the workspace declare it; of one tool, or of all that are declared. */
+    /**
+     * @returns how many active skills of the workspace declare each tool, by slug; for one tool, or for all that are
+     * declared
+     */
     async countUses(customerId: string, slug?: string): Promise<Map<string, number>> {
       const rows = await db.orm
         .select({ slug: memoryEdges.dstSlug, uses: sql<number>`count(distinct ${memoryEdges.srcId})::int` })
@@ -123,7 +130,7 @@ export const createToolStore = (db: Database, secretBox: SecretBox) => {
       return new Map(rows.flatMap(({ slug: tool, uses }) => (tool === null ? [] : [[tool, uses]])));
     },
 
-    /** Newest first. Arguments of more than 16 KB are left out. */
+    /** Lists calls, the newest first. Arguments of more than 16 KB are left out. */
     listInvocations: (customerId: string, slug: string) =>
       db.orm
         .select({

@@ -22,15 +22,18 @@ export const tools = pgTable(
     kind: toolKind('kind').notNull(),
     shape: toolShape('shape').notNull(),
     access: toolAccess('access').notNull().default('both'),
-    /** Slug of the integration whose credential it uses. */
+    /** The slug of the integration whose credential it uses. */
     integration: text('integration'),
     effect: text('effect', { enum: EFFECTS }).notNull(),
     sensitive: boolean('sensitive').notNull(),
-    /** JSON Schema of its arguments. Not jsonb, which forgets the order that its author gave them. */
+    /** The JSON Schema of its arguments. The type is not jsonb, which forgets the order that its author gave them. */
     schema: json('schema').$type<Record<string, unknown>>().notNull(),
-    /** What its kind needs, as JSON. Whole: addresses, headers, scripts and environments may all carry a secret. */
+    /**
+     * The body that its kind needs, as JSON. All of it is sealed: addresses, headers, scripts and environments may each
+     * carry a secret.
+     */
     sealedBody: text('sealed_body').notNull(),
-    /** Grows by one with each change. */
+    /** It grows by one with each change. */
     version: integer('version').notNull().default(1),
     createdAt: createdAt(),
     updatedAt: instant('updated_at').notNull().defaultNow(),

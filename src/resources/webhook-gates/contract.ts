@@ -1,4 +1,4 @@
-/** The HTTP contract of webhook gates: steps that block until an external system answers. Here they are only listed. */
+/** The HTTP contract of webhook gates: steps that block until an external system answers. They are only listed here. */
 import { z } from 'zod';
 import { endpoint } from '../../platform/http/endpoint.ts';
 import { limit, Timestamp } from '../../platform/http/schemas.ts';

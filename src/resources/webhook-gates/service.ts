@@ -1,4 +1,4 @@
-/** What a caller can read of webhook gates. They are answered by signal, or by an agent's tool. */
+/** Lists webhook gates for callers. They are answered by signal, or by an agent's tool. */
 import type { Caller } from '../../platform/http/endpoint.ts';
 import type { GateQuery } from './contract.ts';
 import type { WebhookGateStore } from './store.ts';

@@ -42,7 +42,7 @@ const NewWorkspace = z
   .meta({ id: 'NewWorkspace' });
 export type NewWorkspace = z.output<typeof NewWorkspace>;
 
-// Without a name of its own: what stands in the document for the body could not refer to it.
+// It has no name in the document, because what stands there for the body could not refer to it.
 export const WorkspaceState = z
   .object({
     status: z.enum(['provisioning', 'ready', 'failed']),
@@ -125,7 +125,7 @@ export const setWorkspaceState = endpoint({
   summary: 'Say what a workspace is (operators)',
   description: 'Ends the provisioning that is under way, if any: from here on the operator decides.',
   params,
-  // Parsed by the use case, as an unknown workspace is said before a bad body.
+  // The use case parses the body, as an unknown workspace is said before a bad body.
   body: z.unknown().meta({ override: z.toJSONSchema(WorkspaceState) as object }),
   status: 200,
   reply: Workspace,

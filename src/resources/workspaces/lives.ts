@@ -1,8 +1,7 @@
 /**
- * What becomes of a workspace's rows at its end. Its id may be made again, for somebody else too: then nothing of the life
- * before is there, or reaches into the new one.
- *
- * One declaration a table; `test/resources/workspaces/lives.test.ts` fails for a table that has none.
+ * Says what becomes of a workspace's rows at its end. Its id may be made again, for somebody else too: then nothing of
+ * the life before is there, or reaches into the new one. Each table has one declaration;
+ * `test/resources/workspaces/lives.test.ts` fails for a table that has none.
  */
 import { sql, type SQL } from 'drizzle-orm';
 
@@ -15,19 +14,19 @@ type End = 'destroyed' | 'before made again' | 'made again';
 export type Fate =
   | {
       goes: End;
-      /** Rows of one statement; fewer where much hangs on each. */
+      /** One statement deletes so many rows; fewer where much hangs on each. */
       batch?: number;
-      /** Of another kind than "all with this `customer_id`". @returns ids or places of rows that went */
+      /** Selects other rows than "all with this `customer_id`". @returns ids or places of rows that went */
       statement?: (customerId: string, limit: number) => SQL;
     }
   /** With the row that it refers to: the reference says `on delete cascade`, or is part of that one's statement. */
   | { goesWith: string }
-  /** For a reason. Nobody of the new life is shown it, or it says nothing of the one before. */
+  /** The rows stay, for this reason: nobody of the new life is shown them, or they say nothing of the one before. */
   | { stays: string };
 
-/** In the order in which rows can go: what is referred to comes after what refers to it. */
+/** Tables stand in the order in which their rows can go: what is referred to comes after what refers to it. */
 export const FATES: Readonly<Record<string, Fate>> = {
-  // Secrets of others are not kept for an archive to be read.
+  // Secrets of third parties are not kept for an archive to be read.
   integration_secrets: { goes: 'destroyed' },
   integration_credentials: { goes: 'destroyed' },
 
@@ -56,7 +55,7 @@ export const FATES: Readonly<Record<string, Fate>> = {
   miniapp_pages: { goesWith: 'runs' },
   waits: { goesWith: 'runs and projects' },
   wait_votes: { goesWith: 'waits' },
-  // But for the wallet's, which the ledger keeps.
+  // All budgets but the wallet's, which the ledger keeps.
   budgets: { goesWith: 'runs and projects' },
 
   log_events: { goes: 'before made again' },
@@ -72,7 +71,7 @@ export const FATES: Readonly<Record<string, Fate>> = {
   agent_settings: { goes: 'before made again' },
   agents: { goes: 'before made again' },
 
-  // Whoever was a member may make it again, and an archive's keys are said to be revoked.
+  // Members may make the workspace again, and until then an archive shows its keys as revoked.
   api_keys: { goes: 'made again' },
   otp_challenges: { goes: 'made again' },
   idempotency_keys: { goes: 'made again' },
@@ -111,7 +110,7 @@ const deleteOf =
       select ctid from ${sql.identifier(table)} where customer_id = ${customerId} limit ${limit}))
     returning 1`;
 
-/** A run's budget has no reference to it. */
+/** A run's budget has no reference to the run, so it is deleted here. */
 function deleteRuns(customerId: string, limit: number): SQL {
   return sql`
     with gone as (
@@ -123,7 +122,7 @@ function deleteRuns(customerId: string, limit: number): SQL {
     select 1 from gone`;
 }
 
-/** Nor has a project's, or a phase's. */
+/** Budgets of projects and phases have no reference to them either. */
 function deleteProjects(customerId: string, limit: number): SQL {
   return sql`
     with chosen as materialized (select id from projects where customer_id = ${customerId} limit ${limit}),

@@ -1,6 +1,6 @@
-/** What a plan allows. Pure. */
+/** Words and limits of plans. */
 
-/** From `free` on in the order of what they allow: the database compares them. */
+/** Plans from `free` on stand in the order of what they allow, by which the database compares them. */
 export const PLANS = ['internal', 'free', 'starter_byo', 'starter_hosted', 'pro_byo', 'pro_hosted', 'scale'] as const;
 export type Plan = (typeof PLANS)[number];
 
@@ -57,16 +57,16 @@ function caps(
   };
 }
 
-/** How many of a resource a plan allows; null means without end. */
+/** @returns how many of a resource a plan allows; null where there is no limit */
 export const capOf = (plan: Plan, resource: CappedResource): number | null => CAPS[tierOf(plan)][resource];
 
-/** Plans whose infrastructure is run for the tenant and paid by the minute. */
+/** @returns whether the infrastructure of the plan is run for the tenant and paid by the minute */
 export const isHosted = (plan: Plan): boolean => plan.endsWith('_hosted');
 
-/** What provisioning made, by resource: what is known of each, under names of its own. */
+/** Everything that provisioning made, by resource: what is known of each, under names of its own. */
 export type Provisioned = Record<string, Record<string, string>>;
 
-/** One provisioning or destruction of a workspace. What is written for another generation changes nothing. */
+/** One provisioning or destruction of a workspace. A write for another generation changes nothing. */
 export interface WorkspaceRef {
   customerId: string;
   generation: number;
@@ -76,13 +76,13 @@ export const provisionWorkflowId = ({ customerId, generation }: WorkspaceRef): s
   `workspace-${customerId}/${generation}`;
 export const destroyWorkflowId = (ref: WorkspaceRef): string => `${provisionWorkflowId(ref)}-destroy`;
 
-/** The failure of a step whose workspace has moved on: by an operator, or by another request. */
+/** A step fails with it where its workspace has moved on, by an operator or by another request. */
 export const SUPERSEDED = 'workspace_superseded';
 
 const SECRET_NAME = /key|token|secret|passw|passphrase|credential/i;
 const MASK = '***';
 
-/** The same with `***` for every value whose name says that it is a key, a token, a secret or a password. */
+/** @returns the same with `***` for every value whose name says that it is a key, a token, a secret or a password */
 export function masked(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(masked);
   if (typeof value !== 'object' || value === null) return value;

@@ -44,25 +44,25 @@ export interface WorkspaceServiceDependencies {
     | 'WORKER_QUEUES'
     | 'WORKSPACES_SCOPED'
   >;
-  /** Whether the first top-up that managed infrastructure asks for was made; true where nothing is billed. */
+  /** @returns whether the first top-up that managed infrastructure asks for was made; true where nothing is billed */
   hasMinimumTopup: (customerId: string, what: 'managed_infra') => Promise<boolean>;
-  /** The same customer each time it is asked for one workspace. Null: billing is not in use. */
+  /** @returns the same customer each time for one workspace; null where billing is not in use */
   mintBillingCustomer: (workspace: {
     workspaceId: string;
     customerId: string;
     email: string | null;
   }) => Promise<string | null>;
-  /** Whoever makes the own workspace may sign in to it. */
+  /** Lets the person sign in who makes the workspace that is the caller's own. */
   seedOwner: (customerId: string, email: string) => Promise<void>;
-  /** Ends what was signed for the life before, but for this person's: undefined: everybody's. */
+  /** Ends what was signed for the life before, except for this person; undefined ends it for everybody. */
   endAccess: (customerId: string, but: string | undefined) => Promise<void>;
   log: Log;
-  /** How long a destruction is waited for; it goes on, and another request waits on. */
+  /** A request waits this long for a destruction, which then goes on; another request waits on. */
   patienceMs?: number;
 }
 
 const PATIENCE_MS = 25_000;
-/** How often a provisioning that is under way is looked at. */
+/** A provisioning that is under way is looked at this often. */
 const LOOK_AGAIN_MS = 30_000;
 const MAX_ERROR = 500;
 
@@ -110,7 +110,7 @@ export const createWorkspaceService = (deps: WorkspaceServiceDependencies) => {
       log.warn({ err, workspace_id: row.identityWorkspaceId }, 'housekeeping will start the provisioning'),
     );
 
-  /** Whether the provisioning of a generation has closed. One that an operator took over never had any. */
+  /** @returns whether the provisioning of a generation has closed; one that an operator took over never had any */
   async function hasClosed(row: WorkspaceRow): Promise<boolean> {
     try {
       const handle = workflow.getHandle(executionId(provisionWorkflowId(row)));
@@ -121,7 +121,7 @@ export const createWorkspaceService = (deps: WorkspaceServiceDependencies) => {
     }
   }
 
-  /** What has lost its workflow has failed. */
+  /** A provisioning that has lost its workflow is recorded as failed. */
   const recordLost = (row: WorkspaceRow): Promise<void> =>
     store.recordProvisioningFailed(row, {
       code: 'provisioning_lost',
@@ -130,14 +130,14 @@ export const createWorkspaceService = (deps: WorkspaceServiceDependencies) => {
   const load = async (ids: readonly string[]) =>
     (await store.loadMany(ids)).map((row) => ({ id: row.identityWorkspaceId, row }));
 
-  /** A workspace as this caller may manage it. @throws Problem not_found */
+  /** @returns a workspace as this caller may manage it @throws Problem not_found */
   async function own(caller: Caller, workspaceId: string): Promise<WorkspaceRow> {
     const row = found(await store.find(workspaceId));
     if (row.identityWorkspaceId !== caller.workspaceId) demand(caller, 'workspaces.reach-any');
     return row;
   }
 
-  /** @throws Problem workspace_in_transition where that takes longer than somebody waits */
+  /** @throws Problem workspace_in_transition where it takes longer than somebody waits */
   async function forgetArchive(customerId: string): Promise<void> {
     const until = Date.now() + patienceMs;
     if (await store.forgetArchive(customerId, () => Date.now() > until)) return;
@@ -186,14 +186,15 @@ export const createWorkspaceService = (deps: WorkspaceServiceDependencies) => {
       const there = await store.findByCustomer(customerId);
       const isTaken = there && (there.status !== 'archived' || there.identityWorkspaceId !== workspaceId);
       if (isTaken) throw new Problem('already_exists');
-      // Nobody has a role in a workspace that never was; one that was taken down has its members still.
+      // Nobody has a role in a workspace that never was; one that was taken down still has its members.
       if (there && !isForOther) demand(caller, 'workspace.create-again');
-      // First, as the customer is the same one each time: whatever fails from here on leaves no half of a workspace.
-      // One that was archived keeps its customer and its subscription at the provider, which its end did not cancel.
+      // The customer comes first, as it is the same one each time: whatever fails from here on leaves no half of a
+      // workspace. One that was archived keeps its customer and its subscription at the provider, which its end did not
+      // cancel.
       const kept = onlyBilling(there?.config ?? {});
       const billing = kept.billing_customer_id ? kept : { ...kept, ...(await billingConfig(caller, workspaceId)) };
       const whole = { ...withoutBilling(config ?? {}), ...billing };
-      // What a tenant asks for counts from its payment on, where something is billed.
+      // The plan that a tenant asks for counts from its payment on, where something is billed.
       const isGranted = settings.BILLING_MODE === 'internal_noop' || can(caller, 'plans.grant');
       if (there) await forgetArchive(customerId);
       const row = await store.create({ workspaceId, plan, config: whole, isGranted }, async ({ isAgain }) => {
@@ -221,7 +222,7 @@ export const createWorkspaceService = (deps: WorkspaceServiceDependencies) => {
       return wire(row);
     },
 
-    /** Of operators: the row is looked for before the body is looked at. */
+    /** An operator sets the state: the row is looked for before the body is looked at. */
     async setState(workspaceId: string, body: unknown) {
       const before = found(await store.find(workspaceId));
       const { body: state } = parseRequest(
@@ -238,14 +239,16 @@ export const createWorkspaceService = (deps: WorkspaceServiceDependencies) => {
         const what = before.status === 'archived' ? 'archived' : 'being taken down';
         throw new Problem('workspace_in_transition', `the workspace is ${what}`);
       }
-      // Cut off already, as its generation is over: this only spares it the rest of its step.
+      // Its generation is over, so the workflow is cut off already; this only spares it the rest of its step.
       await withinDeadline(temporal, () => workflow.getHandle(executionId(provisionWorkflowId(before))).cancel()).catch(
         () => {},
       );
       return wire(row);
     },
 
-    /** Answers when it is archived. A destruction that is under way is joined; one that failed is gone on with. */
+    /**
+     * Answers when the workspace is archived. A destruction that is under way is joined; one that failed is continued.
+     */
     async destroy(caller: Caller, workspaceId: string) {
       const row = await own(caller, workspaceId);
       // eslint-disable-next-line no-restricted-syntax -- about the workspace, whoever asks
@@ -270,7 +273,7 @@ export const createWorkspaceService = (deps: WorkspaceServiceDependencies) => {
       return wire(found(await store.find(workspaceId)));
     },
 
-    /** A chore: starts provisionings that were accepted. */
+    /** This chore starts provisionings that were accepted. */
     startLost: createLostStarts({
       take: () => store.takeDue('pending', START_AGAIN_MS),
       load,
@@ -282,7 +285,7 @@ export const createWorkspaceService = (deps: WorkspaceServiceDependencies) => {
       log,
     }),
 
-    /** A chore: settles provisionings that have lost their workflow. */
+    /** This chore settles provisionings that have lost their workflow. */
     settleLost: createRounds({
       take: () => store.takeDue('provisioning', LOOK_AGAIN_MS),
       load,
@@ -294,7 +297,7 @@ export const createWorkspaceService = (deps: WorkspaceServiceDependencies) => {
   };
 };
 
-/** Names of its own; a caller's are left out. */
+/** Names that begin so are the service's own; a caller's are left out. */
 const isBilling = (name: string): boolean => name.startsWith('billing_');
 const withoutBilling = (config: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(config).filter(([name]) => !isBilling(name)));

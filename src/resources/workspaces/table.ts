@@ -22,17 +22,17 @@ export const workspaceStatus = pgEnum('workspace_status', WORKSPACE_STATUSES);
 export const workspaces = pgTable(
   'workspaces',
   {
-    /** `acc_...`, issued by the identity provider. */
+    /** An id such as `acc_acme`, issued by the identity provider. */
     identityWorkspaceId: text('identity_workspace_id').primaryKey(),
-    /** Slug of the id; what every other table refers to. */
+    /** The slug of the id, to which every other table refers. */
     customerId: text('customer_id').notNull().unique(),
-    /** What it is on or, while that is not paid for, what it asked for. */
+    /** The plan of the workspace or, while that is not paid for, the one that it asked for. */
     plan: workspacePlan('plan').notNull(),
-    /** Given by the operator, or where nothing is billed: counts unpaid, and whatever becomes of a subscription. */
+    /** The operator gave this plan, or nothing is billed: it counts unpaid, and whatever becomes of a subscription. */
     grantedPlan: workspacePlan('granted_plan'),
-    /** What the subscription on record was paid for. */
+    /** The subscription on record was paid for this plan. */
     paidPlan: workspacePlan('paid_plan'),
-    /** Whose caps count. Plans are declared in the order of what they allow, but for the operator's own. */
+    /** The caps of this plan count. Plans are declared in the order of what they allow, but for the operator's own. */
     planInForce: workspacePlan('plan_in_force')
       .notNull()
       .generatedAlwaysAs(
@@ -43,26 +43,34 @@ export const workspaces = pgTable(
     errorCode: text('error_code'),
     errorMessage: text('error_message'),
     config: jsonb('config').$type<Record<string, unknown>>(),
-    /** What provisioning made: what is to be taken down again. */
+    /** Everything that provisioning made, and a destruction has to take down. */
     provisioned: jsonb('provisioned').$type<Provisioned>().notNull().default({}),
-    /** Counts provisionings and destructions: each is a workflow of its own. */
+    /** It counts provisionings and destructions, each of which is a workflow of its own. */
     generation: integer('generation').notNull().default(0),
-    /** Last row of the audit log from before it was made again: its members are shown what comes after. */
+    /**
+     * The last row of the audit log from before the workspace was made again: its members are shown what comes after.
+     */
     auditFrom: bigint('audit_from', { mode: 'number' }),
-    /** First transaction whose events are all kept: before it are those of an earlier life, or that were deleted as old. */
+    /**
+     * The first transaction whose events are all kept: earlier ones are those of an earlier life, or were deleted as
+     * old.
+     */
     eventsFrom: bigint('events_from', { mode: 'number' }).notNull().default(0),
-    /** It is being taken down since then: nothing new is accepted. Also set after a destruction that failed. */
+    /**
+     * The workspace has been taken down since this time: nothing new is accepted. It stays set after a destruction that
+     * failed.
+     */
     destroyingSince: instant('destroying_since'),
-    /** When housekeeping looks whether its provisioning has begun, and whether it is still going on. */
+    /** At this time housekeeping looks whether the provisioning has begun, and whether it is still going on. */
     dueAt: startDue('due_at').notNull(),
-    /** Managed infrastructure is paid for up to here. */
+    /** Managed infrastructure is paid for up to this time. */
     infraChargedUntil: instant('infra_charged_until'),
     createdAt: createdAt(),
     readyAt: instant('ready_at'),
     archivedAt: instant('archived_at'),
   },
   (t) => [
-    // Housekeeping: provisionings that have not begun, and those that are under way.
+    // Housekeeping finds by these the provisionings that have not begun, and those that are under way.
     index('workspaces_pending')
       .on(t.dueAt)
       .where(sql`${t.status} = 'pending'`),
@@ -75,7 +83,7 @@ export const workspaces = pgTable(
 
 export const memberRole = pgEnum('member_role', ROLES);
 
-/** Who may sign in to a workspace. */
+/** The people who may sign in to a workspace. */
 export const workspaceMembers = pgTable(
   'workspace_members',
   {
@@ -83,7 +91,7 @@ export const workspaceMembers = pgTable(
     customerId: text('customer_id')
       .notNull()
       .references(() => workspaces.customerId),
-    /** In lower case. */
+    /** The address in lower case. */
     email: text('email').notNull(),
     role: memberRole('role').notNull(),
     invitedBy: text('invited_by').notNull(),
@@ -92,19 +100,19 @@ export const workspaceMembers = pgTable(
   },
   (t) => [
     uniqueIndex('workspace_members_once').on(t.customerId, t.email),
-    // Sign-in: the workspaces of an address.
+    // Sign-in finds by it the workspaces of an address.
     index('workspace_members_by_email').on(t.email),
   ],
 );
 
-/** Whom a workspace took out. The identity provider may go on saying that they belong to it. */
+/** People whom a workspace took out. The identity provider may go on saying that they belong to it. */
 export const formerMembers = pgTable(
   'former_members',
   {
     customerId: text('customer_id')
       .notNull()
       .references(() => workspaces.customerId),
-    /** In lower case. */
+    /** The address in lower case. */
     email: text('email').notNull(),
     removedAt: instant('removed_at').notNull().defaultNow(),
   },

@@ -14,7 +14,10 @@ import { summarising } from './summarising.ts';
 import { svgDrawing } from './svg-drawing.ts';
 import { writingStyle } from './writing-style.ts';
 
-/** By slug. A Map, because a slug comes from an address and `__proto__` must be as unknown as any other. */
+/**
+ * Built-in skills by slug. It is a Map, because a slug comes from an address and `__proto__` must be as unknown as any
+ * other.
+ */
 export const builtinSkills: ReadonlyMap<string, BuiltinSkill> = new Map(
   [
     writingStyle,
@@ -34,5 +37,5 @@ export const builtinSkills: ReadonlyMap<string, BuiltinSkill> = new Map(
 
 const links = [...builtinSkills.values()].flatMap(({ body }) => wikilinks(body));
 
-/** How many built-in skills name a skill or a tool as `[[slug]]`. */
+/** @returns how many built-in skills name a skill or a tool as `[[slug]]` */
 export const builtinReferences = (slug: string): number => links.filter((link) => link === slug).length;

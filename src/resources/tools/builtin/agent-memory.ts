@@ -1,4 +1,4 @@
-/** The memory as agents use it in a run. What they write is shared, and says where it came from. */
+/** The memory as agents use it in a run. What they write is shared, and tells where it came from. */
 import { Problem } from '../../../platform/core/problem.ts';
 import type { Models } from '../../../platform/models/types.ts';
 import type { MemorySearch } from './memory-search.ts';
@@ -42,7 +42,7 @@ export const createAgentMemory = ({
       return { id, slug };
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      // An attempt before this one, given up for lost, may have written it after all.
+      // An earlier attempt, which counted as lost, may have written it after all.
       const written = await store.findByCall(customerId, callKey);
       if (written) return written;
       throw error.code === 'slug_taken' ? taken(note.slug!) : new ToolError(reasonOf(error));

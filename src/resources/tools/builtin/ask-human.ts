@@ -1,4 +1,4 @@
-/** Asks a person, and waits for the answer for as long as it takes: the workflow does, so that no worker has to. */
+/** Asks a person, and waits for the answer for as long as it takes. The workflow waits, so that no worker has to. */
 import { z } from 'zod';
 import { ASK_HUMAN, DEFAULT_WAIT_S, MAX_WAIT_S } from '../../miniapps/model.ts';
 import type { HumanWait } from '../model.ts';
@@ -24,7 +24,7 @@ export const createAskHuman = (pages: Pages) =>
       'Asks a person a question and waits for the answer. Use it for what only a person can know or decide; it may ' +
       'take hours, so ask everything at once and nothing that you can find out. It does not approve a step of a ' +
       'project. Returns {page_id, submitted_at, data: {answer}}.',
-    // The page is kept under the call: asking again shows the same one.
+    // The page is kept under the call, so asking again shows the same one.
     effect: 'idempotent',
     dispatch: 'human',
     args: z.strictObject({

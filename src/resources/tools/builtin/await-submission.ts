@@ -17,6 +17,6 @@ export const awaitSubmission = builtinTool({
     page_id: z.uuid().describe('As the miniapp tool returned it'),
     timeout_s: z.number().int().min(1).max(MAX_WAIT_S).default(DEFAULT_WAIT_S).describe('How long to wait, in seconds'),
   }),
-  // Whether there is such a page, and whether it was answered already, is seen where the wait begins.
+  // Where the wait begins it is seen whether the page exists, and whether it was answered already.
   execute: async ({ page_id, timeout_s }): Promise<HumanWait> => ({ pageId: page_id, timeoutMs: timeout_s * 1_000 }),
 });

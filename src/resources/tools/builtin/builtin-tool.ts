@@ -1,13 +1,13 @@
-/** How a built-in tool is written: its arguments as a zod schema, which is also what the model is shown. */
+/** Makes a built-in tool. Its arguments are a zod schema, which is also what the model is shown. */
 import { z } from 'zod';
 import type { Effect } from '../../runs/model.ts';
 import { ToolError, type Tool, type ToolContext } from '../model.ts';
 
 interface Definition<Args extends z.ZodObject> {
   slug: string;
-  /** What the listing puts it under. */
+  /** The listing groups the tool under this. */
   area: 'agents' | 'files' | 'general' | 'memory' | 'people' | 'projects' | 'skills' | 'web';
-  /** For the model: what it does, when to use it, what it answers. */
+  /** The model reads it: what the tool does, when to use it, what it answers. */
   description: string;
   effect: Effect | ((args: z.output<Args>) => Effect);
   sensitive?: boolean;
@@ -28,13 +28,13 @@ export const builtinTool = <Args extends z.ZodObject>({
 }: Definition<Args>): Tool => ({
   slug,
   description,
-  // What comes in: arguments with a default are optional.
+  // The schema is that of the input, in which arguments with a default are optional.
   parameters: z.toJSONSchema(schema, { io: 'input' }),
   effect:
     typeof effect === 'function'
       ? (args) => {
           const parsed = schema.safeParse(args);
-          // Bad arguments are refused before anything happens.
+          // Bad arguments are refused before anything happens, so nothing can happen twice.
           return parsed.success ? effect(parsed.data) : 'read';
         }
       : effect,

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { ToolError } from '../model.ts';
 import { builtinTool } from './builtin-tool.ts';
 
-/** Ten digits more than are shown, so that 1 / 3 * 3 is 1. */
+/** It has ten digits more than are shown, so that 1 / 3 * 3 is 1. */
 const Num = Decimal.clone({ precision: 40, maxE: 300, minE: -300, toExpPos: 30, toExpNeg: -15 });
 const SHOWN_DIGITS = 30;
 
@@ -35,7 +35,7 @@ const FUNCTIONS = new Map<string, { arity: readonly [number, number]; apply: (..
   ...(['abs', 'sqrt', 'cbrt', 'floor', 'ceil', 'trunc', 'exp', 'ln'] as const).map(
     (name) => [name, { arity: [1, 1], apply: (x: Decimal) => Num[name](x) }] as const,
   ),
-  // In floating point: atan of a large decimal does not come back.
+  // These are computed in floating point, because the atan of a large decimal takes endless time.
   ...(['sin', 'cos', 'tan', 'asin', 'acos', 'atan'] as const).map(
     (name) => [name, { arity: [1, 1], apply: (x: Decimal) => new Num(Math[name](x.toNumber())) }] as const,
   ),
@@ -53,7 +53,7 @@ const CONSTANTS = new Map([
   ['e', Num.exp(1)],
 ]);
 
-// jsep's grammar is one for the whole process, and nothing else uses it.
+// The grammar of jsep is one for the whole process, and nothing else uses it.
 jsep.removeAllBinaryOps();
 jsep.removeAllUnaryOps();
 jsep.removeAllLiterals();
@@ -82,14 +82,14 @@ const evaluate = (expression: jsep.Expression): Decimal => {
     case 'Group':
       return evaluate(node.body);
     case 'Literal':
-      // The text, not the number that it was read as: that has 17 digits.
+      // The text is taken, because the number that it was read as has only 17 digits.
       if (typeof node.value !== 'number') throw new ToolError(`${node.raw} is not a number`);
       return new Num(node.raw);
     case 'UnaryExpression':
       return node.operator === '-' ? evaluate(node.argument).neg() : evaluate(node.argument);
     case 'BinaryExpression': {
       const apply = OPERATORS.get(node.operator)!.apply;
-      // Mathematics takes the power first, the parser the sign.
+      // Mathematics takes the power first, and the parser the sign.
       if (apply === power && isMinus(node.left)) {
         return evaluate({ ...node.left, argument: { ...node, left: node.left.argument } });
       }

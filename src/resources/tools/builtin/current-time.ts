@@ -36,7 +36,7 @@ export const currentTime = builtinTool({
     const parts = formatter(timezone).formatToParts(at);
     const part = (type: Intl.DateTimeFormatPartTypes) => parts.find((one) => one.type === type)?.value ?? '';
     const date = `${part('year')}-${part('month')}-${part('day')}`;
-    // `GMT+02:00`, and bare `GMT` for none.
+    // The part is `GMT+02:00`, and bare `GMT` for no offset.
     const offset = part('timeZoneName').replace('GMT', '') || '+00:00';
     return {
       utc: at.toISOString(),

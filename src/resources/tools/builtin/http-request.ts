@@ -1,4 +1,4 @@
-/** One HTTP request to a public address, through the guarded way out. */
+/** Sends one HTTP request to a public address, through the guarded `fetch`. */
 import { z } from 'zod';
 import { ForbiddenAddressError } from '../../../platform/egress/egress.ts';
 import { bodyLimitIn } from '../../../platform/egress/limits.ts';
@@ -35,7 +35,7 @@ const explain = (error: unknown, { method, url }: z.output<typeof request>): unk
   if (NOT_SENT.test(codeOf(error))) return new ToolError(`${new URL(url).host} cannot be reached: ${codeOf(error)}`);
   const limit = READING.has(method) && bodyLimitIn(error);
   if (limit) return new ToolError(limit.message);
-  // Whether it was carried out is not known. That is not for the model to judge.
+  // Nobody knows whether the request was carried out, which is not for the model to judge.
   return error;
 };
 
@@ -63,7 +63,7 @@ export const httpRequest = builtinTool({
         method,
         headers,
         signal,
-        // An answered POST has happened: what its redirect leads to must not fail it.
+        // A POST that was answered has happened, so what its redirect leads to must not make it fail.
         redirect: reading ? 'follow' : 'manual',
         ...(body === undefined ? {} : { body }),
       };

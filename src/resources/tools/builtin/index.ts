@@ -1,4 +1,4 @@
-/** The tools that ship. A new one is a file in this folder and a line here. */
+/** The tools that ship with the product. A new one is a file in this folder and a line here. */
 import type { Tool, ToolSource } from '../model.ts';
 import { createAskHuman, type Pages } from './ask-human.ts';
 import { awaitSubmission } from './await-submission.ts';
@@ -18,7 +18,7 @@ export interface BuiltinTools extends ToolSource {
   all: readonly Tool[];
 }
 
-/** What some of them are made with. */
+/** Some of them are made with these. */
 export interface BuiltinToolDependencies {
   projects: Parameters<typeof createReadArtifact>[0] & Parameters<typeof createResolveWebhookGate>[0];
   attachments: Parameters<typeof createReadAttachment>[0];

@@ -4,7 +4,7 @@ import { ToolError } from '../model.ts';
 import { builtinTool } from './builtin-tool.ts';
 import { Offset, PAGE_LENGTH, pageOf } from './text-page.ts';
 
-/** Skills as one agent may load them. */
+/** Gives the skills that one agent may load. */
 export interface LoadSkillSource {
   load(customerId: string, agent: string, slug: string): Promise<{ title: string; body: string } | undefined>;
   loadable(customerId: string, agent: string): Promise<string[]>;

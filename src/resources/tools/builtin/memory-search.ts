@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { builtinTool } from './builtin-tool.ts';
 
 export interface MemorySearch {
-  /** What the agent may see of the workspace's memory, the closest first. */
+  /** Finds what the agent may see of the workspace's memory, the closest first. */
   search(search: {
     customerId: string;
     agent: string;

@@ -3,7 +3,7 @@ import { MAX_SLUG_LENGTH, NODE_SLUG, SKILL } from '../../memory/model.ts';
 import { builtinTool } from './builtin-tool.ts';
 
 export interface MemoryWrite {
-  /** Once for each call. @throws ToolError when the workspace's memory is full or the slug is taken */
+  /** Writes once for each call. @throws ToolError where the workspace's memory is full or the slug is taken */
   write(note: {
     customerId: string;
     agent: string;

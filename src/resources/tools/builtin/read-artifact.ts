@@ -14,7 +14,7 @@ export interface ReadArtifactSource {
   listArtifactPhases(customerId: string, projectId: string): Promise<string[]>;
 }
 
-/** What a tool that reads a project says elsewhere. */
+/** A tool that reads a project answers this in any other run. */
 const NOT_IN_A_PROJECT = 'this run is not part of a project, so there is nothing of one to read';
 
 export const createReadArtifact = (source: ReadArtifactSource) =>

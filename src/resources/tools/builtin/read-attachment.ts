@@ -13,13 +13,13 @@ interface AttachedFile {
 }
 
 export interface ReadAttachmentSource {
-  /** Where the files are that this run may read. */
+  /** @returns the owner of the files that this run may read */
   ownerOfRun(customerId: string, runId: string): Promise<AttachmentOwner | undefined>;
-  /** Oldest first. */
+  /** @returns the files, the oldest first */
   list(customerId: string, owner: AttachmentOwner): Promise<AttachedFile[]>;
 }
 
-/** The latest ones: a list is for choosing from. */
+/** The list has only the latest files, because it is for choosing from. */
 const MAX_LISTED = 200;
 const READABLE = /^(text\/.*|application\/json)$/;
 

@@ -1,4 +1,7 @@
-/** How an agent answers a gate that waits for an external system. The only kind of gate that an agent may answer. */
+/**
+ * Lets an agent answer a gate that waits for an external system, which is the only kind of gate that an agent may
+ * answer.
+ */
 import { z } from 'zod';
 import type { GateAnswer } from '../../../../workflows/project/messages.ts';
 import { Problem } from '../../../platform/core/problem.ts';
@@ -16,7 +19,7 @@ export interface WebhookGates {
   resolveWebhookGate(customerId: string, projectId: string, answer: GateAnswer): Promise<unknown>;
 }
 
-/** Characters of JSON. The answer travels through Temporal, where nothing large belongs. */
+/** Counted in characters of JSON. The answer travels through Temporal, where nothing large belongs. */
 const MAX_PAYLOAD = 32_000;
 
 export const createResolveWebhookGate = (gates: WebhookGates) =>
@@ -27,7 +30,7 @@ export const createResolveWebhookGate = (gates: WebhookGates) =>
       'Approves or rejects a step of a project that waits for an external system (a gate of kind webhook). Use it only ' +
       'to pass on what that system said. Gates that wait for a person cannot be answered this way. Returns ' +
       '{project_id, subtask_id, decision}.',
-    // A gate is decided once.
+    // A gate is decided once, so a repetition changes nothing.
     effect: 'idempotent',
     sensitive: true,
     args: z.strictObject({

@@ -5,7 +5,7 @@ import { builtinTool } from './builtin-tool.ts';
 const MAX_BYTES = 1_024 * 1_024;
 const MAX_NAME = 120;
 
-/** Text only: that is all a model can write. */
+/** Only types of text are allowed, because a model can write nothing else. */
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   css: 'text/css',
   csv: 'text/csv',
@@ -18,7 +18,10 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   yaml: 'application/yaml',
 };
 
-/** The last part of a path, without what a file system or a header could trip on. A long one keeps its extension. */
+/**
+ * @returns the last part of a path, without what a file system or a header could trip on; a long one keeps its
+ * extension
+ */
 const baseName = (filename: string): string => {
   const name = (filename.normalize('NFC').split(/[/\\]/).at(-1) ?? '')
     .replace(/[\p{C}<>:"|?*]/gu, '')
@@ -39,7 +42,7 @@ export const saveArtifact = builtinTool({
   description:
     'Saves a text file with this run, where people can open and download it. Use it for results that are more than a ' +
     'short answer: reports, tables, code, pages. Returns {artifact_id, filename, size_bytes}.',
-  // Stored under the id of the call: saving again replaces nothing and adds nothing.
+  // The artifact is stored under the id of the call: saving again replaces nothing and adds nothing.
   effect: 'idempotent',
   args: z.strictObject({
     filename: z.string().min(1).max(1_000).describe('Name with extension, without folders, for example report.md'),

@@ -1,8 +1,8 @@
-/** Long texts, as a model reads them: page by page. */
+/** Cuts long texts into pages, as a model reads them. */
 import { z } from 'zod';
 import { ToolError } from '../model.ts';
 
-/** Characters, as they are when written as JSON: what is longer would be cut on its way to the model. */
+/** Counted in characters of the JSON form: what is longer would be cut on its way to the model. */
 export const PAGE_LENGTH = 60_000;
 
 export const Offset = z
@@ -13,7 +13,7 @@ export const Offset = z
   .default(0)
   .describe('Where to begin, in characters: next_offset of the page before');
 
-/** @throws ToolError when the text ends before the offset */
+/** @throws ToolError where the text ends before the offset */
 export function pageOf(text: string, offset: number): { content: string; next_offset: number | null } {
   if (offset > text.length) throw new ToolError(`offset ${offset} is past the end: it has ${text.length} characters`);
   const content = startOf(text.slice(offset, offset + PAGE_LENGTH), PAGE_LENGTH);
@@ -21,7 +21,10 @@ export function pageOf(text: string, offset: number): { content: string; next_of
   return { content: content.toWellFormed(), next_offset: next < text.length ? next : null };
 }
 
-/** As much as fits when it is written as JSON, where a line break takes two characters; no character is cut in two. */
+/**
+ * @returns as much as fits when it is written as JSON, where a line break takes two characters; no character is cut in
+ * two
+ */
 function startOf(text: string, room: number): string {
   let end = 0;
   for (const character of text) {
@@ -29,7 +32,7 @@ function startOf(text: string, room: number): string {
     if (room < 0) break;
     end += character.length;
   }
-  // A pair whose second half is on the next page.
+  // The second half of a surrogate pair would be on the next page.
   const isCut = end === text.length && /[\ud800-\udbff]$/.test(text) && end > 1;
   return text.slice(0, isCut ? end - 1 : end);
 }

@@ -1,4 +1,7 @@
-/** A program of the machine's, in bubblewrap, without a shell. It gets the arguments in its argv and as JSON on its input. */
+/**
+ * Runs a program of the machine in bubblewrap, without a shell. It gets the arguments in its argv and as JSON on its
+ * input.
+ */
 import { z } from 'zod';
 import type { CommandSandbox } from '../../../platform/sandbox/command.ts';
 import { customKind, TimeoutS } from './kind.ts';

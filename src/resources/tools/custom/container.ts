@@ -1,4 +1,6 @@
-/** A container of an image that the Docker host has. It gets the arguments in its argv and as JSON on its input. */
+/**
+ * Runs a container of an image that the Docker host has. It gets the arguments in its argv and as JSON on its input.
+ */
 import { z } from 'zod';
 import type { ContainerSandbox } from '../../../platform/sandbox/container.ts';
 import { Argv } from './command.ts';

@@ -1,12 +1,12 @@
 /**
- * A workspace's own tools. Read with every turn and every call, so that one which was made, changed or deleted is so at
- * once, in runs that are under way too.
+ * A workspace's own tools. They are read with every turn and every call, so that a change counts at once, in runs that
+ * are under way too.
  */
 import { checkArguments } from '../arguments.ts';
 import { CUSTOM_MODULE, ToolError, type CustomTool, type Tool, type ToolSource } from '../model.ts';
 import type { CustomKinds } from './kind.ts';
 
-/** @param store only those that agents may use */
+/** @param store gives only the tools that agents may use */
 export const createCustomTools = (
   store: { findForAgents(customerId: string, slugs: readonly string[]): Promise<CustomTool[]> },
   kinds: CustomKinds,
@@ -24,7 +24,7 @@ const toolOf = (row: CustomTool, kinds: CustomKinds): Tool => ({
   kind: row.kind,
   dispatch: kinds[row.kind].dispatch,
   async execute(args, context) {
-    // Its schema may have changed since the model was shown it.
+    // The schema may have changed since the model was shown it.
     const fault = await checkArguments({ slug: row.slug, parameters: row.schema }, args);
     if (fault) throw new ToolError(fault);
     return kinds[row.kind].execute(row, args as Record<string, unknown>, context);

@@ -1,4 +1,7 @@
-/** What a kind of custom tool is made of. One file a kind; `index.ts` makes tools of a workspace's rows with them. */
+/**
+ * Defines what a kind of custom tool consists of. Each kind is one file; `index.ts` makes tools of a workspace's rows
+ * with them.
+ */
 import { z } from 'zod';
 import type { Effect } from '../../runs/model.ts';
 import { ToolError, type CustomTool, type Tool, type ToolContext, type ToolKind, type ToolShape } from '../model.ts';
@@ -6,27 +9,30 @@ import { ToolError, type CustomTool, type Tool, type ToolContext, type ToolKind,
 /** @throws ToolError for what the model should be told; anything else counts as a failure and is retried */
 type Execute = (tool: CustomTool, args: Record<string, unknown>, context: ToolContext) => Promise<unknown>;
 
-/** A custom tool as far as its body is concerned. */
+/** The parts of a custom tool that its body is checked with. */
 export type ToolBody = Pick<CustomTool, 'body' | 'schema'>;
 
-/** What a tool is taken to be where whoever makes it does not say. */
+/** A tool is taken to be this where whoever makes it does not say. */
 interface Defaults {
   shape: ToolShape;
   sensitive: boolean;
-  /** Never more harmless than is known: what else may happen twice is for its author to say. */
+  /** The effect must never be more harmless than is known: its author says what else may happen twice. */
   effect: Effect;
 }
 
 export interface CustomKind {
-  /** @param body as it is given, before it was checked */
+  /** @param body as it was given, before it was checked */
   defaultsOf(body: CustomTool['body']): Defaults;
   /** @returns what is wrong with the body, or why this deployment does not run it; told to whoever writes the tool */
   checkBody(tool: ToolBody): string | undefined;
-  /** Called with arguments that the tool's schema takes. */
+  /** It is called with arguments that the tool's schema takes. */
   execute: Execute;
-  /** How the workflow carries it out. */
+  /** The workflow carries the tool out in this way. */
   dispatch: Tool['dispatch'];
-  /** Fields of the body that are records of texts which may be secrets: shown masked, and kept where the mask comes back. */
+  /**
+   * These fields of the body are records of texts which may be secrets: they are shown masked, and kept where the mask
+   * comes back.
+   */
   secretFields: readonly string[];
 }
 
@@ -35,7 +41,7 @@ export type CustomKinds = Readonly<Record<ToolKind, CustomKind>>;
 interface Definition<Body extends z.ZodObject> {
   body: Body;
   defaults: Omit<Defaults, 'effect'> & { effect: Effect | ((body: CustomTool['body']) => Effect) };
-  /** What the form of the body does not say. @returns what is wrong, as `url: must be ...` */
+  /** Checks what the form of the body does not tell. @returns what is wrong, as `url: must be ...` */
   check?: (body: z.output<Body>, tool: ToolBody) => string | undefined;
   dispatch?: Tool['dispatch'];
   secretFields?: readonly (keyof z.output<Body> & string)[];
@@ -47,7 +53,7 @@ interface Definition<Body extends z.ZodObject> {
   ): Promise<unknown>;
 }
 
-/** Seconds that a call may take. */
+/** The seconds that a call may take. */
 export const TimeoutS = z.number().int().min(1).max(300);
 
 const faultOf = (error: z.ZodError): string => {
@@ -55,7 +61,7 @@ const faultOf = (error: z.ZodError): string => {
   return `body${path.map((part) => `.${String(part)}`).join('')}: ${message}`;
 };
 
-/** A kind whose body is parsed before each use, so that a row from before a rule was made cannot get past it. */
+/** Makes a kind whose body is parsed before each use, so that a row from before a rule was made cannot get past it. */
 export const customKind = <Body extends z.ZodObject>(definition: Definition<Body>): CustomKind => {
   const { body: schema, defaults, check, dispatch = 'activity', secretFields = [], execute } = definition;
   return {

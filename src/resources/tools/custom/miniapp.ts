@@ -9,7 +9,7 @@ import { customKind } from './kind.ts';
 
 export const createMiniapp = (pages: Pages) =>
   customKind({
-    // One page a call, however often it is repeated.
+    // A call makes one page, however often it is repeated.
     defaults: { shape: 'miniapp', sensitive: true, effect: 'idempotent' },
     body: z.strictObject({ html: z.string().min(1).max(MAX_HTML) }),
     async execute({ html }, _args, { customerId, runId, callId }, { slug }) {

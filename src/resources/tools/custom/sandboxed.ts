@@ -1,11 +1,11 @@
-/** What the kinds have in common that run a program of the workspace's own in a sandbox. */
+/** Everything that the kinds which run a program in a sandbox have in common. */
 import { SandboxError } from '../../../platform/sandbox/sandbox-error.ts';
 import type { ProgramResult } from '../../../platform/sandbox/program.ts';
 import { ToolError } from '../model.ts';
 import type { CustomKind, ToolBody } from './kind.ts';
 import { fill, missingIn, placeholdersIn, undeclaredIn } from './placeholders.ts';
 
-/** @param problem why this deployment runs none of that kind */
+/** @param problem tells why this deployment runs none of that kind */
 export const sandboxed = (kind: CustomKind, problem: () => string | undefined): CustomKind => ({
   ...kind,
   checkBody: (tool) => problem() ?? kind.checkBody(tool),
@@ -20,7 +20,7 @@ export const sandboxed = (kind: CustomKind, problem: () => string | undefined): 
 
 const MAX_SHOWN = 4_000;
 
-/** @throws SandboxError when it did not end well, with what it wrote */
+/** @throws SandboxError with what the program wrote, where it did not end well */
 export const resultOf = ({ exitCode, stdout, stderr }: ProgramResult) => {
   if (exitCode === 0) return { exit_code: 0, stdout, stderr };
   const written = [stderr, stdout].map((text) => text.slice(0, MAX_SHOWN).trim()).filter(Boolean);

@@ -1,4 +1,4 @@
-/** JavaScript: the body of `async (args) => { ... }`, whose returned JSON value is the result. */
+/** Runs JavaScript: the body of `async (args) => { ... }`, whose returned JSON value is the result. */
 import { z } from 'zod';
 import type { ScriptSandbox } from '../../../platform/sandbox/script.ts';
 import { customKind, TimeoutS } from './kind.ts';
@@ -7,7 +7,10 @@ import { sandboxed } from './sandboxed.ts';
 const MAX_SCRIPT = 64 * 1_024;
 const DEFAULT_TIMEOUT_S = 10;
 
-/** Compiles what it is given and does not run it: a script with a fault in its grammar is refused when it is written. */
+/**
+ * It compiles what it is given and does not run it, so that a script with a fault in its grammar is refused when it is
+ * written.
+ */
 const AsyncFunction = (async () => {}).constructor as FunctionConstructor;
 
 const faultIn = (script: string): string | undefined => {

@@ -1,5 +1,5 @@
 /**
- * Texts in a tool's body that may be secrets: values of headers and of environments. Replies show a mask in their
+ * Masks texts in a tool's body that may be secrets: values of headers and of environments. Replies show a mask in their
  * place, and a mask that comes back with a change stands for the value that was there.
  */
 import type { CustomTool } from '../model.ts';
@@ -10,12 +10,12 @@ const MASK = '***';
 const SAYS_NOTHING: ReadonlySet<string> = new Set(['accept', 'accept-language', 'content-type', 'user-agent']);
 const NAMES_A_SECRET = /auth|bearer|cookie|credential|key|pass|secret|session|signature|token/i;
 const SCHEME = /^(basic|bearer|digest|token)\s+/i;
-/** No name tells: keys are longer than what else stands in a header. */
+/** Where no name tells, the length does: keys are longer than what else stands in a header. */
 const LONG = 16;
 
 const literalOf = (value: string): string => withoutPlaceholders(value).replace(SCHEME, '').trim();
 
-/** What only names arguments is no secret: `Bearer {token}`. */
+/** A text that only names arguments, such as `Bearer {token}`, is no secret. */
 export const isSecret = (name: string, value: string): boolean => {
   const literal = literalOf(value);
   if (SAYS_NOTHING.has(name.toLowerCase()) || /^((basic|bearer|digest|token)\s*)?$/i.test(literal)) return false;
@@ -43,7 +43,7 @@ const mapFields = (
 export const maskSecrets = (body: Body, fields: readonly string[]): Body =>
   mapFields(body, fields, (_, name, value) => (typeof value === 'string' && isSecret(name, value) ? MASK : value));
 
-/** The body with what `before` has in the place of each mask; a mask of nothing stays one. */
+/** @returns the body with what `before` has in the place of each mask; a mask of nothing stays one */
 export const unmaskSecrets = (body: Body, before: Body, fields: readonly string[]): Body =>
   mapFields(body, fields, (field, name, value) => {
     const known = before[field];
@@ -62,8 +62,8 @@ export const maskIn = (body: Body, fields: readonly string[]): string | undefine
 };
 
 /**
- * The value, with every secret in it masked: what a receiver sends back may repeat what it was sent.
- * @param value as `parseJson` gives it: no deeper than this can go
+ * @param value as `parseJson` gives it, so that it is never too deep to walk
+ * @returns the value with every secret in it masked, because a receiver may send back what it was sent
  */
 export const redact = (value: unknown, secrets: readonly string[]): unknown => {
   if (typeof value === 'string') return secrets.reduce((text, secret) => text.replaceAll(secret, MASK), value);
@@ -74,7 +74,10 @@ export const redact = (value: unknown, secrets: readonly string[]): unknown => {
   );
 };
 
-/** What to look for in an answer: the whole text of a secret header, and without its scheme. Longest first. */
+/**
+ * @returns what to look for in an answer: the whole text of a secret header, and the text without its scheme, longest
+ * first
+ */
 export const spellingsOf = (values: readonly string[]): string[] =>
   [...new Set(values.flatMap((value) => [value, value.replace(SCHEME, '')]))]
     .filter((text) => text.length > 3)

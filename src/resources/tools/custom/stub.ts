@@ -1,4 +1,4 @@
-/** Answers the same whatever it is asked: for trying a pipeline before what it will call is there. */
+/** Answers the same whatever it is asked. With it a pipeline can be tried before what it will call exists. */
 import { z } from 'zod';
 import { customKind } from './kind.ts';
 

@@ -7,7 +7,7 @@
 import { ToolError } from '../model.ts';
 import { fill, missingIn, placeholdersIn } from './placeholders.ts';
 
-/** `\` is `/` to whoever parses addresses. */
+/** A `\` counts as `/` to whoever parses addresses. */
 const PARTS = /^(https?:\/\/[^/?#\\]+)([/\\][^?#]*)?(\?[^#]*)?(#[^]*)?$/i;
 const DOTS = /^(\.|%2e){1,2}$/i;
 
@@ -20,7 +20,7 @@ const hasDotSegment = (path: string): boolean => path.split(/[/\\]/).some((segme
 
 /** @returns why it cannot be an address */
 export const checkUrlTemplate = (template: string): string | undefined => {
-  // A parser drops some of them, and what it then reads is not what was checked.
+  // A parser drops some of these characters, and what it then reads is not what was checked.
   if (/[\s\p{Cc}]/u.test(template)) return 'must not contain spaces or control characters';
   const parts = partsOf(template);
   if (!parts) return 'must be a complete address such as https://example.com/orders/{id}';
@@ -34,7 +34,7 @@ export const checkUrlTemplate = (template: string): string | undefined => {
   return username || password ? 'must not carry credentials; send them in a header' : undefined;
 };
 
-/** host:port, for messages: the rest of an address may be a secret. */
+/** @returns host:port for messages, as the rest of an address may be a secret */
 export const hostOf = (template: string): string => new URL(partsOf(template)!.origin).host;
 
 type Arguments = Readonly<Record<string, unknown>>;

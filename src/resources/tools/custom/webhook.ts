@@ -1,8 +1,7 @@
 /**
- * One HTTP request to an address that the workspace chose, through the guarded way out.
- *
- * The address belongs to the tool, not to the model: an argument fills a place in its path or query and can neither
- * leave that place nor reach the host. What authorizes the request stays out of results, errors and logs.
+ * Sends one HTTP request to an address that the workspace chose, through the guarded `fetch`. The address belongs to
+ * the tool, not to the model: an argument fills a place in its path or query and can neither leave that place nor reach
+ * the host. What authorizes the request stays out of results, errors and logs.
  */
 import { z } from 'zod';
 import { parseJson } from '../../../platform/core/json.ts';
@@ -38,7 +37,7 @@ const Body = z.strictObject({
 });
 type Webhook = z.output<typeof Body>;
 
-/** By what HTTP says of the method. */
+/** The effect follows from what HTTP says of the method. */
 const effectOfMethod = (method: unknown): Effect => {
   if (method === 'GET' || method === 'HEAD') return 'read';
   return method === 'PUT' || method === 'DELETE' ? 'idempotent' : 'irreversible';
@@ -81,18 +80,18 @@ async function authorize(
   if (integration === null || headers.has('authorization')) return [];
   const token = await credential(integration);
   if (token === undefined) throw new ToolError(`the integration "${integration}" has no credential in this workspace`);
-  // Its own check, as the message of `Headers` would repeat the value.
+  // This check is made here, because the message of `Headers` would repeat the value.
   for (const [name, value] of checkedHeaders({ authorization: `Bearer ${token}` })) headers.set(name, value);
   return [token];
 }
 
-/** Of JSON its value, else the text; with nothing in it of what the receiver was shown. */
+/** @returns the value of JSON, otherwise the text, without anything that authorized the request */
 const contentOf = (text: string, contentType: string | null, secrets: readonly string[]): unknown => {
   if (/[/+]json\b/i.test(contentType ?? '')) {
     try {
       return storable(redact(parseJson(text), secrets));
     } catch {
-      // Not JSON, or nested deeper than can be kept: the text says as much.
+      // The text is no JSON, or is nested deeper than can be kept; as text it says as much.
     }
   }
   return storableText(redact(text, secrets) as string);
@@ -112,7 +111,7 @@ async function answerOf(response: Response, secrets: readonly string[]) {
 /** @returns the failure that tells the model or, where a repetition may do better, the workflow */
 const refusalOf = ({ status, body }: { status: number; body: unknown }, host: string, effect: Effect): Error => {
   const told = `${host} answered ${status}`;
-  // Its text becomes history, so it has no content.
+  // The error's text becomes history, so it has no content.
   if (status >= 500 && effect !== 'irreversible') return new Error(told);
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const excerpt = text.slice(0, MAX_EXCERPT).toWellFormed();
@@ -124,7 +123,7 @@ const explain = (error: unknown, host: string, effect: Effect): unknown => {
   if (NOT_SENT.test(codeOf(error))) return new ToolError(`${host} cannot be reached: ${codeOf(error)}`);
   const limit = effect === 'read' && bodyLimitIn(error);
   if (limit) return new ToolError(`${host}: ${limit.message}`);
-  // Whether it was carried out is not known. That is not for the model to judge.
+  // Nobody knows whether the request was carried out, which is not for the model to judge.
   return error;
 };
 

@@ -16,7 +16,7 @@ import { ProvisionerError, unknownResource, type ProvisionedTenant, type Provisi
 export interface HttpProvisionerOptions {
   url: string;
   token: string | undefined;
-  /** How long it may take to answer. */
+  /** The provisioner may take this long to answer. */
   timeoutMs: number;
   fetch: LimitedFetch;
 }
@@ -32,7 +32,7 @@ const Answer = z.object({
 });
 type Answer = z.output<typeof Answer>;
 
-/** Of what it says when it refuses; anything else is described by the status alone. */
+/** A refusal that has this form is told; any other is described by its status alone. */
 const Refusal = z.object({ code: z.string().min(1).max(100), message: z.string().max(500).optional() });
 
 export const createHttpProvisioner = ({ url, token, timeoutMs, fetch }: HttpProvisionerOptions): Provisioner => {
@@ -78,7 +78,7 @@ export const createHttpProvisioner = ({ url, token, timeoutMs, fetch }: HttpProv
       const response = await fetch(address, request, limits);
       return { status: response.status, text: await readText(response) };
     } catch (error) {
-      // What fetch says may name the address, which may carry credentials.
+      // The message of fetch may name the address, which may carry credentials.
       const limit = bodyLimitIn(error);
       const said = limit ? `: ${limit.message}` : '';
       throw new ProvisionerError('provisioner_unreachable', `the provisioner does not answer${said}`);

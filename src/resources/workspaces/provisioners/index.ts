@@ -1,4 +1,4 @@
-/** The provisioner that the settings ask for. */
+/** Makes the provisioner that the settings ask for. */
 import type { Config } from '../../../platform/core/config.ts';
 import { plainFetch } from '../../../platform/egress/limits.ts';
 import { createHttpProvisioner } from './http.ts';

@@ -5,15 +5,15 @@ import { ProvisionerError, unknownResource, type ProvisionedTenant, type Provisi
 
 export interface LocalProvisionerOptions {
   files: Pick<FileStore, 'put' | 'get' | 'delete'>;
-  /** Where this deployment is reached. */
+  /** This deployment is reached at this address. */
   runtimeBaseUrl: string;
-  /** Fails while the runtime of this deployment does not answer. */
+  /** It fails while the runtime of this deployment does not answer. */
   checkRuntime: () => Promise<unknown>;
 }
 
 const areaOf = ({ customerId }: ProvisionedTenant): string => `workspaces/${customerId}`;
 
-/** What stands in the file of each resource. */
+/** Each resource is a file with these contents. */
 const CONTENTS: Record<string, (tenant: ProvisionedTenant) => object> = {
   storage: ({ workspaceId }) => ({ workspace_id: workspaceId }),
   settings: (tenant) => ({

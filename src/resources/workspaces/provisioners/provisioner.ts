@@ -1,6 +1,6 @@
 /**
- * What makes a tenant's infrastructure and takes it down again. A provisioner does one thing at a time and may be asked
- * for the same thing any number of times: who calls it retries, and may have died before it heard the answer.
+ * A provisioner makes a tenant's infrastructure and takes it down again. It does one thing at a time and may be asked
+ * for the same thing any number of times: who calls it retries, and may have died before hearing the answer.
  */
 import type { Plan, Provisioned } from '../model.ts';
 
@@ -10,27 +10,27 @@ export interface ProvisionedTenant {
   plan: Plan;
 }
 
-/** One thing that was asked for, as far as it is. */
+/** One resource that was asked for, in its present state. */
 interface Resource {
   isReady: boolean;
-  /** What is to be remembered of it: names, addresses; never a secret. */
+  /** These facts are remembered of it: names and addresses, never a secret. */
   facts: Record<string, string>;
 }
 
 export interface Provisioner {
-  /** Everything that a workspace is made of, in the order in which it is made. */
+  /** A workspace is made of these, in the order in which they are made. */
   readonly resources: readonly string[];
-  /** Asks for one; what is there already is met again. @throws ProvisionerError */
+  /** Asks for a resource; one that exists already is found again. @throws ProvisionerError */
   create(tenant: ProvisionedTenant, resource: string, signal: AbortSignal): Promise<Resource>;
-  /** Undefined: there is none. @throws ProvisionerError */
+  /** @returns undefined where the resource does not exist @throws ProvisionerError */
   find(tenant: ProvisionedTenant, resource: string, signal: AbortSignal): Promise<Resource | undefined>;
-  /** Asks for the end of one; none is no error. @throws ProvisionerError */
+  /** Asks for the end of a resource; where there is none, that is no error. @throws ProvisionerError */
   remove(tenant: ProvisionedTenant, resource: string, signal: AbortSignal): Promise<void>;
-  /** Where the tenant's runtime answers, once it does. @throws ProvisionerError */
+  /** @returns the address at which the tenant's runtime answers, once it does @throws ProvisionerError */
   reachRuntime(tenant: ProvisionedTenant, made: Provisioned, signal: AbortSignal): Promise<string>;
 }
 
-/** What went wrong, for the row of the workspace: a code and a sentence without secrets. */
+/** Says what went wrong, for the row of the workspace: a code and a sentence without secrets. */
 export class ProvisionerError extends Error {
   readonly code: string;
   /** Asking again would not help. */

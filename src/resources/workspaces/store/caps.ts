@@ -1,4 +1,4 @@
-/** What may still be made in a workspace: nothing once it is archived, and only as many as its plan allows. */
+/** Decides what may still be made in a workspace: nothing once it is archived, and only as many as its plan allows. */
 import { eq, sql, type SQL } from 'drizzle-orm';
 import { Problem } from '../../../platform/core/problem.ts';
 import { found, type Database } from '../../../platform/db/client.ts';

@@ -22,15 +22,15 @@ interface NewWorkspaceRow {
   workspaceId: string;
   plan: Plan;
   config: Record<string, unknown> | null;
-  /** Whether the plan counts although nobody pays for it. */
+  /** Says that the plan counts although nobody pays for it. */
   isGranted?: boolean;
 }
 
 const isRef = ({ customerId, generation }: WorkspaceRef): SQL | undefined =>
   and(eq(workspaces.customerId, customerId), eq(workspaces.generation, generation));
-/** Workspaces that are looked at together. */
+/** So many workspaces are looked at together. */
 const DUE = 100;
-/** A provisioning that was started and has not begun is looked at again after that. */
+/** A provisioning that was started and has not begun is looked at again after this time. */
 const START_LOOK_MS = 300_000;
 const SOON = { dueAt: sql`now() + interval '15 seconds'` };
 const NO_ERROR = { errorCode: null, errorMessage: null };
@@ -38,7 +38,8 @@ const NEXT_GENERATION = { generation: sql`${workspaces.generation} + 1` };
 
 export const createWorkspaceStore = (db: Database) => {
   const makeAgain = async (workspaceId: string, { isGranted, ...asked }: Omit<NewWorkspaceRow, 'workspaceId'>) => {
-    // What was given once is not taken away by asking again; a subscription outlives its workspace, and what it paid for.
+    // A plan that was given once is not taken away by asking again; a subscription outlives its workspace, and so does
+    // what it paid for.
     const kept = sql`case when granted_plan is not null then least(granted_plan, ${asked.plan}::workspace_plan) end`;
     const [row] = await db.orm
       .update(workspaces)
@@ -55,7 +56,7 @@ export const createWorkspaceStore = (db: Database) => {
         runtimeBaseUrl: null,
         infraChargedUntil: null,
         createdAt: sql`now()`,
-        // What has no answer yet is the request that makes it again.
+        // The request that makes the workspace again has no answer in the log yet.
         auditFrom: sql`(select max(id) from audit_log a where a.customer_id = ${workspaces.customerId} and a.status is not null)`,
         eventsFrom: sql`event_tx()`,
       })
@@ -69,7 +70,7 @@ export const createWorkspaceStore = (db: Database) => {
     ...createCaps(db),
     ...createTeardownRows(db),
 
-    /** The tenant that operates the deployment, made at first start. */
+    /** Makes the tenant that operates the deployment, at the first start. */
     async seedInternal(runtimeBaseUrl: string): Promise<void> {
       await db.orm
         .insert(workspaces)
@@ -84,7 +85,10 @@ export const createWorkspaceStore = (db: Database) => {
         .onConflictDoNothing();
     },
 
-    /** Oldest first. @param customerId of the one workspace that is asked for; without one all */
+    /**
+     * @param customerId the one workspace that is asked for; without one all are listed
+     * @returns workspaces, the oldest first
+     */
     list: (customerId?: string): Promise<WorkspaceRow[]> =>
       db.orm
         .select()
@@ -139,7 +143,7 @@ export const createWorkspaceStore = (db: Database) => {
       forget(customerId, 'before made again', (statement) =>
         db.transaction(async () => {
           if (isOver()) return undefined;
-          // As it is then, not as it was when somebody began to ask: what is made meanwhile is of the new life.
+          // The row is read at this moment, not when somebody began to ask: what is made meanwhile is of the new life.
           const [row] = await db.orm
             .select({ status: workspaces.status })
             .from(workspaces)
@@ -149,7 +153,7 @@ export const createWorkspaceStore = (db: Database) => {
         }),
       ),
 
-    /** @returns undefined when it has not failed, or in its destruction */
+    /** @returns undefined where it has not failed, or failed in its destruction */
     async retry(workspaceId: string): Promise<WorkspaceRow | undefined> {
       const [row] = await db.orm
         .update(workspaces)
@@ -166,8 +170,9 @@ export const createWorkspaceStore = (db: Database) => {
     },
 
     /**
-     * What an operator says of it. Whatever workflow was at work on it is cut off: its generation is over.
-     * @returns undefined when it is archived or being taken down
+     * Sets the state that an operator gives. Whatever workflow was at work on the workspace is cut off, because its
+     * generation is over.
+     * @returns undefined where it is archived or being taken down
      */
     async setState(
       workspaceId: string,
@@ -205,8 +210,8 @@ export const createWorkspaceStore = (db: Database) => {
     },
 
     /**
-     * Those whose provisioning is to begin, or is under way, and that somebody is to look at, the longest due first.
-     * They are due again after `againMs`.
+     * Takes workspaces whose provisioning has to begin, or is under way, and that are due for a look, the longest due
+     * first. They are due again after `againMs`.
      */
     async takeDue(status: 'pending' | 'provisioning', againMs: number): Promise<Taken> {
       const rows = await db.rows<{ id: string }>(sql`
@@ -226,13 +231,13 @@ export const createWorkspaceStore = (db: Database) => {
         .from(workspaces)
         .where(inArray(workspaces.customerId, [...customerIds])),
 
-    /** Temporal has the provisionings of these; whether it still has, is looked at later. */
+    /** Notes that Temporal has the provisionings of these; whether it still has them is looked at later. */
     noteStarted: (customerIds: readonly string[]) =>
       db.rows(sql`
         update workspaces set due_at = now() + ${START_LOOK_MS} * interval '1 ms'
         where customer_id = any(${sql.param([...customerIds])}::text[]) and status = 'pending'`),
 
-    /** @returns the workspace that is to be provisioned; undefined where it has moved on */
+    /** @returns the workspace to provision; undefined where it has moved on */
     async beginProvisioning(ref: WorkspaceRef): Promise<WorkspaceRow | undefined> {
       const [row] = await db.orm
         .update(workspaces)
@@ -242,7 +247,7 @@ export const createWorkspaceStore = (db: Database) => {
       return row;
     },
 
-    /** Notes what there is of a resource; undefined: nothing any more. */
+    /** Notes the facts of a resource; undefined notes that it does not exist any more. */
     async recordResource(
       { customerId }: Pick<WorkspaceRef, 'customerId'>,
       resource: string,
@@ -271,7 +276,10 @@ export const createWorkspaceStore = (db: Database) => {
         .where(and(isRef(ref), inArray(workspaces.status, ['pending', 'provisioning'])));
     },
 
-    /** From here on nothing new is accepted. @returns false where it has moved on, so that this destruction is none */
+    /**
+     * Begins the destruction, from which on nothing new is accepted.
+     * @returns false where the workspace has moved on, so that this destruction is none
+     */
     async beginDestroying({ customerId, generation }: WorkspaceRef): Promise<boolean> {
       const begun = await db.orm
         .update(workspaces)
