@@ -1,4 +1,4 @@
-/** Root of the API process: the gateway and the control plane. `node src/api.ts` */
+/** Entry point of the API process, which serves the gateway and the control plane: `node src/api.ts` */
 import { sql } from 'drizzle-orm';
 import type { Disk } from './platform/files/disk.ts';
 import { createSurface } from './platform/http/app.ts';
@@ -28,7 +28,7 @@ import { runUntilSignalled, type Runtime } from './runtime.ts';
 import { withServices } from './compose/process.ts';
 import type { Services } from './compose/services.ts';
 
-/** Whoever asks whether this is ready wants to know soon that a silent database keeps it from being so. */
+/** A readiness probe wants to know soon that a silent database keeps the process from being ready. */
 const READY_MS = 4_000;
 
 export interface Api {
@@ -135,7 +135,7 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
     open.push(listener);
     api.gatewayUrl = listener.url;
   }
-  // Beside everything else: mail servers take their time.
+  // It is not awaited, because mail servers take their time.
   services.destinations.askNeverAsked().catch((err: unknown) => log.warn({ err }, 'recipients could not be asked'));
   log.info({ gateway: api.gatewayUrl, control_plane: api.controlPlaneUrl }, 'listening');
   return api;
@@ -146,7 +146,7 @@ function requireControlPlaneUrl({ CONTROL_PLANE_URL }: Runtime['config']): strin
   return CONTROL_PLANE_URL;
 }
 
-/** What makes something new is refused in time: what was accepted needs the rest of the disk to come to its end. */
+/** Refuses what makes something new in time: work that was accepted needs the rest of the disk to come to its end. */
 function whereThereIsRoom(route: Route, { demandRoom }: Disk): Route {
   if (route.endpoint.status !== 201) return route;
   return {

@@ -7,14 +7,16 @@ import { bundleWorkflows, sealedBundle } from './platform/temporal/workflow-bund
 const BUNDLE = fileURLToPath(new URL('../dist/workflow-bundle.js', import.meta.url));
 
 await build(BUNDLE, { isSealed: false });
-// For deployments with a payload codec. A worker that finds none bundles at start, and must not find one of before.
+// Deployments with a payload codec need this one. A worker that finds none bundles at start, and must not find an
+// outdated one.
 if (process.argv.includes('--sealed')) await build(sealedBundle(BUNDLE), { isSealed: true });
 else await rm(sealedBundle(BUNDLE), { force: true });
 
 async function build(path: string, options: { isSealed: boolean }): Promise<void> {
   const { code } = await bundleWorkflows(options);
   await mkdir(dirname(path), { recursive: true });
-  // Renamed when whole: a worker that starts meanwhile reads the old bundle or the new one, never half of one.
+  // The file is renamed when it is whole: a worker that starts meanwhile reads the old bundle or the new one, never
+  // half of one.
   const unfinished = `${path}.${process.pid}`;
   await writeFile(unfinished, code);
   await rename(unfinished, path);

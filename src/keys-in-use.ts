@@ -1,6 +1,6 @@
 /**
- * Before anything starts: what is stored sealed can be opened. With another key the service would look well, fail whatever
- * needs a credential, and seal what is set meanwhile so that the right key does not open it later.
+ * Checks before anything starts that what is stored sealed can be opened. With another key the service would look well,
+ * fail whatever needs a credential, and seal what is set meanwhile so that the right key does not open it later.
  */
 import { sql } from 'drizzle-orm';
 import { ConfigError } from './platform/core/config.ts';
@@ -14,7 +14,7 @@ interface KeyInUse {
   secrets: number;
 }
 
-/** @param lost names of keys that are done without. @throws ConfigError */
+/** @param lost names of keys that are given up @throws ConfigError */
 export async function requireKeysInUse(
   db: Database,
   { keyIds }: Pick<SecretBox, 'keyIds'>,
@@ -46,7 +46,7 @@ async function keysOf(
   { table, column, live = sql`true` }: (typeof SEALED_COLUMNS)[number],
 ): Promise<KeyInUse[]> {
   const name = sql.identifier(column);
-  // What is no name of a key was never sealed by any.
+  // A text that begins with no name of a key was never sealed.
   return db.rows<KeyInUse>(sql`
     select split_part(${name}, '.', 1) as id, ${table} as table, count(*)::int as secrets from ${sql.identifier(table)}
     where ${name} ~ '^[0-9a-f]{8}\\.' and ${live} group by 1 order by 1`);

@@ -1,4 +1,7 @@
-/** Root of the migration job: brings `DATABASE_URL` to the current schema, seeds the first workspace, prepares Temporal. */
+/**
+ * Entry point of the migration job: it brings `DATABASE_URL` to the current schema, seeds the first workspace, and
+ * prepares Temporal.
+ */
 import { loadConfig, loadEnvFile } from './platform/core/config.ts';
 import { migrate } from './platform/db/migrate.ts';
 import { registerSearchAttributes } from './platform/temporal/search-attributes.ts';
@@ -7,7 +10,7 @@ import { createSignInStore } from './resources/sign-in/store.ts';
 import { createWorkspaceStore } from './resources/workspaces/store/index.ts';
 import { openRuntime, type Runtime } from './runtime.ts';
 
-/** Safe to repeat, and from several processes at once. */
+/** It is safe to repeat, and from several processes at once. */
 export async function prepare({ config, db, temporal }: Pick<Runtime, 'config' | 'db' | 'temporal'>): Promise<void> {
   await Promise.all([
     registerSearchAttributes(temporal),

@@ -1,4 +1,4 @@
-/** The metrics listener of a process, for Prometheus and for the probes of whatever runs the process. */
+/** Opens the metrics listener of a process, for Prometheus and for the probes of whatever runs the process. */
 import { sql } from 'drizzle-orm';
 import { metricsPage } from './platform/http/metrics.ts';
 import { listen, type Listener } from './platform/http/server.ts';
@@ -6,7 +6,7 @@ import { withinDeadline } from './platform/temporal/problems.ts';
 import type { Runtime } from './runtime.ts';
 import type { Services } from './compose/services.ts';
 
-/** A part of the service, while it is up. */
+/** A part of the service while it is up. */
 export interface Part {
   /** @throws Error that says why it cannot serve at the moment */
   check?(): void;
@@ -17,7 +17,7 @@ const outsideOf = ({ db, temporal }: Runtime) => ({
   askTemporal: () => withinDeadline(temporal, () => temporal.connection.workflowService.getSystemInfo({})),
 });
 
-/** The page that a listener shows at `/metrics`. One process in a deployment has to tell of the backlog. */
+/** Makes the page that a listener shows at `/metrics`. One process in a deployment has to tell of the backlog. */
 export const metricsOf = (runtime: Runtime, { meters, system, disk }: Services) =>
   metricsPage({
     meters,

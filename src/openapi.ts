@@ -1,4 +1,4 @@
-/** The OpenAPI documents of both surfaces, made of the routes that are served. */
+/** Makes the OpenAPI documents of both surfaces from the routes that are served. */
 import type { Config } from './platform/core/config.ts';
 import type { Route } from './platform/http/endpoint.ts';
 import { openApiDocument } from './platform/http/openapi.ts';

@@ -1,4 +1,7 @@
-/** Who may do what: workspaces' keys and members, sign-in, confirmation codes, and the log of what was done. */
+/**
+ * Makes what decides who may do what: workspaces' keys and members, sign-in, confirmation codes, and the log of what
+ * was done.
+ */
 import { createApiKeyService } from '../resources/api-keys/service.ts';
 import { createApiKeyStore } from '../resources/api-keys/store.ts';
 import { createAuditService } from '../resources/audit-log/service.ts';
@@ -37,7 +40,7 @@ export function composeAccess({ config, log, db }: Runtime, { baseUrl, mailer, m
     mailer,
     secret,
     inbox: config.ADMIN_EMAIL,
-    // Without a mail server codes are lines of the operator's own log, which nobody's mailbox is flooded by.
+    // Without a mail server codes are lines of the operator's own log, which floods nobody's mailbox.
     mailsPerHour: config.SMTP_URL ? config.OTP_MAILS_PER_HOUR : Infinity,
   });
   const codes = createCodes({
@@ -60,7 +63,7 @@ export function composeAccess({ config, log, db }: Runtime, { baseUrl, mailer, m
     stores,
     apiKeys: createApiKeyService({ store: createApiKeyStore(db), workspaces: stores.workspaces }),
     audit: createAuditService({ store: createAuditStore(db), log }),
-    /** Who shows an access token of the identity provider. */
+    /** Finds the caller by an access token of the identity provider. */
     identityCaller: createIdentityCaller({
       settings: config,
       members: stores.members,

@@ -1,4 +1,4 @@
-/** What the activities of each domain are given; only workers have them. */
+/** Makes the activities of each domain; only workers have them. */
 import { createActivities, type Activities } from '../../activities/index.ts';
 import type { AfterRun } from '../resources/runs/store/turns.ts';
 import type { Runtime } from '../runtime.ts';

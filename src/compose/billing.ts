@@ -1,4 +1,4 @@
-/** Plans, wallets and what is charged to them. */
+/** Makes plans, wallets and what is charged to them. */
 import { createLease } from '../resources/billing/lease.ts';
 import { createBillingService } from '../resources/billing/service/index.ts';
 import { createBillingStore } from '../resources/billing/store.ts';
@@ -29,7 +29,7 @@ export function composeBilling(
       log,
     }),
     metering: createMetering(db),
-    /** What a workspace is charged for models of the deployment. */
+    /** A workspace is charged for models of the deployment only in live billing. */
     tariffOf: config.BILLING_MODE === 'live' ? wallets.tariffOf : async () => undefined,
   };
 }

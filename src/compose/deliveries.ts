@@ -1,4 +1,4 @@
-/** What goes out to the world: webhooks of events, and a project's results to output destinations. */
+/** Makes what goes out to the world: webhooks of events, and a project's results to output destinations. */
 import { meteredDestinations } from '../resources/output-destinations/metered.ts';
 import { createRecipientStore } from '../resources/output-destinations/store/recipients.ts';
 import { createRecipients } from '../resources/output-destinations/recipients.ts';
@@ -59,7 +59,7 @@ export function composeDeliveries(
       log,
     }),
     webhooks: createWebhookService({ store: webhooks, workspaces, temporal, secretBox, egress, settings: config, log }),
-    /** How many deliveries go to one host at once. */
+    /** So many deliveries go to one host at once. */
     places: createPlaceStore(db, { atOnce: config.DELIVERIES_PER_HOST }),
     tellPauses: createPauseTeller({
       kinds: [

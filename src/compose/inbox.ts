@@ -1,4 +1,4 @@
-/** What waits for somebody outside, and the answers to it. */
+/** Makes the inbox: what waits for somebody outside, and the answers to it. */
 import { createWaitDetailStore } from '../resources/inbox/detail-store.ts';
 import { createInboxService } from '../resources/inbox/service.ts';
 import { createInboxStore } from '../resources/inbox/store.ts';

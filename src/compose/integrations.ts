@@ -1,4 +1,4 @@
-/** Credentials of third parties that a workspace or the operator gave, and whether they still hold. */
+/** Makes what handles credentials of third parties, which a workspace or the operator gave. */
 import { routerCredential } from '../resources/billing/model-router/credential.ts';
 import { createRouterKeyStore } from '../resources/billing/model-router/store.ts';
 import { createBaseAddresses } from '../resources/integrations/addresses.ts';

@@ -1,4 +1,4 @@
-/** What agents know and are given: memories, skills, uploaded files; and the agents themselves. */
+/** Makes what agents know and are given: memories, skills, uploaded files; and the agents themselves. */
 import { createBeginnings } from '../resources/agent-context/beginning.ts';
 import { createSkillSection } from '../resources/agent-context/skill-section.ts';
 import { createAgentStore } from '../resources/agents/store.ts';

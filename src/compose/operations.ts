@@ -1,4 +1,4 @@
-/** What operators see and set: the state of the deployment, flags, customers, and how long things are kept. */
+/** Makes what operators see and set: the state of the deployment, flags, customers, and how long things are kept. */
 import { createCrmService } from '../resources/crm-admin/service.ts';
 import { createCrmStore } from '../resources/crm-admin/store.ts';
 import { createCustomerService } from '../resources/customers/service.ts';

@@ -1,4 +1,4 @@
-/** What a caller does with projects: templates, accepting them, their events and gates. */
+/** Makes what a caller does with projects: templates, accepting projects, their events and gates. */
 import { createEventLogStore } from '../resources/event-log/store/read.ts';
 import { createEventService } from '../resources/events/service.ts';
 import { createEventStore } from '../resources/events/store.ts';

@@ -1,4 +1,4 @@
-/** What every domain is built on: the ways out, files, models, tools' surroundings, and what a process shows of itself. */
+/** Makes what every domain is built on: guarded fetch, files, models, sandboxes, and what a process shows of itself. */
 import { createSecretBox } from '../platform/core/crypto.ts';
 import { createEgress } from '../platform/egress/egress.ts';
 import { answerLimits } from '../platform/egress/limits.ts';
@@ -19,7 +19,7 @@ import type { Runtime } from '../runtime.ts';
 export type Platform = ReturnType<typeof composePlatform>;
 
 export function composePlatform({ config, log, temporal }: Runtime) {
-  // Plain http is for tools; a webhook address must be https, which its registration sees to.
+  // Plain http is for tools; the address of a webhook must be https, which its registration sees to.
   const egress = createEgress({
     allowlist: config.EGRESS_ALLOWLIST,
     allowHttp: true,
@@ -37,7 +37,7 @@ export function composePlatform({ config, log, temporal }: Runtime) {
   });
   const triggers = createTriggers(temporal);
   return {
-    /** Where people and their browsers reach the service. */
+    /** People and their browsers reach the service at this address. */
     baseUrl: (config.BASE_URL ?? `http://localhost:${config.PORT}`).replace(/\/$/, ''),
     egress,
     files: createFileStore(config),

@@ -1,4 +1,4 @@
-/** A process that is one part of the service. */
+/** Runs a process that is one part of the service. */
 import { openMetrics, type Part } from '../observability.ts';
 import type { Runtime, Work } from '../runtime.ts';
 import { createServices, type Services } from './services.ts';

@@ -1,4 +1,4 @@
-/** The engine of projects: their record, the commands that steer them, and those that were lost. */
+/** Makes the engine of projects: their record, the commands that steer them, and the care for those that were lost. */
 import { meteredProjects } from '../resources/projects/metered.ts';
 import { createLostProjects } from '../resources/projects/lost.ts';
 import { createProjectCommands } from '../resources/projects/commands/service.ts';

@@ -1,4 +1,4 @@
-/** Runs and what is asked about them: agents, chats, what they wrote and what they cost. */
+/** Makes runs and what is asked about them: agents, chats, what they wrote and what they cost. */
 import { declaredTools } from '../resources/agent-context/offered-tools.ts';
 import { createContextReports } from '../resources/agent-context/report.ts';
 import { builtinAgents } from '../resources/agents/builtin/index.ts';
@@ -65,7 +65,7 @@ export function composeRuns(
     }),
     cost: createCostService({ store: createCostStore(db) }),
     runArtifacts: createRunArtifactService({ store: createRunArtifactStore(db) }),
-    /** For housekeeping. @param startFollowing starts what the end of a run sets off */
+    /** Serves housekeeping. @param startFollowing starts what the end of a run sets off */
     settleRuns: (startFollowing: (after: AfterRun) => Promise<void>) =>
       createLostRuns({ temporal, store, startAgain: runs.startAgain, startFollowing, log }, config.LOST_WORK_INTERVAL),
   };

@@ -1,4 +1,4 @@
-/** What agents can call: tools that ship, those of MCP servers and those that a workspace made. */
+/** Makes what agents can call: tools that ship, those of MCP servers and those that a workspace made. */
 import { secretsIn } from '../platform/core/crypto.ts';
 import { createMiniappService } from '../resources/miniapps/service.ts';
 import { createMiniappStore } from '../resources/miniapps/store.ts';
@@ -44,7 +44,7 @@ export function composeTools(
     secret: secretsIn(config.SESSION_SECRET)[0],
     baseUrl,
   });
-  /** Tools that no workspace made: none of its own gets one of their slugs. */
+  /** No workspace made these tools, and none of its own may have one of their slugs. */
   const shipped = createToolRegistry([
     createBuiltinTools({
       projects: { ...projectReader, ...projectCommands },

@@ -1,4 +1,4 @@
-/** What begins by the clock: scheduled jobs, what a workspace changed about those that ship, and heartbeats. */
+/** Makes what begins by the clock: scheduled jobs, what a workspace changed about those that ship, and heartbeats. */
 import { createHeartbeatService, followedHeartbeats, triggersOfHeartbeats } from '../resources/heartbeats/service.ts';
 import { createHeartbeatStore } from '../resources/heartbeats/store.ts';
 import { createFacts } from '../resources/scheduled-jobs/builtin/facts.ts';
@@ -42,7 +42,7 @@ export function composeTriggers(
     }),
     heartbeats: createHeartbeatService({ store: heartbeats, workspaces, triggerOf: triggerOf.heartbeat, follow }),
     builtinJobs: createBuiltinRunner({ overrides, facts: createFacts(db), log }),
-    /** For housekeeping: what Temporal's schedules are held against. */
+    /** Housekeeping compares Temporal's schedules with these. */
     followedRows: [followedJobs(config, { jobs, overrides }), followedHeartbeats(config, heartbeats)].map((rows) => ({
       ...rows,
       triggers,

@@ -1,4 +1,4 @@
-/** How a workspace is made, and how it is taken down with all that goes on in it. */
+/** Makes what provisions a workspace, and takes it down with all that goes on in it. */
 import { withinDeadline } from '../platform/temporal/problems.ts';
 import { createProvisioner } from '../resources/workspaces/provisioners/index.ts';
 import { createWorkspaceService } from '../resources/workspaces/service.ts';
@@ -36,7 +36,7 @@ export function composeWorkspaces(
       seedOwner: members.seedOwner,
       endAccess: (customerId, but) => signIn.cutOffAll(customerId, but?.toLowerCase()),
     }),
-    /** What provisioning and destruction are made of. */
+    /** Provisioning and destruction use these. */
     teardown: {
       provisioner,
       pollMs: config.PROVISIONER_POLL,

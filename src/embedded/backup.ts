@@ -1,6 +1,6 @@
 /**
- * A copy of a data directory in one file, and a data directory from it. Only while nothing writes there: the database,
- * Temporal and the files are then of one moment.
+ * Makes a copy of a data directory in one file, and a data directory from such a copy. It works only while nothing
+ * writes there: the database, Temporal and the files are then of one moment.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,9 +10,9 @@ import { ConfigError } from '../platform/core/config.ts';
 import { forgetService } from './credentials.ts';
 import { claimDataDir } from './stale.ts';
 
-/** Of the processes that had the directory, and of no use to others. */
+/** These files belong to the processes that had the directory, and are of no use to others. */
 const LEFT_OUT = ['service.lock', 'processes.json'];
-/** What every data directory of the embedded database has. */
+/** Every data directory of the embedded database has these. */
 const KEPT = ['secrets.json', 'postgres'];
 
 /** @throws ConfigError while a service runs on the directory */
@@ -22,7 +22,7 @@ export async function backUp(dataDir: string, file: string): Promise<void> {
   const unfinished = `${resolve(file)}.${process.pid}`;
   try {
     await tar('-czf', unfinished, '-C', dataDir, ...LEFT_OUT.map((name) => `--exclude=./${name}`), '.');
-    // Every secret of the service is in it.
+    // The copy contains every secret of the service.
     await chmod(unfinished, 0o600);
     await rename(unfinished, resolve(file));
   } finally {
@@ -31,7 +31,7 @@ export async function backUp(dataDir: string, file: string): Promise<void> {
   }
 }
 
-/** The directory is there whole or not at all. @throws ConfigError when it holds something already */
+/** Restores a directory whole or not at all. @throws ConfigError where it holds something already */
 export async function restore(file: string, dataDir: string): Promise<void> {
   const there = await readdir(dataDir).catch((): string[] => []);
   if (there.length > 0)

@@ -1,4 +1,6 @@
-/** `DATA_DIR/credentials.json`: where a running service is and what opens it. The command line and scripts read it. */
+/**
+ * `DATA_DIR/credentials.json` says where a running service is and what opens it. The command line and scripts read it.
+ */
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { customerIdOf, INTERNAL_WORKSPACE } from '../platform/core/ids.ts';
@@ -9,14 +11,14 @@ import { readPrivateJson, writePrivateJson } from './private-file.ts';
 export interface Credentials {
   base_url: string | null;
   control_plane_url: string | null;
-  /** host:port */
+  /** The address as host:port. */
   temporal_address: string;
   temporal_ui_url: string | null;
   database_url: string;
   api_key: string;
-  /** Value of the cookie `service_session`: the owner of the internal workspace. */
+  /** The value of the cookie `service_session`, for the owner of the internal workspace. */
   session_cookie: string;
-  /** Empty when the operator routes are disabled. */
+  /** It is empty where the operator routes are disabled. */
   operator_token: string;
 }
 
@@ -28,7 +30,7 @@ export const readCredentials = (dataDir: string): Promise<Credentials | undefine
 export const writeCredentials = (dataDir: string, credentials: Credentials): Promise<void> =>
   writePrivateJson(credentialsFile(dataDir), credentials);
 
-/** The first member of the workspace that operates an embedded deployment, unless the settings name one. */
+/** This is the first member of the workspace that operates an embedded deployment, unless the settings name one. */
 export const LOCAL_OWNER = 'owner@localhost';
 
 export interface SessionRequest {

@@ -1,5 +1,6 @@
 /**
- * The demo's parts: a service on a throw-away directory, and a webhook receiver that believes nothing it has not verified.
+ * Makes the parts of the demo: a service on a throw-away directory, and a webhook receiver that believes nothing it has
+ * not verified.
  */
 import { mkdtemp } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -10,7 +11,7 @@ import { join } from 'node:path';
 import { verifyWebhook } from '../resources/webhook-subscriptions/signature.ts';
 import type { Embedded } from './start.ts';
 
-/** Settings of a deployment that a demo must not touch; models and the Temporal CLI stay as they are. */
+/** These settings belong to a deployment that a demo must not touch; models and the Temporal CLI stay as they are. */
 const NOT_THE_DEMOS =
   /^(DATABASE_|TEMPORAL_(?!CLI_PATH)|PGLITE_PORT|FILES_|SURFACES|WORKER_QUEUES|TASK_QUEUE_PREFIX|CONTROL_PLANE_|BASE_URL|SESSION_SECRET|ADMIN_SECRET|SECRETS_KEY|OPERATOR_TOKEN|IDENTITY_|OIDC_|DATA_DIR)/;
 
@@ -37,7 +38,7 @@ interface ReceivedWebhook {
 }
 
 export interface WebhookReceiver {
-  /** host:port, for the egress allow-list. */
+  /** The address as host:port, for the egress allow-list. */
   host: string;
   url: string;
   /**
@@ -56,7 +57,7 @@ export async function startReceiver(): Promise<WebhookReceiver> {
     request.on('end', () => {
       received.push({
         signature: request.headers['x-service-signature'] as string | undefined,
-        // The bytes as they came: what is parsed and written again has another signature.
+        // The bytes are kept as they came, because what is parsed and written again has another signature.
         body: Buffer.concat(chunks),
       });
       response.writeHead(204).end();

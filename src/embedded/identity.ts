@@ -1,8 +1,7 @@
 /**
- * The embedded mode's own issuer of access tokens, for where no identity provider is set: key pairs in
- * `DATA_DIR/identity.json`, what verifies them beside it in `jwks.json`.
- *
- * A key signs for a month. The one before it verifies for as long as a token that it signed may last, and is then dropped.
+ * Issues access tokens in the embedded mode, where no identity provider is set. Key pairs are in
+ * `DATA_DIR/identity.json`, the public keys beside it in `jwks.json`. A key signs for a month. The one before it
+ * verifies for as long as a token that it signed may last, and is then dropped.
  */
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, SignJWT, type JWK } from 'jose';
 import { join } from 'node:path';
@@ -15,10 +14,10 @@ const AUDIENCE = 'agent-orchestration-service';
 const SIGNS_MS = 30 * 24 * 3_600_000;
 const MAX_TOKEN_TTL_MS = 24 * 3_600_000;
 
-/** In the file the newest is first. */
+/** The newest key is the first in the file. */
 interface LocalKey {
   created_at: string;
-  /** When the next one took over. */
+  /** The next key took over at this time. */
   superseded_at?: string;
   private_jwk: JWK & { kid: string };
 }
@@ -47,7 +46,7 @@ async function keepKeys(dataDir: string, now: Date): Promise<void> {
   await writePrivateJson(jwksFile(dataDir), { keys: published });
 }
 
-/** What the settings do not say of an identity provider. */
+/** @returns the settings of an identity provider that were not given */
 export async function localIdentity(
   env: NodeJS.ProcessEnv,
   dataDir: string,

@@ -1,4 +1,4 @@
-/** Ports are looked at before anything starts, so that a busy one is a message about a setting and not a stack trace. */
+/** Checks ports before anything starts, so that a busy one is a message about a setting and not a stack trace. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,19 +6,19 @@ import { ConfigError, type Config } from '../platform/core/config.ts';
 
 export interface WantedPort {
   setting: string;
-  /** 0 takes any free one. */
+  /** The value 0 takes any free port. */
   port: number;
-  /** Undefined: all interfaces. */
+  /** Where it is undefined the port is taken on all interfaces. */
   host?: string;
-  /** Of a server beside the service, which outlives one that was killed by a moment. */
+  /** The port belongs to a server beside the service, which outlives a killed service by a moment. */
   isServers?: boolean;
 }
 
-/** For that moment. */
+/** A port of such a server is waited for this long. */
 const LINGERS_MS = 5_000;
 const LOOK_MS = 50;
 
-/** The ports that the settings ask for; those of embedded servers only when somebody fixed them. */
+/** @returns the ports that the settings ask for; those of embedded servers only where somebody fixed them */
 export function wantedPorts(config: Config, env: NodeJS.ProcessEnv): WantedPort[] {
   const { SURFACES } = config;
   return [
@@ -36,7 +36,7 @@ export function wantedPorts(config: Config, env: NodeJS.ProcessEnv): WantedPort[
   ].filter(({ port }) => port > 0);
 }
 
-/** 0 when not set. @throws ConfigError */
+/** @returns the port, or 0 where the setting is not set @throws ConfigError */
 export function embeddedPort(env: NodeJS.ProcessEnv, setting: string): number {
   const port = Number(env[setting] || 0);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;

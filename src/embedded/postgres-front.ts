@@ -7,11 +7,11 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 export interface FrontOptions {
-  /** Where the database listens. */
+  /** The database listens at this socket. */
   socketPath: string;
-  /** Its `application_name`. */
+  /** The service connects under this `application_name`. */
   service: string;
-  /** After each connection: makes the session as new as on any Postgres. */
+  /** It runs after each connection and makes the session as new as on any Postgres. */
   renew: () => Promise<unknown>;
   onUse: () => void;
 }
@@ -19,17 +19,17 @@ export interface FrontOptions {
 interface Client {
   socket: Socket;
   isService: boolean;
-  /** Its first message, which the database is to have. */
+  /** The client's first message, which the database has to get. */
   startup: Buffer;
 }
 
-/** How long others wait for their turn. */
+/** Others wait this long for their turn. */
 const PATIENCE_MS = 5_000;
 /** An SSL or GSS request is this long, and its code follows the length. */
 const REQUEST_BYTES = 8;
 const ENCRYPTION_REQUESTS = [80_877_103, 80_877_104];
 const CANCEL_REQUEST = 80_877_102;
-/** Nobody has a longer name. */
+/** No client's startup message is longer. */
 const MAX_STARTUP_BYTES = 10_000;
 
 export function createFront({ socketPath, service, renew, onUse }: FrontOptions): Server {
@@ -113,7 +113,7 @@ function readStartup(socket: Socket, done: (startup: Buffer) => void): void {
   socket.on('data', read);
 }
 
-/** Names and values, each ended by a zero, after length and version. */
+/** Reads names and values, each ended by a zero, after length and version. */
 function parametersOf(startup: Buffer): Map<string, string> {
   const texts = startup.subarray(REQUEST_BYTES, startup.readInt32BE(0)).toString('utf8').split('\0');
   const parameters = new Map<string, string>();
@@ -124,7 +124,7 @@ function parametersOf(startup: Buffer): Map<string, string> {
 const HINT =
   'Stop the service to look into its database, or give it a Postgres of your own: DATABASE_URL. What the API tells, `npx aos` shows.';
 
-/** An ErrorResponse, and the end. */
+/** Sends an ErrorResponse and closes. */
 function refuse(socket: Socket, code: string, message: string): void {
   const fields = [`SFATAL`, `VFATAL`, `C${code}`, `M${message}`, `H${HINT}`].map((field) => `${field}\0`).join('');
   const body = Buffer.from(`${fields}\0`);
@@ -132,6 +132,6 @@ function refuse(socket: Socket, code: string, message: string): void {
   head.write('E');
   head.writeInt32BE(body.length + 4, 1);
   socket.end(Buffer.concat([head, body]));
-  // Whoever does not listen is not waited for.
+  // A client that does not listen is not waited for.
   setTimeout(() => socket.destroy(), 1_000).unref();
 }

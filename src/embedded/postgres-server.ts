@@ -19,9 +19,9 @@ import { createFront } from './postgres-front.ts';
 
 const [dataDir = 'memory://', port = '0'] = process.argv.slice(2);
 const watched = new Set<number>();
-/** One that is ending may take a moment. */
+/** A process that is ending may hold the lock for a moment. */
 const LOCK_MS = 5_000;
-/** Kept, as a lock ends with what holds it. */
+/** The variable keeps the lock, which ends with what holds it. */
 let lock: DatabaseSync | undefined;
 
 requireAlone(dataDir);
@@ -42,7 +42,8 @@ front.listen(Number(port), '127.0.0.1', () => {
   process.send?.({ event: 'ready', port: (front.address() as AddressInfo).port });
 });
 
-// What autovacuum does elsewhere: without statistics the planner reads a whole table to sort it, and dead rows stay.
+// This does what autovacuum does elsewhere: without statistics the planner reads a whole table to sort it, and dead
+// rows stay.
 const UPKEEP_MS = 60_000;
 const VACUUM_EVERY = 15;
 let isUsed = false;
@@ -55,8 +56,9 @@ const upkeep = setInterval(() => {
 }, UPKEEP_MS);
 
 /**
- * Of two servers on one directory the second would write over what the first one writes. The lock is this process's own, so
- * that it holds for as long as the directory is in use, whoever started it and whatever is known of it.
+ * Refuses a second server on one directory, which would write over what the first one writes. The lock is this
+ * process's own, so that it holds for as long as the directory is in use, whoever started it and whatever is known of
+ * it.
  */
 function requireAlone(directory: string): void {
   if (directory.startsWith('memory:')) return;
@@ -93,7 +95,7 @@ process.on('disconnect', () => {
     try {
       process.kill(pid, 'SIGTERM');
     } catch {
-      // Gone already.
+      // The process is gone already.
     }
   }
   void stop({ isOrphan: true });

@@ -6,18 +6,18 @@ import { fileURLToPath } from 'node:url';
 export type PostgresServerMessage = { event: 'stop' } | { event: 'watch'; pid: number };
 
 export interface EmbeddedPostgres {
-  /** `postgres://...`; takes one connection at a time. */
+  /** The address is `postgres://...`; the database takes one connection at a time. */
   url: string;
   pid: number;
   /** Resolves when the process has ended. */
   exited: Promise<unknown>;
-  /** Ends this process too when the parent is gone without a goodbye. */
+  /** Makes the server end this process too when the parent is gone without a goodbye. */
   watch(pid: number): void;
   stop(): Promise<void>;
 }
 
 export interface EmbeddedPostgresOptions {
-  /** A directory, or `memory://`. */
+  /** The path of a directory, or `memory://`. */
   dataDir: string;
   port?: number;
 }
@@ -58,7 +58,7 @@ export async function startPostgres({ dataDir, port = 0 }: EmbeddedPostgresOptio
     exited,
     watch: (pid) => void (child.connected && child.send({ event: 'watch', pid } satisfies PostgresServerMessage)),
     async stop() {
-      // A killed one has a signal and no exit code, and its channel is closed.
+      // A killed process has a signal and no exit code, and its channel is closed.
       if (child.exitCode !== null || child.signalCode !== null) return;
       if (child.connected) child.send({ event: 'stop' } satisfies PostgresServerMessage);
       const timer = setTimeout(() => child.kill('SIGKILL'), 10_000);

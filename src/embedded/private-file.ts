@@ -1,7 +1,9 @@
-/** JSON files that hold secrets: readable by this user alone, written whole or not at all. */
+/**
+ * Reads and writes JSON files that hold secrets: they are readable by this user alone, and written whole or not at all.
+ */
 import { readFile, rename, writeFile } from 'node:fs/promises';
 
-/** Undefined when there is none. @throws Error that names the file when it is not JSON */
+/** @returns undefined where there is no file @throws Error that names the file where it is not JSON */
 export async function readPrivateJson<T>(file: string): Promise<T | undefined> {
   let text: string;
   try {
@@ -13,7 +15,7 @@ export async function readPrivateJson<T>(file: string): Promise<T | undefined> {
   try {
     return JSON.parse(text) as T;
   } catch {
-    // Never replaced by itself: what it held may be the only key to stored data.
+    // A damaged file is never replaced automatically: what it held may be the only key to stored data.
     throw new Error(`${file} is damaged: restore it, or delete it to start without what it held`);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The secrets of the embedded mode: random ones, made once and kept in the data directory, for those that the settings
- * do not give. Lose `secrets.json` and every session ends and no stored secret opens again.
+ * Makes the secrets of the embedded mode: random ones, made once and kept in the data directory, for those that the
+ * settings do not give. Where `secrets.json` is lost, every session ends and no stored secret opens again.
  */
 import { join } from 'node:path';
 import { newSecret } from '../platform/core/ids.ts';

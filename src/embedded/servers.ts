@@ -1,4 +1,4 @@
-/** The servers that no setting names: embedded Postgres and Temporal, started at once and kept running. */
+/** Starts the servers that no setting names, embedded Postgres and Temporal, side by side, and keeps them running. */
 import { join } from 'node:path';
 import { ConfigError } from '../platform/core/config.ts';
 import type { Log } from '../platform/core/log.ts';
@@ -12,10 +12,10 @@ export const temporalFile = (dataDir: string): string => join(dataDir, 'temporal
 
 export interface Servers {
   databaseUrl: string;
-  /** host:port */
+  /** The address as host:port. */
   temporalAddress: string;
   temporalUiUrl: string | undefined;
-  /** What the service is to be told of them. */
+  /** The service is given these settings. */
   settings: Record<string, string>;
 }
 
@@ -23,7 +23,7 @@ export interface ServersOptions {
   dataDir: string;
   claim: DataDirClaim;
   log: Log;
-  /** Takes what is to be done at the end, also when this fails half way. */
+  /** Takes what has to be done at the end, also where this fails half-way. */
   defer: (cleanUp: () => unknown) => void;
   timed: <T>(part: string, work: () => Promise<T>) => Promise<T>;
 }
@@ -64,7 +64,7 @@ export async function startServers(env: NodeJS.ProcessEnv, options: ServersOptio
   };
 
   const both = [database(), cluster()] as const;
-  // Also when one fails, the other is waited for: what it started is to be stopped.
+  // Where one fails, the other is waited for, because what it started has to be stopped.
   await Promise.allSettled(both);
   const [databaseUrl, { address, uiUrl }] = await Promise.all(both);
   if (servers.temporal) servers.postgres?.current().watch(servers.temporal.current().pid);
@@ -83,7 +83,7 @@ export async function startServers(env: NodeJS.ProcessEnv, options: ServersOptio
 
 type OnStart = (name: string, pid: number) => Promise<void>;
 
-/** Any free port the first time unless a setting fixes it, and that same one from then on. */
+/** Takes any free port the first time unless a setting fixes it, and that same one from then on. */
 function postgresStarter(env: NodeJS.ProcessEnv, { dataDir }: ServersOptions, onStart: OnStart) {
   let port = embeddedPort(env, 'PGLITE_PORT');
   return async () => {
@@ -105,7 +105,7 @@ async function temporalStarter(env: NodeJS.ProcessEnv, { dataDir }: ServersOptio
   let uiPort = embeddedPort(env, 'TEMPORAL_UI_PORT');
   return async () => {
     const dbFile = temporalFile(dataDir);
-    // It has no lock of its own.
+    // The server has no lock of its own.
     await stopServersOn(dbFile);
     const server = await startTemporal({ cliPath, dbFile, port, uiPort });
     port = Number(server.address.split(':')[1]);

@@ -1,4 +1,4 @@
-/** The settings as the embedded mode needs them: what it supplies itself need not be given. */
+/** Reads the settings as the embedded mode needs them: what it supplies itself need not be given. */
 import { loadConfig, type Config } from '../platform/core/config.ts';
 
 const SUPPLIED = 'supplied by the embedded mode';

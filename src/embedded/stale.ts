@@ -15,7 +15,7 @@ const execFileAsync = promisify(execFile);
 
 interface KnownProcess {
   pid: number;
-  /** Tells it from a later process of the same id. */
+  /** It tells the process from a later one with the same id. */
   startedAt: string;
 }
 
@@ -50,11 +50,11 @@ export async function claimDataDir(dataDir: string): Promise<DataDirClaim> {
       const startedAt = await startTime(pid);
       if (!startedAt) return;
       running[name] = { pid, startedAt };
-      // One write after the other: children start at the same time.
+      // Writes follow one another, because children start at the same time.
       written = written.catch(() => {}).then(() => writePrivateJson(file, running));
       await written.catch((error: unknown) => {
         if (name === 'service') throw error;
-        // The disk is full, say. It runs all the same, and is noted when it can be.
+        // The disk may be full. The child runs all the same, and is noted when that is possible.
         setTimeout(() => void claim.remember(name, pid), NOTE_AGAIN_MS).unref();
       });
     },
@@ -93,7 +93,7 @@ export async function stopServersOn(file: string): Promise<void> {
   }
 }
 
-/** Of the processes whose command line has these arguments, which follow each other. */
+/** @returns the ids of processes whose command line has these arguments in a row */
 export async function pidsWith(args: readonly string[]): Promise<number[]> {
   if (process.platform === 'linux') {
     const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
@@ -109,7 +109,7 @@ export async function pidsWith(args: readonly string[]): Promise<number[]> {
   });
 }
 
-/** Undefined when there is no such process. */
+/** @returns undefined where the process does not exist */
 export async function startTime(pid: number): Promise<string | undefined> {
   try {
     if (process.platform === 'linux') {

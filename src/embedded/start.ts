@@ -24,16 +24,18 @@ export interface Embedded {
   config: Config;
   log: Log;
   credentials: Credentials;
-  /** Milliseconds each part took; parts overlap. */
+  /** Milliseconds that each part took; parts overlap. */
   timings: Record<string, number>;
-  /** Address that signs the owner in and opens the console, once; null where this process does not serve it. */
+  /**
+   * @returns an address that signs the owner in and opens the console, once; null where this process does not serve it
+   */
   newConsoleLink(): string | null;
   stop(): Promise<void>;
 }
 
 export interface EmbeddedOptions {
   dataDir: string;
-  /** Delete the data directory at the end. */
+  /** Deletes the data directory at the end. */
   throwAway?: boolean;
 }
 
@@ -52,7 +54,7 @@ export async function startEmbedded(env: NodeJS.ProcessEnv, options: EmbeddedOpt
       try {
         await cleanUp();
       } catch (err) {
-        // What is below must still be stopped.
+        // The parts below must still be stopped.
         log.error({ err }, 'a part did not stop as it should');
       }
     }
@@ -64,7 +66,7 @@ export async function startEmbedded(env: NodeJS.ProcessEnv, options: EmbeddedOpt
     if (options.throwAway) defer(() => rm(dataDir, { recursive: true, force: true }));
     const claim = await claimDataDir(dataDir);
     defer(claim.release);
-    // What a killed service left running may hold its ports.
+    // A killed service may have left something running that holds its ports.
     await stopServersOn(temporalFile(dataDir));
     await requireFreePorts(wantedPorts(config, env));
     const secrets = await loadSecrets(env, dataDir);
@@ -91,7 +93,7 @@ export async function startEmbedded(env: NodeJS.ProcessEnv, options: EmbeddedOpt
     const services = createServices(runtime);
     defer(() => services.close());
 
-    // Deferred in this order, so that requests drain before the worker does, whichever of the two is up first.
+    // They are deferred in this order, so that requests drain before the worker does, whichever of the two is up first.
     let worker: RunningWorker | undefined;
     const up: RunningWorker[] = [];
     const metrics = await modules.openMetrics(runtime, services, up);
@@ -102,7 +104,7 @@ export async function startEmbedded(env: NodeJS.ProcessEnv, options: EmbeddedOpt
     };
     const serve = async () => {
       await timed('seed', () => prepare(runtime));
-      // Without a mail server the code of whoever signs in is in the log.
+      // Without a mail server the log shows the code of whoever signs in.
       await services.members.seedOwner('internal', LOCAL_OWNER);
       const key = await firstKey(services, dataDir);
       const api = await timed('api', () => startApi(runtime, services));
@@ -142,7 +144,7 @@ export async function startEmbedded(env: NodeJS.ProcessEnv, options: EmbeddedOpt
 const unwritable = (dataDir: string, reason: string): string =>
   `DATA_DIR: ${dataDir} cannot be written to: ${reason}; correct that or set another directory`;
 
-/** @throws ConfigError when nothing can be written there */
+/** @throws ConfigError where nothing can be written there */
 async function makeDataDir(dataDir: string): Promise<void> {
   const probe = join(dataDir, `.written-by-${process.pid}`);
   try {
@@ -157,7 +159,7 @@ async function makeDataDir(dataDir: string): Promise<void> {
 }
 
 const FULL = 'its disk is full';
-/** Bytes: less is of no use to a database, whichever way it says so. */
+/** Counted in bytes: less is of no use to a database, whichever way it says so. */
 const NOTHING_FREE = 1_024 ** 2;
 const REFUSALS: Record<string, string> = {
   EROFS: 'it is on a read-only file system',
@@ -167,7 +169,7 @@ const REFUSALS: Record<string, string> = {
   EEXIST: 'it is no directory',
 };
 
-/** Loaded while the servers start: together they are most of the code of the service. */
+/** The modules are loaded while the servers start, as they are most of the code of the service. */
 async function loadModules() {
   const [runtime, services, migrate, worker, api, observability] = await Promise.all([
     import('../runtime.ts'),
@@ -183,14 +185,14 @@ async function loadModules() {
 const bundleOf = (env: NodeJS.ProcessEnv): string | undefined =>
   env.WORKER_BUNDLE || (existsSync(BUNDLE) ? BUNDLE : undefined);
 
-/** The API key of the last start for as long as it is valid, else a new one. */
+/** @returns the API key of the last start for as long as it is valid, otherwise a new one */
 async function firstKey({ apiKeys }: Services, dataDir: string): Promise<string> {
   const kept = (await readCredentials(dataDir))?.api_key;
   if (kept && (await apiKeys.caller(kept).catch(() => undefined))) return kept;
   return (await apiKeys.create('internal', { name: 'first key' })).key;
 }
 
-/** Waits for all even when one fails, so that what the others started is known and can be stopped. */
+/** Waits for all even where one fails, so that what the others started is known and can be stopped. */
 async function settled<T extends readonly Promise<unknown>[]>(
   work: readonly [...T],
 ): Promise<{ [I in keyof T]: Awaited<T[I]> }> {

@@ -10,7 +10,7 @@ export interface EmbeddedServer {
 }
 
 export interface Supervised<Server> {
-  /** The one that runs now; another one after a restart. */
+  /** @returns the server that runs now, which is another one after a restart */
   current(): Server;
   stop(): Promise<void>;
 }
@@ -18,8 +18,9 @@ export interface Supervised<Server> {
 const MAX_WAIT_MS = 5_000;
 
 /**
- * @param start given the server that was lost, or nothing the first time; a failure of the first start is the caller's
- * @param onLost told each time a server ended by itself, and why a restart failed
+ * @param start is given the server that was lost, or nothing the first time; a failure of the first start is the
+ * caller's
+ * @param onLost is told each time a server ended by itself, and why a restart failed
  */
 export async function supervise<Server extends EmbeddedServer>(
   start: (lost?: Server) => Promise<Server>,
@@ -45,7 +46,7 @@ export async function supervise<Server extends EmbeddedServer>(
       await server.exited;
       if (!isStopping) await restart();
     }
-    // One that was being started again meanwhile.
+    // This one was being started again meanwhile.
     await server.stop();
   }
   const watching = watch();

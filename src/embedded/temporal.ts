@@ -9,7 +9,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export interface EmbeddedTemporal {
-  /** host:port of the frontend. */
+  /** The address of the frontend as host:port. */
   address: string;
   uiUrl: string | undefined;
   pid: number;
@@ -20,30 +20,30 @@ export interface EmbeddedTemporal {
 
 export interface EmbeddedTemporalOptions {
   cliPath: string;
-  /** Without it nothing is kept. */
+  /** Data is kept in this file; without one nothing is kept. */
   dbFile?: string;
   port?: number;
-  /** 0: any free port; undefined: no Web UI. */
+  /** The value 0 takes any free port; undefined starts no Web UI. */
   uiPort?: number;
-  /** Dynamic configuration beyond the usual, `key=value`. */
+  /** Dynamic configuration beyond the usual, as `key=value`. */
   dynamicConfig?: readonly string[];
 }
 
 /**
- * The poll rates are the ones that matter: at their default of 20 a second every hop of a workflow waits for a tick of
- * 50 ms. Eager execution and one partition spare a one-worker deployment the way through matching.
+ * The poll rates matter most: at their default of 20 a second every hop of a workflow waits for a tick of 50 ms. Eager
+ * execution and one partition spare a one-worker deployment the way through matching.
  */
 const DYNAMIC_CONFIG = [
   'history.transferProcessorMaxPollRPS=2000',
   'history.timerProcessorMaxPollRPS=2000',
-  // Timers fire when they are due rather than up to a second later.
+  // With this, timers fire when they are due rather than up to a second later.
   'history.timerProcessorMaxTimeShift="10ms"',
   'system.enableActivityEagerExecution=true',
   'system.enableEagerWorkflowStart=true',
   'matching.numTaskqueueReadPartitions=1',
   'matching.numTaskqueueWritePartitions=1',
-  // Tasks in the order of their priority: a command of a project goes before the steps of others, and those before
-  // webhooks; among equals each workspace in its turn.
+  // With this, tasks come in the order of their priority: a command of a project goes before the steps of others, and
+  // those before webhooks; among equals each workspace has its turn.
   'matching.useNewMatcher=true',
   'matching.enableFairness=true',
 ];
@@ -65,7 +65,8 @@ export async function startTemporal(options: EmbeddedTemporalOptions): Promise<E
       ]),
       ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'],
     ],
-    // A process group of its own: Ctrl-C is for the parent, which stops this one when its own work is drained.
+    // The server has a process group of its own: Ctrl-C is for the parent, which stops the server when its own work is
+    // drained.
     { stdio: ['ignore', 'ignore', 'pipe'], detached: true },
   );
   let stderr = '';
@@ -78,7 +79,7 @@ export async function startTemporal(options: EmbeddedTemporalOptions): Promise<E
 
   const isOver = () => child.exitCode !== null || child.signalCode !== null;
   await Promise.race([accepting(port, isOver), failed]).catch((error: unknown) => {
-    // Half started, it would go on beside the next attempt.
+    // A half-started server would go on beside the next attempt.
     child.kill('SIGKILL');
     throw error;
   });
@@ -123,7 +124,7 @@ async function freePort(): Promise<number> {
 
 const CACHED = fileURLToPath(new URL('../../.cache/bin/temporal', import.meta.url));
 
-/** `TEMPORAL_CLI_PATH`, then `temporal` on PATH, then the copy that set-up keeps in `.cache/`. */
+/** Looks at `TEMPORAL_CLI_PATH`, then for `temporal` on PATH, then for the copy that set-up keeps in `.cache/`. */
 export async function findTemporalCli(env: Record<string, string | undefined>): Promise<string | undefined> {
   const onPath = (env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'temporal'));
   for (const candidate of [env.TEMPORAL_CLI_PATH, ...onPath, CACHED]) {

@@ -1,6 +1,6 @@
 /**
- * The service as an MCP server: streamable HTTP at one address, without sessions, each request answered by itself. What
- * a key may see and do here is what it may on the public API.
+ * Offers the service as an MCP server: streamable HTTP at one address, without sessions, each request answered by
+ * itself. A key may see and do here what it may on the public API.
  */
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
@@ -24,19 +24,19 @@ import { servedTools, type ServedTool } from './tools.ts';
 export interface McpServerOptions {
   routes: readonly Route[];
   authenticate: Authenticate;
-  /** Public address of the gateway, whose own pages may call. */
+  /** The public address of the gateway, whose own pages may call. */
   baseUrl: string | undefined;
   log: Log;
 }
 
 const VERSION = '1.0.0';
-/** As of every JSON body. */
+/** Every JSON body has this limit. */
 const MAX_BODY_BYTES = 1024 * 1024;
 const INSTRUCTIONS =
   'Runs AI agents. For one task: list_agents, dispatch_run, then get_run until it has ended. For a piece of work in ' +
   'phases: list_workflows, start_project, then get_project.';
 
-/** Mount at `/mcp` of the gateway. */
+/** Mount it at `/mcp` of the gateway. */
 export function mcpRouter({ routes, authenticate, baseUrl, log }: McpServerOptions): express.Router {
   const tools = servedTools(routes);
   const validator = new AjvJsonSchemaValidator();
@@ -94,7 +94,7 @@ const refusal = ({ code, detail }: Problem): CallToolResult => ({
   structuredContent: { code, detail },
 });
 
-/** A model reads it: mistakes one after another, in words. */
+/** A model reads it, so the mistakes follow one another in words. */
 function sentence(code: string, detail: unknown): string {
   if (typeof detail === 'string') return detail;
   if (code !== 'validation') return `${code}: ${JSON.stringify(detail)}`;

@@ -1,6 +1,6 @@
 /**
- * What a client of the service's own MCP server can do: endpoints under names for models. Arguments, checks, caps and
- * answers are those of the endpoint, which is declared once, in its contract.
+ * Defines what a client of the service's own MCP server can do: endpoints under names for models. Arguments, checks,
+ * caps and answers are those of the endpoint, which is declared once, in its contract.
  */
 import { z } from 'zod';
 import { Problem } from '../platform/core/problem.ts';
@@ -11,11 +11,11 @@ import { parseRequest } from '../platform/http/validate.ts';
 
 interface Exposed {
   name: string;
-  /** Id of the endpoint. */
+  /** The id of the endpoint. */
   endpoint: string;
-  /** For a model: what it does, what it answers, what to do next. */
+  /** A model reads it: what the tool does, what it answers, what to do next. */
   description: string;
-  /** Fields that a client of this kind has no use for. They are not told of; sent, they count as in the endpoint. */
+  /** A client of this kind has no use for these fields. They are not told of; sent, they count as in the endpoint. */
   hidden?: readonly string[];
 }
 
@@ -115,13 +115,13 @@ function inputSchemaOf({ params, query, body }: Endpoint, hidden: readonly strin
   };
 }
 
-/** A schema with a name of its own is a reference to itself. */
+/** A schema with a name of its own is a reference to itself, so it is resolved. */
 function objectSchema(schema: z.ZodType): { properties?: JsonSchema; required?: string[] } {
   const { $ref, $defs, ...plain } = z.toJSONSchema(schema, { io: 'input' });
   return $ref === undefined ? plain : $defs![$ref.slice('#/$defs/'.length)]!;
 }
 
-/** Arguments are one flat object; an address and its query have their own. */
+/** Splits the arguments, which are one flat object, into those of the address, the query and the body. */
 function partsOf({ params, query, body }: Endpoint, args: JsonSchema) {
   const namesOf = (schema: z.ZodType | undefined) => new Set(schema ? Object.keys((schema as z.ZodObject).shape) : []);
   const [inPath, inQuery] = [namesOf(params), namesOf(query)];

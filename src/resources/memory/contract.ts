@@ -61,7 +61,7 @@ const Type = z
 const Scope = z.string().trim().min(1).max(64).describe('`shared`, `personal`, ...');
 const Meta = z.record(z.string(), z.unknown()).nullable();
 const Description = z.string().max(2_000).nullable();
-/** A field that is sent empty says nothing. */
+/** A field that is sent empty counts as not sent. */
 const optionalText = (max: number) =>
   z
     .string()

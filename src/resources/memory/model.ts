@@ -1,33 +1,33 @@
-/** Words and rules of the graph memory: entries, skills (entries that agents can load) and the edges between them. Pure. */
+/** Words and rules of the graph memory: entries, skills (entries that agents can load) and the edges between them. */
 export const ENTRY_STATUSES = ['active', 'superseded', 'archived'] as const;
 export type EntryStatus = (typeof ENTRY_STATUSES)[number];
 
 export const EDGE_TYPES = ['links_to', 'supersedes', 'uses_tool', 'depends_on'] as const;
 export type EdgeType = (typeof EDGE_TYPES)[number];
 
-/** Edges that a wikilink makes. A superseding entry is linked by what happened, not by what it says. */
+/** Wikilinks make these edges. A superseding entry is linked by what happened, not by what it says. */
 export type WikilinkType = Exclude<EdgeType, 'supersedes'>;
 
-/** The type of the entries that agents can load. Everything else is a plain memory. */
+/** Entries of this type can be loaded by agents. Everything else is a plain memory. */
 export const SKILL = 'skill';
 
 export const SHARED = 'shared';
-/** For the agent whose it is, and no other. */
+/** A personal entry is for the agent whose it is, and for no other. */
 export const PERSONAL = 'personal';
 
-/** Characters of the content that a list shows. */
+/** A list shows so many characters of the content. */
 export const PREVIEW_LENGTH = 240;
 
-/** Different links of one entry that become edges; those after them stay text. */
+/** So many different links of one entry become edges; those after them stay text. */
 export const MAX_LINKS = 500;
 
 export const MAX_SLUG_LENGTH = 128;
-/** A slug that wikilinks can name. */
+/** Wikilinks can name slugs of this form. */
 export const NODE_SLUG = /^[\p{L}\p{N}][\p{L}\p{N}\p{M}._:/-]*$/u;
 
 const WIKILINK = /\[\[([^[\]|\n]{1,200})(?:\|[^[\]\n]{0,500})?\]\]/g;
 
-/** The slugs of `[[slug]]` and `[[slug|label]]`, in order, each once. */
+/** @returns the slugs of `[[slug]]` and `[[slug|label]]`, in order, each once */
 export function wikilinks(content: string): string[] {
   const slugs = new Set<string>();
   for (const [, target] of content.matchAll(WIKILINK)) {

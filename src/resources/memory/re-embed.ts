@@ -1,4 +1,6 @@
-/** Which model the stored vectors are of: held to at start, and changed by embedding everything again. */
+/**
+ * Sees to it that all stored vectors are of one model: a start holds to it, and embedding everything again changes it.
+ */
 import { ConfigError } from '../../platform/core/config.ts';
 import type { Database } from '../../platform/db/client.ts';
 import {
@@ -15,8 +17,9 @@ import {
 } from './store/vectors.ts';
 
 /**
- * Before anything is embedded or searched. A database without vectors takes those of the model that is configured.
- * @throws ConfigError when the stored ones are of another
+ * It is called before anything is embedded or searched. A database without vectors takes those of the model that is
+ * configured.
+ * @throws ConfigError where the stored ones are of another model
  */
 export async function requireVectorsOf(db: Database, configured: VectorKind): Promise<void> {
   if (isSameKind(await currentKind(db), configured) || (await adoptKind(db, configured))) return;
@@ -30,7 +33,7 @@ export async function requireVectorsOf(db: Database, configured: VectorKind): Pr
 const nameOf = ({ model, dimensions }: VectorKind): string => `${model} (${dimensions} numbers)`;
 
 export interface ReEmbedding extends VectorKind {
-  /** One vector a text. */
+  /** @returns one vector for each text */
   embed(texts: readonly string[]): Promise<number[][]>;
   onProgress?: (progress: { done: number; total: number }) => void;
 }
@@ -62,10 +65,10 @@ export async function reEmbed(db: Database, { embed, onProgress = () => {}, ...k
       done += texts.length;
       onProgress({ done, total: Math.max(done, total) });
     }
-    // Made when most is there, which is much quicker than filling it one by one.
+    // The index is made when most vectors are there, which is much quicker than filling it one by one.
     if (!isIndexed) await indexNext(db);
     isIndexed = true;
-    // What was written since is still to be embedded.
+    // Entries that were written since still have to be embedded.
   } while (!(await swapNext(db)));
   return true;
 }

@@ -25,15 +25,15 @@ interface Dependencies {
   workspaces: Pick<WorkspaceStore, 'underCap'>;
   otp: Pick<OtpService, 'gate'>;
   models: Pick<Models, 'embed'>;
-  /** Its slug is taken in every workspace. */
+  /** @returns whether the slug is that of a built-in skill, and so is taken in every workspace */
   isBuiltinSkill: (slug: string) => boolean;
-  /** Bodies of skills are for those with the admin stamp alone, here as at their own address. */
+  /** Bodies of skills are then for those with the admin stamp alone, here as at their own address. */
   publicVisibility: boolean;
 }
 
 export const createMemoryService = (dependencies: Dependencies) => {
   const { store, workspaces, otp, models, isBuiltinSkill, publicVisibility } = dependencies;
-  /** The row, without its text where the caller may not read that. */
+  /** @returns the row, without its text where the caller may not read that */
   const shownTo =
     (caller: Caller) =>
     <Row extends { type: string }>(row: Row): Row =>
@@ -89,7 +89,7 @@ export const createMemoryService = (dependencies: Dependencies) => {
       const entry = await store.findEntry(caller.customerId, id);
       if (change.status && entry.status === 'superseded') throw supersededStays();
       if (change.content !== undefined || change.scope !== undefined) requireNoSkill(entry);
-      // A request without a code is to be told to come again: that need not wait for a vector.
+      // A request without a code is only told to come again, which need not wait for a vector.
       const isConfirmed = confirmation.code !== undefined;
       const embedding =
         re_embed && isConfirmed ? await embed(caller.customerId, change.content ?? entry.content) : undefined;
@@ -148,7 +148,7 @@ export const createMemoryService = (dependencies: Dependencies) => {
   };
 };
 
-/** Body and scope of a skill have rules of their own, which its own address keeps. */
+/** Body and scope of a skill have rules of their own, which the endpoints of skills keep. */
 function requireNoSkill({ type, slug }: Pick<EntryRow, 'type' | 'slug'>): void {
   if (type === SKILL) throw new Problem('bad_request', `this is a skill: change it with PATCH /v1/skills/${slug}`);
 }

@@ -20,10 +20,13 @@ import { EDGE_TYPES, ENTRY_STATUSES } from './model.ts';
 export const memoryStatus = pgEnum('memory_status', ENTRY_STATUSES);
 export const memoryEdgeType = pgEnum('memory_edge_type', EDGE_TYPES);
 
-/** Of the graph that an index of vectors is: denser than by default (64), which found 96% of what is nearest, not 99%. */
+/**
+ * Parameters of the graph that an index of vectors is. It is denser than by default (64), which found 96% of what is
+ * nearest, not 99%.
+ */
 export const HNSW = { m: 16, ef_construction: 128 };
 
-/** Memories and custom skills of a workspace. */
+/** The memories and custom skills of a workspace. */
 export const memoryEntries = pgTable(
   'memory_entries',
   {
@@ -32,27 +35,27 @@ export const memoryEntries = pgTable(
       .notNull()
       .references(() => workspaces.customerId),
     type: text('type').notNull(),
-    /** What wikilinks name it by. */
+    /** Wikilinks name the entry by it. */
     slug: text('slug'),
     name: text('name'),
     description: text('description'),
-    /** Of a skill: its body. */
+    /** The text; of a skill its body. */
     content: text('content').notNull(),
-    /** Whose it is; null: everybody's. */
+    /** The agent whose it is; null for everybody's. */
     agent: text('agent'),
     scope: text('scope').notNull().default('shared'),
     sourceAttribution: text('source_attribution'),
-    /** The tool call that wrote it, where one did: repeated, it writes once. */
+    /** The tool call that wrote the entry, where one did: repeated, it writes once. */
     callKey: text('call_key'),
     status: memoryStatus('status').notNull().default('active'),
     alwaysLoad: boolean('always_load').notNull().default(false),
     lastVerifiedAt: instant('last_verified_at'),
     meta: jsonb('meta').$type<Record<string, unknown>>(),
-    /** Skills alone: as given, else derived from the slug on read. */
+    /** Set for skills alone: as it was given, otherwise it is derived from the slug on reading. */
     category: text('category'),
-    /** Skills alone: who can load it; empty: everybody. */
+    /** Set for skills alone: the agents that can load it; empty for all. */
     agents: text('agents').array().notNull().default([]),
-    /** Of unit length. */
+    /** The vector has unit length. */
     embedding: vector('embedding', { dimensions: PACKAGED.dimensions }),
     hitCount: integer('hit_count').notNull().default(0),
     impressionCount: integer('impression_count').notNull().default(0),
@@ -67,19 +70,19 @@ export const memoryEntries = pgTable(
     uniqueIndex('memory_entries_by_call')
       .on(t.customerId, t.callKey)
       .where(sql`${t.callKey} is not null`),
-    // The skills of a workspace: listed, and looked at when a run begins.
+    // It serves the skills of a workspace, which are listed, and looked at when a run begins.
     index('memory_entries_skills')
       .on(t.customerId, t.slug)
       .where(sql`${t.type} = 'skill'`),
-    // The list without a question, newest first.
+    // It serves the list without a question, newest first.
     index('memory_entries_newest').on(t.customerId, t.createdAt, t.id),
     index('memory_entries_by_agent').on(t.customerId, t.agent, t.createdAt, t.id),
     index('memory_entries_by_type').on(t.customerId, t.type, t.createdAt, t.id),
-    // What every run is reminded of.
+    // It finds what every run is reminded of.
     index('memory_entries_always_loaded')
       .on(t.customerId, t.id)
       .where(sql`${t.alwaysLoad}`),
-    // The search of a workspace with many entries; a small one is compared exactly.
+    // It serves the search of a workspace with many entries; a small one is compared exactly.
     index('memory_entries_by_embedding').using('hnsw', t.embedding.op('vector_cosine_ops')).with(HNSW),
     check(
       'memory_entries_skill_has_slug',
@@ -88,7 +91,7 @@ export const memoryEntries = pgTable(
   ],
 );
 
-/** From what an entry's content names, or what it took the place of, to that. */
+/** An edge leads from an entry to what its content names, or to what it took the place of. */
 export const memoryEdges = pgTable(
   'memory_edges',
   {
@@ -98,7 +101,7 @@ export const memoryEdges = pgTable(
       .notNull()
       .references(() => memoryEntries.id, { onDelete: 'cascade' }),
     edgeType: memoryEdgeType('edge_type').notNull(),
-    /** As written in the content. A tool's slug for `uses_tool`. */
+    /** The slug as written in the content; a tool's slug for `uses_tool`. */
     dstSlug: text('dst_slug'),
     /** Null for as long as no entry has that slug. */
     dstId: integer('dst_id').references((): AnyPgColumn => memoryEntries.id, { onDelete: 'set null' }),
@@ -107,9 +110,9 @@ export const memoryEdges = pgTable(
     uniqueIndex('memory_edges_once')
       .on(t.srcId, t.edgeType, t.dstSlug)
       .where(sql`${t.dstSlug} is not null`),
-    // Incoming ones of an entry, and what its deletion has to unlink.
+    // It finds edges that come in to an entry, which its deletion has to unlink.
     index('memory_edges_by_destination').on(t.dstId),
-    // Those that wait for a slug to appear, and who uses a tool or a skill.
+    // It finds edges that wait for a slug to appear, and who uses a tool or a skill.
     index('memory_edges_by_slug').on(t.customerId, t.dstSlug),
   ],
 );

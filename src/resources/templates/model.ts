@@ -1,8 +1,11 @@
-/** Words and rules of workflow templates: what a pipeline may say. Pure: the workflows use it too. */
+/**
+ * Words and rules of workflow templates: what a pipeline may say. The workflows use them too, so nothing here asks the
+ * world.
+ */
 
 export const STEP_KINDS = ['agent', 'action', 'gate'] as const;
 export type StepKind = (typeof STEP_KINDS)[number];
-/** Those that are tried; a gate waits. */
+/** Steps of these kinds are tried; a gate waits. */
 export type AttemptedKind = Exclude<StepKind, 'gate'>;
 
 export const STEP_ROLES = ['producer', 'reviewer', 'tester', 'assembler', 'gatekeeper', 'utility'] as const;
@@ -11,7 +14,7 @@ export type StepRole = (typeof STEP_ROLES)[number];
 export const GATE_KINDS = ['human', 'webhook', 'schedule', 'pipeline_dep'] as const;
 export type GateKind = (typeof GATE_KINDS)[number];
 
-/** What happens to a phase whose upstream artifact changed. */
+/** A phase whose upstream artifact changed is treated in one of these ways. */
 export const CASCADE_MODES = ['lazy', 'strict', 'none'] as const;
 type CascadeMode = (typeof CASCADE_MODES)[number];
 
@@ -30,15 +33,15 @@ export interface StepSpec {
   kind: StepKind;
   role: StepRole;
   title?: string | undefined;
-  /** Steps of the same phase; by default the one before. */
+  /** Slugs of steps of the same phase; by default the one before. */
   depends_on?: string[] | undefined;
-  /** Agent slug of an agent step, name of a built-in action of an action step. */
+  /** The slug of an agent for an agent step, the name of a built-in action for an action step. */
   assignee?: string | undefined;
   instructions?: string | undefined;
   tools?: string[] | undefined;
   skills?: string[] | undefined;
   output_schema?: JsonSchema | undefined;
-  /** 3 when not given. */
+  /** It is 3 where it is not given. */
   max_attempts?: number | undefined;
   timeout_s?: number | undefined;
   gate_kind?: GateKind | undefined;
@@ -48,11 +51,11 @@ export interface StepSpec {
 export interface PhaseSpec {
   slug: string;
   title: string;
-  /** Phases; none means that it can start at once. */
+  /** Slugs of phases; a phase that names none can start at once. */
   depends_on?: string[] | undefined;
   cascade_on_upstream_change?: CascadeMode | undefined;
   artifact?: { schema_slug: string; json_schema?: JsonSchema | undefined } | undefined;
-  /** US dollars, a decimal string. */
+  /** US dollars as a decimal string. */
   cost_budget_usd?: string | undefined;
   steps: StepSpec[];
 }
@@ -63,23 +66,23 @@ export interface WorkflowSpec {
   version: number;
   title: string;
   description?: string | undefined;
-  /** Of the `params` that a project is started with; an object schema. */
+  /** The object schema of the `params` that a project is started with. */
   params?: JsonSchema | undefined;
   phases: PhaseSpec[];
 }
 
-/** What ships: one file a template under `builtin/`. */
+/** A template that ships is one file under `builtin/`. */
 export interface BuiltinTemplate {
   collection: string;
   tags: string[];
   spec: WorkflowSpec & { description: string };
 }
 
-/** The steps that a step waits for: those it names, or the one before it. */
+/** @returns the steps that a step waits for: those it names, or the one before it */
 export const stepDependencies = (steps: readonly StepSpec[], index: number): string[] =>
   steps[index]!.depends_on ?? (index === 0 ? [] : [steps[index - 1]!.step_slug]);
 
-/** The phases, each behind those that it depends on; otherwise in their own order. Of a graph without cycles. */
+/** @returns the phases of a graph without cycles, each behind those that it depends on, otherwise in their own order */
 export function orderPhases({ phases }: Pick<WorkflowSpec, 'phases'>): PhaseSpec[] {
   const ordered: PhaseSpec[] = [];
   const placed = new Set<string>();
@@ -94,8 +97,8 @@ export function orderPhases({ phases }: Pick<WorkflowSpec, 'phases'>): PhaseSpec
 }
 
 /**
- * The step whose output becomes the artifact of its phase: the last assembler; without one the last producer; without
- * one the last step that is neither a gate nor judges others. A phase of gates alone has none.
+ * @returns the step whose output becomes the artifact of its phase: the last assembler; without one the last producer;
+ * without one the last step that is neither a gate nor judges others. A phase of gates alone has none.
  */
 export function artifactStep(steps: readonly StepSpec[]): StepSpec | undefined {
   const last = (isCandidate: (step: StepSpec) => boolean) => steps.findLast(isCandidate);
@@ -109,7 +112,7 @@ export function artifactStep(steps: readonly StepSpec[]): StepSpec | undefined {
 /** Reviewers and testers decide whether the work of a producer goes on. */
 export const isJudge = (role: StepRole): boolean => role === 'reviewer' || role === 'tester';
 
-/** The reply of a reviewer whose step asks for no other shape. */
+/** A reviewer whose step asks for no other shape replies in this one. */
 const REVIEW_SCHEMA: JsonSchema = {
   type: 'object',
   additionalProperties: false,
@@ -120,7 +123,7 @@ const REVIEW_SCHEMA: JsonSchema = {
   },
 };
 
-/** The reply of a tester whose step asks for no other shape. */
+/** A tester whose step asks for no other shape replies in this one. */
 const TEST_SCHEMA: JsonSchema = {
   type: 'object',
   additionalProperties: false,
@@ -131,7 +134,10 @@ const TEST_SCHEMA: JsonSchema = {
   },
 };
 
-/** The shape that a step's output must have; of the artifact's step that of the artifact, where it says no other. */
+/**
+ * @returns the shape that a step's output must have; for the step that makes the artifact this is the artifact's, where
+ * it says no other
+ */
 export function outputSchemaOf(phase: PhaseSpec, step: StepSpec): JsonSchema | undefined {
   if (step.output_schema) return step.output_schema;
   if (step.role === 'reviewer') return REVIEW_SCHEMA;

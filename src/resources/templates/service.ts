@@ -18,16 +18,16 @@ interface TemplateServiceDependencies {
   store: TemplateStore;
   agentExists: (customerId: string, slug: string) => Promise<boolean>;
   tools: { find: (customerId: string, slugs: readonly string[]) => Promise<readonly { slug: string }[]> };
-  /** Of these slugs, those that are skills. */
+  /** @returns those of these slugs that are skills */
   skillExists: (customerId: string, slugs: readonly string[]) => Promise<ReadonlySet<string>>;
-  /** What an action step can name. */
+  /** An action step can name these. */
   actionNames: readonly string[];
 }
 
 export const createTemplateService = (dependencies: TemplateServiceDependencies) => {
   const { store, agentExists, tools, skillExists, actionNames } = dependencies;
 
-  /** Each `phases[0].steps[1]: no agent "x"`; empty when every step can be carried out. */
+  /** @returns faults such as `phases[0].steps[1]: no agent "x"`; empty where every step can be carried out */
   async function unresolvedBindings(customerId: string, spec: WorkflowSpec): Promise<string[]> {
     const steps = spec.phases.flatMap((phase, phaseAt) =>
       phase.steps.map((step, stepAt) => ({ step, path: `phases[${phaseAt}].steps[${stepAt}]` })),
@@ -74,7 +74,10 @@ export const createTemplateService = (dependencies: TemplateServiceDependencies)
     throw new Problem('bad_request', `template has unresolvable step bindings: ${unresolved.join('; ')}`);
   }
 
-  /** @throws Problem not_found where nothing of this slug is visible, builtin_immutable where all that counts ships */
+  /**
+   * @throws Problem not_found where nothing of this slug is visible, builtin_immutable where all that counts ships with
+   * the product
+   */
   async function requireOwn(customerId: string, slug: string, counts: (row: TemplateState) => boolean) {
     const versions = await store.listVersions(customerId, slug);
     if (versions.length === 0) throw new Problem('not_found');
@@ -86,7 +89,7 @@ export const createTemplateService = (dependencies: TemplateServiceDependencies)
   }
 
   async function createNext(customerId: string, slug: string, given: object, metadata: TemplateMetadata) {
-    // Before its spec is looked at, so that a foreign workflow answers as an unknown one whatever is sent.
+    // It is called before the spec is looked at, so that a foreign workflow answers as an unknown one whatever is sent.
     await requireVisible(customerId, slug);
     const spec = await parseSpec({ ...given, version: 1 });
     if (spec.slug !== slug) {
@@ -146,7 +149,7 @@ export const createTemplateService = (dependencies: TemplateServiceDependencies)
       await store.archive(customerId, slug);
     },
 
-    /** What a project of this workflow is expanded from; nothing where it is unknown or archived. */
+    /** @returns what a project of this workflow is expanded from; undefined where it is unknown or archived */
     async resolveForProject(
       customerId: string,
       slug: string,
@@ -156,7 +159,7 @@ export const createTemplateService = (dependencies: TemplateServiceDependencies)
       return row?.status === 'active' ? { version: row.version, name: row.name, spec: row.spec } : undefined;
     },
 
-    /** What ships is in the database too, so that an old version stays when a product brings a new one. */
+    /** Templates that ship are in the database too, so that an old version stays when a release brings a new one. */
     seed: () => store.seedBuiltins(builtinTemplates),
   };
 };
@@ -170,7 +173,7 @@ const unknownAmong = (what: string, slugs: readonly string[] = [], known: Readon
 const isUnequipped = ({ kind, tools = [], skills = [] }: StepSpec): boolean =>
   kind === 'agent' && tools.length + skills.length === 0;
 
-/** The columns that were sent, and no others. */
+/** @returns the columns that were sent, and no others */
 const metadataOf = ({ collection, tags, description }: Omit<TemplateChange, 'spec'>): TemplateMetadata => ({
   ...(collection !== undefined && { collection }),
   ...(tags && { tags: [...new Set(tags)] }),

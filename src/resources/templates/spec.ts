@@ -44,7 +44,7 @@ function faultOf(error: unknown): CheckedSpec {
   throw error;
 }
 
-/** What `parseSpec` does, with as many faults and as much of each as somebody will read. */
+/** Does what `parseSpec` does, with as many faults and as much of each as somebody will read. */
 export function checkSpec(given: Record<string, unknown>): CheckedSpec {
   if (Buffer.byteLength(JSON.stringify(given)) > MAX_SPEC_BYTES) {
     return { faults: [`larger than ${MAX_SPEC_BYTES} bytes`] };
@@ -59,13 +59,16 @@ export function checkSpec(given: Record<string, unknown>): CheckedSpec {
 const shortened = (fault: string): string =>
   fault.length > MAX_FAULT_LENGTH ? `${fault.slice(0, MAX_FAULT_LENGTH)}...` : fault;
 
-/** `phases[2].steps[0].depends_on[1]: unknown step "x"` */
+/** Words a fault with its path: `phases[2].steps[0].depends_on[1]: unknown step "x"`. */
 function at(path: readonly PropertyKey[], message: string): string {
   const place = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
   return place ? `${place.replace(/^\./, '')}: ${message}` : message;
 }
 
-/** What the graph is made of, whatever else is wrong. Lists that are too long are told as such and not looked at. */
+/**
+ * The parts that make the graph are read whatever else is wrong. Lists that are too long are told as such and not
+ * looked at.
+ */
 const slug = z.string().catch('');
 const dependsOn = (max: number) => z.array(z.string()).max(max).optional().catch([]);
 const Step = z
@@ -147,7 +150,7 @@ function faultsAmong(nodes: readonly Node[], { what, field, all, path }: Words):
   return cycle ? [...faults, at(path, `they wait for each other: ${cycle.join(' -> ')}`)] : faults;
 }
 
-/** Some of the nodes in a circle, each before one that it depends on; the first again at the end. */
+/** @returns some of the nodes in a circle, each before one that it depends on; the first again at the end */
 function findCycle(nodes: readonly Node[]): string[] | undefined {
   let left = new Map(nodes.map(({ slug, dependsOn }) => [slug, dependsOn.filter((other) => other !== slug)]));
   const waiting = (slug: string) => left.get(slug)?.find((other) => left.has(other));
@@ -155,7 +158,7 @@ function findCycle(nodes: readonly Node[]): string[] | undefined {
     before = left.size;
     left = new Map([...left].filter(([slug]) => waiting(slug) !== undefined));
   }
-  // Whatever is left waits for something that is left: following it comes back sooner or later.
+  // Whatever is left waits for something that is left, so following it comes back sooner or later.
   const way: string[] = [];
   for (let slug = left.keys().next().value; slug !== undefined; slug = waiting(slug)) {
     const seen = way.indexOf(slug);
@@ -168,7 +171,7 @@ function findCycle(nodes: readonly Node[]): string[] | undefined {
 function upstreamOf(nodes: readonly Node[], start: string): string[] {
   const bySlug = new Map(nodes.map((node) => [node.slug, node.dependsOn]));
   const upstream = new Set<string>(bySlug.get(start));
-  // A set is walked in order of insertion, also what is added on the way.
+  // A set is walked in order of insertion, which includes what is added on the way.
   for (const slug of upstream) for (const next of bySlug.get(slug) ?? []) upstream.add(next);
   return [...upstream];
 }

@@ -1,4 +1,4 @@
-/** The HTTP contract of the graph of memories: what links to what. */
+/** The HTTP contract of the graph of memories, which says what links to what. */
 import { z } from 'zod';
 import { endpoint } from '../../../platform/http/endpoint.ts';
 import { limit } from '../../../platform/http/schemas.ts';

@@ -9,7 +9,10 @@ import { workspaces } from '../../workspaces/table.ts';
 import { wikilinks, type WikilinkType } from '../model.ts';
 import { memoryEdges, memoryEntries } from '../table.ts';
 
-/** One at a time changes the graph of a workspace. It is the lock of `underCap` too, so no two are taken in turn. */
+/**
+ * Lets one transaction at a time change the graph of a workspace. It is the lock of `underCap` too, so no two are taken
+ * in turn.
+ */
 export async function lockGraph(db: Database, customerId: string): Promise<void> {
   await db.orm
     .select({ customerId: workspaces.customerId })
@@ -25,9 +28,9 @@ export interface Linking {
 }
 
 /**
- * Makes the wikilinks in an entry's content its edges, in the place of those it had. A slug that no entry has yet
- * makes an unresolved edge.
- * @param typeOf what a link to this slug means
+ * Makes the wikilinks in an entry's content its edges, in the place of those it had. A slug that no entry has yet makes
+ * an unresolved edge.
+ * @param typeOf tells what a link to this slug means
  */
 export async function writeEdges(
   db: Database,
@@ -47,7 +50,7 @@ export async function writeEdges(
     order by link.position`);
 }
 
-/** An entry has this slug now: every link that names it leads there. What a tool's slug names is no entry. */
+/** Leads every link that names the slug to the entry which has it now. A slug of a tool names no entry. */
 export async function resolveSlug(
   db: Database,
   { customerId, slug, id }: { customerId: string; slug: string; id: number },
@@ -60,7 +63,7 @@ export async function resolveSlug(
 
 export type LinkRow = Awaited<ReturnType<typeof listLinks>>['outgoing'][number];
 
-/** Edges from and to an entry of the workspace, with what is at their other end. */
+/** @returns edges from and to an entry of the workspace, with what is at their other end */
 export async function listLinks(db: Database, customerId: string, id: number) {
   const other = alias(memoryEntries, 'other');
   const select = () =>

@@ -1,4 +1,4 @@
-/** Queries on entries of the memory. Every one takes the workspace, which a foreign id is unknown in. */
+/** Queries on entries of the memory. Every one takes the workspace, to which a foreign id is unknown. */
 import { and, desc, eq, getTableColumns, ne, sql, type SQL } from 'drizzle-orm';
 import { found, type Database } from '../../../platform/db/client.ts';
 import { Problem } from '../../../platform/core/problem.ts';
@@ -9,7 +9,7 @@ import { lockGraph, resolveSlug, writeEdges } from './edges.ts';
 
 const { content: _content, embedding: _embedding, customerId: _customerId, ...plain } = getTableColumns(memoryEntries);
 
-/** What a list shows of an entry; a search adds the score. */
+/** A list shows these columns of an entry; a search adds the score. */
 export const entryListColumns = {
   id: plain.id,
   type: plain.type,
@@ -51,13 +51,13 @@ export const entriesWhere = (customerId: string, { agent, type, scope }: EntryFi
     scope === undefined ? undefined : eq(memoryEntries.scope, scope),
   );
 
-// As bigint, so that an id too large for any row is one that no row has.
+// The id is compared as bigint, so that one too large for any row is one that no row has.
 const entryIs = (customerId: string, id: number): SQL | undefined =>
   and(eq(memoryEntries.customerId, customerId), sql`${memoryEntries.id} = ${id}::bigint`);
 const entriesAre = (customerId: string, ids: readonly number[]): SQL | undefined =>
   and(eq(memoryEntries.customerId, customerId), sql`${memoryEntries.id} = any(${sql.param(ids)}::bigint[])`);
 
-/** Newest first. */
+/** @returns entries, the newest first */
 export async function listEntries(db: Database, customerId: string, filter: EntryFilter, limit: number) {
   const where = entriesWhere(customerId, filter);
   const rows = await db.orm
@@ -75,7 +75,7 @@ export async function findEntry(db: Database, customerId: string, id: number) {
   return found(entry);
 }
 
-/** What a tool call wrote, where an earlier attempt of it did. */
+/** @returns what an earlier attempt of a tool call wrote */
 export async function findByCall(db: Database, customerId: string, callKey: string) {
   const [entry] = await db.orm
     .select({ id: memoryEntries.id, slug: memoryEntries.slug })
@@ -84,13 +84,13 @@ export async function findByCall(db: Database, customerId: string, callKey: stri
   return entry;
 }
 
-/** Which of these entries there are. */
+/** @returns those of these ids that exist */
 export async function findIds(db: Database, customerId: string, ids: readonly number[]): Promise<number[]> {
   const rows = await db.orm.select({ id: memoryEntries.id }).from(memoryEntries).where(entriesAre(customerId, ids));
   return rows.map(({ id }) => id);
 }
 
-/** Skills are none. */
+/** Counts memories; skills are not among them. */
 export async function countEntries(db: Database, customerId: string): Promise<number> {
   const [row] = await db.rows<{ total: number }>(sql`
     select coalesce(sum(c.rows), 0)::float8 as total
@@ -118,8 +118,8 @@ export type NewEntry = Pick<Row, 'type' | 'content'> &
   > & { embedding: number[] };
 
 /**
- * Writes an entry with its links, and leads those to it that waited for its slug. In a transaction of the caller's
- * that holds the graph's lock.
+ * Writes an entry with its links, and leads those to it that waited for its slug. It is called in a transaction that
+ * holds the graph's lock.
  * @throws Problem slug_taken
  */
 export async function insertEntry(
@@ -145,7 +145,7 @@ export type EntryChange = Partial<
   }
 >;
 
-/** @throws Problem not_found, bad_request where the status of a superseded entry is to change */
+/** @throws Problem not_found, bad_request where the status of a superseded entry would change */
 export const updateEntry = (db: Database, customerId: string, id: number, change: EntryChange): Promise<EntryRow> =>
   db.transaction(async () => {
     await lockGraph(db, customerId);
@@ -170,11 +170,11 @@ async function refuseStatus(db: Database, customerId: string, id: number): Promi
 
 export const supersededStays = (): Problem => new Problem('bad_request', 'status: a superseded entry stays superseded');
 
-/** All of them or, where one is unknown, none. @throws Problem not_found */
+/** Deletes all of them or, where one is unknown, none. @throws Problem not_found */
 export const deleteEntries = (db: Database, customerId: string, ids: readonly number[]): Promise<void> =>
   db.transaction(async () => {
     await lockGraph(db, customerId);
-    // In one order, as what recall counts locks these rows too.
+    // The rows are locked in one order, because what recall counts locks these rows too.
     const rows = await db.orm
       .select({ id: memoryEntries.id })
       .from(memoryEntries)
@@ -182,7 +182,7 @@ export const deleteEntries = (db: Database, customerId: string, ids: readonly nu
       .orderBy(memoryEntries.id)
       .for('update');
     if (rows.length < new Set(ids).size) throw new Problem('not_found');
-    // Links to them become unresolved by themselves; that something took their place is no longer to be told.
+    // Links to them become unresolved by their reference; edges that said that something took their place are deleted.
     await db.orm
       .delete(memoryEdges)
       .where(and(sql`${memoryEdges.dstId} = any(${sql.param(ids)}::bigint[])`, eq(memoryEdges.edgeType, 'supersedes')));

@@ -1,18 +1,18 @@
-/** The memory as a whole: the graph of its entries, and how many there are of what. */
+/** Queries on the memory as a whole: the graph of its entries, and counts of what it has. */
 import { and, desc, eq, sql } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
 import type { EdgeType, EntryStatus } from '../model.ts';
 import { countsOf } from '../../tallies/store.ts';
 import { memoryEntries } from '../table.ts';
 
-/** A graph of more than these is no picture any more. */
+/** A graph with more edges is no picture any more. */
 const MAX_EDGES = 20_000;
 
 export interface GraphFilter {
   types: readonly string[];
   agent: string | undefined;
   status: EntryStatus;
-  /** Of nodes. */
+  /** The highest number of nodes. */
   limit: number;
 }
 
@@ -23,7 +23,10 @@ interface Edge {
   edge_type: EdgeType;
 }
 
-/** The newest entries that the filter lets through and the edges between them. An edge belongs to where it starts. */
+/**
+ * @returns the newest entries that the filter lets through and the edges between them; an edge belongs to the entry
+ * where it starts
+ */
 export async function readGraph(db: Database, customerId: string, { types, agent, status, limit }: GraphFilter) {
   const found = await db.orm
     .select({
@@ -69,7 +72,7 @@ interface Count {
   count: number;
 }
 
-/** The most frequent first. What has no agent is counted under the empty text. */
+/** @returns counts, the most frequent first; entries without an agent are counted under the empty text */
 export async function readStats(db: Database, customerId: string) {
   const rows = await db.rows<Count & { by: 'total' | 'agent' | 'type' | 'scope' }>(sql`
     select case grouping(agent, type, scope) when 3 then 'agent' when 5 then 'type' when 6 then 'scope' else 'total' end as by,

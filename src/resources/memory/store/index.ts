@@ -1,4 +1,4 @@
-/** Every query on the memory, bound to a database. */
+/** All queries on the memory, bound to a database. */
 import { bindQueries, type Bound } from '../../../platform/db/bind.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import { listLinks, lockGraph, resolveSlug, writeEdges } from './edges.ts';

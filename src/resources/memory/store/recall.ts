@@ -1,4 +1,4 @@
-/** What a run is reminded of when it begins: what is always to be known, and what is near to its prompt. */
+/** Finds what a run is reminded of when it begins: what is always to be known, and what is near to its prompt. */
 import { and, asc, eq, ne, or, sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
 import { PERSONAL, SKILL } from '../model.ts';
@@ -19,7 +19,7 @@ const columns = {
   content: memoryEntries.content,
 };
 
-/** Active memories that an agent may see: its own, and those that are not somebody else's alone. */
+/** Selects active memories that an agent may see: its own, and those that are not another agent's alone. */
 const seenBy = (agent: string): SQL | undefined =>
   and(
     eq(memoryEntries.status, 'active'),
@@ -27,7 +27,10 @@ const seenBy = (agent: string): SQL | undefined =>
     or(eq(memoryEntries.agent, agent), ne(memoryEntries.scope, PERSONAL)),
   );
 
-/** Always in what the agent knows; the oldest first, so that the text stays the same from run to run. */
+/**
+ * @returns the entries that are always in what the agent knows, the oldest first, so that the text stays the same from
+ * run to run
+ */
 export const listAlwaysLoaded = (
   db: Database,
   { customerId, agent, limit }: { customerId: string; agent: string; limit: number },
@@ -39,7 +42,7 @@ export const listAlwaysLoaded = (
     .orderBy(asc(memoryEntries.id))
     .limit(limit);
 
-/** Those nearest to a vector, always loaded ones apart. */
+/** @returns the entries nearest to a vector, without those that are always loaded */
 export const recallEntries = (
   db: Database,
   { customerId, agent, embedding, k }: { customerId: string; agent: string; embedding: number[]; k: number },
@@ -50,7 +53,7 @@ export const recallEntries = (
     columns,
   );
 
-/** What an agent finds when it searches. */
+/** @returns what an agent finds when it searches */
 export const searchForAgent = (
   db: Database,
   { customerId, agent, embedding, k }: { customerId: string; agent: string; embedding: number[]; k: number },
@@ -61,14 +64,14 @@ export const searchForAgent = (
     { ...columns, slug: memoryEntries.slug, createdAt: memoryEntries.createdAt },
   );
 
-/** Entries that were compared with a prompt, and those of them that were close enough to be told. */
+/** The entries that were compared with a prompt, and those of them that were close enough to be told. */
 export interface Recalled {
   candidates: readonly number[];
   hits: readonly number[];
 }
 
 /**
- * CTE: counts what a run was reminded of, in the statement that begins the run, so that it is counted once.
+ * A CTE that counts what a run was reminded of, in the statement that begins the run, so that it is counted once.
  * @param guard has a row when the run begins here and now
  */
 export const countRecalled = (guard: SQL, customerId: string, { candidates, hits }: Recalled): SQL => sql`

@@ -1,7 +1,7 @@
 /**
- * The entries of a workspace that mean what a vector means. One index serves all workspaces, and filtering what it gives
- * by workspace must not thin the results: a workspace that has few of all entries is compared exactly, which is also
- * quicker, and for a large one the index is walked on until there are enough.
+ * Finds the entries of a workspace that mean what a vector means. One index serves all workspaces, and filtering what
+ * it gives by workspace must not thin the results: a workspace that has few of all entries is compared exactly, which
+ * is also quicker, and for a large one the index is walked on until there are enough.
  */
 import { and, eq, isNotNull, sql, type SQL } from 'drizzle-orm';
 import type { SelectedFields } from 'drizzle-orm/pg-core';
@@ -15,15 +15,17 @@ import { entriesWhere, entryListColumns, type EntryFilter, type EntryListRow } f
  * 4 ms at n = 300 of N = 10,000 (embedded): the border is where n² = k N.
  */
 const FEW = 200;
-/** Candidates that the index holds at once. With 100 some graphs gave 95% of what is nearest, with 200 all gave 99%. */
+/**
+ * The index holds so many candidates at once. With 100 some graphs gave 95% of what is nearest, with 200 all gave 99%.
+ */
 const EF_SEARCH = 200;
 
 interface Nearest {
   customerId: string;
   embedding: readonly number[];
-  /** How many. */
+  /** So many entries are wanted. */
   k: number;
-  /** Beside the workspace. */
+  /** A condition beside that on the workspace. */
   where?: SQL | undefined;
 }
 
@@ -31,7 +33,7 @@ export interface EntrySearch extends Omit<Nearest, 'where'> {
   filters?: EntryFilter;
 }
 
-/** The closest first, with the cosine. */
+/** @returns entries with their cosine, the closest first */
 export const searchEntries = (db: Database, { filters = {}, ...search }: EntrySearch) =>
   nearest<EntryListRow>(db, { ...search, where: entriesWhere(search.customerId, filters) }, entryListColumns);
 
@@ -67,7 +69,7 @@ export async function nearest<Row>(
   return found.length < k ? exactly() : found;
 }
 
-/** No more digits than the database keeps: reading them is a good part of a short search. */
+/** The text has no more digits than the database keeps, as reading them is a good part of a short search. */
 const textOf = (vector: readonly number[]): string => `[${vector.map((value) => value.toPrecision(8)).join()}]`;
 
 /** Counts no further than it has to. */

@@ -1,4 +1,4 @@
-/** A new entry in the place of an old one, which stays for the record. */
+/** Puts a new entry in the place of an old one, which stays for the record. */
 import { and, eq, sql } from 'drizzle-orm';
 import { found, type Database } from '../../../platform/db/client.ts';
 import { Problem } from '../../../platform/core/problem.ts';
@@ -6,7 +6,7 @@ import { memoryEdges, memoryEntries } from '../table.ts';
 import { lockGraph } from './edges.ts';
 import { insertEntry, type EntryRow, type NewEntry } from './entries.ts';
 
-/** What is undefined is inherited. */
+/** A field that is undefined is inherited. */
 export type Successor = Pick<NewEntry, 'content' | 'embedding'> &
   Partial<Pick<NewEntry, 'type' | 'slug' | 'name' | 'description' | 'agent' | 'scope'>>;
 

@@ -32,7 +32,7 @@ export const isSameKind = (a: VectorKind, b: VectorKind): boolean =>
   a.model === b.model && a.dimensions === b.dimensions;
 
 const vectorType = ({ dimensions }: VectorKind) => sql.raw(`vector(${dimensions})`);
-/** A comment takes no parameter. */
+/** The statement `comment` takes no parameters, so the text is written out. */
 const comment = (db: Database, column: string, { model }: VectorKind) =>
   db.rows(sql.raw(`comment on column memory_entries.${column} is '${model.replaceAll("'", "''")}'`));
 
@@ -55,7 +55,7 @@ export const prepareNext = (db: Database, kind: VectorKind): Promise<void> =>
     await db.rows(sql`alter table memory_entries drop column if exists embedding_next`);
     await db.rows(sql`alter table memory_entries add column embedding_next ${vectorType(kind)}`);
     await comment(db, NEXT, kind);
-    // What is written anew meanwhile is embedded anew.
+    // An entry that is written anew meanwhile is embedded anew.
     await db.rows(sql`
       create or replace function memory_entries_forget_next() returns trigger language plpgsql as $$
       begin
@@ -67,7 +67,7 @@ export const prepareNext = (db: Database, kind: VectorKind): Promise<void> =>
       for each row when (old.content is distinct from new.content) execute function memory_entries_forget_next()`);
   });
 
-/** Of all workspaces. */
+/** Counts the entries of all workspaces. */
 export async function countNext(db: Database): Promise<{ total: number; done: number }> {
   const [counts] = await db.rows<{ total: number; done: number }>(
     sql`select count(*)::int as total, count(embedding_next)::int as done from memory_entries`,
@@ -80,7 +80,7 @@ export interface TextToEmbed {
   content: string;
 }
 
-/** Entries that still lack a vector of the new model, from an id on. */
+/** @returns entries that still lack a vector of the new model, from an id on */
 export const listWithoutNext = (
   db: Database,
   { after = 0, limit }: { after?: number; limit: number },
@@ -88,7 +88,7 @@ export const listWithoutNext = (
   db.rows<TextToEmbed>(sql`
     select id, content from memory_entries where id > ${after} and embedding_next is null order by id limit ${limit}`);
 
-/** Those whose content is still what was embedded; the others come again. */
+/** Writes vectors of entries whose content is still what was embedded; the others come again. */
 export async function writeNext(db: Database, vectors: readonly (TextToEmbed & { vector: number[] })[]): Promise<void> {
   const rows = vectors.map(({ id, content, vector }) => ({ id, content, vector: JSON.stringify(vector) }));
   await db.rows(sql`
@@ -97,7 +97,7 @@ export async function writeNext(db: Database, vectors: readonly (TextToEmbed & {
     where memory_entries.id = given.id and memory_entries.content = given.content`);
 }
 
-/** Beside the work of others; one that an earlier attempt left half made is made anew. */
+/** Builds the index beside the work of others; one that an earlier attempt left half made is made anew. */
 export async function indexNext(db: Database): Promise<void> {
   await db.rows(sql`drop index if exists memory_entries_by_embedding_next`);
   await db.rows(sql`
@@ -106,7 +106,10 @@ export async function indexNext(db: Database): Promise<void> {
     with (m = ${sql.raw(String(HNSW.m))}, ef_construction = ${sql.raw(String(HNSW.ef_construction))})`);
 }
 
-/** The second column takes the place of the first. @returns false, with nothing changed, where entries still lack a vector */
+/**
+ * Puts the second column in the place of the first.
+ * @returns false, with nothing changed, where entries still lack a vector
+ */
 export const swapNext = (db: Database): Promise<boolean> =>
   db.transaction(async () => {
     await db.rows(sql`lock table memory_entries in access exclusive mode`);

@@ -1,7 +1,9 @@
-/** What the built-in templates have in common, so that a file beside this one holds only its own pipeline. */
+/**
+ * Everything that the built-in templates have in common, so that a file beside this one holds only its own pipeline.
+ */
 import type { BuiltinTemplate, GateKind, JsonSchema, PhaseSpec, StepSpec } from '../model.ts';
 
-/** What a step of a project reads: earlier artifacts in full, and the files that came with the brief. */
+/** A step of a project reads with these: earlier artifacts in full, and the files that came with the brief. */
 const MATERIAL: readonly string[] = ['read_artifact', 'read_attachment'];
 
 // ---- Schemas: every property is required, nothing else is allowed ----------------------------------------------------
@@ -44,7 +46,7 @@ export const object = (properties: Record<string, JsonSchema>, description?: str
 const colour = (description: string, example: string): JsonSchema =>
   text(description, { pattern: '^#[0-9a-fA-F]{6}$', examples: [example] });
 
-/** @param examples a set that goes together */
+/** @param examples a set of colours that go together */
 export const palette = (examples: { background: string; ink: string; accent: string }): JsonSchema =>
   object(
     {
@@ -55,7 +57,7 @@ export const palette = (examples: { background: string; ink: string; accent: str
     'Hex colours with six digits',
   );
 
-/** What a rendering action makes. */
+/** A rendering action makes such a file. */
 const FILE = object({
   filename: text('With extension'),
   content_type: text('Media type'),
@@ -78,7 +80,7 @@ export const LANGUAGE = text('Language tag of the result, such as en or de-CH. B
 
 type Rest = Partial<Omit<StepSpec, 'step_slug' | 'kind' | 'assignee'>>;
 
-/** A producer, unless it says otherwise. */
+/** Makes a producer, unless `rest` says otherwise. */
 export const agent = (step_slug: string, assignee: string, { instructions = '', ...rest }: Rest): StepSpec => ({
   step_slug,
   kind: 'agent',
@@ -90,7 +92,7 @@ export const agent = (step_slug: string, assignee: string, { instructions = '', 
   instructions: instructions.trim(),
 });
 
-/** What makes the artifact of its phase, unless it says otherwise. */
+/** Makes the step whose output is the artifact of its phase, unless `rest` says otherwise. */
 export const action = (step_slug: string, assignee: string, rest: Rest = {}): StepSpec => ({
   step_slug,
   kind: 'action',
@@ -107,7 +109,8 @@ export const gate = (
   rest: Rest = {},
 ): StepSpec => ({ step_slug, kind: 'gate', role: 'gatekeeper', gate_kind, gate_config, ...rest });
 
-// ---- Words that several templates say ----------------------------------------------------------------------------------
+// ---- Texts that several templates share
+// ---------------------------------------------------------------------------------
 
 export const SVG_RULES = `
 Rules for the SVG:
@@ -119,7 +122,7 @@ Rules for the SVG:
 
 type Definition = Pick<BuiltinTemplate, 'collection' | 'tags'> & Omit<BuiltinTemplate['spec'], 'version'>;
 
-/** A later version is another row beside this one: raise the number when a pipeline changes. */
+/** Makes a template. A later version is another row beside this one: raise the number when a pipeline changes. */
 export const defineTemplate = ({ collection, tags, ...spec }: Definition, version = 1): BuiltinTemplate => ({
   collection,
   tags,

@@ -138,7 +138,7 @@ Take the artifact of \`copy\` and correct spelling, consistency and line lengths
         }),
         action('preview', 'render_landing_page', { role: 'utility', depends_on: ['finish'] }),
         action('check', 'check_html', { role: 'tester', depends_on: ['preview'] }),
-        // Before the rendering, so that a rejection goes to whoever can change the words.
+        // The gate stands before the rendering, so that a rejection goes to whoever can change the words.
         gate(
           'compliance',
           'webhook',
