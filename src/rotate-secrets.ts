@@ -16,13 +16,13 @@ import { secretOwner as webhookOwner } from './resources/webhook-subscriptions/s
 interface SealedColumn {
   table: string;
   column: string;
-  /** The columns of its primary key. */
+  /** The columns of the table's primary key. */
   key: readonly string[];
-  /** What else of the row its owner is told by. */
+  /** The owner depends on these columns too. */
   more?: string;
-  /** Which rows need their secret; without a word all. */
+  /** Selects the rows that need their secret; without it all do. */
   live?: SQL;
-  /** What it is sealed for. */
+  /** @returns the owner that the secret is sealed for */
   owner(row: Row): string;
 }
 /** The key of a row, the workspace, and the secret as it is now. */
@@ -75,9 +75,9 @@ export interface Rotation {
   table: string;
   column: string;
   resealed: number;
-  /** Sealed with a key that `SECRETS_KEY` does not have, or not for their row: left as they are. */
+  /** These are sealed with a key that `SECRETS_KEY` does not have, or not for their row, and are left as they are. */
   unreadable: number;
-  /** Not with the current key, after all. */
+  /** The secret turns out not to be sealed with the current key. */
   remaining: number;
 }
 
@@ -110,7 +110,7 @@ async function rotateColumn(db: Database, secretBox: SecretBox, sealed: SealedCo
   let resealed = 0;
   let unreadable = 0;
   for (;;) {
-    // What cannot be opened stays in front of what is still to come.
+    // Rows that cannot be opened stay in front of those that are still to come.
     const rows = await db.rows<Row>(
       sql`select customer_id, ${keys}, ${told}${name} as sealed ${from} order by ${keys} limit ${BATCH} offset ${unreadable}`,
     );
@@ -135,7 +135,7 @@ function reseal(secretBox: SecretBox, sealed: string, owner: string): string | u
   }
 }
 
-/** @returns 1, or 0 where somebody else changed it meanwhile */
+/** @returns 1, or 0 where somebody else changed the row meanwhile */
 async function update(db: Database, { table, column, key }: SealedColumn, row: Row, again: string): Promise<number> {
   const name = sql.identifier(column);
   const isRow = key.map((part): SQL => sql`${sql.identifier(part)} = ${row[part]}`);

@@ -1,4 +1,4 @@
-/** What every process of the service holds open: settings, log, Postgres, Temporal. */
+/** Opens what every process of the service holds: settings, log, Postgres, Temporal. */
 import { ConfigError, loadConfig, loadEnvFile, type Config } from './platform/core/config.ts';
 import { createLog, type Log } from './platform/core/log.ts';
 import { createDatabase, type Database } from './platform/db/client.ts';

@@ -47,7 +47,7 @@ export type DeliveryRow = z.input<typeof Delivery>;
 
 const NewWebhook = z.object({
   url: z.string().min(1).max(2_048).describe('https'),
-  // A plain string, as an unknown event is a 400 of its own and not a validation body.
+  // The events are plain strings, as an unknown one is a 400 of its own and not a validation body.
   events: z
     .array(z.string().max(100))
     .min(1)

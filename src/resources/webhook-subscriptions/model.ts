@@ -1,8 +1,8 @@
-/** Words and rules of outbound webhooks. Pure: the delivery workflow uses it too. */
+/** Words and rules of outbound webhooks. The delivery workflow uses them too, so nothing here asks the world. */
 export const WEBHOOK_EVENTS = ['run.succeeded', 'run.failed', 'project.completed'] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
-/** Subscribes to every event, also to those of later versions. */
+/** This subscribes to every event, also to those of later versions. */
 export const ALL_EVENTS = '*';
 export const isSubscribable = (name: string): boolean =>
   name === ALL_EVENTS || (WEBHOOK_EVENTS as readonly string[]).includes(name);
@@ -31,22 +31,22 @@ export const deliveryRetry = (initialMs: number, made = 0) => ({
   maximumAttempts: Math.max(1, MAX_ATTEMPTS - made),
 });
 
-/** @param statusCode what the receiver answered; null when no answer came */
+/** @param statusCode what the receiver answered; null where no answer came */
 export const statusAfter = (statusCode: number | null): Extract<DeliveryStatus, 'delivered' | 'failed' | 'pending'> => {
   if (statusCode === null || statusCode === 429 || statusCode >= 500) return 'pending';
   return statusCode >= 200 && statusCode < 300 ? 'delivered' : 'failed';
 };
 
-/** An endpoint that has taken nothing for that long is paused. */
+/** An endpoint that has taken nothing for this long is paused. */
 export const PAUSE_AFTER_MS = 3 * 24 * 3_600_000;
 
-/** How long the secret before a rotation signs along. */
+/** The secret before a rotation signs along for this long. */
 export const PREVIOUS_SECRET_TTL_MS = 24 * 3_600_000;
 
 /** One sending of a delivery. Whoever asks for it again gets the next number, and the sending before it has no say any more. */
 export interface DeliveryRef {
   deliveryId: string;
-  /** 0 at first. */
+  /** The first sending has 0. */
   redelivery: number;
 }
 

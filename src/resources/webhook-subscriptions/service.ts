@@ -1,8 +1,7 @@
 /**
- * What a caller can do with webhook endpoints and with the log of their deliveries.
- *
- * A delivery is accepted by its row. Its workflow is started beside that; where the start is lost, housekeeping
- * repeats it, and the workflow id keeps it from running twice.
+ * What a caller can do with webhook endpoints and with the log of their deliveries. A delivery is accepted by its row,
+ * and its workflow is started after that; where the start is lost, housekeeping repeats it, and the workflow id keeps
+ * it from running twice.
  */
 import { WEBHOOK_DELIVERY } from '../../../workflows/webhook-delivery/messages.ts';
 import type { webhookDelivery } from '../../../workflows/webhook-delivery/workflow.ts';
@@ -42,7 +41,7 @@ export interface WebhookServiceOptions {
   log: Log;
 }
 
-/** Rows that are read at a time. */
+/** So many rows are read at a time. */
 const BATCH = 200;
 
 const newSigningSecret = (): string => `whsec_${newSecret()}`;
@@ -56,7 +55,7 @@ export const createWebhookService = (options: WebhookServiceOptions) => {
     if (reason) throw new Problem('invalid_url', `url: ${reason}`);
   }
 
-  /** @throws Error when no key opens them */
+  /** @throws Error where no key opens them */
   function bound({ customerId, id, sealedSecret, sealedPreviousSecret, secretsBound }: SealedSecrets) {
     const again = (sealed: string): string =>
       secretsBound
@@ -68,7 +67,10 @@ export const createWebhookService = (options: WebhookServiceOptions) => {
     };
   }
 
-  /** The secret that signs along after a rotation; none where no key opens it, as rotating is the way out of that. */
+  /**
+   * @returns the secret that signs along after a rotation; none where no key opens it, as rotating is the way out of
+   * that
+   */
   function kept(before: SealedSecrets): string | null {
     try {
       return bound({ ...before, sealedPreviousSecret: null }).sealedSecret;
@@ -107,7 +109,7 @@ export const createWebhookService = (options: WebhookServiceOptions) => {
     /** @throws Problem not_found */
     async remove({ customerId }: Caller, id: number): Promise<void> {
       const dropped = await store.deleteSubscription(customerId, id);
-      // Tidiness only: an attempt finds its delivery dropped and sends nothing.
+      // This only tidies up: an attempt finds its delivery dropped and sends nothing.
       const cancel = ({ deliveryId, redelivery }: (typeof dropped)[number]) =>
         temporal.client.workflow.getHandle(deliveryWorkflowId(deliveryId, redelivery)).cancel();
       await withinDeadline(temporal, () => Promise.allSettled(dropped.map(cancel))).catch(() => {});
@@ -132,7 +134,7 @@ export const createWebhookService = (options: WebhookServiceOptions) => {
       return { data, meta: { total: data.length } };
     },
 
-    /** Switches on what the circuit has paused. @throws Problem not_found */
+    /** Switches an endpoint on that the circuit has paused. @throws Problem not_found */
     resume: ({ customerId }: Caller, id: number) => store.resume(customerId, id),
 
     /** @throws Problem not_found */
@@ -165,7 +167,7 @@ export const createWebhookService = (options: WebhookServiceOptions) => {
       }
     },
 
-    /** Starts what the end of a run or project recorded. */
+    /** Starts the deliveries that the end of a run or project recorded. */
     startRecorded,
 
     startDue,
@@ -197,7 +199,7 @@ function startDelivery(
             split: areQueuesSplit(settings),
           },
         ],
-        // On the worker of this process where there is one: spares a round trip through the server.
+        // It starts on the worker of this process where there is one, which spares a round trip through the server.
         requestEagerStart: true,
         workflowIdConflictPolicy: 'USE_EXISTING',
         workflowIdReusePolicy: 'REJECT_DUPLICATE',

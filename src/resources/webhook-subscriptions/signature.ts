@@ -14,7 +14,7 @@ export const signWebhook = (secrets: readonly string[], body: string, t: number)
   [`t=${t}`, ...secrets.map((secret) => `v1=${digest(secret, t, body)}`)].join(',');
 
 /**
- * What a receiver does with a request before it believes a word of it. Needs nothing but the secret.
+ * Does what a receiver does with a request before it believes a word of it. It needs nothing but the secret.
  * @param header the value of `X-Service-Signature`
  * @param body the raw bytes received
  */

@@ -33,9 +33,12 @@ export const webhookSubscriptions = pgTable(
     events: text('events').array().notNull(),
     description: text('description'),
     active: boolean('active').notNull().default(true),
-    /** Sealed with the owner `<customer>/webhook_subscriptions/<id>`: signing needs the secret itself. */
+    /**
+     * The secret is sealed for the owner `<customer>/webhook_subscriptions/<id>`, because signing needs the secret
+     * itself.
+     */
     sealedSecret: text('sealed_secret').notNull(),
-    /** The secret before the last rotation signs along until then. */
+    /** The secret before the last rotation signs along until this time. */
     sealedPreviousSecret: text('sealed_previous_secret'),
     previousSecretUntil: instant('previous_secret_until'),
     /** False where both secrets are still sealed without the id, as earlier releases did. */
@@ -45,11 +48,11 @@ export const webhookSubscriptions = pgTable(
     deletedAt: instant('deleted_at'),
   },
   (t) => [
-    // Housekeeping: whose owners are to be told.
+    // Housekeeping finds by it whose owners are to be told.
     index('webhook_subscriptions_paused')
       .on(t.pausedAt)
       .where(sql`${t.pausedAt} is not null and ${t.pauseToldAt} is null`),
-    // Matching endpoints of a workspace when a run ends, and the list.
+    // It finds the endpoints of a workspace when a run ends, and serves the list.
     index('webhook_subscriptions_by_workspace')
       .on(t.customerId, t.id)
       .where(sql`${t.deletedAt} is null`),
@@ -57,12 +60,12 @@ export const webhookSubscriptions = pgTable(
   ],
 );
 
-/** What is told of an event, once for all endpoints that hear of it. */
+/** The body that tells of an event, once for all endpoints that hear of it. */
 export const webhookEvents = pgTable(
   'webhook_events',
   {
     customerId: text('customer_id').notNull(),
-    /** What happened, for example `run:<id>`. */
+    /** It names what happened, for example `run:<id>`. */
     eventKey: text('event_key').notNull(),
     /** The exact bytes that are sent and signed. */
     body: text('body').notNull(),
@@ -70,7 +73,7 @@ export const webhookEvents = pgTable(
   },
   (t) => [
     primaryKey({ columns: [t.customerId, t.eventKey] }),
-    // Retention: of events that nothing is delivered of any more.
+    // Retention finds by it events that nothing is delivered of any more.
     index('webhook_events_by_time').on(t.createdAt),
   ],
 );
@@ -82,36 +85,39 @@ export const webhookDeliveries = pgTable(
     customerId: text('customer_id').notNull(),
     subscriptionId: integer('subscription_id').notNull(),
     eventType: text('event_type').notNull(),
-    /** What happened, for example `run:<id>:succeeded`: one delivery an endpoint, however often the end is recorded. */
+    /**
+     * It names what happened, for example `run:<id>:succeeded`: an endpoint has one delivery, however often the end is
+     * recorded.
+     */
     eventKey: text('event_key').notNull(),
-    /** Of deliveries from before there were `webhook_events`, which have what is sent now. */
+    /** The body of deliveries from before there were `webhook_events`, which have what is sent now. */
     body: text('body'),
     status: deliveryStatus('status').notNull().default('pending'),
     attemptCount: integer('attempt_count').notNull().default(0),
-    /** How often somebody asked for it to be sent again; part of the workflow id. */
+    /** So often somebody asked for it to be sent again; the number is a part of the workflow id. */
     redeliveries: integer('redeliveries').notNull().default(0),
-    /** When housekeeping starts its workflow, or looks whether it is still there. */
+    /** At this time housekeeping starts the workflow, or looks whether it is still there. */
     dueAt: startDue('due_at').notNull(),
     createdAt: createdAt(),
     completedAt: instant('completed_at'),
   },
   (t) => [
-    // Of both, so that the index of an endpoint's log finds what refers to it.
+    // The reference is to both columns, so that the index of an endpoint's log finds what refers to it.
     foreignKey({
       name: 'webhook_deliveries_of_endpoint',
       columns: [t.customerId, t.subscriptionId],
       foreignColumns: [webhookSubscriptions.customerId, webhookSubscriptions.id],
     }),
-    // The event first: what is delivered of one is asked for, too.
+    // The event comes first, because what is delivered of one event is asked for, too.
     uniqueIndex('webhook_deliveries_once').on(t.eventKey, t.subscriptionId),
-    // The log of a workspace, newest first (uuid v7 sorts by time).
+    // It serves the log of a workspace, newest first, as uuid v7 sorts by time.
     index('webhook_deliveries_by_workspace').on(t.customerId, t.id),
     index('webhook_deliveries_by_endpoint').on(t.customerId, t.subscriptionId, t.id),
-    // Most are delivered: the log of those is as good as the log of all.
+    // Most deliveries are delivered, so the log of all serves for those.
     index('webhook_deliveries_undelivered')
       .on(t.customerId, t.status, t.id)
       .where(sql`${t.status} <> 'delivered'`),
-    // Housekeeping, workspace by workspace.
+    // Housekeeping walks it, workspace by workspace.
     index('webhook_deliveries_pending')
       .on(t.customerId, t.dueAt)
       .where(sql`${t.status} = 'pending'`),
@@ -124,10 +130,10 @@ export const webhookDeliveryAttempts = pgTable(
     deliveryId: uuid('delivery_id')
       .notNull()
       .references(() => webhookDeliveries.id, { onDelete: 'cascade' }),
-    /** Counts on over redeliveries. */
+    /** It counts on over redeliveries. */
     attempt: integer('attempt').notNull(),
     ts: instant('ts').notNull().defaultNow(),
-    /** Null when no answer came. */
+    /** Null where no answer came. */
     statusCode: integer('status_code'),
     durationMs: integer('duration_ms').notNull(),
     error: text('error'),

@@ -1,4 +1,4 @@
-/** How the work of a workspace that is taken down is ended: what begins by the clock, what is under way, what it holds. */
+/** Ends the work of a workspace that is taken down: what begins by the clock, what is under way, what it holds. */
 import { NO_STANDING } from '../../platform/core/rights.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import type { Trigger, Triggers } from '../../platform/temporal/triggers.ts';
@@ -9,7 +9,7 @@ interface RowsOf<Row> {
   list: (customerId: string) => Promise<Row[]>;
 }
 
-/** What a schedule of Temporal follows. */
+/** A schedule of Temporal follows such a row. */
 type TriggerOf<Row> = (row: Row, workspaceId: string) => Trigger | undefined;
 
 export interface TeardownDependencies<Job, Override, Heartbeat> {
@@ -22,7 +22,7 @@ export interface TeardownDependencies<Job, Override, Heartbeat> {
   runs: { cancel: (caller: Caller, runId: string) => Promise<unknown> };
 }
 
-/** Whoever takes a workspace down acts for it. */
+/** Whoever takes a workspace down acts in its name. */
 const destroyer = ({ workspaceId, customerId }: ProvisionedTenant): Caller => ({
   workspaceId,
   customerId,
@@ -49,7 +49,7 @@ export const createTeardown = <Job, Override, Heartbeat>({
     ];
     for (const follower of followers) if (follower) await triggers.remove(follower.scheduleId);
   },
-  /** The key of the managed model router, if it has one. */
+  /** Takes back the key of the managed model router, if the workspace has one. */
   takeBackRouterKey: (tenant: ProvisionedTenant) => billing.setModelRouter(destroyer(tenant), { enabled: false }),
   abandonProject: (tenant: ProvisionedTenant, projectId: string) =>
     projectCommands.abandon(destroyer(tenant), projectId),

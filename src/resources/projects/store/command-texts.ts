@@ -1,11 +1,11 @@
-/** What callers of commands say in their own words: kept here, so that a workflow's history has only the id of it. */
+/** Keeps what callers of commands say in their own words, so that a workflow's history has only the id of it. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
 import type { CommandTexts } from '../model.ts';
 
 interface CommandRef {
   projectId: string;
-  /** Id of the update that carries the command out. */
+  /** The id of the update that carries the command out. */
   commandId: string;
 }
 

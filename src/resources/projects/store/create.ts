@@ -1,4 +1,4 @@
-/** How a project comes to be: one transaction that plans all of it, or nothing. */
+/** Creates a project in one transaction that plans all of it, or nothing. */
 import { randomBytes } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { newUuid } from '../../../platform/core/ids.ts';
@@ -18,7 +18,7 @@ import {
 export interface NewProject {
   customerId: string;
   title: string;
-  /** Whether the title was given; otherwise it is made of the brief, which Temporal and addresses are not told. */
+  /** Says whether the title was given; otherwise it is made of the brief, which Temporal and addresses are not told. */
   isTitled: boolean;
   workflowSlug: string;
   workflowVersion: number;
@@ -28,12 +28,12 @@ export interface NewProject {
   /** An e-mail address, or `api-key:<id>`. */
   startedBy?: string;
   costBudgetUsd: string | null;
-  /** In an order in which no phase stands before one it depends on. */
+  /** Phases in an order in which none stands before one that it depends on. */
   phases: readonly PhaseSpec[];
 }
 
 const MAX_SLUG_LENGTH = 48;
-/** Six random hex digits meet another project of the same title once in millions. */
+/** Six random hex digits meet another project of the same title once in millions of times. */
 const MAX_TRIES = 5;
 
 /** `Ein Käse-Blog!` -> `ein-kase-blog-3fa9c1` */
@@ -61,7 +61,7 @@ export async function createProject(db: Database, project: NewProject, claim?: C
   }
 }
 
-/** @returns false when the id is taken */
+/** @returns false where the id is taken */
 async function insertProject(db: Database, id: string, project: NewProject, claim?: Claim): Promise<boolean> {
   if (claim && (await db.rows(holdingClaim(claim, id))).length === 0) throw new ClaimLostError();
   const {
@@ -183,13 +183,13 @@ export async function withdrawProject(db: Database, customerId: string, projectI
 export interface ProjectChanges {
   title?: string | undefined;
   costBudgetUsd?: string | null | undefined;
-  /** By phase slug. */
+  /** Budgets by phase slug. */
   phaseBudgetsUsd?: Record<string, string | null> | undefined;
 }
 
 /**
- * Title and budgets alone. A new budget is one that nobody was warned about yet.
- * @returns false when there is no such project
+ * Changes title and budgets alone. Nobody was warned about a new budget yet.
+ * @returns false where the project does not exist
  */
 export async function updateProject(
   db: Database,
@@ -215,7 +215,7 @@ export async function updateProject(
   });
 }
 
-/** A phase budget is for one start of its phase: of one that has begun, what this start has spent counts. */
+/** A phase budget is for one start of its phase: where that has begun, what this start has spent counts. */
 const updatePhaseBudgets = (
   db: Database,
   customerId: string,

@@ -1,4 +1,4 @@
-/** Every query on webhook endpoints and on what they are signed with. */
+/** Queries on webhook endpoints and on what they are signed with. */
 import { and, asc, eq, gt, isNull, sql, type SQL } from 'drizzle-orm';
 import { CLOSED } from '../../../platform/db/circuit.ts';
 import { found, type Database } from '../../../platform/db/client.ts';
@@ -7,13 +7,13 @@ import type { DeliveryRef } from '../model.ts';
 import { webhookDeliveries, webhookSubscriptions } from '../table.ts';
 
 /**
- * The row a signing secret is sealed for.
  * @param isBound false for the secrets of earlier releases, which were sealed for the workspace alone
+ * @returns the owner that a signing secret is sealed for
  */
 export const secretOwner = (customerId: string, id: number, isBound = true): string =>
   isBound ? `${customerId}/webhook_subscriptions/${id}` : `${customerId}/webhook_subscriptions`;
 
-/** What is sealed in a row, and for what. */
+/** The sealed secrets of a row, and what they are sealed for. */
 export interface SealedSecrets {
   customerId: string;
   id: number;
@@ -54,7 +54,7 @@ const SEALED = {
 };
 
 export const createEndpointRows = (db: Database) => ({
-  /** @param seal its secret, for the row that it will be */
+  /** @param seal seals the secret for the row that it will be in */
   async insertSubscription(row: NewSubscription, seal: (id: number) => string) {
     const [next] = await db.rows<{ id: number }>(
       sql`select nextval(pg_get_serial_sequence('webhook_subscriptions', 'id'))::int as id`,
@@ -81,7 +81,7 @@ export const createEndpointRows = (db: Database) => ({
       .where(and(eq(webhookSubscriptions.customerId, customerId), isNull(webhookSubscriptions.deletedAt)))
       .orderBy(asc(webhookSubscriptions.id)),
 
-  /** The same with what the circuit says of them. */
+  /** The same columns, with those of the circuit. */
   listEndpoints: (customerId: string) =>
     db.orm
       .select(ENDPOINT)
@@ -124,7 +124,7 @@ export const createEndpointRows = (db: Database) => ({
     }),
 
   /**
-   * @param change of the secrets as they are, which nobody else changes meanwhile
+   * @param change is given the secrets, which nobody else changes meanwhile
    * @throws Problem not_found, rotation_under_way
    */
   rotateSecret: (
@@ -141,7 +141,7 @@ export const createEndpointRows = (db: Database) => ({
         .where(which)
         .for('update');
       const { until, ...before } = found(row);
-      // A third secret would put the first one out of force before the receiver was promised.
+      // A third secret would put the first one out of force earlier than the receiver was promised.
       if (before.sealedPreviousSecret !== null && until && until > new Date()) {
         const since = `the secret of before signs along until ${until.toISOString()}`;
         throw new Problem('rotation_under_way', `${since}; rotate again then, or register the endpoint anew`);
@@ -152,7 +152,7 @@ export const createEndpointRows = (db: Database) => ({
         .where(which);
     }),
 
-  /** Of all workspaces: what earlier releases sealed, in pages by id. */
+  /** @returns, of all workspaces, what earlier releases sealed, in pages by id */
   listUnbound: (after: number, limit: number): Promise<SealedSecrets[]> =>
     db.orm
       .select(SEALED)
@@ -161,7 +161,7 @@ export const createEndpointRows = (db: Database) => ({
       .orderBy(asc(webhookSubscriptions.id))
       .limit(limit),
 
-  /** Unless they were changed meanwhile. */
+  /** Writes the secrets unless they were changed meanwhile. */
   async bindSecrets({ id, sealedSecret }: SealedSecrets, bound: NewSecrets): Promise<void> {
     const isAsRead = and(
       eq(webhookSubscriptions.id, id),

@@ -1,8 +1,7 @@
 /**
- * Every query on webhook deliveries and attempts; those on endpoints are beside it and come with it.
- *
- * A delivery is written only while it is `pending` and only for its latest redelivery. So whatever comes late (a
- * retried activity, a workflow that was overtaken) changes nothing.
+ * Queries on webhook deliveries and attempts; those on endpoints lie beside them and come along. A delivery is written
+ * only while it is `pending` and only for its latest redelivery. So whatever comes late (a retried activity, a workflow
+ * that was overtaken) changes nothing.
  */
 import { and, asc, desc, eq, inArray, isNotNull, isNull, ne, sql, type SQL } from 'drizzle-orm';
 import { createCircuits, type Receivers } from '../../../platform/db/circuit.ts';
@@ -54,7 +53,7 @@ const DELIVERY = {
     from ${webhookDeliveryAttempts} attempt where attempt.delivery_id = ${webhookDeliveries.id})`,
 };
 
-/** What starting the workflow of a delivery takes. */
+/** Starting the workflow of a delivery takes these columns. */
 const STARTABLE = {
   customerId: webhookDeliveries.customerId,
   deliveryId: webhookDeliveries.id,
@@ -72,7 +71,7 @@ const TARGET = {
   previousSecretUntil: webhookSubscriptions.previousSecretUntil,
   secretsBound: webhookSubscriptions.secretsBound,
 };
-/** What deliveries to an endpoint are signed with. */
+/** Deliveries to an endpoint are signed with these. */
 export type SigningSecrets = Omit<SealedSecrets, 'id'> & { subscriptionId: number; previousSecretUntil: Date | null };
 
 const STARTED_ATTEMPT = {
@@ -81,7 +80,7 @@ const STARTED_ATTEMPT = {
   body: sql<string>`coalesce(${webhookDeliveries.body}, (
     select event.body from ${webhookEvents} event
     where event.customer_id = ${webhookDeliveries.customerId} and event.event_key = ${webhookDeliveries.eventKey}))`,
-  /** Of what is told, in the order of the workspace; null where it is not kept any more. */
+  /** The place, in the order of the workspace, of the event that is told; null where that is not kept any more. */
   place: sql<Place | null>`case split_part(${webhookDeliveries.eventKey}, ':', 1)
     when 'run' then (
       select jsonb_build_object('tx', e.tx, 'seq', e.seq) from run_events e
@@ -97,14 +96,14 @@ const STARTED_ATTEMPT = {
 };
 
 const PENDING: Queue = { table: 'webhook_deliveries', at: 'due_at', open: sql`status = 'pending'` };
-/** What housekeeping is behind with, by its chore. */
+/** Tells how far behind housekeeping is, by its chore. */
 export const WEBHOOKS_BEHIND = { startWebhooks: behindOf(PENDING) };
 
 const ENDPOINTS: Receivers = { table: 'webhook_subscriptions', on: 'active', name: 'url' };
 
 /**
- * @param options.pauseAfterMs how long an endpoint may take nothing until it is paused
- * @param options.lookAgainMs after which somebody looks whether Temporal still has a delivery
+ * @param options.pauseAfterMs an endpoint that takes nothing for this long is paused
+ * @param options.lookAgainMs after this time somebody looks whether Temporal still has a delivery
  */
 export const createWebhookStore = (db: Database, { pauseAfterMs = PAUSE_AFTER_MS, lookAgainMs = 300_000 } = {}) => {
   const { moveCircuit, ...pauses } = createCircuits(db, ENDPOINTS, pauseAfterMs);
@@ -165,7 +164,7 @@ export const createWebhookStore = (db: Database, { pauseAfterMs = PAUSE_AFTER_MS
         .where(
           and(
             eq(webhookDeliveries.customerId, customerId),
-            // Known when the statement is planned, so that the index of the rare ones serves it.
+            // The status is in the text of the statement, so that the planner knows it and uses the index of rare ones.
             status && sql`${webhookDeliveries.status} = ${sql.raw(`'${status}'`)}`,
             endpoint === undefined ? undefined : sql`${webhookDeliveries.subscriptionId} = ${endpoint}::bigint`,
             belowPlace(webhookDeliveries.id, start),
@@ -213,7 +212,7 @@ export const createWebhookStore = (db: Database, { pauseAfterMs = PAUSE_AFTER_MS
         : new Problem('not_found', 'its endpoint was deleted');
     },
 
-    /** Where it is to be sent; undefined where there is nothing to send any more. */
+    /** @returns the endpoint; undefined where nothing is left to send */
     async loadTarget(ref: DeliveryRef): Promise<(SigningSecrets & { url: string }) | undefined> {
       const [target] = await db.orm
         .select(TARGET)
@@ -225,7 +224,7 @@ export const createWebhookStore = (db: Database, { pauseAfterMs = PAUSE_AFTER_MS
 
     /**
      * Counts an attempt before it is made, so that its number is its own even if the worker dies in it.
-     * @returns undefined when there is nothing to send any more
+     * @returns undefined where nothing is left to send
      */
     async startAttempt(ref: DeliveryRef) {
       const [attempt] = await db.orm
@@ -235,7 +234,7 @@ export const createWebhookStore = (db: Database, { pauseAfterMs = PAUSE_AFTER_MS
         .where(and(pending(ref), OF_ITS_ENDPOINT, isNull(webhookSubscriptions.deletedAt)))
         .returning(STARTED_ATTEMPT);
       if (attempt) return attempt;
-      // Inserted while its endpoint was being deleted, hence not seen by that deletion.
+      // The delivery was inserted while its endpoint was being deleted, so that deletion did not see it.
       await db.orm
         .update(webhookDeliveries)
         .set({ status: 'dropped', completedAt: sql`now()` })
@@ -244,7 +243,10 @@ export const createWebhookStore = (db: Database, { pauseAfterMs = PAUSE_AFTER_MS
       return undefined;
     },
 
-    /** Adds the attempt to the log, and ends the delivery unless another attempt is to follow. Its endpoint's row goes first. */
+    /**
+     * Adds the attempt to the log, and ends the delivery unless another attempt follows. The row of the endpoint is
+     * locked first.
+     */
     recordAttempt: (
       ref: DeliveryRef,
       status: DeliveryStatus,
@@ -261,13 +263,16 @@ export const createWebhookStore = (db: Database, { pauseAfterMs = PAUSE_AFTER_MS
 
     recordExhausted: (ref: DeliveryRef): Promise<void> => end(ref, 'exhausted'),
 
-    /** Of these, what still waits to be sent; of any workspace, as whoever asks has just recorded them. */
+    /** @returns those that still wait to be sent, of any workspace, because the caller has just recorded them */
     listStartable: (ids: readonly string[]) => startable(inArray(webhookDeliveries.id, [...ids])),
 
-    /** Of all workspaces, for housekeeping: what nobody knows to be under way, or has not looked at for long. */
+    /**
+     * Takes deliveries of all workspaces for housekeeping: those that nobody knows to be under way, or has looked at
+     * for long.
+     */
     takeDue: (turn: Turn) => takeDue(db, PENDING, turn, START_AGAIN_MS),
 
-    /** Temporal has these. */
+    /** Notes that Temporal has these. */
     noteStarted: (ids: readonly string[]) =>
       db.rows(sql`
         update webhook_deliveries set due_at = now() + ${lookAgainMs} * interval '1 ms'

@@ -1,4 +1,7 @@
-/** What an event owes to endpoints: a delivery for each that wants it, written with what makes the event true. */
+/**
+ * Records the deliveries that an event sets off: one for each endpoint that wants it, written with what makes the event
+ * true.
+ */
 import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
 import { ALL_EVENTS, type WebhookEvent } from '../model.ts';
@@ -7,14 +10,14 @@ import { webhookDeliveries, webhookEvents, webhookSubscriptions } from '../table
 export interface WebhookMessage {
   customerId: string;
   eventType: WebhookEvent;
-  /** What happened, for example `run:<id>`: an endpoint hears of it once. */
+  /** It names what happened, for example `run:<id>`, so that an endpoint hears of it once. */
   eventKey: string;
   data: Record<string, unknown>;
-  /** Unix seconds; now, when not given. */
+  /** Unix seconds; the present where it is not given. */
   createdAtS?: number;
 }
 
-/** A uuid v7, so that the log sorts by time although the ids are made inside the statement. */
+/** It is a uuid v7, so that the log sorts by time although the ids are made inside the statement. */
 const UUID_V7 = sql`encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
   placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) from 1 for 6), 52, 1), 53, 1), 'hex')::uuid`;
 
@@ -43,7 +46,7 @@ export function outboxCtes(guard: SQL, { customerId, eventType, eventKey, data, 
 
 /**
  * The outbox as a statement of its own, for the transaction that makes an event true. Repeating it adds nothing.
- * @returns ids of what is to be sent for this event, also those of an earlier call
+ * @returns ids of what is to be sent for this event, including those of an earlier call
  */
 export async function insertDeliveries(db: Database, message: WebhookMessage): Promise<string[]> {
   const rows = await db.rows<{ id: string }>(sql`

@@ -1,4 +1,4 @@
-/** The end of a project that nobody wants to go on. What it made stays. */
+/** Ends a project that nobody wants to go on. What it made stays. */
 import { sql } from 'drizzle-orm';
 import { Problem } from '../../../../platform/core/problem.ts';
 import type { Database } from '../../../../platform/db/client.ts';

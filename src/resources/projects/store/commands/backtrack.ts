@@ -1,4 +1,4 @@
-/** Going back: phases that run again, and what a changed artifact does downstream. Inside a command's transaction. */
+/** Makes phases run again, and does what a changed artifact does downstream, inside a command's transaction. */
 import { sql } from 'drizzle-orm';
 import type { RetriggerResult } from '../../../../../workflows/project/messages.ts';
 import type { Database } from '../../../../platform/db/client.ts';
@@ -11,7 +11,7 @@ export interface Phase extends CascadePhase {
   taskId: string;
 }
 
-/** In pipeline order; without edit sessions, which make nothing that others consume. */
+/** @returns the phases in pipeline order, without edit sessions, which make nothing that others consume */
 export const listPhases = (db: Database, projectId: string): Promise<Phase[]> =>
   db.rows<Phase>(sql`
     select id as "taskId", phase_slug as slug, depends_on as "dependsOn", status, cascade_on_upstream_change as mode
@@ -26,7 +26,7 @@ export interface Retrigger {
   actor: Actor;
 }
 
-/** Runs a phase that has ended again. */
+/** Makes a phase that has ended run again. */
 export async function retrigger(
   db: Database,
   project: LockedProject,
@@ -61,7 +61,7 @@ export async function cascadeFrom(
   await db.rows(sql`
     update tasks set status = 'stale' where id = any(${sql.param(idsOf(stale))}::uuid[])`);
   await startAnew(db, project, idsOf(ended), { reason: 'cascade_retrigger', addendum: null, actor });
-  // Those under way finish with what they began with; their end sees what that was.
+  // Phases under way finish with what they began with; their end sees what that was.
   const underWay = among(plan.rerun).filter(({ status }) => isInFlight(status));
   await db.rows(sql`update tasks set on_end = 'rerun' where id = any(${sql.param(idsOf(underWay))}::uuid[])`);
   await spare(db, among(plan.skipped), plan.reached);
@@ -84,7 +84,7 @@ export async function cascadeFrom(
   };
 }
 
-/** These stay as they are, whatever becomes of the phases before them that were reached. */
+/** These phases stay as they are, whatever becomes of those before them. */
 const spare = (db: Database, phases: readonly Phase[], reached: readonly string[]) =>
   db.rows(sql`
     update tasks t set spared = array(
@@ -93,7 +93,10 @@ const spare = (db: Database, phases: readonly Phase[], reached: readonly string[
 
 const idsOf = (phases: readonly Phase[]): string[] => phases.map(({ taskId }) => taskId);
 
-/** Every step of these phases is as it was before their first start; attempts and artifacts stay in history. */
+/**
+ * Puts every step of these phases back to where it was before their first start; attempts and artifacts stay in
+ * history.
+ */
 export async function startAnew(
   db: Database,
   project: LockedProject,
@@ -121,11 +124,11 @@ export async function startAnew(
   );
 }
 
-/** Instructions for a phase that has yet to begin. */
+/** Adds instructions for a phase that has yet to begin. */
 export const addAddendum = (db: Database, taskId: string, addendum: string) =>
   db.rows(sql`update tasks set addenda = addenda || ${addendum}::text where id = ${taskId}::uuid`);
 
-/** US dollars that the latest start of each of these phases cost. */
+/** @returns US dollars that the latest start of each of these phases cost */
 async function lastCost(db: Database, taskIds: readonly string[]): Promise<string> {
   const [row] = await db.rows<{ usd: string }>(sql`
     select trim_scale(coalesce(sum(a.cost_usd), 0))::text as usd

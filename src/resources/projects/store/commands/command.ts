@@ -1,4 +1,4 @@
-/** What every command is: one transaction under the project's lock that answers the same when it is repeated. */
+/** Runs a command: one transaction under the project's lock that answers the same when it is repeated. */
 import { sql } from 'drizzle-orm';
 import { Problem } from '../../../../platform/core/problem.ts';
 import { urgently, type Database } from '../../../../platform/db/client.ts';
@@ -8,7 +8,7 @@ import { nameOf, settleWait } from '../waits.ts';
 
 export interface CommandScope {
   projectId: string;
-  /** Unique id of the update. A command whose repeat the state itself makes harmless has none. */
+  /** The unique id of the update. A command whose repeat the state itself makes harmless has none. */
   commandId?: string | null;
 }
 
@@ -40,7 +40,7 @@ export function refuseAbandoned({ status }: LockedProject): void {
   if (status === 'abandoned') throw new Problem('project_ended', 'the project was abandoned');
 }
 
-/** Work was added to a project that was complete: it goes on, and completes again. */
+/** Reopens a complete project to which work was added: it goes on, and completes again. */
 export async function reopen(db: Database, project: LockedProject, actor: Actor): Promise<void> {
   const moved = await db.rows(sql`
     update projects set status = 'active', completed_at = null
@@ -51,8 +51,8 @@ export async function reopen(db: Database, project: LockedProject, actor: Actor)
 }
 
 /**
- * Of a project that waits: it begins, or goes on.
- * @param answered with what, and how, where somebody was waited for
+ * Makes a project that waits begin, or go on.
+ * @param answered tells with what, and how, where somebody was waited for
  */
 export async function activate(
   db: Database,
@@ -70,7 +70,7 @@ export async function activate(
   await noteProjectEvents(db, project, [{ topic: 'project_started', actor, payload }]);
 }
 
-/** The last word on each phase. */
+/** Keeps the last change of each phase. */
 export const compact = (changes: readonly PhaseChange[]): PhaseChange[] => [
   ...new Map(changes.map((change) => [change.slug, change])).values(),
 ];

@@ -1,4 +1,6 @@
-/** The end of a project whose phases are all done, with what is to be sent to endpoints and told to who waits for it. */
+/**
+ * Ends a project whose phases are all done, and records what is sent to endpoints and told to those who wait for it.
+ */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../../platform/db/client.ts';
 import { insertOutputs, listPendingOutputs } from '../../../output-destinations/store/outbox.ts';
@@ -8,12 +10,12 @@ import { noteProjectEvents, type LockedProject } from '../record.ts';
 import { runCommand } from './command.ts';
 
 export interface Completion {
-  /** Also of a repeat, so that whoever lost the first answer can go on. */
+  /** It is also true for a repeat, so that whoever lost the first answer can go on. */
   completed: boolean;
   status: ProjectStatus;
-  /** Ids of what is to be sent. */
+  /** The ids of deliveries to webhooks. */
   deliveries: string[];
-  /** Ids of what is to be sent to output destinations. */
+  /** The ids of deliveries to output destinations. */
   outputs: string[];
   /** Gates of other projects that wait for this one. */
   waiters: { projectId: string; subtaskId: string }[];
@@ -60,7 +62,7 @@ interface Completed {
   completions: number;
   workflowSlug: string;
   workflowVersion: number;
-  /** ISO 8601. */
+  /** The time in ISO 8601. */
   completedAt: string;
   costUsd: string;
 }
@@ -71,7 +73,7 @@ const told = async (db: Database, { id }: LockedProject): Promise<Omit<Completio
   waiters: await listWaiters(db, id),
 });
 
-/** Gates of the workspace's other projects that wait for the end of this one. */
+/** @returns gates of the workspace's other projects that wait for the end of this one */
 export const listWaiters = (db: Database, projectId: string) =>
   db.rows<{ projectId: string; subtaskId: string }>(sql`
     select s.project_id as "projectId", s.id as "subtaskId"
@@ -80,7 +82,7 @@ export const listWaiters = (db: Database, projectId: string) =>
       and (s.gate_config ->> 'project_id') = p.id
     order by s.id`);
 
-/** Of its latest completion. An endpoint that was registered since then does not hear of it. */
+/** @returns those of its latest completion; an endpoint that was registered since then does not hear of it */
 async function listPendingDeliveries(db: Database, { id }: LockedProject): Promise<string[]> {
   const rows = await db.rows<{ id: string }>(sql`
     select d.id from webhook_deliveries d

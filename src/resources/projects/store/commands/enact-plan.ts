@@ -19,7 +19,7 @@ import { setArtifact } from './set-artifact.ts';
 
 type ActionRef = Pick<EditAction, 'kind' | 'phase_slug'>;
 
-/** Becomes the output of the enacting step. */
+/** It becomes the output of the enacting step. */
 interface EnactReport {
   applied: (ActionRef & Record<string, unknown>)[];
   not_applied: { action: ActionRef; reason: string }[];
@@ -30,7 +30,7 @@ export interface Enacted {
   changes: PhaseChange[];
 }
 
-/** What cannot be applied is no error: it is reported. */
+/** An action that cannot be applied is no error: it is reported. */
 export const enactPlan = (
   db: Database,
   { projectId, taskId, subtaskId, iteration }: PhaseRef & { subtaskId: string },
@@ -42,7 +42,7 @@ export const enactPlan = (
       return { output: { applied: [], not_applied: [] }, changes: [] };
     }
     const { plan, cascade, approvedAt } = session;
-    // Once for an approval, whichever attempt of the step comes to it.
+    // The id makes it happen once for an approval, whichever attempt of the step comes to it.
     return runCommand(db, { projectId, commandId: `enact:${subtaskId}:${approvedAt}` }, async (project) => {
       const output: EnactReport = { applied: [], not_applied: [] };
       const changes: PhaseChange[] = [];
@@ -63,7 +63,7 @@ export const enactPlan = (
 const ENACTOR: Actor = { kind: 'action', id: 'enact_edit_plan' };
 
 async function apply(db: Database, project: LockedProject, by: Enactment, action: EditAction): Promise<Applied> {
-  // Read anew for each action: the one before may have changed them.
+  // The phases are read anew for each action, because the one before may have changed them.
   const phases = await listPhases(db, project.id);
   const phase = phases.find(({ slug }) => slug === action.phase_slug);
   if (!phase) return 'there is no such phase';
@@ -82,7 +82,7 @@ async function runAgain(
   const addendum = action.kind === 'instruct' ? (action.instructions ?? null) : null;
   if (action.kind === 'instruct' && !addendum?.trim()) return 'it has no instructions';
   if (phase.status === 'pending') {
-    // It is going to run in any case: an action before this one may have seen to that.
+    // The phase runs in any case, as an action before this one may have seen to that.
     if (addendum !== null) await addAddendum(db, phase.taskId, addendum);
     return { told: { affected_phase_slugs: [] }, changes: [] };
   }
@@ -102,7 +102,7 @@ interface Session {
   iteration: number;
   cascade: Cascade;
   approvedAt: string;
-  /** What a person sent instead, else what the planner proposed; null where it was not approved. */
+  /** The plan that a person sent instead, otherwise the planner's; null where it was not approved. */
   plan: EditPlan | null;
 }
 

@@ -1,4 +1,4 @@
-/** One action of an edit plan, as it is carried out. */
+/** Carries out one action of an edit plan. */
 import type { Actor, Cascade, PhaseChange } from '../../model.ts';
 
 export interface Enactment {
@@ -7,5 +7,5 @@ export interface Enactment {
   actor: Actor;
 }
 
-/** What was done; or, a text, why nothing was. */
+/** Tells what was done or, as a text, why nothing was. */
 export type Applied = { told: Record<string, unknown>; changes: PhaseChange[] } | string;

@@ -1,6 +1,7 @@
 /**
- * What is done to a project from outside of its phases: by people, by the world, and by its own workflow. A command is
- * one transaction that begins with the lock on the project's row, and repeating one that committed changes nothing.
+ * Commands change a project from outside of its phases: they come from people, from the world, and from its own
+ * workflow. A command is one transaction that begins with the lock on the project's row, and repeating one that
+ * committed changes nothing.
  */
 export { abandonProject } from './abandon-project.ts';
 export { completeProject, listWaiters } from './complete-project.ts';

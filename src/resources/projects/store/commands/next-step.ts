@@ -1,4 +1,4 @@
-/** The step that `run-step` runs: the first in pipeline order that could begin if the project were not paused. */
+/** Finds the step that `run-step` runs: the first in pipeline order that could begin if the project were not paused. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../../platform/db/client.ts';
 import { runCommand } from './command.ts';
@@ -9,7 +9,7 @@ export interface NextStep {
   phaseSlug: string;
 }
 
-/** @returns null also where the project is not paused: then its steps begin by themselves */
+/** @returns null also where the project is not paused, as its steps then begin by themselves */
 export const nextStep = (db: Database, { projectId }: { projectId: string }): Promise<NextStep | null> =>
   runCommand(db, { projectId }, async () => {
     const [step] = await db.rows<NextStep>(sql`

@@ -1,4 +1,7 @@
-/** Failed phases stand in the way of all the others: a person has to do something about them. */
+/**
+ * Pauses a project whose failed phases stand in the way of all the others, because a person has to do something about
+ * them.
+ */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../../platform/db/client.ts';
 import { isDone, isInFlight, type ProjectStatus, type TaskStatus } from '../../model.ts';

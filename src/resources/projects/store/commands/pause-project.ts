@@ -1,4 +1,4 @@
-/** A person stops a project: from the moment this commits no further step begins. */
+/** Lets a person stop a project: from the moment this commits no further step begins. */
 import { Problem } from '../../../../platform/core/problem.ts';
 import type { Database } from '../../../../platform/db/client.ts';
 import type { Actor } from '../../model.ts';

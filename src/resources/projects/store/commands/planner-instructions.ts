@@ -1,4 +1,4 @@
-/** What the planner of an edit session is told. Pure. */
+/** Writes what the planner of an edit session is told. */
 import type { Cascade, TaskStatus } from '../../model.ts';
 
 export interface PlannedPhase {
@@ -6,7 +6,7 @@ export interface PlannedPhase {
   title: string;
   status: TaskStatus;
   dependsOn: string[];
-  /** Of its current artifact; null where it has none. */
+  /** The version of its current artifact; null where it has none. */
   version: number | null;
 }
 

@@ -1,4 +1,7 @@
-/** The workflow of a phase is gone and did not record how the phase ended: an operator terminated it, say. */
+/**
+ * Recovers a phase whose workflow is gone and did not record how the phase ended, for example because an operator
+ * terminated it.
+ */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../../platform/db/client.ts';
 import {
@@ -12,7 +15,7 @@ import {
 import { runCommand } from './command.ts';
 import { recoverTasks } from './recovery.ts';
 
-/** @returns where the phase stands now; nothing when a later start of it has taken over */
+/** @returns where the phase stands now; undefined where a later start of it has taken over */
 export const recoverPhase = (
   db: Database,
   { projectId, taskId, iteration, effectOf }: PhaseRef & { effectOf: EffectOf },
@@ -23,7 +26,7 @@ export const recoverPhase = (
       where id = ${taskId}::uuid and project_id = ${projectId}`);
     const now = (changes: PhaseChange[]) => ({ changes, projectStatus: project.status });
     if (!task || task.iteration > iteration) return now([]);
-    // It had ended, or had not begun.
+    // The phase had ended, or had not begun.
     if (!isInFlight(task.status)) return now([{ slug: task.slug, status: task.status }]);
     if (task.iteration !== iteration) return now([]);
     return now((await recoverTasks(db, project, [taskId], effectOf)).changes);

@@ -1,4 +1,4 @@
-/** Phases that look under way although nobody works on them any more. */
+/** Recovers phases that look under way although nobody works on them any more. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../../platform/db/client.ts';
 import type { EffectOf, PhaseChange } from '../../model.ts';
@@ -6,14 +6,14 @@ import type { LockedProject } from '../record.ts';
 import { effectOfAttempt, recordCrash } from './crashes.ts';
 
 export interface Recovery {
-  /** Attempts whose step is pending again. */
+  /** So many attempts died whose step is pending again. */
   again: number;
-  /** Attempts whose step died too often. */
+  /** So many attempts died whose step had died too often. */
   repeated: number;
   changes: PhaseChange[];
 }
 
-/** Their steps are pending again, or failed where a person has to decide; so are they. Gates open anew. */
+/** Makes their steps pending again, or failed where a person has to decide; the phases follow. Gates open anew. */
 export async function recoverTasks(
   db: Database,
   project: LockedProject,

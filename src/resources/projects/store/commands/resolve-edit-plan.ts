@@ -1,4 +1,4 @@
-/** A person decides on the plan of an edit session; or, before it is enacted, that there is to be none. */
+/** Lets a person decide on the plan of an edit session or, before it is enacted, that there is to be none. */
 import { sql } from 'drizzle-orm';
 import { Problem } from '../../../../platform/core/problem.ts';
 import { found, type Database } from '../../../../platform/db/client.ts';
@@ -11,16 +11,16 @@ import { skipSteps } from './steps.ts';
 
 export interface ResolveEditPlanArgs {
   projectId: string;
-  /** The edit session. */
+  /** The phase that is the edit session. */
   taskId: string;
   decision: PlanDecision;
   comment: string | null;
-  /** Of `edit_plan`: enacted instead of what the planner proposed. */
+  /** It answers `edit_plan` and is enacted instead of what the planner proposed. */
   revisedPlan: EditPlan | null;
   decidedBy: string;
   actor: Actor;
   commandId: string;
-  /** Of an answer in the inbox. */
+  /** Set for an answer in the inbox. */
   seen?: Seen | undefined;
 }
 
@@ -31,7 +31,7 @@ const EFFECTS = {
   request_changes: 'rework',
 } as const satisfies Record<PlanDecision, GateDecision['effect']>;
 
-/** An edit session that was given up before its plan waited for an answer, or before it was enacted. */
+/** The edit session was given up before its plan waited for an answer, or before it was enacted. */
 export interface DiscardedSession {
   outcome: 'discarded';
   change: PhaseChange;
@@ -46,7 +46,7 @@ export const resolveEditPlan = (
 ): Promise<ResolvedGate | DiscardedSession> =>
   runCommand(db, { projectId, commandId }, async (project) => {
     const gate = found(await findGate(db, projectId, { sessionId: taskId }));
-    // Who answers what waited does not mean a session that waits no more.
+    // An answer to what waited is not meant for a session that waits no more.
     if (decision === 'rejected' && gate.status !== 'blocked' && !seen) {
       return discard(db, project, gate, { comment, decidedBy, actor });
     }
@@ -98,7 +98,7 @@ async function discard(
   const payload = { phase_slug: phaseSlug, reason: 'rejected', decided_by: decidedBy, comment };
   await noteProjectEvents(db, project, [{ topic: 'task_skipped', taskId, actor, payload }]);
 
-  // What stopped the project may have been this session: then nothing is left for a person to see to.
+  // This session may have been what stopped the project, so that nothing is left for a person to see to.
   const failed = await db.rows(sql`
     select 1 from subtasks where project_id = ${project.id} and status = 'failed' limit 1`);
   const reactivated = project.status === 'paused' && project.pauseReason !== 'requested' && failed.length === 0;

@@ -1,4 +1,7 @@
-/** paused -> active. What died in the meantime is recovered first, and what that came to is told. */
+/**
+ * Moves a project from paused to active. Whatever died in the meantime is recovered first, and the outcome of that is
+ * told.
+ */
 import { sql } from 'drizzle-orm';
 import type { RecoverySummary } from '../../../../../workflows/project/messages.ts';
 import { Problem } from '../../../../platform/core/problem.ts';
@@ -14,11 +17,11 @@ export interface ResumeArgs {
   projectId: string;
   actor: Actor;
   commandId: string;
-  /** Of an answer in the inbox. */
+  /** Set for an answer in the inbox. */
   seen?: Seen | undefined;
-  /** The steps that have failed are tried again. */
+  /** Says that the steps that have failed are tried again. */
   retryFailed?: boolean | undefined;
-  /** US dollars: what is added to the project's budget and to those of phases that are not done. */
+  /** US dollars that are added to the project's budget and to those of phases that are not done. */
   raiseByUsd?: string | undefined;
   /** Somebody works on these; whatever else looks under way has died. */
   inFlightTaskIds: readonly string[];
@@ -33,7 +36,7 @@ export const resumeProject = (
   runCommand(db, { projectId, commandId }, async (project) => {
     await requireSeen(db, project, projectId, seen);
     if (project.status !== 'paused') throw new Problem('project_not_paused', `the project is ${project.status}`);
-    // Before the recovery: what dies of it now is left to a person.
+    // This comes before the recovery: what dies of it now is left to a person.
     const retried = retryFailed ? await retryFailedSteps(db, project, actor) : [];
     if (raiseByUsd !== undefined) await raiseBudgets(db, project, raiseByUsd);
     const dead = await db.rows<{ id: string }>(sql`

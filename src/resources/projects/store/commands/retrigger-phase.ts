@@ -1,4 +1,4 @@
-/** A person has a phase run again, and what is downstream follow. */
+/** Lets a person have a phase run again, with what is downstream. */
 import type { RetriggerResult } from '../../../../../workflows/project/messages.ts';
 import { Problem } from '../../../../platform/core/problem.ts';
 import { found, type Database } from '../../../../platform/db/client.ts';
@@ -9,7 +9,7 @@ import { refuseAbandoned, reopen, runCommand } from './command.ts';
 export interface RetriggerArgs {
   projectId: string;
   phaseSlug: string;
-  /** Added to the prompts of its steps. */
+  /** It is added to the prompts of the phase's steps. */
   addendum: string | null;
   cascade: Cascade;
   actor: Actor;

@@ -1,4 +1,4 @@
-/** A person has a failed step tried again. */
+/** Lets a person have a failed step tried again. */
 import { sql } from 'drizzle-orm';
 import { Problem } from '../../../../platform/core/problem.ts';
 import { newUuid } from '../../../../platform/core/ids.ts';
@@ -12,7 +12,7 @@ import { downstreamOf, listSteps, resetSteps } from './steps.ts';
 export interface RetryArgs {
   projectId: string;
   subtaskId: string;
-  /** Added to the prompt. */
+  /** It is added to the prompt. */
   addendum: string | null;
   actor: Actor;
   commandId: string;
@@ -21,7 +21,7 @@ export interface RetryArgs {
 export interface RetryOutcome {
   phaseSlug: string;
   taskId: string;
-  /** The phase's workflow is at work: it is told. Otherwise the phase starts again. */
+  /** The phase's workflow is at work and has to be told; otherwise the phase starts again. */
   inFlight: boolean;
   change: PhaseChange | null;
   /** Steps after it that are pending again. */
@@ -43,7 +43,10 @@ export const retrySubtask = (
 
 type Retry = Pick<RetryArgs, 'subtaskId' | 'addendum' | 'actor'>;
 
-/** In a transaction that holds the project. @returns nothing where the step has not failed, or is queued already */
+/**
+ * It is called in a transaction that holds the project.
+ * @returns undefined where the step has not failed, or is queued already
+ */
 export async function retryFailedStep(
   db: Database,
   project: LockedProject,
@@ -110,7 +113,7 @@ async function findStep(db: Database, projectId: string, subtaskId: string) {
   return step;
 }
 
-/** @returns its number */
+/** @returns the number of the attempt */
 async function queueAttempt(db: Database, subtaskId: string, reason: AttemptReason): Promise<number> {
   const [row] = await db.rows<{ n: number }>(sql`
     insert into attempts (id, project_id, task_id, subtask_id, customer_id, attempt_number, attempt_reason, status)

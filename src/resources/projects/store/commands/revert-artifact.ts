@@ -1,4 +1,6 @@
-/** A person makes an earlier version of a phase's artifact the current one again. Later versions stay in history. */
+/**
+ * Lets a person make an earlier version of a phase's artifact the current one again. Later versions stay in history.
+ */
 import { sql } from 'drizzle-orm';
 import type { RevertResult } from '../../../../../workflows/project/messages.ts';
 import { Problem } from '../../../../platform/core/problem.ts';
@@ -29,13 +31,13 @@ export const revertArtifact = (
     const target = found(await findVersion(db, phase.taskId, targetVersion));
     refuseAbandoned(project);
     if (isInFlight(phase.status)) throw new Problem('phase_in_flight', `the phase is ${phase.status}`);
-    // Of a phase that failed it is chosen all the same: what failed was to make another one.
+    // The version of a phase that failed can be chosen all the same: what failed was to make another one.
     if (!target.superseded && phase.status !== 'failed') {
       throw new Problem('already_current', `version ${targetVersion} is the current one`);
     }
 
     await reopen(db, project, actor);
-    // Two statements: the index that allows one current version looks at each row as it is written.
+    // There are two statements, because the index that allows one current version looks at each row as it is written.
     const [before] = await db.rows<{ version: number }>(sql`
       update artifacts set superseded = true, superseded_by_artifact_id = ${target.id}::uuid
       where task_id = ${phase.taskId}::uuid and not superseded and id <> ${target.id}::uuid returning version`);

@@ -1,4 +1,4 @@
-/** Makes a content that a person approved the current artifact of a phase. Inside a command's transaction. */
+/** Makes a content that a person approved the current artifact of a phase, inside a command's transaction. */
 import { sql } from 'drizzle-orm';
 import { findValueProblem } from '../../../../platform/core/schema-checks.ts';
 import type { Database } from '../../../../platform/db/client.ts';

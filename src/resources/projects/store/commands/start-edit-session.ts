@@ -10,7 +10,7 @@ import { noteProjectEvents } from '../record.ts';
 import { refuseAbandoned, reopen, runCommand } from './command.ts';
 import { plannerInstructions, type PlannedPhase } from './planner-instructions.ts';
 
-/** The built-in action that carries an approved plan out. */
+/** This built-in action carries an approved plan out. */
 const ENACT_ACTION = 'enact_edit_plan';
 const MAX_ATTEMPTS = 3;
 const MAX_TITLE = 80;
@@ -18,7 +18,7 @@ const MAX_TITLE = 80;
 export interface StartEditSessionArgs {
   projectId: string;
   instruction: string;
-  /** How the changes it makes cascade. */
+  /** The changes that the session makes cascade like this. */
   cascade: Cascade;
   actor: Actor;
   commandId: string;

@@ -1,4 +1,4 @@
-/** planning -> active, when its workflow begins. */
+/** Moves a project from planning to active when its workflow begins. */
 import type { Database } from '../../../../platform/db/client.ts';
 import { SYSTEM, type ProjectStatus } from '../../model.ts';
 import { activate, runCommand } from './command.ts';

@@ -1,4 +1,4 @@
-/** The steps of one phase, as commands that send some of them back see them. */
+/** Reads and resets the steps of one phase, for commands that send some of them back. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../../platform/db/client.ts';
 import type { StepRole, StepKind } from '../../../templates/model.ts';
@@ -19,7 +19,7 @@ export const listSteps = (db: Database, taskId: string): Promise<Step[]> =>
     select id, step_slug as slug, kind, role, status, depends_on as "dependsOn"
     from subtasks where task_id = ${taskId}::uuid order by position`);
 
-/** Whatever consumes the output of this step, however far away. */
+/** @returns all steps that consume the output of this one, however far away */
 export function downstreamOf(steps: readonly Step[], slug: string): Step[] {
   const reached = new Set([slug]);
   for (let before = 0; before < reached.size;) {
@@ -29,7 +29,7 @@ export function downstreamOf(steps: readonly Step[], slug: string): Step[] {
   return steps.filter((step) => step.slug !== slug && reached.has(step.slug));
 }
 
-/** The producer whose work this step judges: the nearest one before it. */
+/** @returns the producer whose work this step judges, which is the nearest one before it */
 export function producerBefore(steps: readonly Step[], slug: string): Step | undefined {
   const bySlug = new Map(steps.map((step) => [step.slug, step]));
   let level = [...bySlug.get(slug)!.dependsOn];
@@ -65,7 +65,10 @@ export async function resetSteps(
   return rows.map(({ id }) => id);
 }
 
-/** What is left of a phase that is over by somebody's word. What was under way ends as failed, whatever it still says. */
+/**
+ * Ends what is left of a phase that is over by somebody's word. Attempts under way end as failed, whatever they still
+ * say.
+ */
 export async function skipSteps(
   db: Database,
   project: LockedProject,

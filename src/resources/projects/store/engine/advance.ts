@@ -21,11 +21,11 @@ import { settleAttempt } from './settle.ts';
 
 interface Next {
   subtaskId: string;
-  /** As of a dispatch. */
+  /** Means what it means for a dispatch. */
   key: string;
 }
 
-/** A step that has begun. Those that could not are the workflow's to ask for. */
+/** The step has begun. The workflow itself asks for those that could not begin. */
 export interface Begun {
   subtaskId: string;
   beginning: Exclude<AttemptBeginning, { kind: 'paused' | 'superseded' }>;
@@ -62,7 +62,7 @@ export const openAndBegin = (
     const project = await lockProject(db, ref.projectId);
     const opening = await openPhase(db, project, ref, granted !== null);
     if (opening.kind !== 'opened') return { ...opening, begun: [] };
-    // A running one may have begun in this very activity, whose worker died before it could say so: its key tells.
+    // A running step may have begun in this very activity, whose worker died before it could say so; its key tells.
     const next = opening.steps
       .filter((step) => ['pending', 'running'].includes(step.status) && canStart(step, opening.steps))
       .map(({ subtaskId }) => ({ subtaskId, key: `${key}:${subtaskId}` }));
@@ -76,9 +76,9 @@ const canStart = (step: StepRef, steps: readonly StepRef[]): boolean =>
 export interface Settlement {
   attemptId: string;
   fault?: AttemptFault | undefined;
-  /** What waits for nothing but this, if it succeeds. */
+  /** These steps wait for nothing but this one, if it succeeds. */
   next: readonly Next[];
-  /** If it succeeds, nothing is left to do in its phase. */
+  /** If this step succeeds, nothing is left to do in its phase. */
   isLast: boolean;
 }
 

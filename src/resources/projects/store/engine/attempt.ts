@@ -1,4 +1,4 @@
-/** An attempt that is to end, with all that its end is decided by. */
+/** Loads an attempt that is about to end, with everything by which its end is decided. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../../platform/db/client.ts';
 import type { RunStatus } from '../../../runs/model.ts';

@@ -18,22 +18,22 @@ import type { StepRow } from './step-row.ts';
 
 export interface AttemptRequest extends PhaseRef {
   subtaskId: string;
-  /** Names this beginning within its subtask: a repeated activity finds what it began. */
+  /** It names this beginning within its subtask, so that a repeated activity finds what it began. */
   key: string;
-  /** May run although the project is paused. */
+  /** The step may run although the project is paused. */
   granted: boolean;
 }
 
-/** Reasons for which the output before is shown again: it is to be improved, not made anew. */
+/** For these reasons the earlier output is shown again: it is to be improved, not made anew. */
 const IMPROVES: readonly AttemptReason[] = ['review_failure', 'manual_rework', 'schema_repair'];
-/** Attempts that are no fault of the step's. */
+/** Attempts for these reasons are no fault of the step's. */
 const IS_FREE: readonly AttemptReason[] = ['crash_recovery'];
 
 /** @throws Problem not_found when the project is gone */
 export const beginAttempt = (db: Database, request: AttemptRequest, effectOf: EffectOf): Promise<AttemptBeginning> =>
   db.transaction(async () => beginLocked(db, await lockProject(db, request.projectId), request, effectOf));
 
-/** The same in a transaction that holds the project already. */
+/** Does the same in a transaction that holds the project already. */
 export async function beginLocked(
   db: Database,
   project: LockedProject,
@@ -182,7 +182,7 @@ async function loadStep(
   return row;
 }
 
-/** What an action works with: the same material that an agent would be shown. */
+/** Loads what an action works with, the same material that an agent would be shown. */
 export async function loadActionContext(db: Database, ref: PhaseRef & { subtaskId: string; attemptId: string }) {
   const step = await loadStep(db, { ...ref, key: '', granted: false });
   const [row] = await db.rows<{ title: string; customerId: string; isOpen: boolean }>(sql`
@@ -191,7 +191,7 @@ export async function loadActionContext(db: Database, ref: PhaseRef & { subtaskI
   return step && row ? { ...row, step } : undefined;
 }
 
-/** First result wins. */
+/** Saves a result, of which the first wins. */
 export async function saveActionOutput(db: Database, attemptId: string, output: unknown): Promise<void> {
   await db.rows(sql`
     update attempts set output = ${JSON.stringify(output ?? null)}::jsonb

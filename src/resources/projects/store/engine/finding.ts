@@ -1,4 +1,4 @@
-/** What came of the work of an attempt, of what its run or action left behind. Pure. */
+/** Decides what the work of an attempt came to, from what its run or action left behind. */
 import { JsonDepthError, TOO_DEEP } from '../../../../platform/core/json.ts';
 import { findValueProblem } from '../../../../platform/core/schema-checks.ts';
 import { isJudge, type StepRole } from '../../../templates/model.ts';
@@ -30,12 +30,12 @@ async function validated(attempt: OpenAttempt, raw: unknown): Promise<Finding> {
   return { kind: 'output', output: value, validated: true };
 }
 
-/** Words of approval: those that the offline model chooses too. */
+/** These words approve; the offline model chooses them too. */
 const APPROVING = /^(approv|accept|pass|ok$|yes$|lgtm)/i;
 const VERDICT_WORDS = ['decision', 'verdict'];
 const VERDICT_FLAGS = ['approved', 'accepted', 'passed', 'ok'];
 
-/** What a reviewer or tester has against the work, whatever its own schema calls the verdict. */
+/** @returns what a reviewer or tester has against the work, whatever its own schema calls the verdict */
 export function objection(role: StepRole, output: unknown): string | undefined {
   if (!isJudge(role) || typeof output !== 'object' || output === null) return undefined;
   const said = output as Record<string, unknown>;

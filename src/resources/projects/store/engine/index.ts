@@ -1,4 +1,4 @@
-/** What the workflows of projects write, bound to a database. Nothing of it is for a caller: no query takes the workspace. */
+/** Writes of the workflows of projects, bound to a database. None is for a caller, so no query takes the workspace. */
 import { bindQueries, type Bound } from '../../../../platform/db/bind.ts';
 import type { Database } from '../../../../platform/db/client.ts';
 import { readCommandTexts } from '../command-texts.ts';

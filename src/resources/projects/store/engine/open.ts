@@ -1,4 +1,4 @@
-/** How a phase begins and ends in the record. */
+/** Records how a phase begins and ends. */
 import { sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../../../../platform/db/client.ts';
 import {
@@ -24,9 +24,9 @@ export interface LockedTask {
   /** Slugs of the phases before it. */
   dependsOn: string[];
   onEnd: 'stale' | 'rerun' | null;
-  /** Of its next attempts. */
+  /** The reason that its next attempts have. */
   nextReason: string;
-  /** What the project has spent, US dollars. */
+  /** US dollars that the project has spent. */
   projectCostUsd: string;
 }
 
@@ -38,7 +38,7 @@ async function loadTask(db: Database, { projectId, taskId }: PhaseRef): Promise<
   return task;
 }
 
-/** Whether this start of the phase may still write. */
+/** @returns whether this start of the phase may no longer write */
 export const isOvertaken = (
   { status }: Pick<LockedProject, 'status'>,
   task: Pick<LockedTask, 'iteration' | 'status'> | undefined,
@@ -56,7 +56,7 @@ export async function openPhase(
   if (!task || task.iteration > ref.iteration || project.status === 'abandoned' || project.status === 'completed') {
     return { kind: 'superseded' };
   }
-  // A repeat, or the same start after it continued as new.
+  // This is a repeat, or the same start after it continued as new.
   if (task.iteration === ref.iteration) {
     return isInFlight(task.status) ? { kind: 'opened', steps: await listSteps(db, task.id) } : { kind: 'superseded' };
   }
@@ -84,12 +84,12 @@ export async function listSteps(db: Database, taskId: string): Promise<StepRef[]
   return rows.map((row) => ({ ...row, dependsOn: row.dependsOn.map((slug) => positions.get(slug)!) }));
 }
 
-/** What a task in flight is doing, of what its steps are doing. */
+/** Sets the status of a task in flight from what its steps are doing. */
 export async function updateTaskStatus(db: Database, taskId: string): Promise<void> {
   await db.rows(setTaskStatus(taskId));
 }
 
-/** The same as a part of the statement that moves one of its steps, whose new status it cannot see yet. */
+/** Does the same as a part of the statement that moves one of its steps, whose new status it cannot see yet. */
 export const setTaskStatus = (taskId: string, moving?: { subtaskId: string; to: TaskStatus }): SQL => {
   const status = moving
     ? sql`case when id = ${moving.subtaskId}::uuid then ${moving.to}::task_status else status end`
@@ -107,23 +107,23 @@ export const setTaskStatus = (taskId: string, moving?: { subtaskId: string; to: 
     where t.id = ${taskId}::uuid and t.status in ('running', 'blocked', 'review') and t.status <> now_is.status`;
 };
 
-/** Called when no step of the phase is under way any more. */
+/** Is called when no step of the phase is under way any more. */
 export const closePhase = (db: Database, ref: PhaseRef): Promise<PhaseEnding> =>
   db.transaction(async () => closeLocked(db, await lockProject(db, ref.projectId), ref));
 
-/** The same in the transaction that settled its last step. */
+/** Does the same in the transaction that settled its last step. */
 export async function closeLocked(db: Database, project: LockedProject, ref: PhaseRef): Promise<PhaseEnding> {
   const task = await loadTask(db, ref);
   const costUsd = task?.projectCostUsd ?? '0';
   if (task && task.iteration === ref.iteration && !isInFlight(task.status) && project.status !== 'abandoned') {
-    return { kind: 'ended', status: task.status, changes: [], costUsd }; // a repeat
+    return { kind: 'ended', status: task.status, changes: [], costUsd }; // The activity is repeated.
   }
   if (isOvertaken(project, task, ref)) return { kind: 'superseded' };
   const steps = await listSteps(db, task!.id);
   const isFailed = steps.some(({ status }) => status === 'failed');
   if (!isFailed && !steps.every(({ status }) => isDone(status))) return { kind: 'more', steps };
   if (isFailed) {
-    // Nothing starts beside it. What is pending runs when the phase starts again.
+    // Nothing starts beside a failed step. What is pending runs when the phase starts again.
     await endTask(db, task!.id, 'failed');
     return { kind: 'ended', status: 'failed', changes: [], costUsd };
   }

@@ -1,4 +1,4 @@
-/** What is told of a step while its run goes on: that it is alive, and that the budget is nearly used up. */
+/** Records what is told of a step while its run goes on: that it is alive, and that the budget is nearly used up. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../../platform/db/client.ts';
 import { noteProjectEvents } from '../record.ts';

@@ -1,4 +1,4 @@
-/** Artifacts: append-only versions, exactly one of them current. */
+/** Writes artifacts as append-only versions, of which exactly one is current. */
 import { sql, type SQL } from 'drizzle-orm';
 import { newUuid } from '../../../../platform/core/ids.ts';
 import type { Database } from '../../../../platform/db/client.ts';
@@ -40,7 +40,7 @@ export async function promoteArtifact(
 }
 
 interface NewVersion {
-  /** A JSON value, as an expression. */
+  /** An SQL expression that gives a JSON value. */
   content: SQL;
   subtaskId: string;
   attemptId: string | null;
@@ -54,7 +54,7 @@ export async function insertVersion(
   { content, subtaskId, attemptId, via }: NewVersion,
 ): Promise<{ id: string; version: number; schemaSlug: string }> {
   const id = newUuid();
-  // Two statements: the index that allows one current version looks at each row as it is written.
+  // There are two statements, because the index that allows one current version looks at each row as it is written.
   const [before] = await db.rows<{ id: string }>(sql`
     update artifacts set superseded = true, superseded_by_artifact_id = ${id}::uuid
     where task_id = ${taskId}::uuid and not superseded returning id`);

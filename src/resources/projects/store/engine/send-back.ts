@@ -1,4 +1,4 @@
-/** Work that was turned down goes back to whoever made it, and what was built on it will be done again. */
+/** Sends work that was turned down back to whoever made it; what was built on it will be done again. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../../platform/db/client.ts';
 import type { AttemptReason } from '../../model.ts';
