@@ -5,15 +5,12 @@ import type { Meters } from '../src/platform/observability/meters.ts';
 import { orAfter } from '../src/platform/temporal/problems.ts';
 import type { Chore } from '../workflows/housekeeping/messages.ts';
 import { heartbeating } from './failures.ts';
-import { reconcile, type Reconciled } from './scheduled-jobs.ts';
 
 /** The work stops soon after `signal` does; what is left is for the next time. */
 type Work = (signal: AbortSignal) => Promise<unknown>;
 
 export interface HousekeepingDependencies {
-  chores: Record<Exclude<Chore, 'followRows'>, Work>;
-  /** Temporal's schedules follow these rows. */
-  followedRows: readonly Reconciled[];
+  chores: Record<Chore, Work>;
   meters: Pick<Meters, 'chores'>;
   log: Log;
   /** A chore is given up after this time. */
@@ -25,18 +22,7 @@ const STOP_MS = 15_000;
 const GIVE_UP_MS = 25_000;
 
 export const createHousekeepingActivities = (deps: HousekeepingDependencies) => {
-  const { chores, followedRows, meters, log, giveUpMs = GIVE_UP_MS } = deps;
-
-  async function followRows(signal: AbortSignal): Promise<void> {
-    const followed = await Promise.allSettled(
-      followedRows.map(async (rows) => {
-        const { applied, removed } = await reconcile(rows, signal);
-        if (applied + removed > 0) log.warn({ applied, removed }, 'schedules had drifted from their rows');
-      }),
-    );
-    const failures = followed.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
-    if (failures.length > 0) throw new AggregateError(failures, 'not all schedules follow their rows');
-  }
+  const { chores, meters, log, giveUpMs = GIVE_UP_MS } = deps;
 
   async function keep(chore: Chore, work: Work): Promise<void> {
     const startedAt = performance.now();
@@ -56,9 +42,8 @@ export const createHousekeepingActivities = (deps: HousekeepingDependencies) => 
     }
   }
 
-  const all: Record<Chore, Work> = { ...chores, followRows };
   const activities = Object.fromEntries(
-    Object.entries(all).map(([chore, work]) => [chore, () => keep(chore as Chore, work)]),
+    Object.entries(chores).map(([chore, work]) => [chore, () => keep(chore as Chore, work)]),
   ) as Record<Chore, () => Promise<void>>;
 
   return {

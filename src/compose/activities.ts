@@ -53,7 +53,6 @@ export function composeActivities({ config, log }: Runtime, services: Services):
     },
     outputs: { ...services.outputs, places, log },
     housekeeping: {
-      followedRows: services.followedRows,
       meters: services.meters,
       log,
       chores: {
@@ -65,6 +64,7 @@ export function composeActivities({ config, log }: Runtime, services: Services):
         settleRuns: services.settleRuns(startFollowing),
         settleProjects: services.settleProjects,
         settleWorkspaces: services.workspaces.settleLost,
+        followRows: services.followRows,
         tellSubmissions: services.miniapps.tellUntold,
         tellRouter: services.billing.tellRouter,
         tellPauses: services.tellPauses,

@@ -2,6 +2,7 @@
 import { createHeartbeatService, followedHeartbeats, triggersOfHeartbeats } from '../resources/heartbeats/service.ts';
 import { createHeartbeatStore } from '../resources/heartbeats/store.ts';
 import { createFacts } from '../resources/scheduled-jobs/builtin/facts.ts';
+import { createFollowing } from '../resources/scheduled-jobs/following.ts';
 import { createOverrideStore } from '../resources/scheduled-jobs/overrides.ts';
 import { createBuiltinRunner } from '../resources/scheduled-jobs/runner.ts';
 import { createJobService } from '../resources/scheduled-jobs/service.ts';
@@ -42,10 +43,12 @@ export function composeTriggers(
     }),
     heartbeats: createHeartbeatService({ store: heartbeats, workspaces, triggerOf: triggerOf.heartbeat, follow }),
     builtinJobs: createBuiltinRunner({ overrides, facts: createFacts(db), log }),
-    /** Housekeeping compares Temporal's schedules with these. */
-    followedRows: [followedJobs(config, { jobs, overrides }), followedHeartbeats(config, heartbeats)].map((rows) => ({
-      ...rows,
+    followRows: createFollowing({
+      db,
+      log,
       triggers,
-    })),
+      intervalMs: config.HOUSEKEEPING_INTERVAL,
+      followed: [followedJobs(config, { jobs, overrides }), followedHeartbeats(config, heartbeats)],
+    }),
   };
 }

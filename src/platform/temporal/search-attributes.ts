@@ -23,6 +23,10 @@ export const searchAttributes = (values: {
     ...(values.projectId ? [{ key: ProjectId, value: values.projectId }] : []),
   ]);
 
+/** The query by which Temporal lists the executions or schedules of one workspace. */
+export const ofWorkspace = (workspaceId: string): string =>
+  `${WorkspaceId.name} = '${workspaceId.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+
 /** Registers what is missing and returns when the server takes them. Safe to repeat, and from two processes at once. */
 export async function registerSearchAttributes(temporal: Temporal): Promise<void> {
   const { operatorService } = temporal.connection;

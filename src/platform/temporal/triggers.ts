@@ -8,7 +8,7 @@ import type { Log } from '../core/log.ts';
 import type { Temporal } from './client.ts';
 import { withinDeadline } from './problems.ts';
 import { CATCH_UP, putSchedule, removeSchedule, specOf, type When } from './schedules.ts';
-import { searchAttributes } from './search-attributes.ts';
+import { ofWorkspace, searchAttributes } from './search-attributes.ts';
 
 export interface Trigger {
   scheduleId: string;
@@ -55,8 +55,8 @@ const revisionIn = (note: string | undefined): number | undefined => {
 export interface FollowedRows {
   /** The ids of the schedules that are compared begin so. */
   prefix: string;
-  /** @returns the triggers that should exist, by the rows */
-  wanted: () => Promise<Trigger[]>;
+  /** @returns the triggers that a workspace should have, by its rows: none once it is archived */
+  wanted: (customerId: string) => Promise<Trigger[]>;
 }
 
 export interface KnownTrigger {
@@ -84,11 +84,10 @@ export const createTriggers = (temporal: Temporal) => {
     remove: (scheduleId: string): Promise<void> => removeSchedule(temporal, scheduleId),
 
     /**
-     * Lists the schedules whose id begins so. The list lags behind by a moment: look again before acting on an absence.
+     * Lists the schedules of a workspace. The list lags behind by a moment: look again before acting on an absence.
      */
-    async *list(prefix: string): AsyncGenerator<KnownTrigger> {
-      for await (const { scheduleId, state } of schedule.list()) {
-        if (!scheduleId.startsWith(prefix)) continue;
+    async *list(workspaceId: string): AsyncGenerator<KnownTrigger> {
+      for await (const { scheduleId, state } of schedule.list({ query: ofWorkspace(workspaceId) })) {
         yield { scheduleId, revision: revisionIn(state.note), paused: state.paused };
       }
     },

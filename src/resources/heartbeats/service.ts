@@ -44,12 +44,13 @@ export const triggersOfHeartbeats =
     };
   };
 
-/** Tells housekeeping which schedules of heartbeats this deployment should have. */
-export const followedHeartbeats = (config: Settings, store: Pick<HeartbeatStore, 'listAll'>): FollowedRows => {
+/** What the schedules of this deployment's heartbeats are held against. */
+export const followedHeartbeats = (config: Settings, store: Pick<HeartbeatStore, 'listFollowed'>): FollowedRows => {
   const triggerOf = triggersOfHeartbeats(config);
   return {
     prefix: heartbeatPrefix(config),
-    wanted: async () => (await store.listAll()).map(({ row, workspaceId }) => triggerOf(row, workspaceId)),
+    wanted: async (customerId) =>
+      (await store.listFollowed(customerId)).map(({ row, workspaceId }) => triggerOf(row, workspaceId)),
   };
 };
 

@@ -61,14 +61,11 @@ export const createHeartbeatStore = (db: Database) => ({
     await db.orm.delete(heartbeats).where(heartbeatIs(customerId, id));
   },
 
-  /**
-   * @returns heartbeats of every workspace that is neither archived nor being taken down, for which Temporal should
-   * have schedules
-   */
-  listAll: (): Promise<{ row: HeartbeatRow; workspaceId: string }[]> =>
+  /** Lists what Temporal should have for a workspace: nothing once it is archived or being taken down. */
+  listFollowed: (customerId: string): Promise<{ row: HeartbeatRow; workspaceId: string }[]> =>
     db.orm
       .select({ row: heartbeats, workspaceId: workspaces.identityWorkspaceId })
       .from(heartbeats)
       .innerJoin(workspaces, eq(workspaces.customerId, heartbeats.customerId))
-      .where(sql`${openStatus} <> 'archived'`),
+      .where(and(eq(heartbeats.customerId, customerId), sql`${openStatus} <> 'archived'`)),
 });

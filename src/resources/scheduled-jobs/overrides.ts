@@ -67,13 +67,13 @@ export const createOverrideStore = (db: Database) => ({
       .where(isAfter);
   },
 
-  /** @returns overrides of every workspace whose jobs run, for which Temporal should have schedules */
-  listAll: (): Promise<{ row: OverrideRow; workspaceId: string }[]> =>
+  /** Lists what Temporal should have for a workspace: nothing once it is archived or being taken down. */
+  listFollowed: (customerId: string): Promise<{ row: OverrideRow; workspaceId: string }[]> =>
     db.orm
       .select({ row: jobOverrides, workspaceId: workspaces.identityWorkspaceId })
       .from(jobOverrides)
       .innerJoin(workspaces, eq(workspaces.customerId, jobOverrides.customerId))
-      .where(IS_OPEN),
+      .where(and(eq(jobOverrides.customerId, customerId), IS_OPEN)),
 
   async isOpen(customerId: string): Promise<boolean> {
     return (await db.orm.$count(workspaces, and(eq(workspaces.customerId, customerId), IS_OPEN))) > 0;

@@ -83,14 +83,16 @@ export const systemJobSchedules = (config: Settings): SystemSchedule[] =>
 /** Tells housekeeping which schedules of jobs this deployment should have. */
 export const followedJobs = (
   config: Settings,
-  { jobs, overrides }: { jobs: Pick<JobStore, 'listAll'>; overrides: Pick<OverrideStore, 'listAll'> },
+  { jobs, overrides }: { jobs: Pick<JobStore, 'listFollowed'>; overrides: Pick<OverrideStore, 'listFollowed'> },
 ): FollowedRows => {
   const [ofJob, ofOverride] = [triggersOfJobs(config), triggersOfOverrides(config)];
   return {
     prefix: jobPrefix(config),
-    wanted: async () => [
-      ...(await jobs.listAll()).map(({ row, workspaceId }) => ofJob(row, workspaceId)),
-      ...(await overrides.listAll()).flatMap(({ row, workspaceId }) => ofOverride(row, workspaceId) ?? []),
+    wanted: async (customerId) => [
+      ...(await jobs.listFollowed(customerId)).map(({ row, workspaceId }) => ofJob(row, workspaceId)),
+      ...(await overrides.listFollowed(customerId)).flatMap(
+        ({ row, workspaceId }) => ofOverride(row, workspaceId) ?? [],
+      ),
     ],
   };
 };

@@ -13,6 +13,7 @@ import { projects, subtasks } from '../projects/table.ts';
 import { runsBehind } from '../runs/store/lost.ts';
 import { HOLDS_BEHIND } from '../runs/store/queries.ts';
 import { runs } from '../runs/table.ts';
+import { FOLLOWING_BEHIND } from '../scheduled-jobs/store.ts';
 import { TALLIES_BEHIND } from '../tallies/store.ts';
 import { WEBHOOKS_BEHIND } from '../webhook-subscriptions/store/index.ts';
 import { webhookDeliveries } from '../webhook-subscriptions/table.ts';
@@ -66,6 +67,7 @@ export const createSystemStore = (db: Database, { lostAfterMs }: { lostAfterMs: 
       ...ROUTER_BEHIND,
       ...TALLIES_BEHIND,
       ...HOLDS_BEHIND,
+      ...FOLLOWING_BEHIND,
       tellPauses: pausesBehind(['webhook_subscriptions', 'output_destinations']),
       startWorkspaces: provisionings('pending'),
       settleWorkspaces: provisionings('provisioning'),

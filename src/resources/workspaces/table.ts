@@ -63,6 +63,8 @@ export const workspaces = pgTable(
     destroyingSince: instant('destroying_since'),
     /** At this time housekeeping looks whether the provisioning has begun, and whether it is still going on. */
     dueAt: startDue('due_at').notNull(),
+    /** When housekeeping last compared its schedules with its rows. */
+    schedulesCheckedAt: instant('schedules_checked_at').notNull().defaultNow(),
     /** Managed infrastructure is paid for up to this time. */
     infraChargedUntil: instant('infra_charged_until'),
     createdAt: createdAt(),
@@ -77,6 +79,7 @@ export const workspaces = pgTable(
     index('workspaces_provisioning')
       .on(t.dueAt)
       .where(sql`${t.status} = 'provisioning'`),
+    index('workspaces_by_schedules_checked').on(t.schedulesCheckedAt),
     check('workspaces_archived_once', sql`(${t.archivedAt} is not null) = (${t.status} = 'archived')`),
   ],
 );

@@ -110,6 +110,10 @@ test('sweeps touch no more than what they are to do', async () => {
   await fillWaiting('projects', 'planning');
   await fillWaiting('webhook_deliveries', 'pending');
   await fillWaiting('output_deliveries', 'pending');
+  // A round over many workspaces takes many ticks, each of which looks at those that waited longest.
+  await rows(`insert into workspaces (identity_workspace_id, customer_id, plan, status, due_at, schedules_checked_at)
+    select 'acc_looked-' || n, 'looked-' || n, 'free', 'ready', now() + interval '1 hour', now() from generate_series(1, ${MOST_ROWS + 400}) n`);
+  await rows(`update workspaces set schedules_checked_at = now() - interval '1 hour' where customer_id = 'internal'`);
   const { stores } = service.services;
   const { db } = service.runtime;
   const sweeps = await recordStatements(async () => {
@@ -124,11 +128,16 @@ test('sweeps touch no more than what they are to do', async () => {
     await stores.workspaces.takeDue('pending', 0);
     await stores.workspaces.takeDue('provisioning', 0);
     await stores.miniapps.listUntold(200);
+    await service.services.followRows(AbortSignal.timeout(60_000));
     await stores.webhooks.listPausesUntold(50);
     await service.services.outputs.store.listPausesUntold(50);
     await service.services.system.choresBehind();
     await foldAllTallies(db);
   });
+  const faults = [];
+  for (const statement of sweeps.filter(isLook)) faults.push(...(await faultsOf(statement)));
+  // Once a day, what is old is looked for in each workspace by its own index.
+  await rows(`delete from workspaces where customer_id like 'looked-%'`);
   const retention = Object.values(STATEMENTS).flatMap((statements) =>
     statements.flatMap((statement) =>
       [400, 60].map((days) => db.orm.execute(statement(new Date(Date.now() - days * 24 * 3_600_000), 100))),
@@ -137,8 +146,7 @@ test('sweeps touch no more than what they are to do', async () => {
   const deletions = await recordStatements(async () => {
     for (const deletion of retention) await deletion;
   });
-  const faults = [];
-  for (const statement of [...sweeps, ...deletions].filter(isLook)) faults.push(...(await faultsOf(statement)));
+  for (const statement of deletions.filter(isLook)) faults.push(...(await faultsOf(statement)));
   expect(faults).toEqual([]);
 }, 120_000);
 

@@ -286,7 +286,11 @@ describe('housekeeping', () => {
     await handleOf('daily-digest', lost).delete();
     await handleOf('daily-digest', paused).pause('by hand');
     await rows(sql`delete from job_overrides where customer_id = ${stray!.caller.customerId}`);
+    // Of the many workspaces here, these have waited longest.
+    const waited = () =>
+      rows(sql`update workspaces set schedules_checked_at = '2026-01-01' where customer_id like 'drift-%'`);
     await eventually(async () => {
+      await waited();
       expect((await handleOf('daily-digest', lost).describe()).state.note).toBe('revision 1');
       expect((await handleOf('daily-digest', paused).describe()).state.paused).toBe(false);
       await expect(handleOf('daily-digest', stray).describe()).rejects.toBeInstanceOf(ScheduleNotFoundError);
@@ -294,6 +298,9 @@ describe('housekeeping', () => {
     // The row alone, as if the process had died before Temporal heard of it.
     await rows(sql`update job_overrides set enabled = false, revision = revision + 1
       where customer_id = ${lost!.caller.customerId}`);
-    await eventually(async () => expect((await handleOf('daily-digest', lost).describe()).state.paused).toBe(true));
+    await eventually(async () => {
+      await waited();
+      expect((await handleOf('daily-digest', lost).describe()).state.paused).toBe(true);
+    });
   });
 });

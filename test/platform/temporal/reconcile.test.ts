@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { reconcile } from '../../activities/scheduled-jobs.ts';
-import { createLog } from '../../src/platform/core/log.ts';
-import { createTriggers, type Trigger } from '../../src/platform/temporal/triggers.ts';
-import { startTcpProxy, type TcpProxy } from '../support/faults/tcp-proxy.ts';
-import { connectTo } from '../support/temporal/temporal.ts';
+import { createLog } from '../../../src/platform/core/log.ts';
+import { reconcile } from '../../../src/platform/temporal/reconcile.ts';
+import { createTriggers, type Trigger } from '../../../src/platform/temporal/triggers.ts';
+import { startTcpProxy, type TcpProxy } from '../../support/faults/tcp-proxy.ts';
+import { connectTo } from '../../support/temporal/temporal.ts';
 
 let proxy: TcpProxy | undefined;
 let close: (() => Promise<void>) | undefined;
@@ -33,7 +33,10 @@ test('what waits for Temporal is given up when its time is over', async () => {
   const triggers = createTriggers(temporal);
   const inTime = (wanted: () => Promise<Trigger[]>) =>
     Promise.race([
-      reconcile({ triggers, prefix: 'reconcile-test/', wanted }, AbortSignal.timeout(1_500)),
+      reconcile(
+        { triggers, followed: [{ prefix: 'reconcile-test/', wanted }], customerId: 'none', workspaceId: 'acc_none' },
+        AbortSignal.timeout(1_500),
+      ),
       new Promise((resolve) => setTimeout(resolve, 6_000, 'still under way')),
     ]);
 
