@@ -15,7 +15,7 @@ export interface ResolveEditPlanArgs {
   taskId: string;
   decision: PlanDecision;
   comment: string | null;
-  /** It answers `edit_plan` and is enacted instead of what the planner proposed. */
+  /** Set where the decision is `edit_plan`; it is enacted instead of what the planner proposed. */
   revisedPlan: EditPlan | null;
   decidedBy: string;
   actor: Actor;
