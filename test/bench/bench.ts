@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { quietPort } from '../support/processes/ports.ts';
 import { fillRuns } from './fill.ts';
+import { live } from './live.ts';
 import { underLoad } from './load.ts';
 import { memory } from './memory.ts';
 import { removeWithUs } from './processes.ts';
@@ -18,7 +19,7 @@ import { startFloor, startProduct } from './systems.ts';
 
 const USAGE = `Usage: npm run bench -- [options]
   --quick           short phases: shows that it works, its figures mean little
-  --only <section>  latency, load, resources, projects, start, reads or memory; may be given several times
+  --only <section>  latency, load, resources, projects, start, reads, live or memory; may be given several times
   --out <file>      write the Markdown report there too
   --json            print JSON instead of Markdown`;
 
@@ -57,7 +58,7 @@ const RECORDS = 10_000;
 const GIVE_UP_MS = 20 * 60_000;
 
 const OF_PRODUCT = ['latency', 'load', 'resources', 'projects', 'start', 'reads'];
-const SECTIONS = [...OF_PRODUCT, 'memory'];
+const SECTIONS = [...OF_PRODUCT, 'live', 'memory'];
 const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
@@ -100,6 +101,12 @@ async function measure(): Promise<Row[]> {
   };
 
   await section('memory', () => memory({ ...sizes, folder, say }));
+  await section('live', async () => {
+    const limits = { LIVE_STREAMS: '2000', LIVE_STREAMS_PER_WORKSPACE: '2000', LIVE_STREAM_LIFE: '1h' };
+    const place = { dataDir: join(folder, 'live'), port: await quietPort(), settings: limits };
+    const watched = await startProduct(place);
+    return live(watched, sizes).finally(() => watched.stop());
+  });
   if (!wants(...OF_PRODUCT)) return rows;
 
   say('Starting');

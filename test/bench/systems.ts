@@ -40,6 +40,9 @@ const here = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 // --- the product
 
 export interface Product extends System {
+  baseUrl: string;
+  /** Of a session, for what is no call: a stream. */
+  cookie: string;
   /** From the start of the process until /readyz answered 200. */
   readyMs: number;
   /** A control plane read through the browser proxy, the way the web application does it. */
@@ -55,6 +58,8 @@ export interface Product extends System {
 export interface ProductPlace {
   dataDir: string;
   port: number;
+  /** Beside the defaults. */
+  settings?: Record<string, string>;
 }
 
 const COMMANDS = { node: [process.execPath, 'src/cli.ts', 'start'], npm: ['npm', 'start', '--silent'] };
@@ -62,7 +67,7 @@ const BODY = JSON.stringify({ agent: 'assistant', prompt: 'Say hello.' });
 const START_MS = 60_000;
 
 export async function startProduct(
-  { dataDir, port }: ProductPlace,
+  { dataDir, port, settings: own = {} }: ProductPlace,
   command: 'node' | 'npm' = 'node',
 ): Promise<Product> {
   const [program, ...args] = COMMANDS[command];
@@ -75,7 +80,7 @@ export async function startProduct(
     cwd: ROOT,
     stdio: ['ignore', log, log],
     detached: true,
-    env: await settings(dataDir, port),
+    env: { ...(await settings(dataDir, port)), ...own },
   });
   endWithUs(child.pid!);
   const baseUrl = `http://127.0.0.1:${port}`;
@@ -109,6 +114,8 @@ export async function startProduct(
   };
   const startPipeline = pipelinesOf(send);
   return {
+    baseUrl,
+    cookie,
     roots: [child.pid!],
     readyMs,
     command: send,

@@ -5,7 +5,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Log } from '../../platform/core/log.ts';
 import { urgently } from '../../platform/db/client.ts';
-import { isAfter, type Place } from '../event-log/model.ts';
+import type { Place } from '../event-log/model.ts';
 import type { EventLogStore, LogRow } from '../event-log/store/read.ts';
 import type { Texts } from './texts.ts';
 
@@ -32,6 +32,8 @@ export function createHub({ store, texts, log }: HubDependencies) {
   const listeners = new Map<string, Set<Listener>>();
   /** Everything up to here was handed out; undefined while nobody listens. */
   let position: Place | undefined;
+  /** There was nothing after it at the last reading: where those begin who want what is to come. */
+  let end: Place | undefined;
   /** A round that is under way, or the start: nobody joins meanwhile, as it would not know of them. */
   let busy: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -60,7 +62,11 @@ export function createHub({ store, texts, log }: HubDependencies) {
         for (const listener of listeners.get(row.customerId) ?? []) listener.hear(row);
         if (row.runId !== null && RECORDS_TURN.has(row.topic)) texts.isRecorded(row.runId);
       }
-      if (isAfter(page.next, position!)) position = page.next;
+      // Not up to the horizon: numbers of transactions of which nothing was on the disk are given again after a crash of the
+      // database, and what such a one writes would stand before a place that nobody has seen anything at.
+      const last = page.rows.at(-1);
+      if (last) position = { tx: last.tx, seq: last.seq };
+      end = page.next;
       isMore = page.rows.length === MOST_ROWS;
     }).catch((err: unknown) =>
       log.warn({ err }, 'events could not be read; the next round goes on from the same place'),
@@ -69,16 +75,19 @@ export function createHub({ store, texts, log }: HubDependencies) {
   }
 
   return {
-    /** @returns from where on the listener hears everything; what is up to there it reads for itself */
-    async join(listener: Listener): Promise<Place> {
+    /**
+     * @returns from where on the listener hears everything, what is up to there it reads for itself; and where the log ends
+     * now, which may be later
+     */
+    async join(listener: Listener): Promise<{ joined: Place; end: Place }> {
       while (busy) await busy.catch(() => {});
       if (!position) {
-        await exclusively(async () => void (position = await store.end()));
+        await exclusively(async () => void (position = end = await store.end()));
         timer = later(POLL_MS);
       }
       const ofWorkspace = listeners.get(listener.customerId) ?? new Set();
       listeners.set(listener.customerId, ofWorkspace.add(listener));
-      return position!;
+      return { joined: position!, end: end! };
     },
 
     leave(listener: Listener): void {

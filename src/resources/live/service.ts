@@ -117,8 +117,8 @@ export function createLiveService({ store, texts: textStore, settings, log }: De
     };
     const reader = readerOf(customerId, filter, mailbox);
     try {
-      const joined = await hub.join(listener);
-      after ??= joined;
+      const { joined, end } = await hub.join(listener);
+      after ??= end;
       yield frameOf({ id: cursorOf(after), event: 'open', data: { cursor: cursorOf(after) }, retryMs: 1_000 });
       if (from?.keptFrom !== undefined) {
         const kept_from = cursorOf({ tx: from.keptFrom, seq: 0 });
@@ -153,7 +153,7 @@ export function createLiveService({ store, texts: textStore, settings, log }: De
     try {
       let last = '';
       // Joined first: what changes after it was read is heard of.
-      heard = await hub.join(listener);
+      heard = (await hub.join(listener)).end;
       await texts.watch(reader);
       for (let frames: string | undefined = ''; frames !== undefined; frames = await mailbox.take()) {
         if (frames !== '') yield frames;
