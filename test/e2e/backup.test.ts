@@ -54,6 +54,8 @@ const envOf = (dataDir: string, more: NodeJS.ProcessEnv = {}) => ({
   EGRESS_ALLOWLIST: receiver.hostAndPort,
   HOUSEKEEPING_INTERVAL: '1s',
   LOST_WORK_INTERVAL: '1s',
+  // Calls that nobody answers would be waited for.
+  SHUTDOWN_GRACE: '1s',
   WEBHOOK_ALLOW_HTTP: 'true',
   ...more,
 });
