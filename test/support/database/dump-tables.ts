@@ -21,6 +21,9 @@ export async function dumpTables(db: Database, ignored: readonly string[] = []):
 /** Totals follow other rows, at a time of housekeeping's own. */
 const FOLLOWING = /^public\.(tallies|tally_deltas) /;
 
+/** When a key was last used, and when housekeeping last compared schedules with their rows: nothing that anybody did. */
+const TIMES_OF_LOOKS = ['last_used_at', 'schedules_checked_at'];
+
 /** What has been recorded, to be compared before and after something that is to change nothing. */
 export const dumpRecords = async (db: Database): Promise<string[]> =>
-  (await dumpTables(db, ['last_used_at'])).filter((row) => !FOLLOWING.test(row));
+  (await dumpTables(db, TIMES_OF_LOOKS)).filter((row) => !FOLLOWING.test(row));

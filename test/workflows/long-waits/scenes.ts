@@ -185,6 +185,17 @@ export const SCENES = {
     };
   },
 
+  /** Nobody answers a gate of people, which time approves. */
+  async timedGate({ tenant, days }) {
+    const config = { due_in_s: (days + 10) * DAY_S, on_timeout: 'approve' };
+    const { id } = await atGate(tenant, 'timed', gateStep('gate', 'human', config));
+    return {
+      quietUntil: { [phaseWorkflowId(id, 'text', 1)]: 'timerFired' },
+      goOn: async () => {},
+      ended: () => untilCompleted(tenant, id),
+    };
+  },
+
   async schedule({ tenant, days }) {
     const { id } = await atGate(tenant, 'scheduled', gateStep('gate', 'schedule', { delay_s: (days + 10) * DAY_S }));
     return {

@@ -13,8 +13,8 @@ const TICK = 'one activity that is tried once: the next tick is the retry';
 
 export const WAITS: Record<keyof typeof workflows, Shown> = {
   agentRun: ['conversation', 'question', 'step', 'runStep'],
-  phase: ['humanGate', 'webhookGate', 'expiry', 'schedule', 'step', 'pause', 'runStep'],
-  project: ['humanGate', 'webhookGate', 'expiry', 'schedule', 'step', 'pause', 'runStep'],
+  phase: ['humanGate', 'webhookGate', 'expiry', 'timedGate', 'schedule', 'step', 'pause', 'runStep'],
+  project: ['humanGate', 'webhookGate', 'expiry', 'timedGate', 'schedule', 'step', 'pause', 'runStep'],
   webhookDelivery: ['delivery', 'place'],
   outputDelivery: ['delivery'],
   provisionWorkspace: ['provisioning'],
@@ -28,7 +28,7 @@ export const WAITS: Record<keyof typeof workflows, Shown> = {
   scheduledJob: 'accepts a run, starts it and ends',
 };
 
-const ALL_GATES = ['humanGate', 'webhookGate', 'expiry', 'schedule'] as const;
+const ALL_GATES = ['humanGate', 'webhookGate', 'expiry', 'timedGate', 'schedule'] as const;
 const IN_PASSING = 'for a workflow task or two, until what was said has arrived';
 const ENDING = 'what is under way is being cancelled, which takes as long as the cancelled calls do';
 
@@ -38,6 +38,9 @@ export const PLACES: Record<string, Record<string, Shown>> = {
     'condition(() => mayGo, timeoutMs)': ['conversation'],
     'condition(() => submitted.has(pageId), timeoutMs)': ['question', 'step'],
     'executeChild(agentRun, options)': ['question'],
+  },
+  'phase/gate-moments.ts': {
+    'condition(isOver, Math.max(1, inMs - passedMs), { summary: `${name}: ${what}` })': ['timedGate'],
   },
   'phase/step-work.ts': {
     'executeChild(agentRun, {': ['step', 'runStep'],
