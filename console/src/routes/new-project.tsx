@@ -9,7 +9,7 @@ import { Button } from '../ui/button.tsx';
 import { publicCurl } from '../ui/commands.ts';
 import { Command } from '../ui/copy.tsx';
 import { Problem, Refusal, Skeleton } from '../ui/empty.tsx';
-import { Field } from '../ui/field.tsx';
+import { Field, UsdField } from '../ui/field.tsx';
 import { Page } from '../ui/page.tsx';
 
 export function NewProjectPage() {
@@ -95,19 +95,12 @@ export function NewProjectPage() {
                 />
               )}
             </Field>
-            <Field label="Budget, US dollars" hint="Nothing is spent beyond it: the project pauses and says so.">
-              {(props) => (
-                <input
-                  {...props}
-                  inputMode="decimal"
-                  pattern="\d{1,9}(\.\d{1,8})?"
-                  title="An amount such as 2.50"
-                  className="field tabular w-full"
-                  value={budget}
-                  onChange={({ target }) => setBudget(target.value)}
-                />
-              )}
-            </Field>
+            <UsdField
+              label="Budget, US dollars"
+              hint="Nothing is spent beyond it: the project pauses and says so."
+              value={budget}
+              onChange={setBudget}
+            />
           </div>
           <Refusal error={start.error} />
           <Button type="submit" look="primary" isBusy={start.isPending} disabled={brief.trim() === ''}>

@@ -8,7 +8,7 @@ import { Button } from '../ui/button.tsx';
 import { publicCurl, quoted } from '../ui/commands.ts';
 import { Command } from '../ui/copy.tsx';
 import { Refusal } from '../ui/empty.tsx';
-import { Field } from '../ui/field.tsx';
+import { Field, UsdField } from '../ui/field.tsx';
 import { Page } from '../ui/page.tsx';
 
 export function NewRunPage() {
@@ -90,19 +90,13 @@ export function NewRunPage() {
                   />
                 )}
               </Field>
-              <Field label="Budget, US dollars" hint="The run stops before it would spend more.">
-                {(props) => (
-                  <input
-                    {...props}
-                    inputMode="decimal"
-                    pattern="\d{1,9}(\.\d{1,8})?"
-                    title="An amount such as 0.50"
-                    className="field tabular w-full"
-                    value={budget}
-                    onChange={({ target }) => setBudget(target.value)}
-                  />
-                )}
-              </Field>
+              <UsdField
+                label="Budget, US dollars"
+                hint="The run stops before it would spend more."
+                value={budget}
+                onChange={setBudget}
+                example="0.50"
+              />
             </div>
           </details>
           <Refusal error={start.error} />

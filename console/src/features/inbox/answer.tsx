@@ -8,7 +8,7 @@ import type { WaitAnswer, WaitChoice, WaitDetail } from '../../api/types.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { Refusal } from '../../ui/empty.tsx';
-import { Field } from '../../ui/field.tsx';
+import { NoteField, UsdField } from '../../ui/field.tsx';
 import { money } from '../../ui/figures.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { notify } from '../../ui/notice.tsx';
@@ -84,33 +84,20 @@ export function Answers({ wait, hasKeys = false, onAnswered }: AnswersProps) {
     <form ref={form} aria-label="Answer" className="card space-y-3 p-3" onSubmit={(event) => event.preventDefault()}>
       {takes('data') && <DataField wait={wait} value={data} onChange={setData} />}
       {takes('raise_by_usd') && (
-        <Field label="Raise by, US dollars" hint="Added to each budget that stops it.">
-          {(props) => (
-            <input
-              {...props}
-              inputMode="decimal"
-              pattern="\d{1,9}(\.\d{1,8})?"
-              title="An amount such as 2.50"
-              className="field tabular w-full"
-              value={raiseBy}
-              onChange={({ target }) => setRaiseBy(target.value)}
-            />
-          )}
-        </Field>
+        <UsdField
+          label="Raise by, US dollars"
+          hint="Added to each budget that stops it."
+          value={raiseBy}
+          onChange={setRaiseBy}
+        />
       )}
       {takes('comment') && (
-        <Field label="Comment" hint="With a rejection: what should change. It is handed to whoever does it again.">
-          {(props) => (
-            <textarea
-              {...props}
-              rows={3}
-              maxLength={10_000}
-              className="field w-full py-1.5"
-              value={comment}
-              onChange={({ target }) => setComment(target.value)}
-            />
-          )}
-        </Field>
+        <NoteField
+          label="Comment"
+          hint="With a rejection: what should change. It is handed to whoever does it again."
+          value={comment}
+          onChange={setComment}
+        />
       )}
       <Faster error={answer.error} />
       <ul className="space-y-2">
@@ -219,20 +206,13 @@ function DataField({ wait, value, onChange }: DataFieldProps) {
     );
   }
   return (
-    <Field
+    <NoteField
       label={isPlainQuestion(wait) ? 'Answer' : 'Answer as JSON'}
       hint={isPlainQuestion(wait) ? undefined : 'What the page that the run showed would send.'}
-    >
-      {(props) => (
-        <textarea
-          {...props}
-          rows={4}
-          maxLength={50_000}
-          className="field w-full py-1.5"
-          value={value}
-          onChange={({ target }) => onChange(target.value)}
-        />
-      )}
-    </Field>
+      rows={4}
+      maxLength={50_000}
+      value={value}
+      onChange={onChange}
+    />
   );
 }

@@ -129,6 +129,34 @@ interface WorkViewProps {
   isOpen: boolean;
 }
 
+interface ComparedProps {
+  content: unknown;
+  /** What it was before, where that is known. */
+  before: unknown;
+  /** What to call the two of them. */
+  label: string;
+  isDiff: boolean;
+}
+
+/** What somebody made; or how it differs from what it was before. */
+function Compared({ content, before, label, isDiff }: ComparedProps) {
+  if (!isDiff || before === undefined) return <Content content={content} />;
+  return (
+    <Suspense fallback={<Skeleton rows={3} />}>
+      <Diff from={asText(before)} to={asText(content)} label={label} />
+    </Suspense>
+  );
+}
+
+function DiffSwitch({ isDiff, onChange, since }: { isDiff: boolean; onChange: (is: boolean) => void; since: string }) {
+  return (
+    <label className="mb-2 flex min-h-8 items-center gap-2 text-sm pointer-coarse:min-h-11">
+      <input type="checkbox" checked={isDiff} onChange={() => onChange(!isDiff)} />
+      Only what has changed since {since}
+    </label>
+  );
+}
+
 /** What a step made; once it was done again, first how it differs from the time before. */
 function WorkView({ wait, work, isOpen }: WorkViewProps) {
   const hasBefore = work.attempt_number > 1;
@@ -140,24 +168,14 @@ function WorkView({ wait, work, isOpen }: WorkViewProps) {
   const name = work.role === 'producer' ? 'What it is about' : 'What was said';
   return (
     <Fold title={`${name}: ${work.step_slug}${hasBefore ? `, attempt ${work.attempt_number}` : ''}`} isOpen={isOpen}>
-      {hasBefore && (
-        <label className="mb-2 flex min-h-8 items-center gap-2 text-sm pointer-coarse:min-h-11">
-          <input type="checkbox" checked={isDiff} onChange={() => setDiff(!isDiff)} />
-          Only what has changed since the attempt before
-        </label>
-      )}
+      {hasBefore && <DiffSwitch isDiff={isDiff} onChange={setDiff} since="the attempt before" />}
       {isDiff && attempts.isPending && <Skeleton rows={3} />}
-      {isDiff && before ? (
-        <Suspense fallback={<Skeleton rows={3} />}>
-          <Diff
-            from={asText(before.output)}
-            to={asText(work.output)}
-            label={`attempt ${before.attempt_number} to ${work.attempt_number}`}
-          />
-        </Suspense>
-      ) : (
-        <Content content={work.output} />
-      )}
+      <Compared
+        content={work.output}
+        before={before?.output}
+        label={`attempt ${before?.attempt_number} to ${work.attempt_number}`}
+        isDiff={isDiff}
+      />
       {work.is_cut && wait.project_id && (
         <p className="pt-2 text-sm text-soft">
           That is its beginning. The{' '}
@@ -196,24 +214,16 @@ function ArtifactFold({ projectId, artifact }: { projectId: string; artifact: Wa
       onOpen={() => setOpened(true)}
     >
       <Refusal error={all.error} />
-      {before && (
-        <label className="mb-2 flex min-h-8 items-center gap-2 text-sm pointer-coarse:min-h-11">
-          <input type="checkbox" checked={isDiff} onChange={() => setDiff(!isDiff)} />
-          Only what has changed since v{before.version}
-        </label>
-      )}
-      {!shown ? (
-        <Skeleton rows={3} />
-      ) : isDiff && before ? (
-        <Suspense fallback={<Skeleton rows={3} />}>
-          <Diff
-            from={asText(before.content)}
-            to={asText(shown.content)}
-            label={`v${before.version} to v${shown.version}`}
-          />
-        </Suspense>
+      {before && <DiffSwitch isDiff={isDiff} onChange={setDiff} since={`v${before.version}`} />}
+      {shown ? (
+        <Compared
+          content={shown.content}
+          before={before?.content}
+          label={`v${before?.version} to v${shown.version}`}
+          isDiff={isDiff}
+        />
       ) : (
-        <Content content={shown.content} />
+        <Skeleton rows={3} />
       )}
     </Fold>
   );

@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { post } from '../../api/client.ts';
 import { Confirm } from '../../ui/confirm.tsx';
-import { Field } from '../../ui/field.tsx';
+import { NoteField } from '../../ui/field.tsx';
 import { money } from '../../ui/figures.ts';
 import { notify } from '../../ui/notice.tsx';
 import { costOf, downstreamOf } from './graph.ts';
@@ -55,18 +55,12 @@ export function Retrigger({ project, phases, phase, isOpen, onClose }: Retrigger
           </label>
         ))}
       </fieldset>
-      <Field label="What should be different" hint="Handed to its steps beside their instructions.">
-        {(props) => (
-          <textarea
-            {...props}
-            rows={3}
-            maxLength={10_000}
-            className="field w-full py-1.5"
-            value={addendum}
-            onChange={({ target }) => setAddendum(target.value)}
-          />
-        )}
-      </Field>
+      <NoteField
+        label="What should be different"
+        hint="Handed to its steps beside their instructions."
+        value={addendum}
+        onChange={setAddendum}
+      />
       <p>
         Runs again: {again.map(({ title }) => title).join(', ')}. That has cost {money(costOf(again))} so far.
         {cascade === 'lazy' && after.length > 0 && ` Becomes stale: ${after.map(({ title }) => title).join(', ')}.`} The
