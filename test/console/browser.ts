@@ -1,5 +1,4 @@
 /** A signed-in tab of the console, which remembers what the browser complained of. */
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, BrowserContext, BrowserContextOptions, Page as Tab } from 'playwright-core';
 import type { Tenant, TestService } from '../support/service/service.ts';
 
@@ -30,16 +29,6 @@ export async function openConsole(
   });
   tab.on('pageerror', ({ message }) => complaints.push(message));
   return { tab, context, complaints, open: async (path) => void (await tab.goto(`${baseUrl}/console${path}`)) };
-}
-
-/** What axe finds wrong with the page as it is, by WCAG 2.2 AA. */
-export async function accessibilityFaults(tab: Tab): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page: tab })
-    .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
-    .analyze();
-  return violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`),
-  );
 }
 
 export const isWiderThanItsWindow = (tab: Tab): Promise<boolean> =>

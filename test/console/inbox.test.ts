@@ -4,7 +4,8 @@ import type { Browser } from 'playwright-core';
 import { launchBrowser } from '../support/programs/chromium.ts';
 import { isMissing, reasonOf } from '../support/programs/missing.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
-import { accessibilityFaults, isWiderThanItsWindow, openConsole, PHONE, type ConsoleTab } from './browser.ts';
+import { expectAccessible } from './accessible.ts';
+import { isWiderThanItsWindow, openConsole, PHONE, type ConsoleTab } from './browser.ts';
 
 const launched = launchBrowser();
 const isWithout = isMissing('the inbox of the console in a browser', await reasonOf(launched));
@@ -154,23 +155,14 @@ const isWithout = isMissing('the inbox of the console in a browser', await reaso
     // Guards: WCAG 2.2 AA on each page, in both themes and on a phone; nothing wider than the window.
     test(`axe finds nothing${device === PHONE ? ' on a phone' : ''}`, async () => {
       const id = await waiting('For axe');
-      const { tab, open } = await show({ ...device, colorScheme });
+      const shown = await show({ ...device, colorScheme });
       const pages: readonly [path: string, shown: string][] = [
         ['/inbox', 'list'],
         [`/inbox/${id}`, 'article'],
         ['/inbox?status=settled', 'list'],
         ['/inbox?kind=lost_effect', 'heading'],
       ];
-      for (const [path, shown] of pages) {
-        await open(path);
-        await tab
-          .locator('#main')
-          .getByRole(shown as 'list')
-          .first()
-          .waitFor();
-        expect([path, ...(await accessibilityFaults(tab))]).toEqual([path]);
-        expect([path, await isWiderThanItsWindow(tab)]).toEqual([path, false]);
-      }
+      await expectAccessible(shown, pages);
     });
   });
 });

@@ -4,7 +4,8 @@ import type { Browser } from 'playwright-core';
 import { launchBrowser } from '../support/programs/chromium.ts';
 import { isMissing, reasonOf } from '../support/programs/missing.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
-import { accessibilityFaults, isWiderThanItsWindow, openConsole, PHONE, type ConsoleTab } from './browser.ts';
+import { expectAccessible } from './accessible.ts';
+import { isWiderThanItsWindow, openConsole, PHONE, type ConsoleTab } from './browser.ts';
 
 const launched = launchBrowser();
 const isWithout = isMissing('projects of the console in a browser', await reasonOf(launched));
@@ -114,23 +115,14 @@ const BRIEF = 'Why small teams should write their decisions down';
     // Guards: WCAG 2.2 AA on each page, in both themes and on a phone; nothing wider than the window.
     test(`axe finds nothing${device === PHONE ? ' on a phone' : ''}`, async () => {
       const id = await started();
-      const { tab, open } = await show({ ...device, colorScheme });
+      const shown = await show({ ...device, colorScheme });
       const pages: readonly [path: string, shown: string][] = [
         ['/projects', 'link'],
         ['/projects/new?workflow=blog-post', 'textbox'],
         [`/projects/${id}`, 'textbox'],
         [`/projects/${id}?phase=outline&v=1`, 'combobox'],
       ];
-      for (const [path, shown] of pages) {
-        await open(path);
-        await tab
-          .locator('#main')
-          .getByRole(shown as 'link')
-          .first()
-          .waitFor();
-        expect([path, ...(await accessibilityFaults(tab))]).toEqual([path]);
-        expect([path, await isWiderThanItsWindow(tab)]).toEqual([path, false]);
-      }
+      await expectAccessible(shown, pages);
     });
   });
 });

@@ -5,7 +5,8 @@ import { launchBrowser } from '../support/programs/chromium.ts';
 import { isMissing, reasonOf } from '../support/programs/missing.ts';
 import { startTestService, type Tenant, type TestService } from '../support/service/service.ts';
 import { addMember, openInbox } from '../resources/sign-in/people.ts';
-import { accessibilityFaults, isWiderThanItsWindow, openConsole, PHONE, type ConsoleTab } from './browser.ts';
+import { expectAccessible } from './accessible.ts';
+import { openConsole, PHONE, type ConsoleTab } from './browser.ts';
 
 const launched = launchBrowser();
 const isWithout = isMissing('the console in a browser', await reasonOf(launched));
@@ -158,7 +159,7 @@ const HOSTILE =
     // Guards: WCAG 2.2 AA on each page, in both themes and on a phone; nothing wider than the window.
     test(`axe finds nothing${device === PHONE ? ' on a phone' : ''}`, async () => {
       const run = await acme.run({ agent: 'assistant', prompt: '[[tool:calculator {"expression":"1+1"}]]' });
-      const { tab, open } = await show(acme, { ...device, colorScheme });
+      const shown = await show(acme, { ...device, colorScheme });
       const pages: readonly [path: string, shown: string][] = [
         ['/runs', 'list'],
         ['/runs/new', 'textbox'],
@@ -168,16 +169,7 @@ const HOSTILE =
         [`/runs/${run.run_id}?tab=context`, 'table'],
         ['/nowhere', 'heading'],
       ];
-      for (const [path, shown] of pages) {
-        await open(path);
-        await tab
-          .locator('#main')
-          .getByRole(shown as 'list')
-          .first()
-          .waitFor();
-        expect([path, ...(await accessibilityFaults(tab))]).toEqual([path]);
-        expect([path, await isWiderThanItsWindow(tab)]).toEqual([path, false]);
-      }
+      await expectAccessible(shown, pages);
     });
   });
 });

@@ -4,25 +4,13 @@ import { reconcile } from '../../../src/platform/temporal/reconcile.ts';
 import { createTriggers, type Trigger } from '../../../src/platform/temporal/triggers.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/faults/tcp-proxy.ts';
 import { connectTo } from '../../support/temporal/temporal.ts';
+import { triggerOf } from '../../support/temporal/triggers.ts';
 
 let proxy: TcpProxy | undefined;
 let close: (() => Promise<void>) | undefined;
 afterEach(async () => {
   await close?.();
   await proxy?.close();
-});
-
-const triggerOf = (n: number): Trigger => ({
-  scheduleId: `reconcile-test/${n}`,
-  revision: 1,
-  enabled: true,
-  when: { cron: '0 3 * * *' },
-  workflowType: 'scheduledJob',
-  taskQueue: 'nobody',
-  args: [{}],
-  workspaceId: 'acc_none',
-  agent: '',
-  note: '',
 });
 
 // Guards: a look at the schedules that goes on long after its time, as a server that is slow is waited for, call by call.
@@ -42,7 +30,7 @@ test('what waits for Temporal is given up when its time is over', async () => {
 
   const silencing = async () => {
     proxy!.silence();
-    return [1, 2, 3].map(triggerOf);
+    return [1, 2, 3].map((n) => triggerOf(`reconcile-test/${n}`));
   };
   expect(await inTime(silencing)).toEqual({ applied: 0, removed: 0 });
   await expect(inTime(async () => [])).rejects.toThrow('the schedules could not be listed in time');

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createTriggers, type Trigger } from '../../../src/platform/temporal/triggers.ts';
+import { createTriggers } from '../../../src/platform/temporal/triggers.ts';
 import { connectTestTemporal, type TestTemporal } from '../../support/temporal/temporal.ts';
+import { triggerOf } from '../../support/temporal/triggers.ts';
 
 let temporal: TestTemporal;
 beforeAll(async () => {
@@ -11,30 +12,19 @@ afterAll(() => temporal?.close());
 // Guards: a change of a job at the moment of its deletion, which asks a schedule about itself that ends without an answer.
 test('a schedule is brought in line while somebody else deletes it', async () => {
   const triggers = createTriggers(temporal);
-  const triggerOf = (n: number, revision: number): Trigger => ({
-    scheduleId: `${temporal.queuePrefix}race/${n}`,
-    revision,
-    enabled: true,
-    when: { cron: '0 3 * * *' },
-    workflowType: 'scheduledJob',
-    taskQueue: 'nobody',
-    args: [{}],
-    workspaceId: 'acc_none',
-    agent: '',
-    note: '',
-  });
+  const raced = (n: number, revision: number) => triggerOf(`${temporal.queuePrefix}race/${n}`, revision);
   for (const round of [1, 2, 3, 4]) {
     const numbers = [...Array(30).keys()].map((n) => 100 * round + n);
     await Promise.all(
       numbers.map(async (n) => {
-        const { scheduleId } = triggerOf(n, 1);
-        await triggers.apply(triggerOf(n, 1));
+        const { scheduleId } = raced(n, 1);
+        await triggers.apply(raced(n, 1));
         // One that has not come to anything yet, and one that has.
         if (n % 2 === 0) await temporal.client.schedule.getHandle(scheduleId).describe();
-        const both = await Promise.allSettled([triggers.apply(triggerOf(n, 2)), triggers.remove(scheduleId)]);
+        const both = await Promise.allSettled([triggers.apply(raced(n, 2)), triggers.remove(scheduleId)]);
         expect(both).toEqual([{ status: 'fulfilled' }, { status: 'fulfilled' }]);
       }),
     );
-    await Promise.all(numbers.map((n) => triggers.remove(triggerOf(n, 1).scheduleId)));
+    await Promise.all(numbers.map((n) => triggers.remove(raced(n, 1).scheduleId)));
   }
 }, 120_000);
