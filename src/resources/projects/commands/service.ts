@@ -2,8 +2,6 @@
  * What a caller can do to a project. Every command is an update of its workflow, which decides and records: what is
  * refused for the state that the project is in is refused there. Here a command is only checked for what it names.
  */
-import type { UpdateDefinition } from '@temporalio/common';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   abandonUpdate,
   editSessionUpdate,
@@ -17,41 +15,16 @@ import {
   runStepUpdate,
   type GateAnswer,
 } from '../../../../workflows/project/messages.ts';
-import { newUuid } from '../../../platform/core/ids.ts';
 import { Problem } from '../../../platform/core/problem.ts';
 import { found } from '../../../platform/db/client.ts';
 import type { Caller } from '../../../platform/http/endpoint.ts';
 import type { Claim } from '../../../platform/http/once-only.ts';
-import type { Temporal } from '../../../platform/temporal/client.ts';
-import {
-  isUpdateLost,
-  namedIfUnreachable,
-  rethrowAsProblem,
-  withinDeadline,
-} from '../../../platform/temporal/problems.ts';
 import { uuid } from '../ids.ts';
-import {
-  DECISIONS,
-  PLAN_DECISIONS,
-  projectWorkflowId,
-  type Actor,
-  type CommandTexts,
-  type Decision,
-  type EditPlan,
-  type Seen,
-} from '../model.ts';
-import type { ProjectStarter } from '../start.ts';
-import type { ProjectStore } from '../store/index.ts';
+import { DECISIONS, PLAN_DECISIONS, type Actor, type Decision, type EditPlan, type Seen } from '../model.ts';
 import type { EditSessionRequest, GateRequest, PlanRequest, RetriggerRequest, RevertRequest } from './contract.ts';
-import { createQueue } from './queue.ts';
+import { createSender, type SenderDependencies } from './send.ts';
 
 export type ProjectCommands = ReturnType<typeof createProjectCommands>;
-
-export interface ProjectCommandsDependencies {
-  temporal: Temporal;
-  store: ProjectStore;
-  starter: ProjectStarter;
-}
 
 interface SubtaskAddress {
   project_id: string;
@@ -66,9 +39,6 @@ interface TaskAddress {
   task_id: string;
 }
 
-/** An update may find its workflow closing, or be passed over among many: now and then, hardly ever twice. */
-const MAX_TRIES = 5;
-const PAUSE_MS = 50;
 const MAX_DECIDED_BY = 64;
 
 const actorOf = ({ actor }: Caller): Actor => ({ kind: 'human', id: actor });
@@ -80,7 +50,7 @@ function known<Word extends string>(words: readonly Word[], said: string): Word 
   return word;
 }
 
-export const createProjectCommands = ({ temporal, store, starter }: ProjectCommandsDependencies) => {
+export const createProjectCommands = ({ temporal, store, starter }: SenderDependencies) => {
   /** As the update itself looks, at the same record. */
   async function checkWaiting(customerId: string, { project_id, subtask_id }: SubtaskAddress): Promise<void> {
     const { status } = found(await store.findSubtask(customerId, project_id, uuid(subtask_id)));
@@ -107,79 +77,7 @@ export const createProjectCommands = ({ temporal, store, starter }: ProjectComma
     await open(customerId, project_id);
   }
 
-  const inTurn = createQueue();
-
-  /** The first attempt takes the workflow to be open, as it nearly always is: starting it takes the whole board. */
-  async function again<T>(attempt: (isClosed: boolean) => Promise<T>): Promise<T> {
-    for (let tries = 1; ; tries++) {
-      try {
-        return await attempt(tries > 1);
-      } catch (error) {
-        if (!isUpdateLost(error)) throw error;
-        if (tries === MAX_TRIES) throw new Problem('runtime_unreachable');
-        if (tries > 1) await sleep(tries * PAUSE_MS);
-      }
-    }
-  }
-
-  const handleOf = (projectId: string) => temporal.client.workflow.getHandle(projectWorkflowId(projectId));
-
-  /**
-   * An id of its own for each request: a repeated one would be told the first answer, where it must hear a 409. The same
-   * for each attempt at it: one that was lost may have been recorded, and is then told what it came to. So is a request
-   * that is told apart by a key: the record knows its token.
-   */
-  const prepare = <Args>(args: Args, claim?: Claim) => ({
-    args: [args] as [Args],
-    updateId: claim?.token ?? newUuid(),
-  });
-
-  /**
-   * Answers when the update is through.
-   * @param texts what the caller says in its own words; kept under the id of the update, out of its history
-   * @param check refuses, once it is its turn, what the record shows to be too late: of many commands at once those that
-   * have lost would otherwise each take an update's time, until the last ones hear that the runtime does not answer
-   */
-  const send = <Result, Args>(
-    projectId: string,
-    update: UpdateDefinition<Result, [Args]>,
-    args: Args,
-    texts?: CommandTexts,
-    check: () => Promise<void> = async () => {},
-    claim?: Claim,
-  ): Promise<Result> => {
-    const prepared = prepare(args, claim);
-    let isTextKept = texts === undefined;
-    let isChecked = claim?.isRepeated ?? false;
-    const attempt = async (isClosed: boolean) => {
-      // Not again: an attempt that was lost may have been what made it too late.
-      if (!isChecked) await check();
-      isChecked = true;
-      if (!isTextKept) await store.keepCommandTexts({ projectId, commandId: prepared.updateId }, texts!);
-      isTextKept = true;
-      if (!isClosed) return handleOf(projectId).executeUpdate(update, prepared);
-      const startWorkflowOperation = await starter.operation(projectId);
-      return temporal.client.workflow.executeUpdateWithStart(update, { ...prepared, startWorkflowOperation });
-    };
-    const inItsTurn = (isClosed: boolean) => inTurn(projectId, () => attempt(isClosed));
-    return withinDeadline(temporal, () => again(inItsTurn)).catch(rethrowAsProblem);
-  };
-
-  /** Answers when the update is through, however long that takes; that it was taken is known within the deadline. */
-  const sendLong = <Result, Args>(projectId: string, update: UpdateDefinition<Result, [Args]>, args: Args) => {
-    const prepared = { ...prepare(args), waitForStage: 'ACCEPTED' as const };
-    const attempt = async (isClosed: boolean) => {
-      if (!isClosed) return handleOf(projectId).startUpdate(update, prepared);
-      const startWorkflowOperation = await starter.operation(projectId);
-      return temporal.client.workflow.startUpdateWithStart(update, { ...prepared, startWorkflowOperation });
-    };
-    return again(async (isClosed) => {
-      const accepted = await withinDeadline(temporal, () => inTurn(projectId, () => attempt(isClosed)));
-      return accepted.result().catch((error: unknown) => {
-        throw namedIfUnreachable(error);
-      });
-    }).catch(rethrowAsProblem);
-  };
+  const { send, sendLong } = createSender({ temporal, store, starter });
 
   return {
     async pause(caller: Caller, projectId: string) {
@@ -196,13 +94,13 @@ export const createProjectCommands = ({ temporal, store, starter }: ProjectComma
       claim?: Claim,
     ) {
       await open(caller.customerId, projectId);
-      return send(projectId, resumeUpdate, { actor: actorOf(caller), ...how }, undefined, undefined, claim);
+      return send(projectId, resumeUpdate, { actor: actorOf(caller), ...how }, { claim });
     },
 
     async abandon(caller: Caller, projectId: string, seen?: Seen, claim?: Claim) {
       await open(caller.customerId, projectId);
       const args = { actor: actorOf(caller), ...(seen && { seen }) };
-      const { status } = await send(projectId, abandonUpdate, args, undefined, undefined, claim);
+      const { status } = await send(projectId, abandonUpdate, args, { claim });
       return { project_id: projectId, status };
     },
 
@@ -229,7 +127,12 @@ export const createProjectCommands = ({ temporal, store, starter }: ProjectComma
 
     async retrySubtask(caller: Caller, address: SubtaskAddress, addendum: string | null) {
       const { id } = await openSubtask(caller.customerId, address);
-      await send(address.project_id, retrySubtaskUpdate, { actor: actorOf(caller), subtaskId: id }, { addendum });
+      await send(
+        address.project_id,
+        retrySubtaskUpdate,
+        { actor: actorOf(caller), subtaskId: id },
+        { texts: { addendum } },
+      );
       const attempt = await store.findLatestAttempt(caller.customerId, id);
       return attempt ?? found(await store.findSubtask(caller.customerId, address.project_id, id));
     },
@@ -244,9 +147,7 @@ export const createProjectCommands = ({ temporal, store, starter }: ProjectComma
         address.project_id,
         resolveGateUpdate,
         { ...answer, actor: actorOf(caller), gateKind: 'human' },
-        { comment },
-        () => checkWaiting(caller.customerId, address),
-        claim,
+        { texts: { comment }, check: () => checkWaiting(caller.customerId, address), claim },
       );
       return found(await store.findSubtask(caller.customerId, address.project_id, id));
     },
@@ -262,7 +163,7 @@ export const createProjectCommands = ({ temporal, store, starter }: ProjectComma
       const gateKind = gate_kind === 'webhook' ? 'webhook' : 'human';
       const answer = { subtask_id: id, decision, decided_by: deciderOf(caller) };
       const args = { ...answer, actor: actorOf(caller), gateKind, seen } as const;
-      await send(address.project_id, resolveGateUpdate, args, { comment }, undefined, claim);
+      await send(address.project_id, resolveGateUpdate, args, { texts: { comment }, claim });
     },
 
     /** For external systems, through an agent's tool. */
@@ -272,9 +173,14 @@ export const createProjectCommands = ({ temporal, store, starter }: ProjectComma
       const actor: Actor = { kind: 'external', id: answer.decided_by ?? null };
       const { decision, decided_by, comment = null, payload = null } = answer;
       const decided = { subtask_id: id, decision, ...(decided_by !== undefined && { decided_by }) };
-      const texts = { comment, payload };
-      return send(projectId, resolveGateUpdate, { ...decided, actor, gateKind: 'webhook' }, texts, () =>
-        checkWaiting(customerId, { project_id: projectId, subtask_id: id }),
+      return send(
+        projectId,
+        resolveGateUpdate,
+        { ...decided, actor, gateKind: 'webhook' },
+        {
+          texts: { comment, payload },
+          check: () => checkWaiting(customerId, { project_id: projectId, subtask_id: id }),
+        },
       );
     },
 
@@ -282,7 +188,7 @@ export const createProjectCommands = ({ temporal, store, starter }: ProjectComma
       const { project_id: projectId, phase_slug: phaseSlug } = address;
       await openPhase(caller.customerId, address);
       const args = { actor: actorOf(caller), phaseSlug, cascade };
-      const result = await send(projectId, retriggerUpdate, args, { addendum });
+      const result = await send(projectId, retriggerUpdate, args, { texts: { addendum } });
       return { ...address, ...result };
     },
 
@@ -293,13 +199,18 @@ export const createProjectCommands = ({ temporal, store, starter }: ProjectComma
       const isThere = await store.isArtifactVersion(caller.customerId, projectId, { phaseSlug, version });
       if (!isThere) throw new Problem('not_found');
       const args = { actor: actorOf(caller), phaseSlug, targetVersion: version, cascade };
-      const { artifactId, ...cascaded } = await send(projectId, revertUpdate, args, { reason });
+      const { artifactId, ...cascaded } = await send(projectId, revertUpdate, args, { texts: { reason } });
       return { artifact: found(await store.findArtifact(caller.customerId, projectId, artifactId)), ...cascaded };
     },
 
     async startEditSession(caller: Caller, projectId: string, { instruction, cascade_mode }: EditSessionRequest) {
       await open(caller.customerId, projectId);
-      return send(projectId, editSessionUpdate, { actor: actorOf(caller), cascade: cascade_mode }, { instruction });
+      return send(
+        projectId,
+        editSessionUpdate,
+        { actor: actorOf(caller), cascade: cascade_mode },
+        { texts: { instruction } },
+      );
     },
 
     async resolveEditPlan(
@@ -322,9 +233,7 @@ export const createProjectCommands = ({ temporal, store, starter }: ProjectComma
         projectId,
         resolvePlanUpdate,
         { actor: actorOf(caller), taskId: task.id, decision, decidedBy: deciderOf(caller), ...(seen && { seen }) },
-        { comment: body.comment, revisedPlan },
-        undefined,
-        claim,
+        { texts: { comment: body.comment, revisedPlan }, claim },
       );
       return found(await store.findTask(caller.customerId, projectId, task.id));
     },
