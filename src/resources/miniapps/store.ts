@@ -139,12 +139,14 @@ export const createMiniappStore = (db: Database) => {
      * @returns undefined where the page takes no submission, or none any more
      * @throws ClaimLostError
      */
-    recordSubmission: (page: PageAddress, json: string, by: Submitter, claim?: Claim): Promise<Untold | undefined> =>
-      db.transaction(async () => {
+    async recordSubmission(page: PageAddress, json: string, by: Submitter, claim?: Claim): Promise<Untold | undefined> {
+      if (!claim) return submit(page, json, by);
+      return db.transaction(async () => {
         const told = await submit(page, json, by);
-        if (told && claim && (await db.rows(holdingClaim(claim, told.pageId))).length === 0) throw new ClaimLostError();
+        if (told && (await db.rows(holdingClaim(claim, told.pageId))).length === 0) throw new ClaimLostError();
         return told;
-      }),
+      });
+    },
 
     /** @returns undefined for an unknown or foreign page */
     beginWait(call: WaitingCall, pageId: string): Promise<PageWaitedFor | undefined> {
