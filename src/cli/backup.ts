@@ -1,6 +1,7 @@
 /** `aos backup`, `aos restore`: all that `npm start` keeps in DATA_DIR, as one file. */
 import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { startLine } from './client.ts';
 import { CliError, print, printJson } from './output.ts';
 
 interface BackupOptions {
@@ -40,14 +41,11 @@ export function addBackupCommands(program: Command): void {
       const dataDir = dataDirOf(options);
       await restore(file, dataDir);
       if (options.json) printJson({ file, data_dir: dataDir });
-      else print(`${file} is restored to ${dataDir}; ${startOf(dataDir)} goes on with it`);
+      else print(`${file} is restored to ${dataDir}; ${startLine(dataDir)} goes on with it`);
     });
 }
 
 const dataDirOf = ({ dataDir = process.env.DATA_DIR || '.data' }: BackupOptions): string => dataDir;
-
-/** The line that starts the service on a directory, which only the usual one may leave unnamed. */
-const startOf = (dataDir: string): string => (dataDir === '.data' ? 'npm start' : `DATA_DIR=${dataDir} npm start`);
 
 function requireEmbedded(): void {
   if (!process.env.DATABASE_URL) return;

@@ -40,14 +40,17 @@ export interface ServiceAddress {
 
 const TIMEOUT_MS = 30_000;
 
+/** The line that starts the service on a data directory, of which only the usual one may be left unnamed. */
+export const startLine = (dataDir: string): string =>
+  dataDir === '.data' ? 'npm start' : `DATA_DIR=${dataDir} npm start`;
+
 export async function findService(env: NodeJS.ProcessEnv): Promise<ServiceAddress> {
   const dataDir = env.DATA_DIR || '.data';
   const kept = await readCredentials(dataDir);
   const baseUrl = withoutTrailingSlashes(env.AOS_URL || kept?.base_url || '');
   if (!baseUrl) {
-    const start = env.DATA_DIR ? `DATA_DIR=${dataDir} npm start` : 'npm start';
     throw new CliError(
-      `no service found: start one here with \`${start}\`, or set AOS_URL, AOS_API_KEY and AOS_SESSION`,
+      `no service found: start one here with \`${startLine(dataDir)}\`, or set AOS_URL, AOS_API_KEY and AOS_SESSION`,
     );
   }
   // What opens the local service is not shown to another one.

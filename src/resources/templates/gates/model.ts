@@ -60,6 +60,9 @@ export interface GateMoment {
   inMs: number;
 }
 
+/** Seconds after which the time of a gate is over: it runs a second time for those to whom it was escalated. */
+const timeoutS = (dueS: number, escalateTo: Approvers | undefined): number => (escalateTo ? 2 * dueS : dueS);
+
 /** In the order in which they come. @param elapsedMs since the gate opened */
 export function momentsOf(policy: GatePolicy, elapsedMs: number): GateMoment[] {
   const { due_in_s: dueS, reminders_s: reminders = [], escalate_to: escalateTo } = policy;
@@ -69,7 +72,7 @@ export function momentsOf(policy: GatePolicy, elapsedMs: number): GateMoment[] {
     .map((seconds, i) => ({ what: 'reminder', nth: i + 1, inMs: at(seconds) }));
   if (dueS !== undefined) {
     if (escalateTo) moments.push({ what: 'escalation', nth: 1, inMs: at(dueS) });
-    moments.push({ what: 'timeout', nth: 1, inMs: at(escalateTo ? 2 * dueS : dueS) });
+    moments.push({ what: 'timeout', nth: 1, inMs: at(timeoutS(dueS, escalateTo)) });
   }
   return moments.sort((a, b) => a.inMs - b.inMs);
 }
@@ -83,7 +86,7 @@ export function describePolicy({
   escalate_to,
   on_timeout,
 }: GatePolicy): string {
-  const after = due_in_s === undefined ? undefined : escalate_to ? 2 * due_in_s : due_in_s;
+  const after = due_in_s === undefined ? undefined : timeoutS(due_in_s, escalate_to);
   return [
     ...(quorum === undefined ? [] : [`${quorum} approvals`]),
     ...(approvers === undefined ? [] : ['of its approvers']),
