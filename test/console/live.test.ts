@@ -1,4 +1,6 @@
 /** What changes while somebody looks: one stream for all tabs of a browser, and texts while models write them. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { IncomingMessage } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Browser, Page as Tab } from 'playwright-core';
 import { answer, answerWhen, startOpenAiServer, type OpenAiServer } from '../support/fakes/openai-server.ts';
@@ -33,21 +35,29 @@ const isWithout = isMissing('live pages of the console in a browser', await reas
     await provider?.close();
   });
   beforeEach(() => provider.reset());
+  let unwatch: () => void = () => {};
+  afterEach(() => unwatch());
   afterEach(() => opened?.context.close());
 
-  /** Streams of the workspace that are open, and how many there were. */
-  function watchStreams(context: ConsoleTab['context']) {
-    const open = new Set<unknown>();
-    let ever = 0;
-    context.on('request', (request) => {
-      if (new URL(request.url()).pathname !== '/api/v1/cp/v1/live') return;
-      open.add(request);
-      ever++;
-    });
-    for (const end of ['requestfinished', 'requestfailed'] as const) {
-      context.on(end as 'requestfailed', (request) => open.delete(request));
-    }
-    return { open: () => open.size, ever: () => ever };
+  /** Streams of the workspace that the service was asked for, by their addresses, from now on. */
+  function watchStreams(): string[] {
+    const asked: string[] = [];
+    const note = (message: unknown) => {
+      const { url } = (message as { request: IncomingMessage }).request;
+      if (url!.startsWith('/api/v1/cp/v1/live')) asked.push(url!);
+    };
+    subscribe('http.server.request.start', note);
+    unwatch = () => unsubscribe('http.server.request.start', note);
+    return asked;
+  }
+  /** A page of runs says where it is not live. */
+  async function untilLive(tab: Tab): Promise<void> {
+    await tab.getByRole('navigation').first().waitFor();
+    await tab.getByText('Not live').waitFor({ state: 'detached' });
+  }
+  async function openLive(tab: Tab): Promise<void> {
+    await tab.goto(`${service.baseUrl}/console/runs`);
+    await untilLive(tab);
   }
   const rowOf = (tab: Tab, text: string) =>
     tab.getByRole('list', { name: 'Runs' }).getByRole('link').filter({ hasText: text });
@@ -55,22 +65,23 @@ const isWithout = isMissing('live pages of the console in a browser', await reas
   // Guards: six connections an address are all that a browser has; and a tab that is closed takes the others' stream along.
   test('tabs share one stream, and the next one takes it over', async () => {
     opened = await openConsole(browser, service, acme);
-    const streams = watchStreams(opened.context);
-    await opened.open('/runs');
+    const asked = watchStreams();
+    // One after the other: whichever is there first has the stream.
+    await openLive(opened.tab);
     const second = await opened.context.newPage();
-    await second.goto(`${service.baseUrl}/console/runs`);
-    await second.getByText('Not live').waitFor({ state: 'detached' });
-    expect(streams.open()).toBe(1);
-    const before = streams.ever();
+    await openLive(second);
+    expect(asked).toHaveLength(1);
     provider.script(answer('One'));
     await acme.run({ agent: 'assistant', prompt: 'First of them' });
     await rowOf(second, 'First of them').getByText('Succeeded').first().waitFor();
+    expect(asked).toHaveLength(1);
     await opened.tab.close();
-    await eventually(() => expect(streams.ever()).toBeGreaterThan(before));
+    await eventually(() => expect(asked).toHaveLength(2));
     provider.script(answer('Two'));
     await acme.run({ agent: 'assistant', prompt: 'Second of them' });
     await rowOf(second, 'Second of them').getByText('Succeeded').first().waitFor();
-    await second.getByText('Not live').waitFor({ state: 'detached' });
+    await untilLive(second);
+    expect(asked).toHaveLength(2);
   });
 
   // Guards: a page that shows nothing until a long answer is whole; the answer itself takes the place of what was read along.
