@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { makeBelongings } from '../support/fixtures/belongings.ts';
 import { readHistories } from '../support/temporal/histories.ts';
-import { startTestService, type Tenant, type TestService } from '../support/service/service.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
 import { tried } from '../support/runner/sizes.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
 
@@ -41,7 +41,11 @@ beforeAll(async () => {
   projectId = body.project_id;
   await tenant.api('GET', `/v1/projects/${projectId}`);
   const { temporal, config } = service.runtime;
-  seen = await readHistories(temporal, config.TASK_QUEUE_PREFIX);
+  // The list of workflows lags behind: one that it does not have yet would not be looked through.
+  await eventually(async () => {
+    seen = await readHistories(temporal, config.TASK_QUEUE_PREFIX);
+    expect([...seen.keys()]).toContain(`project-${projectId}`);
+  });
   for (const [id, history] of seen) {
     const description = await temporal.client.workflow.getHandle(id).describe();
     const shown = [await description.staticSummary(), await description.staticDetails()];
