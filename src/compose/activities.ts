@@ -70,6 +70,7 @@ export function composeActivities({ config, log }: Runtime, services: Services):
         tellPauses: services.tellPauses,
         foldTallies: services.foldTallies,
         releaseForgotten: stores.runs.releaseForgotten,
+        sweepTexts: services.texts.sweep,
       },
     },
     integrations: { checkCredentials: services.checkCredentials },

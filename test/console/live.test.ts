@@ -84,6 +84,27 @@ const isWithout = isMissing('live pages of the console in a browser', await reas
     expect(asked).toHaveLength(2);
   });
 
+  // Guards: what happens while no tab has the stream, as the one that had it has gone, and the next one has heard of nothing yet.
+  test('the tab that takes the stream over misses nothing', async () => {
+    opened = await openConsole(browser, service, acme);
+    await openLive(opened.tab);
+    const second = await opened.context.newPage();
+    await openLive(second);
+    const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>();
+    const { promise: asked, resolve: ask } = Promise.withResolvers<string>();
+    await second.route('**/v1/live*', async (route) => {
+      ask(route.request().url());
+      await mayGoOn;
+      await route.continue();
+    });
+    await opened.tab.close();
+    expect(new URL(await asked).searchParams.get('after')).not.toBeNull();
+    provider.script(answer('Three'));
+    await acme.run({ agent: 'assistant', prompt: 'In between' });
+    goOn();
+    await rowOf(second, 'In between').getByText('Succeeded').first().waitFor();
+  });
+
   // Guards: a page that shows nothing until a long answer is whole; the answer itself takes the place of what was read along.
   test('an answer is read while it is written', async () => {
     const due = new Map<string, () => void>();

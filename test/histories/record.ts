@@ -170,7 +170,7 @@ async function waits(scene: Scene): Promise<void> {
 }
 
 async function housekeeping({ service, keep }: Scene): Promise<void> {
-  await keep('housekeeping-chore-by-chore', await completed(service, 'housekeeping'));
+  await keep('housekeeping-with-texts', await completed(service, 'housekeeping'));
 }
 
 async function jobs({ service, tenant, keep }: Scene): Promise<void> {

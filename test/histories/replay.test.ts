@@ -90,6 +90,7 @@ describe('there is a history', () => {
     ['webhook-failed', 'ACTIVITY_TASK_FAILED'],
     ['webhook-exhausted', 'WORKFLOW_EXECUTION_FAILED'],
     ['housekeeping-chore-by-chore', 'MARKER_RECORDED'],
+    ['housekeeping-with-texts', 'MARKER_RECORDED'],
     ['output-waited', 'TIMER_FIRED'],
     ['output-delivered', 'WORKFLOW_EXECUTION_COMPLETED'],
     ['output-refused', 'ACTIVITY_TASK_FAILED'],

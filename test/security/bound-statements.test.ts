@@ -33,12 +33,6 @@ const EXCEPTIONS: readonly { tables: readonly string[]; text: RegExp; reason: st
     reason: 'it counts the mails of codes to an inbox, which workspaces may share',
   },
   {
-    tables: ['text_watches', 'run_texts'],
-    text: /^with over as \(delete from text_watches/,
-    reason:
-      'it says what all streams of a process watch, and sweeps what nobody renews any more; no row of it is shown',
-  },
-  {
     tables: ['delivery_slots'],
     text: /delivery_slots/,
     reason: 'it takes a place at a host, which workspaces share, and gives it back',
@@ -220,6 +214,14 @@ describe('the check itself', () => {
       'with r as (select id from runs where customer_id = $1) insert into run_events (run_id) select id from r union all select id from r',
       ['alba'],
     ],
+    [
+      'when written of lists',
+      'insert into runs (customer_id, id) select l.c, l.id from unnest($1::text[], $2::text[]) as l(c, id)',
+      [
+        ['alba', 'alba'],
+        ['x', 'y'],
+      ],
+    ],
     ['when changed', `update runs set status = 'failed' where id = $1 and customer_id = $2`, ['x', 'alba']],
   ])('bound %s', (_, text, values) => {
     expect(check(text, values)).toEqual([]);
@@ -264,6 +266,24 @@ describe('the check itself', () => {
       'with r as (select id from runs where customer_id = $1) insert into run_events (run_id) select id from r union all select $2',
       ['alba', 'x'],
       ['run_events'],
+    ],
+    [
+      'lists with a row of somebody else',
+      'insert into runs (customer_id, id) select l.c, l.id from unnest($1::text[], $2::text[]) as l(c, id)',
+      [
+        ['alba', 'bora'],
+        ['x', 'y'],
+      ],
+      ['runs'],
+    ],
+    [
+      'the wrong one of two lists',
+      'insert into runs (customer_id, prompt) select l.id, l.c from unnest($1::text[], $2::text[]) as l(c, id)',
+      [
+        ['alba', 'alba'],
+        ['x', 'y'],
+      ],
+      ['runs'],
     ],
     ['a change', `update runs set status = 'failed' where id = $1`, ['x'], ['runs']],
     ['a removal', 'delete from memory_entries where slug = $1', ['x'], ['memory_entries']],

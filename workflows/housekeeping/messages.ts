@@ -14,5 +14,6 @@ export const CHORES = [
   'tellPauses',
   'foldTallies',
   'releaseForgotten',
+  'sweepTexts',
 ] as const;
 export type Chore = (typeof CHORES)[number];

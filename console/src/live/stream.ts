@@ -16,7 +16,8 @@ export interface LiveEvent {
 
 /** `polling`: the stream cannot be had at the moment. */
 export type LiveState = 'live' | 'polling';
-type Message = { event: LiveEvent } | { state: LiveState } | { gap: true } | { hello: true };
+type Message =
+  { event: LiveEvent } | { state: LiveState; cursor: string | undefined } | { gap: true } | { hello: true };
 
 const ADDRESS = '/api/v1/cp/v1/live';
 const AGAIN_MS = 5_000;
@@ -32,7 +33,10 @@ function hear(message: Message) {
     for (const watcher of eventWatchers) watcher(message.event);
   } else if ('gap' in message) {
     for (const watcher of eventWatchers) watcher('gap');
-  } else if ('state' in message && message.state !== state) {
+  } else if ('state' in message) {
+    // So that a tab that has heard of no event yet knows all the same where to go on.
+    cursor ??= message.cursor;
+    if (message.state === state) return;
     state = message.state;
     for (const watcher of stateWatchers) watcher();
   }
@@ -58,7 +62,7 @@ export function startLive(workspaceId: string): void {
   let isLeader = false;
   channel.onmessage = ({ data }: MessageEvent<Message>) => {
     if (!('hello' in data)) hear(data);
-    else if (isLeader) channel.postMessage({ state } satisfies Message);
+    else if (isLeader) channel.postMessage({ state, cursor } satisfies Message);
   };
   channel.postMessage({ hello: true } satisfies Message);
   const tell = (message: Message) => {
@@ -80,11 +84,11 @@ function connect(tell: (message: Message) => void) {
   source.addEventListener('open', (event) => {
     // The browser's own event of this name has no data; the stream's says where it begins.
     if ('data' in event) cursor ??= (JSON.parse(event.data as string) as { cursor: string }).cursor;
-    tell({ state: 'live' });
+    tell({ state: 'live', cursor });
   });
   source.addEventListener('gap', () => tell({ gap: true }));
   source.onerror = () => {
-    tell({ state: 'polling' });
+    tell({ state: 'polling', cursor });
     if (source.readyState !== EventSource.CLOSED) return;
     // Refused, not broken off: signed out, too many, or a service that is away.
     setTimeout(() => connect(tell), AGAIN_MS);

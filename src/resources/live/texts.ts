@@ -34,7 +34,7 @@ export function createTexts(store: Pick<RunTextStore, 'renewWatches' | 'readChan
   const known = new Map<string, Known>();
   let renewedAt = 0;
 
-  async function renew(): Promise<void> {
+  async function renewAll(): Promise<void> {
     renewedAt = now();
     const keys = new Map(
       [...listeners].map(({ customerId, watched }) => [`${customerId} ${watched}`, { customerId, watched }]),
@@ -53,7 +53,7 @@ export function createTexts(store: Pick<RunTextStore, 'renewWatches' | 'readChan
       listeners.add(listener);
       for (const text of known.values())
         if (!text.isOver && isFor(text)(listener)) listener.hear({ ...text, offset: 0 });
-      if (isNew) await renew();
+      if (isNew) await store.renewWatches([{ customerId: listener.customerId, watched: listener.watched }]);
     },
 
     leave: (listener: TextListener): void => void listeners.delete(listener),
@@ -66,7 +66,7 @@ export function createTexts(store: Pick<RunTextStore, 'renewWatches' | 'readChan
 
     async round(): Promise<void> {
       if (listeners.size === 0) return known.clear();
-      if (now() - renewedAt > RENEW_MS) await renew();
+      if (now() - renewedAt > RENEW_MS) await renewAll();
       const customers = [...new Set([...listeners].map(({ customerId }) => customerId))];
       const having = [...known.values()].map(({ runId, turn, attempt, text }) => ({
         runId,

@@ -28,20 +28,38 @@ export interface Watch {
   watched: string;
 }
 
+const IS_WATCH_OVER = sql`until < now() - interval '1 minute'`;
+const IS_TEXT_OVER = sql`written_at < now() - interval '1 minute'`;
+
+/** Both tables are as large as what is watched at this moment. */
+export const TEXTS_BEHIND = {
+  sweepTexts: sql`(
+    select count(*)::int as due,
+      coalesce(extract(epoch from now() - interval '1 minute' - min(since)), 0)::float8 as "overdueS"
+    from (
+      select until as since from text_watches where ${IS_WATCH_OVER}
+      union all select written_at from run_texts where ${IS_TEXT_OVER}
+    ) over)`,
+};
+
 export const createRunTextStore = (db: Database) => ({
-  /**
-   * Notes that somebody watches these; a watch that is renewed goes on. Watches that nobody renewed are deleted, with
-   * texts that stayed.
-   */
+  /** Notes that somebody watches these; a watch that is renewed goes on. */
   async renewWatches(watches: readonly Watch[]): Promise<void> {
+    const customerIds = sql.param(watches.map(({ customerId }) => customerId));
+    const watched = sql.param(watches.map((watch) => watch.watched));
     await db.rows(sql`
-      with over as (delete from text_watches where until < now() - interval '1 minute'),
-      stale as (delete from run_texts where written_at < now() - interval '1 minute')
       insert into text_watches (customer_id, watched, until)
-      select w."customerId", w.watched, now() + ${WATCH_MS} * interval '1 ms'
-      from jsonb_to_recordset(${JSON.stringify(watches)}::jsonb) as w("customerId" text, watched text)
+      select w.customer_id, w.watched, now() + ${WATCH_MS} * interval '1 ms'
+      from unnest(${customerIds}::text[], ${watched}::text[]) as w(customer_id, watched)
       order by 1, 2
       on conflict (customer_id, watched) do update set until = excluded.until`);
+  },
+
+  /** Deletes watches that nobody renewed, and texts whose call died with its process. */
+  async sweep(): Promise<void> {
+    await db.rows(sql`
+      with over as (delete from text_watches where ${IS_WATCH_OVER})
+      delete from run_texts where ${IS_TEXT_OVER}`);
   },
 
   /** @returns those of these that somebody watches */

@@ -11,6 +11,7 @@ import { OUTPUTS_BEHIND } from '../output-destinations/store/index.ts';
 import { projectsBehind } from '../projects/store/lost.ts';
 import { projects, subtasks } from '../projects/table.ts';
 import { runsBehind } from '../runs/store/lost.ts';
+import { TEXTS_BEHIND } from '../run-texts/store.ts';
 import { HOLDS_BEHIND } from '../runs/store/queries.ts';
 import { runs } from '../runs/table.ts';
 import { FOLLOWING_BEHIND } from '../scheduled-jobs/store.ts';
@@ -67,6 +68,7 @@ export const createSystemStore = (db: Database, { lostAfterMs }: { lostAfterMs: 
       ...ROUTER_BEHIND,
       ...TALLIES_BEHIND,
       ...HOLDS_BEHIND,
+      ...TEXTS_BEHIND,
       ...FOLLOWING_BEHIND,
       tellPauses: pausesBehind(['webhook_subscriptions', 'output_destinations']),
       startWorkspaces: provisionings('pending'),

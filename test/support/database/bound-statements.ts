@@ -238,8 +238,21 @@ export function unboundTables(text: string, values: readonly unknown[], schema: 
       const around: Scope = { relations: [], withs: scope.withs, parent: scope.parent };
       return add({ name, isBound: boundQuery(subquery, around), outputs: outputsOf(subquery) });
     }
+    const lists = listsOf(node.RangeFunction);
+    if (lists) {
+      const owned = lists.filter(([, list]) => all(valueOf(list), known.isOwner)).map(([column]) => column);
+      return add({ name, isBound: owned.length > 0, outputs: new Set(owned) });
+    }
     // A function's rows are made of what it is given.
     return add({ name, isBound: false });
+  }
+
+  /** Of `unnest($1, $2) as name(a, b)`: its columns, each with the list that it is made of. */
+  function listsOf(from: Node): [string, Node][] | undefined {
+    const call = from?.functions?.length === 1 && from.functions[0].List.items[0].FuncCall;
+    const columns: Node[] = from?.alias?.colnames ?? [];
+    if (!call || call.funcname.at(-1).String.sval !== 'unnest' || columns.length !== call.args.length) return undefined;
+    return columns.map(({ String: { sval } }, i) => [sval, call.args[i]]);
   }
 
   function relationOf({ relname, alias }: Node, { withs }: Scope): Relation {
