@@ -9,7 +9,7 @@ import { hmacSha256, secretsIn } from '../../platform/core/crypto.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import type { Caller, Confirmation } from '../../platform/http/endpoint.ts';
 import type { Mailer } from '../../platform/mail/mailer.ts';
-import { CHALLENGE_TTL_MS, type OtpDemand } from './model.ts';
+import { type OtpDemand } from './model.ts';
 import type { Opening, OtpStore } from './store.ts';
 
 export interface OtpOptions {
@@ -46,10 +46,9 @@ export function createOtpService({ store, mailer, secret, inbox, mailsPerHour }:
     const id = randomBytes(12).toString('base64url');
     const code = String(randomInt(1_000_000)).padStart(6, '0');
     const recipient = inbox ?? actor;
-    const expiresAt = new Date(Date.now() + CHALLENGE_TTL_MS);
     const bodyHash = keptOfBody(keys[0], confirmation.bodyHash);
-    const row = { id, customerId, operation, scope, bodyHash, codeHmac: keptOf(keys[0], id, code), expiresAt };
-    refuseUnlessOpened(await store.open({ ...row, recipient: recipient.toLowerCase() }, mailsPerHour));
+    const row = { id, customerId, operation, scope, bodyHash, codeHmac: keptOf(keys[0], id, code) };
+    const expiresAt = openedUntil(await store.open({ ...row, recipient: recipient.toLowerCase() }, mailsPerHour));
     const mail = {
       to: recipient,
       subject: `Confirmation code for ${scope}`,
@@ -96,7 +95,7 @@ const lockedUntil = (until: Date): Problem =>
   );
 
 /** @throws Problem otp_locked, otp_mail_limit */
-function refuseUnlessOpened(opening: Opening): void {
+function openedUntil(opening: Opening): Date {
   if (opening.kind === 'locked') throw lockedUntil(opening.until);
   if (opening.kind === 'full') {
     const until = opening.until.toISOString();
@@ -105,6 +104,7 @@ function refuseUnlessOpened(opening: Opening): void {
       `otp_mail_limit: too many codes were asked for; the next is mailed at ${until}`,
     );
   }
+  return opening.expiresAt;
 }
 
 /** Headers are Latin-1 at most; a text with anything but the alphabet of a challenge names none. */

@@ -3,10 +3,11 @@
  * the locks: a guess is evaluated and counted in one transaction that no other guess overlaps, and the count of those
  * that are open or were mailed holds until one more is added.
  */
-import { and, desc, eq, gt, lt, sql, type SQL } from 'drizzle-orm';
+import { and, desc, eq, getTableColumns, gt, lt, sql, type SQL } from 'drizzle-orm';
 import { safeEqual } from '../../platform/core/crypto.ts';
 import type { Database } from '../../platform/db/client.ts';
 import {
+  CHALLENGE_TTL_MS,
   isOpen,
   LOCK_MS,
   MAILS_WINDOW_MS,
@@ -19,7 +20,7 @@ import {
 import { otpChallenges, otpLocks } from './table.ts';
 
 export type OtpStore = ReturnType<typeof createOtpStore>;
-export type Challenge = typeof otpChallenges.$inferInsert & { recipient: string };
+export type Challenge = Omit<typeof otpChallenges.$inferInsert, 'expiresAt'> & { recipient: string };
 
 /** A code is given for this: a challenge counts for the request it was made for and for no other. */
 export interface Answer {
@@ -42,7 +43,7 @@ export type Verdict<T> =
   /** The challenge is unknown, foreign, for something else, used, expired or answered wrongly too often. */
   | { kind: 'void' };
 
-export type Opening = { kind: 'opened' } | Locked | { kind: 'full'; until: Date };
+export type Opening = { kind: 'opened'; expiresAt: Date } | Locked | { kind: 'full'; until: Date };
 
 /** So many milliseconds before now, by the clock of the database, which `created_at` comes from too. */
 const lately = (window: number): SQL => sql`now() - ${window} * interval '1 ms'`;
@@ -103,7 +104,7 @@ export const createOtpStore = (db: Database) => {
       eq(otpChallenges.customerId, customerId),
       sql`${otpChallenges.usedAt} is null`,
       lt(otpChallenges.wrongCodes, MAX_WRONG_CODES),
-      gt(otpChallenges.expiresAt, new Date()),
+      gt(otpChallenges.expiresAt, sql`clock_timestamp()`),
     );
     const older = db.orm
       .select({ id: otpChallenges.id })
@@ -113,7 +114,7 @@ export const createOtpStore = (db: Database) => {
       .offset(MAX_OPEN);
     await db.orm
       .update(otpChallenges)
-      .set({ expiresAt: new Date() })
+      .set({ expiresAt: sql`clock_timestamp()` })
       .where(sql`${otpChallenges.id} in ${older}`);
   }
 
@@ -128,9 +129,13 @@ export const createOtpStore = (db: Database) => {
         if (!mayMail(sent, mailsPerHour)) {
           return { kind: 'full', until: new Date((oldest?.getTime() ?? Date.now()) + MAILS_WINDOW_MS) };
         }
-        await db.orm.insert(otpChallenges).values({ ...challenge, createdAt: sql`clock_timestamp()` });
+        const expiresAt = sql`clock_timestamp() + ${CHALLENGE_TTL_MS} * interval '1 ms'`;
+        const [opened] = await db.orm
+          .insert(otpChallenges)
+          .values({ ...challenge, expiresAt, createdAt: sql`clock_timestamp()` })
+          .returning({ expiresAt: otpChallenges.expiresAt });
         await endOlder(challenge.customerId);
-        return { kind: 'opened' };
+        return { kind: 'opened', ...opened! };
       }),
 
     /** Withdraws the challenge of a code that was not mailed. */
@@ -145,7 +150,10 @@ export const createOtpStore = (db: Database) => {
     answer: <T>(answer: Answer, write: () => Promise<T>): Promise<Verdict<T>> =>
       alone<Verdict<T>>(answer.customerId, async () => {
         const [challenge] = await db.orm
-          .select()
+          .select({
+            ...getTableColumns(otpChallenges),
+            isPast: sql<boolean>`${otpChallenges.expiresAt} <= clock_timestamp()`,
+          })
           .from(otpChallenges)
           .where(and(eq(otpChallenges.id, answer.id), eq(otpChallenges.customerId, answer.customerId)));
         if (!challenge || !isOpen(challenge) || !isFor(challenge, answer)) return { kind: 'void' };

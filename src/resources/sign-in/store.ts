@@ -2,17 +2,17 @@
  * Challenges of sign-in and how they ended, and sessions that ended before their time. The rows belong to an address,
  * not to a workspace: the members' rows say which workspaces it opens.
  */
-import { and, eq, isNull, sql, type SQL } from 'drizzle-orm';
+import { and, eq, getTableColumns, isNull, sql, type SQL } from 'drizzle-orm';
 import { safeEqual } from '../../platform/core/crypto.ts';
 import type { Database } from '../../platform/db/client.ts';
 import { openStatus } from '../workspaces/store/caps.ts';
 import { workspaceMembers, workspaces } from '../workspaces/table.ts';
-import { isOpen, LINK_TTL_MS, LOCK_MS, MAX_MAILS, MAX_WRONG_IN_A_ROW } from './model.ts';
+import { CHALLENGE_TTL_MS, isOpen, LINK_TTL_MS, LOCK_MS, MAX_MAILS, MAX_WRONG_IN_A_ROW } from './model.ts';
 import { endedSessions, loginChallenges, loginLocks, sessionCutoffs } from './table.ts';
 
 export type SignInStore = ReturnType<typeof createSignInStore>;
 
-type NewChallenge = Omit<typeof loginChallenges.$inferInsert, 'known'> & { known: boolean };
+type NewChallenge = Omit<typeof loginChallenges.$inferInsert, 'known' | 'expiresAt'> & { known: boolean };
 
 export interface Answer {
   id: string;
@@ -67,7 +67,8 @@ export const createSignInStore = (db: Database) => {
         // Challenges of known browsers have their own number, which nobody else can use up.
         const unused = and(eq(loginChallenges.email, email), eq(loginChallenges.known, known), linkOpens);
         if ((await db.orm.$count(loginChallenges, unused)) >= MAX_MAILS) return false;
-        await db.orm.insert(loginChallenges).values(challenge);
+        const expiresAt = sql`clock_timestamp() + ${CHALLENGE_TTL_MS} * interval '1 ms'`;
+        await db.orm.insert(loginChallenges).values({ ...challenge, expiresAt });
         return true;
       }),
 
@@ -83,7 +84,12 @@ export const createSignInStore = (db: Database) => {
      */
     answer: ({ id, codeHmacs }: Answer): Promise<string | undefined> =>
       db.outermostTransaction(async () => {
-        const [challenge] = await db.orm.select().from(loginChallenges).where(eq(loginChallenges.id, id)).for('update');
+        const isPast = sql<boolean>`${loginChallenges.expiresAt} <= clock_timestamp()`;
+        const [challenge] = await db.orm
+          .select({ ...getTableColumns(loginChallenges), isPast })
+          .from(loginChallenges)
+          .where(eq(loginChallenges.id, id))
+          .for('update');
         if (!challenge || !isOpen(challenge)) return undefined;
         const { email } = challenge;
         await alone(email);

@@ -18,7 +18,7 @@ import { startWebhookReceiver, type WebhookReceiver } from '../../support/fakes/
 import { modelSettings, startModelProvider } from '../../support/fakes/model-provider.ts';
 import type { OpenAiServer } from '../../support/fakes/openai-server.ts';
 import { startTcpProxy } from '../../support/faults/tcp-proxy.ts';
-import { phases, story, waitingFor, type Restart } from './model/arbitraries.ts';
+import { EVERY_GATE, phases, story, waitingFor, type Restart } from './model/arbitraries.ts';
 import { createTeller } from './model/teller.ts';
 import { faultsOf, isLegal, logMoves, movesOf, outdatedPhases, readState } from './model/record.ts';
 import { sized, tried } from '../../support/runner/sizes.ts';
@@ -158,6 +158,7 @@ test(
     });
     await fc.assert(told, {
       numRuns: RUNS,
+      examples: [EVERY_GATE],
       // What depends on time does not shrink.
       endOnFailure: true,
       ...(SEED && { seed: Number(SEED) }),

@@ -175,3 +175,14 @@ export const story = fc
   .tuple(fc.array(command, { minLength: 10, maxLength: 20 }), fc.integer({ min: 0, max: 9 }))
   // One in ten is abandoned in the end.
   .map(([commands, end]): Command[] => (end === 0 ? [...commands, { does: 'abandon' }, { does: 'resume' }] : commands));
+
+/**
+ * Told among any number of drawn ones, which need dozens until each kind of gate was waited at: each is opened, and then
+ * answered by whom it waits for.
+ */
+export const EVERY_GATE: [PhaseSpec[], Command[]] = [
+  KINDS.filter((kind) => kind.includes('gate')).map((kind, at) =>
+    phaseSpec(`p${at}`, [step('agent', 's0', []), step(kind, 's1', ['s0'])]),
+  ),
+  [{ does: 'let', events: 8 }],
+];

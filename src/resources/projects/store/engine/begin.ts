@@ -151,7 +151,8 @@ async function loadStep(
     select s.id as "subtaskId", s.task_id as "taskId", s.step_slug as "stepSlug", s.title, s.kind, s.role, s.status,
       s.assignee, s.instructions, s.tools, s.skills, s.output_schema as "outputSchema", s.timeout_s as "timeoutS",
       s.gate_kind as "gateKind", s.gate_config as "gateConfig",
-      coalesce(extract(epoch from now() - s.started_at) * 1000, 0)::float8 as "elapsedMs", s.feedback, s.addendum, s.next_reason as "nextReason",
+      coalesce(extract(epoch from now() - s.started_at) * 1000, 0)::float8 as "elapsedMs",
+      (extract(epoch from now()) * 1000)::float8 as "nowMs", s.feedback, s.addendum, s.next_reason as "nextReason",
       t.next_reason as "taskReason", t.addenda as "taskAddenda", t.phase_slug as "phaseSlug", t.title as "phaseTitle",
       t.iteration, t.status as "taskStatus", p.brief, p.params,
       (select jsonb_build_object('attemptId', a.id, 'runId', a.child_run_id) from attempts a

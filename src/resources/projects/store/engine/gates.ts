@@ -55,11 +55,11 @@ async function otherProject(db: Database, { id, customerId }: LockedProject, oth
   return other.status === 'completed' ? { passed: `project ${otherId} is completed` } : { forAnswer: true };
 }
 
-/** When it is over. A gate that is open already has waited for a part of its time. */
-function endOf(opening: Opening, { status, elapsedMs }: StepRow): Date | null {
+/** When it is over, by the clock of the database. A gate that is open already has waited for a part of its time. */
+function endOf(opening: Opening, { status, elapsedMs, nowMs }: StepRow): Date | null {
   if ('until' in opening) return opening.until;
   if (!('forMs' in opening)) return null;
-  return new Date(Date.now() + opening.forMs - (status === 'pending' ? 0 : elapsedMs));
+  return new Date(nowMs + opening.forMs - (status === 'pending' ? 0 : elapsedMs));
 }
 
 /** pending -> blocked, or where there is nothing to wait for past it. A repeat answers the same. */
@@ -101,7 +101,7 @@ export async function openGate(db: Database, project: LockedProject, step: StepR
       },
     ]);
   }
-  const waitMs = until && Math.max(0, until.getTime() - Date.now());
+  const waitMs = until && Math.max(0, until.getTime() - step.nowMs);
   const policy = gateKind === 'human' ? ((step.gateConfig ?? {}) as GatePolicy) : {};
   const moments = momentsOf(policy, step.status === 'pending' ? 0 : step.elapsedMs);
   const note = describePolicy(policy);

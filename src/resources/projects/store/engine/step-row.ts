@@ -21,6 +21,8 @@ export interface StepRow {
   gateConfig: Record<string, unknown> | null;
   /** Milliseconds since it began; of a gate that opens again after its workflow continued as new. */
   elapsedMs: number;
+  /** The time by the clock of the database, as workers' clocks may differ. */
+  nowMs: number;
   feedback: string[];
   addendum: string | null;
   nextReason: AttemptReason | null;
