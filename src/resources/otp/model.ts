@@ -35,7 +35,10 @@ export interface MailsSent {
 export const mayMail = ({ ofWorkspace, ofAll }: MailsSent, perWorkspace: number): boolean =>
   ofWorkspace < perWorkspace && (ofWorkspace < RESERVED_MAILS || ofAll < perWorkspace * SHARES_OF_RECIPIENT);
 
-/** Whether a challenge may still be answered. @param challenge `isPast`: by the clock of the database, which all processes share */
+/**
+ * @param challenge `isPast` is by the clock of the database, which all processes share
+ * @returns whether the challenge may still be answered
+ */
 export const isOpen = (challenge: { usedAt: Date | null; wrongCodes: number; isPast: boolean }): boolean =>
   challenge.usedAt === null && challenge.wrongCodes < MAX_WRONG_CODES && !challenge.isPast;
 

@@ -10,7 +10,6 @@ import { hmacSha256, safeEqual, secretsIn } from '../../platform/core/crypto.ts'
 import type { Log } from '../../platform/core/log.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import type { Mailer } from '../../platform/mail/mailer.ts';
-import {} from './model.ts';
 import type { SignInStore } from './store.ts';
 
 export interface CodesOptions {
@@ -66,7 +65,7 @@ export function createCodes({ store, isMember, mailer, secret, baseUrl, log }: C
       const code = String(randomInt(1_000_000)).padStart(6, '0');
       const codeHmac = keptOf(secrets[0], id, code);
       if (await store.insertChallenge({ id, email, codeHmac, known })) {
-        // Not awaited: how long it takes would tell whether the address is known.
+        // The mail is not awaited, because how long it takes would tell whether the address is known.
         mail(email, id, code)
           .catch(async (err: unknown) => {
             log.warn({ err }, 'a sign-in code was not mailed');
