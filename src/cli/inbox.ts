@@ -1,4 +1,5 @@
 /** `aos inbox`: everything that waits for somebody, what is needed to decide, and the answer, bound to what was seen. */
+import { createInterface } from 'node:readline/promises';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { ANSWERS, WAIT_KINDS, type Answer, type WaitKind } from '../resources/inbox/model.ts';
 import type { WaitDetailRow, WaitRow } from '../resources/inbox/contract.ts';
@@ -41,7 +42,8 @@ export function addInboxCommands(program: Command): void {
     .argument('<id>')
     .addArgument(inbox.createArgument('<answer>', 'one of those that `aos inbox show` names').choices(ANSWERS))
     .description('answer it, as it was seen')
-    .option('-r, --revision <number>', 'that you saw; without it the current one is shown and answered', revisionOf)
+    .option('-r, --revision <number>', 'that you saw; without it what is there is shown, and you are asked', revisionOf)
+    .option('-y, --yes', 'answer what is there without having seen it')
     .option('-c, --comment <text>', 'kept with the answer; whoever does the work again is told')
     .option('--text <text>', 'with submit: the answer to the question')
     .option('--data <json>', 'with submit: what the form would send', parseJson)
@@ -158,6 +160,7 @@ const saidOf = ({ answer: said, settled_by, settled_at, comment }: WaitDetailRow
   );
 
 interface AnswerOptions extends Output {
+  yes?: boolean;
   revision?: number;
   comment?: string;
   text?: string;
@@ -166,7 +169,7 @@ interface AnswerOptions extends Output {
 }
 
 async function answer(id: string, said: Answer, options: AnswerOptions): Promise<void> {
-  const { comment, text, data, by, json } = options;
+  const { comment, text, data, by, json, yes } = options;
   if (text !== undefined && data !== undefined) throw new CliError('give --text or --data, not both');
   const service = await openService(process.env);
   let { revision } = options;
@@ -174,6 +177,7 @@ async function answer(id: string, said: Answer, options: AnswerOptions): Promise
     const seen = await read(service, id);
     revision = seen.revision;
     if (!json) printWait(seen);
+    if (!yes) await requireSeen(said, seen);
   }
   const settled = await service
     .controlPlane<WaitDetailRow>('POST', `${pathOf(id)}/answer`, {
@@ -188,6 +192,16 @@ async function answer(id: string, said: Answer, options: AnswerOptions): Promise
     });
   if (json) printJson(settled);
   else print(`${said}: ${oneLine(settled.title)}`);
+}
+
+/** An answer is bound to what somebody saw; a script says so by the revision that it read. */
+async function requireSeen(said: Answer, { id, revision }: WaitDetailRow): Promise<void> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) {
+    throw new CliError(`say which revision you saw: aos inbox answer ${id} ${said} --revision ${revision} (or --yes)`);
+  }
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const reply = await terminal.question(`\nAnswer ${said}? [y/N] `).finally(() => terminal.close());
+  if (!/^y(es)?$/i.test(reply.trim())) throw new CliError('not answered');
 }
 
 type Conflict =

@@ -45,7 +45,10 @@ test('lists, shows and answers what waits', async () => {
 
   const stale = await aos('answer', id, 'approve', '--revision', String(revision + 1));
   expect(stale.stderr).toContain(`is now revision ${revision}; look at it before you answer:\n  aos inbox show ${id}`);
-  expect((await aos('answer', id, 'approve', '--comment', 'Lovely')).stdout).toMatch(/revision \d[^]*\napprove: Is it/);
+  const unseen = await aos('answer', id, 'approve');
+  expect(unseen.stderr).toContain(`say which revision you saw: aos inbox answer ${id} approve --revision ${revision}`);
+  const blind = await aos('answer', id, 'approve', '--comment', 'Lovely', '--yes');
+  expect(blind.stdout).toMatch(/revision \d[^]*\napprove: Is it/);
   const second = await aos('answer', id, 'reject', '--revision', String(revision));
   expect(second.stderr).toMatch(/answered already: approve, by \S+, at [\d-]+ [\d:]+ UTC: Lovely/);
   expect((await aos('--settled')).stdout).toContain(`approve by `);

@@ -57,6 +57,10 @@ export const waits = pgTable(
     index('waits_settled')
       .on(t.customerId, t.settledAt, t.id)
       .where(sql`${t.settledAt} is not null`),
+    // Housekeeping: those whose time is over.
+    index('waits_expiring')
+      .on(t.expiresAt)
+      .where(sql`${t.settledAt} is null and ${t.expiresAt} is not null`),
     // Of a project: those open, when one of its artifacts changes; and all of them when it is deleted. The same of a run.
     index('waits_by_project').on(t.projectId, t.settledAt),
     index('waits_by_subtask').on(t.subtaskId),

@@ -77,8 +77,9 @@ export function createMiniappService({ store, temporal, log, secret, baseUrl }: 
       throw new Problem((await store.isSubmitted(page)) ? 'already_submitted' : 'not_found');
     },
 
-    /** This chore tells runs that a signal did not reach. */
+    /** This chore tells runs that a signal did not reach, and closes in the inbox what was not sent in time. */
     async tellUntold(signal: AbortSignal): Promise<void> {
+      await store.closeExpired(BATCH);
       for (const untold of await store.listUntold(BATCH)) {
         if (signal.aborted) return;
         await tell(untold).catch(tellLater);

@@ -167,6 +167,13 @@ export const createMiniappStore = (db: Database) => {
           select id, waits from miniapp_pages where ${IS_UNTOLD} order by submitted_at limit ${MOST_UNTOLD}
         ) overdue order by random() limit ${limit}`),
 
+    /** Closes what nobody sent in time: nothing else happens at that moment. */
+    async closeExpired(limit: number): Promise<void> {
+      await db.rows(sql`
+        update waits set settled_at = expires_at where id in (
+          select id from waits where settled_at is null and expires_at <= now() limit ${limit} for update skip locked)`);
+    },
+
     async markTold(pageId: string, wait: string): Promise<void> {
       await db.rows(sql`update miniapp_pages set waits = array_remove(waits, ${wait}) where id = ${pageId}`);
     },

@@ -129,6 +129,7 @@ test('sweeps touch no more than what they are to do', async () => {
     await stores.workspaces.takeDue('provisioning', 0);
     await stores.miniapps.listUntold(200);
     await service.services.followRows(AbortSignal.timeout(60_000));
+    await stores.miniapps.closeExpired(200);
     await stores.webhooks.listPausesUntold(50);
     await service.services.outputs.store.listPausesUntold(50);
     await service.services.system.choresBehind();

@@ -1,4 +1,5 @@
 /** The inbox: that everything which waits is in it and nothing else, and that an answer there is what it says and counts once. */
+import { sql } from 'drizzle-orm';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import {
   agentStep,
@@ -11,12 +12,14 @@ import {
   reviewStep,
   startProject,
   stepOf,
+  tasksOf,
   untilGate,
   untilProject,
 } from '../../support/fixtures/projects.ts';
 import { inboxFaults } from '../../support/database/inbox-oracle.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { sized, tried } from '../../support/runner/sizes.ts';
+import { UNHURRIED } from '../../support/service/housekeeping.ts';
 import { asks, ASKER_AGENT, answer, detailOf, openWaits, untilWait } from './waits.ts';
 
 /** Of many people on one wait, at once. */
@@ -270,6 +273,20 @@ describe('a project that paused itself', () => {
     await untilGate(acme, id, 'text', 'gate');
   });
 
+  // Guards: the budget that stopped it is raised, and no other: whoever gives a phase more has not given it to all.
+  test('for want of money of one phase is given it there', async () => {
+    await makeTemplate(acme, 'budgeted', [
+      phaseSpec('poor', [agentStep('write')], { cost_budget_usd: '0.000001' }),
+      phaseSpec('rich', [agentStep('write')], { cost_budget_usd: '7', depends_on: ['poor'] }),
+    ]);
+    const id = await startProject(acme, 'budgeted', { cost_budget_usd: '9' });
+    const wait = await untilWait(acme, { project_id: id });
+    expect(await answer(acme, wait, { answer: 'raise_budget', raise_by_usd: '5' })).toMatchObject({ status: 200 });
+    expect(await projectOf(acme, id)).toMatchObject({ cost_budget_usd: '9' });
+    expect((await tasksOf(acme, id)).map(({ cost_budget_usd }) => cost_budget_usd)).toEqual(['5.000001', '7']);
+    await untilProject(acme, id, 'completed');
+  });
+
   // Guards: what a person paused waits for nobody.
   test('is not one that a person paused', async () => {
     const id = await startProject(acme, 'human');
@@ -319,6 +336,21 @@ describe('a question', () => {
       status: 'succeeded',
       output: expect.stringContaining('blue'),
     });
+  });
+
+  // Guards: what nobody answers in time is closed, and among what is over, when it was.
+  test('is closed when its time is over', async () => {
+    const runId = await asks(acme, 'Anybody?');
+    const wait = await untilWait(acme, { run_id: runId });
+    const { db } = service.runtime;
+    await db.rows(sql`update miniapp_pages set expires_at = now() where run_id = ${runId}`);
+    await db.rows(sql`update waits set expires_at = now() where id = ${wait.id}::uuid`);
+    expect(await openWaits(acme, { run_id: runId, status: 'settled' })).toEqual([]);
+    await service.services.miniapps.tellUntold(UNHURRIED);
+    expect(await openWaits(acme, { run_id: runId, status: 'settled' })).toMatchObject([
+      { id: wait.id, answer: null, settled_by: null, settled_at: expect.any(String) },
+    ]);
+    await acme.cp('POST', `/v1/runs/${runId}/cancel`);
   });
 
   // Guards: a question goes with the run that asks it.

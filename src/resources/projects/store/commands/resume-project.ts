@@ -21,7 +21,7 @@ export interface ResumeArgs {
   seen?: Seen | undefined;
   /** Says that the steps that have failed are tried again. */
   retryFailed?: boolean | undefined;
-  /** US dollars that are added to the project's budget and to those of phases that are not done. */
+  /** US dollars that are added to each budget that stopped it. */
   raiseByUsd?: string | undefined;
   /** Somebody works on these; whatever else looks under way has died. */
   inFlightTaskIds: readonly string[];
@@ -86,21 +86,35 @@ async function retryFailedSteps(db: Database, project: LockedProject, actor: Act
 
 const AMOUNT = /^\d{1,9}(\.\d{1,8})?$/;
 
-/** @throws Problem bad_request */
+/**
+ * Raises what stopped the project: of each phase that ran into a budget since the project last went on, the budget with
+ * the least left, be it the phase's own or the project's. One that has room is none of it.
+ * @throws Problem bad_request
+ */
 async function raiseBudgets(db: Database, { id, customerId }: LockedProject, byUsd: string): Promise<void> {
   if (!AMOUNT.test(byUsd) || Number(byUsd) <= 0) throw new Problem('bad_request', 'raise_by_usd must be above 0');
   await db.rows(sql`
-    with raised as (
+    with stopped as (
+      select distinct e.task_id from project_events e
+      where e.project_id = ${id} and e.customer_id = ${customerId} and e.topic = 'cost_budget_breached'
+        and e.id > coalesce((
+          select max(s.id) from project_events s
+          where s.project_id = ${id} and s.customer_id = ${customerId} and s.topic = 'project_started'), 0)
+    ), short as (
+      select distinct tightest.id from stopped cross join lateral (
+        select b.id, rank() over (order by b.limit_usd - b.spent_usd - b.reserved_usd) as place from budgets b
+        where b.customer_id = ${customerId} and b.limit_usd is not null
+          and b.id in (${`project:${id}`}, 'task:' || stopped.task_id)) tightest
+      where tightest.place = 1
+    ), raised as (
       update projects set cost_budget_usd = cost_budget_usd + ${byUsd}::numeric, is_cost_warned = false
-      where id = ${id} and cost_budget_usd is not null
+      where id = ${id} and customer_id = ${customerId} and 'project:' || id in (select short.id from short)
     ), phases as (
       update tasks set cost_budget_usd = cost_budget_usd + ${byUsd}::numeric
-      where project_id = ${id} and cost_budget_usd is not null and status not in ('succeeded', 'skipped', 'stale')
-      returning id
+      where project_id = ${id} and customer_id = ${customerId} and 'task:' || id in (select short.id from short)
     )
     update budgets set limit_usd = limit_usd + ${byUsd}::numeric
-    where customer_id = ${customerId} and limit_usd is not null
-      and (id = ${`project:${id}`} or id in (select 'task:' || phases.id from phases))`);
+    where customer_id = ${customerId} and id in (select short.id from short)`);
 }
 
 async function countUnknownOutcomes(db: Database, projectId: string): Promise<number> {
