@@ -283,7 +283,7 @@ describe('a project that paused itself', () => {
     const wait = await untilWait(acme, { project_id: id });
     expect(await answer(acme, wait, { answer: 'raise_budget', raise_by_usd: '5' })).toMatchObject({ status: 200 });
     expect(await projectOf(acme, id)).toMatchObject({ cost_budget_usd: '9' });
-    expect((await tasksOf(acme, id)).map(({ cost_budget_usd }) => cost_budget_usd)).toEqual(['5.000001', '7']);
+    expect(await tasksOf(acme, id)).toMatchObject([{ cost_budget_usd: '5.000001' }, { cost_budget_usd: '7' }]);
     await untilProject(acme, id, 'completed');
   });
 
