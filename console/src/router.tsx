@@ -7,11 +7,13 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import type { QueryClient } from '@tanstack/react-query';
+import type { ComponentType } from 'react';
 import { queryClient } from './api/query-client.ts';
 import { sessionQuery } from './api/session.ts';
 import { waitQuery, waitsQuery } from './features/inbox/queries.ts';
 import { parseInboxFilters } from './features/inbox/view.ts';
 import { Shell, ShellProblem } from './features/shell/shell.tsx';
+import { parseCostSearch } from './features/costs/view.ts';
 import { projectsQuery } from './features/projects/queries.ts';
 import { parseProjectFilter, parseProjectView } from './features/projects/view.ts';
 import { runsQuery } from './features/runs/queries.ts';
@@ -19,6 +21,7 @@ import { parseRunFilters } from './features/runs/filters.ts';
 import { parseRunView } from './features/runs/view.ts';
 import { Empty } from './ui/empty.tsx';
 import { Page } from './ui/page.tsx';
+import { parseSectionSearch } from './ui/section-search.ts';
 
 const root = createRootRouteWithContext<{ queryClient: QueryClient }>()({
   beforeLoad: ({ context }) => context.queryClient.ensureQueryData(sessionQuery),
@@ -100,8 +103,46 @@ const wait = createRoute({
   component: inboxPage,
 });
 
+/** A page of views of one subject; nothing of it is asked for before it is there. */
+const section = <Path extends string>(path: Path, load: () => Promise<Record<string, ComponentType>>, name: string) =>
+  createRoute({
+    getParentRoute: () => root,
+    path,
+    validateSearch: parseSectionSearch,
+    component: lazyRouteComponent(load, name),
+  });
+const webhooks = section('/webhooks', () => import('./routes/webhooks.tsx'), 'WebhooksPage');
+const schedules = section('/schedules', () => import('./routes/schedules.tsx'), 'SchedulesPage');
+const catalog = section('/catalog', () => import('./routes/catalog.tsx'), 'CatalogPage');
+const memory = section('/memory', () => import('./routes/memory.tsx'), 'MemoryPage');
+const workspace = section('/workspace', () => import('./routes/workspace.tsx'), 'WorkspacePage');
+const health = section('/health', () => import('./routes/health.tsx'), 'HealthPage');
+const costs = createRoute({
+  getParentRoute: () => root,
+  path: '/costs',
+  validateSearch: parseCostSearch,
+  component: lazyRouteComponent(() => import('./routes/costs.tsx'), 'CostsPage'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([home, inbox, wait, runs, newRun, run, projects, newProject, project]),
+  routeTree: root.addChildren([
+    home,
+    inbox,
+    wait,
+    runs,
+    newRun,
+    run,
+    projects,
+    newProject,
+    project,
+    costs,
+    webhooks,
+    schedules,
+    catalog,
+    memory,
+    workspace,
+    health,
+  ]),
   basepath: '/console',
   context: { queryClient },
   defaultPreload: 'intent',

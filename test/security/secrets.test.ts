@@ -33,7 +33,12 @@ import { tried } from '../support/runner/sizes.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
 
 /** The replies that show a secret, once: to whoever just made it. */
-const SHOWING = ['api-keys.create', 'webhooks.create', 'webhook-deliveries.rotateSecret'];
+const SHOWING = [
+  'api-keys.create',
+  'webhooks.create',
+  'webhook-deliveries.createEndpoint',
+  'webhook-deliveries.rotateSecret',
+];
 
 // One looks like a key, one like nothing in particular.
 const ANTHROPIC_API_KEY = 'sk-ant-api03-canary-4f1c9e7a2b8d';

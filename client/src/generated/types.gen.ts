@@ -578,6 +578,18 @@ export type ToolChange = {
     sensitive?: boolean;
 };
 
+export type NewWebhookEndpoint = {
+    /**
+     * https
+     */
+    url: string;
+    /**
+     * run.succeeded, run.failed, project.completed, or * for all
+     */
+    events?: Array<string>;
+    description?: string | null;
+};
+
 export type NewOutputDestination = {
     name: string;
     /**
@@ -2810,6 +2822,16 @@ export type WebhookEndpoint = {
     paused_at: string | null;
 };
 
+export type NewWebhook = {
+    id: number;
+    url: string;
+    events: Array<string>;
+    description: string | null;
+    active: boolean;
+    created_at: string;
+    secret: string;
+};
+
 export type OutputDestination = {
     id: string;
     name: string;
@@ -3003,16 +3025,6 @@ export type ProjectStatus = {
     cost_total_usd: string;
     started_at: string | null;
     completed_at: string | null;
-};
-
-export type NewWebhook = {
-    id: number;
-    url: string;
-    events: Array<string>;
-    description: string | null;
-    active: boolean;
-    created_at: string;
-    secret: string;
 };
 
 export type Webhook = {
@@ -13163,6 +13175,138 @@ export type WebhookDeliveriesListEndpointsResponses = {
 };
 
 export type WebhookDeliveriesListEndpointsResponse = WebhookDeliveriesListEndpointsResponses[keyof WebhookDeliveriesListEndpointsResponses];
+
+export type WebhookDeliveriesCreateEndpointData = {
+    body: NewWebhookEndpoint;
+    path?: never;
+    query?: never;
+    url: '/api/v1/cp/v1/webhook-deliveries/endpoints';
+};
+
+export type WebhookDeliveriesCreateEndpointErrors = {
+    /**
+     * `unknown_event`, `invalid_url`, `invalid_json`, `bad_request`
+     */
+    400: Problem;
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `plan_limit_exceeded`, `workspace_archived`, `foreign_origin`
+     */
+    403: PlanLimitProblem | Problem;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `payload_too_large`
+     */
+    413: Problem;
+    /**
+     * `validation`
+     */
+    422: ValidationProblem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type WebhookDeliveriesCreateEndpointError = WebhookDeliveriesCreateEndpointErrors[keyof WebhookDeliveriesCreateEndpointErrors];
+
+export type WebhookDeliveriesCreateEndpointResponses = {
+    /**
+     * Register a URL that events are posted to, as with an API key
+     */
+    201: NewWebhook;
+};
+
+export type WebhookDeliveriesCreateEndpointResponse = WebhookDeliveriesCreateEndpointResponses[keyof WebhookDeliveriesCreateEndpointResponses];
+
+export type WebhookDeliveriesDeleteEndpointData = {
+    body?: never;
+    path: {
+        id: string;
+    };
+    query?: never;
+    url: '/api/v1/cp/v1/webhook-deliveries/endpoints/{id}';
+};
+
+export type WebhookDeliveriesDeleteEndpointErrors = {
+    /**
+     * `bad_request`
+     */
+    400: Problem;
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `workspace_archived`, `foreign_origin`
+     */
+    403: Problem;
+    /**
+     * `not_found`
+     */
+    404: Problem;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `validation`
+     */
+    422: ValidationProblem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type WebhookDeliveriesDeleteEndpointError = WebhookDeliveriesDeleteEndpointErrors[keyof WebhookDeliveriesDeleteEndpointErrors];
+
+export type WebhookDeliveriesDeleteEndpointResponses = {
+    /**
+     * Done; no body
+     */
+    204: void;
+};
+
+export type WebhookDeliveriesDeleteEndpointResponse = WebhookDeliveriesDeleteEndpointResponses[keyof WebhookDeliveriesDeleteEndpointResponses];
 
 export type WebhookDeliveriesResumeEndpointData = {
     body?: never;

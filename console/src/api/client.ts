@@ -1,4 +1,8 @@
-/** Requests to the control plane, with the session cookie. A session that is over leads through sign-in and back. */
+/**
+ * Requests to the control plane, with the session cookie. A session that is over leads through sign-in and back; what a code
+ * has to confirm is asked for, and sent again with it.
+ */
+import { codeFor, type Demand } from './confirmation.ts';
 import { ApiProblem, problemOf } from './problem.ts';
 
 const BASE = '/api/v1/cp';
@@ -27,7 +31,19 @@ export function signIn(): Promise<never> {
 }
 
 /** @throws ApiProblem */
-async function call<T>(method: string, path: string, { query, body, headers, signal }: CallOptions = {}): Promise<T> {
+async function call<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
+  let headers = options.headers ?? {};
+  for (let isAgain = false; ; isAgain = true) {
+    try {
+      return await send<T>(method, path, { ...options, headers });
+    } catch (error) {
+      if (!(error instanceof ApiProblem) || error.more.otp_required !== true) throw error;
+      headers = { ...headers, ...(await codeFor(error.more as unknown as Demand, isAgain)) };
+    }
+  }
+}
+
+async function send<T>(method: string, path: string, { query, body, headers, signal }: CallOptions = {}): Promise<T> {
   const isForm = body instanceof FormData;
   let response: Response;
   try {
@@ -67,3 +83,6 @@ export const get = <T>(path: string, query?: Record<string, Value>, signal?: Abo
   call<T>('GET', path, { ...(query && { query }), signal });
 export const post = <T>(path: string, body?: unknown, headers?: Record<string, string>): Promise<T> =>
   call<T>('POST', path, { body: body ?? {}, ...(headers && { headers }) });
+export const put = <T>(path: string, body: unknown): Promise<T> => call<T>('PUT', path, { body });
+export const patch = <T>(path: string, body: unknown): Promise<T> => call<T>('PATCH', path, { body });
+export const del = (path: string): Promise<void> => call<void>('DELETE', path);

@@ -9,7 +9,7 @@ import { WAIT_KINDS, type InboxFilters } from '../features/inbox/view.ts';
 import { WaitList } from '../features/inbox/wait-list.tsx';
 import { WaitView } from '../features/inbox/wait-view.tsx';
 import { KIND_WORDS } from '../features/inbox/words.ts';
-import { step, useKeys } from '../features/shell/keys.ts';
+import { step, useKeys } from '../ui/keys.ts';
 import { Button } from '../ui/button.tsx';
 import { controlPlaneCurl } from '../ui/commands.ts';
 import { Command, CopyAs } from '../ui/copy.tsx';

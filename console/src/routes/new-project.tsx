@@ -3,7 +3,6 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { post } from '../api/client.ts';
-import { Params, valuesOf, type Written } from '../features/projects/params.tsx';
 import { workflowQuery, workflowsQuery } from '../features/projects/queries.ts';
 import { Button } from '../ui/button.tsx';
 import { publicCurl } from '../ui/commands.ts';
@@ -11,6 +10,7 @@ import { Command } from '../ui/copy.tsx';
 import { Problem, Refusal, Skeleton } from '../ui/empty.tsx';
 import { Field, UsdField } from '../ui/field.tsx';
 import { Page } from '../ui/page.tsx';
+import { SchemaFields, valuesOf, type Written } from '../ui/schema-fields.tsx';
 
 export function NewProjectPage() {
   const { workflow: slug = 'blog-post' } = useSearch({ from: '/projects/new' });
@@ -79,7 +79,7 @@ export function NewProjectPage() {
           {workflow.isError ? (
             <Problem error={workflow.error} />
           ) : workflow.data ? (
-            <Params schema={schema} written={written} onChange={setWritten} />
+            <SchemaFields schema={schema} written={written} onChange={setWritten} />
           ) : (
             <Skeleton rows={3} />
           )}

@@ -4,7 +4,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo, useRef } from 'react';
 import { projectsQuery } from '../features/projects/queries.ts';
 import { PROJECT_STATUSES, type Project } from '../features/projects/types.ts';
-import { step, useKeys } from '../features/shell/keys.ts';
+import { step, useKeys } from '../ui/keys.ts';
 import { useRefresh } from '../live/live.ts';
 import { Button, buttonClass } from '../ui/button.tsx';
 import { controlPlaneCurl, publicCurl } from '../ui/commands.ts';

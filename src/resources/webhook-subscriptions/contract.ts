@@ -45,6 +45,8 @@ const Delivery = z
   .meta({ id: 'WebhookDelivery' });
 export type DeliveryRow = z.input<typeof Delivery>;
 
+const CreatedWebhook = Webhook.extend({ secret: z.string() }).meta({ id: 'NewWebhook' });
+
 const NewWebhook = z.object({
   url: z.string().min(1).max(2_048).describe('https'),
   // The events are plain strings, as an unknown one is a 400 of its own and not a validation body.
@@ -76,7 +78,7 @@ export const createWebhook = endpoint({
   description: 'The signing secret is in this answer and in no other.',
   body: NewWebhook,
   status: 201,
-  reply: Webhook.extend({ secret: z.string() }).meta({ id: 'NewWebhook' }),
+  reply: CreatedWebhook,
   problems: ['unknown_event', 'invalid_url', 'plan_limit_exceeded'],
 });
 
@@ -139,6 +141,33 @@ export const listEndpoints = endpoint({
   summary: 'Endpoints with what their deliveries come to: since when they fail, and which are paused for that',
   status: 200,
   reply: listReply(Endpoint),
+});
+
+export const createEndpoint = endpoint({
+  id: 'webhook-deliveries.createEndpoint',
+  surface: 'control-plane',
+  method: 'post',
+  path: '/v1/webhook-deliveries/endpoints',
+  credential: 'session',
+  summary: 'Register a URL that events are posted to, as with an API key',
+  description: 'The signing secret is in this answer and in no other.',
+  body: NewWebhook.meta({ id: 'NewWebhookEndpoint' }),
+  status: 201,
+  reply: CreatedWebhook,
+  problems: ['unknown_event', 'invalid_url', 'plan_limit_exceeded'],
+});
+
+export const deleteEndpoint = endpoint({
+  id: 'webhook-deliveries.deleteEndpoint',
+  surface: 'control-plane',
+  method: 'delete',
+  path: '/v1/webhook-deliveries/endpoints/{id}',
+  credential: 'session',
+  summary: 'Delete an endpoint and drop its queued deliveries',
+  params: z.object({ id: IntId }),
+  status: 204,
+  reply: NO_CONTENT,
+  problems: ['not_found'],
 });
 
 export const resumeEndpoint = endpoint({

@@ -10,6 +10,8 @@ export const webhookRoutes = ({ webhooks }: { webhooks: WebhookService }): reado
   handle(contract.listDeliveries, ({ caller, query }) => webhooks.listDeliveries(caller, query)),
   handle(contract.redeliver, ({ caller, params }) => webhooks.redeliver(caller, params.id)),
   handle(contract.listEndpoints, ({ caller }) => webhooks.listEndpoints(caller)),
+  handle(contract.createEndpoint, ({ caller, body }) => webhooks.create(caller, body)),
+  handle(contract.deleteEndpoint, ({ caller, params }) => webhooks.remove(caller, params.id)),
   handle(contract.resumeEndpoint, ({ caller, params }) => webhooks.resume(caller, params.id)),
   handle(contract.rotateSecret, ({ caller, params }) => webhooks.rotateSecret(caller, params.id)),
 ];

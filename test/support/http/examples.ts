@@ -255,6 +255,8 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'webhooks.delete': webhook,
   'webhook-deliveries.list': ({ webhookId }) => ({ query: { endpoint: webhookId } }),
   'webhook-deliveries.redeliver': ({ deliveryId }) => ({ params: { id: deliveryId } }),
+  'webhook-deliveries.createEndpoint': () => ({ body: { url: 'https://example.com/hook' } }),
+  'webhook-deliveries.deleteEndpoint': webhook,
   'webhook-deliveries.resumeEndpoint': webhook,
   'webhook-deliveries.rotateSecret': webhook,
 };

@@ -13,7 +13,7 @@ import { money } from '../../ui/figures.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { notify } from '../../ui/notice.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useKeys, type KeyMap } from '../shell/keys.ts';
+import { useKeys, type KeyMap } from '../../ui/keys.ts';
 import { answerWords, wayWords } from './words.ts';
 
 const NO_KEYS: KeyMap = {};

@@ -1,4 +1,5 @@
 /** Projects as the control plane answers them. */
+import type { JsonSchema } from '../../ui/schema-fields.tsx';
 
 export const PROJECT_STATUSES = ['planning', 'active', 'paused', 'completed', 'abandoned'] as const;
 export type ProjectStatus = (typeof PROJECT_STATUSES)[number];
@@ -88,19 +89,6 @@ export interface Workflow {
   is_builtin: boolean;
 }
 
-export interface ParamSchema {
-  type?: string;
-  description?: string;
-  enum?: unknown[];
-  minimum?: number;
-  maximum?: number;
-  maxLength?: number;
-  items?: ParamSchema;
-  default?: unknown;
-  properties?: Record<string, ParamSchema>;
-  required?: string[];
-}
-
 export interface WorkflowDetail extends Workflow {
-  spec: { params?: ParamSchema | null };
+  spec: { params?: JsonSchema | null };
 }

@@ -8,7 +8,7 @@ import { count, shortId } from '../../ui/figures.ts';
 import { Money } from '../../ui/money.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Time, Took } from '../../ui/time.tsx';
-import { useKeys } from '../shell/keys.ts';
+import { useKeys } from '../../ui/keys.ts';
 import type { FoundRun } from './types.ts';
 
 interface RunListProps {

@@ -6,7 +6,7 @@ import { cx } from '../../ui/cx.ts';
 import { Problem, Skeleton } from '../../ui/empty.tsx';
 import { duration, money } from '../../ui/figures.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { step, useKeys } from '../shell/keys.ts';
+import { step, useKeys } from '../../ui/keys.ts';
 import { Inspector } from './inspector.tsx';
 import { LANE_WORDS, LANES, spansOf, stretchesOf, type Lane, type Span } from './spans.ts';
 import { isInFlight, type ShownRun } from './types.ts';

@@ -128,13 +128,15 @@ const Mark = () => (
 /** Nobody should take its answers for those of a model. */
 function OfflineModels({ word }: { word: string }) {
   return (
-    <div
+    <Link
+      to="/workspace"
+      search={{ tab: 'integrations' }}
       title="No model key is set: runs use the built-in offline model, whose answers are deterministic. Set a key to use a real one."
-      className="flex items-center gap-2 rounded-md px-2 py-1 text-xs text-warn"
+      className="flex items-center gap-2 rounded-md px-2 py-1 text-xs text-warn hover:bg-raised pointer-coarse:min-h-11"
     >
       <Icon name="model" />
       <span className={word}>Offline model: set a key to use a real one</span>
-    </div>
+    </Link>
   );
 }
 

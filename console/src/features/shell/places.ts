@@ -17,4 +17,11 @@ export const PLACES: readonly Place[] = [
   { label: 'Inbox', to: '/inbox', icon: 'inbox', key: 'i', badge: InboxBadge },
   { label: 'Runs', to: '/runs', icon: 'runs', key: 'r' },
   { label: 'Projects', to: '/projects', icon: 'projects', key: 'p' },
+  { label: 'Costs', to: '/costs', icon: 'cost', key: 'c' },
+  { label: 'Webhooks', to: '/webhooks', icon: 'webhook', key: 'w' },
+  { label: 'Catalog', to: '/catalog', icon: 'agent', key: 'a' },
+  { label: 'Memory', to: '/memory', icon: 'memory', key: 'm' },
+  { label: 'Schedules', to: '/schedules', icon: 'schedule', key: 's' },
+  { label: 'Workspace', to: '/workspace', icon: 'settings', key: 'o' },
+  { label: 'Health', to: '/health', icon: 'health', key: 'h' },
 ];

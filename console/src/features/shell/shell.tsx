@@ -7,8 +7,9 @@ import { startLive } from '../../live/stream.ts';
 import { Problem } from '../../ui/empty.tsx';
 import { Notices } from '../../ui/notice.tsx';
 import { environmentName } from '../../ui/page.tsx';
+import { CodePrompt } from './code-prompt.tsx';
 import { KeyHelp } from './key-help.tsx';
-import { useKeys, type KeyMap } from './keys.ts';
+import { useKeys, type KeyMap } from '../../ui/keys.ts';
 import { BottomBar, SideBar } from './navigation.tsx';
 import { PLACES } from './places.ts';
 
@@ -68,6 +69,7 @@ export function Shell() {
         </Suspense>
       )}
       <KeyHelp isOpen={open === 'keys'} onClose={() => setOpen(undefined)} />
+      <CodePrompt />
       <Notices />
     </div>
   );

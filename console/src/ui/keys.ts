@@ -1,6 +1,6 @@
 /** Keys of one letter. They are quiet where somebody writes, and can be switched off. */
 import { useEffect } from 'react';
-import { settingsNow } from '../../ui/settings.ts';
+import { settingsNow } from './settings.ts';
 
 /** `g r` is `g` and, within a second, `r`. */
 export type KeyMap = Readonly<Record<string, (event: KeyboardEvent) => void>>;

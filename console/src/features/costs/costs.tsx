@@ -1,0 +1,186 @@
+/** What runs cost, by whom or what; a row with a bar each, and the table is the chart. */
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { addressOf, get } from '../../api/client.ts';
+import type { CostOfKey, CostRollupResponse } from '../../api/types.ts';
+import { controlPlaneCurl } from '../../ui/commands.ts';
+import { CopyAs } from '../../ui/copy.tsx';
+import { Empty, Problem, Skeleton } from '../../ui/empty.tsx';
+import { count, money, plural } from '../../ui/figures.ts';
+import { Filters } from '../../ui/filters.tsx';
+import { Money } from '../../ui/money.tsx';
+import { Page } from '../../ui/page.tsx';
+import { GROUPS, WINDOWS, type CostSearch } from './view.ts';
+
+const GROUP_WORDS: Record<(typeof GROUPS)[number], string> = {
+  agent: 'By agent',
+  model: 'By model',
+  project: 'By project',
+  day: 'By day',
+};
+
+export function Costs() {
+  const { by = 'agent', window = '7d' } = useSearch({ strict: false }) as CostSearch;
+  const navigate = useNavigate();
+  const asked = { window, group_by: by };
+  const { data, error, refetch } = useQuery({
+    queryKey: ['costs', asked],
+    queryFn: ({ signal }) => get<CostRollupResponse>('/v1/cost/rollup', asked, signal),
+  });
+  const go = (search: CostSearch) => void navigate({ to: '/costs', search: { by, window, ...search } as never });
+  return (
+    <Page
+      title="Costs"
+      actions={
+        <CopyAs
+          curl={controlPlaneCurl({ path: addressOf('/v1/cost/rollup', asked) })}
+          aos={`npx aos costs --by ${by} --window ${window}`}
+        />
+      }
+    >
+      <div className="flex flex-wrap">
+        <Filters
+          label="Grouped"
+          filters={GROUPS.map((each) => ({
+            key: each,
+            label: GROUP_WORDS[each],
+            isOn: by === each,
+            onPick: () => go({ by: each }),
+          }))}
+        />
+        <Filters
+          label="Window"
+          filters={WINDOWS.map((each) => ({
+            key: each,
+            label: each,
+            isOn: window === each,
+            onPick: () => go({ window: each }),
+          }))}
+        />
+      </div>
+      {error ? (
+        <Problem error={error} onRetry={() => void refetch()} />
+      ) : data ? (
+        <Rollup rollup={data} by={by} />
+      ) : (
+        <Skeleton />
+      )}
+    </Page>
+  );
+}
+
+function Rollup({ rollup: { data, meta }, by }: { rollup: CostRollupResponse; by: (typeof GROUPS)[number] }) {
+  if (data.length === 0) {
+    return <Empty title="Nothing ran in this window">A run counts to the window in which it was accepted.</Empty>;
+  }
+  const most = Math.max(...data.map(({ cost_usd: usd }) => Number(usd)), Number.MIN_VALUE);
+  const unpriced = data.reduce((sum, { unpriced_runs: n }) => sum + n, 0);
+  return (
+    <div className="space-y-4 p-4">
+      <dl className="tabular flex flex-wrap gap-x-8 gap-y-2">
+        <Figure name="Spent" value={`${unpriced > 0 ? '≥ ' : ''}${money(meta.total_cost_usd)}`} />
+        <Figure name="Runs" value={count(meta.run_count)} />
+        <Figure name="With an unknown price" value={count(unpriced)} />
+        {by === 'day' && <Figure name="To the end of the month" value={forecast(data)} />}
+      </dl>
+      <div tabIndex={0} role="group" aria-label="Costs" className="card overflow-x-auto">
+        <table className="tabular w-full min-w-[36rem] text-sm">
+          <caption className="sr-only">{GROUP_WORDS[by]}</caption>
+          <thead>
+            <tr className="border-b text-left text-xs text-soft">
+              <th scope="col" className="px-3 py-1.5 font-normal">
+                {GROUP_WORDS[by].slice(3)}
+              </th>
+              <th scope="col" className="w-2/5 px-3 py-1.5 font-normal">
+                Share
+              </th>
+              <th scope="col" className="px-3 py-1.5 text-right font-normal">
+                Cost
+              </th>
+              <th scope="col" className="px-3 py-1.5 text-right font-normal">
+                Runs
+              </th>
+              <th scope="col" className="px-3 py-1.5 text-right font-normal">
+                Tokens in, out
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {data.map((row) => (
+              <tr key={row.key} className="border-b last:border-0">
+                <th scope="row" className="px-3 py-1.5 text-left font-medium">
+                  <Name row={row} by={by} />
+                </th>
+                <td className="px-3 py-1.5">
+                  <span
+                    aria-hidden="true"
+                    className="block h-3 rounded-sm bg-accent"
+                    style={{ width: `${Math.max(0.5, (100 * Number(row.cost_usd)) / most)}%` }}
+                  />
+                </td>
+                <td className="px-3 py-1.5 text-right">
+                  <Money usd={row.cost_usd} isPriced={row.unpriced_runs === 0} />
+                </td>
+                <td className="px-3 py-1.5 text-right">{count(row.run_count)}</td>
+                <td className="px-3 py-1.5 text-right text-soft">
+                  {count(row.input_tokens)}, {count(row.output_tokens)}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {unpriced > 0 && (
+        <p className="text-sm text-warn">
+          {plural(unpriced, 'run')} called a model whose price is not known: what they cost is not in these figures.
+        </p>
+      )}
+    </div>
+  );
+}
+
+const Figure = ({ name, value }: { name: string; value: string }) => (
+  <div>
+    <dt className="text-xs text-soft">{name}</dt>
+    <dd className="text-xl font-semibold">{value}</dd>
+  </div>
+);
+
+const link = 'inline-flex min-h-6 items-center text-accent underline';
+
+function Name({ row: { key }, by }: { row: CostOfKey; by: (typeof GROUPS)[number] }) {
+  if (key === null) return <span className="text-soft">none</span>;
+  if (by === 'project') {
+    return (
+      <Link to="/projects/$projectId" params={{ projectId: key }} className={link}>
+        {key}
+      </Link>
+    );
+  }
+  if (by === 'agent') {
+    return (
+      <Link to="/runs" search={{ agent: key }} className={link}>
+        {key}
+      </Link>
+    );
+  }
+  return key;
+}
+
+/** By the mean of the days that are whole; the band is one deviation of them to both sides. */
+function forecast(days: readonly CostOfKey[]): string {
+  const today = new Date().toISOString().slice(0, 10);
+  const month = today.slice(0, 7);
+  const known = days.filter(({ key }) => key !== null && key < today).map(({ cost_usd: usd }) => Number(usd));
+  if (known.length < 3) return 'after three days';
+  const mean = known.reduce((sum, usd) => sum + usd, 0) / known.length;
+  const deviation = Math.sqrt(known.reduce((sum, usd) => sum + (usd - mean) ** 2, 0) / known.length);
+  const now = new Date();
+  const left = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 0)).getUTCDate() - now.getUTCDate() + 1;
+  const spent = days
+    .filter(({ key }) => key?.startsWith(month) && key < today)
+    .reduce((sum, { cost_usd: usd }) => sum + Number(usd), 0);
+  const band = deviation * Math.sqrt(left);
+  const whole = spent + mean * left;
+  return `${money(Math.max(spent, whole - band))} to ${money(whole + band)}`;
+}

@@ -1,0 +1,14 @@
+/** What of the costs is looked at, as it stands in the address. */
+export const GROUPS = ['agent', 'model', 'project', 'day'] as const;
+export const WINDOWS = ['24h', '7d', '30d'] as const;
+
+export interface CostSearch {
+  by?: (typeof GROUPS)[number];
+  window?: (typeof WINDOWS)[number];
+}
+
+export function parseCostSearch(search: Record<string, unknown>): CostSearch {
+  const by = GROUPS.find((each) => each === search.by);
+  const window = WINDOWS.find((each) => each === search.window);
+  return { ...(by && { by }), ...(window && { window }) };
+}

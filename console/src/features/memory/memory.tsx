@@ -1,0 +1,186 @@
+/** What the workspace knows: found by what it means, with its links; checked, replaced, archived. */
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { addressOf, del, patch, post } from '../../api/client.ts';
+import type { MemoryEntry, MemoryEntryListRow, MemoryLinksResponse } from '../../api/types.ts';
+import { Acts } from '../../ui/acts.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Change } from '../../ui/change.tsx';
+import { Content } from '../../ui/content.tsx';
+import { Facts } from '../../ui/facts.tsx';
+import { count } from '../../ui/figures.ts';
+import { Loaded } from '../../ui/loaded.tsx';
+import { Resource } from '../../ui/resource.tsx';
+import type { SectionSearch } from '../../ui/section-search.ts';
+import { Status } from '../../ui/status.tsx';
+import { Time } from '../../ui/time.tsx';
+
+const PATH = '/v1/memory/entries';
+const nameOf = ({ name, slug, type, id }: Pick<MemoryEntryListRow, 'name' | 'slug' | 'type' | 'id'>): string =>
+  name ?? slug ?? `${type} ${id}`;
+
+export function Memory({ id, q }: SectionSearch) {
+  const navigate = useNavigate();
+  const [text, setText] = useState(q ?? '');
+  const search = q ? { q } : {};
+  return (
+    <Resource<MemoryEntryListRow>
+      label="Memory"
+      path={addressOf(PATH, { q, limit: 100 })}
+      selected={id}
+      search={search}
+      idOf={(row) => String(row.id)}
+      columns={[
+        { name: 'Entry', cell: nameOf },
+        { name: 'What it says', cell: ({ preview }) => <span className="line-clamp-2">{preview}</span> },
+        { name: 'Type', cell: ({ type }) => type },
+        { name: 'State', cell: ({ status }) => <Status status={status === 'active' ? 'ok' : status} /> },
+        ...(q
+          ? [
+              {
+                name: 'Closeness',
+                cell: ({ score }: MemoryEntryListRow) => (score === null ? '' : `${Math.round(100 * score)} %`),
+                isRight: true,
+              },
+            ]
+          : [{ name: 'Changed', cell: (row: MemoryEntryListRow) => <Time at={row.updated_at} />, isRight: true }]),
+      ]}
+      pane={(row) => ({
+        title: nameOf(row),
+        body: (
+          <Loaded<MemoryEntry> path={`${PATH}/${row.id}`}>{(entry) => <Entry entry={entry} search={search} />}</Loaded>
+        ),
+      })}
+      making={{ label: 'New entry', schema: 'NewMemoryEntry', path: PATH }}
+      empty={
+        q
+          ? { title: 'Nothing is close to that', text: `Looked for ${q}.` }
+          : {
+              title: 'Nothing is known yet',
+              text: 'What is kept here is recalled into runs that it matters to.',
+              aos: 'npx aos memory add "We never ship on Fridays." --type fact --slug no-friday-releases',
+            }
+      }
+      aos={q ? `npx aos memory search "${q}"` : 'npx aos memory'}
+    >
+      <form
+        role="search"
+        className="flex min-w-0 flex-1 gap-2"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void navigate({ to: '/memory', search: (text.trim() ? { q: text.trim() } : {}) as never });
+        }}
+      >
+        <input
+          data-search
+          type="search"
+          aria-label="Search by meaning"
+          placeholder="A question; what is closest to it in meaning comes first"
+          className="field min-w-0 flex-1"
+          value={text}
+          onChange={({ target }) => setText(target.value)}
+        />
+        <Button type="submit">Search</Button>
+      </form>
+    </Resource>
+  );
+}
+
+function Entry({ entry, search }: { entry: MemoryEntry; search: Record<string, unknown> }) {
+  const path = `${PATH}/${entry.id}`;
+  return (
+    <>
+      <Content content={entry.content} />
+      <Facts
+        facts={[
+          ['State', entry.status],
+          ['Type', entry.type],
+          entry.slug && ['Slug', entry.slug],
+          ['Whose', entry.agent ?? 'everybody’s'],
+          ['In every run', entry.always_load ? 'yes' : 'no'],
+          entry.source_attribution && ['Source', entry.source_attribution],
+          ['Recalled', `${count(entry.hit_count)} times, of ${count(entry.impression_count)} that it was considered`],
+          ['Checked', entry.last_verified_at ? <Time key="at" at={entry.last_verified_at} /> : 'never'],
+        ]}
+      />
+      <div className="flex flex-wrap gap-2">
+        <Change
+          label="Change"
+          title="Change the entry"
+          schema="MemoryEntryChange"
+          path={path}
+          before={entry}
+          done="Changed"
+        />
+        {entry.status === 'active' && (
+          <Change
+            label="Replace"
+            title="A new entry in the place of this one"
+            schema="MemorySuccessor"
+            path={`${path}/supersede`}
+            method="POST"
+            done="Replaced"
+          />
+        )}
+      </div>
+      <Acts
+        acts={[
+          { label: 'It still holds', icon: 'check', done: 'Noted', act: () => post(`${path}/verify`) },
+          {
+            label: entry.status === 'archived' ? 'Bring back' : 'Archive',
+            isHidden: entry.status === 'superseded',
+            done: entry.status === 'archived' ? 'Brought back' : 'Archived',
+            act: () => patch(path, { status: entry.status === 'archived' ? 'active' : 'archived' }),
+          },
+          {
+            label: 'Delete',
+            asks: { title: 'Delete this entry for good?', text: 'Links to it become unresolved.' },
+            done: 'Deleted',
+            act: () => del(path),
+          },
+        ]}
+      />
+      <Loaded<MemoryLinksResponse> path={`${path}/links`}>
+        {({ outgoing, incoming }) => (
+          <>
+            <Links title="Links to" links={outgoing} search={search} />
+            <Links title="Linked from" links={incoming} search={search} />
+          </>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+interface LinksProps {
+  title: string;
+  links: MemoryLinksResponse['outgoing'];
+  search: Record<string, unknown>;
+}
+
+function Links({ title, links, search }: LinksProps) {
+  if (links.length === 0) return null;
+  return (
+    <section aria-label={title}>
+      <h3 className="font-medium">{title}</h3>
+      <ul className="text-sm">
+        {links.map(({ edge_type: type, other, dst_slug: slug }, i) => (
+          <li key={i} className="flex min-h-7 items-center gap-2">
+            <span className="text-soft">{type.replaceAll('_', ' ')}</span>
+            {other ? (
+              <Link
+                to="/memory"
+                search={{ ...search, id: String(other.id) } as never}
+                className="text-accent underline"
+              >
+                {nameOf(other)}
+              </Link>
+            ) : (
+              <span>{slug} (there is no such entry yet)</span>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,51 @@
+/** `X-Service-Signature: t=<unix seconds>,v1=<hex>[,v1=<hex>]` over `<t>.<raw body>`; older than five minutes is refused. */
+export const SNIPPETS = {
+  Node: `import { createHmac, timingSafeEqual } from 'node:crypto';
+
+// rawBody: the bytes as they came, before any JSON parser.
+export function isGenuine(secret, header, rawBody) {
+  const [time, ...signatures] = (header ?? '').split(',');
+  const t = time.replace('t=', '');
+  if (!(Math.abs(Date.now() / 1000 - Number(t)) <= 300)) return false;
+  const expected = Buffer.from('v1=' + createHmac('sha256', secret).update(t + '.').update(rawBody).digest('hex'));
+  return signatures.map((each) => Buffer.from(each)).some((each) => each.length === expected.length && timingSafeEqual(each, expected));
+}`,
+  Python: `import hashlib, hmac, time
+
+# raw_body: the bytes as they came.
+def is_genuine(secret: str, header: str, raw_body: bytes) -> bool:
+    stamp, *signatures = header.split(",")
+    t = stamp.removeprefix("t=")
+    if not t.isdigit() or abs(time.time() - int(t)) > 300:
+        return False
+    digest = hmac.new(secret.encode(), t.encode() + b"." + raw_body, hashlib.sha256).hexdigest()
+    return any(hmac.compare_digest(each, "v1=" + digest) for each in signatures)`,
+  Go: `// rawBody: the bytes as they came.
+func isGenuine(secret, header string, rawBody []byte) bool {
+	parts := strings.Split(header, ",")
+	t := strings.TrimPrefix(parts[0], "t=")
+	at, err := strconv.ParseInt(t, 10, 64)
+	if age := time.Now().Unix() - at; err != nil || age > 300 || age < -300 {
+		return false
+	}
+	mac := hmac.New(sha256.New, []byte(secret))
+	mac.Write(append([]byte(t+"."), rawBody...))
+	expected := []byte("v1=" + hex.EncodeToString(mac.Sum(nil)))
+	for _, each := range parts[1:] {
+		if hmac.Equal([]byte(each), expected) {
+			return true
+		}
+	}
+	return false
+}`,
+  Ruby: `require "openssl"
+
+# raw_body: the bytes as they came.
+def genuine?(secret, header, raw_body)
+  stamp, *signatures = header.split(",")
+  t = stamp.delete_prefix("t=")
+  return false unless t.match?(/\\A\\d+\\z/) && (Time.now.to_i - t.to_i).abs <= 300
+  expected = "v1=" + OpenSSL::HMAC.hexdigest("SHA256", secret, "#{t}.#{raw_body}")
+  signatures.any? { |each| OpenSSL.secure_compare(each, expected) }
+end`,
+} as const;

@@ -1,0 +1,4 @@
+/** `/costs`: what runs cost, by agent, model, project or day. */
+import { Costs } from '../features/costs/costs.tsx';
+
+export const CostsPage = () => <Costs />;

@@ -1,0 +1,61 @@
+/** What can be done with the one thing that a pane shows. */
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import { Button } from './button.tsx';
+import { Confirm } from './confirm.tsx';
+import { Refusal } from './empty.tsx';
+import type { IconName } from './icon.tsx';
+import { notify } from './notice.tsx';
+
+interface Act {
+  label: string;
+  icon?: IconName;
+  isHidden?: boolean;
+  /** Asked first, of what cannot be undone or costs. */
+  asks?: { title: string; text: ReactNode };
+  /** What is said when it is done. */
+  done: string;
+  act: () => Promise<unknown>;
+}
+
+export function Acts({ acts }: { acts: readonly Act[] }) {
+  const client = useQueryClient();
+  const [asked, setAsked] = useState<Act>();
+  const doing = useMutation({
+    mutationFn: ({ act }: Act) => act(),
+    onSuccess: (_done, { done }) => notify(done),
+    onSettled: () => void client.invalidateQueries({ queryKey: ['resources'] }),
+  });
+  return (
+    <div className="space-y-2">
+      <div className="flex flex-wrap gap-2">
+        {acts
+          .filter(({ isHidden }) => !isHidden)
+          .map((each) => (
+            <Button
+              key={each.label}
+              look={each.asks ? 'danger' : 'plain'}
+              {...(each.icon && { icon: each.icon })}
+              isBusy={doing.isPending && doing.variables.label === each.label}
+              onClick={() => (each.asks ? setAsked(each) : doing.mutate(each))}
+            >
+              {each.label}
+            </Button>
+          ))}
+      </div>
+      {!asked && <Refusal error={doing.error} />}
+      {asked?.asks && (
+        <Confirm
+          title={asked.asks.title}
+          action={asked.label}
+          isDangerous
+          isOpen
+          onClose={() => setAsked(undefined)}
+          onConfirm={() => doing.mutateAsync(asked)}
+        >
+          <p>{asked.asks.text}</p>
+        </Confirm>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,158 @@
+/** A list of something, what can be made of it, and the pane of the one that is looked at. */
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMemo, useRef, useState, type ReactNode } from 'react';
+import { get, post } from '../api/client.ts';
+import type { Kind } from '../live/stream.ts';
+import { useRefresh } from '../live/live.ts';
+import { Button } from './button.tsx';
+import { controlPlaneCurl } from './commands.ts';
+import { Command, CopyAs } from './copy.tsx';
+import { cx } from './cx.ts';
+import { Empty, Problem, Skeleton } from './empty.tsx';
+import { step, useKeys } from './keys.ts';
+import { notify } from './notice.tsx';
+import { Pane } from './pane.tsx';
+import { RequestForm } from './request-form.tsx';
+import { Table, type Column } from './table.tsx';
+
+interface Making<R> {
+  label: string;
+  schema: string;
+  path?: string;
+  choices?: Readonly<Record<string, readonly string[]>>;
+  without?: readonly string[];
+  start?: Readonly<Record<string, string>>;
+  /** What is said or shown of what came of it. */
+  onMade?: (made: R) => void;
+  isAllowed?: boolean;
+}
+
+interface ResourceProps<T, R> {
+  /** In the plural. */
+  label: string;
+  path: string;
+  columns: readonly Column<T>[];
+  idOf: (row: T) => string;
+  /** Whose pane is open, and what the address has without one. */
+  selected?: string | undefined;
+  search?: Record<string, unknown>;
+  pane?: (row: T) => { title: string; body: ReactNode };
+  making?: Making<R>;
+  /** With a request that would make the first one. */
+  empty: { title: string; text: string; aos?: string; sample?: Record<string, unknown> };
+  aos?: string;
+  /** Events after which it may be another. */
+  kinds?: readonly Kind[];
+  /** Above the list. */
+  children?: ReactNode;
+  keep?: (row: T) => boolean;
+}
+
+/** Columns for which there is room then. */
+const BESIDE_A_PANE = 2;
+
+export const resourceKey = (path: string): readonly string[] => ['resources', ...path.split('?')];
+
+export function Resource<T, R = unknown>(props: ResourceProps<T, R>) {
+  const {
+    label,
+    path,
+    columns,
+    idOf,
+    selected,
+    search = {},
+    pane,
+    making,
+    empty,
+    aos,
+    kinds = [],
+    children,
+    keep,
+  } = props;
+  const client = useQueryClient();
+  const [isMaking, setMaking] = useState(false);
+  const list = useRef<HTMLDivElement>(null);
+  useKeys(useMemo(() => ({ j: () => step(list.current, 1), k: () => step(list.current, -1) }), []));
+  const query = useQuery({
+    queryKey: resourceKey(path),
+    queryFn: ({ signal }) => get<{ data: T[] }>(path, undefined, signal),
+    staleTime: 1_000,
+  });
+  useRefresh(() => void client.invalidateQueries({ queryKey: resourceKey(path) }), {
+    kinds,
+    isOn: kinds.length > 0,
+  });
+  const rows = query.data?.data.filter((row) => keep?.(row) ?? true) ?? [];
+  const open = rows.find((row) => idOf(row) === selected);
+  const shown = open && pane?.(open);
+  const makingPath = making?.path ?? path;
+  const body = () => {
+    if (query.isPending) return <Skeleton />;
+    if (query.isError) return <Problem error={query.error} onRetry={() => void query.refetch()} />;
+    if (rows.length === 0) {
+      return (
+        <Empty title={empty.title}>
+          <p className="pb-3">{empty.text}</p>
+          <div className="space-y-2">
+            {empty.aos && <Command label="aos command" text={empty.aos} />}
+            <Command
+              label="curl command"
+              text={controlPlaneCurl(
+                empty.sample ? { method: 'POST', path: makingPath, body: empty.sample } : { path },
+              )}
+            />
+          </div>
+        </Empty>
+      );
+    }
+    return (
+      <Table
+        label={label}
+        rows={rows}
+        columns={shown ? columns.slice(0, BESIDE_A_PANE) : columns}
+        idOf={idOf}
+        selected={selected}
+        {...(pane && { opens: (row: T) => ({ ...search, id: idOf(row) }) })}
+      />
+    );
+  };
+  return (
+    <div className="flex min-h-0 flex-1">
+      <div ref={list} className={cx('min-h-0 min-w-0 flex-1 overflow-y-auto', shown && 'max-lg:hidden')} data-scroll>
+        <div className="flex flex-wrap items-center gap-2 px-4 py-2">
+          <div className="flex min-w-0 flex-1 flex-wrap items-center gap-2 text-sm text-soft">{children}</div>
+          <CopyAs curl={controlPlaneCurl({ path })} aos={aos} />
+          {making && making.isAllowed !== false && (
+            <Button look="primary" icon="plus" onClick={() => setMaking(true)}>
+              {making.label}
+            </Button>
+          )}
+        </div>
+        {body()}
+      </div>
+      {shown && (
+        <Pane key={selected} title={shown.title} closes={search}>
+          {shown.body}
+        </Pane>
+      )}
+      {making && isMaking && (
+        <RequestForm
+          title={making.label}
+          action={making.label}
+          schema={making.schema}
+          request={{ method: 'POST', path: makingPath }}
+          {...(making.choices && { choices: making.choices })}
+          {...(making.without && { without: making.without })}
+          {...(making.start && { start: making.start })}
+          onClose={() => setMaking(false)}
+          send={async (values) => {
+            const made = await post<R>(makingPath, values);
+            await client.invalidateQueries({ queryKey: ['resources'] });
+            if (making.onMade) making.onMade(made);
+            else notify('Done');
+          }}
+        />
+      )}
+    </div>
+  );
+}

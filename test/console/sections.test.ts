@@ -1,0 +1,216 @@
+/** The console's views of everything that is neither run, project nor inbox: what is shown is real, what is pressed works. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Browser, Page as Tab } from 'playwright-core';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
+import { launchBrowser } from '../support/programs/chromium.ts';
+import { isMissing, reasonOf } from '../support/programs/missing.ts';
+import { codeOf } from '../support/service/otp.ts';
+import { startTestService, type Tenant, type TestService } from '../support/service/service.ts';
+import { accessibilityFaults, isWiderThanItsWindow, openConsole, PHONE, type ConsoleTab } from './browser.ts';
+
+const launched = launchBrowser();
+const isWithout = isMissing('views of the console in a browser', await reasonOf(launched));
+
+(isWithout ? describe.skip : describe)('sections', () => {
+  let receiver: WebhookReceiver;
+  let isTaking = false;
+  let service: TestService;
+  let browser: Browser;
+  let acme: Tenant;
+  let opened: ConsoleTab;
+  const show = async (options = {}) => (opened = await openConsole(browser, service, acme, options));
+
+  beforeAll(async () => {
+    receiver = await startWebhookReceiver(() => (isTaking ? 200 : { status: 500, body: 'out of order' }));
+    const env = {
+      EGRESS_ALLOWLIST: receiver.hostAndPort,
+      WEBHOOK_ALLOW_HTTP: 'true',
+      WEBHOOK_RETRY_INITIAL: '1ms',
+    };
+    [service, browser] = await Promise.all([startTestService({ env }), launched]);
+    acme = await service.tenant('acc_acme');
+  }, 90_000);
+  afterAll(async () => {
+    await browser?.close();
+    await service?.close();
+    await receiver?.close();
+  });
+  afterEach(() => opened?.context.close());
+
+  /** Types the code that the request which is asked about was mailed. */
+  async function confirm(tab: Tab, press: () => Promise<void>): Promise<void> {
+    const demanded = tab.waitForResponse((response) => response.status() === 403);
+    await press();
+    const { detail } = (await (await demanded).json()) as { detail: { challenge_id: string } };
+    const box = tab.getByRole('dialog', { name: 'Confirm with a code' });
+    await box.getByLabel('Code').fill(codeOf(detail.challenge_id));
+    await box.getByRole('button', { name: 'Confirm' }).click();
+    await box.waitFor({ state: 'detached' });
+  }
+
+  // Guards: why a webhook fails is found, and what failed is sent again, without a terminal; a secret is shown once.
+  test('a webhook is registered, seen failing with what was answered, and sent again', async () => {
+    const { tab, open } = await show();
+    await open('/webhooks');
+    await tab.getByRole('button', { name: 'New endpoint' }).first().click();
+    const form = tab.getByRole('dialog', { name: 'New endpoint' });
+    await form.getByRole('textbox', { name: 'Url' }).fill(receiver.url);
+    await form.getByRole('button', { name: 'New endpoint' }).click();
+    const secret = tab.getByRole('dialog', { name: 'The signing secret' });
+    await secret.getByText(/^whsec_/).waitFor();
+    await secret.getByRole('button', { name: 'I have kept it' }).click();
+    await acme.run({ agent: 'assistant', prompt: 'Tell the world' });
+    await tab.getByRole('link', { name: receiver.url }).click();
+    const delivery = tab.getByRole('list', { name: 'Deliveries' }).getByRole('listitem').first();
+    await delivery.getByText('Given up').waitFor();
+    await delivery.getByText('run.succeeded').click();
+    await delivery.getByText('HTTP 500').first().waitFor();
+    await delivery.getByText('out of order').first().waitFor();
+    isTaking = true;
+    await delivery.getByRole('button', { name: 'Send again' }).click();
+    await delivery.getByText('Delivered').waitFor();
+    await delivery.getByText('HTTP 200').waitFor();
+    expect(await tab.content()).not.toContain('whsec_');
+    await tab.getByRole('button', { name: 'Delete' }).click();
+    await tab.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await tab.getByRole('heading', { name: 'No endpoint yet' }).waitFor();
+    const { body } = await acme.cp('GET', '/v1/webhook-deliveries/endpoints');
+    expect(body.data).toEqual([]);
+  });
+
+  // Guards: a model key is put in with the code that was mailed for it, in place; its value is nowhere on the page.
+  test('a model key is put in and taken away, each with a code', async () => {
+    const { tab, open } = await show();
+    await open('/runs');
+    await tab.getByRole('link', { name: /Offline model/ }).click();
+    await tab.getByRole('link', { name: 'Anthropic' }).click();
+    await tab.getByLabel('API key').fill('sk-ant-canary-of-a-key');
+    await confirm(tab, () => tab.getByRole('button', { name: 'Set', exact: true }).click());
+    await tab.getByRole('button', { name: 'Replace' }).waitFor();
+    expect(await tab.content()).not.toContain('sk-ant-canary');
+    const { body } = await acme.cp('GET', '/v1/integrations/anthropic');
+    expect(body.credentials_set).toBe(1);
+    await confirm(tab, () => tab.getByRole('button', { name: 'Take away' }).click());
+    await tab.getByRole('button', { name: 'Set', exact: true }).waitFor();
+  });
+
+  // Guards: a code that is wrong is asked for again, and giving up changes nothing.
+  test('a wrong code is said to be wrong, and giving up changes nothing', async () => {
+    const { tab, open } = await show();
+    await open('/workspace?tab=integrations&id=openai');
+    await tab.getByLabel('API key').fill('sk-another');
+    await tab.getByRole('button', { name: 'Set', exact: true }).click();
+    const box = tab.getByRole('dialog', { name: 'Confirm with a code' });
+    await box.getByLabel('Code').fill('000000');
+    await box.getByRole('button', { name: 'Confirm' }).click();
+    await box.getByText('That was not the code').waitFor();
+    await box.getByRole('button', { name: 'Cancel' }).click();
+    await tab.getByText('It was not confirmed. Nothing was changed.').waitFor();
+    const { body } = await acme.cp('GET', '/v1/integrations/openai');
+    expect(body.credentials_set).toBe(0);
+  });
+
+  // Guards: colleagues, keys and jobs are made by forms of the service's own schemas, and what it refuses is said there.
+  test('a colleague is invited, a key made and revoked, a job made, switched and deleted', async () => {
+    const { tab, open } = await show();
+    await open('/workspace');
+    await tab.getByRole('button', { name: 'Invite' }).click();
+    const invite = tab.getByRole('dialog', { name: 'Invite' });
+    await invite.getByLabel('Email').fill('not an address');
+    await invite.getByRole('button', { name: 'Invite' }).click();
+    await invite.getByText('expects an e-mail address').waitFor();
+    await invite.getByLabel('Email').fill('ana@example.com');
+    await invite.getByLabel('Role').selectOption('admin');
+    await invite.getByRole('button', { name: 'Invite' }).click();
+    await tab.getByRole('row', { name: /ana@example.com admin/ }).waitFor();
+
+    await tab.getByRole('tab', { name: 'API keys' }).click();
+    await tab.getByRole('button', { name: 'New key' }).click();
+    await tab.getByRole('dialog').getByLabel('Name').fill('From the console');
+    await tab.getByRole('dialog').getByRole('button', { name: 'New key' }).click();
+    await tab
+      .getByText(/^svc_pk_\w+/)
+      .first()
+      .waitFor();
+    await tab.getByRole('button', { name: 'I have kept it' }).click();
+    await tab.getByRole('link', { name: 'From the console' }).click();
+    await tab.getByRole('button', { name: 'Revoke' }).click();
+    await tab.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await tab.getByRole('row', { name: /From the console/ }).waitFor();
+
+    await open('/schedules');
+    await tab.getByRole('button', { name: 'New job' }).click();
+    const job = tab.getByRole('dialog', { name: 'New job' });
+    await job.getByLabel('Name').fill('Morning report');
+    await job.getByLabel('Agent slug').selectOption('assistant');
+    await job.getByLabel('Brief').fill('What is new?');
+    await job.getByRole('button', { name: 'New job' }).click();
+    await tab.getByRole('link', { name: 'Morning report' }).click();
+    await tab.getByRole('button', { name: 'Switch off' }).click();
+    await tab.getByRole('button', { name: 'Switch on' }).waitFor();
+    await tab.getByRole('button', { name: 'Run now' }).click();
+    await tab.getByRole('link', { name: 'What it has started' }).click();
+    await tab.getByRole('list', { name: 'Runs' }).getByText('What is new?').first().waitFor();
+  });
+
+  // Guards: what the workspace knows is kept, found by its meaning, checked and deleted with a code.
+  test('an entry of the memory is kept, found, verified and deleted', async () => {
+    const { tab, open } = await show();
+    await open('/memory');
+    await tab.getByRole('button', { name: 'New entry' }).click();
+    const form = tab.getByRole('dialog', { name: 'New entry' });
+    await form.getByLabel('Content').fill('We never ship on Fridays.');
+    await form.getByLabel('Type').fill('fact');
+    await form.getByLabel('Slug').fill('no-friday-releases');
+    await form.getByRole('button', { name: 'New entry' }).click();
+    await tab.getByRole('link', { name: 'no-friday-releases' }).waitFor();
+    await tab.getByLabel('Search by meaning').fill('when do we release');
+    await tab.keyboard.press('Enter');
+    await tab.getByRole('link', { name: 'no-friday-releases' }).click();
+    await tab.getByRole('button', { name: 'It still holds' }).click();
+    await tab.getByText('Noted').waitFor();
+    await tab.getByRole('button', { name: 'Delete' }).click();
+    const dialog = tab.getByRole('dialog', { name: 'Delete this entry for good?' });
+    await confirm(tab, () => dialog.getByRole('button', { name: 'Delete' }).click());
+    await tab.getByRole('heading', { name: 'Nothing is close to that' }).waitFor();
+  });
+
+  describe.each([
+    ['light', {}],
+    ['dark', {}],
+    ['light', PHONE],
+  ] as const)('in the %s theme', (colorScheme, device) => {
+    // Guards: WCAG 2.2 AA on each page, in both themes and on a phone; nothing wider than the window.
+    test(`axe finds nothing${device === PHONE ? ' on a phone' : ''}`, async () => {
+      await acme.run({ agent: 'assistant', prompt: 'Something that costs' });
+      const { tab, open, complaints } = await show({ ...device, colorScheme });
+      const pages: readonly [path: string, shown: string][] = [
+        ['/costs?by=day', 'table'],
+        ['/webhooks', 'heading'],
+        ['/webhooks?tab=destinations', 'heading'],
+        ['/catalog?id=assistant', 'region'],
+        ['/catalog?tab=workflows&id=blog-post', 'region'],
+        ['/catalog?tab=tools&id=calculator', 'region'],
+        ['/memory', 'search'],
+        ['/schedules', 'table'],
+        ['/workspace', 'table'],
+        ['/workspace?tab=integrations&id=anthropic', 'region'],
+        ['/workspace?tab=billing', 'region'],
+        ['/workspace?tab=audit', 'table'],
+        ['/health', 'table'],
+      ];
+      const found: string[] = [];
+      for (const [path, shown] of pages) {
+        await open(path);
+        await tab
+          .locator('#main')
+          .getByRole(shown as 'list')
+          .first()
+          .waitFor();
+        found.push(...(await accessibilityFaults(tab)).map((fault) => `${path} ${fault}`));
+        if (await isWiderThanItsWindow(tab)) found.push(`${path} is wider than its window`);
+      }
+      expect([...found, ...complaints]).toEqual([]);
+    });
+  });
+});
