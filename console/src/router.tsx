@@ -117,6 +117,11 @@ const catalog = section('/catalog', () => import('./routes/catalog.tsx'), 'Catal
 const memory = section('/memory', () => import('./routes/memory.tsx'), 'MemoryPage');
 const workspace = section('/workspace', () => import('./routes/workspace.tsx'), 'WorkspacePage');
 const health = section('/health', () => import('./routes/health.tsx'), 'HealthPage');
+const welcome = createRoute({
+  getParentRoute: () => root,
+  path: '/welcome',
+  component: lazyRouteComponent(() => import('./routes/welcome.tsx'), 'WelcomePage'),
+});
 const costs = createRoute({
   getParentRoute: () => root,
   path: '/costs',
@@ -127,6 +132,7 @@ const costs = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([
     home,
+    welcome,
     inbox,
     wait,
     runs,

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import type { Browser } from 'playwright-core';
 import { launchBrowser } from '../support/programs/chromium.ts';
 import { isMissing, reasonOf } from '../support/programs/missing.ts';
-import { startTestService, type Tenant, type TestService } from '../support/service/service.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
 import { addMember, openInbox } from '../resources/sign-in/people.ts';
 import { expectAccessible } from './accessible.ts';
 import { openConsole, PHONE, type ConsoleTab } from './browser.ts';
@@ -103,6 +103,28 @@ const HOSTILE =
     expect(await list.getByText('A later one').count()).toBe(0);
     await tab.getByRole('button', { name: '1 new run' }).click();
     await list.getByText('A later one').first().waitFor();
+  });
+
+  // Guards: a row that is further down than the newest page and is still said to run, although it has ended long since.
+  test('a run below the newest page changes where it stands', async () => {
+    const busy = await service.tenant('acc_busy');
+    const { body } = await busy.api('POST', '/v1/runs', { agent: 'writer', prompt: 'Far below [[sleep:120000]]' });
+    for (let i = 0; i < 55; i++) await busy.api('POST', '/v1/runs', { agent: 'assistant', prompt: `Above it ${i}` });
+    const { tab, open } = await show(busy);
+    await open('/runs');
+    const list = tab.getByRole('list', { name: 'Runs' });
+    await list.getByRole('link').first().hover();
+    const slow = list.getByRole('link').filter({ hasText: 'Far below' });
+    await eventually(async () => {
+      await tab.mouse.wheel(0, 4_000);
+      expect(await slow.count()).toBe(1);
+    });
+    await slow
+      .getByText(/Queued|Running/)
+      .first()
+      .waitFor();
+    await busy.cp('POST', `/v1/runs/${body.run_id}/cancel`);
+    await slow.getByText('Cancelled').first().waitFor();
   });
 
   // Guards: texts of agents are data; the page's policy and its Markdown take nothing of theirs.

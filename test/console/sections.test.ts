@@ -78,6 +78,31 @@ const isWithout = isMissing('views of the console in a browser', await reasonOf(
     expect(body.data).toEqual([]);
   });
 
+  // Guards: who has the address and nothing else: three real actions, each of which shows that it is done.
+  test('the first five minutes: a run, an approval, a webhook that arrives', async () => {
+    isTaking = true;
+    const newcomer = await service.tenant('acc_newcomer');
+    opened = await openConsole(browser, service, newcomer);
+    const { tab, open, complaints } = opened;
+    const step = (name: string) => tab.getByRole('listitem', { name });
+    await open('/runs');
+    await tab.getByRole('link', { name: 'The first five minutes' }).click();
+    await step('Run an agent').getByRole('button', { name: 'Start this run' }).click();
+    await step('Run an agent').getByText('done', { exact: true }).waitFor();
+    await step('Approve a project').getByRole('button', { name: 'Start a blog post' }).click();
+    await step('Approve a project').getByRole('link', { name: 'Answer what waits' }).click();
+    await tab.getByRole('list', { name: 'Waits' }).getByRole('link').first().click();
+    await tab.getByRole('button', { name: 'Approve' }).click();
+    await tab.getByText(`${newcomer.caller.actor} approved`).waitFor();
+    await open('/welcome');
+    await step('Approve a project').getByText('done', { exact: true }).waitFor();
+    await step('See a webhook arrive').getByLabel('Address').fill(receiver.url);
+    await step('See a webhook arrive').getByRole('button', { name: 'Register it and send one' }).click();
+    await step('See a webhook arrive').getByText('done', { exact: true }).waitFor();
+    expect(receiver.received.some(({ body }) => body.includes('run.succeeded'))).toBe(true);
+    expect(complaints).toEqual([]);
+  });
+
   // Guards: a model key is put in with the code that was mailed for it, in place; its value is nowhere on the page.
   test('a model key is put in and taken away, each with a code', async () => {
     const { tab, open } = await show();
@@ -198,6 +223,7 @@ const isWithout = isMissing('views of the console in a browser', await reasonOf(
         ['/workspace?tab=billing', 'region'],
         ['/workspace?tab=audit', 'table'],
         ['/health', 'table'],
+        ['/welcome', 'list'],
       ];
       const found: string[] = [];
       for (const [path, shown] of pages) {

@@ -20,7 +20,9 @@ type Message =
   { event: LiveEvent } | { state: LiveState; cursor: string | undefined } | { gap: true } | { hello: true };
 
 const ADDRESS = '/api/v1/cp/v1/live';
+/** Before a refused stream is asked for again; twice as long each time, until it is had. */
 const AGAIN_MS = 5_000;
+const AGAIN_AT_MOST_MS = 5 * 60_000;
 
 const eventWatchers = new Set<(event: LiveEvent | 'gap') => void>();
 const stateWatchers = new Set<() => void>();
@@ -77,7 +79,8 @@ export function startLive(workspaceId: string): void {
   });
 }
 
-function connect(tell: (message: Message) => void) {
+/** @param waitMs before it is asked for again, where it is refused */
+function connect(tell: (message: Message) => void, waitMs = AGAIN_MS) {
   const source = new EventSource(cursor === undefined ? ADDRESS : `${ADDRESS}?after=${cursor}`);
   const onEvent = ({ data }: MessageEvent<string>) => tell({ event: JSON.parse(data) as LiveEvent });
   for (const kind of KINDS) source.addEventListener(kind, onEvent);
@@ -85,12 +88,18 @@ function connect(tell: (message: Message) => void) {
     // The browser's own event of this name has no data; the stream's says where it begins.
     if ('data' in event) cursor ??= (JSON.parse(event.data as string) as { cursor: string }).cursor;
     tell({ state: 'live', cursor });
+    waitMs = AGAIN_MS;
   });
   source.addEventListener('gap', () => tell({ gap: true }));
   source.onerror = () => {
     tell({ state: 'polling', cursor });
     if (source.readyState !== EventSource.CLOSED) return;
-    // Refused, not broken off: signed out, too many, or a service that is away.
-    setTimeout(() => connect(tell), AGAIN_MS);
+    // Refused, not broken off: too many, a service that is away, or a cursor that it does not know any more, which nothing but
+    // a stream that begins anew gets over. Pages ask meanwhile, and lead through sign-in where the session is over.
+    if (cursor !== undefined && waitMs > AGAIN_MS) {
+      cursor = undefined;
+      tell({ gap: true });
+    }
+    setTimeout(() => connect(tell, Math.min(2 * waitMs, AGAIN_AT_MOST_MS)), waitMs);
   };
 }

@@ -121,10 +121,10 @@ function Detail({ waitId, waits, filters }: DetailProps) {
 
 function FilterBar({ filters, onChange }: { filters: InboxFilters; onChange: (filters: InboxFilters) => void }) {
   const { data: counts } = useQuery(waitCountsQuery);
-  const { kind, status, overdue, project, run } = filters;
+  const { kind, status, overdue, mine, project, run } = filters;
   const place = { ...(project && { project }), ...(run && { run }) };
   const countOf = (each: Wait['kind']) => counts?.by_kind.find(({ kind: name }) => name === each)?.open ?? 0;
-  const isAll = !kind && !status && !overdue;
+  const isAll = !kind && !status && !overdue && !mine;
   return (
     <Filters
       label="What waits"
@@ -138,6 +138,7 @@ function FilterBar({ filters, onChange }: { filters: InboxFilters; onChange: (fi
           isOn: kind === each && !status,
           onPick: () => onChange({ ...place, kind: each }),
         })),
+        { key: 'mine', label: 'For me', isOn: mine === true, onPick: () => onChange({ ...place, mine: true }) },
         {
           key: 'overdue',
           label: 'Overdue',
@@ -161,8 +162,15 @@ function FilterBar({ filters, onChange }: { filters: InboxFilters; onChange: (fi
 
 function Nothing({ filters, onClear }: { filters: InboxFilters; onClear: () => void }) {
   if (Object.keys(filters).length > 0) {
-    const { kind, status, overdue, project, run } = filters;
-    const words = [kind && KIND_WORDS[kind].one, status && 'answered', overdue && 'overdue', project, run];
+    const { kind, status, overdue, mine, project, run } = filters;
+    const words = [
+      kind && KIND_WORDS[kind].one,
+      status && 'answered',
+      overdue && 'overdue',
+      mine && 'what you may answer',
+      project,
+      run,
+    ];
     return (
       <Empty title="Nothing is like this" action={<Button onClick={onClear}>Show all that waits</Button>}>
         Looked for {words.filter(Boolean).join(', ')}.

@@ -38,7 +38,7 @@ export function Costs() {
         />
       }
     >
-      <div className="flex flex-wrap">
+      <div className="flex flex-wrap border-b bg-surface *:border-b-0">
         <Filters
           label="Grouped"
           filters={GROUPS.map((each) => ({

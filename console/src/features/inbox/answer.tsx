@@ -47,7 +47,8 @@ export function Answers({ wait, hasKeys = false, onAnswered }: AnswersProps) {
     },
     onSuccess: (settled, { answer: given }) => {
       client.setQueryData(['inbox', 'one', wait.id], settled);
-      notify(`You ${answerWords(given).done}`);
+      // Where several have to approve, it goes on waiting for the others.
+      notify(settled.status === 'open' ? `Noted: you ${answerWords(given).done}` : `You ${answerWords(given).done}`);
       onAnswered?.(settled);
     },
     // Not waited for: a refusal is said at once, and stays when what is read anew has no choices any more.
@@ -110,7 +111,7 @@ export function Answers({ wait, hasKeys = false, onAnswered }: AnswersProps) {
                 className="w-full"
                 data-choice={i}
                 data-answer={choice.answer}
-                disabled={session.is_archived || answer.isPending || !isReady(choice)}
+                disabled={session.is_archived || !wait.may_answer || answer.isPending || !isReady(choice)}
                 isBusy={answer.isPending && answer.variables.answer === choice.answer}
                 onClick={() => press(choice)}
               >

@@ -7,10 +7,11 @@ import type { InboxFilters } from './view.ts';
 
 const PAGE = 50;
 
-export const asQuery = ({ kind, status, overdue, project, run }: InboxFilters) => ({
+export const asQuery = ({ kind, status, overdue, mine, project, run }: InboxFilters) => ({
   kind,
   status,
   overdue: overdue && 'true',
+  for: mine && 'me',
   project_id: project,
   run_id: run,
 });

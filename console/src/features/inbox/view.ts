@@ -15,6 +15,8 @@ export interface InboxFilters {
   /** Else what is open. */
   status?: 'settled';
   overdue?: true;
+  /** Only what this person may answer. */
+  mine?: true;
   project?: string;
   run?: string;
 }
@@ -28,6 +30,7 @@ export function parseInboxFilters(search: Record<string, unknown>): InboxFilters
     ...(kind && { kind }),
     ...(search.status === 'settled' && { status: 'settled' as const }),
     ...(search.overdue === true && { overdue: true as const }),
+    ...(search.mine === true && { mine: true as const }),
     ...(project && { project }),
     ...(run && { run }),
   };

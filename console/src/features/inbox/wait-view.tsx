@@ -5,6 +5,7 @@ import { Content } from '../../ui/content.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Answers } from './answer.tsx';
+import { PolicyView } from './policy.tsx';
 import { Subject } from './subject.tsx';
 import { answerWords, KIND_WORDS, wayWords } from './words.ts';
 
@@ -65,6 +66,7 @@ export function WaitView({ wait, hasKeys = false, isInPlace = false, onAnswered 
           <Content content={wait.prompt ?? promptOf(wait)} />
         </div>
         {wait.on_timeout && <p className="text-sm text-soft">When nobody answers in time: {wait.on_timeout}</p>}
+        <PolicyView {...wait} />
         {wait.awaits && <p className="text-sm text-soft">Awaits another system: {wait.awaits}</p>}
       </header>
       {wait.status === 'settled' && <Settled wait={wait} />}

@@ -1,8 +1,8 @@
 /** What an empty list of runs offers: the first one, from here or from a terminal. */
 import { useMutation } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { post } from '../../api/client.ts';
-import { Button } from '../../ui/button.tsx';
+import { Button, buttonClass } from '../../ui/button.tsx';
 import { publicCurl, quoted } from '../../ui/commands.ts';
 import { Command } from '../../ui/copy.tsx';
 import { Empty, Refusal } from '../../ui/empty.tsx';
@@ -20,9 +20,14 @@ export function FirstRun() {
     <Empty
       title="No runs yet"
       action={
-        <Button look="primary" isBusy={start.isPending} onClick={() => start.mutate()}>
-          Start this run
-        </Button>
+        <div className="flex flex-wrap justify-center gap-2">
+          <Button look="primary" isBusy={start.isPending} onClick={() => start.mutate()}>
+            Start this run
+          </Button>
+          <Link to="/welcome" className={buttonClass()}>
+            The first five minutes
+          </Link>
+        </div>
       }
     >
       <p className="pb-3">

@@ -114,7 +114,7 @@ function Row({ span, from, to, isOpen, onSelect }: RowProps) {
         <span className={cx('shrink-0 font-medium', isBad && 'text-bad')}>{title}</span>
         <span className="truncate text-soft">{detail}</span>
       </span>
-      <span className="tabular flex justify-end gap-3 text-soft">
+      <span className="tabular flex justify-end gap-3 whitespace-nowrap text-soft">
         {costUsd !== null && Number(costUsd) > 0 && <span className="max-sm:hidden">{money(costUsd)}</span>}
         {(end ?? to) - start > 0 && <span>{duration((end ?? to) - start)}</span>}
       </span>

@@ -7,13 +7,18 @@ import { useCallback, useMemo, useState } from 'react';
 import { useRefresh } from '../../live/live.ts';
 import type { RunFilters } from './filters.ts';
 import { newestRuns, PAGE, runsQuery, type RunPage } from './queries.ts';
-import type { FoundRun } from './types.ts';
+import { isInFlight, type FoundRun } from './types.ts';
 
 type Pages = InfiniteData<RunPage>;
 
 /** Rows that are known already, as they are now; and those before the first known one, which are new. */
-function merged(pages: Pages, newest: readonly FoundRun[]): { pages: Pages; fresh: FoundRun[] } {
-  const now = new Map(newest.map((run) => [run.run_id, run]));
+/** @param older of those further down, what was looked up */
+function merged(
+  pages: Pages,
+  newest: readonly FoundRun[],
+  older: readonly FoundRun[],
+): { pages: Pages; fresh: FoundRun[] } {
+  const now = new Map([...newest, ...older].map((run) => [run.run_id, run]));
   const top = pages.pages[0]?.data[0]?.run_id;
   const at = top === undefined ? newest.length : newest.findIndex(({ run_id: id }) => id === top);
   const known = new Set(pages.pages.flatMap(({ data }) => data.map(({ run_id: id }) => id)));
@@ -34,6 +39,20 @@ const withFresh = (pages: Pages, fresh: readonly FoundRun[]): Pages => ({
   pages: pages.pages.map((page, i) => (i === 0 ? { ...page, data: [...fresh, ...page.data] } : page)),
 });
 
+/** Runs that go on below the newest page, and are looked up one by one: there are few, as what is older has mostly ended. */
+const LOOKED_UP = 20;
+
+async function olderInFlight(pages: Pages | undefined, newest: readonly FoundRun[]): Promise<FoundRun[]> {
+  const known = new Set(newest.map(({ run_id: id }) => id));
+  const open = (pages?.pages.flatMap(({ data }) => data) ?? []).filter(
+    ({ run_id: id, status }) => isInFlight(status) && !known.has(id),
+  );
+  const found = await Promise.all(
+    open.slice(0, LOOKED_UP).map(({ run_id: id }) => newestRuns({ q: id }).catch(() => undefined)),
+  );
+  return found.flatMap((page) => page?.data ?? []);
+}
+
 export function useRuns(filters: RunFilters, { isHeld }: { isHeld: () => boolean }) {
   const client = useQueryClient();
   const options = runsQuery(filters);
@@ -44,10 +63,11 @@ export function useRuns(filters: RunFilters, { isHeld }: { isHeld: () => boolean
   const look = useCallback(async () => {
     const newest = await newestRuns(filters).catch(() => undefined);
     if (!newest) return;
+    const older = await olderInFlight(client.getQueryData<Pages>(options.queryKey), newest.data);
     let held: FoundRun[] = [];
     client.setQueryData(options.queryKey, (pages: Pages | undefined) => {
       if (!pages) return pages;
-      const next = merged(pages, newest.data);
+      const next = merged(pages, newest.data, older);
       // Of more than fit into a page nobody knows what is between: the list begins anew.
       if (next.fresh.length === newest.data.length && pages.pages[0]!.data.length > 0 && !isHeld()) {
         return { pages: [newest], pageParams: [undefined] };

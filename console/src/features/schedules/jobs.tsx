@@ -43,7 +43,7 @@ export function Jobs({ id }: { id: string | undefined }) {
       columns={[
         { name: 'Job', cell: (row) => row.name ?? row.id },
         { name: 'State', cell: (row) => <Status status={row.enabled ? 'ok' : 'disabled'} /> },
-        { name: 'Times, UTC', cell: (row) => <code>{row.schedule}</code> },
+        { name: 'Times', cell: (row) => row.schedule },
         { name: 'Agent', cell: (row) => row.agent ?? '' },
         { name: 'Next', cell: (row) => <Next at={row.next_run_at} />, isRight: true },
       ]}
@@ -55,7 +55,7 @@ export function Jobs({ id }: { id: string | undefined }) {
             <Facts
               facts={[
                 ['Kind', row.kind],
-                ['Times, UTC', row.schedule],
+                ['Times', row.schedule],
                 ['Next', row.next_run_at ? <Time key="next" at={row.next_run_at} isAbsolute /> : 'not at all'],
                 row.model !== undefined && ['Model', row.model],
               ]}
@@ -68,7 +68,7 @@ export function Jobs({ id }: { id: string | undefined }) {
                 title={`Change ${row.name ?? row.id}`}
                 schema="ScheduledJobChange"
                 path={`${JOBS}/${row.id}`}
-                before={{ ...row, cron: row.schedule }}
+                before={row}
                 without={row.kind === 'custom' ? [] : ['name', 'brief', 'model', 'reasoning']}
                 done="Changed"
               />

@@ -21,6 +21,7 @@ interface Hit {
 
 const ACTIONS: readonly Hit[] = [
   { id: 'new-run', label: 'New run', icon: 'plus', group: 'Actions', to: '/runs/new' },
+  { id: 'tour', label: 'The first five minutes', icon: 'model', group: 'Actions', to: '/welcome' },
   { id: 'new-project', label: 'New project', icon: 'plus', group: 'Actions', to: '/projects/new' },
 ];
 
