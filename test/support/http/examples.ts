@@ -256,7 +256,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'webhook-deliveries.list': ({ webhookId }) => ({ query: { endpoint: webhookId } }),
   'webhook-deliveries.redeliver': ({ deliveryId }) => ({ params: { id: deliveryId } }),
   'webhook-deliveries.createEndpoint': () => ({ body: { url: 'https://example.com/hook' } }),
-  'webhook-deliveries.deleteEndpoint': webhook,
+  'webhook-deliveries.deleteEndpoint': ({ otherWebhookId }) => ({ params: { id: otherWebhookId } }),
   'webhook-deliveries.resumeEndpoint': webhook,
   'webhook-deliveries.rotateSecret': webhook,
 };
