@@ -21,6 +21,7 @@ import {
 import { between, seeded, shuffled } from './random.ts';
 import { prove } from './report.ts';
 import { startSink } from './sink.ts';
+import { startWatchers } from './watchers.ts';
 import { startWire, type Wire } from './wire.ts';
 import { prepareWorkload, workloadSettings } from './workload.ts';
 import { KINDS } from './workload-kinds.ts';
@@ -92,6 +93,7 @@ await prove(
       },
     });
     const workload = await prepareWorkload({ deployment, sink, random });
+    const watchers = await startWatchers(deployment, workload);
     say('everything is up; work begins');
     workload.begin();
 
@@ -124,7 +126,8 @@ await prove(
     }
     const inspected = await inspect({ db: deployment.db, workload, sink, say });
     const { did, settledMs } = inspected;
-    const violations = [...inspected.violations, ...stalls];
+    const watched = await watchers.finish();
+    const violations = [...inspected.violations, ...stalls, ...watched.violations];
     const bad = [...workload.calls.bad].map(([what, times]) => `${what} (${times})`);
     if (bad.length > 0) say(`bad calls outside of faults: ${bad.join(', ')}`);
     if (violations.length > 0) say(`logs are in ${await keepLogs(deployment.folder, `crash-${seed}`)}`);
@@ -134,6 +137,7 @@ await prove(
         ...Object.fromEntries([...killed].sort().map(([name, count]) => [`- ${name}`, count])),
         'moments that did not come': missed.length === 0 ? 0 : missed.join('; '),
         ...did,
+        ...watched.did,
         'looks at processes that stood still by their own work': standstills.length,
         'settled after': `${(settledMs / 1_000).toFixed(1)} s`,
       },

@@ -17,6 +17,7 @@ import { between, pick, seeded, shuffled } from './random.ts';
 import { isReadyWithin } from './ready.ts';
 import { prove } from './report.ts';
 import { startSink } from './sink.ts';
+import { startWatchers } from './watchers.ts';
 import { prepareWorkload, workloadSettings, type Workload } from './workload.ts';
 
 const LINKS = ['api-temporal', 'api-postgres', 'worker-temporal', 'worker-postgres', 'worker-model'] as const;
@@ -68,6 +69,7 @@ await prove(
     });
     say('up');
     const workload = await prepareWorkload({ deployment, sink, random });
+    const watchers = await startWatchers(deployment, workload);
     const promises = createPromises({ deployment, workload, random });
     workload.begin();
     const ended = watchProcesses(deployment);
@@ -97,12 +99,14 @@ await prove(
     }
 
     const { did, violations, settledMs } = await inspect({ db: deployment.db, workload, sink, say });
+    const watched = await watchers.finish();
     const failures = await failuresOf(deployment, workload);
     const lost = [...failures].filter(([code]) => code === 'internal_error');
     return {
       did: {
         ...promises.did,
         ...did,
+        ...watched.did,
         'runs failed by': [...failures].map(([code, count]) => `${code} ${count}`).join(', '),
         'bad calls outside faults':
           [...workload.calls.bad].map(([what, count]) => `${what} (${count})`).join(', ') || 0,
@@ -115,6 +119,7 @@ await prove(
         ...ended,
         ...lost.map(([, count]) => `${count} runs failed with internal_error, by a fault that they should outlive`),
         ...violations,
+        ...watched.violations,
       ].map((what) => ({ what, repeat })),
     };
   },

@@ -85,6 +85,8 @@ export interface Accepted {
 
 export interface Workload {
   customerId: string;
+  /** Of its owner. */
+  session: string;
   accepted: Accepted;
   /** Credit that was paid for and whose payment the service has heard of, by its session. */
   paid: Set<string>;
@@ -304,6 +306,7 @@ export async function createWorkload({
 
   return {
     customerId,
+    session,
     accepted,
     paid,
     refused,
