@@ -6,7 +6,8 @@ import { launchBrowser } from '../support/programs/chromium.ts';
 import { isMissing, reasonOf } from '../support/programs/missing.ts';
 import { codeOf } from '../support/service/otp.ts';
 import { startTestService, type Tenant, type TestService } from '../support/service/service.ts';
-import { accessibilityFaults, isWiderThanItsWindow, openConsole, PHONE, type ConsoleTab } from './browser.ts';
+import { expectAccessible } from './accessible.ts';
+import { openConsole, PHONE, type ConsoleTab } from './browser.ts';
 
 const launched = launchBrowser();
 const isWithout = isMissing('views of the console in a browser', await reasonOf(launched));
@@ -225,18 +226,8 @@ const isWithout = isMissing('views of the console in a browser', await reasonOf(
         ['/health', 'table'],
         ['/welcome', 'list'],
       ];
-      const found: string[] = [];
-      for (const [path, shown] of pages) {
-        await open(path);
-        await tab
-          .locator('#main')
-          .getByRole(shown as 'list')
-          .first()
-          .waitFor();
-        found.push(...(await accessibilityFaults(tab)).map((fault) => `${path} ${fault}`));
-        if (await isWiderThanItsWindow(tab)) found.push(`${path} is wider than its window`);
-      }
-      expect([...found, ...complaints]).toEqual([]);
+      await expectAccessible({ tab, open }, pages);
+      expect(complaints).toEqual([]);
     });
   });
 });
