@@ -85,7 +85,9 @@ export function createTeller({ db, temporal, tenant, id, awaited, broken, restar
   const statusesOf = ({ phases }: ProjectState) => Object.fromEntries(phases.map(({ slug, status }) => [slug, status]));
 
   /** @returns how many attempts may begin although the project is paused */
-  async function request(command: Request, before: ProjectState, isAlone: boolean): Promise<number> {
+  async function request(command: Request, before: ProjectState, isTheOnly: boolean): Promise<number> {
+    // What nobody answered for may come between the look at the project and this.
+    const isAlone = isTheOnly && !isUnsure;
     const isKnown = isAlone && isQuiet(before);
     const within = (expected: Expected): Expected => (isAlone ? expected : [...new Set([...expected, 200, 201, 409])]);
     const regular = before.phases.filter(({ kind }) => kind === 'regular');
