@@ -26,6 +26,13 @@ const cutoffOf = (customerId: string, sub: string): SQL => sql`
   (select not_before from ${sessionCutoffs} where customer_id = ${customerId} and sub in (${sub}, ${EVERYBODY})
     order by sub = ${EVERYBODY} limit 1)`;
 
+/**
+ * Sessions begin at whole seconds: one of this very second ends too. So does one that an earlier cut-off put off, which begins
+ * when that one ends, however long after now.
+ */
+const afterAllCutoffs = sql`
+  greatest(date_trunc('second', clock_timestamp()), max(not_before)) + interval '1 s'`;
+
 export const createSignInStore = (db: Database) => {
   /**
    * Lets one transaction at a time decide about an address, so that what was counted is still so when it is decided by.
@@ -131,12 +138,12 @@ export const createSignInStore = (db: Database) => {
 
     /** Ends what this person holds in this workspace; call it in the transaction that is the reason for it. */
     async cutOff(customerId: string, sub: string): Promise<void> {
-      // Sessions begin at whole seconds: one of this very second ends too, as does one that the cut-off before put off.
       await db.rows(sql`
-        insert into ${sessionCutoffs} as cutoff (customer_id, sub, not_before)
-        values (${customerId}, ${sub}, date_trunc('second', clock_timestamp()) + interval '1 s')
+        insert into ${sessionCutoffs} (customer_id, sub, not_before)
+        select ${customerId}, ${sub}, ${afterAllCutoffs}
+          from ${sessionCutoffs} where customer_id = ${customerId} and sub in (${sub}, ${EVERYBODY})
         on conflict (customer_id, sub) do update set
-          not_before = greatest(cutoff.not_before + interval '1 s', excluded.not_before)`);
+          not_before = greatest(${sessionCutoffs}.not_before + interval '1 s', excluded.not_before)`);
     },
 
     /**
@@ -144,18 +151,20 @@ export const createSignInStore = (db: Database) => {
      * to the transaction that is the reason for it.
      */
     async cutOffAll(customerId: string, but: string | undefined): Promise<void> {
-      await db.rows(
-        sql`delete from ${sessionCutoffs} where customer_id = ${customerId} and sub is distinct from ${but ?? null}::text`,
-      );
+      await db.rows(sql`
+        insert into ${sessionCutoffs} (customer_id, sub, not_before)
+        select ${customerId}, ${EVERYBODY}, ${afterAllCutoffs}
+          from ${sessionCutoffs} where customer_id = ${customerId}
+        on conflict (customer_id, sub) do update set
+          not_before = greatest(${sessionCutoffs}.not_before + interval '1 s', excluded.not_before)`);
+      await db.rows(sql`
+        delete from ${sessionCutoffs} where customer_id = ${customerId} and sub <> ${EVERYBODY}
+          and sub is distinct from ${but ?? null}::text`);
       if (but !== undefined) {
         await db.rows(sql`
           insert into ${sessionCutoffs} (customer_id, sub, not_before) values (${customerId}, ${but}, 'epoch')
           on conflict do nothing`);
       }
-      await db.rows(sql`
-        insert into ${sessionCutoffs} (customer_id, sub, not_before)
-        values (${customerId}, ${EVERYBODY}, date_trunc('second', clock_timestamp()) + interval '1 s')
-        on conflict (customer_id, sub) do update set not_before = excluded.not_before`);
     },
 
     /** @returns Unix seconds from which the identity provider's tokens of this person count, after every cut-off */

@@ -4,6 +4,7 @@ import { loadConfig } from '../../../src/platform/core/config.ts';
 import { readSession } from '../../../src/platform/http/auth.ts';
 import { createServices } from '../../../src/compose/services.ts';
 import { startApi, type Api } from '../../../src/api.ts';
+import { createSignInStore } from '../../../src/resources/sign-in/store.ts';
 import { demandIn, otpHeaders } from '../../support/service/otp.ts';
 import { call, startTestService, TEST_SECRETS, type Tenant, type TestService } from '../../support/service/service.ts';
 import { addMember, client, openInbox } from './people.ts';
@@ -173,4 +174,25 @@ describe('rotation of the secrets', () => {
     expect(() => loadConfig({ ...env, SESSION_SECRET: `${NEW},short` })).toThrow(/^SESSION_SECRET: .*16 characters/m);
     expect(() => loadConfig({ ...env, ADMIN_SECRET: `${NEW},` })).toThrow(/^ADMIN_SECRET: .*16 characters/m);
   });
+});
+
+// Guards: a session of a workspace's earlier life, where one life after the other ends within a second: it then begins when
+// the cut-off before ends, which is later than now.
+test('the end of a workspace ends every session, also one that begins later than now', async () => {
+  const { sessions } = service.services.signIn;
+  const customerId = 'short-lives';
+  const cutOffs = createSignInStore(service.runtime.db);
+  const begin = async (email: string) => {
+    const iat = await sessions.beginning(customerId, email);
+    return sessions.sign(email, { workspaceId: 'acc_short-lives', customerId, role: 'owner' }, iat).session;
+  };
+  const isGood = async (session: string) => (await sessions.read(session)) !== undefined;
+  const held: string[] = [];
+  for (let life = 1; life <= 3; life++) {
+    for (let change = 1; change <= 3; change++) await cutOffs.cutOff(customerId, 'ana@people.example');
+    held.push(await begin('ana@people.example'), await begin('bo@people.example'));
+    expect(await Promise.all(held.map(isGood))).toEqual(held.map((_, n) => n >= held.length - 2));
+    await cutOffs.cutOffAll(customerId, undefined);
+    expect(await Promise.all(held.map(isGood))).toEqual(held.map(() => false));
+  }
 });
