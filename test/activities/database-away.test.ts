@@ -4,6 +4,7 @@ import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { DrizzleQueryError } from 'drizzle-orm/errors';
 import { outlastingDatabase } from '../../activities/database-away.ts';
 import { createToolActivities, type ToolDependencies } from '../../activities/tools.ts';
+import { present } from '../../src/platform/core/present.ts';
 import { DatabaseAway } from '../../src/platform/db/away.ts';
 
 /** One attempt, of work that fails like this, with a database that is back at the given look. */
@@ -24,9 +25,9 @@ async function attempt({
       if (looks < backAtLook) throw new Error('refused');
     },
   })({ info: { isLocal }, heartbeat, cancellationSignal: stop.signal } as unknown as Context);
-  const thrown = await inbound!.execute!({ args: [], headers: {} }, () => Promise.reject(failure)).catch(
-    (error: unknown) => error,
-  );
+  const thrown = await present(present(inbound).execute)({ args: [], headers: {} }, () =>
+    Promise.reject(failure),
+  ).catch((error: unknown) => error);
   return { thrown, looks, beats: heartbeat.mock.calls.length };
 }
 

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { itemAt, present } from '../../src/platform/core/present.ts';
 import { n, planCapacity, type Demand, type Figures } from './capacity-plan.ts';
 
 const FIGURES = fileURLToPath(new URL('../../docs/figures/load.json', import.meta.url));
@@ -47,13 +48,13 @@ if (options.json) {
   );
 } else {
   const rows = lines.map(({ what, value, unit, formula }) => [what, n(value), unit, formula]);
-  const width = (column: number) => Math.max(...rows.map((row) => row[column]!.length));
+  const width = (column: number) => Math.max(...rows.map((row) => itemAt(row, column).length));
   const [a, b, c] = [width(0), width(1), width(2)];
   process.stdout.write(
     [
       `For ${n(demand.runsPerSecond)} runs a second, by figures of ${figures.date} (${figures.machine}):\n`,
       ...rows.map(([what, value, unit, formula]) =>
-        [what!.padEnd(a), value!.padStart(b), unit!.padEnd(c), `= ${formula}`].join('  '),
+        [present(what).padEnd(a), present(value).padStart(b), present(unit).padEnd(c), `= ${formula}`].join('  '),
       ),
       '\nOf a run of one turn without tools. Add what models and tools take: waiting costs no CPU, but memory and sockets.',
       'Measure your own mix: npm run bench:load -- --record, then --figures.\n',

@@ -8,6 +8,7 @@ import { sql } from 'drizzle-orm';
 import pg from 'pg';
 import { loadConfig } from '../../src/platform/core/config.ts';
 import { createLog } from '../../src/platform/core/log.ts';
+import { first, last } from '../../src/platform/core/present.ts';
 import { createDatabase } from '../../src/platform/db/client.ts';
 import { connectTemporal } from '../../src/platform/temporal/client.ts';
 import { allRoutes } from '../../src/resources/index.ts';
@@ -182,19 +183,21 @@ async function measureRuns(): Promise<void> {
 /** Backends tell of theirs when they have been idle for ten seconds. */
 async function databaseBlocks(): Promise<number> {
   await new Promise((resolve) => setTimeout(resolve, 11_000));
-  const [row] = await deployment.db.rows<{ blocks: number }>(
-    sql`select (blks_hit + blks_read)::float8 as blocks from pg_stat_database where datname = current_database()`,
+  const row = first(
+    await deployment.db.rows<{ blocks: number }>(
+      sql`select (blks_hit + blks_read)::float8 as blocks from pg_stat_database where datname = current_database()`,
+    ),
   );
-  return row!.blocks;
+  return row.blocks;
 }
 
 function printed(): string {
   const all = [...costs].filter(([, at]) => at.length === SIZES.length);
   const ratio = (at: readonly Cost[], of: keyof Cost) =>
-    Math.max(0, at.at(-1)![of] - SLACK[of]) / Math.max(at[0]![of], SLACK[of]);
+    Math.max(0, last(at)[of] - SLACK[of]) / Math.max(first(at)[of], SLACK[of]);
   // Time is judged where nothing else is known.
   const isFlat = (at: readonly Cost[]) =>
-    at[0]!.rows > 0 ? ratio(at, 'rows') <= MOST : Math.min(ratio(at, 'pages'), ratio(at, 'ms')) <= MOST;
+    first(at).rows > 0 ? ratio(at, 'rows') <= MOST : Math.min(ratio(at, 'pages'), ratio(at, 'ms')) <= MOST;
   const shown = (value: number, digits = 0) => value.toLocaleString('en', { maximumFractionDigits: digits });
   const cells = (at: readonly Cost[]) => [
     ...at.map(({ rows }) => shown(rows)),

@@ -1,4 +1,5 @@
 /** The ways a system is driven. Both systems go through the same code, so what the driver costs, both pay. */
+import { itemAt } from '../../src/platform/core/present.ts';
 import { addCpu, cpuOf, noCpu, type Cpu } from './processes.ts';
 import type { System } from './systems.ts';
 
@@ -34,7 +35,7 @@ export async function oneAfterAnother(
   const all = systems.map((): Latencies => ({ acceptMs: [], terminalMs: [], cpu: noCpu(), clientCpuMs: 0 }));
   for (let block = 0; block < blocks; block++) {
     for (const [i, system] of systems.entries()) {
-      const { acceptMs, terminalMs, cpu } = all[i]!;
+      const { acceptMs, terminalMs, cpu } = itemAt(all, i);
       const [from, ownFrom] = [cpuOf(system.roots), ownCpuMs()];
       const ids: string[] = [];
       for (let run = 0; run < perBlock; run++) {
@@ -44,7 +45,7 @@ export async function oneAfterAnother(
         ids.push(one.workflowId);
       }
       addCpu(cpu, from, cpuOf(system.roots));
-      all[i]!.clientCpuMs += ownCpuMs() - ownFrom;
+      itemAt(all, i).clientCpuMs += ownCpuMs() - ownFrom;
       // Outside both clocks, the newest first: its workflow's end was known a moment ago.
       for (const id of ids.reverse()) await system.check(id);
     }

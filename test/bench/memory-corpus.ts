@@ -3,6 +3,7 @@
  * model; a note is two to four of them about one subject, and its vector the mean of theirs, which is how that model
  * embeds a text of several pieces. So a hundred thousand notes take seconds, and lie as near to each other as real ones.
  */
+import { first, itemAt } from '../../src/platform/core/present.ts';
 import { createPackagedModel, normalized } from '../../src/platform/models/embed-packaged.ts';
 
 const WHO = [
@@ -71,9 +72,9 @@ export async function makeCorpus(random: () => number): Promise<Corpus> {
   const vectors = await Promise.all(bySubject.map(embed));
   const subjects = bySubject.map((texts, s) => texts.map((text, i) => ({ text, vector: vectors[s]![i]! })));
   const texts = WHAT.flatMap((what) => QUESTIONS.map((asks) => asks(what)));
-  const questions = (await embed(texts)).map((vector, i) => ({ text: texts[i]!, vector }));
+  const questions = (await embed(texts)).map((vector, i) => ({ text: itemAt(texts, i), vector }));
 
-  const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
+  const pick = <T>(from: readonly T[]): T => itemAt(from, Math.floor(random() * from.length));
   return {
     note() {
       const subject = pick(subjects);
@@ -81,7 +82,9 @@ export async function makeCorpus(random: () => number): Promise<Corpus> {
         ...pick(subject),
         weight: random() + 0.2,
       }));
-      const vector = said[0]!.vector.map((_, at) => said.reduce((sum, one) => sum + one.vector[at]! * one.weight, 0));
+      const vector = first(said).vector.map((_, at) =>
+        said.reduce((sum, one) => sum + itemAt(one.vector, at) * one.weight, 0),
+      );
       return { content: said.map(({ text }) => text).join(' '), vector: normalized(vector) };
     },
     questions,

@@ -5,6 +5,7 @@
 import { sql } from 'drizzle-orm';
 import { join } from 'node:path';
 import { startPostgres } from '../../src/embedded/postgres.ts';
+import { first, itemAt } from '../../src/platform/core/present.ts';
 import { createDatabase, type Database } from '../../src/platform/db/client.ts';
 import { migrate } from '../../src/platform/db/migrate.ts';
 import { createMemoryStore } from '../../src/resources/memory/store/index.ts';
@@ -47,14 +48,14 @@ export async function memory({ folder, share, searches, say }: MemorySizes): Pro
       alone(`Search among ${of}, p50`, 'ms', percentile(times(found), 50)),
       alone(`Search among ${of}, p95`, 'ms', percentile(times(found), 95), target),
       alone(
-        `the same in the largest workspace (${entries[0]!.toLocaleString('en')}), p95`,
+        `the same in the largest workspace (${first(entries).toLocaleString('en')}), p95`,
         'ms',
-        percentile(found[0]!.ms, 95),
+        percentile(first(found).ms, 95),
       ),
       alone(
-        `the same in the smallest (${entries.at(-1)!.toLocaleString('en')}), p95`,
+        `the same in the smallest (${itemAt(entries, -1).toLocaleString('en')}), p95`,
         'ms',
-        percentile(found.at(-1)!.ms, 95),
+        percentile(itemAt(found, -1).ms, 95),
       ),
       alone(`Recall@${K} against exact search`, '', mean(found.flatMap(({ recall }) => recall)), { atLeast: 0.95 }),
       alone('the same in the worst workspace', '', Math.min(...found.map(({ recall }) => mean(recall)))),
@@ -86,8 +87,10 @@ async function fill(db: Database, sizes: readonly number[], corpus: Corpus, rand
     .flatMap((size, at) => Array.from({ length: size }, () => ({ owner: customer(at), order: random() })))
     .sort((a, b) => a.order - b.order);
   // An index is made much quicker than it is filled.
-  const [index] = await db.rows<{ definition: string }>(
-    sql`select indexdef as definition from pg_indexes where indexname = 'memory_entries_by_embedding'`,
+  const index = first(
+    await db.rows<{ definition: string }>(
+      sql`select indexdef as definition from pg_indexes where indexname = 'memory_entries_by_embedding'`,
+    ),
   );
   await db.rows(sql`drop index memory_entries_by_embedding`);
   for (let from = 0; from < owners.length; from += 500) {
@@ -98,7 +101,7 @@ async function fill(db: Database, sizes: readonly number[], corpus: Corpus, rand
         ${sql.param(notes.map(({ owner }) => owner))}::text[], ${sql.param(notes.map(({ content }) => content))}::text[],
         ${sql.param(notes.map(({ vector }) => JSON.stringify(vector)))}::text[]) as note(owner, content, vector)`);
   }
-  await db.rows(sql.raw(index!.definition));
+  await db.rows(sql.raw(index.definition));
   await db.rows(sql`vacuum analyze memory_entries`);
 }
 
@@ -118,16 +121,16 @@ async function search(
   const store = createMemoryStore(db);
   const found: Searched[] = sizes.map(() => ({ ms: [], recall: [] }));
   const ask = (at: number, embedding: number[]) => store.searchEntries({ customerId: customer(at), embedding, k: K });
-  for (const at of sizes.keys()) await ask(at, questions[0]!.vector);
+  for (const at of sizes.keys()) await ask(at, first(questions).vector);
   for (let i = 0; i < count; i++) {
-    const { vector } = questions[i % questions.length]!;
+    const { vector } = itemAt(questions, i % questions.length);
     for (const at of sizes.keys()) {
       const from = performance.now();
       const results = await ask(at, vector);
-      found[at]!.ms.push(performance.now() - from);
+      itemAt(found, at).ms.push(performance.now() - from);
       if (i >= questions.length) continue;
       const last = await kthScore(db, customer(at), vector);
-      found[at]!.recall.push(results.filter(({ score }) => score >= last - 1e-6).length / K);
+      itemAt(found, at).recall.push(results.filter(({ score }) => score >= last - 1e-6).length / K);
     }
   }
   return found;
@@ -135,10 +138,12 @@ async function search(
 
 /** The cosine that an entry needs to be among the best, by comparing with each. */
 async function kthScore(db: Database, customerId: string, vector: readonly number[]): Promise<number> {
-  const [row] = await db.rows<{ score: number }>(sql`
+  const row = first(
+    await db.rows<{ score: number }>(sql`
     select 1 - distance as score from (
       select embedding <=> ${JSON.stringify(vector)}::vector as distance from memory_entries
       where customer_id = ${customerId} offset 0) each_one
-    order by distance offset ${K - 1} limit 1`);
-  return row!.score;
+    order by distance offset ${K - 1} limit 1`),
+  );
+  return row.score;
 }

@@ -3,6 +3,7 @@
  * root is named to `endWithUs` and is killed with all below it when this process ends, however it ends.
  */
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { present } from '../../src/platform/core/present.ts';
 import { sum } from './report.ts';
 
 export const PARTS = ['service', 'postgres', 'temporal'] as const;
@@ -52,7 +53,7 @@ function partOf(pid: number): Part {
       command.includes('postgres-server') ? 'postgres' : command.includes('start-dev') ? 'temporal' : 'service',
     );
   }
-  return parts.get(pid)!;
+  return present(parts.get(pid));
 }
 
 export type Cpu = Record<Part, number> & { total: number };
@@ -77,7 +78,7 @@ export function addCpu(sum: Cpu, from: Cpu, to: Cpu): void {
 /** Proportional set size in megabytes: what several processes share is counted once. */
 export function memoryOf(roots: readonly number[]): number {
   const kilobytes = treeOf(roots).map(({ pid }) =>
-    Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))![1]),
+    Number(present(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')))[1]),
   );
   return kilobytes.reduce((sum, one) => sum + one, 0) / 1_024;
 }

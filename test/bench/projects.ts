@@ -1,5 +1,6 @@
 /** Pipelines: a project beside bare child workflows in sequence, many of both at once, and commands while they run. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { first, itemAt, take } from '../../src/platform/core/present.ts';
 import { ownCpuMs } from './load.ts';
 import { addCpu, cpuOf, noCpu, type Cpu } from './processes.ts';
 import { alone, compared, percentile, type Row } from './report.ts';
@@ -23,7 +24,7 @@ async function inSequence(systems: readonly System[], pipelines: number): Promis
   const all = systems.map((): Sequence => ({ perStep: [], cpu: noCpu(), clientCpuMs: 0, runs: pipelines * STEPS }));
   for (let i = 0; i < pipelines; i++) {
     for (const [at, system] of systems.entries()) {
-      const of = all[at]!;
+      const of = itemAt(all, at);
       const [from, ownFrom] = [cpuOf(system.roots), ownCpuMs()];
       of.perStep.push((await timed(() => system.acceptPipeline(STEPS), system)) / STEPS);
       addCpu(of.cpu, from, cpuOf(system.roots));
@@ -49,15 +50,15 @@ export async function projects(
   // The first of each makes its template.
   for (const system of systems) await timed(() => system.acceptPipeline(STEPS), system);
   await timed(() => product.acceptPhases(STEPS), product);
-  const [ours, theirs] = await inSequence(systems, pipelines);
+  const [ours, theirs] = take(await inSequence(systems, pipelines), 2);
   for (let i = 0; i < pipelines; i++) {
     perPhase.push((await timed(() => product.acceptPhases(STEPS), product)) / STEPS);
   }
-  const [step, bareStep] = [percentile(ours!.perStep, 50), percentile(theirs!.perStep, 50)];
+  const [step, bareStep] = [percentile(ours.perStep, 50), percentile(theirs.perStep, 50)];
   return [
     compared(`Project of ${STEPS} steps in sequence, a step, p50`, 'ms', step, bareStep, { atMost: 1, stretch: 0.9 }),
     compared(`The same as ${STEPS} phases of one step`, 'ms', percentile(perPhase, 50), bareStep),
-    ...cpuRows('CPU a step, in sequence', ours!, theirs!),
+    ...cpuRows('CPU a step, in sequence', ours, theirs),
     ...(await manyAtOnce(product, bare, together)),
   ];
 }
@@ -96,8 +97,8 @@ async function openGates(product: Product): Promise<OpenGate[]> {
       const projectId = workflowId.replace(/^project-/, '');
       for (;;) {
         const { data: tasks } = await product.read(`/projects/${projectId}/tasks`);
-        const [task] = tasks as unknown as { id: string }[];
-        const { data: steps } = await product.read(`/projects/${projectId}/tasks/${task!.id}/subtasks`);
+        const task = first(tasks as unknown as { id: string }[]);
+        const { data: steps } = await product.read(`/projects/${projectId}/tasks/${task.id}/subtasks`);
         const gate = (steps as unknown as { id: string; status: string }[]).find(({ status }) => status === 'blocked');
         if (gate) return { projectId, subtaskId: gate.id };
         await sleep(100);

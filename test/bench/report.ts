@@ -1,5 +1,6 @@
 /** Figures beside their targets, as a Markdown table. It reports; it does not judge: judging is the reader's. */
 import { availableParallelism, cpus, loadavg } from 'node:os';
+import { first, present } from '../../src/platform/core/present.ts';
 
 export interface Row {
   measure: string;
@@ -47,7 +48,7 @@ export const alone = (measure: string, unit: string, product: number, target?: T
 function judged(value: number, target: Target | undefined, unit: string): Pick<Row, 'target' | 'met'> {
   if (!target) return {};
   const { atMost, atLeast, below, stretch } = target;
-  const limit = (atMost ?? atLeast ?? below)!;
+  const limit = present(atMost ?? atLeast ?? below);
   // As printed: a thousandth decides nothing.
   const shown = Number(value.toFixed(2));
   const meets = (limit: number) =>
@@ -65,7 +66,7 @@ export const machine = () => ({
   node: process.version,
   cores: availableParallelism(),
   cpu: cpus()[0]?.model.trim() ?? 'unknown',
-  load: Number(loadavg()[0]!.toFixed(2)),
+  load: Number(first(loadavg()).toFixed(2)),
 });
 
 const figure = (value: number | undefined, unit: string): string =>

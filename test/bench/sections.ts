@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { startPostgres } from '../../src/embedded/postgres.ts';
+import { first, itemAt, take } from '../../src/platform/core/present.ts';
 import { oneAfterAnother, timeCalls, underLoad, type Throughput } from './load.ts';
 import { addCpu, cpuOf, endWithUs, memoryOf, noCpu, PARTS, type Cpu } from './processes.ts';
 import { alone, compared, percentile, sum, type Row, type Target } from './report.ts';
@@ -15,16 +16,16 @@ export async function latency(
   bare: System,
   sizes: { blocks: number; perBlock: number },
 ): Promise<Row[]> {
-  const [ours, theirs] = await oneAfterAnother([product, bare], sizes);
+  const [ours, theirs] = take(await oneAfterAnother([product, bare], sizes), 2);
   const row = (measure: string, of: 'acceptMs' | 'terminalMs', p: number, target?: Target) =>
-    compared(measure, 'ms', percentile(ours![of], p), percentile(theirs![of], p), target);
+    compared(measure, 'ms', percentile(ours[of], p), percentile(theirs[of], p), target);
   const runs = sizes.blocks * sizes.perBlock;
   return [
     row('Accept, p50', 'acceptMs', 50, { atMost: 1.5 }),
     row('Accept, p99', 'acceptMs', 99),
     row('Accept to terminal, p50', 'terminalMs', 50, { atMost: 0.8, stretch: 0.7 }),
     row('Accept to terminal, p99', 'terminalMs', 99, { atMost: 1 }),
-    ...cpuRows('CPU a run, one after another', { ...ours!, runs }, { ...theirs!, runs }, { atMost: 0.85 }),
+    ...cpuRows('CPU a run, one after another', { ...ours, runs }, { ...theirs, runs }, { atMost: 0.85 }),
   ];
 }
 
@@ -39,9 +40,9 @@ export async function load(product: System, bare: System, sizes: { rounds: numbe
     compared(measure, 'ms', percentile(ours.terminalMs, p), percentile(theirs.terminalMs, p));
   return [
     compared(`Completed runs, ${CALLERS} callers`, '/s', ours.rate, theirs.rate, { atLeast: 1.2 }),
-    compared('In the first third of that time', '/s', ours.thirds[0]!, theirs.thirds[0]!),
-    compared('In the last third', '/s', ours.thirds[2]!, theirs.thirds[2]!),
-    alone('Last third to first', 'x', ours.thirds[2]! / ours.thirds[0]!, { atLeast: 1 }),
+    compared('In the first third of that time', '/s', first(ours.thirds), first(theirs.thirds)),
+    compared('In the last third', '/s', itemAt(ours.thirds, 2), itemAt(theirs.thirds, 2)),
+    alone('Last third to first', 'x', itemAt(ours.thirds, 2) / first(ours.thirds), { atLeast: 1 }),
     row(`Accept to terminal, ${CALLERS} callers, p50`, 50),
     row(`Accept to terminal, ${CALLERS} callers, p99`, 99),
     ...cpuRows(`CPU a run, ${CALLERS} callers`, ours, theirs, { atMost: 0.85 }),
@@ -54,7 +55,7 @@ function together(rounds: readonly Throughput[]) {
   const total = (of: (round: Throughput) => number) => sum(rounds.map(of));
   return {
     rate: total((round) => round.inTime) / (total((round) => round.ms) / 1_000),
-    thirds: [0, 1, 2].map((third) => total((round) => round.thirds[third]!) / rounds.length),
+    thirds: [0, 1, 2].map((third) => total((round) => itemAt(round.thirds, third)) / rounds.length),
     terminalMs: rounds.flatMap((round) => round.terminalMs),
     runs: total((round) => round.runs),
     clientCpuMs: total((round) => round.clientCpuMs),
@@ -99,11 +100,14 @@ export async function resources(
   const from = performance.now();
   await sleep(idleMs);
   const ms = performance.now() - from;
-  const [ours, theirs] = systems.map(({ roots }, i) => (100 * (cpuOf(roots).total - before[i]!.total)) / ms);
+  const [ours, theirs] = take(
+    systems.map(({ roots }, i) => (100 * (cpuOf(roots).total - itemAt(before, i).total)) / ms),
+    2,
+  );
   return [
     compared('Memory after the load; bare: with a database', 'MB', ...memory, { atMost: 1.5 }),
-    alone('CPU when idle', '% of a core', ours!, { below: 4 }),
-    alone('the same of bare, for comparison', '% of a core', theirs!),
+    alone('CPU when idle', '% of a core', ours, { below: 4 }),
+    alone('the same of bare, for comparison', '% of a core', theirs),
   ];
 }
 
@@ -126,7 +130,9 @@ export async function secondStarts(place: ProductPlace, count: number): Promise<
 export async function reads(product: Product, { records, count }: { records: number; count: number }): Promise<Row[]> {
   const { data } = await product.read('/runs?limit=500');
   const list = await timeCalls(count, () => product.read('/runs?limit=50'));
-  const detail = await timeCalls(count, (i) => product.read(`/runs/${data[(i * 7) % data.length]!.run_id}/detail`));
+  const detail = await timeCalls(count, (i) =>
+    product.read(`/runs/${itemAt(data, (i * 7) % data.length).run_id}/detail`),
+  );
   const of = `${records.toLocaleString('en')} runs`;
   return [
     alone(`List of 50 among ${of}, p50`, 'ms', percentile(list, 50)),

@@ -14,6 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
 import type { Credentials } from '../../src/embedded/credentials.ts';
 import { findTemporalCli, startTemporal } from '../../src/embedded/temporal.ts';
+import { present } from '../../src/platform/core/present.ts';
 import { projectWorkflowId } from '../../src/resources/projects/model.ts';
 import { runWorkflowId } from '../../src/resources/runs/model.ts';
 import { inherited } from '../support/processes/inherited.ts';
@@ -76,13 +77,13 @@ export async function startProduct(
   const startedAt = Date.now();
   const from = performance.now();
   // A group of its own: Ctrl-C is for the benchmark, which ends it.
-  const child = spawn(program!, args, {
+  const child = spawn(present(program), args, {
     cwd: ROOT,
     stdio: ['ignore', log, log],
     detached: true,
     env: { ...(await settings(dataDir, port)), ...own },
   });
-  endWithUs(child.pid!);
+  endWithUs(present(child.pid));
   const baseUrl = `http://127.0.0.1:${port}`;
   await until(
     `the product is not ready; see ${dataDir}`,
@@ -116,10 +117,10 @@ export async function startProduct(
   return {
     baseUrl,
     cookie,
-    roots: [child.pid!],
+    roots: [present(child.pid)],
     readyMs,
     command: send,
-    accept: async () => runWorkflowId((await accepted(`${baseUrl}/v1/runs`, post)).run_id!),
+    accept: async () => runWorkflowId(present((await accepted(`${baseUrl}/v1/runs`, post)).run_id)),
     result: (workflowId) => client.workflow.result(workflowId),
     async check(workflowId) {
       const runId = workflowId.replace(runWorkflowId(''), '');
@@ -145,7 +146,7 @@ export async function startProduct(
     },
     async stop() {
       await client.connection.close();
-      await stopGroup(child.pid!);
+      await stopGroup(present(child.pid));
     },
   };
 }
@@ -188,7 +189,7 @@ function pipelinesOf(command: Product['command']) {
     }
     await made.get(slug);
     const { id } = await command('/projects', { title: slug, workflow_slug: slug, brief: 'Kites.' });
-    return projectWorkflowId(id!);
+    return projectWorkflowId(present(id));
   };
 }
 
@@ -226,7 +227,7 @@ export async function startFloor(folder: string): Promise<System> {
   });
   await writeFile(bundle, code);
   const temporal = await startTemporal({
-    cliPath: (await findTemporalCli(process.env))!,
+    cliPath: present(await findTemporalCli(process.env)),
     dbFile: join(folder, 'temporal.db'),
     uiPort: 0,
   });
@@ -236,20 +237,20 @@ export async function startFloor(folder: string): Promise<System> {
     stdio: ['ignore', log, log, 'ipc'],
     detached: true,
   });
-  endWithUs(child.pid!);
+  endWithUs(present(child.pid));
   const [port] = (await Promise.race([once(child, 'message'), once(child, 'exit')])) as [number];
   if (child.exitCode !== null) throw new Error(await readFile(join(folder, 'floor.log'), 'utf8'));
   const client = await connect(temporal.address);
   return {
-    roots: [child.pid!, temporal.pid],
-    accept: async () => (await accepted(`http://127.0.0.1:${port}/runs`, { method: 'POST' })).id!,
+    roots: [present(child.pid), temporal.pid],
+    accept: async () => present((await accepted(`http://127.0.0.1:${port}/runs`, { method: 'POST' })).id),
     acceptPipeline: async (steps) =>
-      (await accepted(`http://127.0.0.1:${port}/chains/${steps}`, { method: 'POST' })).id!,
+      present((await accepted(`http://127.0.0.1:${port}/chains/${steps}`, { method: 'POST' })).id),
     result: (workflowId) => client.workflow.result(workflowId),
     check: async () => {},
     async stop() {
       await client.connection.close();
-      await stopGroup(child.pid!);
+      await stopGroup(present(child.pid));
       await temporal.stop();
     },
   };

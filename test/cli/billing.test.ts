@@ -1,5 +1,6 @@
 /** `aos billing` as a person uses it: real processes against the real service. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { last } from '../../src/platform/core/present.ts';
 import { runCli } from '../embedded/service-process.ts';
 import { startTestService, type Tenant, type TestService } from '../support/service/service.ts';
 import {
@@ -52,7 +53,7 @@ test('credit', async () => {
   expect(await aos('topup', '25.50', '-c', 'USD')).toEqual(
     ok(expect.stringMatching(/^pay here; the credit lands afterwards:\nhttps:\/\/pay\.example\/\d+\n$/)),
   );
-  const { id } = stripe.created('session').at(-1)!;
+  const { id } = last(stripe.created('session'));
   await deliver(service.controlPlaneUrl, eventOf('checkout.session.completed', { id, payment_status: 'paid' }));
   const { stdout } = await aos('wallet', '-n', '5');
   expect(stdout).toMatch(/^balance \$25\.5\n\nWHEN \(UTC\) +KIND +USD +BALANCE\n\S+ \S+ +topup +\$25\.5 +\$25\.5\n$/);

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { itemAt, present } from '../../src/platform/core/present.ts';
 import { runCli } from '../embedded/service-process.ts';
 import { codeOf } from '../support/service/otp.ts';
 import { startProviderServer, type ProviderServer } from '../support/fakes/provider-server.ts';
@@ -37,7 +38,7 @@ async function confirmed(args: string[], input = '') {
   const first = await aos(args, input);
   const [, challenge] = /--challenge=([\w-]+) --code=/.exec(first.stderr) ?? [];
   expect({ code: first.code, stdout: first.stdout }).toEqual({ code: 1, stdout: '' });
-  return aos([...args, `--challenge=${challenge}`, `--code=${codeOf(challenge!)}`], input);
+  return aos([...args, `--challenge=${challenge}`, `--code=${codeOf(present(challenge))}`], input);
 }
 
 // Guards: the way of a token: listed, set from standard input with a code, checked, shown, deleted; its value never shown.
@@ -49,7 +50,7 @@ test('sets, shows and deletes a token', async () => {
     expect((await tenant.cp('GET', '/v1/integrations/github')).body.status).toBe('ok');
   });
   expect((await aos(['show', 'github'])).stdout).toMatch(/token +shared +ok +\d{4}-/);
-  expect(provider.requests[0]!.headers.authorization).toBe('Bearer ghp_canary');
+  expect(itemAt(provider.requests, 0).headers.authorization).toBe('Bearer ghp_canary');
   const all = await Promise.all([aos([]), aos(['show', 'github', '--json'])]);
   expect(all.map(({ code }) => code)).toEqual([0, 0]);
   expect(JSON.stringify(all)).not.toContain('canary');

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { first, present } from '../../src/platform/core/present.ts';
 import { runCli } from '../embedded/service-process.ts';
 import { codeOf } from '../support/service/otp.ts';
 import { startTestService, type Tenant, type TestService } from '../support/service/service.ts';
@@ -34,7 +35,7 @@ async function confirmed(...args: string[]) {
   const [, scope] = /^error: (\S+) needs a code, which is in the log of the service/.exec(stderr) ?? [];
   const [, challenge] = /--challenge=(\S+) --code=<the six digits>\n$/.exec(stderr) ?? [];
   expect({ code, scope, challenge }).toEqual({ code: 1, scope: expect.any(String), challenge: expect.any(String) });
-  return { scope, ...(await aos(...args, `--challenge=${challenge}`, '--code', codeOf(challenge!))) };
+  return { scope, ...(await aos(...args, `--challenge=${challenge}`, '--code', codeOf(present(challenge)))) };
 }
 
 const add = async (body: object) =>
@@ -45,7 +46,7 @@ test('adds and finds', async () => {
   expect(await aos('list')).toEqual(ok('nothing yet; add something with: aos memory add "..."\n'));
   const added = await aos('add', 'The bakery opens at six, see [[holidays]].', '--slug', 'hours', '--type', 'fact');
   expect(added).toEqual(ok(expect.stringMatching(/^\d+: hours is kept\n$/)));
-  const id = added.stdout.split(':')[0]!;
+  const id = first(added.stdout.split(':'));
   const file = join(folder, 'entry.md');
   await writeFile(file, 'Closed in August.\n\u001b[31mAlways.');
   const made = JSON.parse((await aos('add', '--file', file, '--slug', 'holidays', '--always', '--json')).stdout);

@@ -7,6 +7,7 @@ import { openable } from '../../src/platform/core/openable.ts';
 import { boardLines, headline, pauseHelp } from '../../src/cli/project-board.ts';
 import type { Board, Phase, Step } from '../../src/cli/project-client.ts';
 import { createServiceClient } from '../../src/cli/client.ts';
+import { first } from '../../src/platform/core/present.ts';
 import type { PauseReason } from '../../src/resources/projects/model.ts';
 import { startCli } from '../embedded/service-process.ts';
 import {
@@ -77,7 +78,7 @@ test('starts, is watched, is approved, and leaves files', async () => {
   expect(started).toEqual(
     ok(expect.stringMatching(/^letter-[0-9a-f]{6} started; watch it with: aos project watch letter-/)),
   );
-  const id = started.stdout.split(' ')[0]!;
+  const id = first(started.stdout.split(' '));
 
   const watching = cli(['project', 'watch', id]);
   await untilStep(tenant, id, 'draft', 'check', 'blocked');
@@ -159,7 +160,7 @@ test('says why a project does not go on', async () => {
   const { code, stdout, stderr } = await aos('start', 'broken', '--brief', 'Bread', '--watch');
   expect(code).toBe(1);
   expect(stdout).toMatch(/subtask_failed +main\/write/);
-  const id = stdout.split(' ')[0]!;
+  const id = first(stdout.split(' '));
   expect(stderr).toContain(`error: project ${id} is paused\nmain/write: rejected by judge after 1 attempts: too dry\n`);
   expect(stderr).toContain(`  aos project retry ${id} main/write\n  aos project resume ${id}\n`);
 

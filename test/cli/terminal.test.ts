@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { forTerminal, oneLine } from '../../src/cli/output.ts';
+import { last, present } from '../../src/platform/core/present.ts';
 import { runCli } from '../embedded/service-process.ts';
 import { brokenRules } from '../support/architecture/lint.ts';
 import { agentStep, makeTemplate, phaseSpec, startProject, untilProject } from '../support/fixtures/projects.ts';
@@ -49,7 +50,7 @@ async function aos(...args: string[]): Promise<string> {
 test('of a run', async () => {
   const followed = await aos('run', 'hostile', HOSTILE, '--follow');
   const [, id] = /run +(?:\u001b\[\d+m)*(\w{26})/.exec(followed.replaceAll(/\u001b\[\d+m/g, '')) ?? [];
-  for (const shown of [followed, await aos('runs', 'show', id!), await aos('runs', 'events', id!)]) {
+  for (const shown of [followed, await aos('runs', 'show', present(id)), await aos('runs', 'events', present(id))]) {
     expect(shown).toContain(']0;owned');
     expect(shown).not.toMatch(OBEYED);
   }
@@ -80,7 +81,7 @@ test('of a project', async () => {
 test('not of JSON, which has it as it is', async () => {
   const shown = await aos('run', 'hostile', 'Hello', '--follow', '--json');
   expect(shown).not.toMatch(OBEYED);
-  expect(JSON.parse(shown.trim().split('\n').at(-1)!)).toMatchObject({ output: HOSTILE });
+  expect(JSON.parse(last(shown.trim().split('\n')))).toMatchObject({ output: HOSTILE });
 });
 
 test('on one line or on several', () => {

@@ -4,6 +4,7 @@ import { build } from 'esbuild';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
+import { first } from '../../src/platform/core/present.ts';
 import { launchBrowser } from '../support/programs/chromium.ts';
 import { startTestService, type Tenant, type TestService } from '../support/service/service.ts';
 
@@ -50,7 +51,7 @@ test('it is bundled, and runs', async () => {
     target: 'es2022',
     write: false,
   });
-  const { text } = bundle.outputFiles[0]!;
+  const { text } = first(bundle.outputFiles);
   // One endpoint was imported: the others are not in it.
   expect(text).not.toContain('feature-flags');
   expect(text.length).toBeLessThan(40_000);

@@ -9,6 +9,7 @@ import {
   type Client,
 } from '../../client/src/index.ts';
 import { runsList } from '../../client/src/api.ts';
+import { present } from '../../src/platform/core/present.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
 
 let service: TestService;
@@ -73,8 +74,8 @@ describe.each([
       return gates;
     });
     expect(gate).toMatchObject({ kind: 'human', place: 'draft/approve', projectId: project.id });
-    await gate!.approve({ comment: 'good' });
-    await expect(gate!.reject()).rejects.toMatchObject({ code: 'gate_not_waiting' });
+    await present(gate).approve({ comment: 'good' });
+    await expect(present(gate).reject()).rejects.toMatchObject({ code: 'gate_not_waiting' });
     await expect(completed).resolves.toMatchObject({ status: 'completed', project_id: project.id });
     expect((await own.artifacts()).map(({ phase_slug }) => phase_slug)).toContain('post');
   });

@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
+import { present } from '../../src/platform/core/present.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PAGE = join(ROOT, 'docs/client-reference.md');
@@ -35,12 +36,12 @@ function declarations(): Map<string, string[]> {
   const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, join(ROOT, 'client'));
   const program = ts.createProgram([join(SOURCES, 'index.ts')], { ...options, emitDeclarationOnly: true });
   const checker = program.getTypeChecker();
-  const index = checker.getSymbolAtLocation(program.getSourceFile(join(SOURCES, 'index.ts'))!)!;
+  const index = present(checker.getSymbolAtLocation(present(program.getSourceFile(join(SOURCES, 'index.ts')))));
   const exported = checker.getExportsOfModule(index).map((symbol) => symbol.name);
 
   const byFile = new Map<string, string[]>();
   for (const name of Object.keys(PARTS)) {
-    const source = program.getSourceFile(join(SOURCES, `${name}.ts`))!;
+    const source = present(program.getSourceFile(join(SOURCES, `${name}.ts`)));
     program.emit(source, (_path, text) => {
       const declared = ts.createSourceFile('declared.d.ts', text, ts.ScriptTarget.ES2022, true);
       byFile.set(

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { runsList } from '../../client/src/api.ts';
 import { ConnectionError, createClient, isProblem, RequestTimeoutError } from '../../client/src/index.ts';
+import { first, present } from '../../src/platform/core/present.ts';
 import { portOf } from '../support/processes/listening.ts';
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
@@ -29,11 +30,11 @@ afterEach(() => {
 async function serve(answers: Record<string, Answer[]>) {
   const asked: { path: string; key: string | undefined }[] = [];
   server = createServer((request, response) => {
-    const path = request.url!.split('?')[0]!;
+    const path = first(present(request.url).split('?'));
     asked.push({ path, key: request.headers['idempotency-key'] as string | undefined });
     request.resume();
     const script = answers[path] ?? [json(404, { detail: 'not_found' })];
-    (script.length > 1 ? script.shift()! : script[0]!)(response, request);
+    (script.length > 1 ? present(script.shift()) : first(script))(response, request);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const baseUrl = `http://127.0.0.1:${portOf(server)}`;
@@ -93,8 +94,8 @@ test('reads are repeated, to an end', async () => {
 
 test('a service that is not there is told from one that may have done it', async () => {
   const { aos } = await serve({});
-  server!.close();
-  await once(server!, 'close');
+  present(server).close();
+  await once(present(server), 'close');
   await expect(aos.runs.start({ prompt: 'x' })).rejects.toMatchObject({ mayHaveBeenDone: false });
 });
 

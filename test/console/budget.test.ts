@@ -3,6 +3,7 @@ import { expect, test } from '@jest/globals';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { present } from '../../src/platform/core/present.ts';
 
 const BUILT = fileURLToPath(new URL('../../.cache/console', import.meta.url));
 const FIRST_LOAD_BYTES = 185_000;
@@ -20,7 +21,7 @@ const ENTRY = 'index.html';
 
 /** A chunk with all that has to be there before it runs. */
 function needed(name: string, found = new Set<string>()): Set<string> {
-  const { file, imports = [], css = [] } = manifest[name]!;
+  const { file, imports = [], css = [] } = present(manifest[name]);
   if (found.has(file)) return found;
   for (const each of [file, ...css]) found.add(each);
   for (const each of imports) needed(each, found);

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse, stringify } from 'yaml';
 import { loadConfig, settings } from '../../src/platform/core/config.ts';
+import { present } from '../../src/platform/core/present.ts';
 import { ownVersion } from '../../src/platform/temporal/deployments.ts';
 
 interface Service {
@@ -39,7 +40,9 @@ const interpolate = (text: string, given: Record<string, string>): string =>
     return value;
   });
 const environmentOf = (name: string, given: Record<string, string>) =>
-  Object.fromEntries(Object.entries(services[name]!.environment).map(([key, text]) => [key, interpolate(text, given)]));
+  Object.fromEntries(
+    Object.entries(present(services[name]).environment).map(([key, text]) => [key, interpolate(text, given)]),
+  );
 const SECRETS = {
   POSTGRES_PASSWORD: 'p'.repeat(48),
   SESSION_SECRET: 's'.repeat(44),
@@ -72,7 +75,7 @@ describe('schema', () => {
     'a service with %j is refused',
     async (mistake) => {
       const broken = parsed();
-      Object.assign(broken.services.api!, mistake);
+      Object.assign(present(broken.services.api), mistake);
       const path = join(folder, 'docker-compose.yml');
       await writeFile(path, stringify(broken));
       expect(faultsOf(path)).toMatchObject([{ rule: 'invalid-schema' }]);
@@ -134,10 +137,10 @@ describe('settings', () => {
 
   // Guards: what the API seals, signs and queues, the worker opens, checks and finds.
   test('API and worker agree', () => {
-    const { CONTROL_PLANE_HOST, ...api } = services.api!.environment;
+    const { CONTROL_PLANE_HOST, ...api } = present(services.api).environment;
     expect(CONTROL_PLANE_HOST).toBe('0.0.0.0');
-    expect(services.worker!.environment).toEqual(api);
-    expect(services.worker!.volumes).toEqual(services.api!.volumes);
+    expect(present(services.worker).environment).toEqual(api);
+    expect(present(services.worker).volumes).toEqual(present(services.api).volumes);
   });
 });
 
@@ -150,7 +153,7 @@ test('ports', () => {
 // Guards: services wait for what can come true: a health check that exists, a job that ends.
 test.each(all)('%s waits for conditions that can be met', (_name, { depends_on = {} }) => {
   for (const [name, { condition }] of Object.entries(depends_on)) {
-    const awaited = services[name]!;
+    const awaited = present(services[name]);
     if (condition === 'service_healthy') expect(awaited.healthcheck).toBeDefined();
     else expect([condition, awaited.restart]).toEqual(['service_completed_successfully', 'on-failure:5']);
   }
@@ -164,7 +167,9 @@ describe('files', () => {
     ...command,
     environment.DYNAMIC_CONFIG_FILE_PATH,
   ]);
-  const paths = named.filter((text) => /\.(ts|sh|yaml)$/.test(text ?? '')).map((text) => text!.replace(/^\//, ''));
+  const paths = named
+    .filter((text) => /\.(ts|sh|yaml)$/.test(text ?? ''))
+    .map((text) => present(text).replace(/^\//, ''));
 
   // Guards: the commands and mounts name files that are there.
   test('exist', () => {
@@ -193,12 +198,12 @@ test('a rolling upgrade', () => {
   const { services: rolling } = parse(read('docker-compose.rolling.yml')) as { services: Record<string, Extended> };
   const workers = Object.values(rolling).filter((service) => service.extends?.service === 'worker');
   const versions = workers.map(({ image, environment }) => {
-    const version = ownVersion(loadConfig({ ...environmentOf('worker', SECRETS), ...environment }));
-    expect(image).toBe(`agent-orchestration-service:${version!.buildId}`);
-    return version!;
+    const version = present(ownVersion(loadConfig({ ...environmentOf('worker', SECRETS), ...environment })));
+    expect(image).toBe(`agent-orchestration-service:${version.buildId}`);
+    return version;
   });
   expect(new Set(versions.map(({ buildId }) => buildId)).size).toBe(2);
   expect(new Set(versions.map(({ deployment }) => deployment))).toEqual(
-    new Set([rolling.api!.environment.WORKER_DEPLOYMENT]),
+    new Set([present(rolling.api).environment.WORKER_DEPLOYMENT]),
   );
 });

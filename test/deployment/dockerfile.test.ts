@@ -4,6 +4,7 @@ import { DockerfileParser, type Instruction } from 'dockerfile-ast';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { settings } from '../../src/platform/core/config.ts';
+import { itemAt, present } from '../../src/platform/core/present.ts';
 
 const fileAt = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 const read = (path: string) => readFileSync(fileAt(path), 'utf8');
@@ -15,7 +16,8 @@ const manifest = JSON.parse(read('package.json')) as {
 const instructions = dockerfile.getInstructions();
 const argumentsOf = (instruction: Instruction) => instruction.getArguments().map((argument) => argument.getValue());
 /** In the stage that becomes the image. */
-const last = (keyword: string): string[] => argumentsOf(instructions.findLast((i) => i.getKeyword() === keyword)!);
+const last = (keyword: string): string[] =>
+  argumentsOf(present(instructions.findLast((i) => i.getKeyword() === keyword)));
 
 // Guards: the image runs the Node that the project is tested with, on a system that does not change by itself.
 test('base images are pinned', () => {
@@ -70,21 +72,23 @@ test('the build context is a list of what goes in', () => {
 test('command and environment', () => {
   const command = JSON.parse(last('CMD').join(' ')) as string[];
   expect(command).toEqual(['node', 'src/api.ts']);
-  expect(existsSync(fileAt(command[1]!))).toBe(true);
+  expect(existsSync(fileAt(itemAt(command, 1)))).toBe(true);
   const names = dockerfile.getENVs().flatMap((env) => env.getProperties().map((property) => property.getName()));
   expect(names.filter((name) => !['NODE_ENV', 'NODE_OPTIONS'].includes(name) && !(name in settings.shape))).toEqual([]);
-  const preloaded = dockerfile
-    .getENVs()
-    .flatMap((env) => env.getProperties())
-    .find((property) => property.getName() === 'NODE_OPTIONS')!;
-  const [, file] = /^--import=\/app\/(\S+)$/.exec(preloaded.getValue()!)!;
-  expect(existsSync(fileAt(file!))).toBe(true);
+  const preloaded = present(
+    dockerfile
+      .getENVs()
+      .flatMap((env) => env.getProperties())
+      .find((property) => property.getName() === 'NODE_OPTIONS'),
+  );
+  const [, file] = present(/^--import=\/app\/(\S+)$/.exec(present(preloaded.getValue())));
+  expect(existsSync(fileAt(present(file)))).toBe(true);
 });
 
 // Guards: the bundle that workers are told to load is the one that the build makes, with the one for sealed payloads.
 test('workflow bundle', () => {
   const [, source] = /^node (\S+) --sealed$/.exec(manifest.scripts.build ?? '') ?? [];
-  expect(read(source!)).toContain('dist/workflow-bundle.js');
+  expect(read(present(source))).toContain('dist/workflow-bundle.js');
   const bundle = dockerfile
     .getENVs()
     .flatMap((env) => env.getProperties())

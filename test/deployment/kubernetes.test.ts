@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import ms from 'ms';
 import { parse, parseAllDocuments } from 'yaml';
 import { loadConfig, settings } from '../../src/platform/core/config.ts';
+import { present } from '../../src/platform/core/present.ts';
 import { ownVersion } from '../../src/platform/temporal/deployments.ts';
 import { QUEUES } from '../../src/platform/temporal/task-queues.ts';
 import { buildGoProgram } from '../support/programs/go-program.ts';
@@ -142,8 +143,8 @@ describe('settings', () => {
   // Guards: no pod is given a name that nothing reads; a misspelt setting is otherwise silently the default.
   test('are read', () => {
     expect(known).toEqual(expect.arrayContaining(Object.keys(dataOf(plain))));
-    const named = readFileSync(join(HOME, 'base/settings.yaml'), 'utf8').match(/[A-Z][A-Z0-9]+_[A-Z0-9_]+/g);
-    expect(known).toEqual(expect.arrayContaining(named!));
+    const named = present(readFileSync(join(HOME, 'base/settings.yaml'), 'utf8').match(/[A-Z][A-Z0-9]+_[A-Z0-9_]+/g));
+    expect(known).toEqual(expect.arrayContaining(named));
     const { PORT, CONTROL_PLANE_PORT, METRICS_PORT } = configOf(plain);
     const opened = podsOf(plain).flatMap(({ spec }) => spec.containers[0].ports ?? []);
     const expected: Record<string, number | undefined> = {
@@ -184,11 +185,11 @@ describe('settings', () => {
     const tagOf = ({ spec }: { spec: Manifest }): string => spec.containers[0].image.split(':')[1];
     const versions = workersOf(objects).map((worker) => {
       const version = ownVersion(configOf(objects, envOf(worker)));
-      expect(version!.buildId).toBe(tagOf(worker));
+      expect(present(version).buildId).toBe(tagOf(worker));
       return version;
     });
-    expect(versions.map((version) => version!.deployment)).toEqual(['aos', 'aos']);
-    const tags = versions.map((version) => version!.buildId).sort();
+    expect(versions.map((version) => present(version).deployment)).toEqual(['aos', 'aos']);
+    const tags = versions.map((version) => present(version).buildId).sort();
     expect(new Set(tags).size).toBe(2);
     for (const pods of podsOf(objects).filter((each) => !workersOf(objects).some(({ name }) => name === each.name))) {
       expect(tagOf(pods)).toBe(tags.at(-1));

@@ -2,6 +2,7 @@
 import { expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { present } from '../../src/platform/core/present.ts';
 import { planCapacity, type Figures } from '../bench/capacity-plan.ts';
 
 const FIGURES = fileURLToPath(new URL('../../docs/figures/load.json', import.meta.url));
@@ -21,7 +22,7 @@ const figures: Figures = {
   },
 };
 const valueOf = (what: string, given = figures, more: Partial<typeof demand> = {}): number =>
-  planCapacity(given, { ...demand, ...more }).find((line) => line.what === what)!.value;
+  present(planCapacity(given, { ...demand, ...more }).find((line) => line.what === what)).value;
 
 // Guards: each line is its formula: processes are whole and never too few, the rest is in proportion to the rate.
 test('lines', () => {

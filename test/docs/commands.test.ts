@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createProgram } from '../../src/cli/program.ts';
+import { present } from '../../src/platform/core/present.ts';
 import { blocksOf, commandsOf, pages, ROOT } from './blocks.ts';
 import { patternOf } from './shell.ts';
 
@@ -12,7 +13,7 @@ function callsOfAos(text: string): string[][] {
   const joined = text.replace(/\\\n/g, ' ');
   return [...joined.matchAll(/(?:^|[ (])(?:npx|exec) aos ((?:"(?:[^"\\]|\\.)*"|'[^']*'|[^"'|;#\n)])*)/gm)].map(
     ([, rest]) =>
-      [...rest!.matchAll(/(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'])+/g)]
+      [...present(rest).matchAll(/(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'])+/g)]
         .map(([word]) => word.replace(/(["'])((?:\\.|(?!\1).)*)\1/g, '$2'))
         .filter((word) => !/^(?:[>&]|\d>)/.test(word)),
   );
@@ -57,7 +58,7 @@ describe.each(pages())('$path', ({ blocks }) => {
   // Guards: a command that nothing runs, neither this page's test nor the one that is named in its place.
   test('its commands that others run', () => {
     for (const { notRun, text } of blocks.filter((block) => block.notRun !== undefined)) {
-      const tests = [...notRun!.matchAll(/\btest\/[\w./-]*\.ts\b/g)].map(([path]) =>
+      const tests = [...present(notRun).matchAll(/\btest\/[\w./-]*\.ts\b/g)].map(([path]) =>
         readFileSync(join(ROOT, path), 'utf8'),
       );
       for (const name of callsOfAos(text).map(nameOf)) {
@@ -105,7 +106,7 @@ test('blocks', () => {
   const [sh, shown, ...others] = blocksOf(markdown, 'a page');
   expect(others).toEqual([]);
   expect(sh).toEqual({ language: 'sh', text: 'ls', shows: ['a', 'b c'], notRun: undefined });
-  expect(commandsOf(shown!)).toEqual([{ command: 'one \\\n  two', output: ['out'] }]);
+  expect(commandsOf(present(shown))).toEqual([{ command: 'one \\\n  two', output: ['out'] }]);
 });
 
 // Guards: a transcript is held to all that is the same each time, and learns what is not.

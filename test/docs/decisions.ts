@@ -4,6 +4,7 @@
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { itemAt, present } from '../../src/platform/core/present.ts';
 
 const PAGE = fileURLToPath(new URL('../../docs/decisions.md', import.meta.url));
 
@@ -55,7 +56,8 @@ export async function decisionsPage(): Promise<{ current: string; wanted: string
 export function numbered(page: string): string {
   const decisions = paragraphs(page).map(read);
   decisions.forEach(({ date, title }, i) => {
-    if (i > 0 && date < decisions[i - 1]!.date) throw new Error(`"${title}" is older than what stands before it`);
+    if (i > 0 && date < itemAt(decisions, i - 1).date)
+      throw new Error(`"${title}" is older than what stands before it`);
   });
   const index = Object.entries(TOPICS).flatMap(([topic, heading]) => {
     const lines = decisions.flatMap((one, i) => (one.topic === topic ? [`- [${i + 1}](#d${i + 1}) ${one.title}`] : []));
@@ -79,11 +81,16 @@ function read(paragraph: string, position: number): Decision {
   const beginning = `"${paragraph.slice(0, 60)} ..."`;
   if (!found) throw new Error(`${beginning} does not begin like **2026-11-24, runs: what was decided.**`);
   const [, number, date, topic, text, title] = found as unknown as [string, string?, ...string[]];
-  if (!(topic! in TOPICS)) throw new Error(`${beginning} has no topic of: ${Object.keys(TOPICS).join(', ')}`);
+  if (!(present(topic) in TOPICS)) throw new Error(`${beginning} has no topic of: ${Object.keys(TOPICS).join(', ')}`);
   if (number !== undefined && Number(number) !== position + 1) {
     throw new Error(`${beginning} is in place ${position + 1}: append new ones at the end, without a number`);
   }
-  return { date: date!, topic: topic as keyof typeof TOPICS, title: oneLine(title!), text: text! };
+  return {
+    date: present(date),
+    topic: topic as keyof typeof TOPICS,
+    title: oneLine(present(title)),
+    text: present(text),
+  };
 }
 
 const oneLine = (title: string): string => title.replace(/\s+/g, ' ').replace(/[.:]$/, '');

@@ -6,6 +6,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { marked, type Token, type Tokens } from 'marked';
+import { present } from '../../src/platform/core/present.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** Words that are a path where they stand as code: `src/api.ts`, `test/security`. */
@@ -53,7 +54,7 @@ export function brokenLinks(root: string, files: readonly string[]): string[] {
       if (isPath(code) && !existsSync(join(root, code)))
         broken.push(`${page.path}: \`${code}\`: there is no such file`);
       for (const [, script] of code.matchAll(/\bnpm run ([\w:-]+)/g)) {
-        if (!scripts.has(script!)) broken.push(`${page.path}: \`npm run ${script}\`: there is no such script`);
+        if (!scripts.has(present(script))) broken.push(`${page.path}: \`npm run ${script}\`: there is no such script`);
       }
     }
   }
@@ -103,7 +104,7 @@ function namedIn(root: string, file: string, pages: ReadonlyMap<string, Page>): 
   const text = readFileSync(join(root, file), 'utf8');
   const named = [...text.matchAll(NAMED_PAGE)].flatMap(([name]) => {
     const [path, anchor] = split(name);
-    const isThere = pages.has(path) && (anchor === '' || pages.get(path)!.anchors.has(anchor));
+    const isThere = pages.has(path) && (anchor === '' || present(pages.get(path)).anchors.has(anchor));
     return isThere ? [] : [`${file}: ${name}: there is no such page or heading`];
   });
   const decisions = [...text.matchAll(/\bdecision (\d+)\b/g)].flatMap(([, number]) =>
@@ -128,7 +129,7 @@ function readPage(path: string, text: string): Page {
     } else if (token.type === 'html') {
       const [, names = ''] = /<!-- example: (.*?) -->/.exec((token as Tokens.HTML).text) ?? [];
       for (const name of names.split(' ')) page.examples.add(name);
-      for (const [, id] of (token as Tokens.HTML).text.matchAll(/\bid="([^"]+)"/g)) page.anchors.add(id!);
+      for (const [, id] of (token as Tokens.HTML).text.matchAll(/\bid="([^"]+)"/g)) page.anchors.add(present(id));
     }
   };
   void marked.walkTokens(marked.lexer(text), visit);

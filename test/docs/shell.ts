@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { itemAt, present } from '../../src/platform/core/present.ts';
 import { inherited } from '../support/processes/inherited.ts';
 import { commandsOf, ROOT, type Block } from './blocks.ts';
 
@@ -65,7 +66,7 @@ export class Reader {
   }
 
   async #run(command: string, until: number): Promise<{ code: number | string; output: string }> {
-    const names = [...command.matchAll(/^(?:export )?([A-Z][A-Z_]*)=/gm)].map(([, name]) => name!);
+    const names = [...command.matchAll(/^(?:export )?([A-Z][A-Z_]*)=/gm)].map(([, name]) => present(name));
     const script = [
       'set -euo pipefail',
       `touch ${this.#state}; . ${this.#state}`,
@@ -82,7 +83,7 @@ export class Reader {
     let output = '';
     for (const stream of [shell.stdout, shell.stderr])
       stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    const timer = setTimeout(() => process.kill(-shell.pid!, 'SIGKILL'), Math.max(1, until - Date.now()));
+    const timer = setTimeout(() => process.kill(-present(shell.pid), 'SIGKILL'), Math.max(1, until - Date.now()));
     const [code, signal] = (await once(shell, 'close')) as [number | null, string | null];
     clearTimeout(timer);
     return { code: code ?? `${signal} (after ${LIMIT_MS / 1_000} s at the latest)`, output };
@@ -99,7 +100,7 @@ export class Reader {
       const { pattern, ids } = patternOf(line);
       const match = lines.map((printed) => pattern.exec(printed)).find((found) => found !== null);
       if (!match) return line;
-      ids.forEach((id, i) => this.#actual.set(id, match[i + 1]!));
+      ids.forEach((id, i) => this.#actual.set(id, itemAt(match, i + 1)));
     }
     return undefined;
   }

@@ -12,6 +12,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { readCredentials } from '../../src/embedded/credentials.ts';
 import { createLog } from '../../src/platform/core/log.ts';
+import { present } from '../../src/platform/core/present.ts';
 import { connectTo } from '../support/temporal/temporal.ts';
 import { openNativePostgres } from '../support/database/native-postgres.ts';
 import { readyLine, startCli, type CliProcess } from '../embedded/service-process.ts';
@@ -60,8 +61,8 @@ const envOf = (dataDir: string, more: NodeJS.ProcessEnv = {}) => ({
   ...more,
 });
 async function stop(signal: NodeJS.Signals): Promise<void> {
-  service!.child.kill(signal);
-  await service!.ended;
+  present(service).child.kill(signal);
+  await present(service).ended;
   service = undefined;
 }
 async function aos(args: string[], dataDir: string): Promise<{ code: number | null; stderr: string }> {
@@ -73,12 +74,12 @@ async function aos(args: string[], dataDir: string): Promise<{ code: number | nu
 async function start(dataDir: string, more?: NodeJS.ProcessEnv) {
   service = startCli(['start'], envOf(dataDir, more));
   await readyLine(service);
-  const credentials = (await readCredentials(dataDir))!;
+  const credentials = present(await readCredentials(dataDir));
   const { base_url: url, api_key: key, session_cookie: session } = credentials;
   return {
     credentials,
     api: (method: string, path: string, body?: unknown) =>
-      call(url! + path, method, { authorization: `Bearer ${key}` }, body),
+      call(present(url) + path, method, { authorization: `Bearer ${key}` }, body),
     cp: (method: string, path: string, body?: unknown) =>
       call(`${url}/api/v1/cp${path}`, method, { cookie: `service_session=${session}` }, body),
   };
@@ -159,7 +160,7 @@ async function expectToGoOn({ api, cp, credentials }: Running, work: InFlight): 
   for (const id of [work.reading, work.posting, work.project]) await eventually(() => expect(told(id)).toHaveLength(1));
 
   const log = createLog({ level: 'silent', pretty: false });
-  const temporal = await connectTo(credentials.temporal_address!, log);
+  const temporal = await connectTo(credentials.temporal_address, log);
   try {
     await eventually(async () => {
       const { action } = await temporal.client.schedule.getHandle('job/internal/custom-1').describe();
@@ -225,7 +226,7 @@ const dumpTool = (name: string, binaries: string | undefined): string | undefine
   const folders = [
     ...(binaries ? [binaries] : []),
     ...versions.map((version) => `/usr/lib/postgresql/${version}/bin`),
-    ...process.env.PATH!.split(':'),
+    ...present(process.env.PATH).split(':'),
   ];
   return folders.map((each) => join(each, name)).find((each) => existsSync(each));
 };

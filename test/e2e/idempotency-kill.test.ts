@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import pg from 'pg';
+import { first, present } from '../../src/platform/core/present.ts';
 import { startNativePostgres } from '../support/database/native-postgres.ts';
 import { agentStep, gateStep, makeTemplate, phaseSpec, startProject } from '../support/fixtures/projects.ts';
 import { deploy, type Deployment, type Replica } from '../support/processes/deployment.ts';
@@ -23,7 +24,7 @@ let holder: pg.Client;
 (isWithout ? describe.skip : describe)('kill -9', () => {
   beforeAll(async () => {
     deployment = await deploy({ apis: 1, workers: 1, settings: { EXTENSIONS: 'idempotency' } });
-    api = deployment.replicas.find(({ part }) => part === 'api')!;
+    api = present(deployment.replicas.find(({ part }) => part === 'api'));
     holder = new pg.Client({ connectionString: deployment.databaseUrl });
     await holder.connect();
     await holder.query(`
@@ -50,7 +51,7 @@ let holder: pg.Client;
     countDone: () => Promise<number>;
   }
   const count = async (what: ReturnType<typeof sql>): Promise<number> =>
-    (await deployment.db.rows<{ n: number }>(what))[0]!.n;
+    first(await deployment.db.rows<{ n: number }>(what)).n;
 
   const REQUESTS: Record<string, () => Promise<Asked>> = {
     async 'starts a run'() {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { newRunId } from '../../src/platform/core/ids.ts';
+import { last, present } from '../../src/platform/core/present.ts';
 import { createRunStore } from '../../src/resources/runs/store/index.ts';
 import { PARTS, prepareProcesses, type Processes } from '../support/processes/processes.ts';
 import type { Part } from '../support/processes/service-process.ts';
@@ -29,11 +30,11 @@ beforeAll(async () => {
     if (path.startsWith('/hook')) {
       const runId: string = JSON.parse(body).data.run_id;
       if (isRefusing) refused ??= runId;
-      const reaction = isRefusing && runId === refused ? 503 : REACTIONS[hooks++ % REACTIONS.length]!;
+      const reaction = isRefusing && runId === refused ? 503 : present(REACTIONS[hooks++ % REACTIONS.length]);
       if (reaction === 200) taken.add(runId);
       return reaction;
     }
-    if (path.startsWith('/held')) await mayAnswer.get(path.split('-').at(-1)!)!.promise;
+    if (path.startsWith('/held')) await present(mayAnswer.get(last(path.split('-')))).promise;
     return { status: 200, body: path };
   });
   processes = await prepareProcesses({
@@ -79,20 +80,20 @@ describe.each(PARTS.map((part) => [part]))('kill -9 of the %s', (part: Part) => 
     for (let i = 0; i < NOTIFIED_RUNS; i++) await accept(`notified ${i}`, 'Hello');
     await eventually(() => expect(timesAt('/hook')).toBeGreaterThan(before + 3));
     await accept('in a model call', '[[sleep:3000]]');
-    await untilRunning(processes, accepted['in a model call']!);
+    await untilRunning(processes, present(accepted['in a model call']));
     await accept('just accepted', 'Hello');
     await processes.stop('SIGKILL', [part]);
     isRefusing = false;
-    expect(taken).not.toContain(refused!);
+    expect(taken).not.toContain(present(refused));
 
     if (part !== 'api') accepted['never started'] = await acceptWithoutStarting();
     await processes.start();
     // What was in flight would now be answered, to whoever still asks.
-    mayAnswer.get(part)!.resolve();
+    present(mayAnswer.get(part)).resolve();
     outcomes = await outcomesOf(processes, accepted);
-    const children = outcomes['waiting for a child']!.events.filter(
-      ({ event_type }) => event_type === 'agent_run_started',
-    ).map(({ payload }, i) => [`child ${i}`, payload['run_id'] as string]);
+    const children = present(outcomes['waiting for a child'])
+      .events.filter(({ event_type }) => event_type === 'agent_run_started')
+      .map(({ payload }, i) => [`child ${i}`, payload['run_id'] as string]);
     childRuns = Object.values(await outcomesOf(processes, Object.fromEntries(children)));
   }, 120_000);
 
@@ -125,7 +126,7 @@ describe.each(PARTS.map((part) => [part]))('kill -9 of the %s', (part: Part) => 
 
   // Guards: no row of a timeline is doubled by an activity that was repeated.
   test('nothing is recorded twice', () => {
-    const { events } = outcomes['between tool turns']!;
+    const { events } = present(outcomes['between tool turns']);
     const recorded = events.map(
       ({ event_type, payload }) => `${event_type} ${payload['turn'] ?? payload['call_id'] ?? ''}`,
     );
@@ -148,7 +149,9 @@ describe.each(PARTS.map((part) => [part]))('kill -9 of the %s', (part: Part) => 
   // Guards: an effect that may have happened does not happen again, and the model is told that nobody knows.
   test('an irreversible call is not repeated', () => {
     expect(timesAt(`/held-post-${part}`)).toBe(1);
-    const result = outcomes['in an irreversible call']!.events.find(({ event_type }) => event_type === 'tool_result');
+    const result = present(outcomes['in an irreversible call']).events.find(
+      ({ event_type }) => event_type === 'tool_result',
+    );
     if (part === 'api') expect(result).toMatchObject({ status: 'succeeded' });
     else
       expect(result).toMatchObject({
@@ -160,7 +163,9 @@ describe.each(PARTS.map((part) => [part]))('kill -9 of the %s', (part: Part) => 
   // Guards: a parent that waits gets the result of its one child, which lost its worker too.
   test('a spawned run comes back to its parent', () => {
     expect(childRuns.map(({ status }) => status)).toEqual(['succeeded']);
-    const result = outcomes['waiting for a child']!.events.find(({ event_type }) => event_type === 'tool_result');
+    const result = present(outcomes['waiting for a child']).events.find(
+      ({ event_type }) => event_type === 'tool_result',
+    );
     expect(result).toMatchObject({
       status: 'succeeded',
       payload: { result_preview: expect.stringContaining('output') },
@@ -169,7 +174,7 @@ describe.each(PARTS.map((part) => [part]))('kill -9 of the %s', (part: Part) => 
 
   // Guards: the order of a conversation survives.
   test('a conversation keeps its order', () => {
-    const ends = CONVERSATION.map((place) => outcomes[place]!.completed_at);
+    const ends = CONVERSATION.map((place) => present(outcomes[place]).completed_at);
     expect(ends).toEqual([...ends].sort());
   });
 

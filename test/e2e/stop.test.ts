@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
+import { present } from '../../src/platform/core/present.ts';
 import { prepareProcesses, type Processes } from '../support/processes/processes.ts';
 import { tool } from '../support/fixtures/runs.ts';
 import { eventually } from '../support/service/service.ts';
@@ -51,7 +52,7 @@ async function openRequest(body: string) {
     async finish(): Promise<{ status: number; body: { run_id: string } }> {
       open.end(body);
       const [response] = (await once(open, 'response')) as [IncomingMessage];
-      return { status: response.statusCode!, body: (await json(response)) as { run_id: string } };
+      return { status: present(response.statusCode), body: (await json(response)) as { run_id: string } };
     },
   };
 }

@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readCredentials, type Credentials } from '../../src/embedded/credentials.ts';
+import { present } from '../../src/platform/core/present.ts';
 import { isMissing } from '../support/programs/missing.ts';
 import { scrape } from '../support/observability/scrape.ts';
 import { call, eventually } from '../support/service/service.ts';
@@ -36,7 +37,7 @@ afterAll(async () => {
 
 let credentials: Credentials;
 const api = (method: string, path: string, body?: unknown) =>
-  call(credentials.base_url! + path, method, { authorization: `Bearer ${credentials.api_key}` }, body);
+  call(present(credentials.base_url) + path, method, { authorization: `Bearer ${credentials.api_key}` }, body);
 const dispatch = (prompt: string) => api('POST', '/v1/runs', { agent: 'assistant', prompt });
 const diskHealth = async () => {
   const url = `${credentials.base_url}/api/v1/cp/v1/system/health`;
@@ -55,7 +56,7 @@ onAnyDisk(
     disk = await mountSmallDisk(dataDir, DISK);
     service = startCli(['start'], env, undefined, disk.launcher);
     await readyLine(service);
-    credentials = (await readCredentials(disk.inside))!;
+    credentials = present(await readCredentials(disk.inside));
     expect(await diskHealth()).toMatchObject({ status: 'degraded', detail: 'less than 1 GB free' });
     const accepted: string = (await dispatch('[[sleep:4000]]')).body.run_id;
 
@@ -79,7 +80,7 @@ onAnyDisk(
       string,
       { pid: number }
     >;
-    for (const name of ['postgres', 'temporal']) process.kill(servers[name]!.pid, 'SIGKILL');
+    for (const name of ['postgres', 'temporal']) process.kill(present(servers[name]).pid, 'SIGKILL');
     // They are tried again and again meanwhile.
     await new Promise((resolve) => setTimeout(resolve, 5_000));
     await disk.makeRoom();

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { localIdentity, signLocalToken } from '../../src/embedded/identity.ts';
+import { first, present } from '../../src/platform/core/present.ts';
 import { createIdentityCaller } from '../../src/resources/sign-in/identity.ts';
 import { ANSWER_SETTINGS } from '../support/service/answer-limits.ts';
 
@@ -32,7 +33,7 @@ const request = { email: 'ana@example.com', workspaceId: 'acc_acme', ttlMs: 60_0
 test('signs tokens that the service takes', async () => {
   expect(await signLocalToken(dataDir, request)).toBeUndefined();
   const caller = callerOf(await localIdentity({}, dataDir));
-  const token = (await signLocalToken(dataDir, request))!;
+  const token = present(await signLocalToken(dataDir, request));
   expect(await caller(token)).toMatchObject({ workspaceId: 'acc_acme', customerId: 'acme', actor: 'ana@example.com' });
   expect((await stat(join(dataDir, 'identity.json'))).mode & 0o777).toBe(0o600);
   const published = JSON.parse(await readFile(join(dataDir, 'jwks.json'), 'utf8')) as { keys: object[] };
@@ -45,10 +46,10 @@ test('signs tokens that the service takes', async () => {
 test('rotates its keys', async () => {
   const now = Date.now();
   const caller = callerOf(await localIdentity({}, dataDir, new Date(now - 31 * DAY_MS)));
-  const old = (await signLocalToken(dataDir, request))!;
+  const old = present(await signLocalToken(dataDir, request));
   await localIdentity({}, dataDir, new Date(now - DAY_MS + 60_000));
-  const next = (await signLocalToken(dataDir, request))!;
-  const kidOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString('utf8')).kid;
+  const next = present(await signLocalToken(dataDir, request));
+  const kidOf = (token: string) => JSON.parse(Buffer.from(first(token.split('.')), 'base64url').toString('utf8')).kid;
   expect(kidOf(next)).not.toBe(kidOf(old));
   await caller(old);
   await caller(next);

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Credentials } from '../../src/embedded/credentials.ts';
+import { first, present } from '../../src/platform/core/present.ts';
 import { readSession } from '../../src/platform/http/auth.ts';
 import { copyTemplate } from '../support/database/database-template.ts';
 import { eventually } from '../support/service/service.ts';
@@ -36,7 +37,7 @@ const sessionFile = () => join(dataDir, 'session.json');
 test('the first owner signs in and out', async () => {
   const asked = await aos('login');
   expect(asked.code).toBe(1);
-  const [, id] = /--challenge=([\w-]{16}) /.exec(asked.stderr)!;
+  const [, id] = present(/--challenge=([\w-]{16}) /.exec(asked.stderr));
   const code = await eventually(() => {
     const log = service.stdout() + service.stderr();
     const [, mailed] = new RegExp(`${id}[^]*?code"?: ?"?(\\d{6})`).exec(log) ?? [];
@@ -67,5 +68,5 @@ test('a token of the local issuer opens what takes one', async () => {
   expect(await at('/v1/workspaces')).toBe(200);
   expect(await at('/v1/api-keys')).toBe(401);
   const published = await fetch(`${credentials.base_url}/.well-known/jwks.json`);
-  expect(Object.keys(((await published.json()) as { keys: object[] }).keys[0]!)).not.toContain('d');
+  expect(Object.keys(first(((await published.json()) as { keys: object[] }).keys))).not.toContain('d');
 }, 60_000);

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { startPostgres, type EmbeddedPostgres } from '../../src/embedded/postgres.ts';
 import { claimDataDir, startTime, stopServersOn } from '../../src/embedded/stale.ts';
+import { itemAt, present } from '../../src/platform/core/present.ts';
 import { APPLICATION_NAME } from '../../src/platform/db/application-name.ts';
 import { eventually } from '../support/service/service.ts';
 
@@ -50,13 +51,13 @@ describe('one writer', () => {
       ['--read', file],
     ].map((args): ChildProcess => spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', '--', ...args]));
     await eventually(async () => {
-      for (const { pid } of children) expect(await startTime(pid!)).toBeDefined();
+      for (const { pid } of children) expect(await startTime(present(pid))).toBeDefined();
     });
     await stopServersOn(file);
     const [server, ...others] = children;
-    expect(await startTime(server!.pid!)).toBeUndefined();
+    expect(await startTime(present(present(server).pid))).toBeUndefined();
     for (const other of others) {
-      expect(await startTime(other.pid!)).toBeDefined();
+      expect(await startTime(present(other.pid))).toBeDefined();
       other.kill('SIGKILL');
       await once(other, 'exit');
     }
@@ -112,10 +113,10 @@ describe('one connection', () => {
     const later = [connectAs('psql'), connectAs(APPLICATION_NAME)];
     await new Promise((resolve) => setTimeout(resolve, 100));
     await first.end();
-    const again = await later[1]!;
+    const again = await itemAt(later, 1);
     expect((await again.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
     await again.end();
-    expect((await (await later[0]!).query('select 2 as two')).rows).toEqual([{ two: 2 }]);
+    expect((await (await itemAt(later, 0)).query('select 2 as two')).rows).toEqual([{ two: 2 }]);
   }, 30_000);
 
   // Guards: a client that asks for encryption first, as psql does; and one that says nothing, or nonsense.

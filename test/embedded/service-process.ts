@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { present } from '../../src/platform/core/present.ts';
 import { inherited } from '../support/processes/inherited.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
@@ -32,8 +33,8 @@ export function startCli(
   });
   let stdout = '';
   let stderr = '';
-  child.stdout!.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
-  child.stderr!.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+  present(child.stdout).on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+  present(child.stderr).on('data', (chunk: Buffer) => (stderr += chunk.toString()));
   // One that ends before it has read all of it is no failure of ours.
   child.stdin?.on('error', () => {}).end(input);
   return {
@@ -72,6 +73,6 @@ export async function readyLine({ child, stdout, stderr, ended }: CliProcess): P
     const line = stdout().includes('"event":"ready"') ? find() : undefined;
     if (line) return line;
     if (over) throw new Error(`the service ended before it was ready\n${stdout()}${stderr()}`);
-    await Promise.race([once(child.stdout!, 'data'), ended]);
+    await Promise.race([once(present(child.stdout), 'data'), ended]);
   }
 }

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Credentials } from '../../src/embedded/credentials.ts';
 import { startTime } from '../../src/embedded/stale.ts';
+import { present } from '../../src/platform/core/present.ts';
 import { readyLine, startCli, type CliProcess } from './service-process.ts';
 
 const run = promisify(execFile);
@@ -25,8 +26,8 @@ const isRunning = async ({ pid, startedAt }: { pid: number; startedAt: string })
   (await startTime(pid)) === startedAt;
 
 async function end(signal: NodeJS.Signals): Promise<number | null> {
-  service!.child.kill(signal);
-  return service!.ended;
+  present(service).child.kill(signal);
+  return present(service).ended;
 }
 
 beforeAll(async () => {
@@ -92,7 +93,7 @@ test('stops on SIGTERM and continues on the next start', async () => {
 // Guards: a killed service takes its servers along, or the next start does: never two on the same files.
 test('recovers after kill -9', async () => {
   const { service: self, ...children } = await processes();
-  expect(self!.pid).toBe(service!.child.pid);
+  expect(present(self).pid).toBe(present(service).child.pid);
   await end('SIGKILL');
   service = startCli(['start'], env());
   await readyLine(service);
@@ -104,14 +105,14 @@ test('recovers with its Temporal left behind, on its port, and noted nowhere', a
   const { postgres, temporal } = await processes();
   const { port: TEMPORAL_PORT } = new URL(`http://${(await credentials()).temporal_address}`);
   // It would take Temporal along.
-  process.kill(postgres!.pid, 'SIGSTOP');
+  process.kill(present(postgres).pid, 'SIGSTOP');
   await end('SIGKILL');
-  process.kill(postgres!.pid, 'SIGKILL');
+  process.kill(present(postgres).pid, 'SIGKILL');
   await rm(join(dataDir, 'processes.json'));
-  expect(await isRunning(temporal!)).toBe(true);
+  expect(await isRunning(present(temporal))).toBe(true);
   service = startCli(['start'], { ...env(), TEMPORAL_PORT });
   await readyLine(service);
-  expect(await isRunning(temporal!)).toBe(false);
+  expect(await isRunning(present(temporal))).toBe(false);
   expect((await credentials()).temporal_address).toContain(`:${TEMPORAL_PORT}`);
 }, 40_000);
 

@@ -1,5 +1,6 @@
 /** Every branch of a project and of its phases, played with the real service for `record.ts`. */
 import { sql } from 'drizzle-orm';
+import { itemAt, present } from '../../src/platform/core/present.ts';
 import { phaseWorkflowId, projectWorkflowId } from '../../src/resources/projects/model.ts';
 import type { PhaseSpec, StepSpec } from '../../src/resources/templates/model.ts';
 import { PROJECT, type ProjectInput } from '../../workflows/project/messages.ts';
@@ -181,8 +182,8 @@ export function createProjectScenes({ service, tenant, canary, keep }: ProjectSc
 
   const untilTask = (id: string, status: string): Promise<void> =>
     eventually(async () => {
-      const [task] = await tasksOf(tenant, id);
-      if (task!.status !== status) throw new Error(`its phase is ${task!.status}`);
+      const task = itemAt(await tasksOf(tenant, id), 0);
+      if (task.status !== status) throw new Error(`its phase is ${task.status}`);
     });
 
   async function failures(): Promise<void> {
@@ -284,7 +285,7 @@ export function createProjectScenes({ service, tenant, canary, keep }: ProjectSc
     // An operator's hand; whatever was under way is recovered.
     await client.workflow.getHandle(workflowId).terminate('to be started with another input');
     const input: ProjectInput = {
-      ...(await service.services.stores.projects.loadBoard(id))!,
+      ...present(await service.services.stores.projects.loadBoard(id)),
       limits: { maxTurns: 50, maxTokens: 1_000_000 },
       split: false,
       continueAfterEvents: 45,
@@ -301,13 +302,16 @@ export function createProjectScenes({ service, tenant, canary, keep }: ProjectSc
     await until(id, 'completed');
     await keep('project-recovered-before-continuing', workflowId, handle.firstExecutionRunId);
     await keepProject('after-continuing', id);
-    const [task] = await service.runtime.db.rows<{ iteration: number }>(sql`
-      select iteration from tasks where project_id = ${id} and phase_slug = 'text'`);
-    const phaseId = phaseWorkflowId(id, 'text', task!.iteration);
+    const task = itemAt(
+      await service.runtime.db.rows<{ iteration: number }>(sql`
+      select iteration from tasks where project_id = ${id} and phase_slug = 'text'`),
+      0,
+    );
+    const phaseId = phaseWorkflowId(id, 'text', task.iteration);
     const { runId } = await client.workflow.getHandle(phaseId).describe();
     const last = await client.workflow.getHandle(phaseId, runId).fetchHistory();
     const { firstExecutionRunId } = last.events![0]!.workflowExecutionStartedEventAttributes!;
-    await keep('phase-before-continuing', phaseId, firstExecutionRunId!);
+    await keep('phase-before-continuing', phaseId, present(firstExecutionRunId));
     await keep('phase-after-continuing', phaseId);
     await keepPhase('detached', id, 'beside', 2);
     await keepPhase('orphaned', id, 'beside', 1);

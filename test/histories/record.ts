@@ -8,6 +8,7 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { newRunId } from '../../src/platform/core/ids.ts';
+import { itemAt, present } from '../../src/platform/core/present.ts';
 import { conversationOf, runWorkflowId } from '../../src/resources/runs/model.ts';
 import { checkWorkflowId } from '../../src/resources/integrations/model.ts';
 import { METERING } from '../../workflows/metering/messages.ts';
@@ -103,7 +104,7 @@ async function people({ service, tenant, dispatch, keep }: Scene): Promise<void>
     fetch(service.baseUrl + new URL(url).pathname, { method: 'POST', body: JSON.stringify({ answer: CANARY }) });
 
   const one = await asked(ask());
-  await answer(one.urls[0]!);
+  await answer(itemAt(one.urls, 0));
   await keep('run-asked-a-person', one.workflowId);
   const two = await asked(`${ask()} ${add(1, 2)} ${ask()} [[then]] ${add(3, 4)}`, 2);
   for (const url of two.urls.toReversed()) await answer(url);
@@ -158,7 +159,7 @@ async function waits(scene: Scene): Promise<void> {
   for (const times of [1, 2, 1]) {
     await eventually(async () => {
       const { events } = await latest.fetchHistory();
-      const waited = events!.filter((event) => event.timerStartedEventAttributes).length;
+      const waited = present(events).filter((event) => event.timerStartedEventAttributes).length;
       if (waited !== times) throw new Error(`it has waited ${waited} times`);
     });
     await latest.signal(goAheadSignal);

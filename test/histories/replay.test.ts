@@ -4,6 +4,7 @@ import { DeterminismViolationError } from '@temporalio/workflow';
 import { Worker, type WorkflowBundle } from '@temporalio/worker';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { itemAt, present } from '../../src/platform/core/present.ts';
 import * as workflows from '../../workflows/index.ts';
 import { connectTestTemporal, type TestTemporal } from '../support/temporal/temporal.ts';
 import { bundleWorkflows } from '../support/temporal/workflow-bundle.ts';
@@ -43,7 +44,7 @@ async function replay(recorded: ReadonlyMap<string, RecordedHistory>): Promise<[
   const failures: [string, Error][] = [];
   let position = 0;
   for await (const { error } of Worker.runReplayHistories({ workflowBundle }, inputs)) {
-    const [name] = [...recorded][position++]!;
+    const [name] = itemAt([...recorded], position++);
     if (error) failures.push([name, error]);
   }
   expect(position).toBe(recorded.size);
@@ -58,7 +59,7 @@ test('every recorded history replays', async () => {
 
 // Guards: the test above can fail: a history of other code is told from ours.
 test('a history of other code does not', async () => {
-  const other = JSON.parse(texts.get('run-without-tools')!.replaceAll('"takeTurn"', '"takeAnotherTurn"'));
+  const other = JSON.parse(present(texts.get('run-without-tools')).replaceAll('"takeTurn"', '"takeAnotherTurn"'));
   const [[, error] = []] = await replay(new Map([['other', other]]));
   expect(error).toBeInstanceOf(DeterminismViolationError);
 });
@@ -121,17 +122,17 @@ describe('there is a history', () => {
     ['phase-before-continuing', 'WORKFLOW_EXECUTION_CONTINUED_AS_NEW'],
     ['phase-detached', 'SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED'],
   ])('%s, with %s', (name, type) => {
-    expect(histories.get(name)!.events.map(({ eventType }) => eventType)).toContain(`EVENT_TYPE_${type}`);
+    expect(present(histories.get(name)).events.map(({ eventType }) => eventType)).toContain(`EVENT_TYPE_${type}`);
   });
 
   // Guards: attempts and continued turns are in them, not only the smooth way.
   test('of retries, of two tool turns, and of a run that goes on', () => {
     const attemptsIn = (name: string) =>
-      histories.get(name)!.events.map((event) => event.activityTaskStartedEventAttributes?.attempt ?? 0);
+      present(histories.get(name)).events.map((event) => event.activityTaskStartedEventAttributes?.attempt ?? 0);
     expect(Math.max(...attemptsIn('run-retried'))).toBe(3);
     expect(Math.max(...attemptsIn('webhook-exhausted'))).toBe(8);
     expect(attemptsIn('run-two-tool-turns').filter((attempt) => attempt > 0)).toHaveLength(3 + 4);
-    expect(startOf(histories.get('run-after-continuing-as-new')!).continuedExecutionRunId).toBeTruthy();
+    expect(startOf(present(histories.get('run-after-continuing-as-new'))).continuedExecutionRunId).toBeTruthy();
   });
 });
 

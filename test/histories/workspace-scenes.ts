@@ -1,4 +1,5 @@
 /** Histories of workspaces: provisioned and destroyed by an external provisioner, which fails as a scene needs it. */
+import { present } from '../../src/platform/core/present.ts';
 import { standingIn } from '../../src/platform/core/rights.ts';
 import { destroyWorkflowId, provisionWorkflowId } from '../../src/resources/workspaces/model.ts';
 import { eventually, type TestService } from '../support/service/service.ts';
@@ -30,7 +31,7 @@ export async function stageWorkspaces() {
 
 async function play({ service, keep }: Scene, external: ExternalProvisioner): Promise<void> {
   const { workspaces, stores } = service.services;
-  const rowOf = async (id: string) => (await stores.workspaces.find(id))!;
+  const rowOf = async (id: string) => present(await stores.workspaces.find(id));
   const create = (id: string) => workspaces.create(OPERATOR, { identity_workspace_id: id, plan: 'free' });
   const reaching = (id: string, status: string) =>
     eventually(async () => {

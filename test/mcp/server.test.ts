@@ -7,6 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { schemaProblem } from '../../src/platform/core/json-schema.ts';
+import { first, present } from '../../src/platform/core/present.ts';
 import { agentStep, makeTemplate, phaseSpec } from '../support/fixtures/projects.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
 
@@ -45,7 +46,7 @@ type Fields = any;
 
 async function call(client: Client, name: string, args: Record<string, unknown> = {}): Promise<Fields> {
   const { structuredContent, isError, content } = await client.callTool({ name, arguments: args });
-  const { text } = (content as { text: string }[])[0]!;
+  const { text } = first(content as { text: string }[]);
   if (!isError) expect(JSON.parse(text)).toEqual(structuredContent);
   return isError ? { isError, text, ...(structuredContent as object) } : structuredContent;
 }
@@ -75,8 +76,8 @@ test('lists its tools', async () => {
     expect(schemaProblem(inputSchema, { objectOnly: true })).toBeUndefined();
     expect(JSON.stringify(inputSchema)).not.toContain('$ref');
   }
-  const { inputSchema, annotations } = tools.find(({ name }) => name === 'dispatch_run')!;
-  expect(Object.keys(inputSchema.properties!)).toEqual(['agent', 'prompt', 'thread_id', 'override']);
+  const { inputSchema, annotations } = present(tools.find(({ name }) => name === 'dispatch_run'));
+  expect(Object.keys(present(inputSchema.properties))).toEqual(['agent', 'prompt', 'thread_id', 'override']);
   expect(annotations).toMatchObject({ readOnlyHint: false });
 });
 

@@ -4,6 +4,7 @@ import { sql } from 'drizzle-orm';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createLog } from '../../src/platform/core/log.ts';
+import { first, last, present } from '../../src/platform/core/present.ts';
 import { createMcpPool, type McpPool, type WorkspaceMcpServer } from '../../src/platform/mcp/pool.ts';
 import { createMcpTools } from '../../src/resources/tools/mcp.ts';
 import { effectOf, ToolError } from '../../src/resources/tools/model.ts';
@@ -172,7 +173,7 @@ test('an integration brings its server', async () => {
   });
   const run = await tenant.run({ agent: 'own', prompt: callOf('mcp.github.search', {}) });
   expect(await resultsOf(run.run_id)).toMatchObject([{ status: 'succeeded', result: { text: 'search' } }]);
-  expect(workspaceServer.headers.at(-1)!.authorization).toBe('Bearer canary-token');
+  expect(last(workspaceServer.headers).authorization).toBe('Bearer canary-token');
   const { body: events } = await tenant.cp('GET', `/v1/runs/${run.run_id}/events`);
   expect(JSON.stringify(events)).not.toContain('canary');
 
@@ -180,7 +181,7 @@ test('an integration brings its server', async () => {
   expect((await other.cp('GET', '/v1/tools/mcp.github.search')).status).toBe(404);
 
   // Given anew, also the same ones, they are for another session: it may be somebody else who gives them.
-  const sessionOf = () => workspaceServer.headers.at(-1)!['mcp-session-id'];
+  const sessionOf = () => last(workspaceServer.headers)['mcp-session-id'];
   const before = sessionOf();
   await tenant.run({ agent: 'own', prompt: callOf('mcp.github.search', {}) });
   expect(sessionOf()).toBe(before);
@@ -222,7 +223,7 @@ test('a server of a workspace is its own', async () => {
   const { tools, context, logged } = toolsOver(own, { allowlist: [server.address] });
   const [search] = await tools.find('acme', ['mcp.github.search', 'mcp.github.unknown', 'mcp.gitlab.search', 'search']);
   expect(search).toMatchObject({ slug: 'mcp.github.search', module: 'mcp.github', effect: 'irreversible' });
-  expect(await search!.execute({}, context)).toEqual({ text: 'search' });
+  expect(await present(search).execute({}, context)).toEqual({ text: 'search' });
   expect(server.headers.every(({ authorization }) => authorization === 'Bearer sesame-of-acme')).toBe(true);
   expect((await tools.list('acme')).map(({ slug }) => slug)).toEqual(['mcp.github.search']);
 
@@ -230,9 +231,9 @@ test('a server of a workspace is its own', async () => {
   expect(await tools.list('globex')).toEqual([]);
   expect(logged.join()).not.toMatch(new RegExp(`sesame|${server.address}`));
 
-  own.acme[0]!.bearer = 'another';
+  first(own.acme).bearer = 'another';
   await tools.find('acme', ['mcp.github.search']);
-  expect(server.headers.at(-1)!.authorization).toBe('Bearer another');
+  expect(last(server.headers).authorization).toBe('Bearer another');
 });
 
 // Guards: a workspace names no address inside, directly or by redirect, and learns nothing of what is there.
@@ -242,7 +243,7 @@ test('a workspace reaches no server inside', async () => {
     const { tools, context } = toolsOver({ acme: [{ name: 'inside', url }] });
     const [found] = await tools.find('acme', ['mcp.inside.secrets']);
     expect(found).toMatchObject({ unavailable: expect.stringMatching(/its address is not allowed$/) });
-    await expect(found!.execute({}, context)).rejects.toThrow(ToolError);
+    await expect(present(found).execute({}, context)).rejects.toThrow(ToolError);
     expect(await tools.list('acme')).toEqual([]);
   }
 
@@ -306,7 +307,7 @@ test('tells results and errors apart', async () => {
     { acme: [{ name: 'own', url: server.url }] },
     { allowlist: [server.address], timeoutMs: 2_000 },
   );
-  const call = async (name: string) => (await tools.find('acme', [`mcp.own.${name}`]))[0]!.execute({}, context);
+  const call = async (name: string) => first(await tools.find('acme', [`mcp.own.${name}`])).execute({}, context);
 
   expect(await call('mixed')).toEqual({
     text: 'a picture:\n[image image/png, 30 bytes]\nof a file\n[resource b: file:///b]',

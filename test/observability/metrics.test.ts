@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { openMetrics } from '../../src/observability.ts';
+import { first, present } from '../../src/platform/core/present.ts';
 import type { Listener } from '../../src/platform/http/server.ts';
 import {
   agentStep,
@@ -43,7 +44,7 @@ beforeAll(async () => {
     },
   });
   tenant = await service.tenant('acc_measured');
-  listener = (await openMetrics(service.runtime, service.services, [{}]))!;
+  listener = present(await openMetrics(service.runtime, service.services, [{}]));
 });
 afterAll(async () => {
   await listener?.close(0);
@@ -180,19 +181,19 @@ test('a process that stood still says what was under way', async () => {
   jest.restoreAllMocks();
   const { value } = await page();
   const name = 'aos_event_loop_own_delay_seconds';
-  expect(value(`${name}_count`)! - value(`${name}_bucket`, { le: '0.25' })!).toBeGreaterThanOrEqual(1);
+  expect(present(value(`${name}_count`)) - present(value(`${name}_bucket`, { le: '0.25' }))).toBeGreaterThanOrEqual(1);
   await tenant.cp('POST', `/v1/runs/${body.run_id}/cancel`);
 });
 
 // Guards: probes: not ready while the process starts, not alive when a part of it has ended by itself.
 test('probes tell how the process is', async () => {
   const parts: { check?(): void }[] = [];
-  const starting = (await openMetrics(service.runtime, service.services, parts))!;
+  const starting = present(await openMetrics(service.runtime, service.services, parts));
   const status = async (path: string) => (await fetch(starting.url + path)).status;
   expect([await status('/healthz'), await status('/readyz')]).toEqual([200, 503]);
   parts.push({});
   expect([await status('/healthz'), await status('/readyz')]).toEqual([200, 200]);
-  parts[0]!.check = () => {
+  first(parts).check = () => {
     throw new Error('it ended');
   };
   expect(await status('/healthz')).toBe(503);

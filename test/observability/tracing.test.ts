@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Worker } from '@temporalio/worker';
 import { Writable } from 'node:stream';
+import { itemAt, present } from '../../src/platform/core/present.ts';
 import { openTracing, type Tracing } from '../../src/platform/observability/tracing.ts';
 import { createLog } from '../../src/platform/core/log.ts';
 import { startOtlpReceiver, type OtlpReceiver, type ReceivedSpan } from '../support/fakes/otlp-receiver.ts';
@@ -41,7 +42,7 @@ beforeAll(async () => {
     },
   });
   const log = createLog({ level: 'debug', pretty: false, destination });
-  tracing = (await openTracing(process.env, log))!;
+  tracing = present(await openTracing(process.env, log));
   receiver = await startWebhookReceiver(() => 200);
   service = await startTestService({
     log,
@@ -57,7 +58,8 @@ afterAll(async () => {
   await collector?.close();
 });
 
-const traceOf = (response: { headers: Headers }): string => response.headers.get('traceresponse')!.split('-')[1]!;
+const traceOf = (response: { headers: Headers }): string =>
+  itemAt(present(response.headers.get('traceresponse')).split('-'), 1);
 const inTrace = (traceId: string): ReceivedSpan[] => collector.spans.filter((span) => span.traceId === traceId);
 const named = (spans: readonly ReceivedSpan[], name: string): ReceivedSpan | undefined =>
   spans.find((span) => span.name === name);
@@ -91,7 +93,7 @@ test('go from a request to the call of a model', async () => {
   expect(pathOf(spans, named(spans, 'execute_tool builtin'))).toEqual([
     ...['execute_tool builtin', 'run callTool', 'start agentRun', 'POST /v1/runs'],
   ]);
-  expect(named(spans, 'chat offline')!.attributes).toMatchObject({
+  expect(present(named(spans, 'chat offline')).attributes).toMatchObject({
     'gen_ai.request.model': 'offline',
     'gen_ai.usage.input_tokens': expect.any(Number),
   });
@@ -165,7 +167,7 @@ test('begin with a schedule under the id of the execution', async () => {
 test('are named by log lines', async () => {
   await tenant.run({ agent: 'assistant', prompt: 'Hello' });
   const named = lines.map((line) => JSON.parse(line) as { trace_id?: string; span_id?: string });
-  const { trace_id, span_id } = named.find(({ trace_id }) => trace_id !== undefined)!;
+  const { trace_id, span_id } = present(named.find(({ trace_id }) => trace_id !== undefined));
   expect({ trace_id, span_id }).toEqual({
     trace_id: expect.stringMatching(/^[0-9a-f]{32}$/),
     span_id: expect.stringMatching(/^[0-9a-f]{16}$/),

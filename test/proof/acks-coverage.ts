@@ -1,5 +1,6 @@
 /** Which statements and calls were met by the proof of lost answers, by their own words, and which were cut off. */
 import { createHash } from 'node:crypto';
+import { present } from '../../src/platform/core/present.ts';
 
 /** After the first time, a process that loses one answer after another would get nothing done. */
 const GAP_MS = 3_000;
@@ -23,7 +24,7 @@ export function createCoverage(times: number) {
     meet(what: readonly string[]): boolean {
       add(met, what);
       const isNew = what.some((each) => !cut.has(each));
-      const isDue = Date.now() - cutAt > GAP_MS && what.some((each) => cut.get(each)! < times);
+      const isDue = Date.now() - cutAt > GAP_MS && what.some((each) => present(cut.get(each)) < times);
       if (!isNew && !isDue) return false;
       if (isNew) newAt = Date.now();
       cutAt = Date.now();
@@ -45,10 +46,10 @@ export const shapeOf = (text: string): string =>
     .trim();
 
 const WRITES = /\b(insert into|delete from|(?<!for |for no key )update(?! set)) "?([a-z_]+)/gi;
-export const tablesOf = (text: string): string[] => [...text.matchAll(WRITES)].map(([, , table]) => table!);
+export const tablesOf = (text: string): string[] => [...text.matchAll(WRITES)].map(([, , table]) => present(table));
 
 /** What it writes, and what tells it from others that write the same. */
 export const nameOf = (text: string): string => {
-  const parts = [...text.matchAll(WRITES)].map(([, verb, table]) => `${verb!.split(' ')[0]} ${table}`);
+  const parts = [...text.matchAll(WRITES)].map(([, verb, table]) => `${present(verb).split(' ')[0]} ${table}`);
   return `${[...new Set(parts)].join(', ')} #${createHash('sha1').update(text).digest('hex').slice(0, 4)}`;
 };

@@ -6,6 +6,7 @@
 import { readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { present } from '../../src/platform/core/present.ts';
 import { createEmbeddedService, SERVERS, type EmbeddedService, type ServerName } from './embedded-service.ts';
 import { openRows, openWorkflows, successRateOf, summaryOf, violationsOf } from './invariants.ts';
 import { keepLogs } from './keep-logs.ts';
@@ -224,7 +225,7 @@ await prove(
 
 /** Without being told to. */
 function hasEnded({ replica: { running } }: EmbeddedService): boolean {
-  const { exitCode, signalCode } = running!.child;
+  const { exitCode, signalCode } = present(running).child;
   return exitCode !== null || signalCode !== null;
 }
 

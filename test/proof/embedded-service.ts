@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { startPostgres } from '../../src/embedded/postgres.ts';
 import { pidsWith } from '../../src/embedded/stale.ts';
+import { present } from '../../src/platform/core/present.ts';
 import { createDatabase, type Database } from '../../src/platform/db/client.ts';
 import { endWithUs, removeWithUs } from '../bench/processes.ts';
 import { copyTemplate } from '../support/database/database-template.ts';
@@ -93,7 +94,7 @@ export async function createEmbeddedService<Prepared>(
   async function start(): Promise<boolean> {
     const { args, readyLine } = COMMANDS.service;
     const started = startProcess(args, env, folder, logFile, disk.launcher);
-    endWithUs(started.child.pid!);
+    endWithUs(present(started.child.pid));
     replica.running = started;
     return started.logged(readyLine).then(
       () => true,

@@ -9,6 +9,7 @@ import { sql } from 'drizzle-orm';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { first, itemAt, present } from '../../src/platform/core/present.ts';
 import { makeBelongings, type Belongings } from '../support/fixtures/belongings.ts';
 import { startCountingGateway, type PassedRequest } from '../support/processes/counting-gateway.ts';
 import { deploy, metricsUrls, type Deployment } from '../support/processes/deployment.ts';
@@ -153,7 +154,7 @@ await prove(
       findings.forEach(violated);
       const sender = createBytesSender(8);
       const sendAgain = async (some: readonly PassedRequest[]) => {
-        await Promise.allSettled(some.map((request) => sender.send({ url: apis[0]!, ...request })));
+        await Promise.allSettled(some.map((request) => sender.send({ url: first(apis), ...request })));
         await settle();
       };
       for (const { work, ms } of await findStalls(loops, suspects, sendAgain)) {
@@ -179,7 +180,7 @@ await prove(
         'requests of schemathesis': generated,
         'hostile requests': countOf(hostile),
         'attacks below HTTP': wire,
-        'runs that were accepted': runs[0]!.count,
+        'runs that were accepted': first(runs).count,
         'answers to hostile requests': inOrder(hostile),
         'answers to schemathesis': inOrder(gateway.answered),
       },
@@ -194,7 +195,7 @@ function readMailOf({ replicas }: Deployment): void {
     let rest = '';
     running?.child.stdout?.on('data', (chunk: Buffer) => {
       const lines = (rest + chunk.toString()).split('\n');
-      rest = lines.pop()!;
+      rest = present(lines.pop());
       lines.forEach((line) => mailbox.write(line));
     });
   }
@@ -238,10 +239,10 @@ function settlerOf({ db }: Deployment, tenant: Tenant): () => Promise<void> {
     }
   };
   const countOpen = async () => {
-    const [counted] = await rows<{ open: number }>(
-      sql`select count(*)::int as open from runs where status in ('queued', 'running')`,
+    const counted = first(
+      await rows<{ open: number }>(sql`select count(*)::int as open from runs where status in ('queued', 'running')`),
     );
-    return counted!.open;
+    return counted.open;
   };
   let before = 0;
   return async () => {
@@ -285,7 +286,7 @@ async function sendHostileRequests(
   };
   const sendOne = async (request: HostileRequest, faultOfAnswer: typeof faultOfReply) => {
     const { endpoint, method, path, headers, body } = request;
-    const url = apis[sent++ % apis.length]!;
+    const url = itemAt(apis, sent++ % apis.length);
     const prefix = endpoint.surface === 'public' ? '' : '/api/v1/cp';
     const all = { ...headers, ...credentialsOf(tenant, endpoint) };
     const fault = await sender.send({ url, method, path: prefix + path, headers: all, ...(body && { body }) }).then(
@@ -361,7 +362,7 @@ function withoutStacks(line: string): string {
 
 async function checkWhatIsLeft(deployment: Deployment, tenant: Tenant, violated: (what: string) => void) {
   for (const { name, running } of deployment.replicas) {
-    const { exitCode, signalCode } = running!.child;
+    const { exitCode, signalCode } = present(running).child;
     if (exitCode !== null || signalCode !== null) violated(`${name} ended with ${exitCode ?? signalCode}`);
     const log = await readFile(join(deployment.folder, `${name}.log`), 'utf8');
     const errors = new Map<string, string>();

@@ -4,6 +4,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { sql, type SQL } from 'drizzle-orm';
+import { first, present } from '../../src/platform/core/present.ts';
 import { faultsOf } from '../resources/projects/model/record.ts';
 import type { Database } from '../../src/platform/db/client.ts';
 import { inboxFaults } from '../support/database/inbox-oracle.ts';
@@ -87,7 +88,7 @@ async function untilReleased({ db, workload: { customerId }, say }: InvariantOpt
   for (const deadline = Date.now() + RELEASE_MS; Date.now() < deadline; await wait(2_000)) {
     const held = await db.rows<{ what: string }>(HELD(customerId));
     if (held.length === 0) return;
-    say?.(`still held, such as: ${held[0]!.what}`);
+    say?.(`still held, such as: ${first(held).what}`);
   }
 }
 
@@ -274,7 +275,8 @@ async function projectsAreSound({ db, workload: { customerId } }: InvariantOptio
 
 export async function summaryOf({ db, workload, sink }: InvariantOptions): Promise<Record<string, number | string>> {
   const { customerId, accepted, refused, calls, person } = workload;
-  const [row] = await db.rows<Record<string, number>>(sql`
+  const row = first(
+    await db.rows<Record<string, number>>(sql`
     select (select count(*)::int from runs where customer_id = ${customerId}) as runs,
       (select count(*)::int from runs where customer_id = ${customerId} and status = 'succeeded') as succeeded,
       (select count(*)::int from runs where customer_id = ${customerId} and status = 'failed') as failed,
@@ -282,8 +284,9 @@ export async function summaryOf({ db, workload, sink }: InvariantOptions): Promi
       (select count(*)::int from projects where customer_id = ${customerId} and status = 'completed') as completed,
       (select count(*)::int from projects where customer_id = ${customerId} and status = 'abandoned') as abandoned,
       (select count(*)::int from webhook_deliveries where customer_id = ${customerId} and status = 'delivered') as delivered,
-      (select count(*)::int from wallet_ledger where customer_id = ${customerId} and kind = 'run') as charges`);
-  const { runs, succeeded, failed, cancelled, completed, abandoned, delivered, charges } = row!;
+      (select count(*)::int from wallet_ledger where customer_id = ${customerId} and kind = 'run') as charges`),
+  );
+  const { runs, succeeded, failed, cancelled, completed, abandoned, delivered, charges } = row;
   const { outsideFaults, duringFaults, longestMs } = calls;
   return {
     'runs answered 201': accepted.runs.size,
@@ -293,8 +296,8 @@ export async function summaryOf({ db, workload, sink }: InvariantOptions): Promi
     'answered 502 or 507': refused.size,
     'repeatable calls': `${sink.puts.size} keys, ${[...sink.puts.values()].filter(({ times }) => times > 1).length} seen again`,
     'unrepeatable calls': sink.posts.size,
-    'webhooks delivered': delivered!,
-    'wallet charges': charges!,
+    'webhooks delivered': present(delivered),
+    'wallet charges': present(charges),
     'payments credited': workload.paid.size,
     'gates answered': `${person.did.gatesByApi} by the API, ${person.did.gatesBySignal} by a signal`,
     'steps retried by a person': person.did.retried,

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { present } from '../../src/platform/core/present.ts';
 import { endWithUs, removeWithUs } from '../bench/processes.ts';
 import { FOR_TESTS, startNativePostgres } from '../support/database/native-postgres.ts';
 import { prove, type Outcome, type ProofResult, type ProofRun } from './report.ts';
@@ -80,9 +81,9 @@ async function runTests(
       },
     },
   );
-  endWithUs(child.pid!);
+  endWithUs(present(child.pid));
   const skips = new Set<string>();
-  for await (const line of createInterface({ input: child.stderr! })) {
+  for await (const line of createInterface({ input: child.stderr })) {
     const [, reason] = /^\*\*\* SKIPPED: (.*)/.exec(line) ?? [];
     if (reason) skips.add(reason);
     if (reason || /^(PASS|FAIL) /.test(line)) say(line);
@@ -125,5 +126,5 @@ function outcomeOf({ testResults }: JestReport, triedText: string, skips: string
 function firstLines(message: string): string {
   const [told, cause] = message.replace(/\u001b\[\d+m/g, '').split(/\n\s*Cause:\s*\n/);
   const [said, why] = [told, cause].map((part) => part?.split(/\n\s+at /)[0]!.trim());
-  return (why === undefined ? said! : `${why.slice(0, 3_000)}\n${said!}`).slice(0, 4_500);
+  return (why === undefined ? present(said) : `${why.slice(0, 3_000)}\n${present(said)}`).slice(0, 4_500);
 }

@@ -1,5 +1,6 @@
 /** The kills of the proof of crashes: who is killed, at which moment, and how everything comes up again. */
 import { setTimeout as wait } from 'node:timers/promises';
+import { present } from '../../src/platform/core/present.ts';
 import type { Deployment, Replica } from '../support/processes/deployment.ts';
 import { between, pick } from './random.ts';
 import { isReadyWithin } from './ready.ts';
@@ -44,7 +45,7 @@ async function killReplicas(
 async function untilReady({ replicas }: Deployment): Promise<void> {
   const deadline = Date.now() + READY_MS;
   for (const { url, name } of replicas.filter(({ part }) => part === 'api')) {
-    if (await isReadyWithin(deadline - Date.now(), url!)) continue;
+    if (await isReadyWithin(deadline - Date.now(), present(url))) continue;
     throw new Error(`${name} is not ready ${READY_MS / 1_000} s after a kill`);
   }
 }
@@ -88,7 +89,7 @@ export const killAtStatement =
   async (context) => {
     const met = Promise.withResolvers<Replica>();
     const armed = ofPart(context, part).map((replica) => {
-      const wire = context.wires.get(replica.name)!;
+      const wire = present(context.wires.get(replica.name));
       wire.trap = {
         when,
         statement,
@@ -118,9 +119,9 @@ export const killInRequest =
       const workers = ofPart(context, 'worker').filter(({ running }) => running);
       const pid = ownerOf(
         socket,
-        workers.map(({ running }) => running!.child.pid!),
+        workers.map(({ running }) => present(present(running).child.pid)),
       );
-      const victim = workers.find(({ running }) => running!.child.pid === pid);
+      const victim = workers.find(({ running }) => present(running).child.pid === pid);
       if (!victim) return;
       sink.beforeAnswer = undefined;
       victim.running?.child.kill('SIGKILL');

@@ -1,5 +1,6 @@
 /** What the specification promises of a service whose network is broken, asked for again and again while it is. */
 import { setTimeout as wait } from 'node:timers/promises';
+import { present } from '../../src/platform/core/present.ts';
 import type { Answer } from '../support/service/service.ts';
 import type { Deployment, Replica } from '../support/processes/deployment.ts';
 import type { Fault } from '../support/faults/toxiproxy.ts';
@@ -87,7 +88,7 @@ export function createPromises({ deployment, workload: { customerId, refused }, 
       call(api, 'GET', '/v1/projects?limit=5'),
       call(api, 'GET', '/healthz', undefined, true),
     ]);
-    const alive = asked.pop()!;
+    const alive = present(asked.pop());
     if (alive.status !== 200) say(`GET /healthz answered ${told(alive)}`);
     for (const read of asked) {
       longest.database = Math.max(longest.database, read.tookMs);

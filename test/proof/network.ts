@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
+import { itemAt, present } from '../../src/platform/core/present.ts';
 import { removeWithUs } from '../bench/processes.ts';
 import { deploy, type Deployment, type Replica } from '../support/processes/deployment.ts';
 import { startToxiproxy, type Fault, type Wire } from '../support/faults/toxiproxy.ts';
@@ -89,9 +90,9 @@ await prove(
       const names = link === 'worker-model' ? [link] : affected.map(({ name }) => `${name}-${link.split('-')[1]}`);
       say(`${names.join(', ')}: ${JSON.stringify(fault)} for ${lastsMs / 1_000} s`);
       workload.faultBegins();
-      await Promise.all(names.map((name) => wires.get(name)!.break(fault)));
+      await Promise.all(names.map((name) => present(wires.get(name)).break(fault)));
       await promises.during({ link, fault, affected, lastsMs });
-      await Promise.all(names.map((name) => wires.get(name)!.mend()));
+      await Promise.all(names.map((name) => present(wires.get(name)).mend()));
       const backMs = await untilReady(deployment);
       if (backMs >= BACK_MS) promises.violations.push(`not ready ${BACK_MS / 1_000} s after ${link} ${fault.kind}`);
       workload.faultEnds();
@@ -129,7 +130,7 @@ function planOf(random: () => number, { faultS, downS, restS, all }: Sizes): Pla
   const kinds = shuffled(random, FAULT_KINDS);
   const pairs = all
     ? LINKS.flatMap((link) => FAULT_KINDS.map((kind) => [link, kind] as const))
-    : LINKS.map((link, i) => [link, kinds[i]!] as const);
+    : LINKS.map((link, i) => [link, itemAt(kinds, i)] as const);
   return shuffled(random, pairs).map(([link, kind]) => ({
     link,
     fault: faultOf(random, kind),
@@ -163,7 +164,7 @@ function affectedBy({ replicas }: Deployment, link: Link, isAll: boolean, random
 function watchProcesses({ replicas }: Deployment): string[] {
   const ended: string[] = [];
   for (const { name, running } of replicas) {
-    void running!.ended.then((code) => ended.push(`the process of ${name} ended with ${code}`));
+    void present(running).ended.then((code) => ended.push(`the process of ${name} ended with ${code}`));
   }
   return ended;
 }
@@ -172,7 +173,7 @@ function watchProcesses({ replicas }: Deployment): string[] {
 async function untilReady({ replicas }: Deployment): Promise<number> {
   const startedAt = Date.now();
   for (const { url } of replicas.filter(({ part }) => part === 'api')) {
-    await isReadyWithin(startedAt + BACK_MS - Date.now(), url!);
+    await isReadyWithin(startedAt + BACK_MS - Date.now(), present(url));
   }
   return Date.now() - startedAt;
 }

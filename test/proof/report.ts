@@ -125,7 +125,7 @@ const machine = (): string =>
 
 function printed({ claim, title, did, successRate, violations, tookS, seed, machine: on }: ProofResult): string {
   const percent = successRate === undefined ? [] : [['calls outside faults', `${(successRate * 100).toFixed(1)}% ok`]];
-  const lines = [...Object.entries(did), ...percent].map(([what, count]) => `  ${what!.padEnd(28)} ${count}`);
+  const lines = [...Object.entries(did), ...percent].map(([what, count]) => `  ${what.padEnd(28)} ${count}`);
   const bad = violations.flatMap(({ what, repeat }, i) => [`  ${i + 1}. ${what}`, `     again: ${repeat}`]);
   const tooFew = successRate !== undefined && successRate < LEAST_SUCCESS;
   const end = tooFew

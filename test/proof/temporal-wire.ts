@@ -14,6 +14,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import { gunzipSync } from 'node:zlib';
+import { last, present } from '../../src/platform/core/present.ts';
 import { portOf } from '../support/processes/listening.ts';
 
 export interface TemporalWire {
@@ -75,7 +76,7 @@ function pass(
   headers: IncomingHttpHeaders,
   wire: TemporalWire,
 ): void {
-  const method = headers[':path']!.split('/').at(-1)!;
+  const method = last(present(headers[':path']).split('/'));
   const asked: Buffer[] = [];
   for (const stream of [client, upstream]) stream.on('error', () => {});
   client.on('close', () => upstream.close(constants.NGHTTP2_CANCEL));

@@ -3,6 +3,7 @@
  * where the service alone has its database, over its API.
  */
 import { sql } from 'drizzle-orm';
+import { first } from '../../src/platform/core/present.ts';
 import type { Database } from '../../src/platform/db/client.ts';
 import { isInFlight, type TaskStatus } from '../../src/resources/projects/model.ts';
 import { TERMINAL_EVENT, type RunEventType } from '../../src/resources/runs/model.ts';
@@ -46,9 +47,11 @@ export const waitsInDatabase = (db: Database, customerId: string): Waits => ({
       select s.id, s.step_slug as "stepSlug", p.title, s.is_outcome_unknown as "isOutcomeUnknown"
       from subtasks s join projects p on p.id = s.project_id where p.id = ${projectId} and s.status = 'failed'`),
   async countOpen() {
-    const [row] = await db.rows<{ open: number }>(sql`
-      select count(*)::int as open from runs where customer_id = ${customerId} and status in ('queued', 'running')`);
-    return row!.open;
+    const row = first(
+      await db.rows<{ open: number }>(sql`
+      select count(*)::int as open from runs where customer_id = ${customerId} and status in ('queued', 'running')`),
+    );
+    return row.open;
   },
 });
 

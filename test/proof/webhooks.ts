@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'drizzle-orm';
+import { itemAt, present } from '../../src/platform/core/present.ts';
 import type { DeliveryRow } from '../../src/resources/webhook-subscriptions/contract.ts';
 import { MAX_ATTEMPTS } from '../../src/resources/webhook-subscriptions/model.ts';
 import { verifyWebhook } from '../../src/resources/webhook-subscriptions/signature.ts';
@@ -62,10 +63,10 @@ await prove(
       const name = NAMES.find((each) => SUBSCRIBERS[each].path === request.path);
       if (!name) return 404;
       const reaction = reactionOf(name, random);
-      const { secret } = endpoints.get(name)!;
+      const { secret } = present(endpoints.get(name));
       const isSigned = verifyWebhook(secret, request.signature, request.body, { nowS: Date.now() / 1_000 });
       const { run_id: runId } = (JSON.parse(request.body) as { data: { run_id: string } }).data;
-      seen.get(name)!.push({ at: Date.now(), t: request.t, runId, reaction, isSigned });
+      present(seen.get(name)).push({ at: Date.now(), t: request.t, runId, reaction, isSigned });
       return reaction;
     });
     const deployment = await deploy({
@@ -93,8 +94,8 @@ await prove(
       if (fails) failing.add(body.run_id);
       // In the middle of everything, with deliveries that wait for their next attempt.
       if (runs.length === Math.ceil(events / 2)) {
-        await until(() => seen.get('deleted')!.length > 0, PATIENCE_MS);
-        const answer = await deployment.api('DELETE', `/v1/webhooks/${endpoints.get('deleted')!.id}`);
+        await until(() => present(seen.get('deleted')).length > 0, PATIENCE_MS);
+        const answer = await deployment.api('DELETE', `/v1/webhooks/${present(endpoints.get('deleted')).id}`);
         deletedAtS = Date.now() / 1_000;
         if (answer.status !== 204) throw new Error(`the endpoint was not deleted: ${answer.status}`);
         say(`${runs.length} runs accepted; one of the five endpoints is deleted`);
@@ -111,8 +112,8 @@ await prove(
     const violated = (what: string) => violations.push({ what, repeat });
     for (const name of NAMES) {
       const { answeredLate, neverArrived } = judge(name, {
-        log: logs.get(name)!,
-        seen: seen.get(name)!,
+        log: present(logs.get(name)),
+        seen: present(seen.get(name)),
         runOf,
         violated,
         deletedAtS,
@@ -146,7 +147,7 @@ await prove(
 function reactionOf(name: Name, random: () => number): Reaction {
   const { fails, answers } = SUBSCRIBERS[name] as { fails?: number; answers?: number };
   if (answers !== undefined) return answers;
-  return random() < fails! ? FAILURES[Math.floor(random() * FAILURES.length)]! : 200;
+  return random() < present(fails) ? itemAt(FAILURES, Math.floor(random() * FAILURES.length)) : 200;
 }
 
 async function register(deployment: Deployment, hostAndPort: string, name: Name): Promise<Endpoint> {
@@ -254,7 +255,7 @@ function judge(name: Name, { log, seen, expected, runOf, deletedAtS, violated }:
       violated(`${about} went on after ${codes.join()}`);
 
     // The time of a signature is that of its attempt, so that each finds its other half.
-    const requests = new Map((byRun.get(runOf.get(id)!) ?? []).map((request) => [request.t, request]));
+    const requests = new Map((byRun.get(present(runOf.get(id))) ?? []).map((request) => [request.t, request]));
     for (const { ts, status_code: code, error, attempt } of attempts) {
       const t = Math.floor(Date.parse(String(ts)) / 1_000);
       const request = requests.get(t);

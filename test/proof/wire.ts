@@ -5,6 +5,7 @@
  */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
+import { itemAt } from '../../src/platform/core/present.ts';
 import { portOf } from '../support/processes/listening.ts';
 
 export interface Trap {
@@ -125,7 +126,7 @@ function messages(isClient: boolean, each: (type: string, body: Buffer) => void)
       if (rest.length < typeLength + 4) return;
       const end = typeLength + rest.readInt32BE(typeLength);
       if (rest.length < end) return;
-      if (!isFirst) each(String.fromCharCode(rest[0]!), rest.subarray(5, end));
+      if (!isFirst) each(String.fromCharCode(itemAt(rest, 0)), rest.subarray(5, end));
       isFirst = false;
       rest = rest.subarray(end);
     }

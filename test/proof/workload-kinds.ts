@@ -1,5 +1,6 @@
 /** The pieces of work that a workload is made of. Each says what it asks for with directives of the offline model. */
 import { setTimeout as wait } from 'node:timers/promises';
+import { present } from '../../src/platform/core/present.ts';
 import type { BillingStore } from '../../src/resources/billing/store.ts';
 import type { PhaseSpec } from '../../src/resources/templates/model.ts';
 import { agentStep, gateStep, phaseSpec, reviewStep } from '../support/fixtures/projects.ts';
@@ -53,7 +54,7 @@ function run(kind: string, prompt: (work: Work) => string, more: (work: Work) =>
       if (id !== undefined) await work.call({ surface: 'api', method: 'GET', path: `/v1/runs/${id}` });
     },
   };
-  return named[kind]!;
+  return present(named[kind]);
 }
 
 /** Answers after which nothing may be there: it could not be begun, or there was no room for it. */

@@ -1,6 +1,7 @@
 /** Every endpoint with every wrong credential, generated: an endpoint is covered by being declared. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { first, itemAt } from '../../src/platform/core/present.ts';
 import { endpoint as declare, handle, type Endpoint } from '../../src/platform/http/endpoint.ts';
 import { can } from '../../src/platform/core/rights.ts';
 import { createAuthenticate } from '../../src/platform/http/auth.ts';
@@ -217,8 +218,8 @@ function adminRoutes(): void {
       const options = { port: 0, log, ready: async () => {} };
       open.push(await listen({ ...options, routers: [surface()] }));
       open.push(await listen({ ...options, routers: [['/api/v1/cp', proxy]] }));
-      direct = open[0]!.url;
-      gateway = `${open[1]!.url}/api/v1/cp`;
+      direct = first(open).url;
+      gateway = `${itemAt(open, 1).url}/api/v1/cp`;
     });
     afterAll(() => Promise.all(open.map((listener) => listener.close(0))));
 

@@ -10,6 +10,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { present } from '../../src/platform/core/present.ts';
 import { CALLERS, outsideCallers, type Caller } from '../support/security/outside-callers.ts';
 import { eventually } from '../support/service/service.ts';
 import { sized, tried } from '../support/runner/sizes.ts';
@@ -45,7 +46,7 @@ beforeAll(async () => {
   server = spawn(process.execPath, [fileURLToPath(new URL('../support/fakes/endless-server.ts', import.meta.url))], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  const lines = createInterface({ input: server.stdout! });
+  const lines = createInterface({ input: present(server.stdout) });
   const started = once(lines, 'line');
   lines.on('line', (line) => {
     const said = JSON.parse(line) as { kind: string; opened?: number; closed?: number; bytes: number };
@@ -99,7 +100,7 @@ const kindsFor = ({ name, isGreeted, kinds = /^/ }: Caller): [kind: string, port
   Object.entries(isGreeted ? ports.greetings : ports.answers).filter(
     ([kind]) => (isGreeted || kinds.test(kind)) && (FLOODED.test(name) || !FLOOD.test(kind)),
   );
-const byName = (name: string) => callers.find((caller) => caller.name === name)!;
+const byName = (name: string) => present(callers.find((caller) => caller.name === name));
 
 function expectEnd({ name, says, endless = 'endless' }: Caller, kind: string, { text }: Ending): void {
   expect({ name, kind, text }).toEqual({ name, kind, text: expect.not.stringContaining('IT DID NOT END') });

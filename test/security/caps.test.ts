@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { createScheduledJobActivities } from '../../activities/scheduled-jobs.ts';
 import { newRunId } from '../../src/platform/core/ids.ts';
+import { first, present } from '../../src/platform/core/present.ts';
 import { capOf, PLANS, tierOf, type CappedResource, type Plan } from '../../src/resources/workspaces/model.ts';
 import { confirmed } from '../support/service/otp.ts';
 import { eventsOf, tool, typesOf } from '../support/fixtures/runs.ts';
@@ -148,7 +149,7 @@ async function tenantWith(plan: Plan, resource: CappedResource, room: number): P
   return tenant;
 }
 const refusal = (plan: Plan, resource: CappedResource) => {
-  const cap = capOf(plan, resource)!;
+  const cap = present(capOf(plan, resource));
   const detail = { code: 'plan_limit_exceeded', resource, current: cap, limit: cap, tier: tierOf(plan) };
   return { status: 403, body: { detail } };
 };
@@ -182,7 +183,7 @@ describe.each(TIERED)('on the plan %s', (plan) => {
         expect({ status, body }).toEqual(refusal(plan, resource));
       }
       if (!isCapped || !free) return;
-      expect((await free(tenant, made[0]!.body)).status).toBeLessThan(300);
+      expect((await free(tenant, first(made).body)).status).toBeLessThan(300);
       const again = await Promise.all([create(tenant, 98), create(tenant, 99)]);
       expect(again.map(({ status }) => status).sort()).toEqual([201, 403]);
     },
@@ -256,7 +257,7 @@ describe('every other way', () => {
     const superseded = await tenant.cp('POST', `/v1/memory/entries/${entry.id}/supersede`, { content: 'Newer.' });
     expect({ status: superseded.status, body: superseded.body }).toEqual(refusal('free', 'cold_memory_entries'));
     const { run_id } = await tenant.run({ agent: 'assistant', prompt: tool('memory_write', { content: 'A note.' }) });
-    const told = (await eventsOf(tenant, run_id)).find(({ event_type }) => event_type === 'tool_result');
-    expect(told!.payload['result_preview']).toContain('full (1000 of 1000 entries)');
+    const told = present((await eventsOf(tenant, run_id)).find(({ event_type }) => event_type === 'tool_result'));
+    expect(told.payload['result_preview']).toContain('full (1000 of 1000 entries)');
   });
 });

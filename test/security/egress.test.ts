@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
+import { present } from '../../src/platform/core/present.ts';
 import { integrations } from '../../src/resources/integrations/catalogue.ts';
 import { INSIDE } from '../support/security/inside-addresses.ts';
 import { eventsOf, tool, type EventRow } from '../support/fixtures/runs.ts';
@@ -50,7 +51,7 @@ const fetchedBy = async (args: object): Promise<string> => {
     agent: 'researcher',
     prompt: `Read it. [[tool:http_request ${JSON.stringify(args)}]]`,
   });
-  return output!;
+  return present(output);
 };
 
 /** A run may call so many tools in one turn that a spelling each costs little. */

@@ -1,5 +1,6 @@
 /** What every answer tells a browser that it may do with it, of every surface: generated from the declared endpoints. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { first } from '../../src/platform/core/present.ts';
 import { picture } from '../support/fixtures/belongings.ts';
 import { byId, endpoints } from '../support/http/endpoints.ts';
 import { credentialsOf } from '../support/http/send.ts';
@@ -83,7 +84,7 @@ describe.each(GATEWAYS)('%s', (_mode, { split }) => {
     ['POST', '/v1/runs', '{'],
     ['GET', '/%', undefined],
   ])('the refusal of %s %s', async (method, path, body) => {
-    const init = { method, headers: credentialsOf(tenant, endpoints[0]!), ...(body && { body }) };
+    const init = { method, headers: credentialsOf(tenant, first(endpoints)), ...(body && { body }) };
     expectSafe((await fetch(service.baseUrl + path, init)).headers);
   });
 });

@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { present } from '../../src/platform/core/present.ts';
 import { findAction } from '../../src/resources/projects/builtin/index.ts';
 import { runAction } from '../../src/resources/projects/builtin/run-action.ts';
 import { someTexts, type HostileText } from '../support/security/hostile-texts.ts';
@@ -133,7 +134,7 @@ describe.each(Object.keys(WAYS))('%s', (name) => {
     async () => {
       const texts = someTexts(OTHERS, Object.keys(WAYS).indexOf(name));
       const doAll = async (some: readonly HostileText[]) => {
-        for (const { make } of some) await WAYS[name]!(make(LENGTH));
+        for (const { make } of some) await present(WAYS[name])(make(LENGTH));
       };
       expect(told(await findStalls(loop, texts, doAll))).toEqual([]);
     },
@@ -169,7 +170,7 @@ describe.each(Object.keys(CASES))('%s', (name) => {
   test(
     'makes something of every text in time',
     async () => {
-      const { inputs = {}, artifacts = {}, ...given } = CASES[name]!.given;
+      const { inputs = {}, artifacts = {}, ...given } = present(CASES[name]).given;
       const texts = someTexts(OTHERS, Object.keys(CASES).indexOf(name));
       const work = texts.flatMap(({ name: what, make }, nth) => {
         const places = [...withText({ inputs, artifacts }, make(ACTION_LENGTH))];
@@ -177,7 +178,7 @@ describe.each(Object.keys(CASES))('%s', (name) => {
         const tried = places.filter(({ at }, i) => i === nth % places.length || at.endsWith('.svg'));
         return tried.map(({ at, given: changed }) => ({
           name: `${at}: ${what}`,
-          do: () => runAction(findAction(name)!, contextOf({ ...given, ...(changed as object) })),
+          do: () => runAction(present(findAction(name)), contextOf({ ...given, ...(changed as object) })),
         }));
       });
       const doAll = async (some: readonly (typeof work)[number][]) => {

@@ -5,6 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { createLog } from '../../src/platform/core/log.ts';
+import { itemAt, present } from '../../src/platform/core/present.ts';
 import { integrations } from '../../src/resources/integrations/catalogue.ts';
 import { BASE_URL } from '../../src/resources/integrations/provider.ts';
 import { dumpTables } from '../support/database/dump-tables.ts';
@@ -87,7 +88,7 @@ afterAll(async () => {
 /** Every way to answer badly, with everything that was sent in the words. */
 function giveAway({ path, headers, body }: { path: string; headers: object; body: string }): ProviderAnswer {
   const said = { error: { message: `${path} ${JSON.stringify(headers)} ${body}` } };
-  const slug = path.split('/')[1]!;
+  const slug = itemAt(path.split('/'), 1);
   if (slug === 'discord') return 'reset';
   if (slug === 'notion')
     return { status: 302, headers: { location: `/elsewhere?${encodeURIComponent(said.error.message)}` } };
@@ -188,14 +189,16 @@ describe.each(['histories', 'the log', 'the console', 'the database', 'replies']
   // Guards: no reader of this place can act as the workspace with a third party.
   test('has no secret', () => {
     const found = Object.entries(secrets).filter(([, secret]) =>
-      spellings(secret).some((text) => places[place]!.includes(text)),
+      spellings(secret).some((text) => present(places[place]).includes(text)),
     );
     expect(found.map(([name]) => name).filter((name) => !MAY_SHOW[place]?.includes(name))).toEqual([]);
   });
 
   // Guards: no reader of this place can confirm a write.
   test('has no code', () => {
-    const found = codes.filter((code) => [`"${code}"`, `Code: ${code}`].some((text) => places[place]!.includes(text)));
+    const found = codes.filter((code) =>
+      [`"${code}"`, `Code: ${code}`].some((text) => present(places[place]).includes(text)),
+    );
     expect(found).toEqual([]);
   });
 });
@@ -212,7 +215,7 @@ test('the places are not empty', () => {
     'openai-compatible api_key',
     'a header of a tool',
   ];
-  expect(kinds.filter((name) => !sent.includes(secrets[name]!))).toEqual([]);
+  expect(kinds.filter((name) => !sent.includes(present(secrets[name])))).toEqual([]);
   const held: [place: string, text: string][] = [
     ...['histories', 'the log', 'the database', 'replies'].map((place): [string, string] => [place, run.run_id]),
     ['the log', 'a credential was checked'],
@@ -221,6 +224,6 @@ test('the places are not empty', () => {
     ['replies', 'integration.set:stripe:secret_key:shared'],
     ['the database', 'integration_credentials'],
   ];
-  expect(held.filter(([place, text]) => !places[place]!.includes(text))).toEqual([]);
+  expect(held.filter(([place, text]) => !present(places[place]).includes(text))).toEqual([]);
   expect(run).toMatchObject({ status: 'failed', error: expect.stringMatching(/^model_refused_request/) });
 });

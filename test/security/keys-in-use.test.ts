@@ -8,6 +8,7 @@ import { requireKeysInUse } from '../../src/keys-in-use.ts';
 import { ConfigError } from '../../src/platform/core/config.ts';
 import { createSecretBox } from '../../src/platform/core/crypto.ts';
 import { createServices } from '../../src/compose/services.ts';
+import { present } from '../../src/platform/core/present.ts';
 import { startWorker } from '../../src/worker.ts';
 import { insertDeliveries } from '../../src/resources/webhook-subscriptions/store/outbox.ts';
 import { startTestService, TEST_SECRETS, type Tenant, type TestService } from '../support/service/service.ts';
@@ -91,7 +92,7 @@ test('a delivery waits for its key', async () => {
         places: service.services.places,
         timeoutMs: 5_000,
         log: { error: (what: object) => told.push(what) } as never,
-      }).deliverWebhook({ deliveryId: deliveryId!, redelivery: 0, mayWait: true }),
+      }).deliverWebhook({ deliveryId: present(deliveryId), redelivery: 0, mayWait: true }),
     );
   expect(await deliver(other)).toEqual({ waitMs: expect.any(Number), made: 2 });
   const attempts = () =>

@@ -5,6 +5,7 @@
 import { afterAll, expect, test } from '@jest/globals';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
+import { present } from '../../src/platform/core/present.ts';
 import { countTokensOf } from '../../src/platform/models/token-counts.ts';
 import { countTokens } from '../../src/platform/models/tokens.ts';
 import { createOfflineModel } from '../../src/platform/models/offline.ts';
@@ -105,7 +106,7 @@ test('long work is done elsewhere', async () => {
     expect(await countTokensOf(noise)).toBeGreaterThan(100_000);
     expect(await findSchemaProblem(schema)).toBeUndefined();
     expect(await findValueProblem(schema, { p1: 'b' }, 'output')).toContain('must match pattern');
-    await runAction(findAction('render_html_page')!, contextOf({ inputs: underscores }));
+    await runAction(present(findAction('render_html_page')), contextOf({ inputs: underscores }));
   });
   expect(stall).toBeLessThan(1_000);
   expect(await timeOf(() => countTokens(noise))).toBeGreaterThan(stall);
@@ -137,7 +138,7 @@ test.each([
   ['nested', '>'.repeat(20_000), /nested too deeply/],
   ['larger than all that can be worked on', 'a'.repeat(5_000_000), /can work on 4000000 characters/],
 ])('a text that is %s fails its step alone', async (_, content, message) => {
-  const page = findAction('render_html_page')!;
+  const page = present(findAction('render_html_page'));
   const failed = await runAction(page, contextOf({ inputs: { write: { content } } })).catch((error: unknown) => error);
   expect(failed).toBeInstanceOf(ActionError);
   expect((failed as Error).message).toMatch(message);

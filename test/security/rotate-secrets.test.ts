@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSecretBox } from '../../src/platform/core/crypto.ts';
 import { newUuid } from '../../src/platform/core/ids.ts';
+import { present } from '../../src/platform/core/present.ts';
 import { createRouterKeyStore, routerKeyOwner } from '../../src/resources/billing/model-router/store.ts';
 import { createIntegrationStore, secretOwner, tokenOwner } from '../../src/resources/integrations/store.ts';
 import { createDestinationStore } from '../../src/resources/output-destinations/store/index.ts';
@@ -97,7 +98,7 @@ async function openAll(box = current, db = database.db): Promise<string[]> {
     const rows = await db.rows<{ row: Record<string, string> }>(
       sql`select to_jsonb(t) as row from ${sql.identifier(table)} t`,
     );
-    opened.push(...rows.map(({ row }) => box.open(row[column]!, owner(row as never))));
+    opened.push(...rows.map(({ row }) => box.open(present(row[column]), owner(row as never))));
   }
   return opened.sort();
 }
@@ -194,7 +195,7 @@ describe('aos secrets rotate', () => {
     expect(embedded).toEqual({ code: 0, stdout: expect.stringContaining('the older one is gone'), stderr: '' });
     const kept = JSON.parse(await readFile(file, 'utf8')) as Record<string, string>;
     expect(kept).toEqual({ SECRETS_KEY: expect.stringMatching(/^[\w-]{43}$/), SESSION_SECRET: 'kept' });
-    const own = kept.SECRETS_KEY!;
+    const own = present(kept.SECRETS_KEY);
     expect(await withKept((db) => openAll(createSecretBox(own), db))).toEqual(ALL);
 
     const without = await run({ DATA_DIR: folder, SECRETS_KEY: NEW });

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { createLog } from '../../src/platform/core/log.ts';
+import { first, present } from '../../src/platform/core/present.ts';
 import { openTracing } from '../../src/platform/observability/tracing.ts';
 import { makeBelongings } from '../support/fixtures/belongings.ts';
 import { dumpTables } from '../support/database/dump-tables.ts';
@@ -212,7 +213,7 @@ async function startLeakyProvider(): Promise<OpenAiServer> {
     const key = String(request.headers['x-api-key'] ?? request.headers.authorization?.replace('Bearer ', ''));
     if (!kind || (RETRIED.includes(kind) && leaked.has(kind))) return answer('Done.')(response, request);
     leaked.add(kind);
-    return LEAKS[kind]!(key)(response, request);
+    return present(LEAKS[kind])(key)(response, request);
   });
   return server;
 }
@@ -241,7 +242,7 @@ describe.each([
   test('has no secret', () => {
     expect(Object.keys(secrets)).toHaveLength(13);
     const found = Object.entries(secrets).filter(([, secret]) =>
-      spellings(secret).some((text) => places[place]!.includes(text)),
+      spellings(secret).some((text) => present(places[place]).includes(text)),
     );
     expect(found.map(([name]) => name)).toEqual([]);
     tried('secrets looked for', Object.keys(secrets).length);
@@ -250,7 +251,7 @@ describe.each([
 
 // Guards: the tests above could fail: each place holds what it is to hold, and the providers were sent their keys.
 test('the places are not empty', () => {
-  const run = Object.values(failed)[0]!.run_id;
+  const run = first(Object.values(failed)).run_id;
   const held: [place: string, text: string][] = [
     ...['histories', 'the log', 'the database', 'replies', 'webhooks'].map((place): [string, string] => [place, run]),
     ['histories', 'refused the request (400)'],
@@ -263,7 +264,7 @@ test('the places are not empty', () => {
     ['the database', `${receiver.url}/canary`],
     ['webhooks', 'x-service-signature'],
   ];
-  expect(held.filter(([place, text]) => !places[place]!.includes(text))).toEqual([]);
+  expect(held.filter(([place, text]) => !present(places[place]).includes(text))).toEqual([]);
   const sent = new Set(provider.requests.map(({ headers }) => headers['x-api-key'] ?? headers.authorization));
   expect([...sent].sort()).toEqual(
     [`Bearer ${OPENAI_API_KEY}`, `Bearer ${OPENAI_COMPATIBLE_API_KEY}`, ANTHROPIC_API_KEY].sort(),

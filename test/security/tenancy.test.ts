@@ -3,6 +3,7 @@
  * is the other's, and must get, to the byte, what it gets for something that does not exist.
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { present } from '../../src/platform/core/present.ts';
 import { isStreamReply, type Endpoint } from '../../src/platform/http/endpoint.ts';
 import { makeBelongings, NOBODYS, type Belongings } from '../support/fixtures/belongings.ts';
 import { dumpRecords } from '../support/database/dump-tables.ts';
@@ -105,8 +106,8 @@ describe('examples', () => {
   // Guards: an endpoint that is not asked for another workspace's things. Add its line to test/support/http/examples.ts.
   test.each(byId(endpoints.filter(takesSomething)))('%s has one', async (id, endpoint) => {
     expect(Object.keys(EXAMPLES)).toContain(id);
-    const { params = {} } = await EXAMPLES[id]!(NOBODYS);
-    const other = (await EXAMPLES[id]!(otherThan(NOBODYS))).params ?? {};
+    const { params = {} } = await present(EXAMPLES[id])(NOBODYS);
+    const other = (await present(EXAMPLES[id])(otherThan(NOBODYS))).params ?? {};
     if (SAME_FOR_ALL.includes(id)) return;
     // Each parameter of the path is an id that belongs to somebody.
     expect(
@@ -226,7 +227,7 @@ describe("asking for what is another workspace's", () => {
     for (const agent of [albas.agentSlug, NOBODYS.agentSlug]) {
       const call = `[[tool:spawn_run ${JSON.stringify({ agent, prompt: 'Tell what you know.' })}]]`;
       const { output } = await bora.run({ agent: boras.agentSlug, prompt: `Delegate. ${call}` });
-      outputs.push(output!.replaceAll(agent, '<agent>'));
+      outputs.push(present(output).replaceAll(agent, '<agent>'));
     }
     expect(outputs[0]).toContain('there is no agent');
     expect(outputs[0]).toBe(outputs[1]);

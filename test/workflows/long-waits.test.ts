@@ -12,6 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { makeSession } from '../../src/embedded/credentials.ts';
 import { createLog } from '../../src/platform/core/log.ts';
+import { present } from '../../src/platform/core/present.ts';
 import { standingIn } from '../../src/platform/core/rights.ts';
 import type { Temporal } from '../../src/platform/temporal/client.ts';
 import { connectTo } from '../support/temporal/temporal.ts';
@@ -60,7 +61,7 @@ const executions: { type: string; workflowId: string; history: History }[] = [];
 const asked = new Map<string, number>();
 
 const handleOf = (workflowId: string, runId?: string) => temporal.client.workflow.getHandle(workflowId, runId);
-const eventsOf = async (workflowId: string) => (await handleOf(workflowId).fetchHistory()).events!;
+const eventsOf = async (workflowId: string) => present((await handleOf(workflowId).fetchHistory()).events);
 
 interface Looks {
   /** What the timers of a workflow come to that have run out. */
@@ -73,8 +74,11 @@ const sum = (a: Looks, b: Looks): Looks => ({ days: a.days + b.days, looks: a.lo
 function looksIn(events: readonly HistoryEvent[]): Looks {
   const timers = new Map(events.map((event) => [String(event.eventId), event.timerStartedEventAttributes]));
   return events
-    .flatMap(({ timerFiredEventAttributes: fired }) => (fired ? timers.get(String(fired.startedEventId))! : []))
-    .map(({ startToFireTimeout }) => Number(startToFireTimeout!.seconds) * 1_000 + startToFireTimeout!.nanos! / 1e6)
+    .flatMap(({ timerFiredEventAttributes: fired }) => (fired ? present(timers.get(String(fired.startedEventId))) : []))
+    .map(
+      ({ startToFireTimeout }) =>
+        Number(present(startToFireTimeout).seconds) * 1_000 + present(present(startToFireTimeout).nanos) / 1e6,
+    )
     .map((ms): Looks => ({ days: ms / SCALED_DAY_MS, looks: 1 }))
     .reduce(sum, NONE);
 }
@@ -88,8 +92,8 @@ async function countLooks(workflowId: string): Promise<Looks> {
     let looks = counted.get(runId);
     if (!looks) {
       const { events } = await handleOf(workflowId, runId).fetchHistory();
-      if (events!.length >= MOST_EVENTS) throw new Error(`${workflowId} has ${events!.length} events`);
-      looks = looksIn(events!);
+      if (present(events).length >= MOST_EVENTS) throw new Error(`${workflowId} has ${present(events).length} events`);
+      looks = looksIn(present(events));
       if (status.name !== 'RUNNING') counted.set(runId, looks);
     }
     total = sum(total, looks);
@@ -145,10 +149,10 @@ async function play(): Promise<void> {
   await processes.stop('SIGKILL', [WORKER]);
   await processes.start();
   const begunAt = Date.now();
-  const { looking } = waiting.get('conversation')!;
+  const { looking } = present(waiting.get('conversation'));
   for (;;) {
     await answerQuestions(tenant, askers);
-    looked = await countLooks(looking!);
+    looked = await countLooks(present(looking));
     const tookMs = Date.now() - begunAt;
     if (tookMs > DAYS * SCALED_DAY_MS && looked.days > DAYS) break;
     if (tookMs > PATIENCE_MS) throw new Error(`${looked.days} days in ${tookMs} ms`);
@@ -236,7 +240,7 @@ test('wakes nobody without need', () => {
   for (const { quiet = [], quietUntil = {} } of all()) {
     for (const id of quiet) expect({ id, since: since.get(id) }).toEqual({ id, since: [] });
     for (const [id, event] of Object.entries(quietUntil)) {
-      const [first] = since.get(id)!;
+      const [first] = present(since.get(id));
       if (first) expect([id, first[`${event}EventAttributes`]]).toEqual([id, expect.anything()]);
     }
   }
@@ -254,7 +258,7 @@ test('looks seldom', () => {
 
 // Guards: no history comes near the end that the server makes of it, and each workflow has been there to be looked at.
 test('keeps every history short', () => {
-  const longest = Math.max(...executions.map(({ history }) => history.events!.length));
+  const longest = Math.max(...executions.map(({ history }) => present(history.events).length));
   expect(longest).toBeLessThan(MOST_EVENTS);
   const played = Object.entries(WAITS).flatMap(([type, scenes]) => (typeof scenes === 'string' ? [] : type));
   expect([...new Set(executions.map(({ type }) => type))]).toEqual(expect.arrayContaining(played));

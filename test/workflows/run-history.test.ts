@@ -1,5 +1,6 @@
 /** What runs leave in Temporal: references and not content, and few events. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { present } from '../../src/platform/core/present.ts';
 import { runWorkflowId } from '../../src/resources/runs/model.ts';
 import { deliveryWorkflowId } from '../../src/resources/webhook-subscriptions/model.ts';
 import { readHistories } from '../support/temporal/histories.ts';
@@ -84,7 +85,7 @@ describe('no content is in a history', () => {
     expect(broken.content).toMatch(/canary-argument[^]*outcome of this call is unknown/);
     expect(receiver.received.some(({ path }) => path === '/hook/canary-address')).toBe(true);
     // Histories are read to the bottom: payloads, too, are text here.
-    expect(histories.get(runWorkflowId(runs.tools!))).toContain('"callId":"call_1_0"');
+    expect(histories.get(runWorkflowId(present(runs.tools)))).toContain('"callId":"call_1_0"');
   });
 
   // Guards: what tenants write and tools answer stays in Postgres; an operator of Temporal reads none of it.
@@ -101,7 +102,7 @@ describe('a history is short', () => {
     const { run_id, status } = await acme.run({ agent: 'assistant', prompt });
     expect(status).toBe('succeeded');
     const handle = service.runtime.temporal.client.workflow.getHandle(runWorkflowId(run_id));
-    return (await handle.fetchHistory()).events!.length;
+    return present((await handle.fetchHistory()).events).length;
   };
   const sum = (a: number) => tool('calculator', { expression: `${a} + ${a}` });
 

@@ -5,6 +5,7 @@ import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { heartbeating } from '../../activities/failures.ts';
 import type { Activities } from '../../activities/index.ts';
 import { newRunId } from '../../src/platform/core/ids.ts';
+import { present } from '../../src/platform/core/present.ts';
 import { runWorkflowId, type Effect, type TurnOutcome } from '../../src/resources/runs/model.ts';
 import { AGENT_RUN, type AgentRunInput } from '../../workflows/run/messages.ts';
 import type { agentRun } from '../../workflows/run/workflow.ts';
@@ -98,7 +99,7 @@ export async function endOf(run: RunHandle): Promise<string> {
     return 'COMPLETED';
   } catch (error) {
     if (!(error instanceof WorkflowFailedError)) throw error;
-    return error.cause instanceof ApplicationFailure ? error.cause.type! : (await run.describe()).status.name;
+    return error.cause instanceof ApplicationFailure ? present(error.cause.type) : (await run.describe()).status.name;
   }
 }
 

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Worker } from '@temporalio/worker';
 import { fileURLToPath } from 'node:url';
+import { present } from '../../src/platform/core/present.ts';
 import * as workflows from '../../workflows/index.ts';
 import { newRunId } from '../../src/platform/core/ids.ts';
 import { goAheadSignal } from '../../workflows/run/messages.ts';
@@ -43,7 +44,9 @@ describe('the bundle', () => {
   // memory for each of a thousand cached workflows.
   test('holds workflows, models and the SDK', async () => {
     const { code } = await bundleWorkflows();
-    const modules = [...new Set([...code.matchAll(/"(\.\/[^"\n]+\.(?:[cm]?js|ts))"/g)].map(([, path]) => path!))];
+    const modules = [
+      ...new Set([...code.matchAll(/"(\.\/[^"\n]+\.(?:[cm]?js|ts))"/g)].map(([, path]) => present(path))),
+    ];
     const own = modules.filter((path) => !path.startsWith('./node_modules/'));
     expect(own).toContain('./workflows/run/workflow.ts');
     const isPure = (path: string) =>

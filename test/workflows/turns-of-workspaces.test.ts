@@ -1,6 +1,7 @@
 /** Who goes first where more is asked for than workers take at once: here two activities. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { first } from '../../src/platform/core/present.ts';
 import { dispatch } from '../support/fixtures/runs.ts';
 import { startTestService, type Tenant, type TestService } from '../support/service/service.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
@@ -28,7 +29,7 @@ afterAll(async () => {
 });
 
 const count = async (query: ReturnType<typeof sql>) =>
-  (await service.runtime.db.rows<{ count: number }>(sql`select count(*)::int as count from ${query}`))[0]!.count;
+  first(await service.runtime.db.rows<{ count: number }>(sql`select count(*)::int as count from ${query}`)).count;
 const manyRuns = (prompt: string, runs: number) =>
   Promise.all(Array.from({ length: runs }, () => dispatch(acme, { agent: 'assistant', prompt })));
 

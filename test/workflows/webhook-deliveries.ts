@@ -6,6 +6,7 @@ import { sql } from 'drizzle-orm';
 import { createWebhookActivities, type WebhookActivities } from '../../activities/webhooks.ts';
 import { createSecretBox } from '../../src/platform/core/crypto.ts';
 import { createLog } from '../../src/platform/core/log.ts';
+import { first } from '../../src/platform/core/present.ts';
 import { createEgress } from '../../src/platform/egress/egress.ts';
 import type { Caller } from '../../src/platform/http/endpoint.ts';
 import type { Queue } from '../../src/platform/temporal/task-queues.ts';
@@ -131,10 +132,10 @@ export async function deliver(options: Parameters<typeof assemble>[0] = {}, url?
   const worker = await startWorker('orchestration', activities);
   return worker.runUntil(async () => {
     const endpoint = await register(service, url);
-    const [id] = await announce('1');
-    await service.startRecorded([id!]);
-    const isTaken = await ended(id!);
-    return { id: id!, endpoint, service, isTaken, row: await recorded(id!) };
+    const id = first(await announce('1'));
+    await service.startRecorded([id]);
+    const isTaken = await ended(id);
+    return { id: id, endpoint, service, isTaken, row: await recorded(id) };
   });
 }
 

@@ -1,5 +1,6 @@
 /** One delivery of an event: how it is sent, tried again, and given up. */
 import { describe, expect, test } from '@jest/globals';
+import { first, itemAt } from '../../src/platform/core/present.ts';
 import { deliveryRetry, MAX_ATTEMPTS } from '../../src/resources/webhook-subscriptions/model.ts';
 import { verifyWebhook } from '../../src/resources/webhook-subscriptions/signature.ts';
 import { type Reaction } from '../support/fakes/webhook-receiver.ts';
@@ -27,22 +28,22 @@ describe('a delivery', () => {
     const { row, endpoint, isTaken } = await deliver();
     expect(isTaken).toBe(true);
     expect(row).toMatchObject({ status: 'delivered', attempt_count: 1, attempts: [{ status_code: 200, error: null }] });
-    const [request] = receiver.received;
-    expect(request!.headers).toMatchObject({ 'content-type': 'application/json', 'x-service-event': EVENT });
-    expect(JSON.parse(request!.body)).toEqual({
+    const request = first(receiver.received);
+    expect(request.headers).toMatchObject({ 'content-type': 'application/json', 'x-service-event': EVENT });
+    expect(JSON.parse(request.body)).toEqual({
       type: EVENT,
       created_at: expect.any(Number),
       data: { run_id: '1', agent: 'writer', status: 'succeeded', output: 'Grüße 🌍' },
     });
-    const nowS = request!.t;
-    expect(verifyWebhook(endpoint.secret, request!.signature, request!.body, { nowS })).toBe(true);
-    expect(request!.signature).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/);
+    const nowS = request.t;
+    expect(verifyWebhook(endpoint.secret, request.signature, request.body, { nowS })).toBe(true);
+    expect(request.signature).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/);
   });
 
   // Guards: whatever a later attempt may mend is tried again, with a signature of its own time.
   test('is tried again after a timeout, a reset, a 5xx and a 429', async () => {
     const reactions: Reaction[] = ['timeout', 'reset', 500, 503, 429, 204];
-    scene.script = () => reactions[receiver.received.length - 1]!;
+    scene.script = () => itemAt(reactions, receiver.received.length - 1);
     const { row } = await deliver({ timeoutMs: SHORT_MS });
     expect(row.status).toBe('delivered');
     expect(row.attempts.map(({ attempt, status_code }) => [attempt, status_code])).toEqual([
@@ -53,8 +54,8 @@ describe('a delivery', () => {
       [5, 429],
       [6, 204],
     ]);
-    expect(row.attempts[0]!.error).toBe(`no answer within ${SHORT_MS} ms`);
-    expect(row.attempts[1]!.error).toMatch(/UND_ERR_SOCKET|ECONNRESET/);
+    expect(first(row.attempts).error).toBe(`no answer within ${SHORT_MS} ms`);
+    expect(itemAt(row.attempts, 1).error).toMatch(/UND_ERR_SOCKET|ECONNRESET/);
     expect(row.attempts[2]).toMatchObject({ error: null, response_excerpt: 'answer 500' });
     expect(new Set(receiver.received.map(({ t }) => t)).size).toBe(6);
   });
@@ -73,7 +74,7 @@ describe('a delivery', () => {
     const { row, isTaken } = await deliver({ allowlist: [] });
     expect(isTaken).toBe(false);
     expect(row).toMatchObject({ status: 'failed', attempts: [{ status_code: null }] });
-    expect(row.attempts[0]!.error).toContain('loopback');
+    expect(first(row.attempts).error).toContain('loopback');
     expect(receiver.received).toEqual([]);
   });
 
@@ -98,12 +99,12 @@ describe('a delivery', () => {
     };
     const left = leaving.run();
     await register(service);
-    const [id] = await announce('1');
-    await service.startRecorded([id!]);
+    const id = first(await announce('1'));
+    await service.startRecorded([id]);
     await left;
     const next = await startWorker('orchestration', activities);
-    await next.runUntil(ended(id!));
-    expect((await recorded(id!)).attempts).toMatchObject([
+    await next.runUntil(ended(id));
+    expect((await recorded(id)).attempts).toMatchObject([
       { status_code: null, error: 'the worker stopped' },
       { status_code: 200 },
     ]);
@@ -129,10 +130,10 @@ describe('a delivery', () => {
     const worker = await startWorker('orchestration', { ...activities, deliverWebhook });
     await worker.runUntil(async () => {
       await register(service);
-      const [id] = await announce('1');
-      await service.startRecorded([id!]);
-      expect(await ended(id!)).toBe(false);
-      expect((await recorded(id!)).status).toBe('exhausted');
+      const id = first(await announce('1'));
+      await service.startRecorded([id]);
+      expect(await ended(id)).toBe(false);
+      expect((await recorded(id)).status).toBe('exhausted');
       expect(attempts).toBe(MAX_ATTEMPTS);
     });
   });
@@ -143,10 +144,10 @@ describe('a delivery', () => {
     const worker = await startWorker('orchestration', activities);
     await worker.runUntil(async () => {
       await register(service);
-      const [id] = await announce('1');
-      await Promise.all([service.startRecorded([id!]), service.startRecorded([id!])]);
-      await ended(id!);
-      await service.startRecorded([id!]);
+      const id = first(await announce('1'));
+      await Promise.all([service.startRecorded([id]), service.startRecorded([id])]);
+      await ended(id);
+      await service.startRecorded([id]);
       expect(receiver.received).toHaveLength(1);
     });
   });
@@ -161,10 +162,10 @@ describe('a delivery', () => {
     await orchestration.runUntil(
       webhooks.runUntil(async () => {
         await register(service);
-        const [id] = await announce('1');
-        await service.startRecorded([id!]);
-        await ended(id!);
-        expect(await recorded(id!)).toMatchObject({ status: 'exhausted', attempt_count: MAX_ATTEMPTS });
+        const id = first(await announce('1'));
+        await service.startRecorded([id]);
+        await ended(id);
+        expect(await recorded(id)).toMatchObject({ status: 'exhausted', attempt_count: MAX_ATTEMPTS });
       }),
     );
   });

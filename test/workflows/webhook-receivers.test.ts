@@ -1,6 +1,7 @@
 /** Deliveries by receiver: what an endpoint gets while it is there, and how many a host gets at once. */
 import { describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { itemAt, last, present } from '../../src/platform/core/present.ts';
 import { deliveryWorkflowId, MAX_ATTEMPTS } from '../../src/resources/webhook-subscriptions/model.ts';
 import { verifyWebhook } from '../../src/resources/webhook-subscriptions/signature.ts';
 import { type Reaction } from '../support/fakes/webhook-receiver.ts';
@@ -46,11 +47,11 @@ describe('an endpoint', () => {
     const worker = await startWorker('orchestration', activities);
     await worker.runUntil(async () => {
       const { id: endpoint } = await register(service);
-      const [id] = await announce('1');
-      await service.startRecorded([id!]);
+      const id = itemAt(await announce('1'), 0);
+      await service.startRecorded([id]);
       await service.remove(caller, endpoint);
-      await ended(id!);
-      expect((await recorded(id!)).status).toBe('dropped');
+      await ended(id);
+      expect((await recorded(id)).status).toBe('dropped');
       expect(receiver.received.length).toBeLessThanOrEqual(1);
     });
   });
@@ -69,20 +70,20 @@ describe('an endpoint', () => {
         second = await register(service);
         return 500;
       };
-      const [id] = await announce('1');
-      await service.startRecorded([id!]);
-      await ended(id!);
-      expect(await recorded(id!)).toMatchObject({ status: 'dropped', attempt_count: 1 });
-      await expect(service.redeliver(caller, id!)).rejects.toMatchObject({ code: 'not_found' });
-      const [later] = await announce('2');
-      await service.startRecorded([later!]);
-      expect(await ended(later!)).toBe(true);
+      const id = itemAt(await announce('1'), 0);
+      await service.startRecorded([id]);
+      await ended(id);
+      expect(await recorded(id)).toMatchObject({ status: 'dropped', attempt_count: 1 });
+      await expect(service.redeliver(caller, id)).rejects.toMatchObject({ code: 'not_found' });
+      const later = itemAt(await announce('2'), 0);
+      await service.startRecorded([later]);
+      expect(await ended(later)).toBe(true);
       expect(receiver.received).toHaveLength(2);
       const isSignedBy = ({ secret }: { secret: string }) =>
         receiver.received.map(({ signature, body, t: nowS }) => verifyWebhook(secret, signature, body, { nowS }));
-      expect(receiver.received[1]!.body).toContain('"run_id":"2"');
+      expect(itemAt(receiver.received, 1).body).toContain('"run_id":"2"');
       expect(isSignedBy(first)).toEqual([true, false]);
-      expect(isSignedBy(second!)).toEqual([false, true]);
+      expect(isSignedBy(present(second))).toEqual([false, true]);
     });
   });
 
@@ -94,14 +95,14 @@ describe('an endpoint', () => {
       const { id: endpoint, secret: old } = await register(service);
       const { secret } = await service.rotateSecret(caller, endpoint);
       const next = async (runId: string) => {
-        const [id] = await announce(runId);
-        await service.startRecorded([id!]);
-        await ended(id!);
-        const { signature, body, t: nowS } = receiver.received.at(-1)!;
+        const id = itemAt(await announce(runId), 0);
+        await service.startRecorded([id]);
+        await ended(id);
+        const { signature, body, t: nowS } = last(receiver.received);
         return [secret, old].map((held) => verifyWebhook(held, signature, body, { nowS }));
       };
       expect(await next('1')).toEqual([true, true]);
-      expect(receiver.received[0]!.signature).toMatch(/^t=\d+,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/);
+      expect(itemAt(receiver.received, 0).signature).toMatch(/^t=\d+,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/);
       scene.clockMs += 24 * HOUR_MS;
       expect(await next('2')).toEqual([true, false]);
     });
@@ -116,12 +117,12 @@ describe('housekeeping and redelivery', () => {
     const worker = await startWorker('orchestration', activities);
     await worker.runUntil(async () => {
       await register(service);
-      const [id] = await announce('1');
-      await service.startRecorded([id!]);
-      expect(await ended(id!)).toBe(false);
-      await service.redeliver(caller, id!);
-      expect(await ended(id!, 1)).toBe(true);
-      expect(await recorded(id!)).toMatchObject({
+      const id = itemAt(await announce('1'), 0);
+      await service.startRecorded([id]);
+      expect(await ended(id)).toBe(false);
+      await service.redeliver(caller, id);
+      expect(await ended(id, 1)).toBe(true);
+      expect(await recorded(id)).toMatchObject({
         status: 'delivered',
         redeliveries: 1,
         attempts: [
@@ -136,17 +137,17 @@ describe('housekeeping and redelivery', () => {
   test('starts what was recorded and never started', async () => {
     const { service, activities } = assemble();
     await register(service);
-    const [lost, terminated] = [(await announce('1'))[0]!, (await announce('2'))[0]!];
+    const [lost, terminated] = [itemAt(await announce('1'), 0), itemAt(await announce('2'), 0)];
     await service.startRecorded([terminated]);
     await temporal.client.workflow.getHandle(deliveryWorkflowId(terminated)).terminate();
     await database.db.rows(sql`update webhook_deliveries set due_at = now()`);
-    const [fresh] = await announce('3');
+    const fresh = itemAt(await announce('3'), 0);
     await service.startDue(UNHURRIED);
     const worker = await startWorker('orchestration', activities);
     await worker.runUntil(ended(lost));
     expect((await recorded(lost)).status).toBe('delivered');
     expect((await recorded(terminated)).status).toBe('exhausted');
-    expect((await recorded(fresh!)).status).toBe('pending');
+    expect((await recorded(fresh)).status).toBe('pending');
   });
 });
 
@@ -158,7 +159,7 @@ test('a hundred deliveries reach a receiver that fails at random', async () => {
   const random = () => (seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31) / 2 ** 31;
   const taken = new Set<string>();
   scene.script = ({ body }) => {
-    if (random() < 0.3) return failures[Math.floor(random() * failures.length)]!;
+    if (random() < 0.3) return itemAt(failures, Math.floor(random() * failures.length));
     taken.add(JSON.parse(body).data.run_id);
     return 200;
   };
@@ -167,7 +168,7 @@ test('a hundred deliveries reach a receiver that fails at random', async () => {
   await worker.runUntil(async () => {
     await register(service);
     const ids: string[] = [];
-    for (let run = 0; run < 100; run++) ids.push((await announce(`many-${run}`))[0]!);
+    for (let run = 0; run < 100; run++) ids.push(itemAt(await announce(`many-${run}`), 0));
     await service.startRecorded(ids);
     await Promise.all(ids.map((id) => ended(id)));
 
@@ -176,7 +177,7 @@ test('a hundred deliveries reach a receiver that fails at random', async () => {
     for (const row of data) {
       expect(row.attempts).toHaveLength(row.attempt_count);
       expect(row.attempt_count).toBeLessThanOrEqual(MAX_ATTEMPTS);
-      expect(row.status).toBe(row.attempts.at(-1)!.status_code === 200 ? 'delivered' : 'exhausted');
+      expect(row.status).toBe(last(row.attempts).status_code === 200 ? 'delivered' : 'exhausted');
     }
     expect(data.filter((row) => row.status === 'delivered')).toHaveLength(taken.size);
     expect(receiver.received.length).toBeGreaterThan(120);

@@ -7,6 +7,7 @@
  * calls of several seconds only, a tick of the second is two more. Fairness, where it is switched on, adds a tenth.
  */
 import type { Client } from '@temporalio/client';
+import { present } from '../../../src/platform/core/present.ts';
 import { sum } from '../report.ts';
 
 type Event = NonNullable<Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>['events']>[0];
@@ -30,7 +31,8 @@ const ONE_ACTION = [
   'upsertWorkflowSearchAttributesEventAttributes',
 ] as const satisfies readonly (keyof Event)[];
 
-const at = ({ eventTime }: Event): number => Number(eventTime!.seconds) * 1_000 + Number(eventTime!.nanos) / 1e6;
+const at = ({ eventTime }: Event): number =>
+  Number(present(eventTime).seconds) * 1_000 + Number(present(eventTime).nanos) / 1e6;
 
 export async function readExecution({ workflow }: Client, workflowId: string): Promise<Execution> {
   const handle = workflow.getHandle(workflowId);
@@ -45,15 +47,15 @@ export async function readExecution({ workflow }: Client, workflowId: string): P
     times.set(Number(event.eventId), at(event));
     read.actions += ONE_ACTION.filter((attributes) => event[attributes]).length;
     const child = event.startChildWorkflowExecutionInitiatedEventAttributes;
-    if (child) read.children.push(child.workflowId!);
+    if (child) read.children.push(present(child.workflowId));
     const marker = event.markerRecordedEventAttributes;
     if (marker?.markerName === 'core_local_activity') batches.add(Number(marker.workflowTaskCompletedEventId));
     const task = event.workflowTaskStartedEventAttributes;
-    if (task) read.workflowTaskMs.push(at(event) - times.get(Number(task.scheduledEventId))!);
+    if (task) read.workflowTaskMs.push(at(event) - present(times.get(Number(task.scheduledEventId))));
     const activity = event.activityTaskStartedEventAttributes;
     if (activity) {
       read.actions += activity.attempt ?? 1;
-      read.activityMs.push(at(event) - times.get(Number(activity.scheduledEventId))!);
+      read.activityMs.push(at(event) - present(times.get(Number(activity.scheduledEventId))));
     }
   }
   read.actions += batches.size;

@@ -8,6 +8,7 @@ import { Session } from 'node:inspector';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BroadcastChannel, isMainThread, threadId } from 'node:worker_threads';
+import { present } from '../../../src/platform/core/present.ts';
 
 /** What one process says of itself. */
 export interface Inside {
@@ -39,7 +40,7 @@ function writeProfile(): void {
   profiler?.post('Profiler.stop', (_error, { profile }) => {
     const root = process.argv[1]?.match(/(\w+)\.ts$/)?.[1] ?? 'process';
     const name = `${root}-${process.pid}-${threadId}-${++profiled}.cpuprofile`;
-    writeFileSync(join(profiles!, name), JSON.stringify(profile));
+    writeFileSync(join(present(profiles), name), JSON.stringify(profile));
     profiler.post('Profiler.start');
   });
 }
@@ -47,7 +48,7 @@ function writeProfile(): void {
 async function collect(): Promise<number> {
   writeProfile();
   for (let pass = 0; pass < PASSES; pass++) {
-    globalThis.gc!();
+    present(globalThis.gc)();
     await sleep(20);
   }
   return live();

@@ -1,4 +1,5 @@
 /** The report of a load test in Markdown, and the constants of it that a capacity plan reads. */
+import { present } from '../../../src/platform/core/present.ts';
 import type { Beside, Side } from './bare.ts';
 import type { StepResult, Times } from './steps.ts';
 import type { UnitCost, UnitCosts } from './unit-costs.ts';
@@ -96,8 +97,8 @@ function trafficTables({ steps, requests, before, after, webhooks, scheduled }: 
         ...kinds.map((kind) => [
           kind,
           ...steps.map((step) => (step.requests[kind] ? wait(step.requests[kind]) : '')),
-          wait(requests[kind]!),
-          String(requests[kind]!.count),
+          wait(present(requests[kind])),
+          String(present(requests[kind]).count),
         ]),
         ...['run, to its end', 'project, to its end'].map((kind) => [
           kind,
@@ -113,8 +114,8 @@ function trafficTables({ steps, requests, before, after, webhooks, scheduled }: 
         const most = Math.max(...steps.map(({ seen }) => seen.memory[name] ?? 0));
         const [was, is] = [before.liveBytes[name], after.liveBytes[name]];
         return [
-          ...[name, n(before.megabytes[name]!), n(most), n(after.megabytes[name]!)],
-          change(before.megabytes[name]!, after.megabytes[name]!),
+          ...[name, n(present(before.megabytes[name])), n(most), n(present(after.megabytes[name]))],
+          change(present(before.megabytes[name]), present(after.megabytes[name])),
           ...(was && is ? [n(was / mb), n(is / mb), change(was, is)] : ['', '', '']),
         ];
       }),

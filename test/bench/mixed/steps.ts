@@ -1,5 +1,6 @@
 /** Steps of mixed traffic, each with more callers than the one before, and what each of them was like. */
 import { Client, Connection } from '@temporalio/client';
+import { present } from '../../../src/platform/core/present.ts';
 import type { Deployment } from '../../support/processes/deployment.ts';
 import { percentile } from '../report.ts';
 import type { CountingClient, Sample } from './client.ts';
@@ -54,7 +55,7 @@ export const byKind = <T>(items: readonly T[], kindOf: (item: T) => string, msOf
   Object.fromEntries(
     Object.entries(Object.groupBy(items, kindOf))
       .sort(([a], [b]) => a.localeCompare(b))
-      .map(([kind, of]) => [kind, timesOf(of!.map(msOf))]),
+      .map(([kind, of]) => [kind, timesOf(present(of).map(msOf))]),
   );
 
 const isError = ({ status }: Sample): boolean => status < 200 || status >= 300;
@@ -100,7 +101,7 @@ export async function trafficStep(
     errors: Object.fromEntries(
       Object.entries(Object.groupBy(errors, ({ status }) => String(status))).map(([status, of]) => [
         status,
-        of!.length,
+        present(of).length,
       ]),
     ),
     errorRate: errors.length / Math.max(1, samples.length),

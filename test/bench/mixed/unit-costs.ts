@@ -1,6 +1,7 @@
 /** What one unit of each kind of work costs, with nothing else under way: the constants of a capacity plan. */
 import { Client, Connection } from '@temporalio/client';
 import { sql as query } from 'drizzle-orm';
+import { present } from '../../../src/platform/core/present.ts';
 import type { Deployment } from '../../support/processes/deployment.ts';
 import { projectWorkflowId } from '../../../src/resources/projects/model.ts';
 import { runWorkflowId } from '../../../src/resources/runs/model.ts';
@@ -69,7 +70,7 @@ export async function unitCosts(
       sum(
         Object.keys(inside)
           .filter((replica) => replica.startsWith(part))
-          .map((replica) => insideAfter[replica]!.statements - inside[replica]!.statements),
+          .map((replica) => present(insideAfter[replica]).statements - present(inside[replica]).statements),
       ) / units;
     const sample = done.slice(-SAMPLE);
     const executions = await Promise.all(sample.map((one) => executionOf(deployment, temporal, one)));

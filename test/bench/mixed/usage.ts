@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { sql } from 'drizzle-orm';
+import { first, present } from '../../../src/platform/core/present.ts';
 import type { Deployment } from '../../support/processes/deployment.ts';
 import { cpuOf, memoryOf } from '../processes.ts';
 import type { Inside } from './inside.ts';
@@ -25,7 +26,7 @@ export const byPart = (of: (part: keyof ByPart) => number): ByPart => ({
 
 const pidsOf = ({ replicas, postgres, pids }: Deployment): Record<keyof ByPart, number[]> => {
   const of = (part: 'api' | 'worker') =>
-    replicas.flatMap(({ part: its, running }) => (its === part && running ? [running.child.pid!] : []));
+    replicas.flatMap(({ part: its, running }) => (its === part && running ? [present(running.child.pid)] : []));
   return { api: of('api'), worker: of('worker'), postgres: [postgres.pid()], temporal: [pids().temporal] };
 };
 
@@ -42,7 +43,7 @@ export function memoryByProcess(deployment: Deployment): Record<string, number> 
   const pids = pidsOf(deployment);
   return {
     ...Object.fromEntries(
-      deployment.replicas.map(({ name, running }) => [name, running ? memoryOf([running.child.pid!]) : 0]),
+      deployment.replicas.map(({ name, running }) => [name, running ? memoryOf([present(running.child.pid)]) : 0]),
     ),
     postgres: memoryOf(pids.postgres),
     temporal: memoryOf(pids.temporal),
@@ -55,10 +56,10 @@ const INSIDE_MS = 60_000;
 export async function insideOf({ replicas, folder }: Deployment): Promise<Record<string, Inside>> {
   const asked = await Promise.all(
     replicas.map(async ({ name, running }) => {
-      const { pid } = running!.child;
+      const { pid } = present(running).child;
       const file = join(folder, `inside-${pid}.json`);
       await rm(file, { force: true });
-      process.kill(pid!, 'SIGUSR2');
+      process.kill(present(pid), 'SIGUSR2');
       for (const deadline = Date.now() + INSIDE_MS; Date.now() < deadline; await sleep(50)) {
         const text = await readFile(file, 'utf8').catch(() => undefined);
         if (text !== undefined) return [name, JSON.parse(text) as Inside] as const;
@@ -71,10 +72,12 @@ export async function insideOf({ replicas, folder }: Deployment): Promise<Record
 
 /** Of the service's own, now. */
 export async function connectionsOf({ db }: Deployment): Promise<number> {
-  const [row] = await db.rows<{ count: number }>(sql`
+  const row = first(
+    await db.rows<{ count: number }>(sql`
     select count(*)::int as count from pg_stat_activity where application_name = 'agent-orchestration-service'
-      and pid <> pg_backend_pid()`);
-  return row!.count;
+      and pid <> pg_backend_pid()`),
+  );
+  return row.count;
 }
 
 export interface Stored {
@@ -92,13 +95,15 @@ export async function storedIn({ db, folder }: Deployment): Promise<Stored> {
     where relkind = 'r' and relnamespace = 'public'::regnamespace order by relname`);
   const tables: Stored['tables'] = {};
   for (const { name, bytes } of names) {
-    const [row] = await db.rows<{ rows: number }>(sql`select count(*)::int as rows from ${sql.identifier(name)}`);
-    tables[name] = { rows: row!.rows, bytes };
+    const row = first(await db.rows<{ rows: number }>(sql`select count(*)::int as rows from ${sql.identifier(name)}`));
+    tables[name] = { rows: row.rows, bytes };
   }
-  const [wal] = await db.rows<{ bytes: number }>(sql`
-    select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 as bytes`);
+  const wal = first(
+    await db.rows<{ bytes: number }>(sql`
+    select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 as bytes`),
+  );
   const { size } = await stat(join(folder, 'temporal.db'));
-  return { tables, walBytes: wal!.bytes, temporalBytes: size };
+  return { tables, walBytes: wal.bytes, temporalBytes: size };
 }
 
 /** Per unit, tables that grew only. */

@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { LookupFunction } from 'node:net';
 import { promisify } from 'node:util';
+import { itemAt } from '../../../src/platform/core/present.ts';
 import { ForbiddenAddressError, forbiddenAddress, guardLookup } from '../../../src/platform/egress/addresses.ts';
 import { attempts, tried } from '../../support/runner/sizes.ts';
 
@@ -58,7 +59,7 @@ test('hands on only what it has checked', async () => {
   let asked = 0;
   const rebinding: LookupFunction = (_, options, callback) => {
     expect(options.all).toBe(true);
-    callback(null, [{ address: answers[asked++]!, family: 4 }]);
+    callback(null, [{ address: itemAt(answers, asked++), family: 4 }]);
   };
   const connectTo = promisify((callback: (error: Error | null, address: unknown) => void) =>
     guardLookup(rebinding)('rebind.com', { all: false }, callback),

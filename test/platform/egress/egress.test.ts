@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { first, itemAt, present } from '../../../src/platform/core/present.ts';
 import { createEgress, ForbiddenAddressError, type Egress } from '../../../src/platform/egress/egress.ts';
 import { INSIDE } from '../../support/security/inside-addresses.ts';
 import { sized, tried } from '../../support/runner/sizes.ts';
@@ -30,7 +31,7 @@ const dns =
   (_, options, callback) => {
     const answers = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
     if (options.all) callback(null, answers);
-    else callback(null, answers[0]!.address, answers[0]!.family);
+    else callback(null, first(answers).address, first(answers).family);
   };
 
 /** A server that nothing may reach. */
@@ -39,7 +40,7 @@ let sentinel: number;
 
 beforeAll(async () => {
   sentinel = await listen((_, response) => response.end('inside'));
-  opened[0]!.on('connection', () => (touched += 1));
+  first(opened).on('connection', () => (touched += 1));
 });
 beforeEach(() => void (touched = 0));
 afterEach(() => void jest.restoreAllMocks());
@@ -150,9 +151,14 @@ describe('redirects between allowed addresses', () => {
     });
     from = await listen((request, response) => {
       seen.push(request);
-      const [, status, where] = request.url!.split('/');
+      const [, status, where] = present(request.url).split('/');
       if (where === undefined) return response.end('arrived');
-      const location = { elsewhere: `http://127.0.0.1:${to}/`, here: '/', round: request.url!, broken: 'http://[' };
+      const location = {
+        elsewhere: `http://127.0.0.1:${to}/`,
+        here: '/',
+        round: present(request.url),
+        broken: 'http://[',
+      };
       return response.writeHead(Number(status), { location: location[where as keyof typeof location] }).end();
     });
     egress = egressTo([`127.0.0.1:${from}`, `127.0.0.1:${to}`]);
@@ -164,11 +170,12 @@ describe('redirects between allowed addresses', () => {
   // Guards: a credential goes to the origin it was meant for and to no other.
   test('carry no credential to another origin', async () => {
     await egress.fetch(`http://127.0.0.1:${from}/302/elsewhere`, { headers: secret });
-    expect(seen[1]!.headers).toMatchObject({ accept: 'text/plain' });
-    for (const name of ['authorization', 'cookie', 'x-api-key']) expect(seen[1]!.headers).not.toHaveProperty(name);
+    expect(itemAt(seen, 1).headers).toMatchObject({ accept: 'text/plain' });
+    for (const name of ['authorization', 'cookie', 'x-api-key'])
+      expect(itemAt(seen, 1).headers).not.toHaveProperty(name);
 
     await egress.fetch(`http://127.0.0.1:${from}/302/here`, { headers: secret });
-    expect(seen[3]!.headers).toMatchObject(secret);
+    expect(itemAt(seen, 3).headers).toMatchObject(secret);
   });
 
   // Guards: method and body change as the fetch standard says.
@@ -181,8 +188,8 @@ describe('redirects between allowed addresses', () => {
     const response = await egress.fetch(`http://127.0.0.1:${from}/${status}/here`, { method, body: 'data' });
     expect(await response.text()).toBe('arrived');
     expect(response.url).toBe(`http://127.0.0.1:${from}/`);
-    expect(seen[1]!.method).toBe(expected);
-    expect(seen[1]!.headers['content-length']).toBe(expected === 'GET' ? undefined : '4');
+    expect(itemAt(seen, 1).method).toBe(expected);
+    expect(itemAt(seen, 1).headers['content-length']).toBe(expected === 'GET' ? undefined : '4');
   });
 
   // Guards: a circle of redirects ends, and the caller can ask for none at all.

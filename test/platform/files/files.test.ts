@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { present } from '../../../src/platform/core/present.ts';
 import { createFileStore, FileNotFoundError, type FileStore } from '../../../src/platform/files/files.ts';
 import { portOf } from '../../support/processes/listening.ts';
 
@@ -17,7 +18,7 @@ const objects = new Map<string, { bytes: Buffer; contentType: string | undefined
 /** As much of the S3 protocol as put, get and delete take. */
 const createStorage = (): Server =>
   createServer((request, response) => {
-    const key = new URL(request.url!, 'http://storage').pathname;
+    const key = new URL(present(request.url), 'http://storage').pathname;
     const object = objects.get(key);
     if (request.method === 'PUT') {
       void buffer(request).then((bytes) => {
@@ -61,7 +62,7 @@ const stores: Record<string, () => FileStore> = {
 
 describe.each(Object.keys(stores))('%s', (name) => {
   let store: FileStore;
-  beforeAll(() => void (store = stores[name]!()));
+  beforeAll(() => void (store = present(stores[name])()));
 
   // Guards: what was put comes back byte for byte, small or large, and the last put wins.
   test.each([0, 1, 5_000, 300_000])('keeps %i bytes', async (size) => {

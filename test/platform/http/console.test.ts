@@ -1,5 +1,6 @@
 /** How the console is served: on the gateway, also of a gateway apart from its control plane. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { itemAt, present } from '../../../src/platform/core/present.ts';
 import { GATEWAYS, startTestService, type TestService } from '../../support/service/service.ts';
 
 describe.each(GATEWAYS)('%s', (_name, options) => {
@@ -13,7 +14,8 @@ describe.each(GATEWAYS)('%s', (_name, options) => {
   const ask = (path: string, headers: Record<string, string> = {}) =>
     fetch(service.baseUrl + path, { headers, redirect: 'manual' });
   const PERSON = { accept: 'text/html,application/xhtml+xml' };
-  const script = async () => /src="(\/console\/assets\/[\w-]+\.js)"/.exec(await (await ask('/console')).text())![1]!;
+  const script = async () =>
+    itemAt(present(/src="(\/console\/assets\/[\w-]+\.js)"/.exec(await (await ask('/console')).text())), 1);
 
   // Guards: a person is led to the console, and a program is told what it was told before there was one.
   test('the root leads people there', async () => {
@@ -29,7 +31,7 @@ describe.each(GATEWAYS)('%s', (_name, options) => {
       const page = await ask(path, { ...PERSON, cookie: 'console_theme=dark' });
       expect(page.status).toBe(200);
       expect(page.headers.get('cache-control')).toBe('no-store');
-      const policy = page.headers.get('content-security-policy')!;
+      const policy = present(page.headers.get('content-security-policy'));
       expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
       expect(policy).not.toMatch(/unsafe|https?:/);
       const text = await page.text();

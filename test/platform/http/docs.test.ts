@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import express from 'express';
 import { createServer, type Server } from 'node:http';
+import { itemAt, present } from '../../../src/platform/core/present.ts';
 import { docsRouter } from '../../../src/platform/http/docs.ts';
 import { portOf } from '../../support/processes/listening.ts';
 
@@ -44,7 +45,9 @@ test.each([
   expect(page).toContain(`url: '${documentUrl}'`);
   expect(page).toContain(`<a href="${path}" aria-current="page">`);
   expect(page).toContain(`<a href="${other}">`);
-  const loaded = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, url]) => url!).filter((url) => url !== 'data:,');
+  const loaded = [...page.matchAll(/(?:src|href)="([^"]+)"/g)]
+    .map(([, url]) => present(url))
+    .filter((url) => url !== 'data:,');
   expect(loaded).toHaveLength(4);
   for (const url of loaded) {
     expect(url).toMatch(/^\/[^/]/);
@@ -57,13 +60,13 @@ test('content security policy', async () => {
   const nonces = new Set<string>();
   for (let request = 0; request < 2; request++) {
     const response = await fetch(`${base}/docs`);
-    const policy = response.headers.get('content-security-policy')!;
-    const nonce = /script-src 'nonce-([^']+)';/.exec(policy)![1]!;
+    const policy = present(response.headers.get('content-security-policy'));
+    const nonce = itemAt(present(/script-src 'nonce-([^']+)';/.exec(policy)), 1);
     nonces.add(nonce);
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("connect-src 'self'");
     expect(policy).not.toMatch(/unsafe|https?:|\*/);
-    const scripts = (await response.text()).match(/<script[^>]*>/g)!;
+    const scripts = present((await response.text()).match(/<script[^>]*>/g));
     expect(scripts.every((script) => script.includes(`nonce="${nonce}"`))).toBe(true);
   }
   expect(nonces.size).toBe(2);

@@ -2,6 +2,7 @@
 import { expect, test } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { z } from 'zod';
+import { itemAt, present } from '../../../src/platform/core/present.ts';
 import { BINARY, endpoint, NO_CONTENT, type Endpoint } from '../../../src/platform/http/endpoint.ts';
 import { openApiDocument } from '../../../src/platform/http/openapi.ts';
 import { limit, Timestamp, Usd } from '../../../src/platform/http/schemas.ts';
@@ -131,7 +132,7 @@ const documentOf = (surface: Endpoint['surface']) =>
 
 const publicDocument = documentOf('public');
 const controlPlane = documentOf('control-plane');
-const kite = controlPlane.paths['/v1/kites/{kite_id}']!;
+const kite = present(controlPlane.paths['/v1/kites/{kite_id}']);
 
 // Guards: the documents are what they say, OpenAPI 3.1, for every feature of a declaration.
 test.each([
@@ -152,7 +153,7 @@ test('an invalid document is refused', async () => {
 // Guards: a document shows its own surface and nothing of the other.
 test('splits by surface', () => {
   expect(Object.keys(publicDocument.paths)).toEqual(['/v1/kites/{kite_id}']);
-  expect(Object.keys(publicDocument.paths['/v1/kites/{kite_id}']!)).toEqual(['get']);
+  expect(Object.keys(present(publicDocument.paths['/v1/kites/{kite_id}']))).toEqual(['get']);
   expect(Object.keys(publicDocument.components.securitySchemes)).toEqual(['apiKey']);
   expect(Object.keys(kite).sort()).toEqual(['delete', 'patch']);
   expect(Object.keys(controlPlane.components.securitySchemes)).toEqual([
@@ -166,30 +167,30 @@ test('operations carry id, tag, description and credential', () => {
   const list = controlPlane.paths['/v1/kites']!.get!;
   expect(list).toMatchObject({ operationId: 'kites.list', tags: ['kites'], description: 'Newest first.' });
   expect(list.security).toEqual([{ session: [] }]);
-  expect(kite.patch!.security).toEqual([{ session: [], adminStamp: [] }]);
+  expect(present(kite.patch).security).toEqual([{ session: [], adminStamp: [] }]);
   expect(publicDocument.paths['/v1/kites/{kite_id}']!.get!.security).toEqual([{ apiKey: [] }]);
 });
 
 // Guards: parameters say where they go, whether they are needed and what they may be.
 test('parameters', () => {
-  expect(kite.delete!.parameters).toMatchObject([{ name: 'kite_id', in: 'path', required: true }]);
+  expect(present(kite.delete).parameters).toMatchObject([{ name: 'kite_id', in: 'path', required: true }]);
   const { parameters = [] } = controlPlane.paths['/v1/kites']!.get!;
   expect(parameters.map(({ name, in: place, required }) => [name, place, required])).toEqual([
     ['colour', 'query', undefined],
     ['limit', 'query', undefined],
   ]);
-  expect(parameters[1]!.schema).toMatchObject({ type: 'integer', minimum: 1, maximum: 500, default: 50 });
+  expect(itemAt(parameters, 1).schema).toMatchObject({ type: 'integer', minimum: 1, maximum: 500, default: 50 });
 });
 
 // Guards: a client learns which bodies may be left out, and how a file is sent.
 test('bodies', () => {
   const create = controlPlane.paths['/v1/kites']!.post!.requestBody!;
   expect(create.required).toBe(true);
-  expect(create.content['application/json']!.schema).toMatchObject({ required: ['name'] });
+  expect(present(create.content['application/json']).schema).toMatchObject({ required: ['name'] });
   expect(kite.patch!.requestBody!.required).toBe(false);
   const upload = controlPlane.paths['/v1/kites/{kite_id}/picture']!.put!.requestBody!;
   expect(upload.required).toBe(true);
-  expect(upload.content['multipart/form-data']!.schema).toMatchObject({
+  expect(present(upload.content['multipart/form-data']).schema).toMatchObject({
     type: 'object',
     properties: { file: { type: 'string', format: 'binary' } },
     required: ['file'],
@@ -252,7 +253,7 @@ test('problems', () => {
     503: '`database_unreachable`',
     507: '`storage_full`',
   });
-  expect(statuses(kite.patch!)).toMatchObject({
+  expect(statuses(present(kite.patch))).toMatchObject({
     400: '`builtin_immutable`, `bad_request`, `invalid_json`',
     403: '`admin_required`, `workspace_archived`, `foreign_origin`',
     413: '`payload_too_large`',
@@ -267,10 +268,10 @@ test('problems', () => {
 // Guards: error bodies have the shapes that the service sends, the plain-text ones included.
 test('problem bodies', () => {
   const { responses } = publicDocument.paths['/v1/kites/{kite_id}']!.get!;
-  expect(responses[401]!.content).toEqual({
+  expect(present(responses[401]).content).toEqual({
     'text/plain': { schema: { type: 'string', enum: ['invalid api key', 'api key revoked'] } },
   });
-  expect(responses[404]!.content).toEqual({
+  expect(present(responses[404]).content).toEqual({
     'application/json': {
       schema: { $ref: '#/components/schemas/Problem' },
       examples: { not_found: { value: { detail: 'not_found' } } },

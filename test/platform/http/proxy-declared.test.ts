@@ -1,6 +1,7 @@
 /** The browser proxy passes on what is declared, as it is declared, whichever way it is run. */
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import express, { type RequestHandler } from 'express';
+import { last, present } from '../../../src/platform/core/present.ts';
 import { forwardTo } from '../../../src/platform/http/proxy.ts';
 import { endpoints, fillPath } from '../../support/http/endpoints.ts';
 import { useProxy, PREFIX, listen, gateway, scene, owner, call } from './proxied.ts';
@@ -46,7 +47,7 @@ describe.each(['in process', 'over HTTP'] as const)('what is declared, %s', (mod
     const decoded = [path];
     for (let round = 0; round < 3; round++) {
       decoded.push(
-        decoded.at(-1)!.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16))),
+        last(decoded).replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16))),
       );
     }
     return decoded.flatMap((text) => {
@@ -99,7 +100,7 @@ describe.each(['in process', 'over HTTP'] as const)('what is declared, %s', (mod
       for (const method of ['GET', 'POST']) {
         const { reached } = await ask(method, path);
         if (!reached) continue;
-        const isKept = readings(reached.url!).every((one) => isDeclared(reached.method!, one));
+        const isKept = readings(present(reached.url)).every((one) => isDeclared(present(reached.method), one));
         if (reached.method !== method || !isKept) strayed.push(`${method} ${path} -> ${reached.url}`);
       }
     }

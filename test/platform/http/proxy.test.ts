@@ -2,6 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createServer, request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { present } from '../../../src/platform/core/present.ts';
 import { isAdminStamp, signSession } from '../../../src/platform/http/auth.ts';
 import { forwardTo } from '../../../src/platform/http/proxy.ts';
 import {
@@ -72,7 +73,7 @@ describe.each(['in process', 'over HTTP'] as const)('%s', (mode) => {
         'x-other': 'kept',
       },
     });
-    const { headers } = scene.seen!;
+    const { headers } = present(scene.seen);
     expect(headers).toMatchObject({
       'x-service-session': expect.stringMatching(/^[\w-]+\.[\w-]+$/),
       'x-service-otp-challenge': 'challenge',
@@ -87,7 +88,7 @@ describe.each(['in process', 'over HTTP'] as const)('%s', (mode) => {
   // Guards: owners and admins are stamped for the very request they make; members and the unverified are not.
   test.each(['owner', 'admin'] as const)('stamps an %s', async (role) => {
     await proxied('/v1/customers?limit=1', { method: 'POST', headers: { cookie: cookieOf(claims(role)) } });
-    const stamp = scene.seen!.headers['x-service-admin'] as string;
+    const stamp = present(scene.seen).headers['x-service-admin'] as string;
     const stamped = { sub: 'user-1', method: 'POST', path: '/v1/customers' };
     expect(isAdminStamp(stamp, stamped, ADMIN_SECRET)).toBe(true);
     expect(isAdminStamp(stamp, { ...stamped, path: `${PREFIX}/v1/customers` }, ADMIN_SECRET)).toBe(false);
@@ -95,8 +96,8 @@ describe.each(['in process', 'over HTTP'] as const)('%s', (mode) => {
   test('does not stamp a member', async () => {
     const cookie = cookieOf(claims('member'));
     await proxied('/v1/customers', { headers: { cookie } });
-    expect(scene.seen!.headers['x-service-admin']).toBeUndefined();
-    expect(scene.seen!.headers['x-service-session']).toBe(cookie.slice('service_session='.length));
+    expect(present(scene.seen).headers['x-service-admin']).toBeUndefined();
+    expect(present(scene.seen).headers['x-service-session']).toBe(cookie.slice('service_session='.length));
   });
 
   // Guards: what is no session gets no further than here, whatever it asks for.
@@ -128,7 +129,7 @@ describe.each(['in process', 'over HTTP'] as const)('%s', (mode) => {
     const headers = Object.fromEntries(overrides.map((name) => [name, name.endsWith('url') ? '/metrics' : 'DELETE']));
     expect((await proxied('/v1/runs', { method: 'POST', headers })).status).toBe(202);
     expect(scene.seen).toMatchObject({ method: 'POST', url: '/v1/runs' });
-    expect(overrides.filter((name) => name in scene.seen!.headers)).toEqual([]);
+    expect(overrides.filter((name) => name in present(scene.seen).headers)).toEqual([]);
   });
 
   // Guards: a page of another site cannot use a person's cookie to change anything.

@@ -1,6 +1,7 @@
 /** What a listener of the product says to what is no HTTP, over real connections. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { pino } from 'pino';
+import { first, present } from '../../../src/platform/core/present.ts';
 import { createSurface } from '../../../src/platform/http/app.ts';
 import { listen, type Listener } from '../../../src/platform/http/server.ts';
 import { exchange } from '../../support/http/send-bytes.ts';
@@ -26,15 +27,15 @@ test.each([
   expect(head).toContain(`HTTP/1.1 ${status} `);
   if (detail === undefined) return;
   expect(head).toContain('content-type: application/json; charset=utf-8');
-  expect(JSON.parse(body!)).toEqual({ detail });
+  expect(JSON.parse(present(body))).toEqual({ detail });
 });
 
 // Guards: what comes after a request is not answered in the middle of its answer.
 test('a request and nonsense after it', async () => {
   const [head, body] = await answerTo('GET /healthz HTTP/1.1\r\nhost: a\r\n\r\nnonsense\r\n\r\n');
   expect(head).toMatch(/^HTTP\/1\.1 (200|400) /);
-  expect(JSON.parse(body!.split('HTTP/1.1')[0]!)).toEqual(
-    head!.includes(' 200 ') ? { status: 'ok' } : { detail: 'malformed request' },
+  expect(JSON.parse(first(present(body).split('HTTP/1.1')))).toEqual(
+    present(head).includes(' 200 ') ? { status: 'ok' } : { detail: 'malformed request' },
   );
 });
 

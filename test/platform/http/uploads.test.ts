@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
+import { present } from '../../../src/platform/core/present.ts';
 import { Problem } from '../../../src/platform/core/problem.ts';
 import { createFileStore, type FileStore } from '../../../src/platform/files/files.ts';
 import { endpoint, handle, type Endpoint, type ReceivedFile } from '../../../src/platform/http/endpoint.ts';
@@ -245,6 +246,6 @@ test('is documented', () => {
       },
     },
   });
-  expect(responses![400]).toMatchObject({ description: expect.stringContaining('invalid_upload') });
-  expect(responses![413]).toMatchObject({ description: expect.stringContaining('payload_too_large') });
+  expect(present(responses)[400]).toMatchObject({ description: expect.stringContaining('invalid_upload') });
+  expect(present(responses)[413]).toMatchObject({ description: expect.stringContaining('payload_too_large') });
 });

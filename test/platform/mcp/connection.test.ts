@@ -1,5 +1,6 @@
 /** Connections to MCP servers: the reference server as a process and over HTTP, killed and started again. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { last } from '../../../src/platform/core/present.ts';
 import { limited } from '../../../src/platform/egress/limits.ts';
 import { createLog } from '../../../src/platform/core/log.ts';
 import { createMcpConnection, type McpConnection } from '../../../src/platform/mcp/connection.ts';
@@ -83,7 +84,7 @@ test('speaks to a command', async () => {
       .filter((name) => !name.startsWith('__'))
       .sort(),
   ).toEqual(['GIVEN', 'PATH']);
-  const pid = pids.at(-1)!;
+  const pid = last(pids);
   expect(isAlive(pid)).toBe(true);
   await connection.close();
   expect(isAlive(pid)).toBe(false);
@@ -94,7 +95,7 @@ test('speaks to a command', async () => {
 test('starts a command that was killed again', async () => {
   const connection = connect('killed', everythingCommand());
   await connection.state();
-  const pid = pids.at(-1)!;
+  const pid = last(pids);
   const long = connection.call('trigger-long-running-operation', { duration: 30, steps: 1 }, limits(60_000));
   process.kill(pid, 'SIGKILL');
   await expect(long).rejects.toMatchObject({ name: 'McpConnectionError', isUnsent: false });

@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { present } from '../../../src/platform/core/present.ts';
 import { quietPort } from '../../support/processes/ports.ts';
 import type { McpCommand } from '../../../src/platform/mcp/servers.ts';
 
@@ -35,7 +36,7 @@ export async function startEverything(): Promise<HttpServer> {
         env: { ...process.env, PORT: String(port) },
         stdio: ['ignore', 'ignore', 'pipe'],
       });
-      for await (const chunk of child.stderr!) if (String(chunk).includes('listening')) break;
+      for await (const chunk of present(child.stderr)) if (String(chunk).includes('listening')) break;
     },
     async kill() {
       if (!child || child.exitCode !== null || child.signalCode !== null) return;

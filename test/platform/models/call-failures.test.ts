@@ -1,5 +1,6 @@
 /** A call of a model that fails: as what, and what is said of it. */
 import { expect, test } from '@jest/globals';
+import { first, present } from '../../../src/platform/core/present.ts';
 import { createModels } from '../../../src/platform/models/models.ts';
 import type { ModelFailure } from '../../../src/platform/models/types.ts';
 import * as provider from '../../support/fakes/openai-server.ts';
@@ -34,7 +35,7 @@ test.each<[string, provider.Reply, Partial<ModelFailure>]>([
   ],
   [
     'no connection at all',
-    (response) => void response.socket!.resetAndDestroy(),
+    (response) => void present(response.socket).resetAndDestroy(),
     { code: 'model_unavailable', retryable: true },
   ],
   ['end without a finish', provider.truncate('Once upon'), { code: 'model_malformed_reply', retryable: true }],
@@ -143,7 +144,7 @@ test.each([
 ])('times out %s the reply', async (_, reply) => {
   server.script(reply);
   await expect(failureOf({ timeoutMs: 1_000 })).resolves.toMatchObject({ code: 'model_timeout', retryable: true });
-  await server.requests[0]!.closed;
+  await first(server.requests).closed;
 });
 
 // Guards: a reply is booked as what it is, and not as aborted too.

@@ -1,6 +1,7 @@
 /** A call of a model: what is sent, and what becomes of the answer. */
 import { expect, test } from '@jest/globals';
 import { once } from 'node:events';
+import { first, present } from '../../../src/platform/core/present.ts';
 import { createModels } from '../../../src/platform/models/models.ts';
 import * as provider from '../../support/fakes/openai-server.ts';
 import { useProvider, server, KEY, log, models, configFor, user, call, failureOf, searchTool } from './calls.ts';
@@ -68,12 +69,16 @@ test('sends earlier tool calls and their results', async () => {
       },
     ],
   });
-  const { messages, tools } = server.requests[0]!.body;
+  const { messages, tools } = first(server.requests).body;
   expect(messages.slice(2)).toEqual([
     expect.objectContaining({
       role: 'assistant',
       tool_calls: [
-        { id: 'c1', type: 'function', function: { name: tools![0]!.function.name, arguments: '{"query":"it"}' } },
+        {
+          id: 'c1',
+          type: 'function',
+          function: { name: first(present(tools)).function.name, arguments: '{"query":"it"}' },
+        },
       ],
     }),
     { role: 'tool', tool_call_id: 'c1', content: '["it.txt"]' },
@@ -93,7 +98,7 @@ test('demands JSON', async () => {
   server.script(provider.answer('{"ok":true}'));
   const outputSchema = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] };
   await expect(call({ outputSchema })).resolves.toMatchObject({ text: '{"ok":true}' });
-  const { body } = server.requests[0]!;
+  const { body } = first(server.requests);
   expect(body.response_format).toMatchObject({ type: expect.stringMatching(/^json/) });
   expect(JSON.stringify(body.messages[0])).toContain(JSON.stringify(JSON.stringify(outputSchema)).slice(1, -1));
 });
@@ -138,7 +143,7 @@ test('has an end that no number of tokens moves', async () => {
       signal: new AbortController().signal,
     }),
   ).rejects.toMatchObject({ code: 'model_reply_too_long', message: expect.stringContaining('MODEL_MAX_REPLY_MB') });
-  await server.requests[0]!.closed;
+  await first(server.requests).closed;
   expect(sent).toBeLessThan(ENDLESS / 2);
 });
 
@@ -176,7 +181,7 @@ test.each<[string, provider.Reply, unknown]>([
   ['401', provider.refuse(401, { message: 'who?' }), undefined],
   ['400', provider.refuse(400, { message: 'no' }), undefined],
   ['500', provider.refuse(500, { message: 'oops' }), undefined],
-  ['a connection that is not accepted', (response) => void response.socket!.resetAndDestroy(), undefined],
+  ['a connection that is not accepted', (response) => void present(response.socket).resetAndDestroy(), undefined],
 ])('tells what is billed: %s', async (_, reply, billed) => {
   server.script(reply);
   const told: unknown[] = [];
@@ -219,8 +224,8 @@ test('reaches a server that a workspace names only through the guarded fetch', a
   });
   expect(reply.text).toBe('from theirs');
   expect(reached).toEqual([`${server.baseUrl}/own/chat/completions`]);
-  expect(server.requests[0]!.headers.authorization).toBeUndefined();
-  expect(server.requests[0]!.body.model).toBe('theirs');
+  expect(first(server.requests).headers.authorization).toBeUndefined();
+  expect(first(server.requests).body.model).toBe('theirs');
 });
 
 // Guards: each provider gets its own key, in its own header, at the address that the operator set for it.
@@ -245,8 +250,8 @@ test.each([
   });
   await expect(failed).rejects.toMatchObject({ code: 'model_unavailable', retryable: true });
   expect(server.requests).toHaveLength(1);
-  expect(server.requests[0]!.headers).toMatchObject(headers);
-  expect(server.requests[0]!.body).toMatchObject({ model, stream: true });
+  expect(first(server.requests).headers).toMatchObject(headers);
+  expect(first(server.requests).body).toMatchObject({ model, stream: true });
 });
 
 // Guards: a workspace's credential wins over the deployment's, and an absent one does not erase it.

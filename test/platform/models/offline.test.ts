@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { jsonSchema, streamText, tool, type ModelMessage } from 'ai';
 import { loadConfig } from '../../../src/platform/core/config.ts';
 import { createLog } from '../../../src/platform/core/log.ts';
+import { itemAt } from '../../../src/platform/core/present.ts';
 import { createModels } from '../../../src/platform/models/models.ts';
 import { createOfflineModel } from '../../../src/platform/models/offline.ts';
 import { countTokens } from '../../../src/platform/models/tokens.ts';
@@ -146,7 +147,7 @@ test('minds the current request only', async () => {
     system: 'Tools: [[tool:calculator {"a":1}]]',
   });
   expect(reply.toolCalls).toHaveLength(1);
-  expect(reply.toolCalls[0]!.callId).toBe('offline-2');
+  expect(itemAt(reply.toolCalls, 0).callId).toBe('offline-2');
 });
 
 // Guards: two equal directives are two calls.

@@ -1,6 +1,7 @@
 /** A process that stands still says so: in its metrics for how long, in its log what was under way. */
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createLog } from '../../../src/platform/core/log.ts';
+import { first, present } from '../../../src/platform/core/present.ts';
 import { createMeters, type Meters } from '../../../src/platform/observability/meters.ts';
 import { watchStalls, type Stalls } from '../../../src/platform/observability/stalls.ts';
 import { compute, standIdle } from '../../support/faults/hold.ts';
@@ -23,7 +24,7 @@ const ticked = () => new Promise((resolve) => setTimeout(resolve, 100));
 const page = async () => scrapeText(await meters.registry.metrics());
 async function over250(name: string): Promise<number> {
   const { value } = await page();
-  return value(`${name}_count`)! - value(`${name}_bucket`, { le: '0.25' })!;
+  return present(value(`${name}_count`)) - present(value(`${name}_bucket`, { le: '0.25' }));
 }
 
 // Guards: a standstill is in the metrics as what it is, however short it was beside a scrape's interval.
@@ -42,7 +43,7 @@ test('what waits without computing is late, and not by its own work', async () =
   await ticked();
   expect(await over250('aos_event_loop_delay_seconds')).toBeGreaterThanOrEqual(1);
   expect(await over250('aos_event_loop_own_delay_seconds')).toBe(0);
-  expect(lines[0]!.own_ms).toBeLessThan(lines[0]!.stood_still_ms / 2);
+  expect(first(lines).own_ms).toBeLessThan(first(lines).stood_still_ms / 2);
 });
 
 // Guards: the longest standstill is that of this scrape, not of all times.
@@ -50,7 +51,7 @@ test('each scrape tells its own longest standstill', async () => {
   await ticked();
   compute(3_000);
   await ticked();
-  const longest = async () => (await page()).value('aos_event_loop_longest_delay_seconds')!;
+  const longest = async () => present((await page()).value('aos_event_loop_longest_delay_seconds'));
   expect(await longest()).toBeGreaterThan(2);
   await ticked();
   expect(await longest()).toBeLessThan(2);

@@ -1,6 +1,7 @@
 /** Container tools: what the engine is asked, on a small engine over a real socket; what containers can do, on a real one. */
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { createLog } from '../../../src/platform/core/log.ts';
+import { first, present } from '../../../src/platform/core/present.ts';
 import type { ContainerSpec } from '../../../src/platform/sandbox/confined.ts';
 import { createContainerSandbox } from '../../../src/platform/sandbox/container.ts';
 import { DEADLINE_LABEL } from '../../../src/platform/sandbox/confined.ts';
@@ -62,7 +63,7 @@ test('asks for a container with nothing', async () => {
     stderr: 'and saidso',
   });
   const tmpfs = expect.stringContaining(`size=${64 * MB}`);
-  expect(asked!.order).toEqual({
+  expect(present(asked).order).toEqual({
     name: expect.stringMatching(/^tool-[\w-]{36}$/),
     Image: 'tools/known:1',
     Cmd: ['say', 'a b'],
@@ -100,7 +101,7 @@ test('asks for a container with nothing', async () => {
       LogConfig: { Type: 'none', Config: {} },
     },
   });
-  const deadline = Number(asked!.order.Labels[DEADLINE_LABEL]);
+  const deadline = Number(present(asked).order.Labels[DEADLINE_LABEL]);
   expect(deadline).toBeGreaterThan(began + 5_000);
   expect(deadline).toBeLessThan(Date.now() + 60_000);
   expect(engine.containers.size).toBe(0);
@@ -109,7 +110,7 @@ test('asks for a container with nothing', async () => {
 test('asks for the runtime that is set', async () => {
   let runtime: unknown;
   engine.behave(async () => {
-    runtime = [...engine.containers.values()][0]!.order.HostConfig.Runtime;
+    runtime = first([...engine.containers.values()]).order.HostConfig.Runtime;
     return 0;
   });
   await runIn(sandboxAt(engine.host, { runtime: 'runsc' }), KNOWN);

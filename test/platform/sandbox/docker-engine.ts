@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { json, text } from 'node:stream/consumers';
+import { present } from '../../../src/platform/core/present.ts';
 
 export interface FakeContainer {
   name: string;
@@ -65,18 +66,18 @@ export async function startDockerEngine(): Promise<DockerEngine> {
   };
 
   const start = async (name: string) => {
-    const stream = streams.get(name)!;
+    const stream = present(streams.get(name));
     const exitCode = await behaviour({
       stdin: () => text(stream),
       write: (to, content) => void (stream.destroyed || stream.write(framed(to, content))),
     });
     if (exitCode === undefined) return;
     stream.end();
-    exits.get(name)!.resolve(exitCode);
+    present(exits.get(name)).resolve(exitCode);
   };
 
   const server = createServer(async (request, response) => {
-    const { pathname, searchParams } = new URL(request.url!, 'http://docker');
+    const { pathname, searchParams } = new URL(present(request.url), 'http://docker');
     requests.push(`${request.method} ${pathname}`);
     const answer = (status: number, body?: object) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(body && JSON.stringify(body));
@@ -89,13 +90,15 @@ export async function startDockerEngine(): Promise<DockerEngine> {
     }
     if (request.method === 'GET' && pathname === '/containers/json') {
       const { label } = JSON.parse(searchParams.get('filters') ?? '{}') as { label?: string[] };
-      const found = [...containers.values()].filter(({ order }) => label!.every((name) => name in order.Labels));
+      const found = [...containers.values()].filter(({ order }) =>
+        present(label).every((name) => name in order.Labels),
+      );
       return answer(200, found.map(({ name, order }) => ({ Id: name, Labels: order.Labels })) as never);
     }
     if (id === 'create') {
       const order = await json(request);
       await created;
-      const name = searchParams.get('name')!;
+      const name = present(searchParams.get('name'));
       containers.set(name, { name, order, isStarted: false });
       exits.set(name, Promise.withResolvers());
       return answer(201, { Id: name, Warnings: [] });
@@ -112,12 +115,12 @@ export async function startDockerEngine(): Promise<DockerEngine> {
       answer(204);
       return start(id);
     }
-    if (action === 'wait') return answer(200, { StatusCode: await exits.get(id)!.promise });
+    if (action === 'wait') return answer(200, { StatusCode: await present(exits.get(id)).promise });
     return answer(501, { message: `this engine cannot ${request.method} ${pathname}` });
   });
 
   server.on('upgrade', (request, socket: Duplex) => {
-    const { pathname } = new URL(request.url!, 'http://docker');
+    const { pathname } = new URL(present(request.url), 'http://docker');
     requests.push(`${request.method} ${pathname}`);
     const [, name] = /^\/containers\/(.+)\/attach$/.exec(pathname) ?? [];
     if (!name || !containers.has(name)) return void socket.end('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n');

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { itemAt } from '../../../src/platform/core/present.ts';
 import { createSlots } from '../../../src/platform/sandbox/slots.ts';
 
 const never = new AbortController().signal;
@@ -25,7 +26,7 @@ test('waits for a place', async () => {
   const running = jobs.map(({ owner, work }) => slots.run(owner, never, work));
   await turn();
   expect(jobs.map(({ hasBegun }) => hasBegun())).toEqual([true, true, false, false]);
-  jobs[1]!.end();
+  itemAt(jobs, 1).end();
   await turn();
   expect(jobs.map(({ hasBegun }) => hasBegun())).toEqual([true, true, true, false]);
   await expect(slots.run('e', AbortSignal.abort(), job().work)).rejects.toMatchObject({ name: 'AbortError' });
@@ -42,9 +43,9 @@ test('one owner gets half the places', async () => {
   const running = greedy.map(({ work }) => slots.run('greedy', never, work));
   expect(await slots.run('modest', never, async () => 'done')).toBe('done');
   expect(greedy.map(({ hasBegun }) => hasBegun())).toEqual([true, true, false]);
-  greedy[0]!.end();
+  itemAt(greedy, 0).end();
   await turn();
-  expect(greedy[2]!.hasBegun()).toBe(true);
+  expect(itemAt(greedy, 2).hasBegun()).toBe(true);
   for (const { end } of greedy) end();
   await Promise.all(running);
 });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { present } from '../../../src/platform/core/present.ts';
 import {
   describeDeployment,
   listDeployments,
@@ -68,14 +69,16 @@ const runOn = async (): Promise<string | undefined> =>
 test('a rollout', async () => {
   const { temporal } = service.runtime;
   const use = (buildId: string) => eventually(() => makeCurrent(temporal, { deployment, buildId }));
-  const versions = createProbes({
-    temporal,
-    store: { ping: async () => {} },
-    files: createFileStore(service.runtime.config),
-    providers: [],
-    disk: service.services.disk,
-    config: { ...service.runtime.config, WORKER_DEPLOYMENT: deployment },
-  })['workers.version']!;
+  const versions = present(
+    createProbes({
+      temporal,
+      store: { ping: async () => {} },
+      files: createFileStore(service.runtime.config),
+      providers: [],
+      disk: service.services.disk,
+      config: { ...service.runtime.config, WORKER_DEPLOYMENT: deployment },
+    })['workers.version'],
+  );
   await startVersion('v1');
   // Whoever forgets the step is told, as nothing would begin.
   await eventually(async () => expect(await versions()).toMatchObject({ status: 'degraded' }));

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { createLog } from '../../../src/platform/core/log.ts';
+import { present } from "../../../src/platform/core/present.ts";
 import { reconcile } from '../../../src/platform/temporal/reconcile.ts';
 import { createTriggers, type Trigger } from '../../../src/platform/temporal/triggers.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/faults/tcp-proxy.ts';
@@ -15,7 +16,7 @@ afterEach(async () => {
 
 // Guards: a look at the schedules that goes on long after its time, as a server that is slow is waited for, call by call.
 test('what waits for Temporal is given up when its time is over', async () => {
-  proxy = await startTcpProxy(process.env.TEST_TEMPORAL_ADDRESS!);
+  proxy = await startTcpProxy(present(process.env.TEST_TEMPORAL_ADDRESS));
   const temporal = await connectTo(proxy.address, createLog({ level: 'silent', pretty: false }));
   close = () => temporal.close();
   const triggers = createTriggers(temporal);
@@ -29,7 +30,7 @@ test('what waits for Temporal is given up when its time is over', async () => {
     ]);
 
   const silencing = async () => {
-    proxy!.silence();
+    present(proxy).silence();
     return [1, 2, 3].map((n) => triggerOf(`reconcile-test/${n}`));
   };
   expect(await inTime(silencing)).toEqual({ applied: 0, removed: 0 });

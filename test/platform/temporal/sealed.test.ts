@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Payload } from '@temporalio/common';
 import { randomBytes } from 'node:crypto';
 import { INTERNAL_WORKSPACE } from '../../../src/platform/core/ids.ts';
+import { present } from '../../../src/platform/core/present.ts';
 import { jobPrefix } from '../../../src/resources/scheduled-jobs/triggers.ts';
 import { createServices } from '../../../src/compose/services.ts';
 import { startWorker, type RunningWorker } from '../../../src/worker.ts';
@@ -39,7 +40,7 @@ async function rawHistory(workflowId: string): Promise<any[]> {
     namespace,
     execution: { workflowId },
   });
-  return JSON.parse(JSON.stringify(history!.events));
+  return JSON.parse(JSON.stringify(present(history).events));
 }
 
 /** Where Temporal's core writes of itself: numbers, and names of activities. */
@@ -100,7 +101,7 @@ describe('what Temporal keeps', () => {
       throw new Error('no schedule yet');
     });
     const kept = await connection.workflowService.describeSchedule({ namespace, scheduleId });
-    const { startWorkflow } = JSON.parse(JSON.stringify(kept.schedule!.action));
+    const { startWorkflow } = JSON.parse(JSON.stringify(present(kept.schedule).action));
     expect(startWorkflow.input.payloads).toHaveLength(1);
     expect([...readableIn(startWorkflow)]).toEqual([]);
   });

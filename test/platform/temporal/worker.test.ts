@@ -1,5 +1,6 @@
 /** A worker at its edges: it cannot be started, or is to end while Temporal is away. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { present } from '../../../src/platform/core/present.ts';
 import { startWorker } from '../../../src/worker.ts';
 import type { Runtime } from '../../../src/runtime.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
@@ -38,7 +39,7 @@ const LEFT_MS = 20_000;
 test.each(['refuse', 'hang', 'silence'] as const)(
   'a worker ends while Temporal is away (%s)',
   async (how) => {
-    const temporal = process.env.TEST_TEMPORAL_ADDRESS!;
+    const temporal = present(process.env.TEST_TEMPORAL_ADDRESS);
     const wire = await startTcpProxy(temporal);
     process.env.TEST_TEMPORAL_ADDRESS = wire.address;
     const cutOff = await startTestService({ worker: false }).finally(() => {

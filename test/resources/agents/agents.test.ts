@@ -1,6 +1,7 @@
 /** Agents over HTTP and on a real database: the list, a single one, and who sees which. */
 import { describe, expect, test } from '@jest/globals';
 import request from 'supertest';
+import { present } from '../../../src/platform/core/present.ts';
 import { builtinAgents } from '../../../src/resources/agents/builtin/index.ts';
 import { agentSettings, agents } from '../../../src/resources/agents/table.ts';
 import {
@@ -84,7 +85,7 @@ describe('lists', () => {
       selection_mode: null,
       reasoning: null,
       resolver_enforce: null,
-      prompt_length: builtinAgents.get('assistant')!.prompt.length,
+      prompt_length: present(builtinAgents.get('assistant')).prompt.length,
     });
     expect(body.data.at(-1)).toEqual({
       slug: 'poet',
@@ -125,7 +126,7 @@ describe('detail', () => {
     const { body } = await detail('acme', 'writer').expect(200);
     expect(Object.keys(body).sort()).toEqual([...DETAIL_FIELDS].sort());
     expect(body).toMatchObject({
-      prompt: builtinAgents.get('writer')!.prompt,
+      prompt: present(builtinAgents.get('writer')).prompt,
       allowlist_block: [],
       allowlist_add: [],
       voice: null,

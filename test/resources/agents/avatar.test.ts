@@ -5,6 +5,7 @@ import type { Server } from 'node:http';
 import sharp from 'sharp';
 import request from 'supertest';
 import { createLog } from '../../../src/platform/core/log.ts';
+import { present } from '../../../src/platform/core/present.ts';
 import type { FileStore } from '../../../src/platform/files/files.ts';
 import { createSurface, errorHandler, notFound } from '../../../src/platform/http/app.ts';
 import type { Caller } from '../../../src/platform/http/endpoint.ts';
@@ -52,7 +53,7 @@ beforeAll(async () => {
   app.use(
     createSurface({
       routes,
-      authenticate: async (_credential, { headers }) => callers.get(String(headers['x-test-workspace']))!,
+      authenticate: async (_credential, { headers }) => present(callers.get(String(headers['x-test-workspace']))),
     }),
     notFound,
     errorHandler(createLog({ level: 'silent', pretty: false })),
@@ -112,7 +113,7 @@ describe('a picture', () => {
     await put('editor', photo).expect(200);
 
     const [kept] = stored.values();
-    expect(kept!.includes('canary-copyright')).toBe(false);
+    expect(present(kept).includes('canary-copyright')).toBe(false);
     expect((await sharp(kept).metadata()).exif).toBeUndefined();
     const topRight = await sharp(kept).extract({ left: 312, top: 0, width: 200, height: 200 }).toBuffer();
     const { dominant } = await sharp(topRight).stats();
@@ -127,7 +128,7 @@ describe('a picture', () => {
     const [first] = stored.keys();
     await Promise.all(Array.from({ length: 12 }, () => put('coder', bytes).expect(200)));
     expect(stored.size).toBe(1);
-    expect(stored.has(first!)).toBe(false);
+    expect(stored.has(present(first))).toBe(false);
     await get('coder').expect(200);
   });
 

@@ -1,5 +1,6 @@
 /** Agents over HTTP and on a real database: the workspace’s own ones, and what it may set about any. */
 import { describe, expect, test } from '@jest/globals';
+import { itemAt, present } from '../../../src/platform/core/present.ts';
 import { builtinAgents } from '../../../src/resources/agents/builtin/index.ts';
 import { useAgents, call, create, patch, detail, minimal } from './over-http.ts';
 
@@ -74,10 +75,10 @@ describe('create', () => {
     const created = answers.filter(({ status }) => status === 201);
     const refused = answers.filter(({ status }) => status === 403);
     expect([created.length, refused.length]).toEqual([3, 17]);
-    expect(refused[0]!.body).toEqual({
+    expect(itemAt(refused, 0).body).toEqual({
       detail: { code: 'plan_limit_exceeded', resource: 'agents', current: 3, limit: 3, tier: 'free' },
     });
-    await call('delete', 'small', `/v1/agents/${created[0]!.body.slug}`).expect(204);
+    await call('delete', 'small', `/v1/agents/${itemAt(created, 0).body.slug}`).expect(204);
     await create('small', minimal('after-deleting')).expect(201);
   });
 
@@ -126,7 +127,7 @@ describe('update', () => {
 describe('model and voice', () => {
   // Guards: a workspace's choice about a built-in agent is its own and can be taken back.
   test('of a built-in agent are set per workspace', async () => {
-    const own = builtinAgents.get('analyst')!.model;
+    const own = present(builtinAgents.get('analyst')).model;
     const { body } = await patch('acme', 'analyst/model', {
       model: 'gpt-5',
       default_model: 'gpt-5-mini',

@@ -4,6 +4,7 @@ import { eq } from 'drizzle-orm';
 import express from 'express';
 import type { Server } from 'node:http';
 import request from 'supertest';
+import { itemAt } from '../../../src/platform/core/present.ts';
 import { NO_STANDING } from '../../../src/platform/core/rights.ts';
 import { sha256 } from '../../../src/platform/core/crypto.ts';
 import { newApiKey } from '../../../src/platform/core/ids.ts';
@@ -86,8 +87,8 @@ const remove = (workspace: string, id: string | number) =>
   request(server).delete(`/v1/api-keys/${id}`).set('x-test-workspace', workspace);
 const make = async (workspace: string, name = 'a key') => (await post(workspace, { name }).expect(201)).body as KeyBody;
 const rowOf = async (id: number) => {
-  const [row] = await database.db.orm.select().from(apiKeys).where(eq(apiKeys.id, id));
-  return row!;
+  const row = itemAt(await database.db.orm.select().from(apiKeys).where(eq(apiKeys.id, id)), 0);
+  return row;
 };
 
 describe('create', () => {
@@ -151,11 +152,11 @@ describe('create', () => {
     const created = answers.filter(({ status }) => status === 201);
     const refused = answers.filter(({ status }) => status === 403);
     expect([created.length, refused.length]).toEqual([2, 18]);
-    expect(refused[0]!.body).toEqual({
+    expect(itemAt(refused, 0).body).toEqual({
       detail: { code: 'plan_limit_exceeded', resource: 'api_keys', current: 2, limit: 2, tier: 'free' },
     });
 
-    await remove('small', created[0]!.body.id).expect(204);
+    await remove('small', itemAt(created, 0).body.id).expect(204);
     await post('small', { name: 'after revoking' }).expect(201);
     await post('small', { name: 'one too many' }).expect(403);
   });
@@ -166,8 +167,8 @@ describe('list', () => {
   test('gives active keys first, then newest first', async () => {
     const keys = [];
     for (const name of ['one', 'two', 'three', 'four']) keys.push(await make('other', name));
-    await remove('other', keys[1]!.id).expect(204);
-    await remove('other', keys[3]!.id).expect(204);
+    await remove('other', itemAt(keys, 1).id).expect(204);
+    await remove('other', itemAt(keys, 3).id).expect(204);
 
     const { body } = await list('other').expect(200);
     expect(body.data.map(({ name }: KeyBody) => name)).toEqual(['three', 'one', 'four', 'two']);

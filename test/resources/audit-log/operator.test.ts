@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import type { z } from 'zod';
+import { present } from '../../../src/platform/core/present.ts';
 import { isAudited } from '../../../src/platform/http/audit.ts';
 import type { Endpoint, Route } from '../../../src/platform/http/endpoint.ts';
 import { allRoutes } from '../../../src/resources/index.ts';
@@ -139,7 +140,7 @@ describe('what a tenant is told', () => {
     const tenant = await newTenant();
     const { customerId } = tenant.caller;
     const flags = (workspaces: object) => ({ params: { name: 'shared' }, body: { enabled: true, workspaces } });
-    const byId = (id: string) => audited.find(({ endpoint }) => endpoint.id === id)!.endpoint;
+    const byId = (id: string) => present(audited.find(({ endpoint }) => endpoint.id === id)).endpoint;
     const send = (id: string, parts: RequestParts) => sendConfirmed(service, operator, byId(id), parts);
     await send('feature-flags.put', flags({ [customerId]: false, bystander: true }));
     await send('feature-flags.put', flags({ bystander: true }));

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { eq } from 'drizzle-orm';
 import { ConfigError } from '../../../src/platform/core/config.ts';
+import { present } from '../../../src/platform/core/present.ts';
 import { createModelRouter } from '../../../src/resources/billing/model-router/router.ts';
 import { routerKeys } from '../../../src/resources/billing/table.ts';
 import { workspaces } from '../../../src/resources/workspaces/table.ts';
@@ -52,12 +53,12 @@ const works: Parameters<ProviderServer['answer']>[0] = ({ method, path, headers,
   const { limit } = (body ? JSON.parse(body) : {}) as { limit?: number };
   if (method === 'POST') {
     count += 1;
-    keys.set(`hash-${count}`, limit!);
+    keys.set(`hash-${count}`, present(limit));
     return { status: 201, body: { key: `sk-or-${count}`, data: { hash: `hash-${count}`, limit } } };
   }
-  if (!keys.has(hash!)) return { status: 404, body: { error: { message: 'No such key' } } };
-  if (method === 'DELETE') keys.delete(hash!);
-  else keys.set(hash!, limit!);
+  if (!keys.has(present(hash))) return { status: 404, body: { error: { message: 'No such key' } } };
+  if (method === 'DELETE') keys.delete(present(hash));
+  else keys.set(present(hash), present(limit));
   return { status: 200, body: { data: { hash } } };
 };
 const fails = () => ({ status: 503, body: { error: { message: 'Later.' } } });

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { createLog } from '../../../src/platform/core/log.ts';
+import { itemAt } from '../../../src/platform/core/present.ts';
 import { createDatabase, type Database } from '../../../src/platform/db/client.ts';
 import { createEvents } from '../../../src/resources/billing/service/events.ts';
 import { createBillingStore } from '../../../src/resources/billing/store.ts';
@@ -27,16 +28,22 @@ afterAll(async () => {
 });
 
 const planOf = async (customerId: string) => {
-  const [row] = await db.rows<{ plan: string }>(sql`select plan from workspaces where customer_id = ${customerId}`);
-  return row!.plan;
+  const row = itemAt(
+    await db.rows<{ plan: string }>(sql`select plan from workspaces where customer_id = ${customerId}`),
+    0,
+  );
+  return row.plan;
 };
 
 /** Those who wait for a lock of this database. */
 const waiting = async (): Promise<number> => {
-  const [row] = await db.rows<{ count: number }>(sql`
+  const row = itemAt(
+    await db.rows<{ count: number }>(sql`
     select count(*)::int as count from pg_locks l join pg_database d on d.oid = l.database or l.database is null
-    where d.datname = current_database() and not l.granted`);
-  return row!.count;
+    where d.datname = current_database() and not l.granted`),
+    0,
+  );
+  return row.count;
 };
 
 // Guards: of two events that are handled at once the later one holds, whichever came first.

@@ -1,6 +1,7 @@
 /** In live billing a plan that costs counts from its payment. Until then the caps are those of what is paid, or `free`. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { eq } from 'drizzle-orm';
+import { last, present } from '../../../src/platform/core/present.ts';
 import { standingIn } from '../../../src/platform/core/rights.ts';
 import { capOf, CAPPED_RESOURCES, PLANS, type Plan } from '../../../src/resources/workspaces/model.ts';
 import { workspaces } from '../../../src/resources/workspaces/table.ts';
@@ -93,7 +94,7 @@ describe('a workspace that a tenant makes itself', () => {
     expect(await make(plan)).toMatchObject({ plan, ...(plan !== 'free' && { plan_in_force: 'free' }) });
     expect(await inForce()).toBe('free');
     const key = () => tenant.cp('POST', '/v1/api-keys', { name: 'key' });
-    for (let n = 0; n < capOf('free', 'api_keys')!; n++) expect((await key()).status).toBe(201);
+    for (let n = 0; n < present(capOf('free', 'api_keys')); n++) expect((await key()).status).toBe(201);
     expect(await key()).toMatchObject({ status: 403, body: { detail: { resource: 'api_keys', tier: 'free' } } });
     await service.runtime.db.orm.update(workspaces).set({ status: 'ready', readyAt: new Date() });
     const runs = Array.from({ length: 3 }, () => tenant.cp('POST', '/v1/runs', { agent: 'writer', prompt: 'Write.' }));
@@ -256,7 +257,7 @@ describe('a subscription', () => {
       .update(workspaces)
       .set({ config: { billing_customer_id }, plan: 'free', paidPlan: null })
       .where(eq(workspaces.customerId, tenant.caller.customerId));
-    stripe.things.get(id)!.latest_invoice = { id: 'in_1', object: 'invoice', status };
+    present(stripe.things.get(id)).latest_invoice = { id: 'in_1', object: 'invoice', status };
     const { body } = await tenant.cp('POST', '/v1/billing/subscribe', { billing_plan_id: 'plan_starter' });
     expect(body).toMatchObject({ change: 'updated', subscription: { id, latest_invoice: 'in_1' } });
     expect(await inForce()).toBe(expected);
@@ -268,17 +269,17 @@ describe('a subscription', () => {
     ['open', { proration_behavior: 'none', 'billing_cycle_anchor[type]': 'now' }],
   ])('that is switched with an invoice that is %s sets off what was paid', async (status, expected) => {
     const id = await start('plan_starter');
-    stripe.things.get(id)!.latest_invoice = { id: 'in_1', object: 'invoice', status };
+    present(stripe.things.get(id)).latest_invoice = { id: 'in_1', object: 'invoice', status };
     await subscribe('plan_pro');
     const sent = stripe.requests.filter(
       ({ method, path }) => method === 'POST' && path.endsWith(`/subscriptions/${id}`),
     );
-    expect(Object.fromEntries(new URLSearchParams(sent.at(-1)!.body))).toMatchObject(expected);
+    expect(Object.fromEntries(new URLSearchParams(last(sent).body))).toMatchObject(expected);
     // The same again is no switch.
     await subscribe('plan_pro');
     const again = stripe.requests.filter(
       ({ method, path }) => method === 'POST' && path.endsWith(`/subscriptions/${id}`),
     );
-    expect(again.at(-1)!.body).not.toContain('proration');
+    expect(last(again).body).not.toContain('proration');
   });
 });

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eq } from 'drizzle-orm';
 import { ConfigError } from '../../../src/platform/core/config.ts';
+import { itemAt, present } from '../../../src/platform/core/present.ts';
 import { createBilling } from '../../../src/resources/billing/service/settings.ts';
 import type { Plan } from '../../../src/resources/workspaces/model.ts';
 import { workspaces } from '../../../src/resources/workspaces/table.ts';
@@ -33,11 +34,14 @@ const subscribe = (tenant: Tenant, planId: string, more: Record<string, unknown>
   tenant.cp('POST', '/v1/billing/subscribe', { billing_plan_id: planId, ...more }, headers);
 
 async function rowOf({ caller }: Tenant) {
-  const [row] = await service.runtime.db.orm
-    .select({ plan: workspaces.plan, config: workspaces.config })
-    .from(workspaces)
-    .where(eq(workspaces.customerId, caller.customerId));
-  return row!;
+  const row = itemAt(
+    await service.runtime.db.orm
+      .select({ plan: workspaces.plan, config: workspaces.config })
+      .from(workspaces)
+      .where(eq(workspaces.customerId, caller.customerId)),
+    0,
+  );
+  return row;
 }
 const subscriptionsOf = ({ caller }: Tenant) =>
   stripe
@@ -73,7 +77,7 @@ test('subscribes and switches', async () => {
   expect(customer).toMatchObject({ email: 'owner@switch.example', 'metadata[workspace_id]': 'acc_switch' });
   expect(await rowOf(tenant)).toEqual({
     plan: 'starter_byo',
-    config: { billing_customer_id: customer!.id, billing_subscription_id: id, billing_plan_id: 'plan_starter' },
+    config: { billing_customer_id: present(customer).id, billing_subscription_id: id, billing_plan_id: 'plan_starter' },
   });
   expect((await subscribe(tenant, 'plan_pro')).body).toMatchObject({
     ok: true,
@@ -101,7 +105,7 @@ test('leaves one subscription', async () => {
   expect(answers.map(({ body }) => body.change).sort()).toEqual(['created', 'updated', 'updated']);
   expect(subscriptionsOf(tenant)).toHaveLength(1);
 
-  const { billing_customer_id } = (await rowOf(tenant)).config!;
+  const { billing_customer_id } = present((await rowOf(tenant)).config);
   await service.runtime.db.orm
     .update(workspaces)
     .set({ config: { billing_customer_id } })
@@ -125,8 +129,8 @@ test('asks for a payment method', async () => {
   });
   expect(stripe.created('session').at(-1)).toMatchObject({ mode: 'setup', success_url: 'https://app.example/billing' });
   expect(await rowOf(tenant)).toMatchObject({ plan: 'free', config: { billing_customer_id: expect.any(String) } });
-  const payer = (await rowOf(tenant)).config!.billing_customer_id as string;
-  stripe.things.get(payer)!.payment_methods = 1;
+  const payer = present((await rowOf(tenant)).config).billing_customer_id as string;
+  present(stripe.things.get(payer)).payment_methods = 1;
   expect((await subscribe(tenant, 'plan_starter', { currency: 'USD' })).body).toMatchObject({
     ok: true,
     change: 'created',

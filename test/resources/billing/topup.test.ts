@@ -1,6 +1,7 @@
 /** Credit: asked for here, landed by the provider's signed word alone (POST /v1/billing/webhooks), and once. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eq } from 'drizzle-orm';
+import { present } from '../../../src/platform/core/present.ts';
 import { billingEvents, topups } from '../../../src/resources/billing/table.ts';
 import { sized, tried } from '../../support/runner/sizes.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
@@ -44,7 +45,7 @@ const tell = (event: unknown, headers?: Record<string, string>) => deliver(servi
 const paid = (id: string, more: Record<string, unknown> = {}, type = 'checkout.session.completed') =>
   eventOf(type, { id, object: 'checkout.session', payment_status: 'paid', ...more });
 const TAKEN = { status: 200, body: { received: true } };
-const session = (id: string) => stripe.things.get(id)!;
+const session = (id: string) => present(stripe.things.get(id));
 /** The metadata of a session as its event has it. */
 const metadataOf = (id: string) =>
   Object.fromEntries(

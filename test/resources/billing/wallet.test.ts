@@ -1,6 +1,7 @@
 /** The ledger, spoken to directly: what the database itself guarantees of it. Parallel where TEST_DATABASE_URL is set. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { present } from '../../../src/platform/core/present.ts';
 import { chargeOf, ROUTER_MARKUP } from '../../../src/resources/billing/model.ts';
 import { createWalletStore, type Posting, type WalletStore } from '../../../src/resources/billing/wallet/store.ts';
 import { createRunStore } from '../../../src/resources/runs/store/index.ts';
@@ -148,7 +149,7 @@ describe('nothing but a posting moves a balance', () => {
       values (1, 'fixed', 'forged', 'topup', 1, 999)`);
     const [first, forged] = await ledgerOf('fixed');
     expect(forged).toMatchObject({ balance_after_usd_micros: 1_000_001 });
-    expect(forged!.id).toBeGreaterThan(first!.id);
+    expect(present(forged).id).toBeGreaterThan(present(first).id);
   });
 
   // Guards: a bug in a sign does not make money.

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createHmac } from 'node:crypto';
 import { sql } from 'drizzle-orm';
+import { itemAt } from '../../../src/platform/core/present.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 const TURN = { TURN_SECRET: 'turn-secret-of-the-tests', TURN_URLS: 'turn:a.example.com:3478,turns:a.example.com:5349' };
@@ -98,9 +99,9 @@ describe('a message', () => {
     const line = ({ role, content, agent, status }: Record<string, unknown>) => [role, content, agent, status];
     expect(data.map(line)).toEqual([
       ['user', '  What is\nbread? ', 'assistant', 'succeeded'],
-      ['assistant', answers[0]!.output, 'assistant', 'succeeded'],
+      ['assistant', itemAt(answers, 0).output, 'assistant', 'succeeded'],
       ['user', 'And cake?', 'writer', 'succeeded'],
-      ['assistant', answers[1]!.output, 'writer', 'succeeded'],
+      ['assistant', itemAt(answers, 1).output, 'writer', 'succeeded'],
     ]);
     const latest = await messagesOf(id, '?order=desc&limit=1');
     expect(latest.data).toEqual([data[3]]);

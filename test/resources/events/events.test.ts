@@ -1,6 +1,7 @@
 /** The feed: GET /v1/events over all projects of a workspace. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { first, itemAt } from '../../../src/platform/core/present.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { makeProject, makeTemplate } from '../projects/pipeline.ts';
 
@@ -16,12 +17,12 @@ beforeAll(async () => {
   await makeTemplate(acme);
   await makeTemplate(other);
   projectIds = [(await makeProject(acme)).id, (await makeProject(acme)).id];
-  await insert(projectIds[0]!, 'acme', [
+  await insert(first(projectIds), 'acme', [
     [30, 'info', 'project', 'project_started'],
     [3, 'error', 'subtask', 'subtask_failed'],
     [1, 'info', 'task', 'task_started'],
   ]);
-  await insert(projectIds[1]!, 'acme', [
+  await insert(itemAt(projectIds, 1), 'acme', [
     [1_000, 'debug', 'subtask', 'subtask_alive'],
     [2, 'info', 'project', 'project_started'],
   ]);

@@ -88,6 +88,6 @@ describe('housekeeping', () => {
       expect([state.paused, spec.intervals?.map(({ every }) => every)]).toEqual([true, [7_200_000]]);
       await expect(scheduleOf(stray).describe()).rejects.toBeInstanceOf(ScheduleNotFoundError);
     });
-    expect((await scheduleOf(refused!).describe()).state.note).toBe('revision 1');
+    expect((await scheduleOf(refused).describe()).state.note).toBe('revision 1');
   });
 });

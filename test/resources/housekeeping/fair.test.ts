@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql, type SQL } from 'drizzle-orm';
 import { newRunId } from '../../../src/platform/core/ids.ts';
+import { itemAt, present } from '../../../src/platform/core/present.ts';
 import { createRouterKeyStore } from '../../../src/resources/billing/model-router/store.ts';
 import { insertDeliveries } from '../../../src/resources/webhook-subscriptions/store/outbox.ts';
 import { CHORES } from '../../../workflows/housekeeping/messages.ts';
@@ -139,15 +140,15 @@ test('what is due is taken in turn by workspace, and once', async () => {
   });
   // What Temporal has is not due at all.
   await noteStarted([id]);
-  const [row] = await rows<{ due: Date | null }>(sql`select start_due_at as due from runs where id = ${id}`);
-  expect(row!.due).toBeNull();
+  const row = itemAt(await rows<{ due: Date | null }>(sql`select start_due_at as due from runs where id = ${id}`), 0);
+  expect(row.due).toBeNull();
 });
 
 // Guards: how far behind housekeeping is can be seen, of every chore that has rows to see to.
 test('what is due is counted', async () => {
   await rows(sql`update runs set start_due_at = now() - interval '10 minutes' where id like 'older-%'`);
   const behind = await service.services.system.choresBehind();
-  const runs = behind.find(({ chore }) => chore === 'startRuns')!;
+  const runs = present(behind.find(({ chore }) => chore === 'startRuns'));
   expect(runs.due).toBeGreaterThan(100);
   expect(runs.overdueS).toBeGreaterThan(500);
   expect(behind.map(({ chore }) => chore).sort()).toEqual([...CHORES].sort());
@@ -204,18 +205,21 @@ test('a lost start is found among many others', async () => {
   const { db } = service.runtime;
   await Promise.all([
     begins('run', async () => {
-      const [row] = await db.rows<{ status: string }>(sql`select status from runs where id = ${lost.run}`);
-      expect(row!.status).not.toBe('queued');
+      const row = itemAt(await db.rows<{ status: string }>(sql`select status from runs where id = ${lost.run}`), 0);
+      expect(row.status).not.toBe('queued');
     }),
     begins('project', async () => {
-      const [row] = await db.rows<{ status: string }>(sql`select status from projects where id = ${lost.project}`);
-      expect(row!.status).not.toBe('planning');
+      const row = itemAt(
+        await db.rows<{ status: string }>(sql`select status from projects where id = ${lost.project}`),
+        0,
+      );
+      expect(row.status).not.toBe('planning');
     }),
     begins('delivery', async () =>
       expect(receiver.received.some(({ body }) => body.includes('lost-and-found'))).toBe(true),
     ),
     begins('workspace', async () =>
-      expect((await service.services.stores.workspaces.find('acc_zzz'))!.status).not.toBe('pending'),
+      expect(present(await service.services.stores.workspaces.find('acc_zzz')).status).not.toBe('pending'),
     ),
   ]);
   tried('rows of each kind that waited beside it', OTHERS);

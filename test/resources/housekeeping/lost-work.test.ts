@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { sql } from 'drizzle-orm';
+import { first, present } from '../../../src/platform/core/present.ts';
 import { projectWorkflowId, phaseWorkflowId } from '../../../src/resources/projects/model.ts';
 import { runWorkflowId } from '../../../src/resources/runs/model.ts';
 import { PROJECT, type ProjectInput } from '../../../workflows/project/messages.ts';
@@ -130,8 +131,8 @@ describe('a run', () => {
     const spawn = tool('spawn_run', { agent: 'writer', prompt: post('never-3') });
     const id = await dispatch(acme, { agent: 'assistant', prompt: spawn });
     await arrived('never-3');
-    const [started] = (await eventsOf(acme, id)).filter(({ event_type }) => event_type === 'agent_run_started');
-    const childId: string = started!.payload['run_id'];
+    const started = first((await eventsOf(acme, id)).filter(({ event_type }) => event_type === 'agent_run_started'));
+    const childId: string = started.payload['run_id'];
     await forget(runWorkflowId(id), runWorkflowId(childId));
     await askAboutRuns(childId, id);
     expect(await acme.waitForRun(id)).toMatchObject({ status: 'succeeded' });
@@ -218,22 +219,22 @@ describe('a project', () => {
     held();
     const id = await startProject(acme, 'held');
     await arrived('held-5');
-    const [lost] = await attemptsAt(acme, id, 'text', 'write');
-    await forget(projectWorkflowId(id), phaseWorkflowId(id, 'text', 1), runWorkflowId(lost!.child_run_id));
+    const lost = first(await attemptsAt(acme, id, 'text', 'write'));
+    await forget(projectWorkflowId(id), phaseWorkflowId(id, 'text', 1), runWorkflowId(lost.child_run_id));
     mayAnswer.resolve();
     await askAboutProject(id);
     await untilProject(acme, id, 'completed');
     expect(await triesOf(acme, id, 'text', 'write')).toEqual(['initial failed', 'crash_recovery succeeded']);
-    await askAboutRuns(lost!.child_run_id);
-    await untilStatus(acme, lost!.child_run_id, 'cancelled');
+    await askAboutRuns(lost.child_run_id);
+    await untilStatus(acme, lost.child_run_id, 'cancelled');
   });
 
   // Guards: what must not happen twice is left to a person.
   test('is paused where nobody knows whether an effect happened', async () => {
     const id = await startProject(acme, 'posting');
     await arrived('never-6');
-    const [lost] = await attemptsAt(acme, id, 'text', 'write');
-    await forget(projectWorkflowId(id), phaseWorkflowId(id, 'text', 1), runWorkflowId(lost!.child_run_id));
+    const lost = first(await attemptsAt(acme, id, 'text', 'write'));
+    await forget(projectWorkflowId(id), phaseWorkflowId(id, 'text', 1), runWorkflowId(lost.child_run_id));
     await askAboutProject(id);
     expect(await untilProject(acme, id, 'paused')).toMatchObject({ pause_reason: 'nonidempotent_crash' });
     expect(timesAt('never-6')).toBe(1);
@@ -244,8 +245,8 @@ describe('a project', () => {
     held();
     const id = await startProject(acme, 'posted');
     await arrived('held-7');
-    const [lost] = await attemptsAt(acme, id, 'text', 'write');
-    await forget(projectWorkflowId(id), phaseWorkflowId(id, 'text', 1), runWorkflowId(lost!.child_run_id));
+    const lost = first(await attemptsAt(acme, id, 'text', 'write'));
+    await forget(projectWorkflowId(id), phaseWorkflowId(id, 'text', 1), runWorkflowId(lost.child_run_id));
     mayAnswer.resolve();
     await askAboutProject(id);
     expect(await untilProject(acme, id, 'paused')).toMatchObject({ pause_reason: 'nonidempotent_crash' });
@@ -294,7 +295,7 @@ describe('a project', () => {
     const { taskQueue, typedSearchAttributes } = await workflow.describe();
     await workflow.terminate('to be started with another input');
     const input: ProjectInput = {
-      ...(await service.services.stores.projects.loadBoard(id))!,
+      ...present(await service.services.stores.projects.loadBoard(id)),
       limits: { maxTurns: 50, maxTokens: 1_000_000 },
       split: false,
       continueAfterEvents: 40,

@@ -1,6 +1,7 @@
 /** `Idempotency-Key`: a request that comes again is answered again and done once, through either gateway. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { itemAt } from '../../../src/platform/core/present.ts';
 import { byId, endpoints } from '../../support/http/endpoints.ts';
 import { call, GATEWAYS, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
@@ -63,10 +64,13 @@ describe.each(GATEWAYS)('%s', (_name, options) => {
   describe.each(MAKING)('%s', (endpoint, surface, path, body, another) => {
     const count = async ({ caller }: Tenant): Promise<number> => {
       const table = sql.identifier(path.slice('/v1/'.length));
-      const [row] = await service.runtime.db.rows<{ n: number }>(
-        sql`select count(*)::int as n from ${table} where customer_id = ${caller.customerId}`,
+      const row = itemAt(
+        await service.runtime.db.rows<{ n: number }>(
+          sql`select count(*)::int as n from ${table} where customer_id = ${caller.customerId}`,
+        ),
+        0,
       );
-      return row!.n;
+      return row.n;
     };
 
     // Guards: a caller who did not hear the first answer gets it, and nothing is made twice.
@@ -89,7 +93,7 @@ describe.each(GATEWAYS)('%s', (_name, options) => {
         Array.from({ length: 10 }, () => ask(tenant, surface, path, body, `at-once-${endpoint}`)),
       );
       expect(new Set(all.map((answer) => JSON.stringify([answer.status, answer.body]))).size).toBe(1);
-      expect(all[0]!.status).toBe(201);
+      expect(itemAt(all, 0).status).toBe(201);
       expect(all.filter(({ headers }) => headers.get('idempotency-replayed') === null)).toHaveLength(1);
       expect(await count(tenant)).toBe(before + 1);
     });

@@ -1,6 +1,7 @@
 /** `Idempotency-Key` when something goes wrong between the first request and its answer, and when a day has passed. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql, type SQL } from 'drizzle-orm';
+import { itemAt } from '../../../src/platform/core/present.ts';
 import type { Claim } from '../../../src/platform/http/once-only.ts';
 import { ClaimLostError } from '../../../src/resources/idempotency-keys/store.ts';
 import { LIVE_BILLING, startStripeServer } from '../../support/fakes/stripe-server.ts';
@@ -37,7 +38,7 @@ const change = (what: SQL) =>
 /** As a process leaves it that died after the work and before its answer was kept. */
 const dieBeforeTheAnswerIsKept = () => change(sql`answer = null, lease_until = now()`);
 const countOf = async (table: string): Promise<number> =>
-  (await rows<{ n: number }>(sql`select count(*)::int as n from ${sql.identifier(table)}`))[0]!.n;
+  itemAt(await rows<{ n: number }>(sql`select count(*)::int as n from ${sql.identifier(table)}`), 0).n;
 const isReplayed = ({ headers }: Answer) => headers.get('idempotency-replayed') === 'true';
 
 describe('a process that died', () => {
@@ -105,14 +106,17 @@ describe('a process that died', () => {
     ],
   ])('and was not dead makes no second one of the %s', async (table, path, body, makeLate) => {
     await ask(path, body);
-    const [row] = await rows<{ endpoint: string; keyHash: string; token: string }>(
-      sql`select endpoint, key_hash as "keyHash", token from idempotency_keys order by created_at desc limit 1`,
+    const row = itemAt(
+      await rows<{ endpoint: string; keyHash: string; token: string }>(
+        sql`select endpoint, key_hash as "keyHash", token from idempotency_keys order by created_at desc limit 1`,
+      ),
+      0,
     );
     const late: Claim = {
       customerId: tenant.caller.customerId,
-      endpoint: row!.endpoint,
-      keyHash: row!.keyHash,
-      token: row!.token,
+      endpoint: row.endpoint,
+      keyHash: row.keyHash,
+      token: row.token,
       owner: '00000000-0000-4000-8000-000000000000',
       made: null,
       isRepeated: false,
@@ -174,11 +178,14 @@ test('a process that died after it asked for credit', async () => {
 // Guards: what is answered is nobody's to read in the database; and where its key is gone, what was made tells the answer.
 test('answers are kept sealed, and found where they cannot be opened', async () => {
   const first = await ask('/v1/runs', RUN);
-  const [row] = await rows<{ answer: string; keyHash: string }>(
-    sql`select answer, key_hash as "keyHash" from idempotency_keys order by created_at desc limit 1`,
+  const row = itemAt(
+    await rows<{ answer: string; keyHash: string }>(
+      sql`select answer, key_hash as "keyHash" from idempotency_keys order by created_at desc limit 1`,
+    ),
+    0,
   );
-  expect(row!.answer).not.toContain(first.body.run_id);
-  expect(row!.keyHash).toMatch(/^[0-9a-f]{64}$/);
+  expect(row.answer).not.toContain(first.body.run_id);
+  expect(row.keyHash).toMatch(/^[0-9a-f]{64}$/);
   await change(sql`answer = 'ffffffff' || substr(answer, 9)`);
   expect((await ask('/v1/runs', RUN)).body).toEqual(first.body);
 });

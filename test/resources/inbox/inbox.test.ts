@@ -1,6 +1,7 @@
 /** The inbox: that everything which waits is in it and nothing else, and that an answer there is what it says and counts once. */
 import { sql } from 'drizzle-orm';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { itemAt, present } from '../../../src/platform/core/present.ts';
 import {
   agentStep,
   artifactsOf,
@@ -77,7 +78,7 @@ describe('a gate', () => {
       answer: null,
     });
     const [plot] = await artifactsOf(acme, id);
-    expect(await detailOf(acme, wait!.id)).toMatchObject({
+    expect(await detailOf(acme, present(wait).id)).toMatchObject({
       prompt: 'Is it good?\nLook at every line.',
       choices: [
         { answer: 'approve', takes: ['comment'] },
@@ -130,7 +131,7 @@ describe('a gate', () => {
     tried('answers to one wait', ANSWERS);
     const won = answers.filter(({ status }) => status === 200);
     expect(won).toHaveLength(1);
-    const said = won[0]!.body.answer;
+    const said = itemAt(won, 0).body.answer;
     for (const { status, body } of answers.filter((each) => each !== won[0])) {
       expect({ status, body }).toMatchObject({
         status: 409,

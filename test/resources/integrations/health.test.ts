@@ -4,6 +4,7 @@ import { sql } from 'drizzle-orm';
 import { createSecretBox } from '../../../src/platform/core/crypto.ts';
 import { newUuid } from '../../../src/platform/core/ids.ts';
 import { createLog } from '../../../src/platform/core/log.ts';
+import { first, present } from '../../../src/platform/core/present.ts';
 import { createEgress, type Egress } from '../../../src/platform/egress/egress.ts';
 import type { Caller } from '../../../src/platform/http/endpoint.ts';
 import { createBaseAddresses } from '../../../src/resources/integrations/addresses.ts';
@@ -75,7 +76,7 @@ const checks = (operators = [...integrations.values()].filter(({ baseUrl }) => b
 
 async function give(slug: string, token = CANARY, secrets: Record<string, string> = {}): Promise<string> {
   const { customerId } = acme;
-  const key = { customerId, slug, kind: tokenKindOf(integrations.get(slug)!)!, scope: 'shared' };
+  const key = { customerId, slug, kind: present(tokenKindOf(present(integrations.get(slug)))), scope: 'shared' };
   for (const [dotted, value] of Object.entries(secrets)) {
     const secret = { customerId, slug, dotted };
     await store.putSecret({ ...secret, sealed: secretBox.seal(value, secretOwner(secret)) });
@@ -118,7 +119,7 @@ describe('the request', () => {
   ])('of %s', async (slug, line, headers) => {
     expect(await verdict(slug, { status: 200, body: { ok: true } })).toBe('ok');
     expect(provider.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([line]);
-    expect(provider.requests[0]!.headers).toMatchObject({ ...headers, 'user-agent': 'agent-orchestration-service' });
+    expect(first(provider.requests).headers).toMatchObject({ ...headers, 'user-agent': 'agent-orchestration-service' });
     expect(logged).not.toContain(CANARY);
   });
 

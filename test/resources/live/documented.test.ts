@@ -1,5 +1,6 @@
 /** `EXTENSIONS=sse`: documented endpoints give streams to who asks for them, and are otherwise what they were. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { itemAt, last } from '../../../src/platform/core/present.ts';
 import { openStream, type OpenStream } from '../../support/http/event-stream.ts';
 import { documents } from '../../../src/openapi.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
@@ -49,7 +50,7 @@ describe('switched on', () => {
     const end = await stream.first(({ data }) => data.topic === 'run_completed');
     const delivered = await stream.first(({ event }) => event === 'delivery');
     expect(delivered.data).toMatchObject({ topic: 'delivered', run_id });
-    expect(receiver.received.at(-1)!.headers['x-service-event-cursor']).toBe(end.id);
+    expect(last(receiver.received).headers['x-service-event-cursor']).toBe(end.id);
   });
 
   // Guards: an API key follows status and output of a run to its end, and what it is told is what it would have read.
@@ -61,8 +62,8 @@ describe('switched on', () => {
     const stream = await asKey(`/v1/runs/${body.run_id}`);
     await stream.ended;
     const states = stream.events.filter(({ event }) => event === 'status');
-    expect(states.at(-1)!.data).toEqual((await tenant.api('GET', `/v1/runs/${body.run_id}`)).body);
-    expect(states.at(-1)!.data).toMatchObject({ status: 'succeeded', output: expect.any(String) });
+    expect(last(states).data).toEqual((await tenant.api('GET', `/v1/runs/${body.run_id}`)).body);
+    expect(last(states).data).toMatchObject({ status: 'succeeded', output: expect.any(String) });
     expect(stream.events.at(-1)).toEqual({ event: 'end', data: { reason: 'ended' } });
     const again = await asKey(`/v1/runs/${body.run_id}`);
     await again.ended;
@@ -78,7 +79,7 @@ describe('switched on', () => {
     const told = stream.events.filter(({ event }) => event === 'run');
     expect(told.map(({ data }) => data.event)).toEqual(body.data);
     expect(names(stream).at(-1)).toBe('end');
-    const rest = await asPerson(`/v1/runs/${run_id}/events`, { 'last-event-id': told[1]!.id });
+    const rest = await asPerson(`/v1/runs/${run_id}/events`, { 'last-event-id': itemAt(told, 1).id });
     await rest.ended;
     expect(rest.events.filter(({ event }) => event === 'run')).toEqual(told.slice(2));
   });
@@ -104,7 +105,7 @@ describe('switched on', () => {
     await feed.first(({ id }) => id === first.id);
     await tenant.cp('POST', `/v1/projects/${body.project_id}/abandon`);
     await state.ended;
-    expect(state.events.at(-2)!.data).toMatchObject({ status: 'abandoned' });
+    expect(itemAt(state.events, -2).data).toMatchObject({ status: 'abandoned' });
   });
 
   // Guards: what is unknown, or another workspace's, is refused as without a stream; a wrong key opens none.

@@ -1,6 +1,7 @@
 /** `GET /v1/live`: what a client of the stream is promised, over real HTTP, in one process and through a gateway apart. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { itemAt } from '../../../src/platform/core/present.ts';
 import { openStream, type OpenStream } from '../../support/http/event-stream.ts';
 import {
   GATEWAYS,
@@ -74,7 +75,7 @@ describe.each(GATEWAYS)('%s', (_name, { split }) => {
     const seen = idsOf(first);
     expect(new Set(seen).size).toBe(seen.length);
     for (const left of [0, 1, seen.length - 2]) {
-      const after = seen[left]!;
+      const after = itemAt(seen, left);
       const again = await follow('', { headers: { 'last-event-id': after } });
       if (left < seen.length - 1) await again.first(({ id }) => id === seen.at(-1));
       expect(idsOf(again)).toEqual(seen.slice(left + 1));
@@ -94,14 +95,30 @@ describe.each(GATEWAYS)('%s', (_name, { split }) => {
       await follow('?project_id=none'),
     ];
     await note('of-nobody');
-    await all[1]!.first(isAbout('of-nobody'));
+    await itemAt(all, 1).first(isAbout('of-nobody'));
     await tenant.run({ prompt: 'Another.' });
     await note('last');
-    await all[1]!.first(isAbout('last'));
-    expect(new Set(all[0]!.events.slice(1).map(({ data }) => data.run_id))).toEqual(new Set([run_id]));
-    expect(all[0]!.events.slice(1).map(({ data }) => data.topic)).toContain('run_completed');
-    expect(new Set(all[1]!.events.slice(1).map(({ event }) => event))).toEqual(new Set(['wait']));
-    expect(all[2]!.events.map(({ event }) => event)).toEqual(['open']);
+    await itemAt(all, 1).first(isAbout('last'));
+    expect(
+      new Set(
+        itemAt(all, 0)
+          .events.slice(1)
+          .map(({ data }) => data.run_id),
+      ),
+    ).toEqual(new Set([run_id]));
+    expect(
+      itemAt(all, 0)
+        .events.slice(1)
+        .map(({ data }) => data.topic),
+    ).toContain('run_completed');
+    expect(
+      new Set(
+        itemAt(all, 1)
+          .events.slice(1)
+          .map(({ event }) => event),
+      ),
+    ).toEqual(new Set(['wait']));
+    expect(itemAt(all, 2).events.map(({ event }) => event)).toEqual(['open']);
   });
 
   // Guards: another workspace's events are in no stream, neither of what was nor of what comes.
@@ -149,7 +166,7 @@ describe.each(GATEWAYS)('%s', (_name, { split }) => {
       body: { detail: { scope: 'process', limit: 8 } },
     });
     // Room again as soon as one is gone: asked until the server has seen that it is.
-    await opened[0]!.close();
+    await itemAt(opened, 0).close();
     for (let stream; !stream;) {
       stream = await follow();
       if (stream.response.status !== 200) stream = undefined;
@@ -190,7 +207,7 @@ describe('on its own', () => {
     const after = await follow(`?after=${cursor}`);
     await after.first(isAbout('kept'));
     expect(after.events.map(({ event }) => event)).toEqual(['open', 'gap', 'wait']);
-    expect(after.events[1]!.data).toMatchObject({ after: cursor });
+    expect(itemAt(after.events, 1).data).toMatchObject({ after: cursor });
   });
 
   test('a process that stops ends its streams', async () => {

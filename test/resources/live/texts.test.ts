@@ -1,6 +1,7 @@
 /** Text while it is written: who watches reads along, who does not costs nothing, and no fact depends on it. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { first, itemAt, present } from '../../../src/platform/core/present.ts';
 import { answer, answerWhen, startOpenAiServer, type OpenAiServer } from '../../support/fakes/openai-server.ts';
 import { openStream, type OpenStream, type SentEvent } from '../../support/http/event-stream.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
@@ -51,8 +52,8 @@ function textIn(events: readonly SentEvent[], runId?: string): string {
   return text;
 }
 const written = async (): Promise<number> => {
-  const [row] = await service.runtime.db.rows<{ n: number }>(sql`select count(*)::int as n from run_texts`);
-  return row!.n;
+  const row = first(await service.runtime.db.rows<{ n: number }>(sql`select count(*)::int as n from run_texts`));
+  return row.n;
 };
 
 // Guards: what a model writes is read while it writes it, by who follows its run, also by who came in the midst of it; all of
@@ -64,15 +65,15 @@ test('is read along', async () => {
   const runId = await dispatch();
   await provider.received(1);
   const early = await follow(`?run_id=${runId}`);
-  due.get('Once upon')!();
+  present(due.get('Once upon'))();
   await early.first(({ event, data }) => event === 'text' && data.text === 'Once upon');
   const late = await follow(`?run_id=${runId}`);
   expect(await late.first(({ event }) => event === 'text')).toMatchObject({
     data: { run_id: runId, project_id: null, turn: 1, attempt: 1, offset: 0, text: 'Once upon' },
   });
-  await eventually(async () => due.get(pieces[1]!)!());
+  await eventually(async () => present(due.get(itemAt(pieces, 1)))());
   await early.first(() => textIn(early.events) === 'Once upon a \ud83d\ude00 time');
-  await eventually(async () => due.get(pieces[2]!)!());
+  await eventually(async () => present(due.get(itemAt(pieces, 2)))());
   for (const stream of [early, late]) {
     await stream.first(isEnd);
     const before = stream.events.findIndex(({ event, data }) => event === 'run' && data.topic === 'claude_iteration');
@@ -115,7 +116,7 @@ test('is not written where nobody watches', async () => {
   Object.assign(service.services.texts, { write, filterWatched });
   expect(statements).toEqual([]);
   expect(await written()).toBe(0);
-  await streamsWithout[0]!.first(isEnd);
+  await first(streamsWithout).first(isEnd);
   for (const { events } of streamsWithout) expect(events.filter(({ event }) => event === 'text')).toEqual([]);
 });
 

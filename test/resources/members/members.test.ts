@@ -1,5 +1,6 @@
 /** Members of a workspace: who may change them, and what it does to those who are signed in. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { present } from '../../../src/platform/core/present.ts';
 import { call, sessionFor, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { addMember, client, openInbox } from '../sign-in/people.ts';
 
@@ -35,7 +36,7 @@ async function signIn(email: string): Promise<Record<string, string>> {
   const { challenge_id: id } = asked.json;
   const answer = await http.json('/login/verify', { challenge_id: id, code: await inbox.codeOf(id) });
   expect(answer.status).toBe(200);
-  return { service_session: answer.cookies.service_session! };
+  return { service_session: present(answer.cookies.service_session) };
 }
 const isIn = async (cookies: Record<string, string>) =>
   (await http.get('/api/v1/cp/v1/api-keys', { cookies })).status === 200;

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { ConfigError, loadConfig } from '../../../src/platform/core/config.ts';
+import { first, last } from '../../../src/platform/core/present.ts';
 import { createEmbedder } from '../../../src/platform/models/embed.ts';
 import { PACKAGED } from '../../../src/platform/models/embed-packaged.ts';
 import { reEmbed, requireVectorsOf } from '../../../src/resources/memory/re-embed.ts';
@@ -61,7 +62,7 @@ describe('a provider', () => {
     );
     const { embed } = embedderOf(ofCompatible());
     await expect(embed(['abc'])).resolves.toHaveLength(1);
-    expect(server.requests[0]!.body).not.toHaveProperty('dimensions');
+    expect(first(server.requests).body).not.toHaveProperty('dimensions');
     await expect(embed(['abc'])).rejects.toMatchObject({
       code: 'model_malformed_reply',
       message: expect.stringContaining('a vector of 3 numbers where EMBEDDING_DIMENSIONS says 4'),
@@ -162,7 +163,7 @@ describe('the stored vectors', () => {
     expect(rest).toContain('one, changed');
     expect(rest).toContain('written meanwhile');
     expect(rest.filter((text) => text !== 'one, changed' && embedded.includes(text))).toEqual([]);
-    expect(progress.at(-1)!.done).toBe(progress.at(-1)!.total);
+    expect(last(progress).done).toBe(last(progress).total);
 
     await start(other);
     await expect(start(PACKAGED)).rejects.toThrow(ConfigError);

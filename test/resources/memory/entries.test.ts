@@ -1,6 +1,7 @@
 /** Entries of the memory over HTTP, on a real database and with the packaged embedder: made, listed and read. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { present } from '../../../src/platform/core/present.ts';
 import { confirmed } from '../../support/service/otp.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
@@ -138,8 +139,8 @@ describe('the plan', () => {
       limit: 1000,
       tier: 'free',
     };
-    expect(answers.find(({ status }) => status === 403)!.body).toEqual({ detail: limit });
-    const { id } = answers.find(({ status }) => status === 201)!.body;
+    expect(present(answers.find(({ status }) => status === 403)).body).toEqual({ detail: limit });
+    const { id } = present(answers.find(({ status }) => status === 201)).body;
     expect(await free.cp('POST', `${ENTRIES}/${id}/supersede`, { content: 'New.' })).toMatchObject(refused(limit, 403));
     expect(await read(id, free)).toMatchObject({ status: 'active' });
   });

@@ -1,6 +1,7 @@
 /** Entries of the memory over HTTP: changed, verified, deleted, and counted. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { first } from '../../../src/platform/core/present.ts';
 import { confirmed, demandIn, otpHeaders } from '../../support/service/otp.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
@@ -74,10 +75,12 @@ describe('memory.update', () => {
   // Guards: a search goes by the old content until it is asked to go by the new one.
   test('embeds again only when asked', async () => {
     const vector = async () => {
-      const [row] = await service.runtime.db.rows<{ v: string }>(
-        sql`select embedding::text as v from memory_entries where id = ${id}`,
+      const row = first(
+        await service.runtime.db.rows<{ v: string }>(
+          sql`select embedding::text as v from memory_entries where id = ${id}`,
+        ),
       );
-      return row!.v;
+      return row.v;
     };
     const { id } = await created({ content: 'Sourdough bread.' });
     const before = await vector();
@@ -87,10 +90,12 @@ describe('memory.update', () => {
     const after = await vector();
     expect(after).not.toBe(before);
     const fresh = await created({ content: 'Motor oil.' });
-    const [row] = await service.runtime.db.rows<{ v: string }>(
-      sql`select embedding::text as v from memory_entries where id = ${fresh.id}`,
+    const row = first(
+      await service.runtime.db.rows<{ v: string }>(
+        sql`select embedding::text as v from memory_entries where id = ${fresh.id}`,
+      ),
     );
-    expect(after).toBe(row!.v);
+    expect(after).toBe(row.v);
   });
 
   // Guards: an entry is archived and brought back, and no caller makes one superseded or revives one.
@@ -167,7 +172,7 @@ describe('memory.bulkDelete', () => {
     const scope = await scopeOf(ids);
     expect(scope).toMatch(/^memory\.bulk_delete:3:[0-9a-f]{16}$/);
     expect(await scopeOf([...ids].reverse())).toBe(scope);
-    expect(await scopeOf([...ids, ids[0]!])).toBe(scope);
+    expect(await scopeOf([...ids, first(ids)])).toBe(scope);
     expect(await scopeOf(ids.slice(1))).not.toBe(scope);
     expect(await bulk({ ids: [...ids, ids[0]] })).toMatchObject({ status: 200, body: { deleted: 3 } });
     for (const id of ids) expect(await tenant.cp('GET', `${ENTRIES}/${id}`)).toMatchObject({ status: 404 });
@@ -191,7 +196,7 @@ describe('memory.bulkDelete', () => {
     await confirmed(tenant, 'DELETE', `${ENTRIES}/${ids[1]}`);
     const answer = await tenant.cp('POST', `${ENTRIES}/bulk-delete`, { ids }, otpHeaders(asked.challenge_id));
     expect(answer).toMatchObject(refused('not_found', 404));
-    expect(await read(ids[0]!)).toMatchObject({ id: ids[0] });
+    expect(await read(first(ids))).toMatchObject({ id: ids[0] });
   });
 
   // Guards: anything but a non-empty list of whole numbers is 400.

@@ -1,6 +1,7 @@
 /** What links entries: wikilinks in their contents, and entries that took the place of others. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { itemAt, present } from '../../../src/platform/core/present.ts';
 import { Problem } from '../../../src/platform/core/problem.ts';
 import { MAX_LINKS, wikilinks } from '../../../src/resources/memory/model.ts';
 import { confirmed } from '../../support/service/otp.ts';
@@ -217,7 +218,7 @@ describe('memory.supersede', () => {
       Array.from({ length: 6 }, (_, n) => supersede(id, { content: `No ${n}` }, racing)),
     );
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
-    const { body } = answers.find(({ status }) => status === 201)!;
+    const { body } = present(answers.find(({ status }) => status === 201));
     expect((await graph('?status=superseded', racing)).nodes).toMatchObject([{ id }]);
 
     const [superseded, removed] = await Promise.all([
@@ -319,9 +320,9 @@ test('stays whole under many writers', async () => {
     return row?.id ?? 0;
   };
   const write = async (writer: number, turn: number) => {
-    const slug = slugs[(writer * 5 + turn) % slugs.length]!;
+    const slug = itemAt(slugs, (writer * 5 + turn) % slugs.length);
     const id = await idOf(slug);
-    const next = await idOf(slugs[(writer + turn) % slugs.length]!);
+    const next = await idOf(itemAt(slugs, (writer + turn) % slugs.length));
     const ways = [
       () => memory.create(customerId, { type: 'note', slug, content }),
       () =>
@@ -333,7 +334,7 @@ test('stays whole under many writers', async () => {
       () => stores.memory.updateEntry(customerId, id, { content }),
       () => memory.create(customerId, { type: 'note', slug, content }),
     ];
-    await ways[(writer + turn) % ways.length]!().catch((error: unknown) => {
+    await itemAt(ways, (writer + turn) % ways.length)().catch((error: unknown) => {
       if (!(error instanceof Problem)) throw error;
     });
   };

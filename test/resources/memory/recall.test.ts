@@ -1,6 +1,7 @@
 /** What agents remember: recall when a run begins, and the tools with which they search and write. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { itemAt, present } from '../../../src/platform/core/present.ts';
 import { eventsOf, tool } from '../../support/fixtures/runs.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
@@ -32,7 +33,7 @@ const forget = async () => {
 async function begun(prompt: string, agent = 'writer', by = tenant) {
   const run = await by.run({ agent, prompt });
   expect(run.status).toBe('succeeded');
-  const context = (await eventsOf(by, run.run_id)).find(({ event_type }) => event_type === 'context_loaded')!;
+  const context = present((await eventsOf(by, run.run_id)).find(({ event_type }) => event_type === 'context_loaded'));
   const { body } = await by.cp('GET', `/v1/runs/${run.run_id}/context/content`);
   return {
     run,
@@ -183,9 +184,9 @@ test('a note that cannot be written is told to the model', async () => {
 // Guards: a repeated attempt of one call writes once and gives the same answer; another call writes another note.
 test('a repeated call writes once', async () => {
   await forget();
-  const [write] = await service.services.tools.find(tenant.caller.customerId, ['memory_write']);
+  const write = itemAt(await service.services.tools.find(tenant.caller.customerId, ['memory_write']), 0);
   const call = (callId: string) =>
-    write!.execute({ content: 'Said once.' }, {
+    write.execute({ content: 'Said once.' }, {
       customerId: tenant.caller.customerId,
       agent: 'assistant',
       runId: 'run1',

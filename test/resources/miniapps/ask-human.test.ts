@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { sha256 } from '../../../src/platform/core/crypto.ts';
+import { first, present } from '../../../src/platform/core/present.ts';
 import { runWorkflowId } from '../../../src/resources/runs/model.ts';
 import type { RunningWorker } from '../../../src/worker.ts';
 import { readHistories } from '../../support/temporal/histories.ts';
@@ -37,7 +38,7 @@ describe('a question', () => {
     const [result, ...more] = await resultsOf(tenant, runId);
     expect(more).toEqual([]);
     expect(result).toMatchObject({ tool: 'ask_human', status: 'succeeded' });
-    expect(JSON.parse(result!.result_preview)).toEqual({
+    expect(JSON.parse(present(result).result_preview)).toEqual({
       page_id: page.id,
       submitted_at: expect.stringMatching(/Z$/),
       data: { answer: 'blue' },
@@ -54,7 +55,7 @@ describe('a question', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array<number>(19).fill(409)]);
     const winner = answers.findIndex(({ status }) => status === 200);
     await tenant.waitForRun(runId);
-    expect((await resultsOf(tenant, runId))[0]!.result_preview).toContain(`{"answer":${winner}}`);
+    expect(first(await resultsOf(tenant, runId)).result_preview).toContain(`{"answer":${winner}}`);
   });
 
   // Guards: nobody answering is told to the model, which goes on; the page is closed then.
@@ -139,7 +140,8 @@ describe('the wait', () => {
     const pending = await eventually(async () => {
       const { raw } = await handle.describe();
       const history = await handle.fetchHistory();
-      if (!history.events!.some(({ timerStartedEventAttributes: timer }) => timer)) throw new Error('no timer yet');
+      if (!present(history.events).some(({ timerStartedEventAttributes: timer }) => timer))
+        throw new Error('no timer yet');
       return raw.pendingActivities ?? [];
     });
     expect(pending).toEqual([]);

@@ -1,6 +1,7 @@
 /** Pages as a person has them: in a real browser, at the real address. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, BrowserContext, Page as Tab } from 'playwright-core';
+import { first } from '../../../src/platform/core/present.ts';
 import { launchBrowser } from '../../support/programs/chromium.ts';
 import { isMissing, reasonOf } from '../../support/programs/missing.ts';
 import { dispatch, tool } from '../../support/fixtures/runs.ts';
@@ -76,7 +77,7 @@ document.querySelector('button').addEventListener('click', async () => {
     await inFrame().getByRole('button', { name: 'Send' }).click();
     await untilSent();
     expect(await tenant.waitForRun(runId)).toMatchObject({ status: 'succeeded' });
-    expect((await resultsOf(tenant, runId))[0]!.result_preview).toContain('{"answer":"Rather green"}');
+    expect(first(await resultsOf(tenant, runId)).result_preview).toContain('{"answer":"Rather green"}');
 
     await tab.reload();
     expect(await tab.getByRole('status').textContent()).toContain('answered already');
@@ -95,7 +96,7 @@ document.querySelector('button').addEventListener('click', async () => {
     await second.getByText('This was answered already.').waitFor({ timeout: 10_000 });
     await second.close();
     await tenant.waitForRun(runId);
-    expect((await resultsOf(tenant, runId))[0]!.result_preview).toContain('{"answer":"blue"}');
+    expect(first(await resultsOf(tenant, runId)).result_preview).toContain('{"answer":"blue"}');
   }, 60_000);
 
   // Guards: a page of a workspace runs its scripts, has its arguments and sends its answer, and reaches nothing else:
@@ -108,7 +109,7 @@ document.querySelector('button').addEventListener('click', async () => {
     await inFrame().getByRole('button').click();
     await untilSent();
     await tenant.waitForRun(runId);
-    const { data } = JSON.parse((await resultsOf(tenant, runId))[0]!.result_preview);
+    const { data } = JSON.parse(first(await resultsOf(tenant, runId)).result_preview);
     expect(data.args).toEqual({ product: '</script><b>"chair"' });
     expect(data.origin).toBe('null');
     const refused = [

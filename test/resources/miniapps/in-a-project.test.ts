@@ -1,6 +1,7 @@
 /** Steps of projects that ask a person. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { first } from '../../../src/platform/core/present.ts';
 import {
   agentStep,
   command,
@@ -53,7 +54,7 @@ test('a step asks, and goes on with the answer', async () => {
   expect((await stepOf(tenant, id, 'draft', 'write')).status).toBe('running');
   expect((await send(page, '{"answer":"For bakers","decision":"approved"}')).status).toBe(200);
   expect(await tenant.waitForRun(runId)).toMatchObject({ status: 'succeeded' });
-  expect((await resultsOf(tenant, runId))[0]!.result_preview).toContain('For bakers');
+  expect(first(await resultsOf(tenant, runId)).result_preview).toContain('For bakers');
   expect((await command(tenant, id, 'resume')).status).toBe(200);
   const gate = await untilGate(tenant, id, 'draft', 'approve');
   expect((await gate.approve()).status).toBe(200);

@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { createLog } from '../../../src/platform/core/log.ts';
+import { first, itemAt, present } from '../../../src/platform/core/present.ts';
 import { dispatch, tool } from '../../support/fixtures/runs.ts';
 import { call, eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { ASKER, look, newTenant, openForm, resultsOf, send, type Page } from './people.ts';
@@ -24,10 +25,10 @@ const awaits = (pageId: string, more: object = {}) => tool('await_submission', {
 const awaiting = async (of: Tenant, page: Pick<Page, 'id'>): Promise<string> => {
   const runId = await dispatch(of, { agent: ASKER, prompt: awaits(page.id) });
   await eventually(async () => {
-    const [row] = await service.runtime.db.rows<{ waits: string[] }>(
-      sql`select waits from miniapp_pages where id = ${page.id}`,
+    const row = first(
+      await service.runtime.db.rows<{ waits: string[] }>(sql`select waits from miniapp_pages where id = ${page.id}`),
     );
-    if (!row!.waits.some((wait) => wait.startsWith(runId))) throw new Error(`run ${runId} does not wait yet`);
+    if (!row.waits.some((wait) => wait.startsWith(runId))) throw new Error(`run ${runId} does not wait yet`);
   });
   return runId;
 };
@@ -36,8 +37,8 @@ describe('a miniapp tool', () => {
   // Guards: the agent gets a link at the public address, and its arguments are on the page.
   test('makes a page', async () => {
     const { run_id: runId } = await tenant.run({ agent: ASKER, prompt: tool('order_form', { product: 'chair' }) });
-    const [result] = await resultsOf(tenant, runId);
-    expect(JSON.parse(result!.result_preview)).toEqual({
+    const result = first(await resultsOf(tenant, runId));
+    expect(JSON.parse(result.result_preview)).toEqual({
       page_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       url: expect.stringMatching(/^https:\/\/service\.example\/miniapps\/[\w-]{43}$/),
     });
@@ -60,8 +61,8 @@ describe('a miniapp tool', () => {
         : await awaiting(tenant, page);
     if (order === 'after') await submit();
     await tenant.waitForRun(runId);
-    const [result] = await resultsOf(tenant, runId);
-    expect(JSON.parse(result!.result_preview)).toMatchObject({ page_id: page.id, data: { size: 'XL' } });
+    const result = first(await resultsOf(tenant, runId));
+    expect(JSON.parse(result.result_preview)).toMatchObject({ page_id: page.id, data: { size: 'XL' } });
   });
 
   // Guards: everybody who waits hears of it.
@@ -71,7 +72,7 @@ describe('a miniapp tool', () => {
     await send(page, '[1,2]');
     for (const runId of waiting) {
       expect(await tenant.waitForRun(runId)).toMatchObject({ status: 'succeeded' });
-      expect((await resultsOf(tenant, runId))[0]!.result_preview).toContain('"data":[1,2]');
+      expect(first(await resultsOf(tenant, runId)).result_preview).toContain('"data":[1,2]');
     }
   });
 
@@ -80,12 +81,12 @@ describe('a miniapp tool', () => {
     const page = await openForm(service, tenant);
     const prompt = awaits(page.id, { timeout_s: 1 });
     const { run_id: runId } = await tenant.run({ agent: ASKER, prompt });
-    expect((await resultsOf(tenant, runId))[0]!.result_preview).toMatch(
+    expect(first(await resultsOf(tenant, runId)).result_preview).toMatch(
       /nobody has answered in time; page .* until 20/,
     );
     await send(page, '"late"');
     const again = await tenant.run({ agent: ASKER, prompt });
-    expect((await resultsOf(tenant, again.run_id))[0]!.result_preview).toContain('"late"');
+    expect(first(await resultsOf(tenant, again.run_id)).result_preview).toContain('"late"');
   });
 
   // Guards: an expired page takes nothing, and nobody waits for it.
@@ -108,7 +109,7 @@ describe('a miniapp tool', () => {
     const other = await newTenant(service, 'acc_others');
     const told = async (pageId: string) => {
       const { run_id: runId } = await other.run({ agent: ASKER, prompt: awaits(pageId) });
-      return (await resultsOf(other, runId))[0]!.result_preview.replace(pageId, '<id>');
+      return first(await resultsOf(other, runId)).result_preview.replace(pageId, '<id>');
     };
     expect(await told(page.id)).toBe(await told('01a1ffa3-6d04-75db-8a4a-000000000000'));
   });
@@ -123,10 +124,10 @@ describe('the page', () => {
   // Guards: its origin is none, and its policy lets nothing out but the answer.
   test('is isolated', async () => {
     const { headers } = await look(page);
-    const policy = headers.get('content-security-policy')!;
+    const policy = present(headers.get('content-security-policy'));
     expect(policy).toMatch(/^sandbox allow-scripts allow-forms; default-src 'none';/);
     expect(policy).not.toContain('allow-same-origin');
-    const allowed = /connect-src ([^;]*)/.exec(policy)![1]!.split(' ');
+    const allowed = itemAt(present(/connect-src ([^;]*)/.exec(policy)), 1).split(' ');
     expect(allowed).toEqual([`${service.baseUrl}/miniapps/`, 'https://service.example/miniapps/']);
     expect(headers.get('set-cookie')).toBeNull();
     expect(headers.get('cache-control')).toBe('no-store');
@@ -147,10 +148,10 @@ describe('the page', () => {
     const hostile = '</script><script>alert(1)</script>"\'><iframe src=//evil>&quot;\u2028<!--';
     const { body } = await look(await openForm(service, tenant, { product: hostile, ['__proto__x']: 1 }));
     expect(body.match(/<iframe/g)).toHaveLength(1);
-    const [, srcdoc] = /srcdoc="([^"]*)"/.exec(body)!;
-    const inner = srcdoc!.replaceAll('&quot;', '"').replaceAll('&amp;', '&');
+    const [, srcdoc] = present(/srcdoc="([^"]*)"/.exec(body));
+    const inner = present(srcdoc).replaceAll('&quot;', '"').replaceAll('&amp;', '&');
     expect(inner.match(/<\/script>/g)).toHaveLength(1);
-    const [, value] = /window\.ARGS = (JSON\.parse\([^]*?\));\nwindow/.exec(inner)!;
+    const [, value] = present(/window\.ARGS = (JSON\.parse\([^]*?\));\nwindow/.exec(inner));
     expect(new Function(`return ${value}`)()).toMatchObject({ product: hostile });
   });
 

@@ -1,4 +1,5 @@
 /** What tests of pages look at and do: runs that ask, and people who answer. */
+import { first, last } from '../../../src/platform/core/present.ts';
 import { dispatch, eventsOf, tool } from '../../support/fixtures/runs.ts';
 import { call, eventually, type Answer, type Tenant, type TestService } from '../../support/service/service.ts';
 
@@ -41,7 +42,7 @@ export interface Page {
 
 const pageAt = (service: TestService, id: string, url: string): Page => {
   const { pathname } = new URL(url);
-  return { id, url: service.baseUrl + pathname, token: pathname.split('/').at(-1)! };
+  return { id, url: service.baseUrl + pathname, token: last(pathname.split('/')) };
 };
 
 /** The page that a run has told it waits for. */
@@ -55,7 +56,7 @@ export const askedOn = (service: TestService, tenant: Tenant, runId: string): Pr
 /** A page of the miniapp tool, of a run that has ended. */
 export async function openForm(service: TestService, tenant: Tenant, args: object = {}): Promise<Page> {
   const { run_id: runId } = await tenant.run({ agent: ASKER, prompt: tool('order_form', args) });
-  const { result_preview: result } = (await resultsOf(tenant, runId))[0]!;
+  const { result_preview: result } = first(await resultsOf(tenant, runId));
   const { page_id: id, url } = JSON.parse(result) as { page_id: string; url: string };
   return pageAt(service, id, url);
 }

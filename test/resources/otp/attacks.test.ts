@@ -1,6 +1,7 @@
 /** Somebody with a session and without the codes: who guesses, who floods a mailbox, who is in the way of others. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { itemAt } from '../../../src/platform/core/present.ts';
 import { codeOf, demandIn, otpHeaders } from '../../support/service/otp.ts';
 import type { Answer } from '../../support/service/service.ts';
 import { tried } from '../../support/runner/sizes.ts';
@@ -30,10 +31,13 @@ const details = (answers: readonly Answer[], code: string) =>
 
 /** How many guesses anybody has looked at. */
 async function evaluated(customerId: string): Promise<number> {
-  const [row] = await service.db.rows<{ guesses: number }>(
-    sql`select coalesce(sum(wrong_codes), 0)::int as guesses from otp_challenges where customer_id = ${customerId}`,
+  const row = itemAt(
+    await service.db.rows<{ guesses: number }>(
+      sql`select coalesce(sum(wrong_codes), 0)::int as guesses from otp_challenges where customer_id = ${customerId}`,
+    ),
+    0,
   );
-  return row!.guesses;
+  return row.guesses;
 }
 const openOf = async (customerId: string) =>
   (
@@ -52,14 +56,14 @@ test('of 480 parallel guesses over 120 challenges a hundred are looked at', asyn
     sql`update otp_challenges set expires_at = now() + interval '10 minutes' where customer_id = ${customerId}`,
   );
   const answers = await times(480, (i) => {
-    const id = ids[i % ids.length]!;
+    const id = itemAt(ids, i % ids.length);
     return put('a', 'hello', otpHeaders(id, wrongFor(id)));
   });
   tried('parallel guesses', answers.length);
   expect(await evaluated(customerId)).toBe(100);
   expect(details(answers, 'otp_locked')).toBe(380);
   // Nor does the right code help any more.
-  const last = await put('a', 'hello', otpHeaders(ids[0]!));
+  const last = await put('a', 'hello', otpHeaders(itemAt(ids, 0)));
   expect(details([last], 'otp_locked')).toBe(1);
 });
 
@@ -73,8 +77,8 @@ test('five challenges of a workspace are open at a time', async () => {
   const open = await openOf(mine.customerId);
   expect(open).toHaveLength(5);
   expect(demandIn(await mine.put('a', 'hello', otpHeaders(first))).challenge_id).not.toBe(first);
-  const [newest] = (await openOf(mine.customerId)).slice(-1);
-  expect((await mine.put('a', 'hello', otpHeaders(newest!))).status).toBe(200);
+  const newest = itemAt((await openOf(mine.customerId)).slice(-1), 0);
+  expect((await mine.put('a', 'hello', otpHeaders(newest))).status).toBe(200);
   expect((await other.put('a', 'hello', otpHeaders(others))).status).toBe(200);
 });
 
@@ -106,8 +110,11 @@ describe('mails of codes', () => {
     tried('codes asked for at once', answers.length);
     expect(answers.map(({ status }) => status)).toEqual(Array<number>(MAILS + 20).fill(403));
     expect(details(answers, 'otp_mail_limit')).toBe(20);
-    const [refused] = answers.filter(({ body }) => typeof body.detail === 'string');
-    expect(refused!.body.detail).toMatch(/^otp_mail_limit: .* \d{4}-\d\d-\d\dT[\d:.]+Z$/);
+    const refused = itemAt(
+      answers.filter(({ body }) => typeof body.detail === 'string'),
+      0,
+    );
+    expect(refused.body.detail).toMatch(/^otp_mail_limit: .* \d{4}-\d\d-\d\dT[\d:.]+Z$/);
     // An hour later there is room again.
     await withLimit.db.rows(sql`update otp_challenges set created_at = created_at - interval '1 hour'`);
     expect(demandIn(await put('a', 'hello'))).toBeDefined();

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { first, present } from '../../../src/platform/core/present.ts';
 import { openApiDocument } from '../../../src/platform/http/openapi.ts';
 import { otpHeaders } from '../../support/service/otp.ts';
 import { startMailServer, type MailServer } from '../../support/fakes/smtp-server.ts';
@@ -22,10 +23,10 @@ test('mails the code to the operator', async () => {
   const { put } = await service.tenant('acc_mailed');
   const { body } = await put('a', 'hello');
   expect(body.detail.delivery).toBe('email:a***@operator.example');
-  const [mail] = server.mails;
-  expect(mail!.to).toEqual(['admin@operator.example']);
-  expect(mail!.text).toContain('note.set:a');
-  const [, code] = /^Code: (\d{6})\r?$/m.exec(mail!.text)!;
+  const mail = first(server.mails);
+  expect(mail.to).toEqual(['admin@operator.example']);
+  expect(mail.text).toContain('note.set:a');
+  const [, code] = present(/^Code: (\d{6})\r?$/m.exec(mail.text));
   expect(JSON.stringify(body)).not.toContain(code);
   expect((await put('a', 'hello', otpHeaders(body.detail.challenge_id, code))).status).toBe(200);
 });
@@ -58,7 +59,7 @@ test('is in the OpenAPI document of every gated endpoint', () => {
       ['x-service-otp-challenge', 'x-service-otp-code'].map((name) => expect.objectContaining({ name, in: 'header' })),
     ),
   );
-  expect(responses!['403'].description).toContain('`otp_required`, `otp_locked`, `otp_mail_limit`');
-  expect(JSON.stringify(responses!['403'])).toContain('OtpProblem');
-  expect(responses!['502'].description).toContain('`mail_failed`');
+  expect(present(responses)['403'].description).toContain('`otp_required`, `otp_locked`, `otp_mail_limit`');
+  expect(JSON.stringify(present(responses)['403'])).toContain('OtpProblem');
+  expect(present(responses)['502'].description).toContain('`mail_failed`');
 });

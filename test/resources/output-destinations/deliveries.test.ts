@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { itemAt, present } from '../../../src/platform/core/present.ts';
 import { MAIL_PASSWORD, MAIL_USER, startMailServer, type MailServer } from '../../support/fakes/smtp-server.ts';
 import { newUuid } from '../../../src/platform/core/ids.ts';
 import { verifyWebhook } from '../../../src/resources/webhook-subscriptions/signature.ts';
@@ -105,23 +106,23 @@ describe('a finished artifact', () => {
     expect(rows.map((row: { kind: string }) => row.kind).sort()).toEqual(['email', 's3', 'slack', 'webhook']);
     expect(rows[0]).toMatchObject({ project_id: id, artifact_id: artifact.id, last_error: null });
 
-    const posted = receiver.received.find(({ path }) => path === '/hook')!;
+    const posted = present(receiver.received.find(({ path }) => path === '/hook'));
     expect(verifyWebhook(SECRET, posted.signature, posted.body)).toBe(true);
     expect(JSON.parse(posted.body)).toMatchObject({
       type: 'artifact.finished',
       data: { project_id: id, phase_slug: 'story', version: 1, artifact_id: artifact.id, content: artifact.content },
     });
 
-    const slack = receiver.received.find(({ path }) => path === '/hook/slack')!;
+    const slack = present(receiver.received.find(({ path }) => path === '/hook/slack'));
     const { text, blocks } = JSON.parse(slack.body);
     expect(text).toBe('Bread &lt;!channel&gt; &amp; butter: story, version 1');
     expect(blocks[2].text.text).toContain(`<https://agents.example.com/api/v1/cp/v1/projects/${id}/artifacts|`);
 
-    const [received] = mail.mails;
+    const received = itemAt(mail.mails, 0);
     expect(mail.mails).toHaveLength(1);
-    expect(received!.to).toEqual(['one@example.com', 'two@example.com']);
-    expect(received!.text).toMatch(/^Subject: Fresh\r$/m);
-    expect(received!.text).toMatch(/^Content-Disposition: attachment; filename=story\.v1\.\w+\r$/m);
+    expect(received.to).toEqual(['one@example.com', 'two@example.com']);
+    expect(received.text).toMatch(/^Subject: Fresh\r$/m);
+    expect(received.text).toMatch(/^Content-Disposition: attachment; filename=story\.v1\.\w+\r$/m);
 
     const object = await storage.get(`all/of-it/${id}/story/v1.${artifact.content.startsWith('{') ? 'json' : 'md'}`);
     expect([object.status, object.text]).toEqual([200, artifact.content]);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { first, present } from '../../../src/platform/core/present.ts';
 import { S3_KEY, startS3Server, type S3Server } from '../../support/fakes/s3-server.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
@@ -33,10 +34,12 @@ afterAll(async () => {
 const create = (kind: string, config: unknown, more: object = {}) =>
   tenant.cp('POST', '/v1/output-destinations', { name: `To ${kind}`, kind, config, ...more });
 const sealedOf = async (id: string) => {
-  const [row] = await service.runtime.db.rows<{ sealed: string | null; config: object }>(
-    sql`select sealed, config from output_destinations where id = ${id}`,
+  const row = first(
+    await service.runtime.db.rows<{ sealed: string | null; config: object }>(
+      sql`select sealed, config from output_destinations where id = ${id}`,
+    ),
   );
-  return row!;
+  return row;
 };
 
 describe('a destination', () => {
@@ -109,8 +112,8 @@ describe('a destination', () => {
     const { secretBox } = service.services;
     const owner = `${tenant.caller.customerId}/output_destinations/${body.id}`;
     const { sealed } = await sealedOf(body.id);
-    expect(JSON.parse(secretBox.open(sealed!, owner))).toEqual({ secret: SECRET });
-    expect(() => secretBox.open(before.sealed!, owner.replace(/\w$/, 'x'))).toThrow();
+    expect(JSON.parse(secretBox.open(present(sealed), owner))).toEqual({ secret: SECRET });
+    expect(() => secretBox.open(present(before.sealed), owner.replace(/\w$/, 'x'))).toThrow();
 
     expect((await change({ secret: null })).body.config).toEqual({ url: 'https://example.com/moved' });
     expect((await sealedOf(body.id)).sealed).toBeNull();

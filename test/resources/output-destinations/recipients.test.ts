@@ -1,6 +1,7 @@
 /** Artifacts by mail: only to members and to those who have said that they want them, and never without end. */
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { first, itemAt } from '../../../src/platform/core/present.ts';
 import { MAIL_PASSWORD, MAIL_USER, startMailServer, type MailServer } from '../../support/fakes/smtp-server.ts';
 import { agentStep, makeTemplate, phaseSpec, startProject, untilProject } from '../../support/fixtures/projects.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
@@ -73,7 +74,7 @@ const questionTo = (email: string) =>
   eventually(() => {
     const found = questions().filter(({ to }) => to.includes(email));
     expect(found).toHaveLength(1);
-    return { text: shown(found[0]!.text), ...linkIn(shown(found[0]!.text)) };
+    return { text: shown(first(found).text), ...linkIn(shown(first(found).text)) };
   });
 const pageOf = (token: string) => http.get(`/outputs/confirm?token=${token}`);
 const say = (token: string, answer: string) => http.form('/outputs/confirm', { token, answer });
@@ -113,14 +114,14 @@ describe('somebody who is no member', () => {
     expect((await say(token, 'confirmed')).status).toBe(200);
     expect((await destination(id)).recipients[1]).toEqual({ email: stranger, state: 'confirmed' });
     await eventually(() => expect(artifacts()).toHaveLength(2));
-    expect(artifacts()[1]!.to).toEqual([stranger]);
+    expect(itemAt(artifacts(), 1).to).toEqual([stranger]);
     expect(await settled()).toMatchObject({ status: 'delivered', withheld_from: [], redeliveries: 1 });
     // Said again, nothing is sent again; what comes is sent to both.
     await say(token, 'confirmed');
     const [{ id: deliveryId }] = await deliveries();
     await tenant.cp('POST', `/v1/output-destinations/deliveries/${deliveryId}/redeliver`);
     await eventually(() => expect(artifacts()).toHaveLength(3));
-    expect(artifacts()[2]!.to).toHaveLength(2);
+    expect(itemAt(artifacts(), 2).to).toHaveLength(2);
   });
 
   // Guards: a delivery that is nobody's yet: its reason is clear, a test says the same, and it is not lost.

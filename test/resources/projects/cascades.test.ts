@@ -1,6 +1,7 @@
 /** Going back over HTTP: retriggers and reverts, and what they do to the phases downstream in each cascade mode. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { itemAt, present } from '../../../src/platform/core/present.ts';
 import type { PhaseSpec } from '../../../src/resources/templates/model.ts';
 import {
   agentStep,
@@ -91,7 +92,7 @@ describe('a retrigger of a completed project', () => {
     const id = await completed();
     const spent = async (phases: string[]) => {
       const tries = await Promise.all(phases.map((phase) => attemptsAt(acme, id, phase, 'write')));
-      return tries.reduce((sum, [first]) => sum + Number(first!.cost_usd), 0);
+      return tries.reduce((sum, [first]) => sum + Number(present(first).cost_usd), 0);
     };
     const answer = await retrigger(id, 'outline', { cascade, addendum_brief: 'Mention SALT' });
     expect(answer.status).toBe(200);
@@ -113,7 +114,7 @@ describe('a retrigger of a completed project', () => {
     );
     const [, second] = await attemptsAt(acme, id, 'outline', 'write');
     expect(second).toMatchObject({ attempt_number: 2, attempt_reason: 'cascade_retrigger', status: 'succeeded' });
-    expect(await contextOf(acme, second!)).toContain('Mention SALT');
+    expect(await contextOf(acme, present(second))).toContain('Mention SALT');
     const history = (await artifactsOf(acme, id, false)).filter(({ phase_slug }) => phase_slug === 'outline');
     expect(history).toMatchObject([
       { version: 1, superseded: true, superseded_by_artifact_id: history[1].id, produced_via: 'initial' },
@@ -125,8 +126,8 @@ describe('a retrigger of a completed project', () => {
     expect(count(topics, 'cascade_skipped')).toBe(cascade === 'none' || cascade === 'default' ? 1 : 0);
     // Downstream is told the new version, and nothing of the addendum.
     if (rerun.includes('draft')) {
-      const [, again] = await attemptsAt(acme, id, 'draft', 'write');
-      expect(await contextOf(acme, again!)).toContain('Upstream artifact: outline (version 2)');
+      const again = itemAt(await attemptsAt(acme, id, 'draft', 'write'), 1);
+      expect(await contextOf(acme, again)).toContain('Upstream artifact: outline (version 2)');
     }
     // What is stale can be brought up to date.
     if (stale.includes('article')) {
@@ -204,8 +205,8 @@ describe('while downstream is under way', () => {
     await (await untilGate(acme, id, 'draft', 'gate')).approve();
     await untilProject(acme, id, 'completed');
     expect(await versionsOf(id)).toEqual({ outline: 2, draft: 2 });
-    const [, again] = await attemptsAt(acme, id, 'draft', 'write');
-    expect(await contextOf(acme, again!)).toContain('Upstream artifact: outline (version 2)');
+    const again = itemAt(await attemptsAt(acme, id, 'draft', 'write'), 1);
+    expect(await contextOf(acme, again)).toContain('Upstream artifact: outline (version 2)');
   });
 
   // Guards: neither it nor a phase that has not begun can be sent back; a paused project can, and stays paused.
@@ -246,8 +247,8 @@ describe('a revert', () => {
     });
     await untilProject(acme, id, 'completed');
     expect(await versionsOf(id)).toEqual({ outline: 1, draft: 2, poster: 2, article: 2 });
-    const [, again] = await attemptsAt(acme, id, 'draft', 'write');
-    expect(await contextOf(acme, again!)).toContain('Upstream artifact: outline (version 1)');
+    const again = itemAt(await attemptsAt(acme, id, 'draft', 'write'), 1);
+    expect(await contextOf(acme, again)).toContain('Upstream artifact: outline (version 1)');
     const events = await projectEventsOf(acme, id);
     expect(events.find(({ topic }) => topic === 'artifact_reverted')).toMatchObject({
       actor_kind: 'human',

@@ -1,6 +1,7 @@
 /** Commands on projects and their steps, over HTTP and through the workflow: what they answer, and what they refuse. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newUuid } from '../../../src/platform/core/ids.ts';
+import { present } from '../../../src/platform/core/present.ts';
 import {
   agentStep,
   attemptsOf,
@@ -126,7 +127,7 @@ describe('resolve-gate', () => {
     const asks = Array.from({ length: 25 }, () => post(id, `subtasks/${gate.id}/resolve-gate`, body));
     const answers = await Promise.all(asks);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(24).fill(409)]);
-    expect(answers.find(({ status }) => status === 200)!.body).toMatchObject({
+    expect(present(answers.find(({ status }) => status === 200)).body).toMatchObject({
       id: gate.id,
       kind: 'gate',
       gate_output: { decision: 'approved', decided_by: acme.caller.actor, comment: 'Fine.' },

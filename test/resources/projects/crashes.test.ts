@@ -1,5 +1,6 @@
 /** What is terminated by an operator, or dies: it is told apart, taken up again, or left to a person. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { first, last } from '../../../src/platform/core/present.ts';
 import type { RunningWorker } from '../../../src/worker.ts';
 import { answer, callTools, startOpenAiServer, type OpenAiServer } from '../../support/fakes/openai-server.ts';
 import {
@@ -83,8 +84,8 @@ describe('a project whose workflow is gone', () => {
     expect((await artifactsOf(acme, id, false)).map(({ version }) => version)).toEqual([1, 1]);
     expect(await crashTopics(id)).toEqual(['crash_recovered']);
     // The run that nobody waits for any more does not go on spending.
-    const [dead] = await attemptsAt(acme, id, 'outline', 'write');
-    await untilStatus(acme, dead!.child_run_id, 'cancelled');
+    const dead = first(await attemptsAt(acme, id, 'outline', 'write'));
+    await untilStatus(acme, dead.child_run_id, 'cancelled');
   });
 
   // Guards: the same where it was paused and a gate was open.
@@ -121,7 +122,7 @@ describe('a run whose workflow is gone', () => {
   const terminateRun = async (id: string, number: number) => {
     await provider.received(number);
     const tries = await attemptsAt(acme, id, 'outline', 'write');
-    const run = tries.at(-1)!.child_run_id;
+    const run = last(tries).child_run_id;
     await terminate(`run-${run}`);
     return run;
   };
@@ -236,8 +237,8 @@ describe('an action that must not happen twice', () => {
     expect(await crashTopics(id)).toEqual(['nonidempotent_crash_paused']);
     expect(await triesOf(acme, id, 'out', 'post')).toEqual(['initial failed']);
     expect(receiver.received).toHaveLength(before + 1);
-    const [dead] = await attemptsAt(acme, id, 'out', 'post');
-    expect((await acme.waitForRun(dead!.child_run_id)).error).toContain('tool_outcome_unknown');
+    const dead = first(await attemptsAt(acme, id, 'out', 'post'));
+    expect((await acme.waitForRun(dead.child_run_id)).error).toContain('tool_outcome_unknown');
   });
 
   // Guards: an answer, however bad, is an outcome: it is an ordinary failure with its reason.

@@ -1,6 +1,7 @@
 /** Edit sessions: a planner proposes, a person decides, and what was approved is carried out. */
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { newUuid } from '../../../src/platform/core/ids.ts';
+import { itemAt, last, present } from '../../../src/platform/core/present.ts';
 import { answer, hang, refuse, startOpenAiServer, type OpenAiServer } from '../../support/fakes/openai-server.ts';
 import {
   agentStep,
@@ -65,11 +66,14 @@ const proposes = (...actions: Record<string, unknown>[]) => answer(JSON.stringif
 async function session(id: string, instruction = 'Make it shorter.', more = {}) {
   const { status, body } = await command(acme, id, 'edit-sessions', { instruction, ...more });
   expect(status).toBe(201);
-  const [task] = (await tasksOf(acme, id)).filter((each) => each.id === body.task_id);
-  await untilGate(acme, id, task!.phase_slug, 'approve_plan');
+  const task = itemAt(
+    (await tasksOf(acme, id)).filter((each) => each.id === body.task_id),
+    0,
+  );
+  await untilGate(acme, id, task.phase_slug, 'approve_plan');
   const decide = (decision: string, rest = {}) =>
     command(acme, id, `edit-sessions/${body.task_id}/approve`, { decision, ...rest });
-  return { ids: body, slug: task!.phase_slug, decide };
+  return { ids: body, slug: task.phase_slug, decide };
 }
 const sessionStatus = async (id: string, slug: string) => (await phaseStatuses(acme, id))[slug];
 
@@ -86,8 +90,8 @@ test('an approved plan is carried out', async () => {
   );
   const { ids, slug, decide } = await session(id, 'Make it SNAPPY.', { cascade_mode: 'lazy' });
   expect(await projectOf(acme, id)).toMatchObject({ status: 'active' });
-  const [planner] = await attemptsAt(acme, id, slug, 'planner');
-  const told = await contextOf(acme, planner!);
+  const planner = itemAt(await attemptsAt(acme, id, slug, 'planner'), 0);
+  const told = await contextOf(acme, planner);
   for (const text of ['Make it SNAPPY.', 'outline', 'artifact version 1']) expect(told).toContain(text);
   expect(await artifactsOf(acme, id)).toMatchObject([{ version: 1 }, { version: 1 }]);
 
@@ -100,10 +104,10 @@ test('an approved plan is carried out', async () => {
   ]);
   const [, again] = await attemptsAt(acme, id, 'article', 'write');
   expect(again).toMatchObject({ attempt_reason: 'edit_session' });
-  const prompt = await contextOf(acme, again!);
+  const prompt = await contextOf(acme, present(again));
   for (const text of ['SHORT-SENTENCES', 'A shorter outline']) expect(prompt).toContain(text);
-  const [enacted] = await attemptsAt(acme, id, slug, 'enact');
-  expect(enacted!.output).toMatchObject({
+  const enacted = itemAt(await attemptsAt(acme, id, slug, 'enact'), 0);
+  expect(enacted.output).toMatchObject({
     applied: [
       { kind: 'edit_artifact', phase_slug: 'outline', version: 2 },
       { kind: 'instruct', phase_slug: 'article' },
@@ -144,8 +148,8 @@ test.each(['failed', 'running'] as const)('a session whose planner is %s is reje
   expect(await reject()).toMatchObject({ status: 200, body: { status: 'skipped' } });
   await untilProject(acme, id, 'completed');
   expect(await phaseStatuses(acme, id)).toMatchObject({ 'edit-session-1': 'skipped', article: 'succeeded' });
-  const [attempt] = await attemptsAt(acme, id, 'edit-session-1', 'planner');
-  if (state === 'running') await untilStatus(acme, attempt!.child_run_id, 'cancelled');
+  const attempt = itemAt(await attemptsAt(acme, id, 'edit-session-1', 'planner'), 0);
+  if (state === 'running') await untilStatus(acme, attempt.child_run_id, 'cancelled');
   expect(await reject()).toMatchObject({ status: 409 });
 });
 
@@ -168,8 +172,8 @@ test('a failed phase is completed by hand', async () => {
   await untilProject(acme, id, 'completed');
   expect(await phaseStatuses(acme, id)).toMatchObject({ outline: 'succeeded', article: 'succeeded' });
   expect(await stepOf(acme, id, 'outline', 'write')).toMatchObject({ status: 'skipped' });
-  const [article] = await attemptsAt(acme, id, 'article', 'write');
-  expect(await contextOf(acme, article!)).toContain('By hand');
+  const article = itemAt(await attemptsAt(acme, id, 'article', 'write'), 0);
+  expect(await contextOf(acme, article)).toContain('By hand');
 });
 
 // Guards: the planner is asked again with the comment and its own plan, as often as it takes; a plan of the wrong shape
@@ -191,7 +195,7 @@ test('a plan is changed on request', async () => {
     await untilGate(acme, id, slug, 'approve_plan');
     const tries = await attemptsAt(acme, id, slug, 'planner');
     expect(tries.at(-1)).toMatchObject({ attempt_reason: 'manual_rework', status: 'succeeded' });
-    const told = await contextOf(acme, tries.at(-1)!);
+    const told = await contextOf(acme, last(tries));
     for (const text of [comment, 'Your earlier output']) expect(told).toContain(text);
   }
   await decide('approved');
@@ -214,8 +218,8 @@ test('a plan is written by hand', async () => {
   );
   expect(await decide('edit_plan', { revised_plan })).toMatchObject({ status: 200 });
   await untilProject(acme, id, 'completed');
-  const [enacted] = await attemptsAt(acme, id, slug, 'enact');
-  expect(enacted!.output).toMatchObject({
+  const enacted = itemAt(await attemptsAt(acme, id, slug, 'enact'), 0);
+  expect(enacted.output).toMatchObject({
     applied: [{ phase_slug: 'outline', auto_retriggered: ['article'] }],
     not_applied: [{ action: { phase_slug: 'article' }, reason: expect.any(String) }],
   });
@@ -250,10 +254,10 @@ test('a session beside a running phase', async () => {
   for (const { slug } of [first, second]) await untilStep(acme, id, slug, 'enact', 'succeeded');
   await gate.approve();
   expect(await untilProject(acme, id, 'completed')).toMatchObject({ has_stale_phases: true });
-  const [enacted] = await attemptsAt(acme, id, first.slug, 'enact');
-  expect(enacted!.output).toMatchObject({ not_applied: [{ reason: 'the phase is blocked' }] });
+  const enacted = itemAt(await attemptsAt(acme, id, first.slug, 'enact'), 0);
+  expect(enacted.output).toMatchObject({ not_applied: [{ reason: 'the phase is blocked' }] });
   expect((await artifactsOf(acme, id, false)).filter(({ phase_slug }) => phase_slug === 'outline')).toHaveLength(3);
-  for (const nothing of [newUuid(), (await tasksOf(acme, id))[0]!.id, 'nonsense']) {
+  for (const nothing of [newUuid(), itemAt(await tasksOf(acme, id), 0).id, 'nonsense']) {
     expect((await command(acme, id, `edit-sessions/${nothing}/approve`, { decision: 'approved' })).status).toBe(404);
   }
 });
@@ -280,6 +284,6 @@ test('a session of a paused project', async () => {
   await gate.approve();
   await command(acme, id, 'resume');
   await untilProject(acme, id, 'completed');
-  const [article] = await attemptsAt(acme, id, 'article', 'write');
-  expect(await contextOf(acme, article!)).toContain('RYE-FLOUR');
+  const article = itemAt(await attemptsAt(acme, id, 'article', 'write'), 0);
+  expect(await contextOf(acme, article)).toContain('RYE-FLOUR');
 });

@@ -1,6 +1,7 @@
 /** Gates: who may answer which, what follows, and that nothing that anybody sends can break a project. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newUuid } from '../../../src/platform/core/ids.ts';
+import { first, last, present } from '../../../src/platform/core/present.ts';
 import {
   agentStep,
   attemptsAt,
@@ -80,7 +81,7 @@ describe('a human gate', () => {
     const id = await startProject(acme, 'human');
     const handle = service.runtime.temporal.client.workflow.getHandle(`project-${id}`);
     const told = async () =>
-      (await handle.fetchHistory()).events!.flatMap((event) => {
+      present((await handle.fetchHistory()).events).flatMap((event) => {
         if (event.workflowExecutionUpdateAcceptedEventAttributes) return ['accepted'];
         if (event.workflowExecutionUpdateCompletedEventAttributes) return ['answered'];
         if (event.externalWorkflowExecutionSignaledEventAttributes) return ['delivered'];
@@ -118,7 +119,7 @@ describe('a human gate', () => {
       expect(await gate.reject(comment)).toMatchObject({ status: 200 });
       await eventually(async () => {
         const told = await attemptsAt(acme, id, 'text', 'write');
-        expect(await contextOf(acme, told.at(-1)!)).toContain(comment);
+        expect(await contextOf(acme, last(told))).toContain(comment);
       });
     }
     await (await untilGate(acme, id, 'text', 'gate')).approve();
@@ -157,8 +158,8 @@ describe('a webhook gate', () => {
       comment: 'Green',
       payload: { build: 'BUILD-77' },
     });
-    const [polish] = await attemptsAt(acme, id, 'text', 'polish');
-    expect(await contextOf(acme, polish!)).toContain('BUILD-77');
+    const polish = first(await attemptsAt(acme, id, 'text', 'polish'));
+    expect(await contextOf(acme, polish)).toContain('BUILD-77');
     expect(await gateEvents(id)).toMatchObject([
       { topic: 'gate_awaiting' },
       { topic: 'gate_resolved', level: 'info', actor_kind: 'external' },

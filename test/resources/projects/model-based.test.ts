@@ -9,6 +9,7 @@ import fc from 'fast-check';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { present } from '../../../src/platform/core/present.ts';
 import { phaseWorkflowId } from '../../../src/resources/projects/model.ts';
 import { connectTo } from '../../support/temporal/temporal.ts';
 import { startWorker } from '../../../src/worker.ts';
@@ -69,7 +70,7 @@ afterAll(async () => {
 /** With a connection of its own: one connection takes one worker of a queue, and can be cut. */
 async function openWorker() {
   const { runtime, services } = service;
-  const wire = await startTcpProxy(process.env.TEST_TEMPORAL_ADDRESS!);
+  const wire = await startTcpProxy(present(process.env.TEST_TEMPORAL_ADDRESS));
   const temporal = await connectTo(wire.address, runtime.log);
   const started = await startWorker({ ...runtime, temporal }, services);
   async function close(): Promise<void> {

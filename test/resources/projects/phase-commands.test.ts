@@ -1,6 +1,7 @@
 /** Commands on phases and edit sessions, over HTTP and through the workflow: what they answer, and what they refuse. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newUuid } from '../../../src/platform/core/ids.ts';
+import { first } from '../../../src/platform/core/present.ts';
 import { readHistories } from '../../support/temporal/histories.ts';
 import {
   agentStep,
@@ -209,8 +210,8 @@ describe('edit sessions', () => {
     const id = await completedProject();
     const { task_id } = await session(id);
     const before = await artifactsOf(acme, id);
-    const [phase] = await tasksOf(acme, id);
-    for (const nothing of [phase!.id, newUuid(), 'nonsense']) {
+    const phase = first(await tasksOf(acme, id));
+    for (const nothing of [phase.id, newUuid(), 'nonsense']) {
       expect(await post(id, `edit-sessions/${nothing}/approve`, { decision: 'approved' })).toMatchObject({
         status: 404,
         body: { detail: 'not_found' },

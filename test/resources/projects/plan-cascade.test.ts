@@ -1,6 +1,7 @@
 /** What a changed artifact does downstream, for any pipeline. */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { itemAt } from '../../../src/platform/core/present.ts';
 import { planCascade, type CascadePhase } from '../../../src/resources/projects/cascade.ts';
 import { CASCADES, isDone, TASK_STATUSES } from '../../../src/resources/projects/model.ts';
 
@@ -33,7 +34,7 @@ const downstreamOf = (phases: readonly CascadePhase[], changed: string): Set<str
 test('planCascade', () => {
   fc.assert(
     fc.property(cases, ({ phases, at, cascade }) => {
-      const changed = phases[at % phases.length]!.slug;
+      const changed = itemAt(phases, at % phases.length).slug;
       const plan = planCascade(phases, changed, cascade);
       const order = phases.map(({ slug }) => slug);
       const inOrder = (slugs: readonly string[]) => [...slugs].sort((a, b) => order.indexOf(a) - order.indexOf(b));
@@ -66,7 +67,7 @@ test('planCascade', () => {
 test('the two ends of the scale', () => {
   fc.assert(
     fc.property(cases, ({ phases, at }) => {
-      const changed = phases[at % phases.length]!.slug;
+      const changed = itemAt(phases, at % phases.length).slug;
       const begun = phases.map((phase) =>
         phase.status === 'pending' ? { ...phase, status: 'stale' as const } : phase,
       );

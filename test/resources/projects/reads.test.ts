@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { newUuid } from '../../../src/platform/core/ids.ts';
+import { itemAt } from '../../../src/platform/core/present.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { phase, spec } from '../templates/specs.ts';
 import { makeProject, makeTemplate, subtasksOf, tasksOf } from './pipeline.ts';
@@ -219,8 +220,8 @@ describe('the list', () => {
     for (const slug of ['one', 'two']) await makeTemplate(lister, spec({ slug, phases: [phase('draft')] }));
     ids = [];
     for (const workflow_slug of ['one', 'two', 'one']) ids.unshift((await makeProject(lister, { workflow_slug })).id);
-    await run(sql`update projects set status = 'paused', pause_reason = 'requested' where id = ${ids[0]!}`);
-    await run(sql`update tasks set status = 'stale' where project_id = ${ids[1]!}`);
+    await run(sql`update projects set status = 'paused', pause_reason = 'requested' where id = ${itemAt(ids, 0)}`);
+    await run(sql`update tasks set status = 'stale' where project_id = ${itemAt(ids, 1)}`);
   });
   const list = async (query = '') => {
     const { status, body } = await lister.cp('GET', `/v1/projects${query}`);
@@ -270,10 +271,13 @@ describe('a change', () => {
   });
   const patch = (body: unknown, tenant = acme) => tenant.cp('PATCH', `/v1/projects/${changing}`, body);
   const limitOf = async () => {
-    const [row] = await run<{ limit: string | null; warned: boolean }>(sql`
+    const row = itemAt(
+      await run<{ limit: string | null; warned: boolean }>(sql`
       select b.limit_usd as limit, p.is_cost_warned as warned
-      from budgets b join projects p on b.id = 'project:' || p.id where p.id = ${changing}`);
-    return { ...row!, limit: row!.limit && Number(row!.limit) };
+      from budgets b join projects p on b.id = 'project:' || p.id where p.id = ${changing}`),
+      0,
+    );
+    return { ...row, limit: row.limit && Number(row.limit) };
   };
 
   // Guards: the cap that is enforced is the one that is told, and a new cap is warned about anew.

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import type pg from 'pg';
+import { first, itemAt, present } from '../../../src/platform/core/present.ts';
 import type { Database } from '../../../src/platform/db/client.ts';
 import { createEventStore } from '../../../src/resources/events/store.ts';
 import { phaseWorkflowId, projectWorkflowId } from '../../../src/resources/projects/model.ts';
@@ -66,7 +67,7 @@ async function chainOf(workflowId: string): Promise<{ runId: string; events: num
   const chain = [];
   for (let runId: string | undefined = (await describeWorkflow(workflowId)).runId; runId;) {
     const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
-    chain.push({ runId, events: events!.length });
+    chain.push({ runId, events: present(events).length });
     runId = events![0]!.workflowExecutionStartedEventAttributes!.continuedExecutionRunId || undefined;
   }
   return chain;
@@ -134,7 +135,7 @@ async function startImpatient(slug: string, continueAfterEvents: number): Promis
   const { taskQueue, typedSearchAttributes } = await handle.describe();
   await handle.terminate('to be started with another input');
   const input: ProjectInput = {
-    ...(await services.stores.projects.loadBoard(id))!,
+    ...present(await services.stores.projects.loadBoard(id)),
     limits: { maxTurns: 50, maxTokens: 1_000_000 },
     split: false,
     continueAfterEvents,
@@ -163,7 +164,7 @@ describe('a project that continues as new', () => {
       const id = await startImpatient('continued', EVENTS);
       const post = (path: string, body?: unknown) => tenant.cp('POST', `/v1/projects/${id}/${path}`, body);
       const gates = await Promise.all(GATED.map((slug) => untilStep(tenant, id, slug, 'approve', 'blocked')));
-      const approve = (at: number) => post(`subtasks/${gates[at]!.id}/resolve-gate`, { decision: 'approved' });
+      const approve = (at: number) => post(`subtasks/${itemAt(gates, at).id}/resolve-gate`, { decision: 'approved' });
 
       expect(await approve(0)).toMatchObject({ status: 200 });
       // Two at a time, so that one is always on its way when the other has filled the history.
@@ -256,7 +257,7 @@ describe('a long life', () => {
     await db.rows(sql`analyze`);
 
     const { customerId } = tenant.caller;
-    const task = (await tasksOf(tenant, id))[0]!;
+    const task = first(await tasksOf(tenant, id));
     const { id: subtaskId } = await stepOf(tenant, id, 'text', 'write');
     const reads = await statementsOf(async (recording) => {
       const [projects, events] = [createProjectStore(recording), createEventStore(recording)];

@@ -1,5 +1,6 @@
 /** How steps of models that answer badly are judged: a scripted model that speaks the OpenAI protocol. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { first, itemAt, present } from '../../../src/platform/core/present.ts';
 import type { StepSpec } from '../../../src/resources/templates/model.ts';
 import { answer, startOpenAiServer, type ChatRequest, type OpenAiServer } from '../../support/fakes/openai-server.ts';
 import {
@@ -41,9 +42,9 @@ const said = ({ body }: ChatRequest): string => JSON.stringify(body.messages);
 /** What each step answers, in order, by a word of its instructions; the last one also to every later call. */
 function script(replies: Record<string, (string | Promise<string>)[]>): void {
   provider.otherwise(async (response, request) => {
-    const [step] = Object.keys(replies).filter((name) => said(request).includes(name));
-    const left = replies[step!]!;
-    answer(await (left.length > 1 ? left.shift()! : left[0]!))(response, request);
+    const step = first(Object.keys(replies).filter((name) => said(request).includes(name)));
+    const left = present(replies[step]);
+    answer(await (left.length > 1 ? present(left.shift()) : first(left)))(response, request);
   });
 }
 const step = (slug: string, more: Partial<StepSpec> = {}) =>
@@ -73,9 +74,12 @@ describe('the output of a step with a schema', () => {
       { attempt_reason: 'schema_repair', status: 'failed', output_validated: false, output: { headline: 7 } },
       { attempt_reason: 'schema_repair', status: 'succeeded', output_validated: true, output: { headline: 'Bread' } },
     ]);
-    const [second, third] = [await contextOf(tenant, attempts[1]!), await contextOf(tenant, attempts[2]!)];
+    const [second, third] = [
+      await contextOf(tenant, itemAt(attempts, 1)),
+      await contextOf(tenant, itemAt(attempts, 2)),
+    ];
     for (const text of ['the output is not JSON', 'No JSON at all']) expect(second).toContain(text);
-    for (const text of [attempts[1]!.error, '"headline": 7']) expect(third).toContain(text);
+    for (const text of [itemAt(attempts, 1).error, '"headline": 7']) expect(third).toContain(text);
     expect(await artifactsOf(tenant, id)).toMatchObject([
       { version: 1, content: { headline: 'Bread' }, produced_via: 'schema_repair' },
     ]);
@@ -140,13 +144,13 @@ describe('a judge', () => {
     await untilProject(tenant, id, 'completed');
     const [, second] = await attemptsAt(tenant, id, 'text', 'write');
     expect(second).toMatchObject({ attempt_reason: 'review_failure', output: 'Draft two' });
-    const told = await contextOf(tenant, second!);
+    const told = await contextOf(tenant, present(second));
     for (const text of ['Too dry', 'Draft one']) expect(told).toContain(text);
     expect(await triesOf(tenant, id, 'text', 'style')).toEqual(['initial succeeded', 'review_failure succeeded']);
     const [, , ...facts] = (await triesOf(tenant, id, 'text', 'facts')).toReversed();
     expect(facts).toEqual([]);
     expect((await attemptsAt(tenant, id, 'text', 'polish')).map(({ output }) => output)).toEqual(['Shine']);
-    const polished = provider.requests.find((request) => said(request).includes('STEP-polish'))!;
+    const polished = present(provider.requests.find((request) => said(request).includes('STEP-polish')));
     expect(said(polished)).toContain('Draft two');
     expect(said(polished)).not.toContain('Draft one');
     expect(await artifactsOf(tenant, id)).toMatchObject([{ content: 'Draft two', produced_via: 'review_failure' }]);
@@ -204,7 +208,7 @@ describe('a judge', () => {
     await untilProject(tenant, id, 'completed');
     const [, second] = await attemptsAt(tenant, id, 'text', 'write');
     expect(second).toMatchObject({ attempt_reason: 'review_failure' });
-    expect(await contextOf(tenant, second!)).toContain('A link is broken');
+    expect(await contextOf(tenant, present(second))).toContain('A link is broken');
 
     script({ 'STEP-write': ['Draft'], 'STEP-test': [broken] });
     const hopeless = await startProject(tenant, 'tested');

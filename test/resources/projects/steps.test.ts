@@ -1,6 +1,7 @@
 /** How steps run on the offline model: attempts, timeouts, actions, what an agent is told, what is told of it. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { itemAt, present } from '../../../src/platform/core/present.ts';
 import { verifyWebhook } from '../../../src/resources/webhook-subscriptions/signature.ts';
 import {
   actionStep,
@@ -70,8 +71,8 @@ describe('an attempt that fails', () => {
     expect(retried).toMatchObject({ status: 200, body: { attempt_reason: 'manual_retry', status: 'pending' } });
     await command(tenant, id, 'resume');
     expect(await untilProject(tenant, id, 'paused')).toMatchObject({ pause_reason: 'subtask_failed' });
-    const [, , third] = await attemptsAt(tenant, id, 'text', 'write');
-    expect(await contextOf(tenant, third!)).toContain('Mind the crust');
+    const third = itemAt(await attemptsAt(tenant, id, 'text', 'write'), 2);
+    expect(await contextOf(tenant, third)).toContain('Mind the crust');
   });
 
   // Guards: a step has its time; what is not done by then is stopped, and tried again.
@@ -94,7 +95,7 @@ describe('an attempt that fails', () => {
       expect(attempt.duration_ms).toBeGreaterThanOrEqual(1_000);
       expect(await statusOfRun(attempt.child_run_id)).toBe('cancelled');
     }
-    expect(await contextOf(tenant, attempts[1]!)).toContain('not done after 1 s');
+    expect(await contextOf(tenant, itemAt(attempts, 1))).toContain('not done after 1 s');
   });
 
   // Guards: a run that a person cancels is no fault to be repeated; a person decides.
@@ -104,9 +105,9 @@ describe('an attempt that fails', () => {
     ]);
     const id = await startProject(tenant, 'cancelled');
     const run = await eventually(async () => {
-      const [attempt] = await attemptsAt(tenant, id, 'text', 'write');
-      if ((await statusOfRun(attempt!.child_run_id)) !== 'running') throw new Error('not running yet');
-      return attempt!.child_run_id;
+      const attempt = itemAt(await attemptsAt(tenant, id, 'text', 'write'), 0);
+      if ((await statusOfRun(attempt.child_run_id)) !== 'running') throw new Error('not running yet');
+      return attempt.child_run_id;
     });
     expect(await tenant.cp('POST', `/v1/runs/${run}/cancel`)).toMatchObject({ status: 200 });
     expect(await untilProject(tenant, id, 'paused')).toMatchObject({ pause_reason: 'subtask_failed' });
@@ -144,7 +145,7 @@ describe('what a step works with', () => {
     const project = await untilProject(tenant, id, 'completed');
 
     const [first, second] = await attemptsAt(tenant, id, 'article', 'draft');
-    const told = await contextOf(tenant, first!);
+    const told = await contextOf(tenant, present(first));
     for (const text of ['DRAFT-STYLE', 'BRIEF-OF-BREAD', '- tone: TONE-OF-VOICE', 'Upstream artifact: outline']) {
       expect(told).toContain(text);
     }
@@ -152,26 +153,26 @@ describe('what a step works with', () => {
     expect(told).not.toContain('ASIDE-NOTES');
     expect(told).not.toContain('MORE-CRUST');
     expect(second).toMatchObject({ attempt_number: 2, attempt_reason: 'manual_rework', status: 'succeeded' });
-    const toldAgain = await contextOf(tenant, second!);
+    const toldAgain = await contextOf(tenant, present(second));
     for (const text of ['MORE-CRUST', 'Your earlier output', 'DRAFT-STYLE']) expect(toldAgain).toContain(text);
-    const [polish] = await attemptsAt(tenant, id, 'article', 'polish');
-    const polishing = await contextOf(tenant, polish!);
+    const polish = itemAt(await attemptsAt(tenant, id, 'article', 'polish'), 0);
+    const polishing = await contextOf(tenant, polish);
     for (const text of ['NOW-GOOD', 'output of step draft', 'DRAFT-STYLE']) expect(polishing).toContain(text);
 
     const offered = async (runId: string) =>
-      (await eventsOf(tenant, runId)).find(({ event_type }) => event_type === 'context_loaded')!.payload.tools;
-    expect(await offered(first!.child_run_id)).toEqual(['spawn_run']);
-    expect(await offered(polish!.child_run_id)).toEqual(['current_time']);
+      present((await eventsOf(tenant, runId)).find(({ event_type }) => event_type === 'context_loaded')).payload.tools;
+    expect(await offered(present(first).child_run_id)).toEqual(['spawn_run']);
+    expect(await offered(polish.child_run_id)).toEqual(['current_time']);
 
-    const { body: detail } = await tenant.cp('GET', `/v1/runs/${first!.child_run_id}/detail`);
-    expect(detail).toMatchObject({ run_id: first!.child_run_id, status: 'succeeded', agent: 'writer' });
+    const { body: detail } = await tenant.cp('GET', `/v1/runs/${present(first).child_run_id}/detail`);
+    expect(detail).toMatchObject({ run_id: present(first).child_run_id, status: 'succeeded', agent: 'writer' });
     const [spent] = await service.runtime.db.rows(sql`
       select (select trim_scale(sum(cost_usd))::text from attempts where project_id = ${id}) as attempts,
         (select trim_scale(sum(cost_usd))::text from runs where attempt_id in (select id from attempts where project_id = ${id})) as runs,
         (select trim_scale(spent_usd)::text from budgets where id = ${`project:${id}`}) as project,
         (select trim_scale(sum(b.spent_usd))::text from budgets b join tasks t on b.id = 'task:' || t.id
           where t.project_id = ${id}) as tasks,
-        (select count(*)::int from runs where parent_run_id = ${first!.child_run_id}) as spawned`);
+        (select count(*)::int from runs where parent_run_id = ${present(first).child_run_id}) as spawned`);
     const { cost_total_usd: total } = project;
     expect(spent).toEqual({ attempts: total, runs: total, project: total, tasks: total, spawned: 1 });
     expect(Number(total)).toBeGreaterThan(0);
@@ -206,10 +207,10 @@ describe('what a step works with', () => {
         phase_slug: 'book',
         version: 1,
         schema_slug: 'book/text',
-        content: attempt!.output,
+        content: present(attempt).output,
         produced_via: 'initial',
         produced_by_subtask_id: join.id,
-        produced_by_attempt_id: attempt!.id,
+        produced_by_attempt_id: present(attempt).id,
         superseded: false,
         supersedes_artifact_id: null,
         superseded_by_artifact_id: null,
@@ -237,11 +238,14 @@ test('one webhook tells of a project', async () => {
   ]);
   const id = await startProject(beta, 'announced');
   const project = await untilProject(beta, id, 'completed');
-  const [delivery] = await eventually(() => {
-    expect(receiver.received).not.toHaveLength(0);
-    return receiver.received;
-  });
-  const { body, signature, headers } = delivery!;
+  const delivery = itemAt(
+    await eventually(() => {
+      expect(receiver.received).not.toHaveLength(0);
+      return receiver.received;
+    }),
+    0,
+  );
+  const { body, signature, headers } = delivery;
   expect(verifyWebhook(endpoint.secret, signature, body)).toBe(true);
   expect(headers['x-service-event']).toBe('project.completed');
   expect(JSON.parse(body)).toEqual({

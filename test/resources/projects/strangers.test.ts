@@ -1,6 +1,7 @@
 /** What operators, scripts and external systems may send straight to a project's workflow: nothing of it may break it. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newUuid } from '../../../src/platform/core/ids.ts';
+import { present } from '../../../src/platform/core/present.ts';
 import {
   agentStep,
   gateStep,
@@ -43,7 +44,7 @@ test('signals that cannot be read', async () => {
     ['', ''],
   ];
   for (const [encoding, data] of unreadable) {
-    const payload = { metadata: { encoding: Buffer.from(encoding!) }, data: Buffer.from(data!) };
+    const payload = { metadata: { encoding: Buffer.from(present(encoding)) }, data: Buffer.from(present(data)) };
     await client.workflowService.signalWorkflowExecution({
       namespace,
       signalName: 'resolveGate',

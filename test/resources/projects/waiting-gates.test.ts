@@ -1,6 +1,7 @@
 /** Gates that wait for time or for another project, and gates that are set up wrong. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { present } from '../../../src/platform/core/present.ts';
 import {
   agentStep,
   command,
@@ -54,7 +55,7 @@ describe('a schedule gate', () => {
     await untilProject(acme, id, 'completed');
     const gate = await gateOf(id);
     expect(gate).toMatchObject({ status: 'succeeded', gate_output: { decision: 'approved', decided_by: 'system' } });
-    const { until } = (await payloadOf(id, 'gate_awaiting'))!;
+    const { until } = present(await payloadOf(id, 'gate_awaiting'));
     expect(Date.parse(gate.completed_at)).toBeGreaterThanOrEqual(Date.parse(until) - 5);
   });
 
@@ -62,7 +63,7 @@ describe('a schedule gate', () => {
   test('waits for a cron expression', async () => {
     const id = await startWith('schedule', { cron: '0 0 1 1 *' });
     await untilStep(acme, id, 'text', 'gate', 'blocked');
-    const { until } = (await payloadOf(id, 'gate_awaiting'))!;
+    const { until } = present(await payloadOf(id, 'gate_awaiting'));
     expect(until).toBe(`${new Date().getUTCFullYear() + 1}-01-01T00:00:00.000Z`);
     // An operator may answer it before its time.
     const { id: subtask_id } = await gateOf(id);

@@ -9,6 +9,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTurnActivities } from '../../../activities/turns.ts';
+import { first } from '../../../src/platform/core/present.ts';
 import { dispatch, eventsOf, rowOf, typesOf } from '../../support/fixtures/runs.ts';
 import {
   answer,
@@ -60,14 +61,16 @@ const limited = (cost_budget_usd: string) => ({
 
 /** What the run cost, everywhere that it is kept: on its row, in its budget, in its events and in the wallet. */
 async function costsOf(runId: string) {
-  const [kept] = await service.runtime.db.rows<Record<string, number>>(sql`
+  const kept = first(
+    await service.runtime.db.rows<Record<string, number>>(sql`
     select (select cost_usd::float8 from runs where id = ${runId}) as run,
       (select spent_usd::float8 from budgets where id = ${`run:${runId}`}) as budget,
       (select reserved_usd::float8 from budgets where id = ${`run:${runId}`}) as held,
       (select coalesce(sum(cost_usd), 0)::float8 from run_events where run_id = ${runId}) as events,
       (select coalesce(-sum(delta_usd_micros), 0)::float8 / 1000000 from wallet_ledger
-        where starts_with(key, ${`run:${runId}:`})) as wallet`);
-  return kept!;
+        where starts_with(key, ${`run:${runId}:`})) as wallet`),
+  );
+  return kept;
 }
 const costing = (usd: number, held = 0) => ({ run: usd, budget: usd, events: usd, wallet: usd, held });
 const abortedOf = async (runId: string) => (await eventsOf(acme, runId)).filter(({ status }) => status === 'aborted');

@@ -4,6 +4,7 @@ import { sql } from 'drizzle-orm';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { last } from '../../../src/platform/core/present.ts';
 import {
   answer,
   callTools,
@@ -127,7 +128,7 @@ test('children share the budget of their parent', async () => {
   expect(costs).toEqual(['0', '0', '0', CALL_COST, CALL_COST, CALL_COST]);
   for (const { run_id, parent_run_id, last_status } of await parts()) {
     expect(parent_run_id).toBe(parentId);
-    if (last_status === 'failed') expect((await eventsOf(acme, run_id)).at(-1)!.payload.code).toBe('budget_exceeded');
+    if (last_status === 'failed') expect(last(await eventsOf(acme, run_id)).payload.code).toBe('budget_exceeded');
   }
 });
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { first, last } from '../../../src/platform/core/present.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { dispatch, eventsOf, listTotal, rowOf, tool, untilStatus } from '../../support/fixtures/runs.ts';
 
@@ -13,7 +14,7 @@ afterAll(() => service?.close());
 
 async function pages(runId: string) {
   const found: { content: string; before_byte: number; next_before_byte: number | null; total_bytes: number }[] = [];
-  for (let before: number | null | undefined; before !== null; before = found.at(-1)!.next_before_byte) {
+  for (let before: number | null | undefined; before !== null; before = last(found).next_before_byte) {
     const query = before === undefined ? '' : `?before_byte=${before}`;
     const { status, body } = await acme.cp('GET', `/v1/runs/${runId}/context/content${query}`);
     expect(status).toBe(200);
@@ -35,10 +36,10 @@ test('pages of the context put together are the whole text', async () => {
     .join('');
   expect(whole).toContain(`${text}THE END`);
   expect(whole).not.toContain('\uFFFD');
-  expect(Buffer.byteLength(whole)).toBe(found[0]!.total_bytes);
-  let end = found[0]!.total_bytes;
+  expect(Buffer.byteLength(whole)).toBe(first(found).total_bytes);
+  let end = first(found).total_bytes;
   for (const { content, before_byte, next_before_byte, total_bytes } of found) {
-    expect(total_bytes).toBe(found[0]!.total_bytes);
+    expect(total_bytes).toBe(first(found).total_bytes);
     expect(before_byte).toBe(end);
     expect(Buffer.byteLength(content)).toBeLessThanOrEqual(64 * 1024 + 3);
     end -= Buffer.byteLength(content);
@@ -72,8 +73,8 @@ test('the breakdown of the context adds up', async () => {
   for (const { tokens, bytes } of categories) expect(tokens).toBeLessThanOrEqual(bytes);
   const { body: agents } = await acme.cp('GET', '/v1/agents');
   const assistant = agents.data.find(({ slug }: { slug: string }) => slug === 'assistant');
-  expect(categories[0]!.bytes).toBeGreaterThanOrEqual(assistant.prompt_length);
-  expect((await pages(run.run_id))[0]!.content).toMatch(/12\*12[^]*144/);
+  expect(first(categories).bytes).toBeGreaterThanOrEqual(assistant.prompt_length);
+  expect(first(await pages(run.run_id)).content).toMatch(/12\*12[^]*144/);
 });
 
 // Guards: the registry forgets a run that ended, by every door; the archive does not, and one in flight stays.

@@ -175,7 +175,7 @@ describe('queries', () => {
     ...['0', '2001', 'x', '-1'].map((bad) => ['/v1/runs/{foreign}/events', 'limit', bad]),
     ...['-1', 'x', '1.5', '1e400'].map((bad) => ['/v1/runs/{foreign}/context/content', 'before_byte', bad]),
   ])('%s?%s=%s is refused', async (path, name, value) => {
-    const { status, body } = await beta.cp('GET', `${path!.replace('{foreign}', foreign)}?${name}=${value}`);
+    const { status, body } = await beta.cp('GET', `${path.replace('{foreign}', foreign)}?${name}=${value}`);
     expect(status).toBe(422);
     expect(body.detail.length).toBeGreaterThan(0);
     for (const { loc } of body.detail) expect(loc).toEqual(['query', name]);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Decimal } from 'decimal.js';
+import { itemAt, last, present } from '../../../src/platform/core/present.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { dispatch, endsOf, eventsOf, rowOf, tool, typesOf } from '../../support/fixtures/runs.ts';
 
@@ -28,8 +29,8 @@ test('a run that uses tools tells its story in order', async () => {
     ...['claude_iteration', 'run_completed'],
   ]);
   expect(events.map(({ id }) => id)).toEqual(events.map(({ id }) => id).sort((a, b) => a - b));
-  expect(events.at(-1)).toMatchObject({ status: 'succeeded', payload: { output_length: run.output!.length } });
-  expect(Object.keys(events.at(-1)!.payload)).toEqual(['output_length']);
+  expect(events.at(-1)).toMatchObject({ status: 'succeeded', payload: { output_length: present(run.output).length } });
+  expect(Object.keys(last(events).payload)).toEqual(['output_length']);
   expect(events.every(({ agent, transport }) => agent === 'assistant' && transport === 'rest')).toBe(true);
   for (const { event_type, cost_usd, duration_ms } of events) {
     expect(cost_usd === null).toBe(event_type !== 'claude_iteration');
@@ -100,20 +101,20 @@ test('the list tells of each run what its events say', async () => {
   });
   expect(await list('agent=nobody')).toMatchObject({ meta: { total: 0 }, ids: [] });
 
-  const events = await eventsOf(beta, third!);
-  expect(await rowOf(beta, third!)).toEqual({
+  const events = await eventsOf(beta, present(third));
+  expect(await rowOf(beta, present(third))).toEqual({
     run_id: third,
     parent_run_id: null,
     agent: 'coder',
     transport: 'cli',
-    started_at: events[0]!.ts,
-    last_event_at: events.at(-1)!.ts,
+    started_at: itemAt(events, 0).ts,
+    last_event_at: last(events).ts,
     last_event_type: 'run_completed',
     last_status: 'succeeded',
     event_count: events.length,
     model: 'offline',
     reasoning: false,
-    total_cost_usd: events.find(({ cost_usd }) => cost_usd)!.cost_usd,
+    total_cost_usd: present(events.find(({ cost_usd }) => cost_usd)).cost_usd,
     model_tier: 'offline',
     model_rule: 'offline',
     model_enforce: false,

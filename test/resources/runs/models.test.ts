@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { present } from '../../../src/platform/core/present.ts';
 import { answer, refuse, startOpenAiServer, type OpenAiServer } from '../../support/fakes/openai-server.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { eventsOf, rowOf } from '../../support/fixtures/runs.ts';
@@ -33,7 +34,7 @@ afterAll(async () => {
 });
 
 const resolvedOf = async (runId: string) =>
-  (await eventsOf(acme, runId)).find(({ event_type }) => event_type === 'model_resolved')!.payload;
+  present((await eventsOf(acme, runId)).find(({ event_type }) => event_type === 'model_resolved')).payload;
 
 describe('the model of a run', () => {
   const long = 'and so on '.repeat(700);

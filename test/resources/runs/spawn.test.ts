@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { present } from '../../../src/platform/core/present.ts';
 import { startBarrier, type Barrier } from '../../support/fakes/barrier.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { dispatch, eventsOf, rowOf, tool, typesOf, untilStatus } from '../../support/fixtures/runs.ts';
@@ -51,7 +52,7 @@ test('a run waits for the run it spawned', async () => {
     customer_id: 'acme',
     output: expect.stringContaining('A line about rivers'),
   });
-  expect((await rowOf(acme, childId!)).parent_run_id).toBe(parent.run_id);
+  expect((await rowOf(acme, present(childId))).parent_run_id).toBe(parent.run_id);
   expect((await typesOf(acme, parent.run_id)).slice(4)).toEqual([
     ...['claude_iteration', 'tool_call', 'agent_run_started', 'tool_result'],
     ...['claude_iteration', 'run_completed'],
@@ -68,9 +69,9 @@ test('a run need not wait', async () => {
   const [childId] = await childrenOf(parent.run_id);
   expect(parent.output).toContain(childId);
   await barrier.waiting('later', 1);
-  await untilStatus(acme, childId!, 'running');
+  await untilStatus(acme, present(childId), 'running');
   barrier.open('later');
-  expect(await acme.waitForRun(childId!)).toMatchObject({ status: 'succeeded' });
+  expect(await acme.waitForRun(present(childId))).toMatchObject({ status: 'succeeded' });
 });
 
 // Guards: children of one turn work side by side; each failure is one child's, and an answer to the parent.

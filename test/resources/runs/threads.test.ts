@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { itemAt, present } from '../../../src/platform/core/present.ts';
 import { startBarrier, type Barrier } from '../../support/fakes/barrier.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { dispatch, endsOf, tool, typesOf, untilStatus } from '../../support/fixtures/runs.ts';
@@ -28,7 +29,7 @@ async function expectInOrder(runIds: string[]): Promise<void> {
   const times: Times[] = [];
   for (const id of runIds) times.push((await acme.cp('GET', `/v1/runs/${id}/detail`)).body);
   for (const [i, { started_at }] of times.entries()) {
-    if (i > 0) expect(Date.parse(started_at)).toBeGreaterThanOrEqual(Date.parse(times[i - 1]!.completed_at));
+    if (i > 0) expect(Date.parse(started_at)).toBeGreaterThanOrEqual(Date.parse(itemAt(times, i - 1).completed_at));
   }
 }
 
@@ -45,7 +46,7 @@ test.each(['thread_id', 'channel_id'])('runs of one %s follow each other', async
   for (const id of [first, second, third]) ends.push(await acme.waitForRun(id));
   expect(ends.map(({ status }) => status)).toEqual(['succeeded', 'succeeded', 'succeeded']);
   await expectInOrder([first, second, third]);
-  const heard = ends.map(({ output }) => output!.split('## Earlier in this conversation')[1] ?? '');
+  const heard = ends.map(({ output }) => present(output).split('## Earlier in this conversation')[1] ?? '');
   expect(heard[0]).toBe('');
   expect(heard[1]).toContain('My name is Ada');
   expect(heard[2]).toMatch(/My name is Ada[^]*What did I say/);

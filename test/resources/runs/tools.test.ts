@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { first, itemAt, present } from '../../../src/platform/core/present.ts';
 import { startBarrier, type Barrier } from '../../support/fakes/barrier.ts';
 import { answer, callTools, startOpenAiServer, type OpenAiServer } from '../../support/fakes/openai-server.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
@@ -78,14 +79,14 @@ test('bad arguments, unknown tools and refusals are told to the model', async ()
   );
   const run = await acme.run(scripted);
   expect(run).toMatchObject({ status: 'succeeded', output: 'I know better now.' });
-  const told = provider.requests[1]!.body.messages.filter(({ role }) => role === 'tool') as unknown as {
+  const told = itemAt(provider.requests, 1).body.messages.filter(({ role }) => role === 'tool') as unknown as {
     content: string;
   }[];
   expect(told).toHaveLength(4);
-  expect(told[0]!.content).toMatch(/bad arguments for calculator: .*expression/);
-  expect(told[1]!.content).toMatch(/there is no tool .*launch_rocket.*calculator/);
-  expect(told[2]!.content).toMatch(/not allowed/);
-  expect(told[3]!.content).toMatch(/42/);
+  expect(first(told).content).toMatch(/bad arguments for calculator: .*expression/);
+  expect(itemAt(told, 1).content).toMatch(/there is no tool .*launch_rocket.*calculator/);
+  expect(itemAt(told, 2).content).toMatch(/not allowed/);
+  expect(itemAt(told, 3).content).toMatch(/42/);
   const byCall = (await resultsOf(run.run_id)).map(({ payload, status }) => `${payload.call_id} ${status}`).sort();
   expect(byCall).toEqual(['call_1_0 failed', 'call_1_1 failed', 'call_1_2 failed', 'call_1_3 succeeded']);
 });
@@ -146,10 +147,10 @@ test('save_artifact keeps a file', async () => {
     filename: 'größe.md',
     content_type: 'text/markdown',
     size_bytes: String(Buffer.byteLength(content)),
-    sha256: row!.digest,
+    sha256: present(row).digest,
   });
-  expect((await service.services.files.get(row!.file_key!)).toString()).toBe(content);
-  expect(run.output).toContain(row!.id);
+  expect((await service.services.files.get(present(present(row).file_key))).toString()).toBe(content);
+  expect(run.output).toContain(present(row).id);
 });
 
 // Guards: the timeline holds previews; what a call really said and got is the transcript's.

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { present } from '../../../src/platform/core/present.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/faults/tcp-proxy.ts';
 import { dispatch, listTotal, typesOf } from '../../support/fixtures/runs.ts';
@@ -9,7 +10,7 @@ let service: TestService;
 let acme: Tenant;
 let queued: string;
 beforeAll(async () => {
-  wire = await startTcpProxy(process.env.TEST_TEMPORAL_ADDRESS!);
+  wire = await startTcpProxy(present(process.env.TEST_TEMPORAL_ADDRESS));
   process.env.TEST_TEMPORAL_ADDRESS = wire.address; // of this file alone: jest gives each its own environment
   service = await startTestService({ worker: false });
   acme = await service.tenant('acc_acme', 'free');

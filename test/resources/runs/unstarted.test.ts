@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { newRunId } from '../../../src/platform/core/ids.ts';
+import { present } from '../../../src/platform/core/present.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { dispatch, listTotal, rowOf, typesOf, untilStatus } from '../../support/fixtures/runs.ts';
 import { makeDue } from '../../support/service/housekeeping.ts';
@@ -50,7 +51,7 @@ test('the daily cap holds', async () => {
   const detail = { code: 'plan_limit_exceeded', resource: 'runs_per_day', current: 100, limit: 100, tier: 'free' };
   for (const { status, body } of refused) expect({ status, body }).toEqual({ status: 403, body: { detail } });
   expect(await listTotal(free)).toBe(100);
-  const accepted = answers.find(({ status }) => status === 201)!.body.run_id;
+  const accepted = present(answers.find(({ status }) => status === 201)).body.run_id;
   expect(await free.cp('POST', `/v1/runs/${accepted}/retry`)).toMatchObject({ status: 403, body: { detail } });
   // Of another day, so not counted.
   await service.runtime.db.rows(sql`update usage_counters set day = '2020-01-01' where customer_id = 'free'`);

@@ -1,6 +1,7 @@
 /** What the console asks of runs: finding them by anything, a page after another, and one of them whole. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { itemAt } from '../../../src/platform/core/present.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
 let service: TestService;
@@ -56,7 +57,7 @@ test('pages follow one another, and each looks at so many runs at most', async (
   const failed = await all({ agent: 'planner', status: 'failed', limit: '4' });
   expect(failed.map(({ prompt }) => prompt)).toEqual(Array.from({ length: 11 }, (_, i) => `bulk ${2_200 - 200 * i}`));
   const first = await search({ agent: 'planner', q: 'bulk 19', limit: '200' });
-  expect(first.data[0]!.prompt).toBe('bulk 1999');
+  expect(itemAt(first.data, 0).prompt).toBe('bulk 1999');
   // The second 1,000 hold the ones that the first do not.
   expect(await all({ agent: 'planner', q: 'bulk 11' }).then((found) => found.length)).toBe(111);
   const oldest = await search({ agent: 'planner', q: 'bulk 3 ' });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { ScheduleNotFoundError } from '@temporalio/client';
 import { cronProblem } from '../../../src/platform/core/cron.ts';
+import { itemAt, present } from '../../../src/platform/core/present.ts';
 import { Problem } from '../../../src/platform/core/problem.ts';
 import { builtinAgents } from '../../../src/resources/agents/builtin/index.ts';
 import { builtinJobs } from '../../../src/resources/scheduled-jobs/builtin/index.ts';
@@ -205,7 +206,7 @@ describe('a job of an agent', () => {
     await change('memory-review', { enabled: true });
     const due = await service.services.builtinJobs.dueRun(customerId, 'memory-review');
     expect(due).toMatchObject({ agent: 'assistant', prompt: expect.stringContaining('The office moves.') });
-    expect(due!.prompt).not.toContain('Said just now.');
+    expect(present(due).prompt).not.toContain('Said just now.');
   });
 });
 
@@ -217,9 +218,12 @@ describe('a job of the service', () => {
         now() + interval '100 years')`);
   };
   const isDue = async (of: Tenant) => {
-    const [row] = await rows<{ due: boolean }>(sql`select check_at < now() + interval '99 years' as due
-      from integration_credentials where customer_id = ${of.caller.customerId}`);
-    return row!.due;
+    const row = itemAt(
+      await rows<{ due: boolean }>(sql`select check_at < now() + interval '99 years' as due
+      from integration_credentials where customer_id = ${of.caller.customerId}`),
+      0,
+    );
+    return row.due;
   };
 
   // Guards: one schedule is for all workspaces but those with a time of their own, which are theirs to switch off, and
@@ -228,19 +232,23 @@ describe('a job of the service', () => {
     const [as, off, archived, own] = await Promise.all(
       ['as-it-ships', 'switched-off', 'archived', 'own-time'].map((name) => service.tenant(`acc_${name}`)),
     );
-    for (const each of [as!, off!, archived!, own!]) await healthy(each);
+    for (const each of [present(as), present(off), present(archived), present(own)]) await healthy(each);
     await change('integration-health', { enabled: false }, off);
     await change('integration-health', { cron: '0 1 1 1 *' }, own);
     await rows(sql`update workspaces set status = 'archived', archived_at = now()
-      where customer_id = ${archived!.caller.customerId}`);
+      where customer_id = ${present(archived).caller.customerId}`);
     await forAll().trigger();
-    await eventually(async () => expect(await isDue(as!)).toBe(true));
-    expect([await isDue(off!), await isDue(archived!), await isDue(own!)]).toEqual([false, false, false]);
+    await eventually(async () => expect(await isDue(present(as))).toBe(true));
+    expect([await isDue(present(off)), await isDue(present(archived)), await isDue(present(own))]).toEqual([
+      false,
+      false,
+      false,
+    ]);
     await handleOf('integration-health', own).trigger();
-    await eventually(async () => expect(await isDue(own!)).toBe(true));
+    await eventually(async () => expect(await isDue(present(own))).toBe(true));
     // Not even when somebody asks for it: the schedule of what is off starts nothing that does anything.
-    await service.services.builtinJobs.runFor(off!.caller.customerId, 'integration-health');
-    expect(await isDue(off!)).toBe(false);
+    await service.services.builtinJobs.runFor(present(off).caller.customerId, 'integration-health');
+    expect(await isDue(present(off))).toBe(false);
   });
 
   // Guards: after downtime one turn and not one for each that was missed, and no two at once.
@@ -255,7 +263,7 @@ describe('a job of the service', () => {
     await rows(sql`insert into workspaces (identity_workspace_id, customer_id, plan, status)
       select 'acc_page' || n, 'page' || lpad(n::text, 5, '0'), 'free', 'ready' from generate_series(1, 1200) n`);
     const seen: string[] = [];
-    const job = builtinJobs.get('integration-health')!;
+    const job = present(builtinJobs.get('integration-health'));
     if (job.kind !== 'system') throw new Error('is no job of the service');
     const { run } = job;
     job.run = async (_, customerId) => {
@@ -282,10 +290,11 @@ describe('housekeeping', () => {
     const [lost, paused, stray] = await Promise.all(
       ['lost', 'paused', 'stray'].map((name) => service.tenant(`acc_drift-${name}`)),
     );
-    for (const each of [lost!, paused!, stray!]) await change('daily-digest', { enabled: true }, each);
+    for (const each of [present(lost), present(paused), present(stray)])
+      await change('daily-digest', { enabled: true }, each);
     await handleOf('daily-digest', lost).delete();
     await handleOf('daily-digest', paused).pause('by hand');
-    await rows(sql`delete from job_overrides where customer_id = ${stray!.caller.customerId}`);
+    await rows(sql`delete from job_overrides where customer_id = ${present(stray).caller.customerId}`);
     // Of the many workspaces here, these have waited longest.
     const waited = () =>
       rows(sql`update workspaces set schedules_checked_at = '2026-01-01' where customer_id like 'drift-%'`);
@@ -297,7 +306,7 @@ describe('housekeeping', () => {
     });
     // The row alone, as if the process had died before Temporal heard of it.
     await rows(sql`update job_overrides set enabled = false, revision = revision + 1
-      where customer_id = ${lost!.caller.customerId}`);
+      where customer_id = ${present(lost).caller.customerId}`);
     await eventually(async () => {
       await waited();
       expect((await handleOf('daily-digest', lost).describe()).state.paused).toBe(true);

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { createLog } from '../../../src/platform/core/log.ts';
+import { itemAt, last, present } from '../../../src/platform/core/present.ts';
 import { Problem } from '../../../src/platform/core/problem.ts';
 import { createCodes } from '../../../src/resources/sign-in/codes.ts';
 import { createSignInStore } from '../../../src/resources/sign-in/store.ts';
@@ -51,7 +52,7 @@ async function browserOf(email: string): Promise<Record<string, string>> {
   const id = await ask(email);
   const { status, cookies } = await verify(id, await inbox.codeOf(id));
   expect(status).toBe(200);
-  return { service_known: cookies.service_known! };
+  return { service_known: present(cookies.service_known) };
 }
 
 describe('who asks for mails to the address of somebody else', () => {
@@ -63,7 +64,7 @@ describe('who asks for mails to the address of somebody else', () => {
     const own = await ask(email);
     const mails = await mailsAfterAll(email);
     expect(mails.map(({ challenge_id }) => challenge_id)).not.toContain(own);
-    const { url, token } = await inbox.linkOf(mails.at(-1)!.challenge_id);
+    const { url, token } = await inbox.linkOf(last(mails).challenge_id);
     const page = await http.get(url.pathname + url.search);
     expect(page.status).toBe(200);
     const entered = await http.form('/login/link', { token });
@@ -152,7 +153,7 @@ describe('who guesses', () => {
       await rows(sql`update login_challenges set created_at = created_at - interval '2 hours' where email = ${email}`);
     }
     const codes = await Promise.all(ids.map((id) => inbox.codeOf(id)));
-    await times(100, (i) => verify(ids[i % 25]!, wrongOf(codes[i % 25]!)));
+    await times(100, (i) => verify(itemAt(ids, i % 25), wrongOf(itemAt(codes, i % 25))));
     tried('parallel guesses at sign-in', 100);
     const [row] = await rows<{ looked: number }>(
       sql`select sum(wrong_codes)::int as looked from login_challenges where email = ${email}`,

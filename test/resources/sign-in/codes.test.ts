@@ -1,6 +1,7 @@
 /** Sign-in by mailed code: what a member, a stranger and a guesser get. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { present } from '../../../src/platform/core/present.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { addMember, client, openInbox } from './people.ts';
 
@@ -63,7 +64,7 @@ describe('a member', () => {
       { challenge_id: id, code },
       { headers: { 'x-forwarded-proto': 'https' } },
     );
-    const cookie = answer.setCookies.find((line) => line.startsWith('service_session='))!;
+    const cookie = present(answer.setCookies.find((line) => line.startsWith('service_session=')));
     for (const flag of ['HttpOnly', 'SameSite=Lax', 'Secure', 'Path=/']) expect(cookie).toContain(flag);
     // For as long as the session, of which a second may have gone by.
     expect(cookie).toMatch(/Max-Age=(?:43200|4319\d);/);

@@ -1,5 +1,6 @@
 /** Links that the embedded mode prints: they sign its owner in, on this machine, once. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { itemAt, present } from '../../../src/platform/core/present.ts';
 import { createLocalLinks } from '../../../src/resources/sign-in/local-links.ts';
 import { LOCAL_LINK_TTL_MS } from '../../../src/resources/sign-in/model.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
@@ -26,15 +27,15 @@ test('a link signs its owner in, once', async () => {
   const token = service.services.signIn.localLinks.issue(OWNER);
   const first = await follow(token);
   expect([first.status, first.headers.get('location')]).toEqual([303, '/console']);
-  const cookie = first.headers.getSetCookie().find((text) => text.startsWith('service_session='))!;
+  const cookie = present(first.headers.getSetCookie().find((text) => text.startsWith('service_session=')));
   expect(cookie).toMatch(/HttpOnly/);
   const session = await fetch(`${service.baseUrl}/api/v1/cp/v1/system/session`, {
-    headers: { cookie: cookie.split(';')[0]! },
+    headers: { cookie: itemAt(cookie.split(';'), 0) },
   });
   expect(await session.json()).toMatchObject({ actor: OWNER, workspace_id: 'acc_internal' });
   const again = await follow(token);
   expect([again.status, again.headers.getSetCookie()]).toEqual([401, []]);
-  const led = await follow(token, { cookie: cookie.split(';')[0]! });
+  const led = await follow(token, { cookie: itemAt(cookie.split(';'), 0) });
   expect([led.status, led.headers.get('location')]).toEqual([303, '/console']);
 });
 

@@ -1,5 +1,6 @@
 /** Sign-in at an OpenID provider, end to end against one that is certified. */
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { present } from '../../../src/platform/core/present.ts';
 import { createOidc } from '../../../src/resources/sign-in/oidc.ts';
 import { startTestService, type TestService } from '../../support/service/service.ts';
 import { newVisitor, startOpenIdProvider } from './openid-provider.ts';
@@ -67,7 +68,7 @@ describe.each([
     const signedIn = await signInAs('ana', '/login?next=/docs');
     expect(signedIn.response.status).toBe(303);
     expect(signedIn.response.headers.get('location')).toBe('/docs');
-    const cookies = { service_session: sessionOf(signedIn)! };
+    const cookies = { service_session: present(sessionOf(signedIn)) };
     const { status, json } = await http.get('/api/v1/cp/v1/workspaces/acc_acme/members', { cookies });
     expect(status).toBe(200);
     expect(json.data[0]).toMatchObject({ email: 'ana@acme.example', last_login_at: expect.any(String) });
@@ -103,7 +104,7 @@ describe.each([
     const away = await visitor.fetchAs(login());
     const arrivals: URL[] = [];
     const seen = (url: URL) => url.origin === login().origin && arrivals.push(url) > 0;
-    const { response } = await visitor.follow(new URL(away.headers.get('location')!), seen, 'ana');
+    const { response } = await visitor.follow(new URL(present(away.headers.get('location'))), seen, 'ana');
     expect(response.status).toBe(303);
     const [arrival] = arrivals as [URL];
     expect((await newVisitor().fetchAs(arrival)).status).toBe(401);

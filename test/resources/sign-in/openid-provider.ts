@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import Provider from 'oidc-provider';
+import { present } from '../../../src/platform/core/present.ts';
 import { portOf } from '../../support/processes/listening.ts';
 
 const CLIENT = { OIDC_CLIENT_ID: 'the-service', OIDC_CLIENT_SECRET: 'a-secret-of-the-service-at-the-provider' };
@@ -69,9 +70,9 @@ export function newVisitor() {
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
     const response = await fetch(url, { ...init, redirect: 'manual', headers: { cookie } });
     for (const line of response.headers.getSetCookie()) {
-      const [, name, value] = /^([^=]+)=([^;]*)/.exec(line)!;
-      if (value === '') jar.delete(name!);
-      else jar.set(name!, value!);
+      const [, name, value] = present(/^([^=]+)=([^;]*)/.exec(line));
+      if (value === '') jar.delete(present(name));
+      else jar.set(present(name), present(value));
     }
     return response;
   }

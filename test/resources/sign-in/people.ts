@@ -1,4 +1,5 @@
 /** People who sign in: as members of workspaces, by the forms and by JSON. */
+import { first, present } from '../../../src/platform/core/present.ts';
 import { mailbox } from '../../support/service/otp.ts';
 import { createLog } from '../../../src/platform/core/log.ts';
 import { eventually, type TestService } from '../../support/service/service.ts';
@@ -38,8 +39,8 @@ export function openInbox() {
 
 /** The address in a mail, and the token in it. */
 export function linkIn(text: string): { url: URL; token: string } {
-  const url = new URL(/https?:\/\/\S+/.exec(text)![0]);
-  return { url, token: url.searchParams.get('token')! };
+  const url = new URL(present(/https?:\/\/\S+/.exec(text))[0]);
+  return { url, token: present(url.searchParams.get('token')) };
 }
 
 export const addMember = async ({ runtime }: TestService, customerId: string, email: string, role: Role = 'owner') => {
@@ -64,7 +65,7 @@ export interface Reply {
 async function replyOf(response: Response): Promise<Reply> {
   const text = await response.text();
   const setCookies = response.headers.getSetCookie();
-  const pairs = setCookies.map((line) => line.split(';')[0]!.split('=') as [string, string]);
+  const pairs = setCookies.map((line) => first(line.split(';')).split('=') as [string, string]);
   const json = response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : undefined;
   return {
     status: response.status,

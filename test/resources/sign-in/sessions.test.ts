@@ -1,6 +1,7 @@
 /** Sessions after sign-in: their page, sign-out here and everywhere, and rotation of the secret that signs them. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { loadConfig } from '../../../src/platform/core/config.ts';
+import { first, itemAt, present } from '../../../src/platform/core/present.ts';
 import { readSession } from '../../../src/platform/http/auth.ts';
 import { createServices } from '../../../src/compose/services.ts';
 import { startApi, type Api } from '../../../src/api.ts';
@@ -32,12 +33,12 @@ async function signIn(email: string): Promise<Record<string, string>> {
   const body = { challenge_id: json.challenge_id, code: await inbox.codeOf(json.challenge_id) };
   const answer = await http.json('/login/verify', body);
   expect(answer.status).toBe(200);
-  return { service_session: answer.cookies.service_session! };
+  return { service_session: present(answer.cookies.service_session) };
 }
 const atProxy = async (cookies: Record<string, string>) =>
   (await http.get('/api/v1/cp/v1/api-keys', { cookies })).status;
 const directly = async ({ service_session: session }: Record<string, string>) =>
-  (await call(`${service.controlPlaneUrl}/v1/api-keys`, 'GET', { 'x-service-session': session! })).status;
+  (await call(`${service.controlPlaneUrl}/v1/api-keys`, 'GET', { 'x-service-session': present(session) })).status;
 
 describe('sign-out', () => {
   // Guards: a session that lives on in whoever copied its cookie; and one that ends those of others.
@@ -65,13 +66,13 @@ describe('sign-out', () => {
     const [email, other] = [await newPerson(), await newPerson()];
     const old = [await signIn(email), await signIn(email)];
     const others = await signIn(other);
-    expect((await http.json('/logout?everywhere=1', {}, { cookies: old[0]! })).status).toBe(204);
+    expect((await http.json('/logout?everywhere=1', {}, { cookies: first(old) })).status).toBe(204);
     expect(await Promise.all(old.map(directly))).toEqual([401, 401]);
     expect(await atProxy(others)).toBe(200);
     const fresh = await signIn(email);
     expect(await Promise.all([atProxy(fresh), directly(fresh)])).toEqual([200, 200]);
     // What has ended cannot end anything.
-    await http.json('/logout?everywhere=1', {}, { cookies: old[1]! });
+    await http.json('/logout?everywhere=1', {}, { cookies: itemAt(old, 1) });
     expect(await directly(fresh)).toBe(200);
   });
 });
@@ -107,12 +108,12 @@ describe('the page', () => {
   test('leads through by forms alone', async () => {
     const email = await newPerson();
     const asked = await http.form('/login/code', { email, next: '/docs' });
-    const [, id] = /name="challenge_id" value="([\w-]{16})"/.exec(asked.text)!;
-    const wrong = await http.form('/login/verify', { challenge_id: id!, code: '12345', next: '/docs' });
+    const [, id] = present(/name="challenge_id" value="([\w-]{16})"/.exec(asked.text));
+    const wrong = await http.form('/login/verify', { challenge_id: present(id), code: '12345', next: '/docs' });
     expect(wrong).toMatchObject({ status: 401 });
     expect(wrong.text).toContain('role="alert"');
-    const code = await inbox.codeOf(id!);
-    const entered = await http.form('/login/verify', { challenge_id: id!, code, next: '/docs' });
+    const code = await inbox.codeOf(present(id));
+    const entered = await http.form('/login/verify', { challenge_id: present(id), code, next: '/docs' });
     expect(entered.status).toBe(303);
     expect(entered.headers.get('location')).toBe('/docs');
     expect(await atProxy(entered.cookies)).toBe(200);
@@ -137,7 +138,7 @@ describe('rotation of the secrets', () => {
       ADMIN_SECRET: `the-next-admin-secret-of-the-tests,${TEST_SECRETS.ADMIN_SECRET}`,
     };
     rotated = await startApi({ ...runtime, config }, createServices({ ...runtime, config }));
-    at = rotated.gatewayUrl!;
+    at = present(rotated.gatewayUrl);
   });
   afterAll(() => rotated.close());
 
@@ -151,7 +152,7 @@ describe('rotation of the secrets', () => {
     const code = await inbox.codeOf(pending);
     const entered = await after.json('/login/verify', { challenge_id: pending, code });
     expect(entered.status).toBe(200);
-    const session = entered.cookies.service_session!;
+    const session = present(entered.cookies.service_session);
     expect(readSession(session, NEW)).toMatchObject({ email });
     expect(readSession(session, TEST_SECRETS.SESSION_SECRET)).toBeUndefined();
     // An admin route, by a stamp of the old secret.

@@ -1,6 +1,7 @@
 /** Skills where they are used: what the model of a run is told, what it can load, and what a step is bound to. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { itemAt, present } from '../../../src/platform/core/present.ts';
 import { builtinSkills } from '../../../src/resources/skills/builtin/index.ts';
 import { confirmed } from '../../support/service/otp.ts';
 import {
@@ -44,10 +45,12 @@ async function makeSkill(slug: string, more: Record<string, unknown> = {}, tenan
 
 const load = (slug: string): Reply => callTools({ id: 'load', name: 'load_skill', arguments: { slug } });
 const systemOf = ({ body }: ChatRequest): string =>
-  (body.messages as { role: string; content: string }[]).find(({ role }) => role === 'system')!.content;
+  present((body.messages as { role: string; content: string }[]).find(({ role }) => role === 'system')).content;
 const toolsOf = ({ body }: ChatRequest): string[] => (body.tools ?? []).map(({ function: { name } }) => name);
 const resultOf = ({ body }: ChatRequest) =>
-  JSON.parse((body.messages as { role: string; content: string }[]).findLast(({ role }) => role === 'tool')!.content);
+  JSON.parse(
+    present((body.messages as { role: string; content: string }[]).findLast(({ role }) => role === 'tool')).content,
+  );
 
 /** A run of an agent with these replies of its model. */
 async function run(agent: string, replies: Reply[], tenant = acme) {
@@ -74,7 +77,7 @@ describe('a run', () => {
       next_offset: null,
     });
     expect([systemOf(second), toolsOf(second)]).toEqual([systemOf(first), toolsOf(first)]);
-    const loaded = (await eventsOf(acme, runId)).find(({ event_type }) => event_type === 'context_loaded')!;
+    const loaded = present((await eventsOf(acme, runId)).find(({ event_type }) => event_type === 'context_loaded'));
     expect(loaded.payload).toMatchObject({ tools: ['calculator', 'load_skill'], skills: [] });
     expect(loaded.payload.system_length).toBe(systemOf(first).length);
   });
@@ -84,20 +87,20 @@ describe('a run', () => {
     const plain = await service.tenant('acc_plain');
     await makeAgent('cook', plain);
     const { requests } = await run('cook', [answer('Done.')], plain);
-    expect([systemOf(requests[0]!), toolsOf(requests[0]!)]).toEqual(['You are a cook.', ['calculator']]);
+    expect([systemOf(itemAt(requests, 0)), toolsOf(itemAt(requests, 0))]).toEqual(['You are a cook.', ['calculator']]);
   });
 
   // Guards: a skill for one agent is neither shown to nor read by another, nor by another workspace.
   test('sees what is for its agent', async () => {
     await makeSkill('recipes', { agents: ['cook'] });
     const cooks = await run('cook', [load('recipes'), answer('Done.')]);
-    expect(systemOf(cooks.requests[0]!)).toContain('- recipes: Title of recipes');
-    expect(resultOf(cooks.requests[1]!)).toMatchObject({ content: 'Body of recipes.' });
+    expect(systemOf(itemAt(cooks.requests, 0))).toContain('- recipes: Title of recipes');
+    expect(resultOf(itemAt(cooks.requests, 1))).toMatchObject({ content: 'Body of recipes.' });
 
     provider.reset();
     const waiters = await run('waiter', [load('recipes'), answer('Done.')]);
-    expect(systemOf(waiters.requests[0]!)).not.toContain('recipes');
-    expect(resultOf(waiters.requests[1]!)).toEqual({
+    expect(systemOf(itemAt(waiters.requests, 0))).not.toContain('recipes');
+    expect(resultOf(itemAt(waiters.requests, 1))).toEqual({
       error: expect.stringMatching(/^there is no skill "recipes" that you can load; there are: .*napkins/),
     });
 
@@ -106,8 +109,8 @@ describe('a run', () => {
     await makeAgent('cook', other);
     await makeSkill('bread', {}, other);
     const foreign = await run('cook', [load('recipes'), answer('Done.')], other);
-    expect(systemOf(foreign.requests[0]!)).not.toContain('recipes');
-    expect(resultOf(foreign.requests[1]!)).toEqual({
+    expect(systemOf(itemAt(foreign.requests, 0))).not.toContain('recipes');
+    expect(resultOf(itemAt(foreign.requests, 1))).toEqual({
       error: `there is no skill "recipes" that you can load; there are: ${['bread', ...builtinSkills.keys()].join(', ')}`,
     });
   });
@@ -116,28 +119,28 @@ describe('a run', () => {
   test('of a built-in agent has built-in skills', async () => {
     const fresh = await service.tenant('acc_fresh');
     const { requests } = await run('coder', [load('code-review'), answer('Done.')], fresh);
-    const { description, body } = builtinSkills.get('code-review')!;
-    expect(systemOf(requests[0]!)).toContain(`- code-review: ${description}`);
-    expect(systemOf(requests[0]!)).not.toContain('- read-aloud:');
-    expect(toolsOf(requests[0]!)).toContain('load_skill');
-    expect(resultOf(requests[1]!)).toMatchObject({ slug: 'code-review', content: body });
+    const { description, body } = present(builtinSkills.get('code-review'));
+    expect(systemOf(itemAt(requests, 0))).toContain(`- code-review: ${description}`);
+    expect(systemOf(itemAt(requests, 0))).not.toContain('- read-aloud:');
+    expect(toolsOf(itemAt(requests, 0))).toContain('load_skill');
+    expect(resultOf(itemAt(requests, 1))).toMatchObject({ slug: 'code-review', content: body });
   });
 
   // Guards: what a skill of the workspace names can be read: a built-in one by every agent.
   test('follows a link to a built-in skill', async () => {
     await makeSkill('menus', { agents: ['cook'], prompt_addendum: 'Write them as [[writing-style]] says.' });
     const { requests } = await run('cook', [load('menus'), load('writing-style'), answer('Done.')]);
-    expect(systemOf(requests[0]!)).not.toContain('writing-style');
-    expect(resultOf(requests[2]!)).toMatchObject({ content: builtinSkills.get('writing-style')!.body });
+    expect(systemOf(itemAt(requests, 0))).not.toContain('writing-style');
+    expect(resultOf(itemAt(requests, 2))).toMatchObject({ content: present(builtinSkills.get('writing-style')).body });
   });
 
   // Guards: what is always loaded stands in the prompt, as it was when the run began; the timeline names it.
   test('has always loaded skills in its prompt', async () => {
     await makeSkill('hygiene', { agents: ['cook'], always_load: true });
     const { runId, requests } = await run('cook', [answer('Done.')]);
-    expect(systemOf(requests[0]!)).toContain('## Title of hygiene (hygiene)\n\nBody of hygiene.');
-    expect(systemOf(requests[0]!)).not.toContain('- hygiene:');
-    const loaded = (await eventsOf(acme, runId)).find(({ event_type }) => event_type === 'context_loaded')!;
+    expect(systemOf(itemAt(requests, 0))).toContain('## Title of hygiene (hygiene)\n\nBody of hygiene.');
+    expect(systemOf(itemAt(requests, 0))).not.toContain('- hygiene:');
+    const loaded = present((await eventsOf(acme, runId)).find(({ event_type }) => event_type === 'context_loaded'));
     expect(loaded.payload).toMatchObject({ skills: ['hygiene'] });
     expect(JSON.stringify(loaded)).not.toContain('Body of');
     const { body } = await acme.cp('GET', `/v1/runs/${runId}/context`);
@@ -152,10 +155,10 @@ describe('a run', () => {
       void acme.cp('DELETE', '/v1/skills/fleeting').then(() => load('fleeting')(response, request));
     };
     const { requests } = await run('waiter', [load('fleeting'), deleteThenLoad, answer('Done.')]);
-    expect(resultOf(requests[1]!)).toMatchObject({ content: 'Body of fleeting.' });
-    expect(resultOf(requests[2]!)).toMatchObject({ error: expect.stringContaining('no skill "fleeting"') });
-    expect(JSON.stringify(requests[2]!.body)).toContain('Body of fleeting.');
-    expect(systemOf(requests[2]!)).toContain('- fleeting:');
+    expect(resultOf(itemAt(requests, 1))).toMatchObject({ content: 'Body of fleeting.' });
+    expect(resultOf(itemAt(requests, 2))).toMatchObject({ error: expect.stringContaining('no skill "fleeting"') });
+    expect(JSON.stringify(itemAt(requests, 2).body)).toContain('Body of fleeting.');
+    expect(systemOf(itemAt(requests, 2))).toContain('- fleeting:');
   });
 
   // Guards: an archived skill is neither shown nor read until it is active again.
@@ -163,8 +166,8 @@ describe('a run', () => {
     const id = await makeSkill('resting', { agents: ['waiter'] });
     await confirmed(acme, 'PATCH', `/v1/memory/entries/${id}`, { status: 'archived' });
     const { requests } = await run('waiter', [load('resting'), answer('Done.')]);
-    expect(systemOf(requests[0]!)).not.toContain('resting');
-    expect(resultOf(requests[1]!)).toMatchObject({ error: expect.stringContaining('no skill "resting"') });
+    expect(systemOf(itemAt(requests, 0))).not.toContain('resting');
+    expect(resultOf(itemAt(requests, 1))).toMatchObject({ error: expect.stringContaining('no skill "resting"') });
   });
 
   // Guards: a body that is longer than a tool's result may be is read page by page, whole.
@@ -178,8 +181,8 @@ describe('a run', () => {
       callTools({ id: 'more', name: 'load_skill', arguments: { slug: 'long', offset } })(response, request);
     };
     const { requests } = await run('waiter', [load('long'), next, answer('Done.')]);
-    expect(resultOf(requests[1]!).content + resultOf(requests[2]!).content).toBe(long);
-    expect(resultOf(requests[2]!).next_offset).toBeNull();
+    expect(resultOf(itemAt(requests, 1)).content + resultOf(itemAt(requests, 2)).content).toBe(long);
+    expect(resultOf(itemAt(requests, 2)).next_offset).toBeNull();
   });
 });
 
@@ -192,7 +195,7 @@ describe('a step of a project', () => {
       phaseSpec('one', [{ ...agentStep('serve', { assignee: 'waiter' }), tools: undefined, ...binding }]),
     ]);
     await untilProject(acme, await startProject(acme, slug), 'completed');
-    return provider.requests[0]!;
+    return itemAt(provider.requests, 0);
   }
 
   // Guards: what a step is bound to is in its prompt, whole; it needs no tool beside it.
@@ -200,7 +203,7 @@ describe('a step of a project', () => {
     await makeSkill('silver', { agents: ['cook'] });
     const request = await project('bound', { skills: ['silver', 'planning'] });
     expect(systemOf(request)).toContain('## Title of silver (silver)\n\nBody of silver.');
-    expect(systemOf(request)).toContain(`## Planning (planning)\n\n${builtinSkills.get('planning')!.body}`);
+    expect(systemOf(request)).toContain(`## Planning (planning)\n\n${present(builtinSkills.get('planning')).body}`);
     expect(systemOf(request)).not.toContain('- napkins');
     expect(toolsOf(request)).toEqual(['load_skill']);
   });

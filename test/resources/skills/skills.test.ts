@@ -1,5 +1,6 @@
 /** Skills over HTTP: what a workspace sees, and what it makes. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { first, present } from '../../../src/platform/core/present.ts';
 import { builtinSkills } from '../../../src/resources/skills/builtin/index.ts';
 import { MAX_BODY_LENGTH } from '../../../src/resources/skills/model.ts';
 import { startTestService, type Answer, type Tenant, type TestService } from '../../support/service/service.ts';
@@ -58,7 +59,7 @@ describe('the catalogue', () => {
 
   // Guards: a built-in skill is read like any other and is nobody's entry.
   test('shows a built-in skill', async () => {
-    const { title, description, category, body } = builtinSkills.get('fact-checking')!;
+    const { title, description, category, body } = present(builtinSkills.get('fact-checking'));
     expect(await get('fact-checking')).toMatchObject({
       status: 200,
       body: {
@@ -224,7 +225,7 @@ describe('making one', () => {
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(10);
     const refused = answers.filter(({ status }) => status === 403);
     expect(refused).toHaveLength(3);
-    expect(refused[0]!.body.detail).toEqual({
+    expect(first(refused).body.detail).toEqual({
       code: 'plan_limit_exceeded',
       resource: 'custom_skills',
       current: 10,
@@ -233,7 +234,7 @@ describe('making one', () => {
     });
     // Memories have a cap of their own.
     expect((await small.cp('POST', '/v1/memory/entries', { type: 'note', content: 'A note.' })).status).toBe(201);
-    await remove(answers.find(({ status }) => status === 201)!.body.slug, small);
+    await remove(present(answers.find(({ status }) => status === 201)).body.slug, small);
     expect((await post({ slug: 'room', name: 'Room again' }, small)).status).toBe(201);
   });
 });

@@ -1,5 +1,6 @@
 /** GET /v1/system/health: what it finds of each part, in time, whoever is away, and without a secret in it. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { present } from '../../../src/platform/core/present.ts';
 import { overall } from '../../../src/resources/system/model.ts';
 import { MAIL_PASSWORD, MAIL_USER, startMailServer, type MailServer } from '../../support/fakes/smtp-server.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
@@ -11,7 +12,7 @@ let service: TestService;
 let tenant: Tenant;
 
 beforeAll(async () => {
-  wire = await startTcpProxy(process.env.TEST_TEMPORAL_ADDRESS!);
+  wire = await startTcpProxy(present(process.env.TEST_TEMPORAL_ADDRESS));
   process.env.TEST_TEMPORAL_ADDRESS = wire.address; // of this file alone: jest gives each its own environment
   mail = await startMailServer();
   service = await startTestService({

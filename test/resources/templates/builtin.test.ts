@@ -1,6 +1,7 @@
 /** The ten workflows that ship: real pipelines that differ, that name only what there is, and that make something. */
 import { describe, expect, test } from '@jest/globals';
 import { schemaProblem } from '../../../src/platform/core/json-schema.ts';
+import { last, present } from '../../../src/platform/core/present.ts';
 import { builtinAgents } from '../../../src/resources/agents/builtin/index.ts';
 import { findAction } from '../../../src/resources/projects/builtin/index.ts';
 import type { RenderedFile } from '../../../src/resources/projects/builtin/rendering/file.ts';
@@ -66,7 +67,7 @@ describe.each(specs.map((spec) => [spec.slug, spec] as const))('%s', (slug, spec
     expect(await parseSpec(structuredClone(spec) as unknown as Record<string, unknown>)).toMatchObject({ slug });
     expect(spec.phases.length).toBeGreaterThanOrEqual(3);
     expect(spec.phases.length).toBeLessThanOrEqual(7);
-    expect(schemaProblem(spec.params!, { objectOnly: true })).toBeUndefined();
+    expect(schemaProblem(present(spec.params), { objectOnly: true })).toBeUndefined();
     for (const { artifact } of spec.phases) expect(artifact?.schema_slug).toMatch(new RegExp(`^${slug}/`));
   });
 
@@ -74,24 +75,25 @@ describe.each(specs.map((spec) => [spec.slug, spec] as const))('%s', (slug, spec
   test('names agents, tools and actions that there are', () => {
     for (const { kind, assignee, tools, step_slug } of stepsOf(spec)) {
       if (kind === 'agent') {
-        expect([step_slug, builtinAgents.has(assignee!)]).toEqual([step_slug, true]);
-        expect(tools!.length).toBeGreaterThan(0);
-        for (const tool of tools!) expect(TOOLS).toContain(tool);
-      } else if (kind === 'action') expect([step_slug, findAction(assignee!)?.name]).toEqual([step_slug, assignee]);
+        expect([step_slug, builtinAgents.has(present(assignee))]).toEqual([step_slug, true]);
+        expect(present(tools).length).toBeGreaterThan(0);
+        for (const tool of present(tools)) expect(TOOLS).toContain(tool);
+      } else if (kind === 'action')
+        expect([step_slug, findAction(present(assignee))?.name]).toEqual([step_slug, assignee]);
     }
   });
 
   // Guards: nothing that runs by default sends anything out or needs an effect that cannot be repeated.
   test('has no irreversible step', () => {
     for (const { kind, assignee } of stepsOf(spec))
-      if (kind === 'action') expect(findAction(assignee!)!.effect).toBe('read');
+      if (kind === 'action') expect(present(findAction(present(assignee))).effect).toBe('read');
   });
 
   // Guards: prompts say what to do in their first line, are of substance, and hold no directive.
   test('has prompts', () => {
     for (const { instructions } of agentsOf(spec)) {
-      expect(instructions!.split('\n', 1)[0]).toMatch(/^[A-Z][^#]+[.:]$/);
-      expect(instructions!.length).toBeGreaterThan(200);
+      expect(present(instructions).split('\n', 1)[0]).toMatch(/^[A-Z][^#]+[.:]$/);
+      expect(present(instructions).length).toBeGreaterThan(200);
       expect(instructions).not.toMatch(/\[\[|https?:/);
     }
   });
@@ -103,7 +105,7 @@ describe.each(specs.map((spec) => [spec.slug, spec] as const))('%s', (slug, spec
         for (const [, named] of instructions.matchAll(/artifacts? of `([a-z-]+)`/g))
           expect(phase.depends_on).toContain(named);
         for (const [, named] of instructions.matchAll(/parameters? `(\w+)`/g))
-          expect(spec.params!.properties).toHaveProperty(named!);
+          expect(present(spec.params).properties).toHaveProperty(present(named));
       }
     }
   });
@@ -119,16 +121,18 @@ describe.each(specs.map((spec) => [spec.slug, spec] as const))('%s', (slug, spec
       for (const { step, before } of bySlug.values()) {
         if (step.gate_config?.on_reject !== 'rework') continue;
         let nearest = before;
-        while (nearest.length > 0 && !nearest.some((one) => isMaker(bySlug.get(one)!.step)))
-          nearest = nearest.flatMap((one) => bySlug.get(one)!.before);
-        expect(nearest.map((one) => bySlug.get(one)!.step.kind)).toContain('agent');
+        while (nearest.length > 0 && !nearest.some((one) => isMaker(present(bySlug.get(one)).step)))
+          nearest = nearest.flatMap((one) => present(bySlug.get(one)).before);
+        expect(nearest.map((one) => present(bySlug.get(one)).step.kind)).toContain('agent');
       }
     }
   });
 
   // Guards: with nothing but its required parameters it runs to the end on the offline model, and what it makes opens.
   test('makes a file on the offline model', async () => {
-    const params = Object.fromEntries(((spec.params!.required as string[]) ?? []).map((name) => [name, PARAMS[name]]));
+    const params = Object.fromEntries(
+      ((present(spec.params).required as string[]) ?? []).map((name) => [name, PARAMS[name]]),
+    );
     const artifacts = await runOffline(spec, {
       title: 'Bees on city roofs',
       brief: 'Why beekeeping on city roofs grows.',
@@ -142,7 +146,7 @@ describe.each(specs.map((spec) => [spec.slug, spec] as const))('%s', (slug, spec
       expect(await runAction('check_html', { inputs: { file } })).toMatchObject({ passed: true });
     } else if (file.content_type === 'image/svg+xml') parseXml(file.content);
     else expect(file.filename).toBe('bees-on-city-roofs.md');
-    expect(artifactStep(spec.phases.at(-1)!.steps)!.kind).toBe('action');
+    expect(present(artifactStep(last(spec.phases).steps)).kind).toBe('action');
   });
 });
 

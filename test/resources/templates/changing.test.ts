@@ -1,5 +1,6 @@
 /** Workflow templates over HTTP and on a real database: a workspace’s own, and how versions come to be. */
 import { describe, expect, test } from '@jest/globals';
+import { itemAt } from '../../../src/platform/core/present.ts';
 import { createAgentStore } from '../../../src/resources/agents/store.ts';
 import { templates } from '../../../src/resources/templates/table.ts';
 import { gate, phase, spec, step } from './specs.ts';
@@ -170,7 +171,7 @@ describe('PATCH /v1/workflows/{slug}', () => {
   test('an own version goes before a built-in one of the same number', async () => {
     await patch('story', { spec: spec({ slug: 'story', title: 'My story' }) }).expect(200);
     const later = spec({ slug: 'story', title: 'Second story', version: 2 });
-    await store.seedBuiltins([...BUILTINS, { ...BUILTINS[0]!, spec: { ...later, description: '' } }]);
+    await store.seedBuiltins([...BUILTINS, { ...itemAt(BUILTINS, 0), spec: { ...later, description: '' } }]);
     expect((await get('/v1/workflows/story')).body.name).toBe('My story');
     expect((await get('/v1/workflows/story?version=2')).body.name).toBe('My story');
     expect((await list()).find(({ slug }) => slug === 'story')).toMatchObject({ name: 'My story', is_builtin: false });

@@ -2,6 +2,7 @@
 import { loadConfig } from '../../../src/platform/core/config.ts';
 import { checkValue } from '../../../src/platform/core/json-schema.ts';
 import { createLog } from '../../../src/platform/core/log.ts';
+import { present } from '../../../src/platform/core/present.ts';
 import { createModels } from '../../../src/platform/models/models.ts';
 import type { Models } from '../../../src/platform/models/types.ts';
 import { findAction } from '../../../src/resources/projects/builtin/index.ts';
@@ -57,7 +58,7 @@ async function runPhase(phase: PhaseSpec, project: Project, artifacts: Values): 
     const title = step.title ?? step.step_slug;
     if (step.kind === 'gate') outputs[step.step_slug] = { decision: 'approved', comment: null, payload: null };
     else if (step.kind === 'action') {
-      outputs[step.step_slug] = await findAction(step.assignee!)!.run({
+      outputs[step.step_slug] = await present(findAction(present(step.assignee))).run({
         project: { id: 'p-000000', ...project },
         inputs,
         artifacts,
@@ -73,7 +74,7 @@ async function runPhase(phase: PhaseSpec, project: Project, artifacts: Values): 
           slug: step.step_slug,
           title,
           role: step.role,
-          instructions: step.instructions!,
+          instructions: present(step.instructions),
           outputSchema: schema ?? null,
         },
         reason: 'initial',
@@ -93,7 +94,7 @@ async function runPhase(phase: PhaseSpec, project: Project, artifacts: Values): 
       throw new Error(`${step.step_slug}: ${JSON.stringify(output)}`);
     if (step.role === 'reviewer' && output.decision !== 'approved') throw new Error(`${step.step_slug} rejects`);
   }
-  return outputs[artifactStep(phase.steps)!.step_slug];
+  return outputs[present(artifactStep(phase.steps)).step_slug];
 }
 
 /** @returns the artifact of each phase, the last one last */

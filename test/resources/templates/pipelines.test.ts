@@ -1,5 +1,6 @@
 /** Each workflow that ships, from its start over HTTP to the file that it makes, on the offline model. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { itemAt, present } from '../../../src/platform/core/present.ts';
 import { projectWorkflowId, type Decision } from '../../../src/resources/projects/model.ts';
 import type { RenderedFile } from '../../../src/resources/projects/builtin/rendering/file.ts';
 import { builtinTemplates } from '../../../src/resources/templates/builtin/index.ts';
@@ -79,7 +80,7 @@ async function drive(id: string): Promise<string[]> {
     const waiting = steps.filter(({ kind, status }) => kind === 'gate' && status === 'blocked');
     for (const gate of waiting) {
       if (!answered.has(gate.id)) await answer(id, gate);
-      answered.set(gate.id, gate.gate_kind!);
+      answered.set(gate.id, present(gate.gate_kind));
     }
     const faults = steps.flatMap(({ error }) => error ?? []).join('; ');
     throw new Error(`project ${id} is ${project.status} (${project.pause_reason}) ${faults}`);
@@ -98,7 +99,7 @@ test.each(builtinTemplates.map(({ spec }) => [spec.slug, spec] as const))(
     expect((await stepsOf(id)).map(({ status }) => status)).toEqual((await stepsOf(id)).map(() => 'succeeded'));
     const artifacts = await artifactsOf(tenant, id);
     expect(artifacts.map(({ phase_slug }) => phase_slug).sort()).toEqual(spec.phases.map((phase) => phase.slug).sort());
-    const last = artifacts.find(({ phase_slug }) => phase_slug === spec.phases.at(-1)!.slug)!;
+    const last = present(artifacts.find(({ phase_slug }) => phase_slug === itemAt(spec.phases, -1).slug));
     const file = last.content as RenderedFile;
     expect(file.filename).toMatch(/^bees-on-city-roofs\.(html|md|svg)$/);
     // The title of the project, or what the offline model makes of its brief.

@@ -1,6 +1,7 @@
 /** What a workflow spec may say, and how its author learns what it may not. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { itemAt, present } from '../../../src/platform/core/present.ts';
 import { builtinTemplates } from '../../../src/resources/templates/builtin/index.ts';
 import { orderPhases, stepDependencies, type WorkflowSpec } from '../../../src/resources/templates/model.ts';
 import { checkSpec, parseSpec } from '../../../src/resources/templates/spec.ts';
@@ -66,8 +67,11 @@ test('takes a full spec and fills in what is not said', () => {
   });
   expect(parse(full)).toEqual(full);
   const bare = { step_slug: 'a', kind: 'agent', assignee: 'writer' };
-  const [first] = parse(spec({ phases: [phase('p', { steps: [bare, without(gate('g'), 'role')] as never })] })).phases;
-  expect(first!.steps.map(({ role }) => role)).toEqual(['producer', 'gatekeeper']);
+  const first = itemAt(
+    parse(spec({ phases: [phase('p', { steps: [bare, without(gate('g'), 'role')] as never })] })).phases,
+    0,
+  );
+  expect(first.steps.map(({ role }) => role)).toEqual(['producer', 'gatekeeper']);
 });
 
 // Guards: money is one text for one amount, as it is everywhere else.
@@ -80,8 +84,8 @@ test.each([
   [0.1, '0.1'],
   [1e-8, '0.00000001'],
 ])('a budget of %p is %s', (given, wanted) => {
-  const [first] = parse(spec({ phases: [phase('p', { cost_budget_usd: given as string })] })).phases;
-  expect(first!.cost_budget_usd).toBe(wanted);
+  const first = itemAt(parse(spec({ phases: [phase('p', { cost_budget_usd: given as string })] })).phases, 0);
+  expect(first.cost_budget_usd).toBe(wanted);
 });
 
 describe('says what is wrong and where', () => {
@@ -294,7 +298,9 @@ const graphs = fc
       ),
     }),
   )
-  .map(({ edges, order }) => order.map((at) => ({ slug: `p${at}`, depends_on: edges[at]!.map((on) => `p${on}`) })));
+  .map(({ edges, order }) =>
+    order.map((at) => ({ slug: `p${at}`, depends_on: itemAt(edges, at).map((on) => `p${on}`) })),
+  );
 
 describe('graphs', () => {
   const asPhases = (nodes: { slug: string; depends_on: string[] }[]) =>
@@ -311,7 +317,7 @@ describe('graphs', () => {
         expect(ordered.map(({ slug }) => slug).sort()).toEqual(nodes.map(({ slug }) => slug).sort());
         const place = new Map(ordered.map(({ slug }, at) => [slug, at]));
         for (const { slug, depends_on = [] } of ordered) {
-          for (const before of depends_on) expect(place.get(before)).toBeLessThan(place.get(slug)!);
+          for (const before of depends_on) expect(place.get(before)).toBeLessThan(present(place.get(slug)));
         }
       }),
       { numRuns: 60 },
@@ -324,8 +330,8 @@ describe('graphs', () => {
       const sorted = [...nodes].sort((a, b) => Number(a.slug.slice(1)) - Number(b.slug.slice(1)));
       const [low, high] = [from % nodes.length, to % nodes.length].sort((a, b) => a - b) as [number, number];
       // A way from high down to low, and one edge back.
-      for (let at = low + 1; at <= high; at++) sorted[at]!.depends_on.push(`p${at - 1}`);
-      sorted[low]!.depends_on.push(`p${high}`);
+      for (let at = low + 1; at <= high; at++) itemAt(sorted, at).depends_on.push(`p${at - 1}`);
+      itemAt(sorted, low).depends_on.push(`p${high}`);
       return nodes;
     });
     fc.assert(
@@ -333,11 +339,14 @@ describe('graphs', () => {
         for (const made of [asPhases(nodes), asSteps(nodes)]) {
           const told = faultsOf(made);
           const itself = /"(p\d+)" depends on itself/.exec(told)?.[1];
-          const circle = /they wait for each other: ([^;]*)/.exec(told)?.[1]?.split(' -> ') ?? [itself!, itself!];
+          const circle = /they wait for each other: ([^;]*)/.exec(told)?.[1]?.split(' -> ') ?? [
+            present(itself),
+            present(itself),
+          ];
           expect(circle.length).toBeGreaterThan(1);
           expect(circle.at(-1)).toBe(circle[0]);
           for (const [at, slug] of circle.slice(1).entries()) {
-            expect(nodes.find((node) => node.slug === circle[at])!.depends_on).toContain(slug);
+            expect(present(nodes.find((node) => node.slug === circle[at])).depends_on).toContain(slug);
           }
         }
       }),

@@ -1,6 +1,7 @@
 /** Workflow templates over HTTP and on a real database: what is listed and shown, to callers and to projects. */
 import { describe, expect, test } from '@jest/globals';
 import request from 'supertest';
+import { first } from '../../../src/platform/core/present.ts';
 import { openApiDocument } from '../../../src/platform/http/openapi.ts';
 import { templateRoutes } from '../../../src/resources/templates/routes.ts';
 import { templates } from '../../../src/resources/templates/table.ts';
@@ -253,7 +254,7 @@ describe('seeding', () => {
   // Guards: a new version in a new product comes beside the old one, which pinned projects still read.
   test('adds a version and keeps the old one', async () => {
     const changed = BUILTINS.map((template) => ({ ...template, spec: { ...template.spec, title: 'Rewritten' } }));
-    const next = { ...changed[0]!, spec: { ...changed[0]!.spec, version: 2 } };
+    const next = { ...first(changed), spec: { ...first(changed).spec, version: 2 } };
     await store.seedBuiltins([...changed, next]);
     expect((await versions('story')).map(({ version }) => version)).toEqual([2, 1]);
     expect((await get('/v1/workflows/story')).body.name).toBe('Rewritten');

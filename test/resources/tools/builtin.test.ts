@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { first, present } from '../../../src/platform/core/present.ts';
 import { EFFECTS } from '../../../src/resources/runs/model.ts';
 import { schemaProblem, checkArguments } from '../../../src/resources/tools/arguments.ts';
 import { builtinToolsOf } from '../../../src/resources/tools/builtin/index.ts';
@@ -7,7 +8,7 @@ import { effectOf, ToolError, type Tool } from '../../../src/resources/tools/mod
 import { describedTools as builtin } from '../../support/service/builtin-tools.ts';
 import { createToolContext } from './tool-context.ts';
 
-const tool = (slug: string): Tool => builtin.all.find((one) => one.slug === slug)!;
+const tool = (slug: string): Tool => present(builtin.all.find((one) => one.slug === slug));
 const calculate = (expression: string) => tool('calculator').execute({ expression }, createToolContext().context);
 
 // Guards: the slugs that agents are configured with.
@@ -184,8 +185,8 @@ describe('save_artifact', () => {
     expect(artifacts).toEqual([]);
 
     await save({ filename: `${'n'.repeat(500)}.md`, content: 'x'.repeat(1_024 * 1_024), content_type: 'text/x-own' });
-    expect(artifacts[0]!.filename).toMatch(/^n{60}\.md$/);
-    expect(artifacts[0]!.contentType).toBe('text/x-own');
+    expect(first(artifacts).filename).toMatch(/^n{60}\.md$/);
+    expect(first(artifacts).contentType).toBe('text/x-own');
   });
 });
 

@@ -1,6 +1,7 @@
 /** The tools resource over HTTP: what a workspace may make, change and delete. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { first, present } from '../../../src/platform/core/present.ts';
 import { createToolStore } from '../../../src/resources/tools/store.ts';
 import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 
@@ -152,7 +153,7 @@ describe('making a tool', () => {
       });
     }
     expect((await list(small)).meta.custom).toBe(5);
-    await small.cp('DELETE', `/v1/tools/${made[0]!.body.slug}`);
+    await small.cp('DELETE', `/v1/tools/${first(made).body.slug}`);
     expect(await create(stub('sixth'), small)).toMatchObject({ status: 201 });
   });
 });
@@ -217,8 +218,10 @@ describe('changing a tool', () => {
 
     const sent = { url: 'https://example.com/v2', headers: { ...shown, 'X-Api-Key': 'k-2' } };
     expect(await change('masked', { body: sent })).toMatchObject({ status: 200 });
-    const stored = await createToolStore(service.runtime.db, service.services.secretBox).find('acme', 'masked');
-    expect(stored!.body).toEqual({ url: sent.url, headers: { ...headers, 'X-Api-Key': 'k-2' } });
+    const stored = present(
+      await createToolStore(service.runtime.db, service.services.secretBox).find('acme', 'masked'),
+    );
+    expect(stored.body).toEqual({ url: sent.url, headers: { ...headers, 'X-Api-Key': 'k-2' } });
     expect(await change('masked', { body: { ...sent, headers: { 'X-New-Key': '***' } } })).toMatchObject(
       refused(expect.stringContaining('the mask stands for no secret')),
     );

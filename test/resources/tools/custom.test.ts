@@ -4,6 +4,7 @@ import { sql } from 'drizzle-orm';
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { present } from '../../../src/platform/core/present.ts';
 import { readHistories } from '../../support/temporal/histories.ts';
 import { agentStep, makeTemplate, phaseSpec, startProject, untilProject } from '../../support/fixtures/projects.ts';
 import { dispatch, eventsOf, tool as callOf, untilStatus } from '../../support/fixtures/runs.ts';
@@ -129,7 +130,7 @@ test('repeats what may be repeated', async () => {
   expect(seen).toHaveLength(1);
 
   seen.splice(0);
-  answer = (response) => response.socket!.destroy();
+  answer = (response) => present(response.socket).destroy();
   expect(await resultOf('hook')).toMatchObject({ result: { error: expect.stringContaining('outcome') } });
   expect(seen).toHaveLength(1);
 });
@@ -171,7 +172,7 @@ test('leaves no secret in a history or a timeline', async () => {
     (response: ServerResponse) => response.end('canary-of-header-0123'),
     (response: ServerResponse) => response.writeHead(400).end('Bearer canary-of-header-0123'),
     (response: ServerResponse) => response.writeHead(500).end('canary-of-answer'),
-    (response: ServerResponse) => response.socket!.destroy(),
+    (response: ServerResponse) => present(response.socket).destroy(),
   ]) {
     answer = reply;
     runs.push(await run('hook', { name: 'canary-of-arguments' }));

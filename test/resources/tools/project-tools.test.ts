@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { newRunId, newUuid } from '../../../src/platform/core/ids.ts';
+import { present } from '../../../src/platform/core/present.ts';
 import { Problem } from '../../../src/platform/core/problem.ts';
 import { createAttachmentStore } from '../../../src/resources/attachments/store.ts';
 import { attachments } from '../../../src/resources/attachments/table.ts';
@@ -70,7 +71,7 @@ async function insertRun(attemptId: string | null): Promise<string> {
   return id;
 }
 
-const tool = async (slug: string): Promise<Tool> => (await tools.get('acme', slug))!;
+const tool = async (slug: string): Promise<Tool> => present(await tools.get('acme', slug));
 const use = async (slug: string, args: object, by = context) => (await tool(slug)).execute(args, by);
 const refusal = (slug: string, args: object, by = context) =>
   use(slug, args, by).then(

@@ -1,6 +1,7 @@
 /** Script, command and container tools as a workspace makes them and a run calls them. */
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { first } from '../../../src/platform/core/present.ts';
 import { createCommandSandbox } from '../../../src/platform/sandbox/command.ts';
 import { createContainerSandbox } from '../../../src/platform/sandbox/container.ts';
 import { createSlots } from '../../../src/platform/sandbox/slots.ts';
@@ -54,10 +55,12 @@ const make = async (slug: string, kind: string, body: object) => {
 const call = async (slug: string, args: object = {}): Promise<{ status: string; result: unknown }> => {
   const run = await tenant.run({ agent: 'caller', prompt: `Do it. ${callOf(slug, args)}` });
   expect(run.status).toBe('succeeded');
-  const [row] = await service.runtime.db.rows<{ status: string; result: unknown }>(
-    sql`select status, result from run_tool_calls where run_id = ${run.run_id}`,
+  const row = first(
+    await service.runtime.db.rows<{ status: string; result: unknown }>(
+      sql`select status, result from run_tool_calls where run_id = ${run.run_id}`,
+    ),
   );
-  return row!;
+  return row;
 };
 const failed = (error: string) => ({ status: 'failed', result: { error: expect.stringContaining(error) } });
 

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
+import { first, present } from '../../../src/platform/core/present.ts';
 import type { Egress } from '../../../src/platform/egress/egress.ts';
 import { checkUrlTemplate, fillUrl } from '../../../src/resources/tools/custom/url-template.ts';
 import { webhook } from '../../../src/resources/tools/custom/webhook.ts';
@@ -39,7 +40,7 @@ beforeAll(async () => {
   server = createServer(async (request, response) => {
     const received = {
       method: request.method,
-      url: request.url!,
+      url: present(request.url),
       headers: request.headers,
       body: await text(request),
     };
@@ -90,7 +91,7 @@ describe('what it sends', () => {
   test('posts the arguments', async () => {
     expect(await call({}, { id: 7, q: 'é' })).toEqual({ status: 200, body: { ok: true } });
     expect(seen).toMatchObject([{ method: 'POST', url: '/', headers: { 'content-type': 'application/json' } }]);
-    expect(JSON.parse(seen[0]!.body)).toEqual({ id: 7, q: 'é' });
+    expect(JSON.parse(first(seen).body)).toEqual({ id: 7, q: 'é' });
   });
 
   // Guards: arguments in path, query and headers; a parameter that was not given is left out.
@@ -104,9 +105,9 @@ describe('what it sends', () => {
     expect(seen).toMatchObject([
       { method: 'GET', body: '', url: '/orders/7.json?q=a%20b%26c%3Dd%23%2F%C3%A9&fixed=1' },
     ]);
-    expect(seen[0]!.headers).toMatchObject({ 'x-token': 'T t', 'x-fixed': 'yes' });
-    expect(seen[0]!.headers).not.toHaveProperty('x-page');
-    expect(seen[0]!.headers).not.toHaveProperty('content-type');
+    expect(first(seen).headers).toMatchObject({ 'x-token': 'T t', 'x-fixed': 'yes' });
+    expect(first(seen).headers).not.toHaveProperty('x-page');
+    expect(first(seen).headers).not.toHaveProperty('content-type');
     for (const args of [{}, { id: '' }, { id: null }]) {
       await expect(call(body, args)).rejects.toThrow('"id" is part of the address, so it must be given');
     }
@@ -115,7 +116,7 @@ describe('what it sends', () => {
   // Guards: what an argument says is text, in its one place: no second substitution, no other header, no inherited name.
   test('takes arguments for text', async () => {
     await call({ headers: { 'X-A': '{q}' } }, { q: '{token}', token: 'secret' });
-    expect(seen[0]!.headers['x-a']).toBe('{token}');
+    expect(first(seen).headers['x-a']).toBe('{token}');
     for (const q of ['a\r\nX-B: c', 'a\nb', 'a\0', '✓']) {
       await expect(call({ headers: { 'X-A': '{q}' } }, { q })).rejects.toThrow(ToolError);
     }
@@ -308,7 +309,7 @@ describe('the credential of an integration', () => {
     echo();
     const given = withToken('canary-token');
     expect(await call({}, {}, { integration: 'github' }, given)).toEqual({ status: 200, body: 'you sent Bearer ***' });
-    expect(seen[0]!.headers.authorization).toBe('Bearer canary-token');
+    expect(first(seen).headers.authorization).toBe('Bearer canary-token');
     const own = { headers: { authorization: 'Basic own-of-tool' } };
     await call(own, {}, { integration: 'github' }, given);
     await call({}, {}, {}, given);

@@ -4,6 +4,7 @@ import express from 'express';
 import supertest from 'supertest';
 import { createSecretBox } from '../../../src/platform/core/crypto.ts';
 import { createLog } from '../../../src/platform/core/log.ts';
+import { first } from '../../../src/platform/core/present.ts';
 import { createEgress } from '../../../src/platform/egress/egress.ts';
 import { createSurface, errorHandler } from '../../../src/platform/http/app.ts';
 import type { Caller } from '../../../src/platform/http/endpoint.ts';
@@ -73,7 +74,7 @@ const queueDelivery = async (eventKey: string): Promise<string> => {
     eventKey,
     data: { run_id: eventKey },
   } as const;
-  return (await insertDeliveries(database.db, message))[0]!;
+  return first(await insertDeliveries(database.db, message));
 };
 
 describe('endpoints', () => {

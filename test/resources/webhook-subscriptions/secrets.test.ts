@@ -1,6 +1,7 @@
 /** Signing secrets at rest: each opens for its own row; those of earlier releases sign too, and are brought forward. */
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { first, present } from '../../../src/platform/core/present.ts';
 import { verifyWebhook } from '../../../src/resources/webhook-subscriptions/signature.ts';
 import { secretOwner } from '../../../src/resources/webhook-subscriptions/store/endpoints.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
@@ -34,7 +35,7 @@ interface Sealed {
 }
 const rows = <Row>(statement: ReturnType<typeof sql>) => service.runtime.db.rows<Row>(statement);
 const rowOf = async (id: number): Promise<Sealed> =>
-  (await rows<Sealed>(sql`select * from webhook_subscriptions where id = ${id}`))[0]!;
+  first(await rows<Sealed>(sql`select * from webhook_subscriptions where id = ${id}`));
 const register = async (): Promise<{ id: number; secret: string }> =>
   (await tenant.api('POST', '/v1/webhooks', { url: receiver.url })).body;
 const rotate = async (id: number): Promise<string> =>
@@ -49,11 +50,13 @@ async function makeOld(id: number, secret: string, previous?: string): Promise<v
 async function expectSigned(...secrets: string[]): Promise<void> {
   receiver.received.length = 0;
   await tenant.run({ agent: 'assistant', prompt: 'hello' });
-  const [posted] = await eventually(() => {
-    expect(receiver.received).toHaveLength(1);
-    return receiver.received;
-  });
-  for (const secret of secrets) expect(verifyWebhook(secret, posted!.signature, posted!.body)).toBe(true);
+  const posted = first(
+    await eventually(() => {
+      expect(receiver.received).toHaveLength(1);
+      return receiver.received;
+    }),
+  );
+  for (const secret of secrets) expect(verifyWebhook(secret, posted.signature, posted.body)).toBe(true);
 }
 
 // Guards: who writes to the database and puts the secret of one endpoint into the row of another of the workspace.
@@ -81,7 +84,7 @@ test('those of an earlier release sign, before and after they are brought forwar
   await Promise.all([service.services.webhooks.bindSecrets(), service.services.webhooks.bindSecrets()]);
   const row = await rowOf(id);
   expect(row.secrets_bound).toBe(true);
-  const opened = [row.sealed_secret, row.sealed_previous_secret!].map((sealed) =>
+  const opened = [row.sealed_secret, present(row.sealed_previous_secret)].map((sealed) =>
     service.services.secretBox.open(sealed, secretOwner(customerId, id)),
   );
   expect(opened).toEqual(['whsec_old', 'whsec_older']);
@@ -124,10 +127,10 @@ test('a second rotation waits for the end of the first', async () => {
     status: 409,
     body: { detail: expect.stringMatching(/signs along until \d{4}-.*rotate again then/) },
   });
-  await expectSigned(secret, second!);
+  await expectSigned(secret, second);
   await rows(
     sql`update webhook_subscriptions set previous_secret_until = now() - interval '1 second' where id = ${id}`,
   );
   const third = await rotate(id);
-  await expectSigned(second!, third);
+  await expectSigned(second, third);
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { itemAt, present } from '../../../src/platform/core/present.ts';
 import type { Caller } from '../../../src/platform/http/endpoint.ts';
 import type { WebhookEvent } from '../../../src/resources/webhook-subscriptions/model.ts';
 import { createWebhookStore, type WebhookStore } from '../../../src/resources/webhook-subscriptions/store/index.ts';
@@ -55,8 +56,8 @@ describe('the outbox', () => {
     expect(queued.map((row) => row.endpoint_id).sort()).toEqual([all, named].sort());
     expect(queued.map((row) => row.id).sort()).toEqual([...ids].sort());
     expect(await deliveries(other)).toEqual([]);
-    const [attempt] = await Promise.all([store.startAttempt({ deliveryId: ids[0]!, redelivery: 0 })]);
-    expect(attempt!.body).toBe(
+    const [attempt] = await Promise.all([store.startAttempt({ deliveryId: itemAt(ids, 0), redelivery: 0 })]);
+    expect(present(attempt).body).toBe(
       '{"type":"run.succeeded","created_at":1700000000,"data":{"run_id":"1","output":"done"}}',
     );
   });
@@ -66,7 +67,7 @@ describe('the outbox', () => {
     await subscribe(acme);
     await subscribe(acme);
     const first = await insertDeliveries(database.db, message());
-    await store.recordExhausted({ deliveryId: first[0]!, redelivery: 0 });
+    await store.recordExhausted({ deliveryId: itemAt(first, 0), redelivery: 0 });
     expect(await insertDeliveries(database.db, message())).toEqual([first[1]]);
     expect(await deliveries()).toHaveLength(2);
     expect(await insertDeliveries(database.db, message('run:2'))).toHaveLength(2);
@@ -85,17 +86,20 @@ describe('the outbox', () => {
         + (select coalesce(sum(octet_length(body)), 0) from webhook_deliveries)::int as bytes`)) as [{ bytes: number }];
     expect(bytes).toBeLessThan(101_000);
     for (const deliveryId of ids) {
-      expect((await store.startAttempt({ deliveryId, redelivery: 0 }))!.body).toHaveLength(bytes);
+      expect(present(await store.startAttempt({ deliveryId, redelivery: 0 })).body).toHaveLength(bytes);
     }
   });
 
   // Guards: deliveries from before events had rows of their own are sent as they were recorded.
   test('sends what has a copy of its own', async () => {
     const endpoint = await subscribe(acme);
-    const [old] = await database.db.rows<{ id: string }>(sql`
+    const old = itemAt(
+      await database.db.rows<{ id: string }>(sql`
       insert into webhook_deliveries (id, customer_id, subscription_id, event_type, event_key, body)
-      values (gen_random_uuid(), ${acme.customerId}, ${endpoint}, 'run.succeeded', 'run:old', '{"old":true}') returning id`);
-    expect((await store.startAttempt({ deliveryId: old!.id, redelivery: 0 }))!.body).toBe('{"old":true}');
+      values (gen_random_uuid(), ${acme.customerId}, ${endpoint}, 'run.succeeded', 'run:old', '{"old":true}') returning id`),
+      0,
+    );
+    expect(present(await store.startAttempt({ deliveryId: old.id, redelivery: 0 })).body).toBe('{"old":true}');
   });
 
   // Guards: the ids sort by time, so that the log's order and its index are one.
@@ -104,7 +108,7 @@ describe('the outbox', () => {
     const before = Date.now();
     const [id] = await insertDeliveries(database.db, message());
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-/);
-    const madeAt = Number.parseInt(id!.replaceAll('-', '').slice(0, 12), 16);
+    const madeAt = Number.parseInt(present(id).replaceAll('-', '').slice(0, 12), 16);
     expect(Math.abs(madeAt - before)).toBeLessThan(10_000);
   });
 
@@ -134,40 +138,40 @@ describe('a delivery', () => {
   // Guards: a retried recording changes nothing the second time.
   test('records an attempt once', async () => {
     await subscribe(acme);
-    const [deliveryId] = await insertDeliveries(database.db, message());
-    const ref = { deliveryId: deliveryId!, redelivery: 0 };
-    const { number } = (await store.startAttempt(ref))!;
+    const deliveryId = itemAt(await insertDeliveries(database.db, message()), 0);
+    const ref = { deliveryId: deliveryId, redelivery: 0 };
+    const { number } = present(await store.startAttempt(ref));
     await store.recordAttempt(ref, 'delivered', answered(number, 200));
     await store.recordAttempt(ref, 'failed', answered(number, 404));
     const [row] = await deliveries();
     expect(row).toMatchObject({ status: 'delivered', attempt_count: 1, attempts: [{ attempt: 1, status_code: 200 }] });
-    expect(new Date(row!.attempts[0]!.ts).toISOString()).toBe('2026-01-02T03:04:05.678Z');
-    expect(row!.completed_at).not.toBeNull();
+    expect(new Date(itemAt(present(row).attempts, 0).ts).toISOString()).toBe('2026-01-02T03:04:05.678Z');
+    expect(present(row).completed_at).not.toBeNull();
   });
 
   // Guards: a workflow that was overtaken by a redelivery can neither send nor end what is not its own any more.
   test('belongs to its latest redelivery', async () => {
     await subscribe(acme);
-    const [deliveryId] = await insertDeliveries(database.db, message());
-    const first = { deliveryId: deliveryId!, redelivery: 0 };
+    const deliveryId = itemAt(await insertDeliveries(database.db, message()), 0);
+    const first = { deliveryId: deliveryId, redelivery: 0 };
     await store.recordExhausted(first);
-    await store.redeliver(acme.customerId, deliveryId!);
+    await store.redeliver(acme.customerId, deliveryId);
     await store.recordExhausted(first);
     expect(await store.startAttempt(first)).toBeUndefined();
-    expect((await deliveries())[0]!.status).toBe('pending');
+    expect(itemAt(await deliveries(), 0).status).toBe('pending');
     expect(await store.startAttempt({ ...first, redelivery: 1 })).toMatchObject({ number: 1 });
   });
 
   // Guards: a delivery queued beside the deletion of its endpoint is dropped when its turn comes.
   test('is dropped when its endpoint is gone', async () => {
     const endpoint = await subscribe(acme);
-    const [deliveryId] = await insertDeliveries(database.db, message());
+    const deliveryId = itemAt(await insertDeliveries(database.db, message()), 0);
     await database.db.rows(
       sql`update webhook_subscriptions set deleted_at = now(), active = false where id = ${endpoint}`,
     );
-    expect(await store.startAttempt({ deliveryId: deliveryId!, redelivery: 0 })).toBeUndefined();
+    expect(await store.startAttempt({ deliveryId: deliveryId, redelivery: 0 })).toBeUndefined();
     expect((await deliveries())[0]).toMatchObject({ status: 'dropped', attempt_count: 0 });
-    await expect(store.redeliver(acme.customerId, deliveryId!)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(store.redeliver(acme.customerId, deliveryId)).rejects.toMatchObject({ code: 'not_found' });
   });
 
   // Guards: housekeeping comes past every waiting delivery, a few at a time, and past nothing fresh.

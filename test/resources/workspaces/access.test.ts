@@ -1,6 +1,7 @@
 /** Workspaces under other settings: scoped, with access tokens, without an operator, in live billing, without Temporal. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { INTERNAL_WORKSPACE } from '../../../src/platform/core/ids.ts';
+import { present } from '../../../src/platform/core/present.ts';
 import { claimsFor, startIdentityProvider, type IdentityProvider } from '../../support/fakes/identity-provider.ts';
 import { call, eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/faults/tcp-proxy.ts';
@@ -132,7 +133,7 @@ describe.each(['refuse', 'hang'] as const)('when Temporal is away (connections %
   let wire: TcpProxy;
   let service: TestService;
   let tenant: Tenant;
-  const address = process.env.TEST_TEMPORAL_ADDRESS!;
+  const address = present(process.env.TEST_TEMPORAL_ADDRESS);
   beforeAll(async () => {
     wire = await startTcpProxy(address);
     process.env.TEST_TEMPORAL_ADDRESS = wire.address;

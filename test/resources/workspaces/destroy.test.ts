@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { INTERNAL_WORKSPACE } from '../../../src/platform/core/ids.ts';
+import { present } from '../../../src/platform/core/present.ts';
 import type { Caller } from '../../../src/platform/http/endpoint.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { createWorkspaceService } from '../../../src/resources/workspaces/service.ts';
@@ -17,7 +18,7 @@ let nth = 0;
 
 const as = (caller: Caller, role?: 'owner' | 'admin' | 'member') => askAs(service, caller, role);
 const destroy = (workspaceId = id) => as(INTERNAL)('DELETE', `/${workspaceId}`);
-const rowOf = async (workspaceId = id) => (await service.services.stores.workspaces.find(workspaceId))!;
+const rowOf = async (workspaceId = id) => present(await service.services.stores.workspaces.find(workspaceId));
 
 beforeAll(async () => {
   external = await startExternalProvisioner();

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { readdir } from 'node:fs/promises';
+import { present } from '../../../src/platform/core/present.ts';
 import type { Endpoint } from '../../../src/platform/http/endpoint.ts';
 import { attachmentForm, picture, workflowOf } from '../../support/fixtures/belongings.ts';
 import { endpoints, fillPath } from '../../support/http/endpoints.ts';
@@ -51,7 +52,7 @@ async function prepare(): Promise<{ tenant: Tenant; workspaceId: string; address
   return {
     tenant,
     workspaceId,
-    address: (endpoint) => `${service.baseUrl}/api/v1/cp${fillPath(endpoint, ids[endpoint.id]!)}`,
+    address: (endpoint) => `${service.baseUrl}/api/v1/cp${fillPath(endpoint, present(ids[endpoint.id]))}`,
   };
 }
 
@@ -69,7 +70,7 @@ async function begin(url: string, session: string, endpoint: Endpoint) {
       controller.enqueue(bytes.slice(0, half));
     },
   });
-  const headers = { cookie: `service_session=${session}`, 'content-type': whole.headers.get('content-type')! };
+  const headers = { cookie: `service_session=${session}`, 'content-type': present(whole.headers.get('content-type')) };
   const answer = fetch(url, { method: endpoint.method.toUpperCase(), headers, body, duplex: 'half' } as RequestInit);
   // It is admitted, and has begun to be read.
   await new Promise((resolve) => setTimeout(resolve, 300));

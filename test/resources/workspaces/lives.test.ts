@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { present } from '../../../src/platform/core/present.ts';
 import { isForOpen, type Caller } from '../../../src/platform/http/endpoint.ts';
 import { FATES } from '../../../src/resources/workspaces/lives.ts';
 import { makeBelongings, type Belongings } from '../../support/fixtures/belongings.ts';
@@ -81,7 +82,10 @@ describe('every table', () => {
     }
     const early = references.filter(
       ({ from, to, isCascade }) =>
-        !isCascade && 'goes' in FATES[from]! && 'goes' in FATES[to]! && order.indexOf(from) > order.indexOf(to),
+        !isCascade &&
+        'goes' in present(FATES[from]) &&
+        'goes' in present(FATES[to]) &&
+        order.indexOf(from) > order.indexOf(to),
     );
     expect(early).toEqual([]);
   });

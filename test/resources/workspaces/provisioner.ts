@@ -1,6 +1,7 @@
 /** An external provisioner that speaks the protocol of docs/operate/provisioner.md over real HTTP, and does as it is told. */
 import { createServer, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { present } from '../../../src/platform/core/present.ts';
 import { portOf } from '../../support/processes/listening.ts';
 
 interface AskedOfProvisioner {
@@ -52,7 +53,7 @@ export async function startExternalProvisioner({ slowness = 1 } = {}): Promise<E
     return { status: 200, body: left === undefined ? stateOf(path) : { status: 'deleting' } };
   };
   const stateOf = (path: string) => {
-    const { looksLeft, id } = resources.get(path)!;
+    const { looksLeft, id } = present(resources.get(path));
     const isServer = path.endsWith('/server');
     return {
       status: looksLeft > 0 ? 'creating' : 'ready',

@@ -1,5 +1,6 @@
 /** Provisioning by an external provisioner, over real HTTP: what it is asked, how it fails, and workers that die. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { present } from '../../../src/platform/core/present.ts';
 import { standingIn } from '../../../src/platform/core/rights.ts';
 import { destroyWorkflowId, provisionWorkflowId } from '../../../src/resources/workspaces/model.ts';
 import { readHistories } from '../../support/temporal/histories.ts';
@@ -21,7 +22,7 @@ const SETTINGS = {
   HOUSEKEEPING_INTERVAL: '1h',
 };
 const store = () => service.services.stores.workspaces;
-const rowOf = async () => (await store().find(id))!;
+const rowOf = async () => present(await store().find(id));
 const path = (resource: string) => `/v1/workspaces/${id.slice(4)}/${resource}`;
 const asked = (method: string, resource: string) =>
   external.asked.filter((one) => one.method === method && one.path === path(resource));
@@ -147,7 +148,7 @@ describe('a worker that dies', () => {
       await workspaces.create({ workspaceId: id, plan: 'free', config: null });
       await lookAfter(other);
       await eventually(async () => {
-        expect(Object.keys((await workspaces.find(id))!.provisioned)).toEqual(['storage']);
+        expect(Object.keys(present(await workspaces.find(id)).provisioned)).toEqual(['storage']);
       });
       await first.close();
       expect(await workspaces.find(id)).toMatchObject({ status: 'provisioning' });

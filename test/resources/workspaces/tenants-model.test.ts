@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import { customerIdOf } from '../../../src/platform/core/ids.ts';
+import { itemAt, present } from '../../../src/platform/core/present.ts';
 import type { Role } from '../../../src/platform/core/rights.ts';
 import { capOf, type CappedResource, type Plan } from '../../../src/resources/workspaces/model.ts';
 import { INTERNAL_CALLER } from '../../support/http/send.ts';
@@ -279,7 +280,7 @@ test('nothing crosses a life or a tenant', async () => {
       const world = new World();
       await world.begin();
       for (const { name, at, person, role } of all) {
-        await ACTS[name]!.act(world, world.workspaces[at]!, person, role);
+        await present(ACTS[name]).act(world, itemAt(world.workspaces, at), person, role);
         await world.look();
         tried('acts');
       }

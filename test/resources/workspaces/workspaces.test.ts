@@ -1,6 +1,7 @@
 /** Workspaces over HTTP: who may do what to which, and what each refusal says. Provisioned here, by the local one. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { present } from '../../../src/platform/core/present.ts';
 import { standingIn } from '../../../src/platform/core/rights.ts';
 import { INTERNAL_WORKSPACE } from '../../../src/platform/core/ids.ts';
 import type { Caller } from '../../../src/platform/http/endpoint.ts';
@@ -52,7 +53,7 @@ const reaching = (status: string, workspaceId = id) =>
     if (body.status !== status) throw new Error(`${workspaceId} is ${body.status} ${body.error_code}`);
     return body;
   });
-const rowOf = async (workspaceId = id) => (await service.services.stores.workspaces.find(workspaceId))!;
+const rowOf = async (workspaceId = id) => present(await service.services.stores.workspaces.find(workspaceId));
 /** Puts a row into a state that nothing leads to here. */
 const force = (status: string, more = sql``) =>
   service.runtime.db.rows(
@@ -145,7 +146,7 @@ describe('making one', () => {
     const asked = { identity_workspace_id: id, plan: 'free' };
     const answers = await Promise.all(Array.from({ length: 8 }, () => operators('POST', '', asked)));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 7 }, () => 409)]);
-    expect(answers.find(({ status }) => status === 409)!.body).toEqual({ detail: 'already_exists' });
+    expect(present(answers.find(({ status }) => status === 409)).body).toEqual({ detail: 'already_exists' });
     await reaching('ready');
     const other = { identity_workspace_id: `acc_${id.slice(4).toUpperCase()}`, plan: 'free' };
     expect(await operators('POST', '', other)).toMatchObject({ status: 409, body: { detail: 'already_exists' } });
@@ -214,7 +215,7 @@ describe('workspaces.retry', () => {
     expect(await as(tenant.caller)('POST', `/${id}/retry`)).toMatchObject({ status: 404 });
     const answers = await Promise.all([owner('POST', `/${id}/retry`), owner('POST', `/${id}/retry`)]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
-    expect(answers.find(({ status }) => status === 200)!.body).toMatchObject({
+    expect(present(answers.find(({ status }) => status === 200)).body).toMatchObject({
       customer_id: customerId,
       status: 'pending',
       error_code: null,

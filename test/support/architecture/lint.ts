@@ -2,6 +2,7 @@
 import { ESLint } from 'eslint';
 import { fileURLToPath } from 'node:url';
 import tseslint from 'typescript-eslint';
+import { first } from '../../../src/platform/core/present.ts';
 
 const eslint = new ESLint({
   cwd: fileURLToPath(new URL('../../..', import.meta.url)),
@@ -16,6 +17,6 @@ const eslint = new ESLint({
  */
 export async function brokenRules(expressions: readonly string[], filePath: string): Promise<string[][]> {
   const lines = expressions.map((code, at) => `export const found${at} = (text: string) => ${code};\n`);
-  const [result] = await eslint.lintText(lines.join(''), { filePath });
-  return lines.map((_, at) => result!.messages.flatMap(({ line, ruleId }) => (line === at + 1 ? String(ruleId) : [])));
+  const result = first(await eslint.lintText(lines.join(''), { filePath }));
+  return lines.map((_, at) => result.messages.flatMap(({ line, ruleId }) => (line === at + 1 ? String(ruleId) : [])));
 }

@@ -4,6 +4,7 @@
  * same request read from such a row. It is decided on the parsed text, with the values that were sent.
  */
 import { parseSync } from 'libpg-query';
+import { last, present } from '../../../src/platform/core/present.ts';
 
 /** What the catalogue says of the tables. */
 export interface Schema {
@@ -45,7 +46,7 @@ export function schemaOf(found: Record<keyof typeof SCHEMA_QUERIES, readonly Col
   const owned = new Set([...columns].filter(([, names]) => names.has('customer_id')).map(([table]) => table));
   for (let before = -1; before !== owned.size;) {
     before = owned.size;
-    for (const { table, to } of found.references) if (owned.has(to!)) owned.add(table);
+    for (const { table, to } of found.references) if (owned.has(present(to))) owned.add(table);
   }
   const declared = [...found.unique, ...found.references].map(({ table, column }) => `${table}.${column}`);
   const keys = new Set([...declared, ...IDS_WITHOUT_REFERENCE]);
@@ -102,9 +103,11 @@ export function unboundTables(text: string, values: readonly unknown[], schema: 
     if (node?.TypeCast) return columnOf(node.TypeCast.arg, scope);
     const fields: string[] | undefined = node?.ColumnRef?.fields.map((field: Node) => field.String?.sval);
     if (!fields || fields.some((field) => field === undefined)) return undefined;
-    const column = fields.at(-1)!;
+    const column = last(fields);
     const has = (relation: Relation): boolean =>
-      relation.table ? schema.columns.get(relation.table)!.has(column) : (relation.outputs?.has(column) ?? true);
+      relation.table
+        ? present(schema.columns.get(relation.table)).has(column)
+        : (relation.outputs?.has(column) ?? true);
     for (let at: Scope | undefined = scope; at; at = at.parent) {
       const named = fields.length > 1 ? at.relations.filter(({ name }) => name === fields.at(-2)) : at.relations;
       const relation = named.find(has);

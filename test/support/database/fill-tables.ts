@@ -3,6 +3,7 @@
  * What a check asks for is found by trying; a table that takes nothing is told.
  */
 import type pg from 'pg';
+import { itemAt, present } from '../../../src/platform/core/present.ts';
 
 interface Column {
   name: string;
@@ -37,9 +38,9 @@ export async function fillTables(
   // A reference needs a row to point to, which may come later in the alphabet, and from a table that refers back.
   for (let pass = 0; pass < 4; pass++) {
     for (const table of tables) {
-      for (let tries = 0; made.get(table.name)! < rowsPerTable && tries < MAX_TRIES * rowsPerTable; tries++) {
+      for (let tries = 0; present(made.get(table.name)) < rowsPerTable && tries < MAX_TRIES * rowsPerTable; tries++) {
         if (tries === MAX_TRIES && made.get(table.name) === 0) break;
-        if (await insertOne(client, table, random)) made.set(table.name, made.get(table.name)! + 1);
+        if (await insertOne(client, table, random)) made.set(table.name, present(made.get(table.name)) + 1);
       }
     }
   }
@@ -83,7 +84,7 @@ async function insertOne(client: pg.Client, table: Table, random: () => number):
     });
     const [row] = rows;
     if (!row) return false;
-    columns.forEach((name, i) => values.set(name, row[referenced[i]!]));
+    columns.forEach((name, i) => values.set(name, row[itemAt(referenced, i)]));
   }
   const names = [...values.keys()];
   const text = `insert into ${quoted(table.name)} (${names.map(quoted).join()}) values (${names.map((_, i) => `$${i + 1}`).join()})`;

@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { present } from '../../../src/platform/core/present.ts';
 import { migrate } from '../../../src/platform/db/migrate.ts';
 import { endWithUs, removeWithUs } from '../../bench/processes.ts';
 import { withDatabase } from './database-template.ts';
@@ -95,7 +96,7 @@ export async function startNativePostgres(settings: readonly string[] = []): Pro
     return 'no TEST_DATABASE_URL, no Postgres with pgvector is installed, and pip could not fetch one (needs python3)';
   const folder = mkdtempSync(join(tmpdir(), 'aos-postgres-'));
   removeWithUs(folder);
-  if (user.uid !== undefined) chownSync(folder, user.uid, user.gid!);
+  if (user.uid !== undefined) chownSync(folder, user.uid, present(user.gid));
   const data = join(folder, 'data');
   const options = { ...user, cwd: folder };
   await run(join(binaries, 'initdb'), ['-D', data, '-A', 'trust', '-U', 'postgres', '-E', 'UTF8'], options);
@@ -109,7 +110,7 @@ export async function startNativePostgres(settings: readonly string[] = []): Pro
       ['-D', data, '-p', String(port), ...all.flatMap((setting) => ['-c', setting])],
       { ...options, stdio: 'ignore' },
     );
-    endWithUs(child.pid!);
+    endWithUs(present(child.pid));
     await untilReady(url);
   };
   const ended = async (end: () => void) => {
@@ -124,12 +125,12 @@ export async function startNativePostgres(settings: readonly string[] = []): Pro
     binaries,
     port,
     start,
-    pid: () => child.pid!,
+    pid: () => present(child.pid),
     kill: () =>
       ended(() => {
         // Backends of a dead postmaster would go on, and a new one refuses to start beside them.
         const backends = execFileSync('ps', ['-o', 'pid=', '--ppid', String(child.pid)], { encoding: 'utf8' });
-        for (const pid of [child.pid!, ...backends.split('\n').filter(Boolean).map(Number)]) {
+        for (const pid of [present(child.pid), ...backends.split('\n').filter(Boolean).map(Number)]) {
           try {
             process.kill(pid, 'SIGKILL');
           } catch {

@@ -50,7 +50,7 @@ export function startUpgrade(databaseUrl: string): Upgrade {
     { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl } },
   );
   let said = '';
-  child.stderr!.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
   const ended = once(child, 'close').then(([code, signal]) => {
     if (code !== 0 && signal !== 'SIGKILL') throw new Error(`the upgrade failed: ${said.slice(-2_000)}`);
   });

@@ -4,6 +4,7 @@
  */
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
+import { present } from '../../../src/platform/core/present.ts';
 import { portOf } from '../processes/listening.ts';
 
 export interface Barrier {
@@ -25,7 +26,7 @@ export async function startBarrier(): Promise<Barrier> {
     held.delete(name);
   };
   const server = createServer((request, response) => {
-    const { pathname, searchParams } = new URL(request.url!, 'http://barrier');
+    const { pathname, searchParams } = new URL(present(request.url), 'http://barrier');
     const name = pathname.slice(1);
     const waiting = [...(held.get(name) ?? []), response];
     held.set(name, waiting);

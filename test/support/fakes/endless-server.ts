@@ -5,6 +5,7 @@
  */
 import { createServer, type Socket } from 'node:net';
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { itemAt, present } from '../../../src/platform/core/present.ts';
 
 const MB = 1_024 * 1_024;
 /** Of a test whose subject has no limit: enough to be seen, too little to take the machine down. */
@@ -127,7 +128,7 @@ function misbehave(socket: Socket, { first, again, then, drip, ends }: Answer): 
   }
   if (drip) {
     let at = 0;
-    const timer = setInterval(() => socket.write(drip[at++ % drip.length]!), DRIP_MS);
+    const timer = setInterval(() => socket.write(itemAt(drip, at++ % drip.length)), DRIP_MS);
     socket.once('close', () => clearInterval(timer));
   }
 }
@@ -146,7 +147,7 @@ async function listen(kind: string, answer: Answer, speaksFirst: boolean): Promi
       const end = request.indexOf('\r\n\r\n');
       const [, length = '0'] = /\r\ncontent-length: (\d+)/i.exec(request) ?? [];
       if (end < 0 || request.length < end + 4 + Number(length)) return;
-      const polite = politely(request, socket.localPort!);
+      const polite = politely(request, present(socket.localPort));
       request = '';
       if (polite === undefined) return misbehave(socket, answer);
       const body = polite === '' ? '' : JSON.stringify(polite);

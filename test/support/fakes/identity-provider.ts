@@ -2,6 +2,7 @@
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWTPayload } from 'jose';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { first } from '../../../src/platform/core/present.ts';
 import type { Tenant } from '../service/service.ts';
 import { portOf } from '../processes/listening.ts';
 
@@ -51,7 +52,10 @@ export async function startIdentityProvider() {
     rotate: async (kid: string) => void keys.unshift(await newSigningKey(kid)),
     dropOldKeys: () => void keys.splice(1),
     /** As `claims` say, with what every token has. A claim that is undefined is left out. */
-    token(claims: JWTPayload, { key = keys[0]!, expiresAt = Math.floor(Date.now() / 1_000) + 300 }: TokenOptions = {}) {
+    token(
+      claims: JWTPayload,
+      { key = first(keys), expiresAt = Math.floor(Date.now() / 1_000) + 300 }: TokenOptions = {},
+    ) {
       const all = { iss: ISSUER, aud: AUDIENCE, sub: 'person-1', exp: expiresAt, ...claims };
       return new SignJWT(all).setProtectedHeader({ alg: key.alg, kid: key.kid }).sign(key.privateKey);
     },

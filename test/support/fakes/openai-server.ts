@@ -4,6 +4,7 @@
  */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
+import { itemAt } from '../../../src/platform/core/present.ts';
 import { portOf } from '../processes/listening.ts';
 
 export interface ChatRequest {
@@ -186,7 +187,7 @@ export async function startOpenAiServer(): Promise<OpenAiServer> {
       (replies.shift() ?? fallback)(response, request);
       waiting = waiting.filter(({ count, resolve }) => {
         if (requests.length < count) return true;
-        resolve(requests[count - 1]!);
+        resolve(itemAt(requests, count - 1));
         return false;
       });
     });

@@ -1,6 +1,7 @@
 /** What traces are sent to: takes OTLP over HTTP as protobuf, and reads of it what tests ask for. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { first, itemAt } from '../../../src/platform/core/present.ts';
 import { portOf } from '../processes/listening.ts';
 
 export interface ReceivedSpan {
@@ -57,7 +58,7 @@ const spanOf = (span: Buffer): ReceivedSpan => ({
   parentId: hex(span, 4),
   name: all(span, 5)[0]?.toString() ?? '',
   attributes: Object.fromEntries(
-    all(span, 9).map((pair) => [all(pair, 1)[0]!.toString(), valueOf(all(pair, 2)[0] ?? Buffer.alloc(0))]),
+    all(span, 9).map((pair) => [first(all(pair, 1)).toString(), valueOf(all(pair, 2)[0] ?? Buffer.alloc(0))]),
   ),
   links: all(span, 13).map((link) => hex(link, 1)),
 });
@@ -81,7 +82,7 @@ function* fields(message: Buffer): Generator<[field: number, value: bigint | Buf
   let at = 0;
   const varint = (): bigint => {
     for (let value = 0n, shift = 0n; ; shift += 7n) {
-      const byte = message[at++]!;
+      const byte = itemAt(message, at++);
       value |= BigInt(byte & 0x7f) << shift;
       if (byte < 0x80) return value;
     }

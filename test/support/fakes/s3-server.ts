@@ -9,6 +9,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import S3rver from 's3rver';
+import { present } from '../../../src/platform/core/present.ts';
 import { portOf } from '../processes/listening.ts';
 
 export const S3_KEY = { access_key_id: 'S3RVER', secret_access_key: 'S3RVER' };
@@ -66,7 +67,7 @@ function isSigned({ method, url, headers }: IncomingMessage): boolean {
     /Credential=[^/]+\/(\d+)\/([^/]+)\/s3\/aws4_request, ?SignedHeaders=([^,]+), ?Signature=(\w+)/.exec(
       headers.authorization ?? '',
     ) ?? [];
-  const { pathname, searchParams } = new URL(url!, 'http://storage');
+  const { pathname, searchParams } = new URL(present(url), 'http://storage');
   searchParams.sort();
   const signedNames = names.split(';');
   const canonical = [

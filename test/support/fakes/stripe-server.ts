@@ -3,6 +3,7 @@
  * when they are asked for again, idempotency keys, and errors in Stripe's form. Events are signed by Stripe's SDK.
  */
 import Stripe from 'stripe';
+import { present } from '../../../src/platform/core/present.ts';
 import { startProviderServer, type ProviderAnswer, type ProviderServer } from './provider-server.ts';
 
 export const WEBHOOK_SECRET = 'whsec_of_the_tests';
@@ -62,7 +63,7 @@ export async function startStripeServer(): Promise<StripeServer> {
       customer: before?.customer ?? form.customer,
       collection_method: form.collection_method,
       metadata: { customer_id: form['metadata[customer_id]'], plan_id: form['metadata[plan_id]'] },
-      items: list([{ id: `si_${id}`, price: things.get(form['items[0][price]']!) }] as never),
+      items: list([{ id: `si_${id}`, price: things.get(present(form['items[0][price]'])) }] as never),
     });
 
   function route(method: string, url: URL, form: Form): ProviderAnswer {

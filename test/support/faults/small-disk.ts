@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { present } from '../../../src/platform/core/present.ts';
 import { freeBytes } from '../../../src/platform/files/disk.ts';
 import { reasonOf } from '../programs/missing.ts';
 
@@ -23,7 +24,7 @@ export interface SmallDisk {
   close(): Promise<void>;
 }
 
-const isRoot = (): boolean => process.getuid!() === 0;
+const isRoot = (): boolean => present(process.getuid)() === 0;
 
 /** A program that mounts this, for itself alone, and is then what is named after it. */
 export const having = (mount: string): string[] => [
@@ -41,7 +42,7 @@ const FILLING = 'filling-';
 export async function mountSmallDisk(directory: string, bytes: number): Promise<SmallDisk> {
   const [program, ...args] = having(`mount -t tmpfs -o size=${bytes} tmpfs ${directory} && echo mounted`);
   // Ends with its input, and so with this process, however that ends.
-  const keeper = spawn(program!, [...args, 'cat'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const keeper = spawn(present(program), [...args, 'cat'], { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = once(keeper, 'exit');
   await Promise.race([
     once(keeper.stdout, 'data'),

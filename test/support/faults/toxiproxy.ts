@@ -8,6 +8,7 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Toxiproxy, type ICreateToxicBody, type Proxy } from 'toxiproxy-node-client';
+import { present } from '../../../src/platform/core/present.ts';
 import { endWithUs } from '../../bench/processes.ts';
 import { buildGoProgram } from '../programs/go-program.ts';
 import { quietPort } from '../processes/ports.ts';
@@ -52,7 +53,7 @@ export async function startToxiproxy(): Promise<FaultProxy | string> {
     env: { ...process.env, LOG_LEVEL: 'info' },
   });
   const ended = once(child, 'exit');
-  endWithUs(child.pid!);
+  endWithUs(present(child.pid));
   await answering(child.stdout, ended);
   const server = new Toxiproxy(`http://127.0.0.1:${port}`);
   return {

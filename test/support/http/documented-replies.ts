@@ -1,5 +1,6 @@
 /** Holds a reply against the OpenAPI document that callers have: whether it names this status, this type and this body. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { present } from '../../../src/platform/core/present.ts';
 import type { Endpoint } from '../../../src/platform/http/endpoint.ts';
 import type { openApiDocument } from '../../../src/platform/http/openapi.ts';
 import { EVENT_STREAM, eventsIn } from './event-stream.ts';
@@ -24,7 +25,7 @@ export function createReplyCheck(documents: Documents) {
   const validators = new Map<string, ValidateFunction>();
   const validatorOf = (pointer: string): ValidateFunction => {
     if (!validators.has(pointer)) validators.set(pointer, ajv.compile({ $ref: pointer }));
-    return validators.get(pointer)!;
+    return present(validators.get(pointer));
   };
 
   return ({ surface, path, method }: Endpoint, { status, contentType, text }: Reply): string | undefined => {

@@ -1,6 +1,7 @@
 /** `docs/endpoints.md`, made of the declared endpoints, by resource. `npm run docs:endpoints` writes it. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { first, itemAt, present } from '../../../src/platform/core/present.ts';
 import type { Endpoint } from '../../../src/platform/http/endpoint.ts';
 import { elsewhere } from './endpoints-elsewhere.ts';
 import { endpoints } from './endpoints.ts';
@@ -37,7 +38,7 @@ export async function endpointTable(): Promise<{ current: string; wanted: string
 
 function render(others: Awaited<ReturnType<typeof elsewhere>>): string {
   const of = (surface: Endpoint['surface']) => endpoints.filter((endpoint) => endpoint.surface === surface);
-  const resources = Map.groupBy(of('control-plane'), ({ path }) => path.split('/')[2]!);
+  const resources = Map.groupBy(of('control-plane'), ({ path }) => itemAt(path.split('/'), 2));
   return (
     [
       INTRODUCTION,
@@ -73,13 +74,15 @@ const table = (rows: readonly string[][]): string =>
     '| Method | Path | What it does | Credential |',
     '|---|---|---|---|',
     ...rows.map(([method, path, what, credential]) =>
-      [`| ${method}`, `\`${path}\``, what!.replaceAll('|', '\\|'), `${credential} |`].join(' | '),
+      [`| ${method}`, `\`${path}\``, present(what).replaceAll('|', '\\|'), `${credential} |`].join(' | '),
     ),
   ].join('\n');
 
 /** `audit-log`: Audit log. */
 const titleOf = (name: string): string =>
-  (name[0]!.toUpperCase() + name.slice(1).replaceAll('-', ' ')).replace(/^(?:Api|Crm) /, (word) => word.toUpperCase());
+  (first(name).toUpperCase() + name.slice(1).replaceAll('-', ' ')).replace(/^(?:Api|Crm) /, (word) =>
+    word.toUpperCase(),
+  );
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 // Not by locale: the file is the same wherever it is made.

@@ -1,4 +1,5 @@
 /** What the listeners answer beside the declared endpoints: written by hand, as there is no declaration to read. */
+import { itemAt } from '../../../src/platform/core/present.ts';
 import { readTestFiles } from './endpoint-coverage.ts';
 
 interface Elsewhere {
@@ -40,8 +41,7 @@ const ADDRESSES: readonly [address: string, credential: string, what: string][] 
 export async function elsewhere(): Promise<Elsewhere[]> {
   const files = await readTestFiles(/^(architecture|security)\//);
   return ADDRESSES.map(([address, credential, what]) => {
-    const path = address
-      .split(' ')[1]!
+    const path = itemAt(address.split(' '), 1)
       .replace(/\{\w+\}$/, '')
       .replaceAll('.', '\\.');
     const named = new RegExp(`${path}(?![\\w.-])`);

@@ -2,6 +2,7 @@
  * Every declared endpoint, to generate tests and documents of. A route only closes over the services it is bound to,
  * so what is declared can be read without any of them, also before a test has begun.
  */
+import { present } from '../../../src/platform/core/present.ts';
 import type { Endpoint } from '../../../src/platform/http/endpoint.ts';
 import { allRoutes } from '../../../src/resources/index.ts';
 import type { Services } from '../../../src/compose/services.ts';
@@ -21,7 +22,7 @@ export const addressOf = ({ method, path }: Pick<Endpoint, 'method' | 'path'>): 
   `${method.toUpperCase()} ${path.replace(/\{\w+\}/g, '{}')}`;
 
 export const parameterNames = ({ path }: Pick<Endpoint, 'path'>): string[] =>
-  [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+  [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => present(name));
 
 /** The path with these values in the place of its parameters. */
 export const fillPath = ({ path }: Pick<Endpoint, 'path'>, values: Record<string, string | number>): string =>

@@ -1,5 +1,6 @@
 /** Server-sent events as a client reads them. */
 import { EventEmitter, once } from 'node:events';
+import { present } from '../../../src/platform/core/present.ts';
 
 /** As `call` reads it where a test asks every endpoint. */
 export const EVENT_STREAM = 'text/event-stream';
@@ -46,7 +47,7 @@ export async function openStream(url: string, headers: Record<string, string>): 
   let text = '';
   const read = async (): Promise<void> => {
     let rest = '';
-    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    for await (const chunk of present(response.body).pipeThrough(new TextDecoderStream())) {
       text += chunk;
       rest += chunk;
       const end = rest.lastIndexOf('\n\n') + 2;

@@ -2,6 +2,7 @@
 import { Agent, request } from 'node:http';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { first, present } from '../../../src/platform/core/present.ts';
 import type { Reply } from './documented-replies.ts';
 
 /** Longer than anything that the service lets a caller wait for. */
@@ -31,9 +32,9 @@ export function createBytesSender(connections: number): BytesSender {
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
         response.on('error', reject);
         response.on('end', () => {
-          const [contentType] = (response.headers['content-type'] ?? '').split(';');
+          const contentType = first((response.headers['content-type'] ?? '').split(';'));
           const text = Buffer.concat(chunks).toString();
-          resolve({ status: response.statusCode!, contentType: contentType!, text, headers: response.headers });
+          resolve({ status: present(response.statusCode), contentType: contentType, text, headers: response.headers });
         });
       });
       asked.setTimeout(HANGS_AFTER_MS, () => asked.destroy(new Error(`hangs for ${HANGS_AFTER_MS / 1_000} s`)));

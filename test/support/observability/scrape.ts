@@ -1,3 +1,5 @@
+import { present } from '../../../src/platform/core/present.ts';
+
 /** A page of metrics, as Prometheus reads it. */
 export interface Scrape {
   /** Of families, as their `# TYPE` lines name them. */
@@ -16,7 +18,7 @@ export function scrapeText(text: string): Scrape {
   });
   return {
     text,
-    names: [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name!),
+    names: [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => present(name)),
     value(name, labels = {}) {
       const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
       const found = samples.filter((sample) => sample.name === name && wanted.every((w) => sample.labels.includes(w)));

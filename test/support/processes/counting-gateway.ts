@@ -3,6 +3,7 @@ import { createProxyServer } from 'httpxy';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { PassThrough } from 'node:stream';
+import { itemAt, present } from '../../../src/platform/core/present.ts';
 import { portOf } from './listening.ts';
 
 /** A request as it came, to be sent again. */
@@ -35,7 +36,7 @@ export async function startCountingGateway(targets: readonly string[]): Promise<
   let passed: PassedRequest[] = [];
   let turn = 0;
   const server = createServer({ maxHeaderSize: MAX_HEADERS }, (request, response) => {
-    const target = targets[turn++ % targets.length]!;
+    const target = itemAt(targets, turn++ % targets.length);
     const { recorded, body } = recordOf(request);
     passing.add(recorded);
     response.once('close', () => {
@@ -79,8 +80,8 @@ const HOP_BY_HOP = new Set(['connection', 'content-length', 'host', 'transfer-en
 function recordOf(request: IncomingMessage): { recorded: PassedRequest; body: PassThrough } {
   const headers = Object.entries(request.headers).filter(([name]) => !HOP_BY_HOP.has(name));
   const recorded: PassedRequest = {
-    method: request.method!,
-    path: request.url!,
+    method: present(request.method),
+    path: present(request.url),
     body: Buffer.alloc(0),
     headers: Object.fromEntries(headers.map(([name, value]) => [name, String(value)])),
   };

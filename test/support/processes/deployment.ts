@@ -10,6 +10,7 @@ import { makeSession } from '../../../src/embedded/credentials.ts';
 import { findTemporalCli, startTemporal, type EmbeddedTemporal } from '../../../src/embedded/temporal.ts';
 import { loadConfig } from '../../../src/platform/core/config.ts';
 import { createLog } from '../../../src/platform/core/log.ts';
+import { itemAt, present } from '../../../src/platform/core/present.ts';
 import { createDatabase, type Database } from '../../../src/platform/db/client.ts';
 import { migrate } from '../../../src/platform/db/migrate.ts';
 import { connectTemporal } from '../../../src/platform/temporal/client.ts';
@@ -158,8 +159,8 @@ export async function deploy({
 
   const start = async (replica: Replica) => {
     const { args, readyLine } = COMMANDS[replica.part];
-    const started = startProcess(args, environments.get(replica)!, folder, join(folder, `${replica.name}.log`));
-    endWithUs(started.child.pid!);
+    const started = startProcess(args, present(environments.get(replica)), folder, join(folder, `${replica.name}.log`));
+    endWithUs(present(started.child.pid));
     replica.running = started;
     await started.logged(readyLine);
   };
@@ -174,7 +175,7 @@ export async function deploy({
   let turn = 0;
   const nextApi = (): Replica => {
     const up = replicas.filter(({ part, running }) => part === 'api' && running);
-    return (up.length > 0 ? up : replicas.filter(({ part }) => part === 'api'))[turn++ % Math.max(1, up.length)]!;
+    return itemAt(up.length > 0 ? up : replicas.filter(({ part }) => part === 'api'), turn++ % Math.max(1, up.length));
   };
   return {
     replicas,

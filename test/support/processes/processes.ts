@@ -10,6 +10,7 @@ import { makeSession } from '../../../src/embedded/credentials.ts';
 import { findTemporalCli, startTemporal, type EmbeddedTemporal } from '../../../src/embedded/temporal.ts';
 import { loadConfig } from '../../../src/platform/core/config.ts';
 import { createLog } from '../../../src/platform/core/log.ts';
+import { present } from '../../../src/platform/core/present.ts';
 import { createDatabase, type Database } from '../../../src/platform/db/client.ts';
 import { connectTo } from '../temporal/temporal.ts';
 import { prepare } from '../../../src/migrate.ts';
@@ -63,7 +64,7 @@ export async function prepareProcesses(
   ]);
   const ports = { gateway: await quietPort(), controlPlane: await quietPort(), temporal: await quietPort() };
   const openTemporal = () =>
-    startTemporal({ cliPath: cliPath!, dbFile: join(dataDir, 'temporal.db'), port: ports.temporal });
+    startTemporal({ cliPath: present(cliPath), dbFile: join(dataDir, 'temporal.db'), port: ports.temporal });
   let temporal: EmbeddedTemporal = await openTemporal();
   const bundle = join(dataDir, 'bundle.js');
   await writeFile(bundle, code);
@@ -106,12 +107,12 @@ export async function prepareProcesses(
     async start() {
       const missing = PARTS.filter((part) => !running.has(part));
       for (const part of missing) running.set(part, startProcess(COMMANDS[part].args, env, dataDir));
-      await Promise.all(missing.map((part) => running.get(part)!.logged(COMMANDS[part].readyLine)));
+      await Promise.all(missing.map((part) => present(running.get(part)).logged(COMMANDS[part].readyLine)));
     },
     stop: (signal, parts = PARTS) =>
       Promise.all(
         parts.map(async (part) => {
-          const process = running.get(part)!;
+          const process = present(running.get(part));
           running.delete(part);
           process.child.kill(signal);
           return process.ended;

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { first, present } from '../../../src/platform/core/present.ts';
 import { inherited } from './inherited.ts';
 
 export type Part = 'service' | 'api' | 'worker';
@@ -38,8 +39,14 @@ export function startProcess(
   logFile?: string,
   launcher: readonly string[] = [],
 ): RunningProcess {
-  const command = [...launcher, process.execPath, '--disable-warning=ExperimentalWarning', join(ROOT, file!), ...args];
-  const child = spawn(command[0]!, command.slice(1), {
+  const command = [
+    ...launcher,
+    process.execPath,
+    '--disable-warning=ExperimentalWarning',
+    join(ROOT, present(file)),
+    ...args,
+  ];
+  const child = spawn(first(command), command.slice(1), {
     // A folder without a .env.
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -47,7 +54,7 @@ export function startProcess(
   });
   let output = '';
   const sink = logFile === undefined ? undefined : createWriteStream(logFile, { flags: 'a' });
-  for (const stream of [child.stdout!, child.stderr!]) {
+  for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk: Buffer) => {
       output = (output + chunk.toString()).slice(-KEPT);
       sink?.write(chunk);
@@ -65,7 +72,7 @@ export function startProcess(
     async logged(text) {
       while (!output.includes(text)) {
         if (isOver) throw new Error(`${file} ended before it said ${text}\n${output.slice(-4_000)}`);
-        await Promise.race([once(child.stdout!, 'data'), ended]);
+        await Promise.race([once(child.stdout, 'data'), ended]);
       }
     },
   };

@@ -9,6 +9,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
+import { itemAt, present } from '../../../src/platform/core/present.ts';
 import { HOLE, type Fact } from './record.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -55,7 +56,7 @@ export function checkRows(facts: readonly Fact[], { all = false, sources }: Chec
     const check = (name: string, said: ts.Type) => {
       // What a repeated command is answered with was stored for whoever gave it: its type is a parameter.
       if (said.flags & ts.TypeFlags.TypeParameter) return;
-      const column = columns.get(name)!;
+      const column = present(columns.get(name));
       const type = typeOfSeen(place.key, name);
       // Of a column that never had a value it is known only what values of its type are like elsewhere.
       const isRight =
@@ -126,7 +127,9 @@ function compile(
       : (known.get(oid) ?? 'any');
   const text = places
     .map((place, i) => {
-      const columns = [...seen.get(place)!].map(([name, column]) => `${JSON.stringify(name)}: ${ofColumn(column)};`);
+      const columns = [...present(seen.get(place))].map(
+        ([name, column]) => `${JSON.stringify(name)}: ${ofColumn(column)};`,
+      );
       return `export interface Seen${i} { ${columns.join(' ')} }\n`;
     })
     .join('');
@@ -146,13 +149,13 @@ function compile(
   };
   const program = ts.createProgram([...(sources ? [] : parsed.fileNames), ...made.keys()], parsed.options, host);
   const checker = program.getTypeChecker();
-  const declarations = program.getSourceFile(SEEN_FILE)!.statements.filter(ts.isInterfaceDeclaration);
+  const declarations = present(program.getSourceFile(SEEN_FILE)).statements.filter(ts.isInterfaceDeclaration);
 
   return {
     program,
     typeOfSeen(place: string, column: string): ts.Type {
-      const type = checker.getTypeAtLocation(declarations[places.indexOf(place)]!);
-      return checker.getTypeOfSymbol(type.getProperty(column)!);
+      const type = checker.getTypeAtLocation(itemAt(declarations, places.indexOf(place)));
+      return checker.getTypeOfSymbol(present(type.getProperty(column)));
     },
   };
 }
@@ -224,7 +227,7 @@ export const readFacts = (folder: string): Fact[] =>
     .map((line) => JSON.parse(line) as Fact);
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const faults = checkRows(readFacts(process.argv[2]!), { all: process.argv.includes('--all') });
+  const faults = checkRows(readFacts(itemAt(process.argv, 2)), { all: process.argv.includes('--all') });
   for (const fault of faults) process.stdout.write(`${fault}\n`);
   process.exitCode = faults.length > 0 ? 1 : 0;
 }

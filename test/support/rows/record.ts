@@ -10,6 +10,7 @@ import { is, noopDecoder, SQL, StringChunk } from 'drizzle-orm';
 import { NodePgSession } from 'drizzle-orm/node-postgres';
 import { PgColumn, PgDatabase } from 'drizzle-orm/pg-core';
 import type pg from 'pg';
+import { present } from '../../../src/platform/core/present.ts';
 import { describeValue } from './describe.ts';
 
 /** One thing learnt, as one line of JSON. */
@@ -135,7 +136,9 @@ function placeOfCaller(below: (...args: never[]) => unknown): string | undefined
     );
   });
   if (!site) return undefined;
-  const name = relative(ROOT, fileURLToPath(site.getFileName()!)).split(sep).join('/');
+  const name = relative(ROOT, fileURLToPath(present(site.getFileName())))
+    .split(sep)
+    .join('/');
   return /^(src|activities)\//.test(name) ? `${name}:${site.getLineNumber()}:${site.getColumnNumber()}` : undefined;
 }
 

@@ -3,6 +3,7 @@
  * is in by being declared; what makes the rest of its request right is its line in `examples.ts`.
  */
 import { z } from 'zod';
+import { itemAt, last } from '../../../src/platform/core/present.ts';
 import { OTP_CHALLENGE_HEADER, OTP_CODE_HEADER, type Endpoint } from '../../../src/platform/http/endpoint.ts';
 import { HEADERS, JSON_BODIES, JSON_VALUES, PATH_VALUES, QUERY_VALUES, type HostileValue } from './hostile-values.ts';
 import { parameterNames } from '../http/endpoints.ts';
@@ -38,7 +39,7 @@ export function hostileRequests(
   const someOf = <T>(values: readonly T[]): T[] => {
     const count = Math.min(valuesAPlace, values.length);
     const from = (place++ * count) % values.length;
-    return Array.from({ length: count }, (_, at) => values[(from + at) % values.length]!);
+    return Array.from({ length: count }, (_, at) => itemAt(values, (from + at) % values.length));
   };
   const right = rightRequest(endpoint, parts);
   const with_ = (what: string, change: Partial<HostileRequest>): HostileRequest => ({ ...right, what, ...change });
@@ -133,7 +134,7 @@ export function changedBody(body: unknown, place: Place, { name, text }: Hostile
     at[step] = next !== null && typeof next === 'object' ? next : {};
     at = at[step] as Record<string, unknown>;
   }
-  at[place.at(-1)!] = TOKEN;
+  at[last(place)] = TOKEN;
   const bytes = Buffer.from(JSON.stringify(changed).replace(JSON.stringify(TOKEN), () => text));
   return [`body.${place.join('.')}: ${name}`, { body: bytes }];
 }

@@ -1,3 +1,5 @@
+import { first, itemAt } from '../../../src/platform/core/present.ts';
+
 /**
  * Texts that are nothing but text, and are slow to read for whoever reads them carelessly: long runs of one character,
  * and of what begins something (in Markdown, HTML, SVG, JSON, a cron line, an address, a directive of the offline model)
@@ -168,7 +170,7 @@ const run = (what: string, unit: string, [before, after]: readonly [string, stri
 
 export const HOSTILE_TEXTS: readonly HostileText[] = [
   ...FRAMES.flatMap((frame) => Object.entries(BLANKS).map(([name, unit]) => run(name, unit, frame))),
-  ...UNITS.map((unit) => run(`"${shown(unit)}" again and again`, unit, FRAMES[0]!)),
+  ...UNITS.map((unit) => run(`"${shown(unit)}" again and again`, unit, first(FRAMES))),
   ...FRAMES.slice(0, 3).flatMap((frame) =>
     PUNCTUATION.map((char) => run(`"${shown(char)}" again and again`, char, frame)),
   ),
@@ -200,4 +202,4 @@ export const someTexts = (others: number, nth: number): HostileText[] => [
 
 /** In turn, so that all of them are met even where few are tried at each place. */
 export const inTurn = <T>(all: readonly T[], count: number, nth: number): T[] =>
-  Array.from({ length: Math.min(count, all.length) }, (_, i) => all[(nth * count + i) % all.length]!);
+  Array.from({ length: Math.min(count, all.length) }, (_, i) => itemAt(all, (nth * count + i) % all.length));

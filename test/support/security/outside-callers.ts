@@ -4,6 +4,7 @@
  */
 import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { createWebhookActivities } from '../../../activities/webhooks.ts';
+import { present } from '../../../src/platform/core/present.ts';
 import { createMailer } from '../../../src/platform/mail/mailer.ts';
 import { createContainerSandbox } from '../../../src/platform/sandbox/container.ts';
 import { createSlots } from '../../../src/platform/sandbox/slots.ts';
@@ -210,7 +211,7 @@ export function outsideCallers(bounds: Bounds): {
     {
       name: 'oidc: discovery',
       ask: (port) =>
-        createOidc({ ...config, OIDC_ISSUER: url(port), OIDC_CLIENT_ID: 'a', OIDC_CLIENT_SECRET: 'b' })!.depart(
+        present(createOidc({ ...config, OIDC_ISSUER: url(port), OIDC_CLIENT_ID: 'a', OIDC_CLIENT_SECRET: 'b' })).depart(
           url(port),
         ),
       says: { size: identity, time: identity },
@@ -218,12 +219,14 @@ export function outsideCallers(bounds: Bounds): {
     {
       name: 'oidc: token',
       ask: (port) =>
-        createOidc({
-          ...config,
-          OIDC_ISSUER: url(port, '/tokens'),
-          OIDC_CLIENT_ID: 'a',
-          OIDC_CLIENT_SECRET: 'b',
-        })!.arrive(new URL(`https://here.example/login?code=c&state=s`), {
+        present(
+          createOidc({
+            ...config,
+            OIDC_ISSUER: url(port, '/tokens'),
+            OIDC_CLIENT_ID: 'a',
+            OIDC_CLIENT_SECRET: 'b',
+          }),
+        ).arrive(new URL(`https://here.example/login?code=c&state=s`), {
           state: 's',
           nonce: 'n',
           codeVerifier: 'v'.repeat(43),

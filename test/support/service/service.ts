@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { startApi, type Api } from '../../../src/api.ts';
 import { loadConfig } from '../../../src/platform/core/config.ts';
 import { createLog, type Log } from '../../../src/platform/core/log.ts';
+import { last, present } from '../../../src/platform/core/present.ts';
 import type { Caller } from '../../../src/platform/http/endpoint.ts';
 import { signSession } from '../../../src/platform/http/auth.ts';
 import { allRoutes } from '../../../src/resources/index.ts';
@@ -121,7 +122,7 @@ export async function startTestService({
   };
   if (worker) await addWorker();
   const apis = await (split ? startApart(runtime, services) : Promise.all([startApi(runtime, services)]));
-  const baseUrl = apis.at(-1)!.gatewayUrl!;
+  const baseUrl = present(last(apis).gatewayUrl);
 
   return {
     baseUrl,

@@ -1,5 +1,6 @@
 /** What an operator reads of the gates that a project waits at. */
 import { expect, test } from '@jest/globals';
+import { first, present } from '../../../src/platform/core/present.ts';
 import { createBoard } from '../../../workflows/project/board.ts';
 import type { PhaseInFlight } from '../../../workflows/project/messages.ts';
 
@@ -16,12 +17,12 @@ function boardOf(inFlight: PhaseInFlight[] = []) {
       [...board.render({ title: 'T', status: 'active', costUsd: '0' }).matchAll(/waits for gate (\w+)/g)].map(
         ([, gate]) => gate,
       ),
-    status: () => board.find('draft')!.status,
+    status: () => present(board.find('draft')).status,
   };
 }
 function underWay() {
   const board = boardOf();
-  board.begin(board.ready()[0]!);
+  board.begin(first(board.ready()));
   return board;
 }
 

@@ -1,6 +1,7 @@
 /** What every built-in action keeps to: it refuses with a reason, makes files that open, and lets nothing run in them. */
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
+import { present } from '../../../../src/platform/core/present.ts';
 import { ActionError } from '../../../../src/resources/projects/builtin/action.ts';
 import { ACTIONS, findAction } from '../../../../src/resources/projects/builtin/index.ts';
 import { CASES, parseHtml, parseXml, renderFile, runAction, textIn } from './context.ts';
@@ -31,7 +32,7 @@ test('lists every action once', () => {
 });
 
 describe.each(Object.keys(CASES))('%s', (name) => {
-  const { given, needs } = CASES[name]!;
+  const { given, needs } = present(CASES[name]);
 
   // Guards: what is missing is named, as a refusal that is not retried.
   test('says what is missing', async () => {
@@ -49,7 +50,7 @@ describe.each(Object.keys(CASES))('%s', (name) => {
 });
 
 describe.each(RENDERING)('%s', (name) => {
-  const { given } = CASES[name]!;
+  const { given } = present(CASES[name]);
 
   // Guards: the file opens: HTML without an error and without a fault of the tester, SVG well-formed.
   test('makes a file that opens', async () => {

@@ -2,6 +2,7 @@
 import { expect } from '@jest/globals';
 import { defaultTreeAdapter, parse, type DefaultTreeAdapterTypes } from 'parse5';
 import { SaxesParser } from 'saxes';
+import { present } from '../../../../src/platform/core/present.ts';
 import type { ActionContext } from '../../../../src/resources/projects/builtin/action.ts';
 import { findAction } from '../../../../src/resources/projects/builtin/index.ts';
 import type { RenderedFile } from '../../../../src/resources/projects/builtin/rendering/file.ts';
@@ -18,7 +19,8 @@ export const contextOf = ({ project, ...given }: Given = {}): ActionContext => (
   ...given,
 });
 
-export const runAction = (name: string, given: Given): Promise<unknown> => findAction(name)!.run(contextOf(given));
+export const runAction = (name: string, given: Given): Promise<unknown> =>
+  present(findAction(name)).run(contextOf(given));
 export const renderFile = async (name: string, given: Given): Promise<RenderedFile> =>
   (await runAction(name, given)) as RenderedFile;
 

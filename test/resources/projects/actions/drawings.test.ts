@@ -1,13 +1,14 @@
 /** Drawings of models: what is kept of them, and that nothing else is. */
 import { describe, expect, test } from '@jest/globals';
+import { first, itemAt, present } from '../../../../src/platform/core/present.ts';
 import { badge, drawingOr, landscape } from '../../../../src/resources/projects/builtin/rendering/illustration.ts';
 import { textOf } from '../../../../src/resources/projects/builtin/rendering/markup.ts';
 import { drawingMarkup, readDrawing } from '../../../../src/resources/projects/builtin/rendering/svg.ts';
 import { parseXml, renderFile } from './context.ts';
 
 const clean = (inner: string, attributes = 'viewBox="0 0 10 10"') => {
-  const drawing = readDrawing(`<svg ${attributes}><rect width="1" height="1"/>${inner}</svg>`, 'p-');
-  const markup = textOf(drawingMarkup(drawing!, 'A drawing'));
+  const drawing = present(readDrawing(`<svg ${attributes}><rect width="1" height="1"/>${inner}</svg>`, 'p-'));
+  const markup = textOf(drawingMarkup(drawing, 'A drawing'));
   parseXml(markup);
   return markup;
 };
@@ -66,7 +67,7 @@ describe('reads', () => {
   ])('one that is %s', (_, text, viewBox) => {
     const drawing = readDrawing(text, 'p-');
     expect(drawing?.viewBox).toBe(viewBox);
-    parseXml(textOf(drawingMarkup(drawing!, null)));
+    parseXml(textOf(drawingMarkup(present(drawing), null)));
   });
 
   // Guards: words, an empty drawing and one that breaks off are no drawing, so that one is drawn instead.
@@ -85,7 +86,11 @@ test('draws where nothing was drawn', () => {
       textOf(drawingMarkup(drawingOr('no svg', 'p-', fallback, seed), seed)),
     );
     for (const picture of pictures) expect(parseXml(picture).length).toBeGreaterThan(4);
-    expect(pictures[0]!.replace(/aria-label="[^"]*"/, '')).toBe(pictures[1]!.replace(/aria-label="[^"]*"/, ''));
-    expect(pictures[0]!.replace(/aria-label="[^"]*"/, '')).not.toBe(pictures[2]!.replace(/aria-label="[^"]*"/, ''));
+    expect(first(pictures).replace(/aria-label="[^"]*"/, '')).toBe(
+      itemAt(pictures, 1).replace(/aria-label="[^"]*"/, ''),
+    );
+    expect(first(pictures).replace(/aria-label="[^"]*"/, '')).not.toBe(
+      itemAt(pictures, 2).replace(/aria-label="[^"]*"/, ''),
+    );
   }
 });

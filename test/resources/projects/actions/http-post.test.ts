@@ -1,6 +1,7 @@
 /** The one action that reaches out, against a real server and through the guarded way out. */
 import { createServer, type Server } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { present } from '../../../../src/platform/core/present.ts';
 import { createEgress, type Egress } from '../../../../src/platform/egress/egress.ts';
 import { ActionError } from '../../../../src/resources/projects/builtin/action.ts';
 import { findAction } from '../../../../src/resources/projects/builtin/index.ts';
@@ -23,7 +24,7 @@ beforeAll(async () => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body: unknown = JSON.parse(Buffer.concat(chunks).toString());
-    received.push({ path: request.url!, type: request.headers['content-type']!, body });
+    received.push({ path: present(request.url), type: present(request.headers['content-type']), body });
     if (request.url === '/moved') response.writeHead(307, { location: '/hook' }).end();
     else response.writeHead(request.url === '/hook' ? 201 : 500).end('thanks\0');
   });
@@ -54,7 +55,7 @@ const post = (publish_url: unknown, more: Record<string, unknown> = {}) =>
 
 // Guards: the receiver gets all parts once, those of the phase itself before earlier ones of the same name.
 test('sends the parts', async () => {
-  expect(findAction('http_post')!.effect).toBe('irreversible');
+  expect(present(findAction('http_post')).effect).toBe('irreversible');
   expect(await post(`${origin}/hook`)).toEqual({ status: 201, url: `${origin}/hook`, reply: 'thanks' });
   const parts = { draft: 'text', post: { content: 'near' } };
   const body = { project_id: 'bees-0a1b2c', title: 'Bees on roofs', parts };

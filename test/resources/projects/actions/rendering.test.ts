@@ -1,6 +1,7 @@
 /** The parts that rendering actions share: sources, Markdown, colours, the calendar. */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { itemAt } from '../../../../src/platform/core/present.ts';
 import { idOf, plusDays, weekdayOf, weeksOf } from '../../../../src/resources/projects/builtin/rendering/calendar.ts';
 import { contrast, paletteOf, readableOn } from '../../../../src/resources/projects/builtin/rendering/colours.ts';
 import { renderMarkdown } from '../../../../src/resources/projects/builtin/rendering/markdown.ts';
@@ -148,8 +149,8 @@ describe('calendar', () => {
         const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
         expect(new Set(inYear).size).toBe(isLeap ? 366 : 365);
         expect(days).toHaveLength(new Set(days.map(idOf)).size);
-        for (const { days: of } of weeks) expect(weekdayOf(of[0]!, start)).toBe(0);
-        for (const [index, day] of days.slice(1).entries()) expect(plusDays(days[index]!, 1)).toEqual(day);
+        for (const { days: of } of weeks) expect(weekdayOf(itemAt(of, 0), start)).toBe(0);
+        for (const [index, day] of days.slice(1).entries()) expect(plusDays(itemAt(days, index), 1)).toEqual(day);
       }),
       { numRuns: 30 },
     );
@@ -163,7 +164,7 @@ describe('calendar', () => {
     [2026, '2026-12-28', 53],
     [2024, '2024-12-30', 1],
   ])('numbers weeks of %d as ISO does: %s is in week %d', (year, monday, number) => {
-    expect(weeksOf(year, 'monday').find(({ days }) => idOf(days[0]!) === monday)?.number).toBe(number);
+    expect(weeksOf(year, 'monday').find(({ days }) => idOf(itemAt(days, 0)) === monday)?.number).toBe(number);
   });
 
   // Guards: names of months and days are in the language of the planner, and an odd year is refused.

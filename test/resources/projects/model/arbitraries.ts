@@ -1,5 +1,6 @@
 /** Small random pipelines, and what people and machines may do to them. Plain data, so that a failure can be read. */
 import fc from 'fast-check';
+import { itemAt } from '../../../../src/platform/core/present.ts';
 import { CASCADES, type Cascade } from '../../../../src/resources/projects/model.ts';
 import { CASCADE_MODES, type PhaseSpec, type StepSpec } from '../../../../src/resources/templates/model.ts';
 import { agentStep, gateStep, phaseSpec, reviewStep } from '../../../support/fixtures/projects.ts';
@@ -62,7 +63,7 @@ const steps: fc.Arbitrary<StepSpec[]> = fc
         step(
           kind,
           `s${at}`,
-          dependencies[at]!.map((each) => `s${each}`),
+          itemAt(dependencies, at).map((each) => `s${each}`),
         ),
       ),
     ),

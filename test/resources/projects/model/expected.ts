@@ -2,6 +2,7 @@
  * Section 3 of the specification in memory: what a command on a project in a known state must be answered, and where it
  * leaves the phases. While steps are under way a state does not stay known: then only what can never be is predicted.
  */
+import { present } from '../../../../src/platform/core/present.ts';
 import type { Cascade } from '../../../../src/resources/projects/model.ts';
 import type { PhaseState, ProjectState, StepState } from './record.ts';
 
@@ -10,7 +11,8 @@ export const isInFlight = ({ status }: PhaseState) => ['running', 'blocked', 're
 const isOver = ({ status }: ProjectState) => status === 'completed' || status === 'abandoned';
 
 const canBegin = (step: StepState, { steps }: PhaseState): boolean =>
-  step.status === 'pending' && step.dependsOn.every((slug) => isDone(steps.find((each) => each.slug === slug)!));
+  step.status === 'pending' &&
+  step.dependsOn.every((slug) => isDone(present(steps.find((each) => each.slug === slug))));
 
 /** Nothing happens until somebody does something. */
 export function isQuiet(project: ProjectState): boolean {
@@ -73,7 +75,7 @@ export function nextStep({ phases }: ProjectState): StepState | undefined {
   for (const phase of phases) {
     const isReady =
       phase.status === 'pending'
-        ? phase.dependsOn.every((slug) => isDone(phases.find((each) => each.slug === slug)!))
+        ? phase.dependsOn.every((slug) => isDone(present(phases.find((each) => each.slug === slug))))
         : isInFlight(phase) && !phase.steps.some(({ status }) => status === 'failed');
     const step = isReady ? phase.steps.find((each) => canBegin(each, phase)) : undefined;
     if (step) return step;
@@ -86,7 +88,7 @@ export function afterCascade({ phases }: ProjectState, changed: string, cascade:
   const statuses = new Map(phases.map(({ slug, status }) => [slug, status as string]));
   const reached = new Set([changed]);
   for (const { slug, dependsOn, mode } of phases) {
-    const status = statuses.get(slug)!;
+    const status = present(statuses.get(slug));
     const wanted = cascade === 'default' ? mode : cascade;
     if (!dependsOn.some((each) => reached.has(each))) continue;
     // What is to run makes another artifact, which matters to those behind it.

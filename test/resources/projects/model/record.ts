@@ -1,5 +1,6 @@
 /** What the record says of one project at one moment, what moved in it, and what must hold at any moment. */
 import { sql } from 'drizzle-orm';
+import { first } from '../../../../src/platform/core/present.ts';
 import type { Database } from '../../../../src/platform/db/client.ts';
 import type { ProjectStatus, TaskStatus } from '../../../../src/resources/projects/model.ts';
 import type { GateKind } from '../../../../src/resources/templates/model.ts';
@@ -37,7 +38,8 @@ export interface ProjectState {
 }
 
 export async function readState(db: Database, projectId: string): Promise<ProjectState> {
-  const [row] = await db.rows<ProjectState>(sql`
+  const row = first(
+    await db.rows<ProjectState>(sql`
     select p.status, p.pause_reason as "pauseReason",
       (select count(*)::int from project_events e where e.project_id = p.id) as events,
       (select jsonb_agg(jsonb_build_object('id', t.id, 'slug', t.phase_slug, 'kind', t.task_kind, 'status', t.status,
@@ -50,8 +52,9 @@ export async function readState(db: Database, projectId: string): Promise<Projec
               'isRunning', exists (select 1 from attempts a where a.subtask_id = s.id and a.status = 'running')
             ) order by s.position) from subtasks s where s.task_id = t.id)
         ) order by t.position) from tasks t where t.project_id = p.id) as phases
-    from projects p where p.id = ${projectId}`);
-  return row!;
+    from projects p where p.id = ${projectId}`),
+  );
+  return row;
 }
 
 /** Every change of a status is logged by the database itself, so that none goes by unseen. */

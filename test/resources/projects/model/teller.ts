@@ -1,5 +1,6 @@
 /** Carries out the commands of a story on a real project, and holds each answer against the expected one. */
 import { expect } from '@jest/globals';
+import { last, present } from '../../../../src/platform/core/present.ts';
 import type { Database } from '../../../../src/platform/db/client.ts';
 import type { Temporal } from '../../../../src/platform/temporal/client.ts';
 import { projectWorkflowId } from '../../../../src/resources/projects/model.ts';
@@ -116,19 +117,21 @@ export function createTeller({ db, temporal, tenant, id, awaited, broken, restar
         return 1;
       }
       case 'retry': {
-        const step = choose(
-          rather(
-            before.phases.flatMap(({ steps }) => steps),
-            'failed',
+        const step = present(
+          choose(
+            rather(
+              before.phases.flatMap(({ steps }) => steps),
+              'failed',
+            ),
+            command.which,
           ),
-          command.which,
-        )!;
+        );
         const query = command.addendum ? '?addendum_brief=Better+now' : '';
         await expectAnswer(`subtasks/${step.id}/retry${query}`, undefined, within(onRetry(before, step)));
         return 0;
       }
       case 'retrigger': {
-        const phase = choose(regular, command.which)!;
+        const phase = present(choose(regular, command.which));
         const body = { cascade: command.cascade, ...(command.addendum && { addendum_brief: 'Again' }) };
         const path = `phases/${phase.slug}/retrigger`;
         const { status } = await expectAnswer(path, body, within(onRetrigger(before, phase)));
@@ -138,7 +141,7 @@ export function createTeller({ db, temporal, tenant, id, awaited, broken, restar
         return 0;
       }
       case 'revert': {
-        const phase = choose(regular, command.which)!;
+        const phase = present(choose(regular, command.which));
         const version = 1 + Math.floor(command.version * (phase.versions.length + 1));
         const body = { target_version: version, cascade: command.cascade };
         const allowed = within(onRevert(before, phase, version));
@@ -179,16 +182,16 @@ export function createTeller({ db, temporal, tenant, id, awaited, broken, restar
         const sessions = before.phases.filter(({ kind }) => kind === 'edit_session');
         const session = choose(sessions, command.which);
         if (!session) return 0;
-        const phase_slug = choose(regular, command.phase)!.slug;
+        const phase_slug = present(choose(regular, command.phase)).slug;
         const revised_plan = {
           summary: 'So',
           actions: [
             { kind: 'edit_artifact', phase_slug, content: 'By hand', rationale: 'It is better' },
-            { kind: 'instruct', phase_slug: regular.at(-1)!.slug, instructions: 'Shorter', rationale: 'It is long' },
+            { kind: 'instruct', phase_slug: last(regular).slug, instructions: 'Shorter', rationale: 'It is long' },
           ],
         };
         const body = { decision: command.decision, ...(command.decision === 'edit_plan' && { revised_plan }) };
-        const gate = session.steps.find(({ kind }) => kind === 'gate')!;
+        const gate = present(session.steps.find(({ kind }) => kind === 'gate'));
         await expectAnswer(
           `edit-sessions/${session.id}/approve`,
           body,
@@ -211,7 +214,7 @@ export function createTeller({ db, temporal, tenant, id, awaited, broken, restar
   /** Nobody else asks for anything of it. */
   async function completeAwaited(): Promise<void> {
     const { phases, status } = await readState(db, awaited);
-    const gate = phases.flatMap(({ steps }) => steps).find((step) => step.kind === 'gate')!;
+    const gate = present(phases.flatMap(({ steps }) => steps).find((step) => step.kind === 'gate'));
     if (status === 'completed' || gate.status !== 'blocked') return;
     const path = `/v1/projects/${awaited}/subtasks/${gate.id}/resolve-gate`;
     const answer = logged('POST of the awaited', {}, await tenant.cp('POST', path, { decision: 'approved' }));
@@ -245,7 +248,7 @@ export function createTeller({ db, temporal, tenant, id, awaited, broken, restar
           broken.calls += command.calls;
           return 0;
         case 'budget':
-          await limit([choose(slugsOf(before), command.which)!], command.limit);
+          await limit([present(choose(slugsOf(before), command.which))], command.limit);
           return 0;
         case 'restart':
           await restartWorker(command.how);

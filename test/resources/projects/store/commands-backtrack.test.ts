@@ -1,6 +1,7 @@
 /** Retrigger and revert: going back to a phase, and what that does downstream. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { itemAt, last, present, take } from '../../../../src/platform/core/present.ts';
 import type { Cascade } from '../../../../src/resources/projects/model.ts';
 import * as commands from '../../../../src/resources/projects/store/commands/index.ts';
 import { openTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
@@ -252,11 +253,11 @@ test.each(['lazy', 'strict', 'none', 'default'] as const)('revertArtifact, %s', 
   const [affected, stale, rerun] = REACHED[cascade].plan;
   const args = revert(made, cascade, { reason: 'It was better' });
   const answer = await commands.revertArtifact(db, args);
-  const [first, second, third] = await versionsOf(made);
-  expect([first!.superseded, second!.superseded, third!.superseded]).toEqual([false, true, true]);
-  expect([first!.by, third!.by]).toEqual([null, first!.id]);
+  const [first, second, third] = take(await versionsOf(made), 3);
+  expect([first.superseded, second.superseded, third.superseded]).toEqual([false, true, true]);
+  expect([first.by, third.by]).toEqual([null, first.id]);
   expect(answer).toMatchObject({
-    artifactId: first!.id,
+    artifactId: first.id,
     cascade,
     affected_phase_slugs: affected,
     marked_stale: stale,
@@ -280,8 +281,8 @@ test('there and back again', async () => {
   const made = await project([{ slug: 'a', status: 'succeeded', versions: 3 }]);
   for (const targetVersion of [1, 3]) await commands.revertArtifact(db, revert(made, 'lazy', { targetVersion }));
   const [first, , third] = await versionsOf(made);
-  expect([first!.superseded, third!.superseded]).toEqual([true, false]);
-  expect([first!.by, third!.by]).toEqual([third!.id, null]);
+  expect([present(first).superseded, present(third).superseded]).toEqual([true, false]);
+  expect([present(first).by, present(third).by]).toEqual([present(third).id, null]);
 });
 
 // Guards: choosing a version brings a stale phase up to date and completes a failed one; a pending one keeps waiting to run.
@@ -370,5 +371,5 @@ test('parallel reverts', async () => {
   }
   const current = (await versionsOf(made)).filter(({ superseded }) => !superseded);
   expect(current).toHaveLength(1);
-  expect((await eventsOf(db, made.id)).at(-1)!.payload['to_version']).toBe(current[0]!.version);
+  expect(last(await eventsOf(db, made.id)).payload['to_version']).toBe(itemAt(current, 0).version);
 });

@@ -1,6 +1,7 @@
 /** Decisions on the plans of edit sessions, and sessions that are given up. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { present } from '../../../../src/platform/core/present.ts';
 import { type Decision } from '../../../../src/resources/projects/model.ts';
 import * as commands from '../../../../src/resources/projects/store/commands/index.ts';
 import { openTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
@@ -90,7 +91,7 @@ test.each([
   for (const [slug, status] of Object.entries(steps)) expect([slug, statuses[`a/${slug}`]]).toEqual([slug, status]);
   const { gateOutput } = await stepOf(db, made, 'a/approve');
   expect(gateOutput).toMatchObject({ decision, plan_decision: said, decided_by: 'ann', comment: 'Because' });
-  expect(gateOutput!['revised_plan']).toEqual(said === 'edit_plan' ? plan : undefined);
+  expect(present(gateOutput)['revised_plan']).toEqual(said === 'edit_plan' ? plan : undefined);
   const { feedback } = await stepOf(db, made, 'a/planner');
   expect(feedback).toEqual(said === 'request_changes' ? ['Because'] : []);
   const before = await recordOf(db, made.id);

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { checkValue, schemaProblem } from '../../../../src/platform/core/json-schema.ts';
+import { first } from '../../../../src/platform/core/present.ts';
 import {
   editPlanSchema,
   type Cascade,
@@ -71,9 +72,9 @@ test('startEditSession', async () => {
     { id: ids.gate_subtask_id, step_slug: 'approve_plan', gate_kind: 'human', depends_on: ['planner'] },
     { id: ids.enact_subtask_id, step_slug: 'enact', assignee: 'enact_edit_plan', depends_on: ['approve_plan'] },
   ]);
-  expect(steps[0]!.output_schema).toEqual(editPlanSchema(['a', 'b']));
+  expect(first(steps).output_schema).toEqual(editPlanSchema(['a', 'b']));
   for (const text of [instruction, 'a (a): succeeded; artifact version 2', 'b (b): pending; no artifact; consumes a']) {
-    expect(steps[0]!.instructions).toContain(text);
+    expect(first(steps).instructions).toContain(text);
   }
   expect(await topicsOf(db, made.id)).toEqual(['edit_session_started']);
   const before = await recordOf(db, made.id);

@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { first, last } from '../../../../src/platform/core/present.ts';
 import type { Cascade } from '../../../../src/resources/projects/model.ts';
 import * as commands from '../../../../src/resources/projects/store/commands/index.ts';
 import { createProjectEngine, type ProjectEngine } from '../../../../src/resources/projects/store/engine/index.ts';
@@ -69,7 +70,7 @@ async function begin(made: InsertedProject, path: string): Promise<void> {
 /** The latest attempt of the step ends; with it the phase, if nothing of it is left. */
 async function end(made: InsertedProject, path: string, how: 'succeeded' | 'failed' = 'succeeded'): Promise<void> {
   const [slug] = path.split('/') as [string];
-  const { id: attemptId, childRunId } = (await attemptsOf(db, made, path)).at(-1)!;
+  const { id: attemptId, childRunId } = last(await attemptsOf(db, made, path));
   await db.rows(sql`
     update runs set status = ${how}::run_status, output = to_jsonb('text'::text), completed_at = now(), started_at = now(),
       error = ${how === 'failed' ? 'tool_failed: no' : null}
@@ -102,8 +103,8 @@ test('an attempt keeps what it consumed', async () => {
   const made = await pipeline();
   await run(made, 'a');
   await run(made, 'b', ['plan', 'write']);
-  const [attempt] = await attemptsOf(db, made, 'b/write');
-  expect(attempt!.consumed).toEqual({ a: { version: 1, isStale: false } });
+  const attempt = first(await attemptsOf(db, made, 'b/write'));
+  expect(attempt.consumed).toEqual({ a: { version: 1, isStale: false } });
   expect(await phasesOf(made)).toEqual({ a: 'succeeded', b: 'succeeded', c: 'pending' });
 });
 
@@ -122,7 +123,7 @@ test.each(['while it runs', 'when it has failed'] as const)('a change upstream %
   await retry(made, 'b/write');
   await open(made, 'b');
   await end(made, 'b/write');
-  expect((await attemptsOf(db, made, 'b/write')).at(-1)!.consumed).toEqual({ a: { version: 2, isStale: false } });
+  expect(last(await attemptsOf(db, made, 'b/write')).consumed).toEqual({ a: { version: 2, isStale: false } });
   expect(await phasesOf(made)).toEqual({ a: 'succeeded', b: 'stale', c: 'pending' });
 });
 
