@@ -10,7 +10,6 @@ import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { present } from '../../src/platform/core/present.ts';
 import { inherited } from '../support/processes/inherited.ts';
 import { portOf } from '../support/processes/listening.ts';
 import { isMissing } from '../support/programs/missing.ts';
@@ -23,7 +22,7 @@ const run = promisify(execFile);
 
 const readme = await readFile(join(CLIENT, 'README.md'), 'utf8');
 const EXAMPLES = [...readme.matchAll(/## (\d+)\. (.*)\n[^#]*?```ts shows="(.*)"\n([\s\S]*?)```/g)].map(
-  ([, n, title, shows, text]) => ({ n: present(n), title: present(title), shows: present(shows), text: present(text) }),
+  ([, n, title, shows, text]) => ({ n: n!, title: title!, shows: shows!, text: text! }),
 );
 
 /** The machine's own, where it has one: the oldest that the package is for. */
@@ -130,7 +129,7 @@ describe('the examples', () => {
 
   const nodes: [string, string][] = [['the pinned Node', process.execPath]];
   if (!isMissing('the client in Node 20', node20 ? undefined : 'there is none on the path')) {
-    nodes.push(['Node 20', present(node20)]);
+    nodes.push(['Node 20', node20!]);
   }
 
   // Guards: what the README shows works as it stands there.
