@@ -13,7 +13,7 @@ module.exports = {
         pathNot: [
           '^workflows/',
           '/model\\.ts$',
-          '^src/platform/core/(priority|problem)\\.ts$',
+          '^src/platform/core/(present|priority|problem)\\.ts$',
           '@temporalio/(workflow|common)',
         ],
         ...types,

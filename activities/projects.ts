@@ -4,6 +4,7 @@
  * command again.
  */
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { present } from '../src/platform/core/present.ts';
 import { Problem } from '../src/platform/core/problem.ts';
 import type { GuardedFetch } from '../src/platform/egress/egress.ts';
 import { ActionError } from '../src/resources/projects/builtin/action.ts';
@@ -165,7 +166,7 @@ export const createProjectActivities = ({ projects, fetch, startDeliveries, star
       const work = await projects.loadActionContext({ ...ref, subtaskId, attemptId });
       if (!work?.isOpen) return;
       const { step, title } = work;
-      const action = findAction(step.assignee!);
+      const action = findAction(present(step.assignee));
       if (!action) throw refusal(`there is no action "${step.assignee}" any more`);
       try {
         const output = await heartbeating((signal) =>

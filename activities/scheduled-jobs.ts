@@ -1,6 +1,7 @@
 /** Does what a tick of a scheduled job or heartbeat asks for: it reads the row and accepts a run. */
 import { newRunId } from '../src/platform/core/ids.ts';
 import type { Log } from '../src/platform/core/log.ts';
+import { present } from '../src/platform/core/present.ts';
 import { Problem } from '../src/platform/core/problem.ts';
 import type { HeartbeatStore } from '../src/resources/heartbeats/store.ts';
 import type { RunStore } from '../src/resources/runs/store/index.ts';
@@ -75,7 +76,7 @@ export const createScheduledJobActivities = ({ runs, jobs, heartbeats, builtin, 
       runId: string;
     }): Promise<{ agent: string } | undefined> {
       const earlier = await runs.findRun(customerId, runId);
-      if (earlier) return { agent: earlier.agent! };
+      if (earlier) return { agent: present(earlier.agent) };
       const due = await dueOf(customerId, source);
       if (!due) return undefined;
       const { agent, ...what } = due;

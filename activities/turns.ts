@@ -4,6 +4,7 @@
  */
 import { Context } from '@temporalio/activity';
 import type { Log } from '../src/platform/core/log.ts';
+import { present } from '../src/platform/core/present.ts';
 import {
   ModelFailure,
   type ModelCredentials,
@@ -13,8 +14,6 @@ import {
   type TokenUsage,
 } from '../src/platform/models/types.ts';
 import type { Agent } from '../src/resources/agents/model.ts';
-import type { AgentStore } from '../src/resources/agents/store.ts';
-import type { Beginning, BeginningRequest } from '../src/resources/agent-context/beginning.ts';
 import { toolsOf } from '../src/resources/agent-context/offered-tools.ts';
 import { modelMessages, systemPrompt } from '../src/resources/agent-context/transcript.ts';
 import {
@@ -32,25 +31,16 @@ import type { AfterRun, RunEnd } from '../src/resources/runs/store/turns.ts';
 import type { Scribe } from '../src/resources/run-texts/scribe.ts';
 import type { Tool } from '../src/resources/tools/model.ts';
 import type { ToolRegistry } from '../src/resources/tools/registry.ts';
-import { createClassifier, type Classification } from './classify.ts';
 import { untilRecorded } from './database-away.ts';
 import { asApplicationFailure, fail, heartbeating } from './failures.ts';
 import { createSpending, type Spending, type SpendingDependencies } from './spending.ts';
+import { createTurnBeginning, type TurnBeginningDependencies } from './turn-beginning.ts';
 import { abortedRequest, callEvents, failedRequest, iteration, requestedCalls, toolsOutcome } from './turn-record.ts';
 
-export interface TurnDependencies {
-  runs: RunStore;
-  agents: AgentStore;
+export interface TurnDependencies extends TurnBeginningDependencies {
   tools: ToolRegistry;
-  models: Models;
   log: Log;
   settings: { MODEL_TIMEOUT: number; MODEL_MAX_OUTPUT_TOKENS: number };
-  /** @returns what the workspace gave to its integrations for models */
-  modelCredentials: (customerId: string) => Promise<ModelCredentials>;
-  /**
-   * Loads what an agent knows when its run begins: its skills, and memories that are always loaded or near the prompt.
-   */
-  loadBeginning: (request: BeginningRequest) => Promise<Beginning>;
   /** Keeps the project of a step's run informed of what the run spends, and that it is alive. */
   noteTurn: (turn: { attemptId: string; turn: number; isLast: boolean }) => Promise<void>;
   /** Starts what an end set off: webhook deliveries, the next run of the conversation. Repeating it does nothing. */
@@ -62,99 +52,9 @@ export interface TurnDependencies {
 }
 
 export const createTurnActivities = (deps: TurnDependencies) => {
-  const { runs, agents, tools, models, settings, modelCredentials, loadBeginning, startFollowing, noteTurn, scribe } =
-    deps;
-  const classify = createClassifier(models);
+  const { runs, tools, models, settings, startFollowing, noteTurn, scribe } = deps;
   const { spendingOf } = createSpending(deps);
-  const credentialsOf = async ({ customerId, hasModelCredentials }: RunInTurn) =>
-    models.credentials(hasModelCredentials ? await modelCredentials(customerId) : {});
-
-  /** Decides who answers on which model. The first turn records it, and later turns read the record. */
-  async function begin(run: RunInTurn): Promise<{ agent: Agent; resolved: ResolvedModel }> {
-    let classified: Classification | undefined;
-    if (run.agent === null)
-      classified = await classify(run.customerId, run.prompt, await agents.listAgents(run.customerId));
-    const agent = await loadAgent(run.customerId, run.agent ?? classified!.agent);
-    const resolved = models.resolve(
-      {
-        model: agent.model,
-        defaultModel: agent.defaultModel,
-        selectionMode: agent.selectionMode,
-        reasoning: (run.override?.reasoning as boolean | undefined) ?? agent.reasoning,
-        enforce: agent.resolverEnforce,
-        override: (run.override?.model_override as string | undefined) ?? null,
-        prompt: run.prompt,
-      },
-      await credentialsOf(run),
-    );
-    const { model, tier, rule, enforce, reasoning } = resolved;
-    const prompt = systemPrompt(agent, run.conversation !== null);
-    const { customerId } = run;
-    const { loaded, recalled, ...known } = await loadBeginning({
-      customerId,
-      agent: agent.slug,
-      prompt: run.prompt,
-      stepSkills: run.step?.skills,
-      hasEntries: run.hasEntries,
-    });
-    const system: SystemContent = known.skills + known.memory === '' ? prompt : { prompt, ...known };
-    run.messages = [
-      { turn: 0, role: 'system', content: system },
-      { turn: 0, role: 'user', content: run.prompt },
-    ];
-    await runs.beginRun({
-      runId: run.id,
-      agent: agent.slug,
-      resolved,
-      system,
-      user: run.prompt,
-      customerId,
-      recalled,
-      isConversation: run.conversation !== null,
-      events: [
-        { key: 'started', type: 'run_started', status: 'running' },
-        {
-          key: 'model',
-          type: 'model_resolved',
-          payload: { model, tier, rule, enforce, reasoning, ...(classified ? { classifier: { ...classified } } : {}) },
-        },
-        {
-          key: 'context',
-          type: 'context_loaded',
-          payload: {
-            agent: agent.slug,
-            system_length: systemText(system).length,
-            tools: toolsOf(run, agent),
-            ...loaded,
-          },
-        },
-      ],
-    });
-    run.status = 'running';
-    run.agent = agent.slug;
-    return { agent, resolved };
-  }
-
-  async function resume(run: RunInTurn): Promise<{ agent: Agent; resolved: ResolvedModel }> {
-    return {
-      agent: await loadAgent(run.customerId, run.agent!),
-      resolved: {
-        model: run.model!,
-        provider: run.modelProvider!,
-        tier: run.modelTier!,
-        rule: run.modelRule,
-        enforce: run.modelEnforce,
-        reasoning: run.reasoning ?? false,
-        contextWindow: run.contextWindow!,
-      },
-    };
-  }
-
-  async function loadAgent(customerId: string, slug: string): Promise<Agent> {
-    const agent = await agents.loadAgent(customerId, slug);
-    if (!agent) throw fail('agent_not_found', `the agent "${slug}" does not exist any more`);
-    return agent;
-  }
+  const { begin, resume, credentialsOf } = createTurnBeginning(deps);
 
   /** Ends the run from inside a turn, before any call is made. */
   async function end(runId: string, status: 'failed' | 'cancelled', error?: RunError): Promise<TurnOutcome> {
@@ -234,7 +134,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
     const request = {
       resolved,
       credentials: await credentialsOf(run),
-      system: systemText(run.messages.find(({ role }) => role === 'system')!.content as SystemContent),
+      system: systemText(present(run.messages.find(({ role }) => role === 'system')).content as SystemContent),
       messages: modelMessages(run, earlier),
       tools: offered
         .filter(({ unavailable }) => unavailable === undefined)
@@ -312,7 +212,7 @@ export const createTurnActivities = (deps: TurnDependencies) => {
       }),
     );
     if (!after) {
-      const current = (await runs.loadRunInTurn(run.id))!;
+      const current = present(await runs.loadRunInTurn(run.id));
       // Another attempt was quicker, unless it was this one, whose answer was lost. Both calls are paid for.
       if (current.messages.some((message) => message.turn === turn)) await book(reply.usage, 'superseded');
       return recorded(current, turn);

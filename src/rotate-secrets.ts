@@ -6,6 +6,7 @@
  */
 import { sql, type SQL } from 'drizzle-orm';
 import type { SecretBox } from './platform/core/crypto.ts';
+import { present } from './platform/core/present.ts';
 import type { Database } from './platform/db/client.ts';
 import { routerKeyOwner } from './resources/billing/model-router/store.ts';
 import { secretOwner, tokenOwner, type SecretKey, type TokenKey } from './resources/integrations/store.ts';
@@ -38,7 +39,7 @@ const webhook = {
   more: 'secrets_bound',
   live: sql`deleted_at is null`,
   owner: ({ customer_id: customerId, id, secrets_bound: isBound }: Row) =>
-    webhookOwner(customerId!, Number(id), String(isBound) === 'true'),
+    webhookOwner(present(customerId), Number(id), String(isBound) === 'true'),
 };
 
 export const SEALED_COLUMNS: readonly SealedColumn[] = [
@@ -58,15 +59,20 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     table: 'tools',
     column: 'sealed_body',
     key: ['customer_id', 'slug'],
-    owner: ({ customer_id: customerId, slug }) => toolOwner(customerId!, slug!),
+    owner: ({ customer_id: customerId, slug }) => toolOwner(present(customerId), present(slug)),
   },
   {
     table: 'output_destinations',
     column: 'sealed',
     key: ['id'],
-    owner: ({ customer_id: customerId, id }) => destinationOwner(customerId!, id!),
+    owner: ({ customer_id: customerId, id }) => destinationOwner(present(customerId), present(id)),
   },
-  { table: 'router_keys', column: 'sealed', key: ['customer_id'], owner: (row) => routerKeyOwner(row.customer_id!) },
+  {
+    table: 'router_keys',
+    column: 'sealed',
+    key: ['customer_id'],
+    owner: (row) => routerKeyOwner(present(row.customer_id)),
+  },
   { ...webhook, column: 'sealed_secret' },
   { ...webhook, column: 'sealed_previous_secret', live: sql`deleted_at is null and previous_secret_until > now()` },
 ];

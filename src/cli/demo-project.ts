@@ -1,5 +1,6 @@
 /** The part of the demo in which the project runs: shown as it goes, its gates answered as a person would. */
 import { setTimeout as wait } from 'node:timers/promises';
+import { present } from '../platform/core/present.ts';
 import type { ServiceClient } from './client.ts';
 import { forTerminal, oneLine, paint, shorten } from './output.ts';
 import { stepsOf, type Board, type PlacedStep, type Project } from './project-client.ts';
@@ -38,7 +39,7 @@ export async function followDemoProject(
       approved += 1;
     }
   }
-  const board = last!;
+  const board = present(last);
   if (board.project.status !== 'completed') throw new Error(whatHappened(board));
   if (approved === 0) throw new Error('the project had no gate to answer');
   if (!isLive) shown.title = `Followed it: ${board.phases.length} phases, completed`;

@@ -3,6 +3,7 @@ import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { Listr } from 'listr2';
+import { present } from '../platform/core/present.ts';
 import { projectWorkflowId } from '../resources/projects/model.ts';
 import { startDemoService, startReceiver, type WebhookReceiver } from '../embedded/demo.ts';
 import type { Embedded } from '../embedded/start.ts';
@@ -80,7 +81,7 @@ const steps = (timeoutMs: number) =>
         async task(demo, task) {
           const { base_url, session_cookie, temporal_ui_url } = demo.service.credentials;
           const address = {
-            baseUrl: base_url!,
+            baseUrl: present(base_url),
             session: session_cookie,
             uiUrl: temporal_ui_url ?? undefined,
             apiKey: undefined,
@@ -168,7 +169,7 @@ async function stayUntilSignalled({ service, client, projectId }: Demo): Promise
 }
 
 function suggest({ files }: Demo): void {
-  const page = files.find(({ file }) => file.endsWith('.html'))!.file;
+  const page = present(files.find(({ file }) => file.endsWith('.html'))).file;
   print(paint('gray', 'Stopped. Only the files above were kept.\n'));
   print(paint('bold', 'Next'));
   for (const [what, how] of [

@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { Option, type Command } from 'commander';
+import { present } from '../platform/core/present.ts';
 import { openService, type ServiceClient } from './client.ts';
 import { confirmable, confirmed, type Confirming } from './otp.ts';
 import { CliError, paint, print, printAside, printJson, printQuestion, printTable, shortTime } from './output.ts';
@@ -167,7 +168,9 @@ async function unset(slug: string, name: string, { json, scope, customer, ...con
 
 const pathOf = (slug: string, { where, kind, dotted }: Slot): string =>
   `/v1/integrations/${encodeURIComponent(slug)}/` +
-  (where === 'secrets' ? `secrets/${encodeURIComponent(dotted!)}` : `credentials/${encodeURIComponent(kind!)}`);
+  (where === 'secrets'
+    ? `secrets/${encodeURIComponent(present(dotted))}`
+    : `credentials/${encodeURIComponent(present(kind))}`);
 
 /** Never from the command line, where other users of the machine and the shell's history would see it. */
 async function readValue({ label }: Slot): Promise<string> {

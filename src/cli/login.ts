@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import ms, { type StringValue } from 'ms';
 import { dropKeptSession, keepSession, LOCAL_OWNER, readKeptSession } from '../embedded/credentials.ts';
+import { first } from '../platform/core/present.ts';
 import { explainProblem, findService } from './client.ts';
 import { CliError, oneLine, print, printAside, printJson } from './output.ts';
 
@@ -149,7 +150,7 @@ async function post(baseUrl: string, path: string, body: unknown, cookies: Cooki
   }).catch(() => {
     throw new CliError(`the service is not running at ${baseUrl}: start it with \`npm start\``);
   });
-  const set = response.headers.getSetCookie().map((line) => line.split(';')[0]!.split('='));
+  const set = response.headers.getSetCookie().map((line) => first(line.split(';')).split('='));
   return { status: response.status, text: await response.text(), cookies: Object.fromEntries(set) as Cookies };
 }
 

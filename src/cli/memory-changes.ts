@@ -1,4 +1,5 @@
 /** What `aos memory` changes. */
+import { first } from '../platform/core/present.ts';
 import { openService } from './client.ts';
 import { readText } from './input.ts';
 import { ENTRIES, entryPath, titleOf, type Entry, type Output } from './memory-reads.ts';
@@ -83,7 +84,7 @@ export async function remove(ids: number[], { json, challenge, code }: Output & 
   const service = await openService(process.env);
   const request =
     ids.length === 1
-      ? { method: 'DELETE', path: entryPath(ids[0]!) }
+      ? { method: 'DELETE', path: entryPath(first(ids)) }
       : { method: 'POST', path: `${ENTRIES}/bulk-delete`, body: { ids } };
   await confirmed(service, request, { challenge, code });
   tell({ deleted: ids }, { json }, `deleted: ${ids.join(', ')}`);

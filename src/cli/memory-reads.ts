@@ -1,4 +1,5 @@
 /** What `aos memory` shows. */
+import { present } from '../platform/core/present.ts';
 import type { EntryStatus } from '../resources/memory/model.ts';
 import { openService } from './client.ts';
 import { oneLine, paint, print, printJson, printTable, shorten, shortTime, type Column } from './output.ts';
@@ -144,7 +145,7 @@ export async function graph({ json, type = [], agent, status, limit }: GraphFilt
   const names = new Map(nodes.map((node) => [node.id, oneLine(titleOf(node))]));
   const bySource = Map.groupBy(edges, ({ source }) => source);
   for (const { id, type } of nodes) {
-    print(`${paint('bold', names.get(id)!)} (${id}, ${oneLine(type)})`);
+    print(`${paint('bold', present(names.get(id)))} (${id}, ${oneLine(type)})`);
     for (const edge of bySource.get(id) ?? []) print(`  ${edge.edge_type} ${names.get(edge.target)}`);
   }
   const dangling = meta.dropped_dangling > 0 ? `, ${meta.dropped_dangling} links that lead elsewhere or nowhere` : '';

@@ -1,4 +1,5 @@
 /** Projects as the command line reads them: the rows of the control plane, put together as a board of phases and steps. */
+import { first } from '../platform/core/present.ts';
 import type { PauseReason, PROJECT_STATUSES, TaskStatus as Status, Topic } from '../resources/projects/model.ts';
 import type { GateKind, StepRole, StepKind } from '../resources/templates/model.ts';
 import { ServiceProblem, type ServiceClient } from './client.ts';
@@ -133,7 +134,7 @@ export const stepsOf = ({ phases }: Board): PlacedStep[] =>
  */
 export function pickStep(steps: readonly PlacedStep[], name: string | undefined, what: string): PlacedStep {
   const named = steps.filter(({ id, step_slug, place }) => name === undefined || [id, step_slug, place].includes(name));
-  if (named.length === 1) return named[0]!;
+  if (named.length === 1) return first(named);
   const listed = (of: readonly PlacedStep[]) => of.map(({ place, id }) => `\n  ${place}  ${id}`).join('');
   if (named.length > 1) {
     const of = name === undefined ? '' : ` named "${name}"`;

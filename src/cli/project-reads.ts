@@ -1,6 +1,7 @@
 /** `aos project start | list | show | watch | events | artifacts`. */
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
+import { present } from '../platform/core/present.ts';
 import { projectWorkflowId } from '../resources/projects/model.ts';
 import { openService, type ServiceClient } from './client.ts';
 import { CliError, oneLine, paint, paintStatus, print, printJson, printTable, shortTime } from './output.ts';
@@ -48,7 +49,7 @@ async function briefOf({ brief, briefFile }: StartOptions): Promise<string> {
   if ((brief === undefined) === (briefFile === undefined)) throw new CliError('give --brief or --brief-file');
   if (brief !== undefined) return brief;
   if (briefFile === '-') return text(process.stdin);
-  return readFile(briefFile!, 'utf8').catch(() => {
+  return readFile(present(briefFile), 'utf8').catch(() => {
     throw new CliError(`cannot read ${briefFile}`);
   });
 }

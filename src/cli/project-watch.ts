@@ -1,5 +1,6 @@
 /** A project as it happens: a live board on a terminal, and elsewhere a line for each event and each gate that waits. */
 import { Listr } from 'listr2';
+import { first, present } from '../platform/core/present.ts';
 import type { ServiceClient } from './client.ts';
 import { CliError, forTerminal, oneLine, paint, print } from './output.ts';
 import { boardLines, formatSpend, gateLines, headline, pauseHelp } from './project-board.ts';
@@ -63,7 +64,7 @@ async function watchBoard(service: ServiceClient, projectId: string): Promise<vo
         async task(_, task) {
           let last: Board | undefined;
           for await (last of followProject(service, projectId)) task.title = boardText(service, last);
-          await requireCompleted(service, last!);
+          await requireCompleted(service, present(last));
         },
       },
     ],
@@ -80,8 +81,8 @@ async function watchEvents(service: ServiceClient, projectId: string, fromStart:
     for (const event of await next()) print(formatProjectEvent(event));
     for (const gate of gates(last)) print(gateLines(service, projectId, gate).join('\n'));
   }
-  await requireCompleted(service, last!);
-  print(`completed  ${formatSpend(last!.project)}`);
+  await requireCompleted(service, present(last));
+  print(`completed  ${formatSpend(present(last).project)}`);
 }
 
 /** @returns those that came since it was called last, in order; what nobody needs to read is left out */
@@ -89,7 +90,7 @@ export async function eventReader(service: ServiceClient, projectId: string, { f
   let seen = fromStart ? 0 : ((await readEvents(service, projectId, 1))[0]?.id ?? 0);
   return async () => {
     let events = await readEvents(service, projectId, RECENT_EVENTS);
-    if (events.length === RECENT_EVENTS && events[0]!.id > seen) {
+    if (events.length === RECENT_EVENTS && first(events).id > seen) {
       events = await readEvents(service, projectId, MAX_EVENTS);
     }
     const fresh = events.filter(({ id }) => id > seen);

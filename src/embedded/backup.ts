@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access, chmod, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { messageOf } from '../platform/core/causes.ts';
 import { ConfigError } from '../platform/core/config.ts';
 import { forgetService } from './credentials.ts';
 import { claimDataDir } from './stale.ts';
@@ -63,7 +64,7 @@ async function tar(...args: string[]): Promise<void> {
   let stderr = '';
   child.stderr.on('data', (chunk: Buffer) => (stderr = (stderr + chunk.toString()).slice(-1_000)));
   const [code] = await once(child, 'close').catch((error: unknown) => {
-    throw new ConfigError(`tar could not be run: ${(error as Error).message}`);
+    throw new ConfigError(`tar could not be run: ${messageOf(error)}`);
   });
   if (code !== 0) throw new ConfigError(`tar failed: ${stderr.trim()}`);
 }

@@ -4,10 +4,11 @@
  */
 import { mkdtemp } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { portOf } from '../platform/core/port.ts';
+import { first } from '../platform/core/present.ts';
 import { verifyWebhook } from '../resources/webhook-subscriptions/signature.ts';
 import type { Embedded } from './start.ts';
 
@@ -66,7 +67,7 @@ export async function startReceiver(): Promise<WebhookReceiver> {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const host = `127.0.0.1:${portOf(server)}`;
 
   return {
     host,
@@ -77,7 +78,7 @@ export async function startReceiver(): Promise<WebhookReceiver> {
           throw new Error(`no webhook arrived within ${timeoutMs / 1_000} s`);
         });
       }
-      const { signature, body } = received[0]!;
+      const { signature, body } = first(received);
       if (!verifyWebhook(secret, signature, body))
         throw new Error('the signature of the webhook does not fit its secret');
       return JSON.parse(body.toString('utf8')) as ReceivedWebhook;

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { errorCodeOf } from '../platform/core/causes.ts';
 import { ConfigError, type Config } from '../platform/core/config.ts';
 
 export interface WantedPort {
@@ -51,7 +52,7 @@ export async function isFree({ port, host }: WantedPort): Promise<boolean> {
     return true;
   } catch (error) {
     // Only "taken" is a verdict; any other trouble shows itself, with its own words, at the real attempt.
-    return (error as NodeJS.ErrnoException).code !== 'EADDRINUSE';
+    return errorCodeOf(error) !== 'EADDRINUSE';
   } finally {
     server.close();
   }

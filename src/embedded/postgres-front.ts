@@ -5,6 +5,7 @@
  * Speaks as much of the Postgres protocol as it takes to know who asks and to refuse: version 3, the start of a connection.
  */
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { itemAt } from '../platform/core/present.ts';
 
 export interface FrontOptions {
   /** The database listens at this socket. */
@@ -117,7 +118,8 @@ function readStartup(socket: Socket, done: (startup: Buffer) => void): void {
 function parametersOf(startup: Buffer): Map<string, string> {
   const texts = startup.subarray(REQUEST_BYTES, startup.readInt32BE(0)).toString('utf8').split('\0');
   const parameters = new Map<string, string>();
-  for (let i = 0; i + 1 < texts.length && texts[i] !== ''; i += 2) parameters.set(texts[i]!, texts[i + 1]!);
+  for (let i = 0; i + 1 < texts.length && texts[i] !== ''; i += 2)
+    parameters.set(itemAt(texts, i), itemAt(texts, i + 1));
   return parameters;
 }
 

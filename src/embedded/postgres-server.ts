@@ -9,10 +9,10 @@ import { PGlite } from '@electric-sql/pglite';
 import { vector } from '@electric-sql/pglite-pgvector';
 import { PGLiteSocketServer } from '@electric-sql/pglite-socket';
 import { mkdtemp, rm } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { portOf } from '../platform/core/port.ts';
 import { APPLICATION_NAME } from '../platform/db/application-name.ts';
 import type { PostgresServerMessage } from './postgres.ts';
 import { createFront } from './postgres-front.ts';
@@ -39,7 +39,7 @@ const front = createFront({
   onUse: () => void (isUsed = true),
 });
 front.listen(Number(port), '127.0.0.1', () => {
-  process.send?.({ event: 'ready', port: (front.address() as AddressInfo).port });
+  process.send?.({ event: 'ready', port: portOf(front) });
 });
 
 // This does what autovacuum does elsewhere: without statistics the planner reads a whole table to sort it, and dead

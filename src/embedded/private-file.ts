@@ -2,6 +2,7 @@
  * Reads and writes JSON files that hold secrets: they are readable by this user alone, and written whole or not at all.
  */
 import { readFile, rename, writeFile } from 'node:fs/promises';
+import { errorCodeOf } from '../platform/core/causes.ts';
 
 /** @returns undefined where there is no file @throws Error that names the file where it is not JSON */
 export async function readPrivateJson<T>(file: string): Promise<T | undefined> {
@@ -9,7 +10,7 @@ export async function readPrivateJson<T>(file: string): Promise<T | undefined> {
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (errorCodeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
   try {

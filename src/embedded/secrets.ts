@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import { newSecret } from '../platform/core/ids.ts';
+import { present } from '../platform/core/present.ts';
 import { readPrivateJson, writePrivateJson } from './private-file.ts';
 
 const SECRET_NAMES = ['SESSION_SECRET', 'ADMIN_SECRET', 'SECRETS_KEY', 'OPERATOR_TOKEN'] as const;
@@ -20,5 +21,5 @@ export async function loadSecrets(env: NodeJS.ProcessEnv, dataDir: string): Prom
   const missing = SECRET_NAMES.filter((name) => given(env, name) === undefined && !kept[name]);
   for (const name of missing) kept[name] = newSecret();
   if (missing.length > 0) await writePrivateJson(secretsFile(dataDir), kept);
-  return Object.fromEntries(SECRET_NAMES.map((name) => [name, given(env, name) ?? kept[name]!])) as Secrets;
+  return Object.fromEntries(SECRET_NAMES.map((name) => [name, given(env, name) ?? present(kept[name])])) as Secrets;
 }

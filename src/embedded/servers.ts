@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { ConfigError } from '../platform/core/config.ts';
 import type { Log } from '../platform/core/log.ts';
+import { present } from '../platform/core/present.ts';
 import { embeddedPort } from './ports.ts';
 import { startPostgres, type EmbeddedPostgres } from './postgres.ts';
 import { stopServersOn, type DataDirClaim } from './stale.ts';
@@ -51,7 +52,7 @@ export async function startServers(env: NodeJS.ProcessEnv, options: ServersOptio
         supervise(postgresStarter(env, options, onStart), onLost('postgres')),
       );
     }
-    const url = servers.postgres?.current().url ?? env.DATABASE_URL!;
+    const url = servers.postgres?.current().url ?? present(env.DATABASE_URL);
     const { migrate } = await import('../platform/db/migrate.ts');
     await timed('migrate', () => migrate(url));
     return url;
@@ -109,7 +110,7 @@ async function temporalStarter(env: NodeJS.ProcessEnv, { dataDir }: ServersOptio
     await stopServersOn(dbFile);
     const server = await startTemporal({ cliPath, dbFile, port, uiPort });
     port = Number(server.address.split(':')[1]);
-    uiPort = Number(new URL(server.uiUrl!).port);
+    uiPort = Number(new URL(present(server.uiUrl)).port);
     await onStart('temporal', server.pid);
     return server;
   };

@@ -9,6 +9,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConfigError, type Config } from '../platform/core/config.ts';
 import { createLog, type Log } from '../platform/core/log.ts';
+import { present } from '../platform/core/present.ts';
 import { freeBytes, isStorageFull } from '../platform/files/disk.ts';
 import type { Services } from '../compose/services.ts';
 import type { RunningWorker } from '../worker.ts';
@@ -112,7 +113,7 @@ export async function startEmbedded(env: NodeJS.ProcessEnv, options: EmbeddedOpt
       return { api, key };
     };
     const [{ api, key }] = await settled([serve(), work()]);
-    up.push(worker!);
+    up.push(present(worker));
 
     const credentials: Credentials = {
       base_url: runtime.config.BASE_URL ?? api.gatewayUrl ?? null,

@@ -3,6 +3,7 @@
  * caps and answers are those of the endpoint, which is declared once, in its contract.
  */
 import { z } from 'zod';
+import { present } from '../platform/core/present.ts';
 import { Problem } from '../platform/core/problem.ts';
 import { sha256 } from '../platform/core/crypto.ts';
 import { urgently } from '../platform/db/client.ts';
@@ -118,7 +119,7 @@ function inputSchemaOf({ params, query, body }: Endpoint, hidden: readonly strin
 /** A schema with a name of its own is a reference to itself, so it is resolved. */
 function objectSchema(schema: z.ZodType): { properties?: JsonSchema; required?: string[] } {
   const { $ref, $defs, ...plain } = z.toJSONSchema(schema, { io: 'input' });
-  return $ref === undefined ? plain : $defs![$ref.slice('#/$defs/'.length)]!;
+  return $ref === undefined ? plain : present(present($defs)[$ref.slice('#/$defs/'.length)]);
 }
 
 /** Splits the arguments, which are one flat object, into those of the address, the query and the body. */

@@ -1,6 +1,6 @@
 /**
- * `x!` and `x as T` claim what nobody looks at: where the claim is wrong, something else fails later. What
- * `src/platform/core/present.ts` has looks, and says what was missing.
+ * `x!` and `x as T` claim what nobody looks at: where the claim is wrong, something else fails later. `present.ts`,
+ * `record.ts` and `causes.ts` in `src/platform/core/` look, and say what was missing.
  */
 import { expect, test } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -16,12 +16,12 @@ interface Count {
 
 /** The most that each part of the repository may have: lower them when you can, and raise none without a reason. */
 const MOST: Readonly<Record<string, Count>> = {
-  activities: { casts: 10, nonNulls: 15 },
-  workflows: { casts: 10, nonNulls: 20 },
-  src: { casts: 265, nonNulls: 280 },
-  'client/src': { casts: 15, nonNulls: 10 },
+  activities: { casts: 10, nonNulls: 10 },
+  workflows: { casts: 10, nonNulls: 0 },
+  src: { casts: 220, nonNulls: 60 },
+  'client/src': { casts: 15, nonNulls: 6 },
   'console/src': { casts: 40, nonNulls: 25 },
-  test: { casts: 480, nonNulls: 125 },
+  test: { casts: 475, nonNulls: 125 },
 };
 
 function countIn(name: string, text: string): Count {

@@ -6,6 +6,7 @@
  */
 import { ApplicationFailure, patched, proxyActivities, type ActivityOptions } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.ts';
+import { itemAt } from '../../src/platform/core/present.ts';
 import { chores } from '../shared/activities.ts';
 import { CHORES, type Chore } from './messages.ts';
 
@@ -44,7 +45,7 @@ export async function housekeeping(): Promise<void> {
   // Ticks that began before there was a sweep of texts know the chores of then.
   const all = patched('sweep-texts') ? CHORES : CHORES.filter((chore) => chore !== 'sweepTexts');
   const done = await Promise.allSettled(all.map((chore) => proxyActivities<Activities>(LIMITS[chore])[chore]()));
-  const failed = all.filter((_, n) => done[n]!.status === 'rejected');
+  const failed = all.filter((_, n) => itemAt(done, n).status === 'rejected');
   // A failed workflow is red in the Temporal Web UI.
   if (failed.length > 0) throw ApplicationFailure.nonRetryable(`failed: ${failed.join(', ')}`, 'chores_failed');
 }

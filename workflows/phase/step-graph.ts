@@ -2,6 +2,7 @@
  * The step graph of a phase in memory: it knows what can start, and what is under way. The record decides; this only
  * remembers, and asks nobody.
  */
+import { itemAt } from '../../src/platform/core/present.ts';
 import { isDone, type StepRef, type TaskStatus } from '../../src/resources/projects/model.ts';
 
 export function createStepGraph() {
@@ -31,7 +32,7 @@ export function createStepGraph() {
             ({ subtaskId, status, dependsOn }) =>
               (status === 'pending' || status === 'blocked') &&
               !inFlight.has(subtaskId) &&
-              dependsOn.every((position) => isDone(steps[position]!.status)),
+              dependsOn.every((position) => isDone(itemAt(steps, position).status)),
           ),
 
     /** @returns the steps that could start if only this one were done, as nothing else is before them */
@@ -42,9 +43,9 @@ export function createStepGraph() {
             (step) =>
               step.status === 'pending' &&
               !inFlight.has(step.subtaskId) &&
-              step.dependsOn.some((position) => steps[position]!.subtaskId === subtaskId) &&
+              step.dependsOn.some((position) => itemAt(steps, position).subtaskId === subtaskId) &&
               step.dependsOn.every(
-                (position) => isDone(steps[position]!.status) || steps[position]!.subtaskId === subtaskId,
+                (position) => isDone(itemAt(steps, position).status) || itemAt(steps, position).subtaskId === subtaskId,
               ),
           ),
 

@@ -10,6 +10,7 @@ import {
   TimeoutFailure,
 } from '@temporalio/workflow';
 import type { ACTION_FAILED } from '../../activities/projects.ts';
+import { present } from '../../src/platform/core/present.ts';
 import { PRIORITY } from '../../src/platform/core/priority.ts';
 import type { AttemptBeginning, AttemptFault, PhaseRef, StepRef } from '../../src/resources/projects/model.ts';
 import { runWorkflowId } from '../../src/resources/runs/model.ts';
@@ -57,7 +58,7 @@ export async function runAgent(
     if (isCancellation(error)) {
       if (CancellationScope.current().consideredCancelled) throw error;
       return scope.consideredCancelled
-        ? { kind: 'timeout', message: `not done after ${timeoutMs! / 1_000} s, which is the step's timeout_s` }
+        ? { kind: 'timeout', message: `not done after ${present(timeoutMs) / 1_000} s, which is the step's timeout_s` }
         : { kind: 'cancelled', message: 'its run was cancelled' };
     }
     if (!(error instanceof ChildWorkflowFailure)) throw error;

@@ -16,6 +16,7 @@ import {
   uuid4,
   workflowInfo,
 } from '@temporalio/workflow';
+import { present } from '../../src/platform/core/present.ts';
 import {
   projectWorkflowId,
   SYSTEM,
@@ -162,7 +163,7 @@ export async function phase(input: PhaseInput): Promise<PhaseResult> {
       .catch(() => {});
 
   function startBegun(begun: readonly { subtaskId: string; beginning: Beginning }[]): void {
-    for (const { subtaskId, beginning } of begun) start(graph.find(subtaskId)!, beginning);
+    for (const { subtaskId, beginning } of begun) start(present(graph.find(subtaskId)), beginning);
   }
 
   async function settle({ subtaskId }: StepRef, attemptId: string, fault: AttemptFault | undefined): Promise<void> {

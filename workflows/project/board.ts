@@ -2,6 +2,7 @@
  * The phase graph of a project in memory: it knows what can start, what is under way, and how it looks to an operator.
  * It asks nobody.
  */
+import { itemAt, present } from '../../src/platform/core/present.ts';
 import {
   isDone,
   type BoardPhase,
@@ -41,7 +42,7 @@ export function createBoard(
   const answeredEarly = new Set<string>();
   const resume = (slug: string): void => {
     waits.delete(slug);
-    bySlug.get(slug)!.status = 'running';
+    present(bySlug.get(slug)).status = 'running';
   };
   /** @returns false where the gate was not known to wait */
   const leave = (slug: string, gate: string): boolean => {
@@ -59,7 +60,7 @@ export function createBoard(
       [...inFlight].map(([slug, iteration]) => ({
         slug,
         iteration,
-        ...(waits.has(slug) && { waits: Object.fromEntries(waits.get(slug)!) }),
+        ...(waits.has(slug) && { waits: Object.fromEntries(present(waits.get(slug))) }),
       })),
     find: (slug: string): BoardPhase | undefined => bySlug.get(slug),
 
@@ -69,7 +70,7 @@ export function createBoard(
         ({ slug, status, dependsOn }) =>
           status === 'pending' &&
           !inFlight.has(slug) &&
-          dependsOn.every((position) => isDone(phases[position]!.status)),
+          dependsOn.every((position) => isDone(itemAt(phases, position).status)),
       ),
 
     isFinished: (): boolean => inFlight.size === 0 && phases.every(({ status }) => isDone(status)),
@@ -91,7 +92,7 @@ export function createBoard(
       if (inFlight.get(slug) !== iteration) return false;
       inFlight.delete(slug);
       waits.delete(slug);
-      const phase = bySlug.get(slug)!;
+      const phase = present(bySlug.get(slug));
       if (status !== 'superseded') phase.status = overtaken.get(slug) ?? status;
       overtaken.delete(slug);
       return true;
@@ -129,7 +130,7 @@ export function createBoard(
       if (waitsFor === null) return void (gate ? leave(slug, gate) : resume(slug));
       if (answeredEarly.delete(gate)) return;
       waits.set(slug, (waits.get(slug) ?? new Map<string, string>()).set(gate, waitsFor));
-      bySlug.get(slug)!.status = 'blocked';
+      present(bySlug.get(slug)).status = 'blocked';
     },
 
     /** Notes that the project itself has answered a gate. */

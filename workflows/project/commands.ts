@@ -2,6 +2,7 @@
  * Checks updates before they reach their handlers. The service sends whole ones only; but operators and scripts can
  * send updates too, and one that is not whole would fail the workflow's task, or an activity, again and again.
  */
+import { present } from '../../src/platform/core/present.ts';
 import {
   ACTOR_KINDS,
   CASCADES,
@@ -46,7 +47,7 @@ const isSeen: Check = (value) => {
 export function faultOf(command: unknown, required: readonly CommandField[]): string | undefined {
   if (typeof command !== 'object' || command === null) return 'an update needs an object';
   const { actor, seen, ...fields } = command as UnknownCommand;
-  if (!isOneOf(ACTOR_KINDS)(actor?.kind) || !(actor!.id === null || isText(actor!.id))) {
+  if (!isOneOf(ACTOR_KINDS)(actor?.kind) || !(present(actor).id === null || isText(present(actor).id))) {
     return `an update needs actor {kind, id}, kind one of ${ACTOR_KINDS.join(', ')}, id a text or null`;
   }
   if (seen !== undefined && !isSeen(seen)) return 'an update needs seen {waitId, revision, via}, or none';

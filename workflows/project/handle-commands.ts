@@ -3,6 +3,7 @@
  * asks gets an answer.
  */
 import { condition, isCancellation, setHandler } from '@temporalio/workflow';
+import { present } from '../../src/platform/core/present.ts';
 import { grantStepSignal, stepRetriedSignal } from '../phase/messages.ts';
 import { answerWaiters } from './handle-gates.ts';
 import {
@@ -40,7 +41,7 @@ export function handleCommands(state: ProjectState, phases: Phases): void {
     resumeUpdate,
     ({ actor, seen, retryFailed, raiseByUsd }) =>
       command(async (commandId) => {
-        const inFlightTaskIds = [...board.inFlight.keys()].map((slug) => board.find(slug)!.taskId);
+        const inFlightTaskIds = [...board.inFlight.keys()].map((slug) => present(board.find(slug)).taskId);
         const command = { projectId, actor, commandId, inFlightTaskIds };
         const asked = { ...(seen && { seen }), ...(retryFailed && { retryFailed }), ...(raiseByUsd && { raiseByUsd }) };
         const { summary, changes, retried = [] } = await records.resumeProject({ ...command, ...asked });
@@ -92,7 +93,7 @@ export function handleCommands(state: ProjectState, phases: Phases): void {
   async function grant({ phaseSlug, subtaskId }: { phaseSlug: string; subtaskId: string }): Promise<number> {
     for (;;) {
       const iteration = board.inFlight.get(phaseSlug);
-      if (iteration === undefined) return phases.start(board.find(phaseSlug)!, subtaskId);
+      if (iteration === undefined) return phases.start(present(board.find(phaseSlug)), subtaskId);
       try {
         await handleOf(phaseSlug, iteration).signal(grantStepSignal, { subtaskId });
         return iteration;

@@ -1,5 +1,6 @@
 /** Handles answers to the gates of a project: the world and the API go one way, and the first decision wins. */
 import { getExternalWorkflowHandle, setHandler, uuid4 } from '@temporalio/workflow';
+import { present } from '../../src/platform/core/present.ts';
 import { projectWorkflowId, type GateDecision, type ProjectStatus } from '../../src/resources/projects/model.ts';
 import { discardSignal, gateResolvedSignal } from '../phase/messages.ts';
 import { resolveGateSignal, resolveGateUpdate, resolvePlanUpdate } from './messages.ts';
@@ -33,7 +34,7 @@ export function handleGates(state: ProjectState): void {
         const { resolved, projectStatus } = await records.resolveGate(gate);
         // One of several approvals that are asked for, and not the last.
         if (resolved) await passOn(resolved);
-        return { projectStatus: resolved?.projectStatus ?? projectStatus! };
+        return { projectStatus: resolved?.projectStatus ?? present(projectStatus) };
       }),
     { validator: unlessEnded('subtask_id', 'decision', 'gateKind') },
   );
@@ -55,7 +56,7 @@ export function handleGates(state: ProjectState): void {
       command(async (commandId) => {
         const plan = { projectId, taskId, decision, decidedBy, actor, commandId, ...(seen && { seen }) };
         const { resolved, discarded } = await records.resolveEditPlan(plan);
-        if (!discarded) return passOn(resolved!);
+        if (!discarded) return passOn(present(resolved));
         const { change, reactivated } = discarded;
         if (reactivated) state.status = 'active';
         apply([change]);

@@ -3,6 +3,7 @@
  * go on, and what an operator sees.
  */
 import { ActivityFailure, ApplicationFailure, currentUpdateInfo } from '@temporalio/workflow';
+import { present } from '../../src/platform/core/present.ts';
 import type { ProblemCode } from '../../src/platform/core/problem.ts';
 import type { PhaseChange, ProjectStatus } from '../../src/resources/projects/model.ts';
 import { resumedSignal } from '../phase/messages.ts';
@@ -63,7 +64,7 @@ export function createState(input: ProjectInput) {
       state.updates++;
       state.turns++;
       try {
-        return await work(currentUpdateInfo()!.id);
+        return await work(present(currentUpdateInfo()).id);
       } catch (error) {
         if (error instanceof ActivityFailure && error.cause instanceof ApplicationFailure) throw error.cause;
         throw error;

@@ -12,6 +12,20 @@ export function* causesOf(error: unknown): Generator<Error> {
   }
 }
 
+const isErrorLike = (thrown: unknown): thrown is Error =>
+  typeof thrown === 'object' && thrown !== null && 'message' in thrown && typeof thrown.message === 'string';
+
+/** @returns what was thrown, as an error; those of other realms and threads are some, too. Of anything else its text */
+export const errorOf = (thrown: unknown): Error => (isErrorLike(thrown) ? thrown : new Error(String(thrown)));
+
+export const messageOf = (thrown: unknown): string => errorOf(thrown).message;
+
+/** @returns what Node and libraries know an error by, `ENOENT` or `23505`; undefined where it has no such code */
+export const errorCodeOf = (thrown: unknown): string | undefined =>
+  typeof thrown === 'object' && thrown !== null && 'code' in thrown && typeof thrown.code === 'string'
+    ? thrown.code
+    : undefined;
+
 /** @returns the innermost error, with which it all began; undefined where the value is no error */
 export const rootOf = (error: unknown): Error | undefined => [...causesOf(error)].at(-1);
 
@@ -20,6 +34,6 @@ export const rootOf = (error: unknown): Error | undefined => [...causesOf(error)
  * tells nothing and its cause does.
  */
 export function rootInWords(error: unknown): string {
-  const { code, message } = (rootOf(error) ?? {}) as { code?: unknown; message?: unknown };
-  return [code, message].filter((part) => typeof part === 'string' && part !== '').join(': ');
+  const root = rootOf(error);
+  return [errorCodeOf(root), root?.message].filter((part) => part !== undefined && part !== '').join(': ');
 }

@@ -4,6 +4,7 @@
  * have to be met.
  */
 import { Cron } from 'croner';
+import { present } from './present.ts';
 
 const FIELDS = /^[\d*,/-]+(?: [\d*,/-]+){4}$/;
 const OPTIONS = { mode: '5-part', timezone: 'UTC', domAndDow: true } as const;
@@ -39,7 +40,7 @@ export function cronUnion(cron: string): string[] {
   if (weekday === undefined || more !== undefined) throw new RangeError('must be five fields');
   const isAny = (field: string): boolean => field.startsWith('*');
   const weekdays = weekday.split(',').map(withSunday).join(',');
-  if (isAny(day!) || isAny(weekday)) return [[minute, hour, day, month, weekdays].join(' ')];
+  if (isAny(present(day)) || isAny(weekday)) return [[minute, hour, day, month, weekdays].join(' ')];
   return [`${minute} ${hour} ${day} ${month} *`, `${minute} ${hour} * ${month} ${weekdays}`];
 }
 

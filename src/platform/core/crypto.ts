@@ -6,6 +6,7 @@
  * row or workspace does not open.
  */
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { first } from './present.ts';
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
@@ -88,7 +89,7 @@ export const createSecretBox = (settings: string): SecretBox => {
     const key = createHash('sha256').update(text.trim()).digest();
     return { id: createHash('sha256').update(key).digest('hex').slice(0, 8), key };
   });
-  const current = keys[0]!;
+  const current = first(keys);
   const partsOf = (sealed: string) => {
     const [id, wrapped, text] = sealed.split('.');
     if (!id || !wrapped || !text) throw new Error('that is no sealed secret');

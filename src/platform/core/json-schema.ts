@@ -8,7 +8,9 @@
  */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { RE2JS } from 're2js';
+import { messageOf } from './causes.ts';
 import { isTooDeep, TOO_DEEP } from './json.ts';
+import { present } from './present.ts';
 
 const MAX_SCHEMA_BYTES = 64 * 1_024;
 const MAX_DEPTH = 40;
@@ -123,7 +125,7 @@ const compile = (given: Schema, text: string): Compiled => {
     let thorough: ValidateFunction | undefined;
     return { nodes, isValid: build(schema, false), findErrors: () => (thorough ??= build(schema, true)) };
   } catch (error) {
-    return { problem: `the schema ${(error as Error).message}`.slice(0, MAX_MESSAGE) };
+    return { problem: `the schema ${messageOf(error)}`.slice(0, MAX_MESSAGE) };
   }
 };
 
@@ -139,7 +141,7 @@ const compiled = (schema: Schema): Compiled => {
   const known = cache.get(text) ?? compile(schema, text);
   cache.delete(text);
   cache.set(text, known);
-  if (cache.size > MAX_CACHED) cache.delete(cache.keys().next().value!);
+  if (cache.size > MAX_CACHED) cache.delete(present(cache.keys().next().value));
   return known;
 };
 

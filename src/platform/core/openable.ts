@@ -1,5 +1,6 @@
 /** Turns JSON values that agents and actions make into files, with the extension that programs open them by. */
 import { parseJson } from './json.ts';
+import { fieldsOf } from './record.ts';
 
 export interface Openable {
   text: string;
@@ -9,7 +10,7 @@ export interface Openable {
 /** A rendered file, an article and a drawing are taken out of their wrapping; other values stay what they are. */
 export function openable(content: unknown): Openable {
   if (typeof content === 'string') return { text: content, extension: extensionOf(content) };
-  const { content: inner, svg, ...names } = (content ?? {}) as Record<string, unknown>;
+  const { content: inner, svg, ...names } = fieldsOf(content);
   const isWrapping = Object.keys(names).every((name) => NAMES.has(name));
   if (isWrapping && typeof inner === 'string' && svg === undefined) return openable(inner);
   if (isWrapping && typeof svg === 'string' && inner === undefined && extensionOf(svg) === 'svg') return openable(svg);

@@ -4,7 +4,9 @@
  */
 import ms, { type StringValue } from 'ms';
 import { z } from 'zod';
+import { messageOf } from './causes.ts';
 import { namedKeysIn, secretsIn } from './crypto.ts';
+import { isOneOf } from './one-of.ts';
 
 /** `7d`, `30s`, `500ms` -> milliseconds. */
 export const duration = (fallback: StringValue) =>
@@ -45,7 +47,7 @@ const EXTENSIONS = ['idempotency', 'sse'] as const;
 type Extension = (typeof EXTENSIONS)[number];
 /** `sse,idempotency` -> a set that is asked with `has('sse')`. */
 export const extensions = list.transform((names, ctx): ReadonlySet<Extension> => {
-  const isKnown = (name: string): name is Extension => (EXTENSIONS as readonly string[]).includes(name);
+  const isKnown = (name: string): name is Extension => isOneOf(EXTENSIONS, name);
   for (const name of names.filter((each) => !isKnown(each))) {
     ctx.addIssue(`knows no extension ${JSON.stringify(name)}; there are ${EXTENSIONS.join(' and ')}`);
   }
@@ -75,7 +77,7 @@ export const namedKeys = z.string().superRefine((text, ctx) => {
   try {
     namedKeysIn(text);
   } catch (error) {
-    ctx.addIssue((error as Error).message);
+    ctx.addIssue(messageOf(error));
   }
 });
 

@@ -3,7 +3,7 @@
  * others.
  */
 import { DrizzleQueryError } from 'drizzle-orm/errors';
-import { causesOf } from '../core/causes.ts';
+import { causesOf, errorCodeOf } from '../core/causes.ts';
 
 /**
  * Postgres could not be reached, or broke off; `cause` says how. Nobody knows whether the statement under way was
@@ -44,7 +44,7 @@ const SOCKET_CODES = new Set([
 const SQL_STATES = /^(08...|57P0[1235]|53300|57014|25P0[34])$/;
 
 export function isConnectionBroken(error: Error): boolean {
-  const { code } = error as { code?: string };
+  const code = errorCodeOf(error);
   if (code !== undefined) return SOCKET_CODES.has(code) || SQL_STATES.test(code);
   return /^Connection terminated|not queryable$|the database did not answer within/.test(error.message);
 }

@@ -6,6 +6,7 @@
  * that two who take at once take different rows, and what was taken by somebody who died becomes due again.
  */
 import { sql, type SQL } from 'drizzle-orm';
+import { first } from '../core/present.ts';
 import type { Database } from './client.ts';
 
 export interface Queue {
@@ -62,7 +63,8 @@ const workspacesAfter = ({ table, open }: Queue, after: string, most: SQL): SQL 
 export async function takeDue(db: Database, queue: Queue, { after, workspaces, each }: Turn, againMs: number) {
   const table = sql.identifier(queue.table);
   const at = sql.identifier(queue.at);
-  const [row] = await db.rows<{ ids: string[]; last: string | null; turns: number }>(sql`
+  const { ids, last, turns } = first(
+    await db.rows<{ ids: string[]; last: string | null; turns: number }>(sql`
     with ${workspacesAfter(queue, after, sql`${workspaces}::int`)}, due as materialized (
       select d.id from turn cross join lateral (
         select q.id from ${table} q
@@ -72,8 +74,8 @@ export async function takeDue(db: Database, queue: Queue, { after, workspaces, e
       update ${table} t set ${at} = now() + ${againMs} * interval '1 ms' where t.id in (select id from due) returning t.id
     )
     select (select coalesce(jsonb_agg(id::text), '[]') from taken) as ids, max(customer_id) as last,
-      count(*)::int as turns from turn`);
-  const { ids, last, turns } = row!;
+      count(*)::int as turns from turn`),
+  );
   return { ids, last: turns < workspaces ? undefined : (last ?? undefined) } satisfies Taken;
 }
 

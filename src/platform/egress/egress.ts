@@ -8,6 +8,7 @@ import { lookup as systemLookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 // The major version has to be that of the undici inside Node, because `fetch` refuses an agent of another one.
 import { Agent, buildConnector } from 'undici';
+import { errorOf } from '../core/causes.ts';
 import { ForbiddenAddressError, forbiddenHost, guardLookup } from './addresses.ts';
 import { limited, type BodyLimits, type LimitedFetch } from './limits.ts';
 
@@ -111,7 +112,7 @@ export const createEgress = ({
       return await fetch(url, { ...init, redirect: 'manual', dispatcher } as RequestInit);
     } catch (error) {
       // `fetch` wraps a failure to connect, and keeps only the text of an error from another realm.
-      const [, refused] = /ForbiddenAddressError: (.*)/.exec(String((error as Error).cause)) ?? [];
+      const [, refused] = /ForbiddenAddressError: (.*)/.exec(String(errorOf(error).cause)) ?? [];
       throw refused ? new ForbiddenAddressError(refused, { cause: error }) : error;
     }
   };

@@ -6,6 +6,8 @@
  * theirs from whoever makes them.
  */
 import type { Config } from '../core/config.ts';
+import { present } from '../core/present.ts';
+import { fieldsOf } from '../core/record.ts';
 
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 /** @param limits replace those that the function was made with */
@@ -100,7 +102,7 @@ export const limited =
 export function bodyLimitIn(error: unknown): BodyLimitError | undefined {
   for (let at = error, depth = 0; typeof at === 'object' && at !== null && depth < 8; depth += 1) {
     if (at instanceof BodyLimitError) return at;
-    const { cause, detail, exception, lastError } = at as Record<string, unknown>;
+    const { cause, detail, exception, lastError } = fieldsOf(at);
     at = cause ?? detail ?? exception ?? lastError;
   }
   return undefined;
@@ -204,9 +206,12 @@ export function exceeded(
     case 'size':
       return new BodyLimitError(limit, `the answer has more than ${amountOf(maxBytes)}${howMuch}`);
     case 'line':
-      return new BodyLimitError(limit, `a line of the answer has more than ${amountOf(lines!.maxBytes)}${howMuch}`);
+      return new BodyLimitError(
+        limit,
+        `a line of the answer has more than ${amountOf(present(lines).maxBytes)}${howMuch}`,
+      );
     case 'lines':
-      return new BodyLimitError(limit, `the answer has more than ${lines!.maxCount} lines${howMuch}`);
+      return new BodyLimitError(limit, `the answer has more than ${present(lines).maxCount} lines${howMuch}`);
     case 'encoding':
       return new BodyLimitError(limit, 'the answer is compressed more than once');
   }

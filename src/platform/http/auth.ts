@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { hmacSha256, safeEqual, secretsIn } from '../core/crypto.ts';
 import { INTERNAL_WORKSPACE } from '../core/ids.ts';
 import { parseJson } from '../core/json.ts';
+import { present } from '../core/present.ts';
 import { Problem } from '../core/problem.ts';
 import {
   demand,
@@ -158,7 +159,7 @@ export const createAuthenticate =
     if (credential === 'identity' && bearer && session === undefined) return callers.identityCaller(bearer);
     const claims = readSession(session, sessionSecret);
     if (!claims) throw new Problem('auth_required');
-    const found = await findSession(session!, claims);
+    const found = await findSession(present(session), claims);
     if (found.isEnded) throw new Problem('auth_required');
     const stamped = { sub: claims.sub, method: request.method, path: request.path };
     const isStamped = isAdminStamp(request.get(ADMIN_HEADER), stamped, adminSecret);

@@ -7,7 +7,9 @@ import type { Payload, PayloadCodec } from '@temporalio/common';
 import { parseCookie } from 'cookie';
 import express, { type Request, type RequestHandler } from 'express';
 import { z } from 'zod';
+import { messageOf } from '../core/causes.ts';
 import { safeEqual } from '../core/crypto.ts';
+import { present } from '../core/present.ts';
 import { Problem } from '../core/problem.ts';
 import { demand } from '../core/rights.ts';
 import { OPERATOR_HEADER, readSession, SESSION_COOKIE, sessionCaller, type FindSession } from './auth.ts';
@@ -43,7 +45,7 @@ export function codecRouter({ codec, uiUrl, ...credentials }: CodecOptions): exp
           throw new Problem('bad_request', 'expects {payloads: [{metadata, data}]} with base64 in them');
         const payloads = body.data.payloads.map(fromJson);
         const answer = await codec[direction](payloads).catch((error: unknown) => {
-          throw new Problem('bad_request', (error as Error).message);
+          throw new Problem('bad_request', messageOf(error));
         });
         response.json({ payloads: answer.map(toJson) });
       },
@@ -88,7 +90,7 @@ const authorized =
     const session =
       from === undefined || from === origin ? parseCookie(request.headers.cookie ?? '')[SESSION_COOKIE] : undefined;
     const claims = readSession(session, sessionSecret);
-    if (!claims || (await findSession(session!, claims)).isEnded) throw new Problem('auth_required');
+    if (!claims || (await findSession(present(session), claims)).isEnded) throw new Problem('auth_required');
     const caller = sessionCaller(claims);
     demand(caller, 'deployment.routes');
     demand(caller, 'payloads.decode');

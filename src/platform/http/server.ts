@@ -4,9 +4,10 @@ import express, { type RequestHandler, type Router } from 'express';
 import helmet from 'helmet';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { pinoHttp } from 'pino-http';
 import type { Log } from '../core/log.ts';
+import { portOf } from '../core/port.ts';
+import { first } from '../core/present.ts';
 import { errorHandler, notFound } from './app.ts';
 import { answerUnreadable } from './unreadable.ts';
 
@@ -73,7 +74,7 @@ export async function listen({
     once(server, 'listening'),
     once(server, 'error').then(([error]) => Promise.reject(error as Error)),
   ]);
-  const { port: listening } = server.address() as AddressInfo;
+  const listening = portOf(server);
   return {
     url: `http://localhost:${listening}`,
     async close(graceMs) {
@@ -117,7 +118,7 @@ const requestLog = (log: Log): RequestHandler =>
       req: ({ id, method, url }: { id: string; method: string; url: string }) => ({
         id,
         method,
-        path: withoutToken(url.split('?')[0]!),
+        path: withoutToken(first(url.split('?'))),
       }),
     },
   }) as RequestHandler;

@@ -7,6 +7,7 @@ import { fileTypeFromBuffer } from 'file-type';
 import multer, { type StorageEngine } from 'multer';
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { present } from '../core/present.ts';
 import { Problem } from '../core/problem.ts';
 import { watchBody } from './bounded.ts';
 import type { ReceivedFile, ReceiveFiles, UploadLimits } from './endpoint.ts';
@@ -178,7 +179,7 @@ async function contentTypeOf(filename: string, isText: boolean, head: Buffer): P
   // A PDF may be all ASCII. Otherwise text is text, whatever it begins like: "BM" is how a bitmap begins, and BMW.
   if (isText && !head.subarray(0, 5).equals(Buffer.from('%PDF-'))) {
     const extension = /\.(\w+)$/.exec(filename)?.[1]?.toLowerCase() ?? '';
-    return Object.hasOwn(TEXT_TYPES, extension) ? TEXT_TYPES[extension]! : 'text/plain';
+    return Object.hasOwn(TEXT_TYPES, extension) ? present(TEXT_TYPES[extension]) : 'text/plain';
   }
   const detected = await fileTypeFromBuffer(head);
   return detected && !isActiveType(detected.mime) ? detected.mime : OPAQUE;

@@ -5,6 +5,7 @@
  */
 import type { z } from 'zod';
 import { MAX_JSON_DEPTH, TOO_DEEP } from '../core/json.ts';
+import { first } from '../core/present.ts';
 import { Problem } from '../core/problem.ts';
 import type { Endpoint } from './endpoint.ts';
 
@@ -43,7 +44,7 @@ export function parseRequest(
     body: parse('body', endpoint.body, raw.body),
   };
   if (faults.length === 0) return parsed;
-  if (endpoint.badInput === 400) throw new Problem('bad_request', sentence(faults[0]!));
+  if (endpoint.badInput === 400) throw new Problem('bad_request', sentence(first(faults)));
   throw new Problem('validation', faults);
 }
 

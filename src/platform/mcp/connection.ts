@@ -4,6 +4,7 @@
  * and holds nobody up.
  */
 import type { Log } from '../core/log.ts';
+import { present } from '../core/present.ts';
 import { findSchemaProblem } from '../core/schema-checks.ts';
 import { McpConnectionError, McpTimeoutError, McpUnavailableError, namedFailure } from './errors.ts';
 import type { CallLimits, McpResult, McpSession, McpTool } from './session.ts';
@@ -78,7 +79,7 @@ export function createMcpConnection({ name, open, log }: ConnectionOptions): Mcp
       closing.signal.throwIfAborted();
       tools = listed;
       held = { session, openedAt: performance.now(), listedAt: performance.now() };
-      void session.ended.then(() => lose(session!, 'its connection closed'));
+      void session.ended.then(() => lose(present(session), 'its connection closed'));
       log.info({ tools: tools.length }, 'connected to an MCP server');
     } catch (error) {
       await session?.close();

@@ -4,6 +4,7 @@
  */
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { fieldsOf } from '../core/record.ts';
 import { ForbiddenAddressError } from '../egress/egress.ts';
 import { bodyLimitIn } from '../egress/limits.ts';
 
@@ -39,9 +40,9 @@ const NOT_SENT = /^(ENOENT|EACCES|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|EHOSTUNREACH|
 
 /** @returns the `code` of a system's failure, wherever in the error it was put */
 const codeOf = (error: unknown): string => {
-  const { code, cause, errors } = (error ?? {}) as { code?: unknown; cause?: unknown; errors?: unknown[] };
+  const { code, cause, errors } = fieldsOf(error);
   if (typeof code === 'string' && /^[A-Z][A-Z0-9_]*$/.test(code)) return code;
-  const inner = cause ?? errors?.[0];
+  const inner = cause ?? (Array.isArray(errors) ? errors[0] : undefined);
   return inner === undefined ? '' : codeOf(inner);
 };
 

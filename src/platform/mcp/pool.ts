@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Log } from '../core/log.ts';
 import type { Config } from '../core/config.ts';
 import { sha256 } from '../core/crypto.ts';
+import { present } from '../core/present.ts';
 import { answerLimits, plainFetch, type LimitedFetch } from '../egress/limits.ts';
 import { createMcpConnection, type McpConnection } from './connection.ts';
 import type { McpServer } from './servers.ts';
@@ -85,7 +86,7 @@ export function createMcpPool({ servers, guardedFetch, settings, log }: McpPoolO
   /** The first entry is the one unused for longest. */
   const kept = new Map<string, Kept>();
   const drop = (key: string): void => {
-    const { connection } = kept.get(key)!;
+    const { connection } = present(kept.get(key));
     kept.delete(key);
     void connection.close();
   };
@@ -111,7 +112,7 @@ export function createMcpPool({ servers, guardedFetch, settings, log }: McpPoolO
         );
       kept.delete(key);
       kept.set(key, { digest, connection, usedAt: performance.now() });
-      if (kept.size > MAX_OF_WORKSPACES) drop(kept.keys().next().value!);
+      if (kept.size > MAX_OF_WORKSPACES) drop(present(kept.keys().next().value));
       return connection;
     },
 

@@ -1,4 +1,5 @@
 /** Makes the vector that is stored with a text. */
+import { first } from '../core/present.ts';
 import { Problem } from '../core/problem.ts';
 import { ModelFailure, type Models } from './types.ts';
 
@@ -8,8 +9,7 @@ import { ModelFailure, type Models } from './types.ts';
  */
 export async function embedText(models: Pick<Models, 'embed'>, text: string, workspace: string): Promise<number[]> {
   try {
-    const [vector] = await models.embed([text], { workspace });
-    return vector!;
+    return first(await models.embed([text], { workspace }));
   } catch (error) {
     if (!(error instanceof ModelFailure)) throw error;
     throw new Problem('embedding_failed', `embedding_failed: ${error.message}`);

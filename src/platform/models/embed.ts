@@ -7,6 +7,7 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { embedMany, type embed, type EmbeddingModel } from 'ai';
 import { ConfigError, type Config } from '../core/config.ts';
+import { fieldsOf } from '../core/record.ts';
 import { plainFetch } from '../egress/limits.ts';
 import { createPackagedModel, normalized, PACKAGED } from './embed-packaged.ts';
 import { malformed, timedOut, toModelFailure } from './failures.ts';
@@ -115,4 +116,4 @@ function provided(
 }
 
 /** @returns the last error, since the SDK repeats a failed call and then wraps what it met */
-const lastOf = (error: unknown): unknown => (error as { lastError?: unknown } | null)?.lastError ?? error;
+const lastOf = (error: unknown): unknown => fieldsOf(error).lastError ?? error;

@@ -5,7 +5,7 @@
  * everything that is or looks like a key was taken out, and of a refused key nothing is quoted at all.
  */
 import { APICallError, AISDKError } from 'ai';
-import { causesOf } from '../core/causes.ts';
+import { causesOf, errorCodeOf } from '../core/causes.ts';
 import { bodyLimitIn } from '../egress/limits.ts';
 import { PROVIDERS, secretsAmong } from './catalogue.ts';
 import { ModelFailure, type ModelCredentials, type ResolvedModel } from './types.ts';
@@ -36,7 +36,7 @@ function quote(text: string, credentials: ModelCredentials): string {
 
 const codeOf = (error: unknown, pattern: RegExp): string | undefined => {
   for (const each of causesOf(error)) {
-    const { code } = each as { code?: unknown };
+    const code = errorCodeOf(each);
     if (typeof code === 'string' && pattern.test(code)) return code;
   }
   return undefined;

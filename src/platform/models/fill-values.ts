@@ -3,6 +3,7 @@
  * the request.
  */
 import { RE2JS } from 're2js';
+import { first, itemAt, present } from '../core/present.ts';
 import { clip } from './offline-reply.ts';
 
 export type SchemaNode = Record<string, unknown>;
@@ -104,12 +105,12 @@ export function fillNumber(
 }
 
 function textFor(name: string, nth: number, { title, answer, sentences, rejection }: Facts): string {
-  if (nth >= sentences.length) return `${nth + 1}. ${sentences[nth % sentences.length]!}`;
-  if (nth > 0) return sentences[nth]!;
+  if (nth >= sentences.length) return `${nth + 1}. ${itemAt(sentences, nth % sentences.length)}`;
+  if (nth > 0) return itemAt(sentences, nth);
   if (REASON_FIELD.test(name)) return rejection ?? 'No objections.';
   if (/slug|^id$/i.test(name)) return slug(title);
   if (TITLE_FIELD.test(name)) return title;
-  return DOCUMENT_FIELD.test(name) ? answer : sentences[0]!;
+  return DOCUMENT_FIELD.test(name) ? answer : first(sentences);
 }
 
 export function fillString(node: SchemaNode, name: string, nth: number, facts: Facts): string {
@@ -117,7 +118,7 @@ export function fillString(node: SchemaNode, name: string, nth: number, facts: F
   const min = Math.min(numberOr(node.minLength, 0), max);
   const fit = (text: string) => {
     const characters = [...(text || '.')]; // JSON Schema counts lengths in code points.
-    for (let at = 0; characters.length < min; at += 1) characters.push(characters[at]!);
+    for (let at = 0; characters.length < min; at += 1) characters.push(itemAt(characters, at));
     return characters.slice(0, max).join('');
   };
   if (typeof node.pattern === 'string') {
@@ -132,6 +133,6 @@ export function fillString(node: SchemaNode, name: string, nth: number, facts: F
       // This engine does not know the pattern, so whatever else the node says decides.
     }
   }
-  if (typeof node.format === 'string' && Object.hasOwn(BY_FORMAT, node.format)) return BY_FORMAT[node.format]!;
+  if (typeof node.format === 'string' && Object.hasOwn(BY_FORMAT, node.format)) return present(BY_FORMAT[node.format]);
   return fit(textFor(name, nth, facts));
 }

@@ -10,6 +10,7 @@
  * next step, whose prompt it becomes part of, carry it out again.
  */
 import { parseJson } from '../core/json.ts';
+import { itemAt, last } from '../core/present.ts';
 
 export interface ToolDirective {
   tool: string;
@@ -66,7 +67,12 @@ function spansOf(text: string): Span[] {
     const close = from < 0 ? -1 : text.indexOf(']]', from);
     if (close < 0) break; // All that follows lies inside the object that never ends.
     after = close + 2;
-    spans.push({ start: match.index, end: after, name: match[1]!, body: text.slice(bodyStart + 1, close).trim() });
+    spans.push({
+      start: match.index,
+      end: after,
+      name: itemAt(match, 1),
+      body: text.slice(bodyStart + 1, close).trim(),
+    });
   }
   return spans;
 }
@@ -94,7 +100,7 @@ export function parseDirectives(text: string): Directives {
     else if (name === 'fail-status') found.fail = { status: number ?? 503, times: Infinity };
     else {
       const directive = parseTool(body);
-      if (directive) found.turns.at(-1)!.push(directive);
+      if (directive) last(found.turns).push(directive);
       else found.unreadable.push(body);
     }
   }

@@ -2,6 +2,7 @@
  * Writes what the offline model answers. It has no knowledge, so it says what it was given: the request, what the tools
  * answered, and the memory and context of its prompt, as Markdown that a person can read and a test can check.
  */
+import { itemAt } from '../core/present.ts';
 import { withoutDirectives } from './offline-directives.ts';
 import type { Transcript } from './offline-transcript.ts';
 
@@ -96,7 +97,7 @@ export function composeText(
   { rejection, notes }: { rejection?: string; notes: readonly string[] },
 ): string {
   // The first line of a system prompt says who the model is to be; prompts of other roles may speak of reviews too.
-  const isReviewer = /\breview/i.test(transcript.system.trimStart().split('\n', 1)[0]!);
+  const isReviewer = /\breview/i.test(itemAt(transcript.system.trimStart().split('\n', 1), 0));
   const decision =
     rejection === undefined ? (isReviewer ? ['Decision: approve', ''] : []) : [`Decision: reject. ${rejection}`, ''];
   return [OFFLINE_NOTICE, '', ...decision, composeAnswer(transcript, notes)].join('\n');

@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { APICallError } from 'ai';
+import { present } from '../core/present.ts';
 import { fillSchema } from './fill-schema.ts';
 import { factsOf } from './fill-values.ts';
 import { parseDirectives, withoutDirectives, type Directives, type ToolDirective } from './offline-directives.ts';
@@ -93,7 +94,7 @@ export function createOfflineModel(countTokens: CountTokens): SdkModel {
     const failed = failedCalls.get(key) ?? 0;
     if (failed >= fail.times) return;
     if (Number.isFinite(fail.times)) {
-      if (failedCalls.size >= MAX_COUNTED) failedCalls.delete(failedCalls.keys().next().value!);
+      if (failedCalls.size >= MAX_COUNTED) failedCalls.delete(present(failedCalls.keys().next().value));
       failedCalls.set(key, failed + 1);
     }
     throw new APICallError({

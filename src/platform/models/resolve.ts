@@ -5,6 +5,7 @@
  * In order: an enforced agent model; the request's override; `auto`, by the prompt; the agent's default. Without any
  * provider everything is the offline model.
  */
+import { first } from '../core/present.ts';
 import {
   configuredProviders,
   describeModel,
@@ -53,7 +54,7 @@ export function resolveModel(request: ModelRequest, credentials: ModelCredential
   const isConfigured = ({ provider }: KnownModel) => providers.includes(provider);
   const auto = () => {
     const { tier, rule } = tierOfPrompt(request);
-    return choose(modelOfTier(tier, providers[0]!, credentials), rule);
+    return choose(modelOfTier(tier, first(providers), credentials), rule);
   };
   /** A model that was asked for by name is used or refused, never replaced. */
   const insist = (id: string, rule: string) => {
@@ -76,5 +77,5 @@ export function resolveModel(request: ModelRequest, credentials: ModelCredential
   if (agentModel === OFFLINE.id) return choose(OFFLINE, 'agent_default');
   const model = describeModel(agentModel, credentials);
   if (isConfigured(model)) return choose(model, 'agent_default');
-  return choose(modelOfTier(model.tier, providers[0]!, credentials), 'agent_default_fallback');
+  return choose(modelOfTier(model.tier, first(providers), credentials), 'agent_default_fallback');
 }

@@ -1,3 +1,5 @@
+import { present } from '../core/present.ts';
+
 /**
  * Does one thing at a time, for workspaces in turn: what one of them asks for at once waits behind itself, and the
  * others have every second turn, third turn and so on, as many as there are.
@@ -26,7 +28,7 @@ export function createTurns() {
       const [workspace, [first, ...rest]] = next.value;
       waiting.delete(workspace);
       if (rest.length > 0) waiting.set(workspace, rest);
-      await first!();
+      await present(first)();
     }
     isAtWork = false;
   }
@@ -44,7 +46,7 @@ export function createTurns() {
             void work();
           }),
         leave() {
-          const left = callers.get(workspace)! - 1;
+          const left = present(callers.get(workspace)) - 1;
           if (left > 0) callers.set(workspace, left);
           else callers.delete(workspace);
         },

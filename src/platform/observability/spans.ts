@@ -11,6 +11,7 @@ import {
   type Attributes,
   type Span,
 } from '@opentelemetry/api';
+import { fieldsOf } from '../core/record.ts';
 
 /**
  * The tracer is asked for each time, because one that is kept stays with the tracing that was open when it was first
@@ -49,7 +50,7 @@ export function failSpan(span: Span, error: unknown): void {
 /** @returns the name that the product or a library gave to the error */
 function typeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
-  const { code, type } = error as { code?: unknown; type?: unknown };
+  const { code, type } = fieldsOf(error);
   const named = [type, code].find((name) => typeof name === 'string' && /^\w{1,64}$/.test(name));
   return (named as string | undefined) ?? error.name;
 }

@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { errorCodeOf } from '../core/causes.ts';
 import { bubblewrapped, launchEnvironment, type CommandLimits } from './bubblewrap.ts';
 import { memoryOf } from './memory-of.ts';
 import { createOutput, tooLarge, tooLong, tooMuchOutput, type ProgramRequest, type ProgramResult } from './program.ts';
@@ -149,7 +150,7 @@ async function kill(child: ChildProcess, firstInside: Promise<number | undefined
 }
 
 const notStarted = (error: unknown): SandboxError => {
-  const { code } = error as NodeJS.ErrnoException;
+  const code = errorCodeOf(error);
   return new SandboxError(code === 'E2BIG' ? 'its arguments are too long' : `it could not be started: ${code}`);
 };
 

@@ -5,8 +5,10 @@
  */
 import type Docker from 'dockerode';
 import { finished, Writable } from 'node:stream';
+import { messageOf } from '../core/causes.ts';
 import { newUuid } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
+import { fieldsOf } from '../core/record.ts';
 import { limitedAgent } from '../egress/limited-agent.ts';
 import type { BodyLimits } from '../egress/limits.ts';
 import { confined, DEADLINE_LABEL, type ContainerLimits, type ContainerSpec } from './confined.ts';
@@ -75,7 +77,7 @@ export const createContainerSandbox = ({ isOn, dockerHost, images, slots, ...lim
         try {
           await sweep(await docker(SWEEP_MS));
         } catch (error) {
-          log.warn({ reason: (error as Error).message }, 'containers left behind cannot be looked for');
+          log.warn({ reason: messageOf(error) }, 'containers left behind cannot be looked for');
         }
       };
       void look();
@@ -189,7 +191,7 @@ async function sweep(docker: Docker): Promise<void> {
  * tenants.
  */
 const explain = (error: unknown, image: string): SandboxError => {
-  const { statusCode, code } = error as { statusCode?: number; code?: string };
+  const { statusCode, code } = fieldsOf(error);
   if (statusCode === 404) return new SandboxError(`the Docker host has no image ${image}`);
   if (statusCode === 400) return new SandboxError('it cannot be started: its command or its environment is bad');
   return new SandboxError(`the Docker host does not run it: ${code ?? `it answered ${statusCode}`}`);

@@ -5,6 +5,7 @@
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { messageOf } from '../core/causes.ts';
 import { JsonDepthError, parseJson, TOO_DEEP } from '../core/json.ts';
 import { storable, storableText } from '../core/storable.ts';
 import { SandboxError } from './sandbox-error.ts';
@@ -56,7 +57,7 @@ export const createScriptSandbox = ({ memoryBytes, slots }: { memoryBytes: numbe
       signal.throwIfAborted();
       if (tooLong.aborted) return { timedOut: true, console: '' };
       // The thread ran out of its own stack or memory before QuickJS noticed.
-      return { error: (error as Error).message, console: '' };
+      return { error: messageOf(error), console: '' };
     } finally {
       await worker.terminate();
     }

@@ -10,6 +10,7 @@ import { type Info } from '@temporalio/activity';
 import type { WorkflowClientInterceptor } from '@temporalio/client';
 import { CancelledFailure, defaultPayloadConverter, type Payload } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
+import { present } from '../core/present.ts';
 import type { Meters } from '../observability/meters.ts';
 import type { Stalls } from '../observability/stalls.ts';
 import { failSpan, inSpan, tracer, type SpanOptions } from '../observability/spans.ts';
@@ -128,7 +129,7 @@ function count({ taskQueueWait, scheduleLag }: Recorders['meters'], info: Info, 
   }
   if (info.attempt > 1 || !FIRST_OF_TICK.has(info.activityType)) return;
   const [, planned] = PLANNED.exec(info.workflowExecution?.workflowId ?? '') ?? [];
-  if (planned) scheduleLag.observe({ workflow: info.workflowType! }, secondsUntil(now, Date.parse(planned)));
+  if (planned) scheduleLag.observe({ workflow: present(info.workflowType) }, secondsUntil(now, Date.parse(planned)));
 }
 
 /** Clocks of two machines may differ a little, so the result is never below 0. */

@@ -1,5 +1,6 @@
 /** Translates a failed Temporal call for the caller of an endpoint. */
 import { ApplicationFailure, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
+import { fieldsOf } from '../core/record.ts';
 import type { Temporal } from './client.ts';
 import { causesOf } from '../core/causes.ts';
 import { Problem, PROBLEMS, type ProblemCode, type StructuredCode } from '../core/problem.ts';
@@ -44,8 +45,8 @@ const UNREACHABLE_STATUS = new Set([1 /* cancelled */, 4 /* deadline */, 8 /* ex
 
 function isUnreachable(error: unknown): boolean {
   for (const cause of causesOf(error)) {
-    const { code } = cause as { code?: number };
-    if (code !== undefined && UNREACHABLE_STATUS.has(code)) return true;
+    const { code } = fieldsOf(cause);
+    if (typeof code === 'number' && UNREACHABLE_STATUS.has(code)) return true;
     if (/transport error|connection refused|timeout expired|deadline/i.test(cause.message)) return true;
     // The workflow's task has failed or timed out on its workers again and again: nobody is there to take an update.
     if (cause.message.includes('Workflow Task in failed state')) return true;

@@ -3,8 +3,9 @@
  * tasks, free slots, requests that failed. The metrics listener reads it and shows it beside ours.
  */
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import type { TelemetryOptions } from '@temporalio/worker';
+import { portOf } from '../core/port.ts';
 
 export interface SdkMetrics {
   url: string;
@@ -27,7 +28,7 @@ export async function sdkMetrics(): Promise<SdkMetrics> {
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = portOf(server);
   server.close();
   await once(server, 'close');
   return port;

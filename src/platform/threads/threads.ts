@@ -8,6 +8,7 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Piscina } from 'piscina';
+import { errorCodeOf } from '../core/causes.ts';
 
 /** One core is left to the service's own thread, where there are more than two. */
 const MAX_THREADS = Math.max(2, Math.min(4, availableParallelism() - 1));
@@ -114,7 +115,7 @@ async function runNow<Input, Output>(
         `${title} took longer than ${timeoutMs / 1_000} seconds: give it less or simpler text`,
       );
     }
-    if ((error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY') {
+    if (errorCodeOf(error) === 'ERR_WORKER_OUT_OF_MEMORY') {
       throw new ThreadLimitError(`${title} needs more memory than it may have: give it less text`);
     }
     throw error;

@@ -4,6 +4,7 @@
  *
  * A memory is data to the model. It is fenced and said to be so, and cannot close its fence.
  */
+import { messageOf } from '../../platform/core/causes.ts';
 import type { Log } from '../../platform/core/log.ts';
 import type { Models } from '../../platform/models/types.ts';
 import type { SkillRequest, SkillSection } from './skill-section.ts';
@@ -78,7 +79,7 @@ export const createBeginnings =
       try {
         return await models.embed([text], { signal: AbortSignal.timeout(PATIENCE_MS), workspace });
       } catch (error) {
-        log.warn({ reason: (error as Error).message }, 'a prompt could not be embedded: its run begins without recall');
+        log.warn({ reason: messageOf(error) }, 'a prompt could not be embedded: its run begins without recall');
         return [];
       }
     }

@@ -1,4 +1,5 @@
 /** Reports what filled the context window of a run: sizes by category, and the raw text in pages. */
+import { itemAt } from '../../platform/core/present.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import type { Models } from '../../platform/models/types.ts';
 import type { RunContextPage } from '../runs/contract.ts';
@@ -95,6 +96,6 @@ function pageOf(run: RunInConversation, beforeByte?: number): RunContextPage {
 /** @returns the nearest position at or before this one at which a UTF-8 character begins */
 function startOfCharacter(text: Buffer, position: number): number {
   let start = position;
-  while (start > 0 && start < text.length && (text[start]! & 0xc0) === 0x80) start--;
+  while (start > 0 && start < text.length && (itemAt(text, start) & 0xc0) === 0x80) start--;
   return start;
 }

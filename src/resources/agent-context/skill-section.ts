@@ -3,6 +3,7 @@
  * are always there or that a step of a project is bound to. Skills are written by the workspace, so they are guidance
  * and stand in the system message, unlike memories.
  */
+import { present } from '../../platform/core/present.ts';
 import { LOAD_SKILL, type OfferedSkill } from '../skills/model.ts';
 import type { SkillStore } from '../skills/store.ts';
 
@@ -56,7 +57,7 @@ function sectionOf(full: readonly OfferedSkill[], listed: readonly OfferedSkill[
     listed.length > 0 && listed.slice(0, MAX_LISTED).map(lineOf).join('\n'),
     unlisted > 0 && `(${unlisted} more are not listed.)`,
     missing.length > 0 && `Not there any more, do without: ${missing.join(', ')}`,
-    ...full.map(({ slug, title, body }) => `## ${title} (${slug})\n\n${body!.trim()}`),
+    ...full.map(({ slug, title, body }) => `## ${title} (${slug})\n\n${present(body).trim()}`),
   ]
     .filter(Boolean)
     .join('\n\n');

@@ -1,5 +1,6 @@
 /** Queries on custom agents and on what a workspace set about any agent. Every one takes the workspace. */
 import { and, asc, eq, sql } from 'drizzle-orm';
+import { first } from '../../platform/core/present.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import type { Database } from '../../platform/db/client.ts';
 import { workspaces } from '../workspaces/table.ts';
@@ -95,12 +96,14 @@ export const createAgentStore = (db: Database) => ({
         .returning({ slug: agents.slug });
       if (custom.length === 0 && !builtinAgents.has(slug)) throw new Problem('not_found');
       await db.orm.insert(agentSettings).values({ customerId, slug }).onConflictDoNothing();
-      const [before] = await db.orm.select().from(agentSettings).where(settingsAre(customerId, slug)).for('update');
+      const before = first(
+        await db.orm.select().from(agentSettings).where(settingsAre(customerId, slug)).for('update'),
+      );
       await db.orm
         .update(agentSettings)
         .set({ ...settings, updatedAt: sql`now()` })
         .where(settingsAre(customerId, slug));
-      return before!;
+      return before;
     });
   },
 

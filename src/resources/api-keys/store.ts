@@ -3,6 +3,7 @@
  * `authenticate`, and the part of `revoke` that tells another workspace's key from none.
  */
 import { and, eq, isNull, sql } from 'drizzle-orm';
+import { first } from '../../platform/core/present.ts';
 import type { Database } from '../../platform/db/client.ts';
 import { safeEqual, sha256 } from '../../platform/core/crypto.ts';
 import { openStatus } from '../workspaces/store/caps.ts';
@@ -45,8 +46,7 @@ export const createApiKeyStore = (db: Database) => {
       db.orm.$count(apiKeys, and(eq(apiKeys.customerId, customerId), isNull(apiKeys.revokedAt))),
 
     async insert(key: { customerId: string; name: string; keyHash: string; keyPrefix: string }): Promise<ApiKeyRow> {
-      const [row] = await db.orm.insert(apiKeys).values(key).returning();
-      return row!;
+      return first(await db.orm.insert(apiKeys).values(key).returning());
     },
 
     /** Revokes a key; one that was revoked before keeps that time. */

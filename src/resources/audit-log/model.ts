@@ -1,4 +1,5 @@
 /** Decides what of a request the audit log keeps: which fields were given, and no content and no secret. */
+import { fieldsOf } from '../../platform/core/record.ts';
 
 /** The value of such a field may be a secret, or is content, so only that it was given is kept. */
 const SECRET = /secret|token|passw|key|credential|cookie|session|signature|auth|prompt|content|param/i;
@@ -16,7 +17,7 @@ const MAX_LENGTH = 4_000;
 /** @returns the body of a request without contents and secrets */
 export function summaryOf(body: unknown): Record<string, unknown> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return {};
-  const whole = masked(body, 0) as Record<string, unknown>;
+  const whole = fieldsOf(masked(body, 0));
   if (JSON.stringify(whole).length <= MAX_LENGTH) return whole;
   return Object.fromEntries(Object.keys(whole).map((name) => [name, GIVEN]));
 }
@@ -36,7 +37,7 @@ export const actorElsewhere = (actor: string): string => (actor === OPERATOR ? O
 
 /** @returns what a reply calls the thing that was made */
 export function madeIn(reply: unknown): { id?: string | number } {
-  const { id } = (reply ?? {}) as { id?: unknown };
+  const { id } = fieldsOf(reply);
   if (typeof id === 'number') return { id };
   return typeof id === 'string' ? { id: shortened(id) } : {};
 }

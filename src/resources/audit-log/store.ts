@@ -1,5 +1,6 @@
 /** Queries on the audit log. */
 import { and, count, desc, eq, gt, gte, inArray, lt, or, sql, type SQL } from 'drizzle-orm';
+import { first } from '../../platform/core/present.ts';
 import type { Database } from '../../platform/db/client.ts';
 import { countRows, findPage, type Tallied } from '../tallies/store.ts';
 import type { Concern } from '../../platform/http/endpoint.ts';
@@ -68,11 +69,12 @@ export const createAuditStore = (db: Database) => ({
     if (since !== undefined || before !== undefined) {
       // The count begins at the oldest row of the window: a page that the window does not fill would look for more in
       // all the others.
-      const [window] = await db.orm
-        .select({ total: count(), from: sql<number>`coalesce(min(${auditLog.id}), 0)::float8` })
-        .from(auditLog)
-        .where(where);
-      const { total, from } = window!;
+      const { total, from } = first(
+        await db.orm
+          .select({ total: count(), from: sql<number>`coalesce(min(${auditLog.id}), 0)::float8` })
+          .from(auditLog)
+          .where(where),
+      );
       return { rows: total > offset ? await page(gte(auditLog.id, from), offset) : [], total };
     }
     const tallied: Tallied<'audit_log'> = { list: 'audit_log', customerId, filter: { action, actor } };

@@ -2,7 +2,9 @@
  * Checks that an event is the provider's: it has a signature over the bytes as they came, no older than five minutes.
  */
 import { JsonDepthError, parseJson } from '../../platform/core/json.ts';
+import { present } from '../../platform/core/present.ts';
 import { Problem } from '../../platform/core/problem.ts';
+import { fieldsOf, isRecord } from '../../platform/core/record.ts';
 import { storable } from '../../platform/core/storable.ts';
 
 const TOLERANCE_S = 300;
@@ -31,7 +33,7 @@ export async function readEvent(
   if (!secret || !signature) throw new Problem('invalid_signature');
   const { default: Stripe } = await import('stripe');
   try {
-    Stripe.webhooks.signature!.verifyHeader(rawBody, signature, secret, TOLERANCE_S);
+    present(Stripe.webhooks.signature).verifyHeader(rawBody, signature, secret, TOLERANCE_S);
   } catch {
     throw new Problem('invalid_signature');
   }
@@ -47,8 +49,8 @@ function asEvent(text: string): BillingEvent {
     throw error instanceof JsonDepthError ? new Problem('bad_request', error.message) : new Problem('invalid_json');
   }
   const { id, type, created, data } = payload ?? {};
-  const object = (data as { object?: unknown } | null | undefined)?.object;
+  const object = fieldsOf(data).object;
   const isEvent = typeof id === 'string' && id !== '' && typeof type === 'string';
-  if (!isEvent || typeof object !== 'object' || object === null) throw new Problem('bad_request', 'not an event');
-  return { id, type, created: Number(created) || 0, object: object as Record<string, unknown>, payload };
+  if (!isEvent || !isRecord(object)) throw new Problem('bad_request', 'not an event');
+  return { id, type, created: Number(created) || 0, object, payload };
 }

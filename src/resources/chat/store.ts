@@ -1,5 +1,6 @@
 /** Queries on chat threads. What is said in them are runs, which are only read here. */
 import { and, count, desc, eq, sql } from 'drizzle-orm';
+import { first, present } from '../../platform/core/present.ts';
 import type { Database } from '../../platform/db/client.ts';
 import { runs } from '../runs/table.ts';
 import { conversationOf } from '../runs/model.ts';
@@ -13,7 +14,7 @@ export type ThreadRow = typeof chatThreads.$inferSelect;
 const threadIs = (customerId: string, id: string) =>
   and(eq(chatThreads.customerId, customerId), eq(chatThreads.id, id));
 const saidIn = (customerId: string, id: string) =>
-  and(eq(runs.customerId, customerId), eq(runs.conversation, conversationOf(id)!));
+  and(eq(runs.customerId, customerId), eq(runs.conversation, present(conversationOf(id))));
 
 export const createChatStore = (db: Database) => ({
   async list(customerId: string, { limit, offset }: { limit: number; offset: number }) {
@@ -34,8 +35,7 @@ export const createChatStore = (db: Database) => ({
   },
 
   async insert(row: Pick<ThreadRow, 'id' | 'customerId' | 'title' | 'agentSlug' | 'createdBy'>): Promise<ThreadRow> {
-    const [inserted] = await db.orm.insert(chatThreads).values(row).returning();
-    return inserted!;
+    return first(await db.orm.insert(chatThreads).values(row).returning());
   },
 
   async change(
@@ -72,8 +72,8 @@ export const createChatStore = (db: Database) => ({
         (2, 'assistant', ${runs.output}, ${runs.error}, ${runs.completedAt})) said(n, role, content, error, at)
       where ${saidIn(customerId, id)}
       order by ${runs.seq} ${direction}, said.n ${direction} limit ${limit} offset ${offset}`);
-    const [totals] = await db.orm.select({ total: count() }).from(runs).where(saidIn(customerId, id));
-    return { data, total: totals!.total * 2 };
+    const totals = first(await db.orm.select({ total: count() }).from(runs).where(saidIn(customerId, id)));
+    return { data, total: totals.total * 2 };
   },
 
   /** @returns runs, the latest first, so that as a rule none begins because the one before it was taken away */

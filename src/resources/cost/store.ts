@@ -1,5 +1,6 @@
 /** Sums over the runs of a window. Postgres adds them up, so they are exact. */
 import { sql, type SQL } from 'drizzle-orm';
+import { present } from '../../platform/core/present.ts';
 import type { Database } from '../../platform/db/client.ts';
 import type { CostGroup } from './model.ts';
 
@@ -37,6 +38,6 @@ export const createCostStore = (db: Database) => ({
       ) counted
       group by grouping sets ((), (key))
       order by ${group === 'day' ? sql`key` : sql`sum(cost_usd) desc, key`}`);
-    return { total: all.find(({ is_total }) => is_total)!, rows: all.filter(({ is_total }) => !is_total) };
+    return { total: present(all.find(({ is_total }) => is_total)), rows: all.filter(({ is_total }) => !is_total) };
   },
 });

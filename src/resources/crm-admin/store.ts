@@ -1,6 +1,7 @@
 /** Queries on the operator's notes. They are about workspaces of every state: an archived one keeps its notes. */
 import { and, count, desc, eq, ilike, or, sql } from 'drizzle-orm';
 import { newUuid } from '../../platform/core/ids.ts';
+import { first } from '../../platform/core/present.ts';
 import type { Database } from '../../platform/db/client.ts';
 import { containing } from '../customers/model.ts';
 import { workspaces } from '../workspaces/table.ts';
@@ -67,12 +68,14 @@ export const createCrmStore = (db: Database) => {
         .orderBy(desc(workspaces.createdAt), desc(workspaces.customerId))
         .limit(limit)
         .offset(offset);
-      const [counted] = await db.orm
-        .select({ total: count() })
-        .from(workspaces)
-        .leftJoin(crmCustomers, eq(crmCustomers.customerId, workspaces.customerId))
-        .where(where);
-      return { rows, total: counted!.total };
+      const counted = first(
+        await db.orm
+          .select({ total: count() })
+          .from(workspaces)
+          .leftJoin(crmCustomers, eq(crmCustomers.customerId, workspaces.customerId))
+          .where(where),
+      );
+      return { rows, total: counted.total };
     },
 
     async find(customerId: string) {
@@ -100,11 +103,9 @@ export const createCrmStore = (db: Database) => {
         .offset(offset),
 
     async insertNote(customerId: string, text: string, author: string) {
-      const [note] = await db.orm
-        .insert(crmNotes)
-        .values({ id: newUuid(), customerId, text, author })
-        .returning(noteColumns);
-      return note!;
+      return first(
+        await db.orm.insert(crmNotes).values({ id: newUuid(), customerId, text, author }).returning(noteColumns),
+      );
     },
 
     /** @returns false when the customer has no such note */

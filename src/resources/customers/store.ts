@@ -1,5 +1,6 @@
 /** Workspaces with what is theirs, counted as the caps of plans count it. Only those of one page are looked at. */
 import { sql } from 'drizzle-orm';
+import { first } from '../../platform/core/present.ts';
 import type { Database } from '../../platform/db/client.ts';
 import { USD_MICROS } from '../billing/model.ts';
 import { SKILL } from '../memory/model.ts';
@@ -83,7 +84,9 @@ export const createCustomerStore = (db: Database) => ({
         from ${countsOf({ list: 'memory_entries', customerId: sql`w.customer_id` })} c
       ) memory
       order by w.created_at desc, w.customer_id desc`);
-    const [counted] = await db.rows<{ total: number }>(sql`select count(*)::int as total from workspaces ${where}`);
-    return { rows, total: counted!.total };
+    const counted = first(
+      await db.rows<{ total: number }>(sql`select count(*)::int as total from workspaces ${where}`),
+    );
+    return { rows, total: counted.total };
   },
 });

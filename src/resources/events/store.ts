@@ -1,5 +1,6 @@
 /** Reads of the feed. The stores of projects write it beside what it tells of. */
 import { and, count, desc, eq, gt, sql, type SQL } from 'drizzle-orm';
+import { first } from '../../platform/core/present.ts';
 import type { Database } from '../../platform/db/client.ts';
 import { countRows } from '../tallies/store.ts';
 import type { EventCategory, EventLevel } from '../projects/model.ts';
@@ -56,8 +57,8 @@ export const createEventStore = (db: Database) => {
           total: await countRows(db, { list: 'project_events', customerId, filter: { category, level } }),
         };
       }
-      const [total] = await db.orm.select({ total: count() }).from(projectEvents).where(where);
-      return { rows, total: total!.total };
+      const total = first(await db.orm.select({ total: count() }).from(projectEvents).where(where));
+      return { rows, total: total.total };
     },
 
     listOfProject: (customerId: string, projectId: string, limit: number) =>

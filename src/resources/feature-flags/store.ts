@@ -1,5 +1,6 @@
 /** Queries on feature flags. */
 import { asc, eq, inArray, sql } from 'drizzle-orm';
+import { first } from '../../platform/core/present.ts';
 import type { Database } from '../../platform/db/client.ts';
 import { workspaces } from '../workspaces/table.ts';
 import { featureFlags } from './table.ts';
@@ -40,12 +41,13 @@ export const createFlagStore = (db: Database) => ({
       ...(description !== undefined && { description }),
       ...(exceptions !== undefined && { workspaces: exceptions }),
     };
-    const [row] = await db.orm
-      .insert(featureFlags)
-      .values({ name, ...given })
-      .onConflictDoUpdate({ target: featureFlags.name, set: { ...given, updatedAt: sql`now()` } })
-      .returning();
-    return row!;
+    return first(
+      await db.orm
+        .insert(featureFlags)
+        .values({ name, ...given })
+        .onConflictDoUpdate({ target: featureFlags.name, set: { ...given, updatedAt: sql`now()` } })
+        .returning(),
+    );
   },
 
   /** @returns false when there is no such flag */

@@ -1,6 +1,7 @@
 /** Queries on heartbeats. */
 import { and, asc, eq, sql } from 'drizzle-orm';
 import { newUuid } from '../../platform/core/ids.ts';
+import { first, present } from '../../platform/core/present.ts';
 import { found, type Database } from '../../platform/db/client.ts';
 import { noteSwitched } from '../event-log/store/write.ts';
 import { openStatus } from '../workspaces/store/caps.ts';
@@ -19,14 +20,15 @@ export const createHeartbeatStore = (db: Database) => ({
     db.orm.select().from(heartbeats).where(eq(heartbeats.customerId, customerId)).orderBy(asc(heartbeats.id)),
 
   async counts(customerId: string): Promise<{ total: number; enabled: number }> {
-    const [row] = await db.orm
-      .select({
-        total: sql<number>`count(*)::int`,
-        enabled: sql<number>`(count(*) filter (where ${heartbeats.enabled}))::int`,
-      })
-      .from(heartbeats)
-      .where(eq(heartbeats.customerId, customerId));
-    return row!;
+    return first(
+      await db.orm
+        .select({
+          total: sql<number>`count(*)::int`,
+          enabled: sql<number>`(count(*) filter (where ${heartbeats.enabled}))::int`,
+        })
+        .from(heartbeats)
+        .where(eq(heartbeats.customerId, customerId)),
+    );
   },
 
   async find(customerId: string, id: string): Promise<HeartbeatRow | undefined> {
@@ -35,11 +37,12 @@ export const createHeartbeatStore = (db: Database) => ({
   },
 
   async insert(customerId: string, values: HeartbeatValues): Promise<HeartbeatRow> {
-    const [row] = await db.orm
-      .insert(heartbeats)
-      .values({ ...values, customerId, id: newUuid() })
-      .returning();
-    return row!;
+    return first(
+      await db.orm
+        .insert(heartbeats)
+        .values({ ...values, customerId, id: newUuid() })
+        .returning(),
+    );
   },
 
   /** @throws Problem not_found */
@@ -47,14 +50,16 @@ export const createHeartbeatStore = (db: Database) => ({
     db.transaction(async () => {
       const [before] = await db.orm.select().from(heartbeats).where(heartbeatIs(customerId, id)).for('update');
       found(before);
-      const [after] = await db.orm
-        .update(heartbeats)
-        .set({ ...change, revision: sql`${heartbeats.revision} + 1`, updatedAt: sql`now()` })
-        .where(heartbeatIs(customerId, id))
-        .returning();
+      const after = first(
+        await db.orm
+          .update(heartbeats)
+          .set({ ...change, revision: sql`${heartbeats.revision} + 1`, updatedAt: sql`now()` })
+          .where(heartbeatIs(customerId, id))
+          .returning(),
+      );
       const heartbeat = { customerId, id, of: 'heartbeat' as const };
-      await noteSwitched(db, heartbeat, { before: before!.enabled, after: after!.enabled });
-      return { before: before!, after: after! };
+      await noteSwitched(db, heartbeat, { before: present(before).enabled, after: after.enabled });
+      return { before: present(before), after };
     }),
 
   async delete(customerId: string, id: string): Promise<void> {

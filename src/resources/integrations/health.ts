@@ -5,7 +5,7 @@
  * What goes wrong is logged without its words: an address may have the token in it, an answer may repeat it.
  */
 import type { Config } from '../../platform/core/config.ts';
-import { rootOf } from '../../platform/core/causes.ts';
+import { errorCodeOf, rootOf } from '../../platform/core/causes.ts';
 import type { SecretBox } from '../../platform/core/crypto.ts';
 import type { Log } from '../../platform/core/log.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
@@ -97,6 +97,6 @@ const placeOf = ({ customerId, slug, kind, scope }: TokenToCheck) => ({ customer
 
 /** @returns the kind of failure, by what names it without quoting anything */
 function reasonOf(error: unknown): string {
-  const { name = 'unknown', code } = (rootOf(error) ?? {}) as { name?: string; code?: unknown };
-  return typeof code === 'string' ? code : name;
+  const root = rootOf(error);
+  return errorCodeOf(root) ?? root?.name ?? 'unknown';
 }

@@ -5,6 +5,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { createTransport } from 'nodemailer';
+import { fieldsOf } from '../../platform/core/record.ts';
 import { withoutTrailingSlashes } from '../../platform/core/text.ts';
 import type { GuardedFetch } from '../../platform/egress/egress.ts';
 import { readCapped } from '../../platform/egress/read-capped.ts';
@@ -70,8 +71,8 @@ export const createProbe = ({ base, fetch, allowlist, timeoutMs, signal }: Probe
       await transport.verify();
       return 'ok';
     } catch (error) {
-      const { code, responseCode } = error as { code?: string; responseCode?: number };
-      if (code === 'EAUTH' && responseCode !== undefined && responseCode >= 500) return 'invalid';
+      const { code, responseCode } = fieldsOf(error);
+      if (code === 'EAUTH' && typeof responseCode === 'number' && responseCode >= 500) return 'invalid';
       throw error;
     } finally {
       deadline.removeEventListener('abort', end);

@@ -1,4 +1,5 @@
 /** Who may sign in to a workspace. Its own admins decide, and those of the workspace that operates the deployment. */
+import { present } from '../../platform/core/present.ts';
 import { can, demand, isOwner, type Role } from '../../platform/core/rights.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import { addressIn } from '../../platform/core/addresses.ts';
@@ -22,7 +23,7 @@ export const createMemberService = ({ store }: { store: MemberStore }) => {
     async add(caller: Caller, id: string, { email, role }: { email: string; role: Role }) {
       const customerId = await workspaceFor(caller, id);
       if (isOwner(role)) demand(caller, 'members.appoint-owners');
-      return store.add(customerId, { email: addressIn(email)!, role, invitedBy: caller.actor });
+      return store.add(customerId, { email: present(addressIn(email)), role, invitedBy: caller.actor });
     },
 
     setRole: async (caller: Caller, id: string, memberId: string, role: Role) =>

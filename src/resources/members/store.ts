@@ -5,6 +5,7 @@
  */
 import { and, asc, count, eq, sql } from 'drizzle-orm';
 import { newUuid } from '../../platform/core/ids.ts';
+import { first } from '../../platform/core/present.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { isOwner, type Role } from '../../platform/core/rights.ts';
 import { found, type Database } from '../../platform/db/client.ts';
@@ -163,11 +164,10 @@ export const createMemberStore = (db: Database, { cutOff }: EndedSessions) => {
         .orderBy(sql`${workspaceMembers.lastLoginAt} desc nulls last`, asc(workspaces.identityWorkspaceId)),
 
     async isMember(email: string): Promise<boolean> {
-      const [row] = await db.orm
-        .select({ of: count() })
-        .from(workspaceMembers)
-        .where(eq(workspaceMembers.email, email));
-      return row!.of > 0;
+      const row = first(
+        await db.orm.select({ of: count() }).from(workspaceMembers).where(eq(workspaceMembers.email, email)),
+      );
+      return row.of > 0;
     },
 
     /** @returns the member's role at this moment; undefined where the person is no member any more */

@@ -2,6 +2,7 @@
  * Sees to it that all stored vectors are of one model: a start holds to it, and embedding everything again changes it.
  */
 import { ConfigError } from '../../platform/core/config.ts';
+import { itemAt, last } from '../../platform/core/present.ts';
 import type { Database } from '../../platform/db/client.ts';
 import {
   adoptKind,
@@ -56,11 +57,11 @@ export async function reEmbed(db: Database, { embed, onProgress = () => {}, ...k
     for (let after = 0; ;) {
       const texts = await listWithoutNext(db, { after, limit: BATCH });
       if (texts.length === 0) break;
-      after = texts.at(-1)!.id;
+      after = last(texts).id;
       const vectors = await embed(texts.map(({ content }) => content));
       await writeNext(
         db,
-        texts.map((text, i) => ({ ...text, vector: vectors[i]! })),
+        texts.map((text, i) => ({ ...text, vector: itemAt(vectors, i) })),
       );
       done += texts.length;
       onProgress({ done, total: Math.max(done, total) });

@@ -4,6 +4,7 @@
  * finds who waits.
  */
 import { sql, type SQL } from 'drizzle-orm';
+import { first } from '../../platform/core/present.ts';
 import type { Database } from '../../platform/db/client.ts';
 import type { Claim } from '../../platform/http/once-only.ts';
 import { ClaimLostError, holdingClaim } from '../idempotency-keys/store.ts';
@@ -108,13 +109,15 @@ export const createMiniappStore = (db: Database) => {
   return {
     /** Makes one page for a call, however often that is repeated. @returns its id */
     async insertPage({ id, tokenHash, customerId, runId, callId, tool, html, ttlMs }: NewPage): Promise<string> {
-      const [page] = await db.rows<{ id: string }>(sql`
+      const page = first(
+        await db.rows<{ id: string }>(sql`
         insert into miniapp_pages (id, token_hash, customer_id, run_id, call_id, tool, html, expires_at)
         values (${id}, ${tokenHash}, ${customerId}, ${runId}, ${callId}, ${tool}, ${html},
           now() + ${ttlMs} * interval '1 ms')
         on conflict (run_id, call_id) do update set token_hash = excluded.token_hash
-        returning id`);
-      return page!.id;
+        returning id`),
+      );
+      return page.id;
     },
 
     async isSubmitted({ customerId, pageId }: { customerId: string; pageId: string }): Promise<boolean> {

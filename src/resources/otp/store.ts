@@ -5,6 +5,7 @@
  */
 import { and, desc, eq, getTableColumns, gt, lt, sql, type SQL } from 'drizzle-orm';
 import { safeEqual } from '../../platform/core/crypto.ts';
+import { first } from '../../platform/core/present.ts';
 import type { Database } from '../../platform/db/client.ts';
 import {
   CHALLENGE_TTL_MS,
@@ -52,23 +53,27 @@ export const createOtpStore = (db: Database) => {
   /** What was counted must not be undone by a failure around it, hence the transaction is one of its own. */
   const alone = <T>(customerId: string, work: () => Promise<T>): Promise<T | Locked> =>
     db.outermostTransaction(async () => {
-      const [lock] = await db.orm
-        .insert(otpLocks)
-        .values({ customerId })
-        .onConflictDoUpdate({ target: otpLocks.customerId, set: { customerId } })
-        .returning({
-          until: otpLocks.lockedUntil,
-          isLocked: sql<boolean | null>`${otpLocks.lockedUntil} > clock_timestamp()`,
-        });
-      return lock!.until && lock!.isLocked ? { kind: 'locked', until: lock!.until } : work();
+      const lock = first(
+        await db.orm
+          .insert(otpLocks)
+          .values({ customerId })
+          .onConflictDoUpdate({ target: otpLocks.customerId, set: { customerId } })
+          .returning({
+            until: otpLocks.lockedUntil,
+            isLocked: sql<boolean | null>`${otpLocks.lockedUntil} > clock_timestamp()`,
+          }),
+      );
+      return lock.until && lock.isLocked ? { kind: 'locked', until: lock.until } : work();
     });
 
   async function countWrong(customerId: string, id: string): Promise<number> {
-    const [challenge] = await db.orm
-      .update(otpChallenges)
-      .set({ wrongCodes: sql`${otpChallenges.wrongCodes} + 1` })
-      .where(eq(otpChallenges.id, id))
-      .returning({ wrongCodes: otpChallenges.wrongCodes });
+    const challenge = first(
+      await db.orm
+        .update(otpChallenges)
+        .set({ wrongCodes: sql`${otpChallenges.wrongCodes} + 1` })
+        .where(eq(otpChallenges.id, id))
+        .returning({ wrongCodes: otpChallenges.wrongCodes }),
+    );
     await db.orm
       .update(otpLocks)
       .set({
@@ -77,7 +82,7 @@ export const createOtpStore = (db: Database) => {
           then clock_timestamp() + ${LOCK_MS} * interval '1 ms' else ${otpLocks.lockedUntil} end`,
       })
       .where(eq(otpLocks.customerId, customerId));
-    return challenge!.wrongCodes;
+    return challenge.wrongCodes;
   }
 
   /** @returns mails of the workspace to this recipient, and those of all workspaces to it */
@@ -85,17 +90,18 @@ export const createOtpStore = (db: Database) => {
     // A recipient is served one workspace at a time too, or N of them at once would all be the last one allowed.
     await db.rows(sql`select pg_advisory_xact_lock(hashtextextended(${`otp:${recipient}`}, 0))`);
     const isOwn = sql`${otpChallenges.customerId} = ${customerId}`;
-    const [sent] = await db.orm
-      .select({
-        ofWorkspace: sql<number>`(count(*) filter (where ${isOwn}))::int`,
-        ofAll: sql<number>`count(*)::int`,
-        oldest: sql<Date | null>`min(${otpChallenges.createdAt}) filter (where ${isOwn})`.mapWith(
-          otpChallenges.createdAt,
-        ),
-      })
-      .from(otpChallenges)
-      .where(and(eq(otpChallenges.recipient, recipient), gt(otpChallenges.createdAt, lately(MAILS_WINDOW_MS))));
-    return sent!;
+    return first(
+      await db.orm
+        .select({
+          ofWorkspace: sql<number>`(count(*) filter (where ${isOwn}))::int`,
+          ofAll: sql<number>`count(*)::int`,
+          oldest: sql<Date | null>`min(${otpChallenges.createdAt}) filter (where ${isOwn})`.mapWith(
+            otpChallenges.createdAt,
+          ),
+        })
+        .from(otpChallenges)
+        .where(and(eq(otpChallenges.recipient, recipient), gt(otpChallenges.createdAt, lately(MAILS_WINDOW_MS)))),
+    );
   }
 
   /** Ends all challenges that could be answered, but the newest ones. */

@@ -5,6 +5,7 @@
 import { validate as isUuid } from 'uuid';
 import { hmacSha256, safeEqual, secretsIn } from '../../platform/core/crypto.ts';
 import type { Log } from '../../platform/core/log.ts';
+import { last } from '../../platform/core/present.ts';
 import type { Mailer } from '../../platform/mail/mailer.ts';
 import { IS_SENT_TO, QUESTION_PATH, QUESTION_TTL_MS } from './model.ts';
 import type { Asked, RecipientStore } from './store/recipients.ts';
@@ -95,7 +96,7 @@ export const createRecipients = (options: RecipientsOptions) => {
       do {
         const page = await store.listNeverAsked(after, BATCH);
         await askAll(page);
-        after = page.length < BATCH ? undefined : page.at(-1)!.id;
+        after = page.length < BATCH ? undefined : last(page).id;
       } while (after !== undefined);
     },
 

@@ -10,6 +10,7 @@ import type { Config } from '../../platform/core/config.ts';
 import type { SecretBox } from '../../platform/core/crypto.ts';
 import { newUuid } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
+import { first } from '../../platform/core/present.ts';
 import { priorityOf } from '../../platform/core/priority.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { CLOSED } from '../../platform/db/circuit.ts';
@@ -89,9 +90,9 @@ export const createDestinationService = (deps: DestinationServiceDependencies) =
    * servers take their time.
    */
   async function written(row: DestinationRow) {
-    const [destination] = await shown(row.customerId, [row]);
+    const destination = first(await shown(row.customerId, [row]));
     if (row.kind === 'email') void recipients.ask(row);
-    return destination!;
+    return destination;
   }
 
   return {
@@ -101,8 +102,7 @@ export const createDestinationService = (deps: DestinationServiceDependencies) =
     },
 
     async get({ customerId }: Caller, id: string) {
-      const [destination] = await shown(customerId, [await find(customerId, id)]);
-      return destination!;
+      return first(await shown(customerId, [await find(customerId, id)]));
     },
 
     /** @throws Problem invalid_url, name_taken, workspace_archived, plan_limit_exceeded */

@@ -1,5 +1,6 @@
 /** What a caller can read of projects, and how they are made. A project is accepted in Postgres, then started. */
 import type { Log } from '../../platform/core/log.ts';
+import { first } from '../../platform/core/present.ts';
 import { findValueProblem } from '../../platform/core/schema-checks.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { found } from '../../platform/db/client.ts';
@@ -51,7 +52,7 @@ const MAX_TOLD = 20;
 
 /** The beginning of a brief, in whole characters: the title of a project that was given none. */
 const titleOf = (brief: string): string =>
-  [...brief.trim().split('\n', 1)[0]!.trim()].slice(0, DERIVED_TITLE_LENGTH).join('');
+  [...first(brief.trim().split('\n', 1)).trim()].slice(0, DERIVED_TITLE_LENGTH).join('');
 
 const listed = <Row>(data: Row[]) => ({ data, meta: { total: data.length } });
 

@@ -9,6 +9,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { encodeTime } from 'ulid';
 import { firstUuid } from '../../platform/core/ids.ts';
+import { first } from '../../platform/core/present.ts';
 import type { Database } from '../../platform/db/client.ts';
 
 export type RetentionStore = ReturnType<typeof createRetentionStore>;
@@ -162,7 +163,7 @@ export const STATEMENTS: Readonly<Record<RetainedKind, readonly Statement[]>> = 
 export const createRetentionStore = (db: Database) => ({
   /** @returns how many rows the statement deleted */
   async delete(statement: Statement, before: Date, limit: number): Promise<number> {
-    const [row] = await db.rows<{ deleted: number }>(statement(before, limit));
-    return row!.deleted;
+    const { deleted } = first(await db.rows<{ deleted: number }>(statement(before, limit)));
+    return deleted;
   },
 });

@@ -1,5 +1,6 @@
 /** Queries on the files that runs saved. The store of runs writes the rows. */
 import { and, count, desc, eq } from 'drizzle-orm';
+import { first } from '../../platform/core/present.ts';
 import type { Database } from '../../platform/db/client.ts';
 import { runArtifacts, runs } from '../runs/table.ts';
 import { belowPlace, countRows, findPage, type Tallied } from '../tallies/store.ts';
@@ -49,8 +50,8 @@ export const createRunArtifactStore = (db: Database) => ({
       .limit(limit)
       .offset(start.offset);
     if (run_id === undefined) return { rows, total: await countRows(db, tallied) };
-    const [ofRun] = await db.orm.select({ total: count() }).from(runArtifacts).where(where);
-    return { rows, total: ofRun!.total };
+    const ofRun = first(await db.orm.select({ total: count() }).from(runArtifacts).where(where));
+    return { rows, total: ofRun.total };
   },
 
   async find(customerId: string, id: string) {

@@ -5,6 +5,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Log } from '../../platform/core/log.ts';
+import { itemAt } from '../../platform/core/present.ts';
 import { storableText } from '../../platform/core/storable.ts';
 import type { RunInTurn } from '../runs/store/run-in-turn.ts';
 import { LINGER_MS, TEXT_TICK_MS, watchesOf } from './model.ts';
@@ -45,7 +46,7 @@ export function createScribe({
     });
     const lengths = changed.map(({ text }) => text.length);
     await store.write(texts);
-    changed.forEach((writing, i) => (writing.written = lengths[i]!));
+    changed.forEach((writing, i) => (writing.written = itemAt(lengths, i)));
   };
 
   async function tick(): Promise<void> {

@@ -4,6 +4,7 @@ import type { agentRun } from '../../../workflows/run/workflow.ts';
 import type { Config } from '../../platform/core/config.ts';
 import { newRunId } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
+import { present } from '../../platform/core/present.ts';
 import { priorityOf } from '../../platform/core/priority.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { found } from '../../platform/db/client.ts';
@@ -153,7 +154,7 @@ export const createRunService = (deps: RunServiceDependencies) => {
       return accept(caller, {
         agent,
         transport: body.transport,
-        prompt: (body.prompt ?? body.message)!,
+        prompt: present(body.prompt ?? body.message),
         threadId: body.thread_id ?? null,
         channelId: body.channel_id ?? null,
         conversation: conversationOf(body.thread_id, body.channel_id),

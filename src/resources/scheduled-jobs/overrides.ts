@@ -1,5 +1,6 @@
 /** What workspaces changed about jobs that ship. A workspace with a row has a schedule of its own. */
 import { and, eq, sql } from 'drizzle-orm';
+import { first, present } from '../../platform/core/present.ts';
 import type { Database } from '../../platform/db/client.ts';
 import { noteSwitched } from '../event-log/store/write.ts';
 import { openStatus } from '../workspaces/store/caps.ts';
@@ -34,23 +35,25 @@ export const createOverrideStore = (db: Database) => ({
   ): Promise<{ before: OverrideRow | undefined; after: OverrideRow }> =>
     db.transaction(async () => {
       const [before] = await db.orm.select().from(jobOverrides).where(overrideIs(customerId, jobId)).for('update');
-      const [after] = await db.orm
-        .insert(jobOverrides)
-        .values({ customerId, jobId, cron, enabled })
-        .onConflictDoUpdate({
-          target: [jobOverrides.customerId, jobOverrides.jobId],
-          set: {
-            ...(cron !== undefined && { cron }),
-            ...(enabled !== undefined && { enabled }),
-            revision: sql`${jobOverrides.revision} + 1`,
-            updatedAt: sql`now()`,
-          },
-        })
-        .returning();
-      const ships = builtinJobs.get(jobId)!.enabled;
+      const after = first(
+        await db.orm
+          .insert(jobOverrides)
+          .values({ customerId, jobId, cron, enabled })
+          .onConflictDoUpdate({
+            target: [jobOverrides.customerId, jobOverrides.jobId],
+            set: {
+              ...(cron !== undefined && { cron }),
+              ...(enabled !== undefined && { enabled }),
+              revision: sql`${jobOverrides.revision} + 1`,
+              updatedAt: sql`now()`,
+            },
+          })
+          .returning(),
+      );
+      const ships = present(builtinJobs.get(jobId)).enabled;
       const job = { customerId, id: jobId, of: 'job' as const };
-      await noteSwitched(db, job, { before: before?.enabled ?? ships, after: after!.enabled ?? ships });
-      return { before, after: after! };
+      await noteSwitched(db, job, { before: before?.enabled ?? ships, after: after.enabled ?? ships });
+      return { before, after };
     }),
 
   /** Takes a change back that nothing followed, unless somebody has changed it since. */

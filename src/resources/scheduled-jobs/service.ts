@@ -4,6 +4,7 @@
  */
 import { cronProblem, nextRun } from '../../platform/core/cron.ts';
 import { inSlices } from '../../platform/core/in-slices.ts';
+import { present } from '../../platform/core/present.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { found } from '../../platform/db/client.ts';
 import type { Caller, ReceiveFiles } from '../../platform/http/endpoint.ts';
@@ -52,7 +53,7 @@ export const createJobService = (deps: JobServiceDependencies) => {
     requireChange(change, TIMING);
     if (cron !== undefined) requireCron(cron);
     const { before, after } = await overrides.change(customerId, job.id, { cron, enabled });
-    await follow.change(triggerOfOverride(after, workspaceId)!, () => overrides.restore(after, before));
+    await follow.change(present(triggerOfOverride(after, workspaceId)), () => overrides.restore(after, before));
     return wireBuiltin(job, after);
   }
 

@@ -1,5 +1,6 @@
 /** Custom jobs and what workspaces changed about those that ship. */
 import { and, asc, eq, sql } from 'drizzle-orm';
+import { first, present } from '../../platform/core/present.ts';
 import type { ProblemCode } from '../../platform/core/problem.ts';
 import { found, type Database } from '../../platform/db/client.ts';
 import { unlessTaken } from '../../platform/db/taken.ts';
@@ -51,11 +52,12 @@ export const createJobStore = (db: Database) => ({
   /** @throws Problem name_taken */
   insert: (customerId: string, job: JobValues): Promise<JobRow> =>
     unlessNameTaken(async () => {
-      const [row] = await db.orm
-        .insert(scheduledJobs)
-        .values({ ...job, customerId })
-        .returning();
-      return row!;
+      return first(
+        await db.orm
+          .insert(scheduledJobs)
+          .values({ ...job, customerId })
+          .returning(),
+      );
     }),
 
   /** @throws Problem not_found, name_taken */
@@ -64,14 +66,16 @@ export const createJobStore = (db: Database) => ({
       const [before] = await db.orm.select().from(scheduledJobs).where(jobIs(customerId, n)).for('update');
       found(before);
       return unlessNameTaken(async () => {
-        const [after] = await db.orm
-          .update(scheduledJobs)
-          .set({ ...change, revision: sql`${scheduledJobs.revision} + 1`, updatedAt: sql`now()` })
-          .where(jobIs(customerId, n))
-          .returning();
+        const after = first(
+          await db.orm
+            .update(scheduledJobs)
+            .set({ ...change, revision: sql`${scheduledJobs.revision} + 1`, updatedAt: sql`now()` })
+            .where(jobIs(customerId, n))
+            .returning(),
+        );
         const job = { customerId, id: customJobId(n), of: 'job' as const };
-        await noteSwitched(db, job, { before: before!.enabled, after: after!.enabled });
-        return { before: before!, after: after! };
+        await noteSwitched(db, job, { before: present(before).enabled, after: after.enabled });
+        return { before: present(before), after };
       });
     }),
 

@@ -6,6 +6,7 @@
 import type { Request } from 'express';
 import { randomBytes } from 'node:crypto';
 import { sha256 } from '../../platform/core/crypto.ts';
+import { present } from '../../platform/core/present.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { LOCAL_LINK_TTL_MS } from './model.ts';
 
@@ -25,7 +26,7 @@ export function createLocalLinks(now: () => number = Date.now) {
     issue(email: string): string {
       const token = randomBytes(32).toString('base64url');
       links.set(sha256(token), { email, expiresAt: now() + LOCAL_LINK_TTL_MS });
-      if (links.size > MAX_LINKS) links.delete(links.keys().next().value!);
+      if (links.size > MAX_LINKS) links.delete(present(links.keys().next().value));
       return token;
     },
 

@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import type { Log } from '../../platform/core/log.ts';
 import { addressIn } from '../../platform/core/addresses.ts';
+import { present } from '../../platform/core/present.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { notFound } from '../../platform/http/app.ts';
 import { answering, fromHere, privately, sendPage } from '../../platform/http/pages.ts';
@@ -124,7 +125,7 @@ export function signInRouter({ signIn, baseUrl, identityKeysUrl, log }: SignInRo
       const next = ownPath(shown.next);
       const email = await codes.verify(shown.challenge_id, shown.code.trim()).catch((error: unknown) => {
         if (isJson(request) || (error as Problem).code !== 'invalid_code') throw error;
-        const again = { challengeId: shown.challenge_id, next, problem: WORDS.invalid_code! };
+        const again = { challengeId: shown.challenge_id, next, problem: present(WORDS.invalid_code) };
         sendPage(response, 401, (nonce) => codePage(nonce, again));
       });
       if (email === undefined) return;

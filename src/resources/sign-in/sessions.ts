@@ -1,5 +1,6 @@
 /** Sessions from sign-in to sign-out. */
 import { sha256 } from '../../platform/core/crypto.ts';
+import { present } from '../../platform/core/present.ts';
 import { readSession, signSession, type FindSession, type SessionClaims } from '../../platform/http/auth.ts';
 import type { Membership } from '../members/store.ts';
 import type { SignInStore } from './store.ts';
@@ -19,7 +20,7 @@ export function createSessions({ store, secret, ttlMs }: SessionsOptions) {
   /** @returns the claims of a session that counts */
   async function read(session: string | undefined): Promise<SessionClaims | undefined> {
     const claims = readSession(session, secret);
-    return claims && !(await find(session!, claims)).isEnded ? claims : undefined;
+    return claims && !(await find(present(session), claims)).isEnded ? claims : undefined;
   }
 
   return {
@@ -54,7 +55,7 @@ export function createSessions({ store, secret, ttlMs }: SessionsOptions) {
       const claims = await read(session);
       if (!claims) return;
       if (everywhere) await store.cutOff(claims.customer_id, claims.sub);
-      await store.endSession(sha256(session!), new Date(claims.exp * 1_000));
+      await store.endSession(sha256(present(session)), new Date(claims.exp * 1_000));
     },
   };
 }

@@ -4,6 +4,7 @@
  */
 import { and, eq, getTableColumns, isNull, sql, type SQL } from 'drizzle-orm';
 import { safeEqual } from '../../platform/core/crypto.ts';
+import { first } from '../../platform/core/present.ts';
 import type { Database } from '../../platform/db/client.ts';
 import { openStatus } from '../workspaces/store/caps.ts';
 import { workspaceMembers, workspaces } from '../workspaces/table.ts';
@@ -179,20 +180,24 @@ export const createSignInStore = (db: Database) => {
 
     /** @returns Unix seconds from which a new session of this person counts */
     async notBefore(customerId: string, sub: string): Promise<number> {
-      const [row] = await db.rows<{ from: number }>(sql`
-        select coalesce(extract(epoch from ${cutoffOf(customerId, sub)}), 0)::float8 as from`);
-      return row!.from;
+      const { from } = first(
+        await db.rows<{ from: number }>(sql`
+        select coalesce(extract(epoch from ${cutoffOf(customerId, sub)}), 0)::float8 as from`),
+      );
+      return from;
     },
 
     /** It is one statement on primary keys, as every request with a session waits for it. */
     async find(sessionHash: string, claims: { customerId: string; sub: string; iat: number }) {
-      const [row] = await db.rows<{ isEnded: boolean; isArchived: boolean }>(sql`
+      const row = first(
+        await db.rows<{ isEnded: boolean; isArchived: boolean }>(sql`
         select exists (select from ${endedSessions} where session_hash = ${sessionHash})
           or coalesce(extract(epoch from ${cutoffOf(claims.customerId, claims.sub)}) > ${claims.iat}::float8, false)
           as "isEnded",
           coalesce((select ${openStatus} = 'archived' from ${workspaces} where customer_id = ${claims.customerId}), false)
-          as "isArchived"`);
-      return row!;
+          as "isArchived"`),
+      );
+      return row;
     },
   };
 };

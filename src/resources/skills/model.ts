@@ -2,6 +2,7 @@
  * A skill is guidance for a kind of work, which an agent reads when it has that work to do. Built-in ones are files
  * under `builtin/`; custom ones are entries of the workspace's memory, of type `skill`.
  */
+import { first } from '../../platform/core/present.ts';
 import { SHARED, type EntryStatus } from '../memory/model.ts';
 
 /** `agent` means the agents that it names and no others. */
@@ -59,7 +60,7 @@ export const scopeOf = ({ agents }: { agents: readonly string[] }): SkillScope =
   agents.length === 0 ? SHARED : 'agent';
 /** @returns the single agent that a skill is for, as the API said it before there could be several */
 export const agentOf = ({ agents }: { agents: readonly string[] }): string | null =>
-  agents.length === 1 ? agents[0]! : null;
+  agents.length === 1 ? first(agents) : null;
 
 /** @returns the first word of the slug: `seo` of `seo-keywords` */
 export const categoryOf = (slug: string): string => /[^._:/-]+/.exec(slug)?.[0] ?? slug;

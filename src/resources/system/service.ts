@@ -1,5 +1,6 @@
 /** Answers what can be asked of the deployment itself, and reads anew what can be read without a restart. */
 import { createRequire } from 'node:module';
+import { messageOf } from '../../platform/core/causes.ts';
 import type { Config } from '../../platform/core/config.ts';
 import type { Log } from '../../platform/core/log.ts';
 import { Problem } from '../../platform/core/problem.ts';
@@ -103,7 +104,7 @@ export function createSystemService({ store, temporal, files, disk, models, mcp,
           reloaded.push('mcp_servers');
         }
       } catch (error) {
-        throw new Problem('bad_request', (error as Error).message);
+        throw new Problem('bad_request', messageOf(error));
       }
       if (level) {
         log.level = level;

@@ -1,5 +1,6 @@
 /** Asks the database about itself, and about the caller. */
 import { eq, sql } from 'drizzle-orm';
+import { first } from '../../platform/core/present.ts';
 import { pausesBehind } from '../../platform/db/circuit.ts';
 import { found, type Database } from '../../platform/db/client.ts';
 import type { Behind } from '../../platform/db/in-turn.ts';
@@ -76,8 +77,8 @@ export const createSystemStore = (db: Database, { lostAfterMs }: { lostAfterMs: 
     };
     return Promise.all(
       Object.entries(chores).map(async ([chore, behind]) => {
-        const [row] = await db.rows<Behind>(sql`select due, "overdueS" from ${behind} behind`);
-        return { chore, ...row! };
+        const row = first(await db.rows<Behind>(sql`select due, "overdueS" from ${behind} behind`));
+        return { chore, ...row };
       }),
     );
   },

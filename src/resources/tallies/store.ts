@@ -5,6 +5,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import type { AnyPgColumn } from 'drizzle-orm/pg-core';
 import { firstUuid } from '../../platform/core/ids.ts';
+import { first } from '../../platform/core/present.ts';
 import type { Database } from '../../platform/db/client.ts';
 
 /** The tallied lists, each with what it can be filtered by, in the order of the migration. */
@@ -54,10 +55,10 @@ export function countsOf<L extends TalliedList>(tallied: Tallied<L>): SQL {
 }
 
 export async function countRows<L extends TalliedList>(db: Database, tallied: Tallied<L>): Promise<number> {
-  const [row] = await db.rows<{ total: number }>(
-    sql`select coalesce(sum(c.rows), 0)::float8 as total from ${countsOf(tallied)} c`,
+  const { total } = first(
+    await db.rows<{ total: number }>(sql`select coalesce(sum(c.rows), 0)::float8 as total from ${countsOf(tallied)} c`),
   );
-  return row!.total;
+  return total;
 }
 
 /** A page up to this offset is as quick to walk to as to look up. */
@@ -80,10 +81,12 @@ export async function findPage<L extends TalliedList>(
   offset: number,
 ): Promise<PageStart> {
   if (offset < FAR) return { below: undefined, offset };
-  const [row] = await db.rows<{ below: number; rest: number }>(sql`
+  const row = first(
+    await db.rows<{ below: number; rest: number }>(sql`
     select below::float8 as below, rest::float8 as rest
-    from seek_tally(${tallied.list}, ${tallied.customerId}, ${sql.param(wantedBy(tallied))}::text[], ${offset}::bigint)`);
-  return { below: row!.below, offset: row!.rest };
+    from seek_tally(${tallied.list}, ${tallied.customerId}, ${sql.param(wantedBy(tallied))}::text[], ${offset}::bigint)`),
+  );
+  return { below: row.below, offset: row.rest };
 }
 
 /** Serves a list in the order of ids that are UUIDv7, whose places are times, in units of 16 ms. */
@@ -98,7 +101,8 @@ const FOLDING = sql.raw('4711002');
  * @returns how many were folded
  */
 async function foldTallies(db: Database, most: number): Promise<number> {
-  const [row] = await db.rows<{ folded: number }>(sql`
+  const row = first(
+    await db.rows<{ folded: number }>(sql`
     with turn as materialized (select pg_try_advisory_xact_lock(${FOLDING}) as is_ours),
     gone as (
       delete from tally_deltas where id = any(array(
@@ -113,8 +117,9 @@ async function foldTallies(db: Database, most: number): Promise<number> {
       on conflict (list, customer_id, level, block, dims)
         do update set rows = t.rows + excluded.rows, usd = t.usd + excluded.usd
     )
-    select count(*)::int as folded from gone`);
-  return row!.folded;
+    select count(*)::int as folded from gone`),
+  );
+  return row.folded;
 }
 
 const BATCH = 10_000;

@@ -2,6 +2,7 @@
  * What a workspace can do with workflow templates: read its own and the built-in ones, make versions, describe and
  * archive its own. A version is never changed in what it does, because projects are pinned to it.
  */
+import { present } from '../../platform/core/present.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { found } from '../../platform/db/client.ts';
 import { builtinTemplates } from './builtin/index.ts';
@@ -38,7 +39,7 @@ export const createTemplateService = (dependencies: TemplateServiceDependencies)
     const agents = new Map<string, boolean>();
     const isAgent = async (slug: string): Promise<boolean> => {
       if (!agents.has(slug)) agents.set(slug, await agentExists(customerId, slug));
-      return agents.get(slug)!;
+      return present(agents.get(slug));
     };
 
     const unresolved: string[] = [];

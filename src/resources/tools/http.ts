@@ -1,4 +1,5 @@
 /** What the tools that send a request have in common: which headers they may set, and how an answer becomes text. */
+import { fieldsOf } from '../../platform/core/record.ts';
 import { ToolError } from './model.ts';
 
 /** These headers change how the connection works or whom it reaches. */
@@ -44,8 +45,8 @@ export const textOf = (bytes: Buffer, contentType: string | null, cut: boolean):
 
 /** @returns the `code` of a failure, wherever `fetch` put it */
 export const codeOf = (error: unknown): string => {
-  const { code, cause, errors } = (error ?? {}) as { code?: unknown; cause?: unknown; errors?: unknown[] };
+  const { code, cause, errors } = fieldsOf(error);
   if (typeof code === 'string') return code;
-  const inner = cause ?? errors?.[0];
+  const inner = cause ?? (Array.isArray(errors) ? errors[0] : undefined);
   return inner === undefined ? '' : codeOf(inner);
 };

@@ -4,6 +4,7 @@
  * A custom tool is checked as a whole whenever it is written, so what a run finds can be called. Tools that ship and
  * those of MCP servers come first under their slugs and are never written.
  */
+import { present } from '../../platform/core/present.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import type { WorkspaceStore } from '../workspaces/store/index.ts';
 import { schemaProblem } from './arguments.ts';
@@ -74,7 +75,7 @@ export const createToolService = (dependencies: ToolServiceDependencies) => {
     }));
     return tool
       ? { ...shippedRow(tool, usedBy), id: null, params_schema: tool.parameters, recent_invocations: invocations }
-      : { ...customRow(custom!, usedBy), ...customRest(custom!), recent_invocations: invocations };
+      : { ...customRow(present(custom), usedBy), ...customRest(present(custom)), recent_invocations: invocations };
   }
 
   const shippedRow = (tool: Tool, usedBy: number) => ({

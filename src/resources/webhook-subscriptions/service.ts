@@ -9,6 +9,7 @@ import type { Config } from '../../platform/core/config.ts';
 import type { SecretBox } from '../../platform/core/crypto.ts';
 import { newSecret } from '../../platform/core/ids.ts';
 import type { Log } from '../../platform/core/log.ts';
+import { last } from '../../platform/core/present.ts';
 import { priorityOf } from '../../platform/core/priority.ts';
 import { Problem } from '../../platform/core/problem.ts';
 import { addressProblem, type Egress } from '../../platform/egress/egress.ts';
@@ -163,7 +164,7 @@ export const createWebhookService = (options: WebhookServiceOptions) => {
           }
         }
         if (page.length < BATCH) return;
-        after = page.at(-1)!.id;
+        after = last(page).id;
       }
     },
 

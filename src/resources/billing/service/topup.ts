@@ -6,6 +6,7 @@ import { Decimal } from 'decimal.js';
 import { hmacSha256, safeEqual, secretsIn } from '../../../platform/core/crypto.ts';
 import { newUuid } from '../../../platform/core/ids.ts';
 import { Problem } from '../../../platform/core/problem.ts';
+import { fieldsOf } from '../../../platform/core/record.ts';
 import type { Caller } from '../../../platform/http/endpoint.ts';
 import type { Claim } from '../../../platform/http/once-only.ts';
 import type { NewTopup } from '../contract.ts';
@@ -128,7 +129,7 @@ const toMetadata = (bought: Bought, secret: string): Record<string, string> => (
 
 /** @returns undefined for a session that this service did not make: others may sell things through the same account */
 export function fromMetadata(metadata: unknown, secret: string): Bought | undefined {
-  const given = (metadata ?? {}) as Record<string, unknown>;
+  const given = fieldsOf(metadata);
   const text = (name: string) => (typeof given[name] === 'string' ? given[name] : '');
   const currency = CURRENCIES.find((one) => one === text('currency'));
   if (!currency) return undefined;

@@ -4,6 +4,7 @@
  * balance may be below zero by what was already used; new spending is refused then.
  */
 import { and, desc, eq, lt, sql, type SQL } from 'drizzle-orm';
+import { first } from '../../../platform/core/present.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import { countRows, countsOf, findPage } from '../../tallies/store.ts';
 import { ROUTER_MARKUP, USD_MICROS, walletBudgetId, type LedgerKind, type Tariff } from '../model.ts';
@@ -74,10 +75,12 @@ export const createWalletStore = (db: Database) => {
 
     /** @returns all the credit that was ever bought, in millionths of a dollar */
     async totalToppedUp(customerId: string): Promise<number> {
-      const [row] = await db.rows<{ total: number }>(sql`
+      const { total } = first(
+        await db.rows<{ total: number }>(sql`
         select (coalesce(sum(c.usd), 0) * ${USD_MICROS})::float8 as total
-        from ${countsOf({ list: 'wallet_ledger', customerId, filter: { kind: 'topup' } })} c`);
-      return row!.total;
+        from ${countsOf({ list: 'wallet_ledger', customerId, filter: { kind: 'topup' } })} c`),
+      );
+      return total;
     },
 
     /**

@@ -4,6 +4,7 @@
  * more, so whoever goes on from there has missed nothing and meets nothing twice.
  */
 import { sql, type SQL } from 'drizzle-orm';
+import { first, present } from '../../../platform/core/present.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import type { EventKind, Place } from '../model.ts';
 
@@ -96,7 +97,7 @@ const partsOf = (owner: SQL, { runId, projectId, kinds }: EventFilter): Part[] =
 };
 
 const conditionsOf = (part: Part, { runId, projectId, kinds }: EventFilter): SQL => sql`
-  ${runId === undefined ? sql`` : sql`and ${part.ofRun!}`}
+  ${runId === undefined ? sql`` : sql`and ${present(part.ofRun)}`}
   ${projectId === undefined ? sql`` : sql`and ${part.ofProject}`}
   ${kinds === undefined || part.kinds ? sql`` : sql`and e.kind = any(${sql.param([...kinds])}::text[])`}`;
 
@@ -124,15 +125,15 @@ export const createEventLogStore = (db: Database) => {
     return {
       rows,
       next:
-        last && rows.length === limit ? { tx: last.tx, seq: last.seq } : (until ?? { tx: read[0]!.horizon, seq: 0 }),
+        last && rows.length === limit ? { tx: last.tx, seq: last.seq } : (until ?? { tx: first(read).horizon, seq: 0 }),
     };
   }
 
   return {
     /** @returns where the log of every workspace ends now; what is not below it is yet to come */
     async end(): Promise<Place> {
-      const [row] = await db.rows<{ tx: number }>(sql`select event_horizon()::float8 as tx`);
-      return { tx: row!.tx, seq: 0 };
+      const row = first(await db.rows<{ tx: number }>(sql`select event_horizon()::float8 as tx`));
+      return { tx: row.tx, seq: 0 };
     },
 
     /** Reads a page of one workspace's log. */

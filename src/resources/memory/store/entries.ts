@@ -1,5 +1,6 @@
 /** Queries on entries of the memory. Every one takes the workspace, to which a foreign id is unknown. */
 import { and, desc, eq, getTableColumns, ne, sql, type SQL } from 'drizzle-orm';
+import { first, present } from '../../../platform/core/present.ts';
 import { found, type Database } from '../../../platform/db/client.ts';
 import { Problem } from '../../../platform/core/problem.ts';
 import { PREVIEW_LENGTH, SKILL, type EntryStatus, type WikilinkType } from '../model.ts';
@@ -92,10 +93,12 @@ export async function findIds(db: Database, customerId: string, ids: readonly nu
 
 /** Counts memories; skills are not among them. */
 export async function countEntries(db: Database, customerId: string): Promise<number> {
-  const [row] = await db.rows<{ total: number }>(sql`
+  const { total } = first(
+    await db.rows<{ total: number }>(sql`
     select coalesce(sum(c.rows), 0)::float8 as total
-    from ${countsOf({ list: 'memory_entries', customerId })} c where c.dims[2] <> ${SKILL}`);
-  return row!.total;
+    from ${countsOf({ list: 'memory_entries', customerId })} c where c.dims[2] <> ${SKILL}`),
+  );
+  return total;
 }
 
 type Row = typeof memoryEntries.$inferInsert;
@@ -196,5 +199,5 @@ export async function verifyEntry(db: Database, customerId: string, id: number):
     .set({ lastVerifiedAt: sql`now()` })
     .where(entryIs(customerId, id))
     .returning({ lastVerifiedAt: memoryEntries.lastVerifiedAt });
-  return found(row).lastVerifiedAt!;
+  return present(found(row).lastVerifiedAt);
 }

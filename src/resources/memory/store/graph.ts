@@ -1,5 +1,6 @@
 /** Queries on the memory as a whole: the graph of its entries, and counts of what it has. */
 import { and, desc, eq, sql } from 'drizzle-orm';
+import { first } from '../../../platform/core/present.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import type { EdgeType, EntryStatus } from '../model.ts';
 import { countsOf } from '../../tallies/store.ts';
@@ -57,12 +58,14 @@ export async function readGraph(db: Database, customerId: string, { types, agent
   const edges = await db.rows<Edge>(sql`
     select src_id as source, dst_id as target, dst_slug, edge_type::text ${ofNodes} and dst_id = any(${ids})
     order by id limit ${MAX_EDGES + 1}`);
-  const [dangling] = await db.rows<{ count: number }>(sql`
-    select count(*)::int as count ${ofNodes} and (dst_id = any(${ids})) is not true`);
+  const dangling = first(
+    await db.rows<{ count: number }>(sql`
+    select count(*)::int as count ${ofNodes} and (dst_id = any(${ids})) is not true`),
+  );
   return {
     nodes,
     edges: edges.slice(0, MAX_EDGES),
-    droppedDangling: dangling!.count,
+    droppedDangling: dangling.count,
     truncated: found.length > limit || edges.length > MAX_EDGES,
   };
 }
@@ -85,5 +88,5 @@ export async function readStats(db: Database, customerId: string) {
     group by grouping sets ((), (agent), (type), (scope))
     order by count desc, key`);
   const by = (what: string): Count[] => rows.filter((row) => row.by === what).map(({ key, count }) => ({ key, count }));
-  return { total: by('total')[0]!.count, by_agent: by('agent'), by_type: by('type'), by_scope: by('scope') };
+  return { total: first(by('total')).count, by_agent: by('agent'), by_type: by('type'), by_scope: by('scope') };
 }

@@ -5,6 +5,7 @@
  */
 import { and, eq, isNotNull, sql, type SQL } from 'drizzle-orm';
 import type { SelectedFields } from 'drizzle-orm/pg-core';
+import { first } from '../../../platform/core/present.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import { memoryEntries } from '../table.ts';
 import { entriesWhere, entryListColumns, type EntryFilter, type EntryListRow } from './entries.ts';
@@ -74,13 +75,15 @@ const textOf = (vector: readonly number[]): string => `[${vector.map((value) => 
 
 /** Counts no further than it has to. */
 async function isComparedExactly(db: Database, customerId: string, k: number): Promise<boolean> {
-  const [row] = await db.rows<{ isExact: boolean }>(sql`
+  const { isExact } = first(
+    await db.rows<{ isExact: boolean }>(sql`
     with most as (
       select greatest(${FEW}::float8, sqrt(${k}::float8 * greatest(reltuples, 0)))::int as entries
       from pg_class where oid = 'memory_entries'::regclass)
     select most.entries >= (
       select count(*) from (
         select from memory_entries where customer_id = ${customerId} limit (select entries + 1 from most)) counted
-      ) as "isExact" from most`);
-  return row!.isExact;
+      ) as "isExact" from most`),
+  );
+  return isExact;
 }

@@ -7,6 +7,7 @@
  * whoever is broken off goes on where it was.
  */
 import { sql } from 'drizzle-orm';
+import { itemAt, present } from '../../../platform/core/present.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import { HNSW } from '../table.ts';
 
@@ -26,7 +27,7 @@ const kindOf = async (db: Database, column: string): Promise<VectorKind | undefi
   return kind;
 };
 
-export const currentKind = async (db: Database): Promise<VectorKind> => (await kindOf(db, CURRENT))!;
+export const currentKind = async (db: Database): Promise<VectorKind> => present(await kindOf(db, CURRENT));
 
 export const isSameKind = (a: VectorKind, b: VectorKind): boolean =>
   a.model === b.model && a.dimensions === b.dimensions;
@@ -69,10 +70,12 @@ export const prepareNext = (db: Database, kind: VectorKind): Promise<void> =>
 
 /** Counts the entries of all workspaces. */
 export async function countNext(db: Database): Promise<{ total: number; done: number }> {
-  const [counts] = await db.rows<{ total: number; done: number }>(
-    sql`select count(*)::int as total, count(embedding_next)::int as done from memory_entries`,
+  return itemAt(
+    await db.rows<{ total: number; done: number }>(
+      sql`select count(*)::int as total, count(embedding_next)::int as done from memory_entries`,
+    ),
+    0,
   );
-  return counts!;
 }
 
 export interface TextToEmbed {

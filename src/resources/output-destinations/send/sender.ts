@@ -1,5 +1,6 @@
 /** Sends one artifact to one destination: the same way for a delivery, and for a test that a person asks for. */
 import { rootInWords } from '../../../platform/core/causes.ts';
+import { fieldsOf } from '../../../platform/core/record.ts';
 import { ForbiddenAddressError, type GuardedFetch } from '../../../platform/egress/egress.ts';
 import type { Mailer } from '../../../platform/mail/mailer.ts';
 import type { DestinationTarget } from '../contract.ts';
@@ -62,6 +63,6 @@ const describe = (error: unknown): string => (rootInWords(error) || 'it could no
 /** Secrets are taken out of a text, because no library promises what its errors say. */
 const withoutSecrets = (text: string, { kind, config }: DestinationTarget): string =>
   SECRET_FIELDS[kind].reduce((clean, name) => {
-    const secret = (config as Record<string, unknown>)[name];
+    const secret = fieldsOf(config)[name];
     return typeof secret === 'string' ? clean.replaceAll(secret, '***') : clean;
   }, text);

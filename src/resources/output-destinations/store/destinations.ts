@@ -1,5 +1,6 @@
 /** Queries on output destinations. */
 import { and, asc, eq, sql } from 'drizzle-orm';
+import { first } from '../../../platform/core/present.ts';
 import type { CLOSED } from '../../../platform/db/circuit.ts';
 import { found, type Database } from '../../../platform/db/client.ts';
 import { unlessTaken } from '../../../platform/db/taken.ts';
@@ -41,9 +42,9 @@ export const createDestinationRows = (db: Database) => ({
   insert: (row: DestinationValues & Pick<DestinationRow, 'id' | 'customerId' | 'kind'>): Promise<DestinationRow> =>
     unlessNameTaken(() =>
       db.transaction(async () => {
-        const [inserted] = await db.orm.insert(outputDestinations).values(row).returning();
-        await setRecipients(db, row.id, namedBy(inserted!));
-        return inserted!;
+        const inserted = first(await db.orm.insert(outputDestinations).values(row).returning());
+        await setRecipients(db, row.id, namedBy(inserted));
+        return inserted;
       }),
     ),
 
@@ -61,13 +62,15 @@ export const createDestinationRows = (db: Database) => ({
         .for('update');
       const values = change(found(before));
       return unlessNameTaken(async () => {
-        const [after] = await db.orm
-          .update(outputDestinations)
-          .set({ ...values, updatedAt: sql`now()` })
-          .where(destinationIs(customerId, id))
-          .returning();
-        await setRecipients(db, id, namedBy(after!));
-        return after!;
+        const after = first(
+          await db.orm
+            .update(outputDestinations)
+            .set({ ...values, updatedAt: sql`now()` })
+            .where(destinationIs(customerId, id))
+            .returning(),
+        );
+        await setRecipients(db, id, namedBy(after));
+        return after;
       });
     }),
 

@@ -1,4 +1,5 @@
 /** What a thread does of `run-action.ts`. */
+import { present } from '../../../platform/core/present.ts';
 import { ActionError, type ActionMaterial } from './action.ts';
 import { findAction } from './index.ts';
 
@@ -14,7 +15,9 @@ export async function actionJob({
 }): Promise<ActionOutcome> {
   try {
     const fetch = () => Promise.reject(new Error('a pure action reaches nobody'));
-    return { output: await findAction(name)!.run({ ...material, signal: new AbortController().signal, fetch }) };
+    return {
+      output: await present(findAction(name)).run({ ...material, signal: new AbortController().signal, fetch }),
+    };
   } catch (error) {
     if (error instanceof ActionError) return { refusal: error.message };
     // The stack is used up: what it was given is nested, and would be so the next time.

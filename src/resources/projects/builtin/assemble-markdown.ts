@@ -1,4 +1,5 @@
 /** Joins what earlier steps wrote into one Markdown document with a title and contents. */
+import { itemAt } from '../../../platform/core/present.ts';
 import { ActionError, type Action } from './action.ts';
 import { fileOf } from './rendering/file.ts';
 import { MarkdownPart, splitTitle } from './rendering/markdown.ts';
@@ -21,7 +22,7 @@ function embedded(markdown: string): string {
   let fence = '';
   const lines = markdown.split('\n').map((line) => {
     if (fence) {
-      if (line.trim().startsWith(fence) && line.trim().replaceAll(fence[0]!, '') === '') fence = '';
+      if (line.trim().startsWith(fence) && line.trim().replaceAll(itemAt(fence, 0), '') === '') fence = '';
       return line;
     }
     fence = FENCE.exec(line)?.[1] ?? '';
@@ -55,10 +56,10 @@ export const assembleMarkdown: Action = {
     const anchors = sections.map(({ label }, index) => `${index + 1}-${slugify(label, 'section')}`);
     const contents = sections.map(
       ({ label, heading }, index) =>
-        `${index + 1}. [${inLink(label === heading ? label : `${label}: ${heading}`)}](#${anchors[index]!})`,
+        `${index + 1}. [${inLink(label === heading ? label : `${label}: ${heading}`)}](#${itemAt(anchors, index)})`,
     );
     const bodies = sections.map(
-      ({ heading, text }, index) => `<a id="${anchors[index]!}"></a>\n\n## ${heading}\n\n${text.trim()}`,
+      ({ heading, text }, index) => `<a id="${itemAt(anchors, index)}"></a>\n\n## ${heading}\n\n${text.trim()}`,
     );
     const document = [`# ${inLine(context.project.title)}`, contents.join('\n'), ...bodies].join('\n\n');
     return fileOf(context, 'text/markdown', `${document}\n`);

@@ -1,5 +1,6 @@
 /** A tester that reads HTML as a browser does: outline, names, links, and that nothing is loaded from elsewhere. */
 import { defaultTreeAdapter, parse, type DefaultTreeAdapterTypes } from 'parse5';
+import { itemAt, present } from '../../../platform/core/present.ts';
 import type { Action } from './action.ts';
 import { HtmlFile } from './rendering/file.ts';
 import { requirePart } from './rendering/sources.ts';
@@ -43,8 +44,8 @@ function outlineFaults(elements: readonly Element[]): string[] {
     ...headings.flatMap((heading, index) => {
       const before = levels[index - 1] ?? 0;
       if (nameOf(heading) === '') return [`heading ${index + 1} is empty`];
-      return index > 0 && levels[index]! > before + 1
-        ? [`"${short(nameOf(heading))}" is a heading of level ${levels[index]!} after one of level ${before}`]
+      return index > 0 && itemAt(levels, index) > before + 1
+        ? [`"${short(nameOf(heading))}" is a heading of level ${itemAt(levels, index)} after one of level ${before}`]
         : [];
     }),
   ];
@@ -88,7 +89,9 @@ const LOADING: Readonly<Record<string, string>> = {
 
 const loadFaults = (elements: readonly Element[]): string[] =>
   elements.flatMap((element) => {
-    const from = Object.hasOwn(LOADING, element.tagName) ? attribute(element, LOADING[element.tagName]!) : undefined;
+    const from = Object.hasOwn(LOADING, element.tagName)
+      ? attribute(element, present(LOADING[element.tagName]))
+      : undefined;
     return from === undefined || from.startsWith('data:')
       ? []
       : [`<${element.tagName}> loads ${short(from)} from elsewhere`];
@@ -110,7 +113,7 @@ function inspect(content: string): { faults: string[]; looked: string } {
   return {
     faults: [
       ...parseFaults,
-      ...(attribute(find('html')!, 'lang') ? [] : ['the page does not say its language']),
+      ...(attribute(present(find('html')), 'lang') ? [] : ['the page does not say its language']),
       ...(title && nameOf(title) ? [] : ['the page has no title']),
       ...Array.from(twice, (id) => `two elements have the id "${short(id)}"`),
       ...outlineFaults(elements),

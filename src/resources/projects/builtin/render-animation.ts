@@ -1,5 +1,6 @@
 /** A motion graphic from its storyboard: scenes of words and moving shapes, timed by CSS, in one HTML file. */
 import { z } from 'zod';
+import { itemAt } from '../../../platform/core/present.ts';
 import type { Action } from './action.ts';
 import { paletteOf, seeded, type Palette } from './rendering/colours.ts';
 import { fileOf } from './rendering/file.ts';
@@ -36,7 +37,7 @@ function wrap(text: string, max: number, most: number): string[] {
     if (line !== undefined && line.length + word.length < max) lines[lines.length - 1] = `${line} ${word}`;
     else lines.push(word.slice(0, max));
   }
-  return lines.length <= most ? lines : [...lines.slice(0, most - 1), `${lines[most - 1]!.slice(0, max - 1)}…`];
+  return lines.length <= most ? lines : [...lines.slice(0, most - 1), `${itemAt(lines, most - 1).slice(0, max - 1)}…`];
 }
 
 /** Moving shapes behind the words; each begins a little after the one before. */

@@ -1,5 +1,6 @@
 /** A digital planner in one HTML file: year, months and weeks on linked pages, with prompts and habits to tick. */
 import { z } from 'zod';
+import { itemAt } from '../../../platform/core/present.ts';
 import { ActionError, type Action, type ActionContext } from './action.ts';
 import { idOf, WEEK_STARTS, weeksOf, weeksOfMonth, type Day, type Week } from './rendering/calendar.ts';
 import { paletteOf } from './rendering/colours.ts';
@@ -73,7 +74,7 @@ function namesIn(language: string) {
   };
 }
 
-const weekId = ({ days }: Week) => `week-${idOf(days[0]!)}`;
+const weekId = ({ days }: Week) => `week-${idOf(itemAt(days, 0))}`;
 
 export const renderPlanner: Action = {
   name: 'render_planner',
@@ -93,7 +94,7 @@ export const renderPlanner: Action = {
     const names = namesIn(language);
     const weeks = weeksOf(year, start);
     const firsts = Array.from({ length: 12 }, (_, index): Day => ({ year, month: index + 1, day: 1 }));
-    const head = html`${weeks[0]!.days.map((day) => html`<th scope="col">${names.weekday(day)}</th>`)}`;
+    const head = html`${itemAt(weeks, 0).days.map((day) => html`<th scope="col">${names.weekday(day)}</th>`)}`;
     const isIn = (day: Day, month: number) => day.year === year && day.month === month;
 
     const overview = (first: Day): Markup =>
@@ -117,7 +118,7 @@ export const renderPlanner: Action = {
       </section> `;
 
     const monthPage = (first: Day): Markup => {
-      const { theme, question } = prompts.monthly[(first.month - 1) % prompts.monthly.length]!;
+      const { theme, question } = itemAt(prompts.monthly, (first.month - 1) % prompts.monthly.length);
       const rows = weeksOfMonth(weeks, year, first.month).map(
         (week) =>
           html`<tr>
@@ -148,7 +149,7 @@ export const renderPlanner: Action = {
       html`<section class="leaf" id="${weekId(week)}">
         <h2>Week ${week.number}</h2>
         <p class="sub">
-          ${names.short(week.days[0]!)} to ${names.short(week.days[6]!)}.
+          ${names.short(itemAt(week.days, 0))} to ${names.short(itemAt(week.days, 6))}.
           ${prompts.weekly[index % prompts.weekly.length]}
         </p>
         <div class="week">

@@ -243,7 +243,7 @@ export const createProjectCommands = ({ temporal, store, starter }: SenderDepend
 function requirePhases({ actions }: EditPlan, phases: readonly string[]): void {
   const at = actions.findIndex(({ phase_slug }) => !phases.includes(phase_slug));
   if (at < 0) return;
-  const unknown = actions[at]!.phase_slug;
+  const unknown = itemAt(actions, at).phase_slug;
   throw new Problem(
     'bad_request',
     `revised_plan.actions.${at}: unknown phase "${unknown}"; there are ${phases.join(', ')}`,

@@ -1,5 +1,6 @@
 /** What readers ask of projects. Every query that a caller can reach takes the workspace; rows are as they are sent. */
 import { sql, type SQL } from 'drizzle-orm';
+import { present } from '../../../platform/core/present.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import type { ProjectInput } from '../../../../workflows/project/messages.ts';
 import { countRows, findPage, type Tallied } from '../../tallies/store.ts';
@@ -187,7 +188,7 @@ export async function loadBoard(db: Database, projectId: string): Promise<Board 
   const positions = new Map(row.phases.map(({ slug }, position) => [slug, position]));
   const phases = row.phases.map((phase) => ({
     ...phase,
-    dependsOn: phase.dependsOn.map((slug) => positions.get(slug)!),
+    dependsOn: phase.dependsOn.map((slug) => present(positions.get(slug))),
   }));
   return { ...row, phases };
 }

@@ -1,5 +1,6 @@
 /** Accepts a run in one statement that counts it against the day's cap, inserts it and begins its timeline. */
 import { sql, type SQL } from 'drizzle-orm';
+import { present } from '../../../platform/core/present.ts';
 import { Problem } from '../../../platform/core/problem.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import type { Claim } from '../../../platform/http/once-only.ts';
@@ -78,7 +79,7 @@ export async function acceptRun(db: Database, run: NewRun): Promise<void> {
   if (outcome.accepted) return;
   if (!outcome.held) throw new ClaimLostError();
   if (outcome.status === 'archived') throw new Problem('workspace_archived');
-  throw planLimitExceeded(outcome.plan, 'runs_per_day', outcome.cap!, outcome.cap!);
+  throw planLimitExceeded(outcome.plan, 'runs_per_day', present(outcome.cap), present(outcome.cap));
 }
 
 /**

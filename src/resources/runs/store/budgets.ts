@@ -6,6 +6,7 @@
  * Rows of several budgets are locked in the order of their ids, everywhere: otherwise two runs could wait for each other.
  */
 import { sql, type SQL } from 'drizzle-orm';
+import { present } from '../../../platform/core/present.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import { USD_MICROS, walletBudgetId } from '../../billing/model.ts';
 import { insertPosting, type Posting } from '../../billing/wallet/store.ts';
@@ -85,7 +86,7 @@ export const bookCost = (
     update budgets b set spent_usd = b.spent_usd + ${wallet ? sql`case b.id when ${walletId} then 0 else ${cost} end` : cost},
       reserved_usd = b.reserved_usd - coalesce((select amount_usd from released r where r.budget_id = b.id), 0)
     from due where b.id = due.id returning b.id
-  )${wallet?.charge ? sql`, charged as (${insertPosting(chargedAfter(walletId!), wallet.charge)})` : sql``}${
+  )${wallet?.charge ? sql`, charged as (${insertPosting(chargedAfter(present(walletId)), wallet.charge)})` : sql``}${
     attemptId === null
       ? sql``
       : sql`, attempt as (update attempts set cost_usd = cost_usd + ${cost} where id = ${attemptId}::uuid and ${isMoved})`

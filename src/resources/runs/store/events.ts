@@ -1,5 +1,6 @@
 /** Writes timeline rows as a piece of a larger statement: an event is written in the statement that makes it true. */
 import { sql, type SQL } from 'drizzle-orm';
+import { last } from '../../../platform/core/present.ts';
 import type { RunEventType } from '../model.ts';
 
 export interface NewEvent {
@@ -24,4 +25,4 @@ export const insertEvents = (guard: SQL, events: readonly NewEvent[]): SQL => sq
 export const countEvents = (events: readonly NewEvent[]): SQL => sql`
   event_count = event_count + ${events.length},
   last_event_at = now(),
-  last_event_type = ${events.at(-1)!.type}::run_event_type`;
+  last_event_type = ${last(events).type}::run_event_type`;

@@ -3,6 +3,7 @@
  * no part of an index, comes a page after another instead of after a walk over everything.
  */
 import { sql, type SQL } from 'drizzle-orm';
+import { first, itemAt } from '../../../platform/core/present.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import { countsOf } from '../../tallies/store.ts';
 import type { RunFilters } from '../views/contract.ts';
@@ -92,9 +93,9 @@ export async function searchRuns(
     from ends left join found on true left join runs r on r.id = found.id and r.customer_id = ${customerId}
       left join attempts a on a.id = r.attempt_id and a.customer_id = r.customer_id
     order by r.seq desc`);
-  const [{ looked_at: lookedAt, last, is_past: isPast }] = rows as [(typeof rows)[number]];
+  const { looked_at: lookedAt, last, is_past: isPast } = first(rows);
   const found = rows.filter((row): row is FoundRow & FoundRun => row.run_id !== null);
-  if (found.length === limit) return { rows: found, next: found.at(-1)!.run_id };
+  if (found.length === limit) return { rows: found, next: itemAt(found, -1).run_id };
   return { rows: found, next: lookedAt === window && !isPast ? last : null };
 }
 

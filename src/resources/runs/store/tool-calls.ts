@@ -1,5 +1,6 @@
 /** Queries on one tool call of a run: what it is asked to do, and its one recorded result. */
 import { sql } from 'drizzle-orm';
+import { first } from '../../../platform/core/present.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import type { Effect, RunStatus } from '../model.ts';
 import { countEvents, insertEvents, type NewEvent } from './events.ts';
@@ -106,7 +107,8 @@ export interface NewArtifact {
 
 /** Records one artifact for a tool call, however often it is repeated. @returns the id of the first */
 export async function recordArtifact(db: Database, artifact: NewArtifact): Promise<string> {
-  const [row] = await db.rows<{ id: string }>(sql`
+  const { id } = first(
+    await db.rows<{ id: string }>(sql`
     with added as (
       insert into run_artifacts (id, customer_id, run_id, call_id, agent, filename, content_type, size_bytes, sha256,
         file_key)
@@ -116,6 +118,7 @@ export async function recordArtifact(db: Database, artifact: NewArtifact): Promi
       on conflict (run_id, call_id) do nothing returning id
     )
     select id from added union all
-    select id from run_artifacts where run_id = ${artifact.runId} and call_id = ${artifact.callId} limit 1`);
-  return row!.id;
+    select id from run_artifacts where run_id = ${artifact.runId} and call_id = ${artifact.callId} limit 1`),
+  );
+  return id;
 }

@@ -4,6 +4,7 @@
  * finds the move done and writes nothing.
  */
 import { sql, type SQL } from 'drizzle-orm';
+import { first, present } from '../../../platform/core/present.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import type { ResolvedModel, TokenUsage } from '../../../platform/models/types.ts';
 import { countRecalled, type Recalled } from '../../memory/store/recall.ts';
@@ -64,7 +65,7 @@ export async function noteEvents(db: Database, runId: string, events: readonly N
     with noted as (
       update runs set ${countEvents(events)}
       where id = ${runId} and status in ('queued', 'running')
-        and not exists (select 1 from run_events where run_id = ${runId} and key = ${events[0]!.key})
+        and not exists (select 1 from run_events where run_id = ${runId} and key = ${first(events).key})
       returning id, customer_id
     ) ${insertEvents(sql`noted`, events)}`);
 }
@@ -167,7 +168,7 @@ export async function recordTurn(db: Database, record: TurnRecord): Promise<Afte
     ${isBooked(record) ? sql`, ${bookCost(sql`moved`, run, turn, costUsd, wallet)}` : sql``}
     ${end ? announce(sql`recorded`, run, end) : sql`, deliveries as (select null::uuid as id where false)`}
     select exists (select 1 from recorded) as recorded, ${afterColumns(run)}`);
-  return outcome!.recorded ? outcome : undefined;
+  return present(outcome).recorded ? outcome : undefined;
 }
 
 /** Assignments that add the cost of a call to its run. */
@@ -239,7 +240,8 @@ export async function endRun(db: Database, runId: string, end: RunEnd): Promise<
     from runs where id = ${runId}`);
   if (!run) return undefined;
   const event = endEvent(end);
-  const [outcome] = await db.rows<AfterRun & { status: TerminalStatus; isRecorded: boolean }>(sql`
+  const outcome = first(
+    await db.rows<AfterRun & { status: TerminalStatus; isRecorded: boolean }>(sql`
     with ended as (
       update runs set started_at = coalesce(started_at, now()), ${endColumns(end)} ${countEvents([event])}
       where id = ${runId} and status in ('queued', 'running') returning id, customer_id
@@ -247,9 +249,10 @@ export async function endRun(db: Database, runId: string, end: RunEnd): Promise<
     ${announce(sql`ended`, run, end)}
     select case when exists (select 1 from ended) then ${end.status}::run_status else r.status end as status,
       exists (select 1 from ended) as "isRecorded", ${afterColumns(run)}
-    from runs r where r.id = ${runId}`);
+    from runs r where r.id = ${runId}`),
+  );
   const { agent } = run;
-  const { status, isRecorded, ...after } = outcome!;
+  const { status, isRecorded, ...after } = outcome;
   // A cancelled run's call may still be under way; what it holds is given back when it returns.
   if (run.isHolding && end.status !== 'cancelled') await release(db, runId);
   // An earlier attempt recorded the end and may have died before it started what follows, so that is named again.
@@ -262,10 +265,11 @@ export async function loadAfterRun(
   db: Database,
   run: Pick<RunInTurn, 'id' | 'customerId' | 'conversation'>,
 ): Promise<AfterRun> {
-  const [row] = await db.rows<AfterRun>(sql`
+  return first(
+    await db.rows<AfterRun>(sql`
     select ${run.conversation === null ? sql`null::text` : nextOf(run.id)} as "nextRunId",
       (select coalesce(jsonb_agg(d.id), '[]') from webhook_deliveries d
         join webhook_subscriptions s on s.id = d.subscription_id and s.customer_id = d.customer_id
-        where s.customer_id = ${run.customerId} and d.event_key = ${`run:${run.id}`} and d.status = 'pending') as deliveries`);
-  return row!;
+        where s.customer_id = ${run.customerId} and d.event_key = ${`run:${run.id}`} and d.status = 'pending') as deliveries`),
+  );
 }

@@ -1,4 +1,5 @@
 /** Who decides at a gate of people, and when. Pure. */
+import { present } from '../../../platform/core/present.ts';
 import type { Role } from '../../../platform/core/rights.ts';
 
 /** Whoever is named in any of these may answer. */
@@ -44,7 +45,9 @@ const NAMES = [
 /** What a gate's configuration says of who decides and when; null where it says nothing. */
 export function policyIn(config: Record<string, unknown> | null): GatePolicy | null {
   const said = NAMES.filter((name) => config?.[name] !== undefined);
-  return said.length === 0 ? null : (Object.fromEntries(said.map((name) => [name, config![name]])) as GatePolicy);
+  return said.length === 0
+    ? null
+    : (Object.fromEntries(said.map((name) => [name, present(config)[name]])) as GatePolicy);
 }
 
 /** Whether an answer takes more than that anybody of the workspace gives it. */

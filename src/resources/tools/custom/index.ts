@@ -2,6 +2,7 @@
  * A workspace's own tools. They are read with every turn and every call, so that a change counts at once, in runs that
  * are under way too.
  */
+import { fieldsOf } from '../../../platform/core/record.ts';
 import { checkArguments } from '../arguments.ts';
 import { CUSTOM_MODULE, ToolError, type CustomTool, type Tool, type ToolSource } from '../model.ts';
 import type { CustomKinds } from './kind.ts';
@@ -27,6 +28,6 @@ const toolOf = (row: CustomTool, kinds: CustomKinds): Tool => ({
     // The schema may have changed since the model was shown it.
     const fault = await checkArguments({ slug: row.slug, parameters: row.schema }, args);
     if (fault) throw new ToolError(fault);
-    return kinds[row.kind].execute(row, args as Record<string, unknown>, context);
+    return kinds[row.kind].execute(row, fieldsOf(args), context);
   },
 });

@@ -3,6 +3,7 @@
  * with them.
  */
 import { z } from 'zod';
+import { first } from '../../../platform/core/present.ts';
 import type { Effect } from '../../runs/model.ts';
 import { ToolError, type CustomTool, type Tool, type ToolContext, type ToolKind, type ToolShape } from '../model.ts';
 
@@ -57,7 +58,7 @@ interface Definition<Body extends z.ZodObject> {
 export const TimeoutS = z.number().int().min(1).max(300);
 
 const faultOf = (error: z.ZodError): string => {
-  const { path, message } = error.issues[0]!;
+  const { path, message } = first(error.issues);
   return `body${path.map((part) => `.${String(part)}`).join('')}: ${message}`;
 };
 

@@ -1,5 +1,6 @@
 /** Runs JavaScript: the body of `async (args) => { ... }`, whose returned JSON value is the result. */
 import { z } from 'zod';
+import { messageOf } from '../../../platform/core/causes.ts';
 import type { ScriptSandbox } from '../../../platform/sandbox/script.ts';
 import { customKind, TimeoutS } from './kind.ts';
 import { sandboxed } from './sandboxed.ts';
@@ -18,7 +19,7 @@ const faultIn = (script: string): string | undefined => {
     new AsyncFunction('args', script);
     return undefined;
   } catch (error) {
-    return `script: ${(error as Error).message}`;
+    return `script: ${messageOf(error)}`;
   }
 };
 

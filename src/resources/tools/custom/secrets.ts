@@ -2,6 +2,7 @@
  * Masks texts in a tool's body that may be secrets: values of headers and of environments. Replies show a mask in their
  * place, and a mask that comes back with a change stands for the value that was there.
  */
+import { isRecord } from '../../../platform/core/record.ts';
 import type { CustomTool } from '../model.ts';
 import { withoutPlaceholders } from './placeholders.ts';
 
@@ -23,8 +24,6 @@ export const isSecret = (name: string, value: string): boolean => {
 };
 
 type Body = CustomTool['body'];
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const mapFields = (
   body: Body,

@@ -4,7 +4,9 @@
  * the host. What authorizes the request stays out of results, errors and logs.
  */
 import { z } from 'zod';
+import { messageOf } from '../../../platform/core/causes.ts';
 import { parseJson } from '../../../platform/core/json.ts';
+import { present } from '../../../platform/core/present.ts';
 import { storable, storableText } from '../../../platform/core/storable.ts';
 import { ForbiddenAddressError } from '../../../platform/egress/egress.ts';
 import { bodyLimitIn } from '../../../platform/egress/limits.ts';
@@ -50,7 +52,7 @@ const check = ({ url, headers = {} }: Webhook, { schema }: ToolBody): string | u
     ['url', url],
     ...Object.entries(headers).map(([name, value]) => [`headers.${name}`, value]),
   ]) {
-    const undeclared = undeclaredIn(text!, schema);
+    const undeclared = undeclaredIn(present(text), schema);
     if (undeclared !== undefined) return `${field}: {${undeclared}} is not a property of the schema`;
   }
   const names = Object.keys(headers).map((name) => name.toLowerCase());
@@ -58,7 +60,7 @@ const check = ({ url, headers = {} }: Webhook, { schema }: ToolBody): string | u
   try {
     checkedHeaders(Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, fill(value, {})])));
   } catch (error) {
-    return `headers: ${(error as Error).message}`;
+    return `headers: ${messageOf(error)}`;
   }
   return undefined;
 };

@@ -1,5 +1,6 @@
 /** Queries on webhook endpoints and on what they are signed with. */
 import { and, asc, eq, gt, isNull, sql, type SQL } from 'drizzle-orm';
+import { first } from '../../../platform/core/present.ts';
 import { CLOSED } from '../../../platform/db/circuit.ts';
 import { found, type Database } from '../../../platform/db/client.ts';
 import { Problem } from '../../../platform/core/problem.ts';
@@ -56,16 +57,18 @@ const SEALED = {
 export const createEndpointRows = (db: Database) => ({
   /** @param seal seals the secret for the row that it will be in */
   async insertSubscription(row: NewSubscription, seal: (id: number) => string) {
-    const [next] = await db.rows<{ id: number }>(
-      sql`select nextval(pg_get_serial_sequence('webhook_subscriptions', 'id'))::int as id`,
+    const { id } = first(
+      await db.rows<{ id: number }>(
+        sql`select nextval(pg_get_serial_sequence('webhook_subscriptions', 'id'))::int as id`,
+      ),
     );
-    const { id } = next!;
     const secrets = { sealedSecret: seal(id), secretsBound: true };
-    const [webhook] = await db.orm
-      .insert(webhookSubscriptions)
-      .values({ ...row, ...secrets, id })
-      .returning(WEBHOOK);
-    return webhook!;
+    return first(
+      await db.orm
+        .insert(webhookSubscriptions)
+        .values({ ...row, ...secrets, id })
+        .returning(WEBHOOK),
+    );
   },
 
   countSubscriptions: (customerId: string): Promise<number> =>

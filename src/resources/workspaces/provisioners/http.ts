@@ -7,6 +7,7 @@
  */
 import { z } from 'zod';
 import { parseJson } from '../../../platform/core/json.ts';
+import { isOneOf } from '../../../platform/core/one-of.ts';
 import { storableText } from '../../../platform/core/storable.ts';
 import { withoutTrailingSlashes } from '../../../platform/core/text.ts';
 import { bodyLimitIn, type LimitedFetch } from '../../../platform/egress/limits.ts';
@@ -45,7 +46,7 @@ export const createHttpProvisioner = ({ url, token, timeoutMs, fetch }: HttpProv
     resource: string,
     signal: AbortSignal,
   ): Promise<Answer | undefined> {
-    if (!(RESOURCES as readonly string[]).includes(resource)) throw unknownResource(resource);
+    if (!isOneOf(RESOURCES, resource)) throw unknownResource(resource);
     const { workspaceId, customerId, plan } = tenant;
     const { status, text } = await send(`${base}/v1/workspaces/${encodeURIComponent(customerId)}/${resource}`, {
       method,

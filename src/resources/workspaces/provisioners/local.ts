@@ -1,4 +1,5 @@
 /** Workspaces that share this deployment: an area of the file storage, settings in it, and the runtime that is here. */
+import { present } from '../../../platform/core/present.ts';
 import type { FileStore } from '../../../platform/files/files.ts';
 import { FileNotFoundError } from '../../../platform/files/files.ts';
 import { ProvisionerError, unknownResource, type ProvisionedTenant, type Provisioner } from './provisioner.ts';
@@ -47,7 +48,7 @@ export const createLocalProvisioner = ({
 
     async create(tenant, resource) {
       const key = keyOf(tenant, resource);
-      const text = JSON.stringify(CONTENTS[resource]!(tenant));
+      const text = JSON.stringify(present(CONTENTS[resource])(tenant));
       await told(() => files.put(key, Buffer.from(text), 'application/json'));
       return { isReady: true, facts: { key } };
     },

@@ -1,6 +1,7 @@
 /** Colours as models give them, made safe to read: whatever the palette, text has contrast. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { itemAt, take } from '../../../../platform/core/present.ts';
 import type { ActionContext } from '../action.ts';
 import { findPart } from './sources.ts';
 
@@ -17,17 +18,23 @@ const PLAIN: Palette = { background: '#fdfcf9', ink: '#1f2430', accent: '#2f5dd0
 const READABLE = 4.5;
 
 function luminance(hex: string): number {
-  const [r, g, b] = [1, 3, 5].map((at) => {
-    const part = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
-    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * r! + 0.7152 * g! + 0.0722 * b!;
+  const [r, g, b] = take(
+    [1, 3, 5].map((at) => {
+      const part = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
+      return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    }),
+    3,
+  );
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
 /** From 1 (the same) to 21 (black on white). */
 export function contrast(a: string, b: string): number {
-  const [light, dark] = [luminance(a), luminance(b)].sort((x, y) => y - x);
-  return (light! + 0.05) / (dark! + 0.05);
+  const [light, dark] = take(
+    [luminance(a), luminance(b)].sort((x, y) => y - x),
+    2,
+  );
+  return (light + 0.05) / (dark + 0.05);
 }
 
 /** The wanted colour where it can be read on the background, else black or white. */
@@ -50,5 +57,5 @@ export function paletteOf(
 export function seeded(text: string): () => number {
   const bytes = createHash('sha256').update(text).digest();
   let at = 0;
-  return () => bytes[at++ % bytes.length]! / 256;
+  return () => itemAt(bytes, at++ % bytes.length) / 256;
 }

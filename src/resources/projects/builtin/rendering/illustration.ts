@@ -1,4 +1,5 @@
 /** Drawn where a step gave no usable SVG: simple, but meant; the same words always give the same picture. */
+import { itemAt, present } from '../../../../platform/core/present.ts';
 import { readableOn, seeded } from './colours.ts';
 import { html, type Markup } from './markup.ts';
 import { readDrawing, type Drawing } from './svg.ts';
@@ -23,13 +24,13 @@ function hsl(h: number, s: number, l: number): string {
 /** A landscape, 800 by 600: sky, sun, hills, trees. */
 export function landscape(seed: string): Drawing {
   const random = seeded(seed);
-  const sky = hsl(SKIES[Math.floor(random() * SKIES.length)]!, 62, 87);
+  const sky = hsl(itemAt(SKIES, Math.floor(random() * SKIES.length)), 62, 87);
   const green = 85 + random() * 60;
   const sun = { x: 120 + random() * 560, y: 110 + random() * 110, r: 46 + random() * 34 };
   const hill = (level: number, lightness: number) => {
     const y = 330 + level * 75;
     const [a, b, c] = [random(), random(), random()].map((each) => y - 70 + each * 110);
-    const path = `M0 ${a} C 200 ${b! - 60}, 330 ${c! + 60}, 480 ${y} S 720 ${a! - 40}, 800 ${b} V 600 H 0 Z`;
+    const path = `M0 ${a} C 200 ${present(b) - 60}, 330 ${present(c) + 60}, 480 ${y} S 720 ${present(a) - 40}, 800 ${b} V 600 H 0 Z`;
     return html`<path d="${path}" fill="${hsl(green + level * 10, 36, lightness)}" />`;
   };
   const tree = (nth: number) => {
@@ -80,7 +81,7 @@ export function badge(seed: string): Drawing {
   const h = hue(random);
   const fill = hsl(h, 74, 64);
   const line = readableOn(fill, hsl(h, 60, 16));
-  const shape = BADGES[Math.floor(random() * BADGES.length)]!;
+  const shape = itemAt(BADGES, Math.floor(random() * BADGES.length));
   const gap = 24 + random() * 12;
   const size = 8 + random() * 4;
   const eye = (x: number) => html`<circle cx="${x}" cy="92" r="${size}" fill="${line}" />`;

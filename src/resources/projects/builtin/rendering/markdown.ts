@@ -2,6 +2,7 @@
 import { Marked } from 'marked';
 import sanitizeHtml from 'sanitize-html';
 import { z } from 'zod';
+import { first } from '../../../../platform/core/present.ts';
 import { ActionError } from '../action.ts';
 import { html, plain, raw, slugify, textOf, type Markup } from './markup.ts';
 import { Words } from './sources.ts';
@@ -33,14 +34,14 @@ const ALLOWED: sanitizeHtml.IOptions = {
 /** Its first heading, when it begins with one of the first level, and the rest. */
 export function splitTitle(markdown: string): { title: string | undefined; rest: string } {
   const text = markdown.trimStart();
-  const [line] = text.split('\n', 1);
-  const title = line!.startsWith('# ')
-    ? line!
+  const line = first(text.split('\n', 1));
+  const title = line.startsWith('# ')
+    ? line
         .slice(2)
         .replace(/[*_`#]/g, '')
         .trim()
     : '';
-  return title ? { title, rest: text.slice(line!.length) } : { title: undefined, rest: markdown };
+  return title ? { title, rest: text.slice(line.length) } : { title: undefined, rest: markdown };
 }
 
 /** The sanitiser escapes what is left, and whoever shows a heading elsewhere will escape it again. */

@@ -1,3 +1,5 @@
+import { present } from '../../../../platform/core/present.ts';
+
 /**
  * Markup that cannot forget to escape: what is put into an `html` template is text unless it is markup itself.
  *
@@ -24,7 +26,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\ufffe\uffff]/g;
 
 export const plain = (text: string): string => text.toWellFormed().replace(FORBIDDEN, '');
-const escape = (text: string): string => plain(text).replace(/[&<>"']/g, (char) => ENTITIES[char]!);
+const escape = (text: string): string => plain(text).replace(/[&<>"']/g, (char) => present(ENTITIES[char]));
 
 function render(content: Content): string {
   if (content === null || content === undefined || content === false) return '';

@@ -5,6 +5,7 @@
  * elsewhere. Ids get a prefix, because a gradient called "a" in two drawings of one page would be one gradient.
  */
 import sanitizeHtml from 'sanitize-html';
+import { itemAt, present } from '../../../../platform/core/present.ts';
 import { html, plain, raw, type Markup } from './markup.ts';
 
 const MAX_LENGTH = 300_000;
@@ -36,7 +37,7 @@ const fromStyle = (style = ''): [string, string][] =>
       ? []
       : [
           [
-            name!.trim(),
+            present(name).trim(),
             value
               .join(':')
               .replace(/!important/i, '')
@@ -54,9 +55,9 @@ function safeAttributes(given: Record<string, string>, prefix: string): Record<s
       if (!ALLOWED.has(name)) return [];
       if (name === 'id') return [[name, local(value)]];
       const reference = /^\s*(?:url\(\s*["']?)?#([^"')\s]+)["']?\s*(?:\)\s*)?$/.exec(value);
-      if (name === 'href') return reference ? [[name, `#${local(reference[1]!)}`]] : [];
+      if (name === 'href') return reference ? [[name, `#${local(itemAt(reference, 1))}`]] : [];
       if (/url\s*\(|\\|expression|javascript:/i.test(value)) {
-        return reference && /^\s*url\(/i.test(value) ? [[name, `url(#${local(reference[1]!)})`]] : [];
+        return reference && /^\s*url\(/i.test(value) ? [[name, `url(#${local(itemAt(reference, 1))})`]] : [];
       }
       return [[name, value]];
     }),

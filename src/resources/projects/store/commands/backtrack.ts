@@ -1,6 +1,7 @@
 /** Makes phases run again, and does what a changed artifact does downstream, inside a command's transaction. */
 import { sql } from 'drizzle-orm';
 import type { RetriggerResult } from '../../../../../workflows/project/messages.ts';
+import { first } from '../../../../platform/core/present.ts';
 import type { Database } from '../../../../platform/db/client.ts';
 import { planCascade, type CascadePhase, type CascadePlan } from '../../cascade.ts';
 import { isInFlight, type Actor, type AttemptReason, type Cascade, type PhaseChange } from '../../model.ts';
@@ -130,11 +131,13 @@ export const addAddendum = (db: Database, taskId: string, addendum: string) =>
 
 /** @returns US dollars that the latest start of each of these phases cost */
 async function lastCost(db: Database, taskIds: readonly string[]): Promise<string> {
-  const [row] = await db.rows<{ usd: string }>(sql`
+  const { usd } = first(
+    await db.rows<{ usd: string }>(sql`
     select trim_scale(coalesce(sum(a.cost_usd), 0))::text as usd
     from tasks t join attempts a on a.task_id = t.id and coalesce(a.started_at, a.created_at) >= t.started_at
-    where t.id = any(${sql.param([...taskIds])}::uuid[])`);
-  return row!.usd;
+    where t.id = any(${sql.param([...taskIds])}::uuid[])`),
+  );
+  return usd;
 }
 
 /** A phase whose artifact a person has chosen is up to date by that choice, and one that failed is done with it. */

@@ -1,5 +1,6 @@
 /** What a decision does to a waiting gate, to the steps around it and to its project. Inside a command's transaction. */
 import { sql } from 'drizzle-orm';
+import { present } from '../../../../platform/core/present.ts';
 import { Problem } from '../../../../platform/core/problem.ts';
 import type { Database } from '../../../../platform/db/client.ts';
 import type { GateKind } from '../../../templates/model.ts';
@@ -41,7 +42,7 @@ export async function findGate(
 ): Promise<Gate | undefined> {
   const which = subtaskId
     ? sql`s.id = ${subtaskId}::uuid`
-    : sql`t.id = ${sessionId!}::uuid and t.task_kind = 'edit_session'`;
+    : sql`t.id = ${present(sessionId)}::uuid and t.task_kind = 'edit_session'`;
   const [gate] = await db.rows<Gate>(sql`
     select s.id, s.step_slug as slug, s.status, s.gate_kind as "gateKind", s.gate_config as "gateConfig",
       t.id as "taskId", t.phase_slug as "phaseSlug", t.task_kind = 'edit_session' as "isPlanApproval", s.expiries
@@ -124,7 +125,7 @@ export async function settleGate(
 
   let reset: string[] = [];
   if (effect === 'rework')
-    reset = await sendToProducer(db, project, { gate, producer: producer!, steps, comment, actor, isExpired });
+    reset = await sendToProducer(db, project, { gate, producer: present(producer), steps, comment, actor, isExpired });
   // Nobody looks at what is made: each turn of it costs.
   if (isGivenUp) await pauseLocked(db, project, 'gate_expired', { ...payload, subtask_id: gate.id, expiries });
   if (effect === 'skip') await skipSteps(db, project, gate.taskId, { actor, reason: 'the plan was rejected' });

@@ -1,5 +1,6 @@
 /** Lets a person decide on the plan of an edit session or, before it is enacted, that there is to be none. */
 import { sql } from 'drizzle-orm';
+import { first } from '../../../../platform/core/present.ts';
 import { Problem } from '../../../../platform/core/problem.ts';
 import { found, type Database } from '../../../../platform/db/client.ts';
 import type { Actor, EditPlan, GateDecision, PhaseChange, PlanDecision, Seen } from '../../model.ts';
@@ -79,14 +80,16 @@ async function discard(
   { id: gateId, taskId, phaseSlug }: Gate,
   { comment, decidedBy, actor }: Discarding,
 ): Promise<DiscardedSession> {
-  const [session] = await db.rows<{ isOver: boolean; isEnacted: boolean }>(sql`
+  const session = first(
+    await db.rows<{ isOver: boolean; isEnacted: boolean }>(sql`
     select t.status in ('succeeded', 'skipped', 'stale') or (
       gate.status = 'succeeded' and gate.gate_output ->> 'decision' is not distinct from 'rejected') as "isOver", exists (
       select 1 from subtasks s join project_commands c on c.project_id = s.project_id
       where s.task_id = t.id and starts_with(c.command_id, 'enact:' || s.id || ':') and c.result is not null) as "isEnacted"
-    from tasks t join subtasks gate on gate.id = ${gateId}::uuid where t.id = ${taskId}::uuid`);
-  if (session!.isOver) throw new Problem('gate_not_waiting', 'the edit session is over');
-  if (session!.isEnacted) throw new Problem('gate_not_waiting', 'the plan of the edit session is enacted');
+    from tasks t join subtasks gate on gate.id = ${gateId}::uuid where t.id = ${taskId}::uuid`),
+  );
+  if (session.isOver) throw new Problem('gate_not_waiting', 'the edit session is over');
+  if (session.isEnacted) throw new Problem('gate_not_waiting', 'the plan of the edit session is enacted');
 
   const output = { decision: 'rejected', plan_decision: 'rejected', decided_by: decidedBy, comment, payload: null };
   await db.rows(sql`

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { GateAnswer } from '../../../../../workflows/project/messages.ts';
 import { isTooDeep, TOO_DEEP } from '../../../../platform/core/json.ts';
+import { first } from '../../../../platform/core/present.ts';
 import { Problem } from '../../../../platform/core/problem.ts';
 import type { Database } from '../../../../platform/db/client.ts';
 import { findUnstorable } from '../../../../platform/http/validate.ts';
@@ -93,8 +94,8 @@ type Answer = z.infer<typeof Answer>;
 function readAnswer(answer: unknown): Answer {
   const parsed = Answer.safeParse(answer);
   if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    throw new Problem('bad_request', [issue!.path.join('.'), issue!.message].filter(Boolean).join(': '));
+    const issue = first(parsed.error.issues);
+    throw new Problem('bad_request', [issue.path.join('.'), issue.message].filter(Boolean).join(': '));
   }
   if (isTooDeep(parsed.data)) throw new Problem('bad_request', `the answer is ${TOO_DEEP}`);
   if (JSON.stringify(parsed.data).length > MAX_ANSWER_CHARACTERS) {

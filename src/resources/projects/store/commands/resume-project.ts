@@ -4,6 +4,7 @@
  */
 import { sql } from 'drizzle-orm';
 import type { RecoverySummary } from '../../../../../workflows/project/messages.ts';
+import { first } from '../../../../platform/core/present.ts';
 import { Problem } from '../../../../platform/core/problem.ts';
 import type { Database } from '../../../../platform/db/client.ts';
 import type { Actor, EffectOf, PhaseChange, Seen } from '../../model.ts';
@@ -118,8 +119,10 @@ async function raiseBudgets(db: Database, { id, customerId }: LockedProject, byU
 }
 
 async function countUnknownOutcomes(db: Database, projectId: string): Promise<number> {
-  const [row] = await db.rows<{ n: number }>(sql`
+  const { n } = first(
+    await db.rows<{ n: number }>(sql`
     select count(*)::int as n from subtasks
-    where project_id = ${projectId} and is_outcome_unknown and status = 'failed'`);
-  return row!.n;
+    where project_id = ${projectId} and is_outcome_unknown and status = 'failed'`),
+  );
+  return n;
 }

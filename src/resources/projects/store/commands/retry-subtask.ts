@@ -1,5 +1,6 @@
 /** Lets a person have a failed step tried again. */
 import { sql } from 'drizzle-orm';
+import { first } from '../../../../platform/core/present.ts';
 import { Problem } from '../../../../platform/core/problem.ts';
 import { newUuid } from '../../../../platform/core/ids.ts';
 import { found, type Database } from '../../../../platform/db/client.ts';
@@ -115,12 +116,14 @@ async function findStep(db: Database, projectId: string, subtaskId: string) {
 
 /** @returns the number of the attempt */
 async function queueAttempt(db: Database, subtaskId: string, reason: AttemptReason): Promise<number> {
-  const [row] = await db.rows<{ n: number }>(sql`
+  const { n } = first(
+    await db.rows<{ n: number }>(sql`
     insert into attempts (id, project_id, task_id, subtask_id, customer_id, attempt_number, attempt_reason, status)
     select ${newUuid()}::uuid, s.project_id, s.task_id, s.id, s.customer_id,
       (select coalesce(max(attempt_number), 0) + 1 from attempts where subtask_id = s.id),
       ${reason}::attempt_reason, 'pending'
     from subtasks s where s.id = ${subtaskId}::uuid
-    returning attempt_number as n`);
-  return row!.n;
+    returning attempt_number as n`),
+  );
+  return n;
 }

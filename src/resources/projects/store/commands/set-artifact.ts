@@ -1,5 +1,6 @@
 /** Makes a content that a person approved the current artifact of a phase, inside a command's transaction. */
 import { sql } from 'drizzle-orm';
+import { first } from '../../../../platform/core/present.ts';
 import { findValueProblem } from '../../../../platform/core/schema-checks.ts';
 import type { Database } from '../../../../platform/db/client.ts';
 import type { JsonSchema } from '../../../templates/model.ts';
@@ -15,13 +16,15 @@ export async function setArtifact(
   { phases, phase, content }: { phases: readonly Phase[]; phase: Phase; content: unknown },
 ): Promise<Applied> {
   const { taskId, slug } = phase;
-  const [form] = await db.rows<{ isArtifact: boolean; schema: JsonSchema | null }>(sql`
+  const form = first(
+    await db.rows<{ isArtifact: boolean; schema: JsonSchema | null }>(sql`
     select artifact_step_slug is not null as "isArtifact", artifact_json_schema as schema
-    from tasks where id = ${taskId}::uuid`);
-  if (!form!.isArtifact) return 'the phase makes no artifact';
+    from tasks where id = ${taskId}::uuid`),
+  );
+  if (!form.isArtifact) return 'the phase makes no artifact';
   if (phase.status === 'pending') return 'the phase is to run and will make its artifact itself';
   if (content === undefined || content === null) return 'it has no content';
-  const problem = form!.schema ? await findValueProblem(form!.schema, content, 'content') : undefined;
+  const problem = form.schema ? await findValueProblem(form.schema, content, 'content') : undefined;
   if (problem) return problem;
 
   const { id, version } = await insertVersion(db, taskId, {

@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm';
 import type { EditSessionIds } from '../../../../../workflows/project/messages.ts';
 import { newUuid } from '../../../../platform/core/ids.ts';
+import { first } from '../../../../platform/core/present.ts';
 import type { Database } from '../../../../platform/db/client.ts';
 import { budgets } from '../../../runs/table.ts';
 import { editPlanSchema, editSessionSlug, type Actor, type Cascade, type PhaseChange } from '../../model.ts';
@@ -106,11 +107,12 @@ function titleOf(instruction: string): string {
 }
 
 async function placeAtEnd(db: Database, projectId: string) {
-  const [row] = await db.rows<{ position: number; earlier: number }>(sql`
+  return first(
+    await db.rows<{ position: number; earlier: number }>(sql`
     select coalesce(max(position), -1) + 1 as position,
       (count(*) filter (where task_kind = 'edit_session'))::int as earlier
-    from tasks where project_id = ${projectId}`);
-  return row!;
+    from tasks where project_id = ${projectId}`),
+  );
 }
 
 const listPlannedPhases = (db: Database, projectId: string): Promise<PlannedPhase[]> =>

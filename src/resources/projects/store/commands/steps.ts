@@ -1,5 +1,6 @@
 /** Reads and resets the steps of one phase, for commands that send some of them back. */
 import { sql } from 'drizzle-orm';
+import { present } from '../../../../platform/core/present.ts';
 import type { Database } from '../../../../platform/db/client.ts';
 import type { StepRole, StepKind } from '../../../templates/model.ts';
 import type { Actor, AttemptReason, TaskStatus } from '../../model.ts';
@@ -32,13 +33,13 @@ export function downstreamOf(steps: readonly Step[], slug: string): Step[] {
 /** @returns the producer whose work this step judges, which is the nearest one before it */
 export function producerBefore(steps: readonly Step[], slug: string): Step | undefined {
   const bySlug = new Map(steps.map((step) => [step.slug, step]));
-  let level = [...bySlug.get(slug)!.dependsOn];
+  let level = [...present(bySlug.get(slug)).dependsOn];
   for (const seen = new Set(level); level.length > 0;) {
     const producer = level
-      .map((each) => bySlug.get(each)!)
+      .map((each) => present(bySlug.get(each)))
       .findLast(({ role, kind }) => (role === 'producer' || role === 'assembler') && kind !== 'gate');
     if (producer) return producer;
-    level = level.flatMap((each) => bySlug.get(each)!.dependsOn).filter((each) => !seen.has(each));
+    level = level.flatMap((each) => present(bySlug.get(each)).dependsOn).filter((each) => !seen.has(each));
     for (const each of level) seen.add(each);
   }
   return undefined;

@@ -1,5 +1,6 @@
 /** Who may decide at a gate, and whether enough have: what its configuration asks for, beside an answer. */
 import { sql } from 'drizzle-orm';
+import { first } from '../../../../platform/core/present.ts';
 import { Problem } from '../../../../platform/core/problem.ts';
 import { found, type Database } from '../../../../platform/db/client.ts';
 import { isGuarded, type Approvers, type GatePolicy } from '../../../templates/gates/model.ts';
@@ -52,7 +53,8 @@ export async function countVote(
     const why = hasStarted ? 'started the project' : 'made what this is about as it is';
     throw new Problem('four_eyes', `somebody else has to decide: ${voter} ${why}`);
   }
-  const [counted] = await db.rows<{ votes: number }>(sql`
+  const { votes } = first(
+    await db.rows<{ votes: number }>(sql`
     with vote as (
       insert into wait_votes (wait_id, customer_id, revision, voter, answer, comment, via)
       values (${waitId}::uuid, ${project.customerId}, ${revision}, ${voter},
@@ -68,8 +70,8 @@ export async function countVote(
       where v.wait_id = ${waitId}::uuid and v.customer_id = ${project.customerId} and v.revision = ${revision}
         and v.answer = 'approve' and v.voter <> ${voter}
     )
-    select count(*)::int as votes from votes`);
-  const { votes } = counted!;
+    select count(*)::int as votes from votes`),
+  );
   if (decision === 'rejected' || votes >= quorum) return undefined;
   const payload = { phase_slug: gate.phaseSlug, step_slug: gate.slug, decision, decided_by: voter, votes, quorum };
   await noteProjectEvents(db, project, [

@@ -2,6 +2,7 @@
  * A phase going on: what begins is recorded with the end of what it waited for, and the end of the phase with that of its
  * last step. One transaction, and one activity of the phase's workflow, where there would be two.
  */
+import { itemAt } from '../../../../platform/core/present.ts';
 import type { Database } from '../../../../platform/db/client.ts';
 import {
   isDone,
@@ -70,7 +71,7 @@ export const openAndBegin = (
   });
 
 const canStart = (step: StepRef, steps: readonly StepRef[]): boolean =>
-  step.dependsOn.every((position) => isDone(steps[position]!.status)) &&
+  step.dependsOn.every((position) => isDone(itemAt(steps, position).status)) &&
   !steps.some(({ status }) => status === 'failed');
 
 export interface Settlement {

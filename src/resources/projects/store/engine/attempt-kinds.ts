@@ -3,6 +3,7 @@
  * once more. A gate has none. A new kind does not compile without its entry.
  */
 import { parseJson } from '../../../../platform/core/json.ts';
+import { present } from '../../../../platform/core/present.ts';
 import { storable } from '../../../../platform/core/storable.ts';
 import type { Effect } from '../../../runs/model.ts';
 import type { AttemptedKind } from '../../../templates/model.ts';
@@ -63,7 +64,7 @@ export const ATTEMPT_KINDS: { readonly [Kind in AttemptedKind]: AttemptKind<Kind
     begin: ({ assignee, timeoutMs }, { attemptId, runId }) => ({
       kind: 'agent',
       attemptId,
-      runId: runId!,
+      runId: present(runId),
       agent: assignee,
       timeoutMs,
     }),
@@ -85,7 +86,7 @@ export const ATTEMPT_KINDS: { readonly [Kind in AttemptedKind]: AttemptKind<Kind
       }
     },
     valueOf(raw) {
-      const text = raw as string;
+      const text = String(raw);
       return storable(parseJson(FENCED.exec(text)?.[1] ?? text));
     },
     isOnce: () => false,

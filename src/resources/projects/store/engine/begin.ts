@@ -5,6 +5,7 @@
  */
 import { sql } from 'drizzle-orm';
 import { newRunId, newUuid } from '../../../../platform/core/ids.ts';
+import { present } from '../../../../platform/core/present.ts';
 import type { Database } from '../../../../platform/db/client.ts';
 import { stepRunCtes } from '../../../runs/store/accept.ts';
 import type { AttemptBeginning, AttemptReason, Consumed, EffectOf, PhaseRef } from '../../model.ts';
@@ -51,7 +52,7 @@ export async function beginLocked(
   if (kind === 'gate') return openGate(db, project, step);
   const ids = step.begun ?? (await insertAttempt(db, project, { ...step, kind }, request.key));
   const timeoutMs = step.timeoutS === null ? null : step.timeoutS * 1_000;
-  return ATTEMPT_KINDS[kind].begin({ assignee: step.assignee!, timeoutMs }, ids, effectOf);
+  return ATTEMPT_KINDS[kind].begin({ assignee: present(step.assignee), timeoutMs }, ids, effectOf);
 }
 
 type AttemptedStep = StepRow & { kind: AttemptedKind };
@@ -66,7 +67,7 @@ async function insertAttempt(db: Database, project: LockedProject, step: Attempt
   const run = runId && {
     id: runId,
     customerId: project.customerId,
-    agent: step.assignee!,
+    agent: present(step.assignee),
     attemptId,
     prompt: stepPrompt(contextOf(project, step, reason)),
     budgetIds: [`project:${project.id}`, `task:${taskId}`],

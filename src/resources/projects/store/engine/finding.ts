@@ -1,5 +1,6 @@
 /** Decides what the work of an attempt came to, from what its run or action left behind. */
 import { JsonDepthError, TOO_DEEP } from '../../../../platform/core/json.ts';
+import { fieldsOf } from '../../../../platform/core/record.ts';
 import { findValueProblem } from '../../../../platform/core/schema-checks.ts';
 import { isJudge, type StepRole } from '../../../templates/model.ts';
 import type { AttemptFault } from '../../model.ts';
@@ -38,7 +39,7 @@ const VERDICT_FLAGS = ['approved', 'accepted', 'passed', 'ok'];
 /** @returns what a reviewer or tester has against the work, whatever its own schema calls the verdict */
 export function objection(role: StepRole, output: unknown): string | undefined {
   if (!isJudge(role) || typeof output !== 'object' || output === null) return undefined;
-  const said = output as Record<string, unknown>;
+  const said = fieldsOf(output);
   const word = VERDICT_WORDS.map((name) => said[name]).find((value) => typeof value === 'string');
   const isFine = word === undefined ? !VERDICT_FLAGS.some((name) => said[name] === false) : APPROVING.test(word);
   if (isFine) return undefined;

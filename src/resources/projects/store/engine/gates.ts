@@ -1,6 +1,7 @@
 /** How a gate opens: what it waits for, for how long, and what it says of its configuration when that is wrong. */
 import { sql } from 'drizzle-orm';
 import { nextRun } from '../../../../platform/core/cron.ts';
+import { present } from '../../../../platform/core/present.ts';
 import type { Database } from '../../../../platform/db/client.ts';
 import { GATE_CONFIGS } from '../../../templates/gates/contract.ts';
 import { describePolicy, momentsOf, type GatePolicy } from '../../../templates/gates/model.ts';
@@ -15,12 +16,12 @@ type Opening =
 
 /** What a gate of this configuration waits for now. */
 async function readConfig(db: Database, project: LockedProject, { gateKind, gateConfig }: StepRow): Promise<Opening> {
-  const parsed = GATE_CONFIGS[gateKind!].safeParse(gateConfig ?? {});
+  const parsed = GATE_CONFIGS[present(gateKind)].safeParse(gateConfig ?? {});
   if (!parsed.success) {
     return { fault: parsed.error.issues.map(({ path, message }) => [...path, message].join(': ')).join('; ') };
   }
   const config = parsed.data as Record<string, unknown>;
-  switch (gateKind!) {
+  switch (present(gateKind)) {
     case 'human':
       return { forAnswer: true };
     case 'webhook':
@@ -38,7 +39,7 @@ function untilTime({ at, delay_s, cron }: { at?: string; delay_s?: number; cron?
   if (delay_s !== undefined) return { forMs: delay_s * 1_000 };
   if (at !== undefined) return { until: new Date(at) };
   try {
-    const next = nextRun(cron!);
+    const next = nextRun(present(cron));
     return next ? { until: next } : { fault: `cron: "${cron}" never comes` };
   } catch {
     return { fault: `cron: "${cron}" is not a five-field expression` };
@@ -107,7 +108,7 @@ export async function openGate(db: Database, project: LockedProject, step: StepR
   const note = describePolicy(policy);
   return {
     kind: 'gate',
-    gateKind: gateKind!,
+    gateKind: present(gateKind),
     waitMs,
     ...(moments.length > 0 && { moments }),
     ...(note !== '' && { note }),

@@ -1,6 +1,7 @@
 /** Writes artifacts as append-only versions, of which exactly one is current. */
 import { sql, type SQL } from 'drizzle-orm';
 import { newUuid } from '../../../../platform/core/ids.ts';
+import { first } from '../../../../platform/core/present.ts';
 import type { Database } from '../../../../platform/db/client.ts';
 import type { ProducedVia } from '../../model.ts';
 import { noteProjectEvents, type LockedProject } from '../record.ts';
@@ -58,7 +59,8 @@ export async function insertVersion(
   const [before] = await db.rows<{ id: string }>(sql`
     update artifacts set superseded = true, superseded_by_artifact_id = ${id}::uuid
     where task_id = ${taskId}::uuid and not superseded returning id`);
-  const [artifact] = await db.rows<{ version: number; schemaSlug: string }>(sql`
+  const artifact = first(
+    await db.rows<{ version: number; schemaSlug: string }>(sql`
     insert into artifacts (id, project_id, task_id, customer_id, phase_slug, version, schema_slug, content,
       produced_by_subtask_id, produced_by_attempt_id, produced_via, supersedes_artifact_id)
     select ${id}::uuid, t.project_id, t.id, t.customer_id, t.phase_slug,
@@ -66,6 +68,7 @@ export async function insertVersion(
       coalesce(t.artifact_schema_slug, t.phase_slug), ${content}, ${subtaskId}::uuid, ${attemptId}::uuid,
       ${via}::attempt_reason, ${before?.id ?? null}::uuid
     from tasks t where t.id = ${taskId}::uuid
-    returning version, schema_slug as "schemaSlug"`);
-  return { id, ...artifact! };
+    returning version, schema_slug as "schemaSlug"`),
+  );
+  return { id, ...artifact };
 }

@@ -3,6 +3,7 @@
  * here, under the project's lock, from what the run or the action left behind.
  */
 import { sql, type SQL } from 'drizzle-orm';
+import { present } from '../../../../platform/core/present.ts';
 import type { Database } from '../../../../platform/db/client.ts';
 import { endRun } from '../../../runs/store/turns.ts';
 import type { AttemptFault, AttemptOutcome, AttemptReason, EffectOf, PhaseRef } from '../../model.ts';
@@ -35,7 +36,7 @@ export async function settleAttempt(
   }
   await follow(db, project, attempt, finding, effectOf);
   await updateTaskStatus(db, attempt.taskId);
-  return outcomeOf(db, (await loadAttempt(db, attemptId))!);
+  return outcomeOf(db, present(await loadAttempt(db, attemptId)));
 }
 
 async function outcomeOf(db: Database, { subtaskStatus, taskId }: OpenAttempt): Promise<AttemptOutcome> {

@@ -1,0 +1,124 @@
+/** How a run begins its first turn, and what its later ones go on with: who answers, on which model, knowing what. */
+import type { ModelCredentials, Models, ResolvedModel } from '../src/platform/models/types.ts';
+import { present } from '../src/platform/core/present.ts';
+import type { Beginning, BeginningRequest } from '../src/resources/agent-context/beginning.ts';
+import { toolsOf } from '../src/resources/agent-context/offered-tools.ts';
+import { systemPrompt } from '../src/resources/agent-context/transcript.ts';
+import type { Agent } from '../src/resources/agents/model.ts';
+import type { AgentStore } from '../src/resources/agents/store.ts';
+import { systemText, type SystemContent } from '../src/resources/runs/model.ts';
+import type { RunStore } from '../src/resources/runs/store/index.ts';
+import type { RunInTurn } from '../src/resources/runs/store/run-in-turn.ts';
+import { createClassifier, type Classification } from './classify.ts';
+import { fail } from './failures.ts';
+
+export interface TurnBeginningDependencies {
+  runs: RunStore;
+  agents: AgentStore;
+  models: Models;
+  /** @returns what the workspace gave to its integrations for models */
+  modelCredentials: (customerId: string) => Promise<ModelCredentials>;
+  /** Loads what an agent knows when its run begins: its skills, and memories that are always loaded or near the prompt. */
+  loadBeginning: (request: BeginningRequest) => Promise<Beginning>;
+}
+
+interface Answering {
+  agent: Agent;
+  resolved: ResolvedModel;
+}
+
+export const createTurnBeginning = (deps: TurnBeginningDependencies) => {
+  const { runs, agents, models, modelCredentials, loadBeginning } = deps;
+  const classify = createClassifier(models);
+  const credentialsOf = async ({ customerId, hasModelCredentials }: RunInTurn) =>
+    models.credentials(hasModelCredentials ? await modelCredentials(customerId) : {});
+
+  /** Decides who answers on which model. The first turn records it, and later turns read the record. */
+  async function begin(run: RunInTurn): Promise<Answering> {
+    let classified: Classification | undefined;
+    if (run.agent === null)
+      classified = await classify(run.customerId, run.prompt, await agents.listAgents(run.customerId));
+    const agent = await loadAgent(run.customerId, run.agent ?? present(classified).agent);
+    const resolved = models.resolve(
+      {
+        model: agent.model,
+        defaultModel: agent.defaultModel,
+        selectionMode: agent.selectionMode,
+        reasoning: (run.override?.reasoning as boolean | undefined) ?? agent.reasoning,
+        enforce: agent.resolverEnforce,
+        override: (run.override?.model_override as string | undefined) ?? null,
+        prompt: run.prompt,
+      },
+      await credentialsOf(run),
+    );
+    const { model, tier, rule, enforce, reasoning } = resolved;
+    const prompt = systemPrompt(agent, run.conversation !== null);
+    const { customerId } = run;
+    const { loaded, recalled, ...known } = await loadBeginning({
+      customerId,
+      agent: agent.slug,
+      prompt: run.prompt,
+      stepSkills: run.step?.skills,
+      hasEntries: run.hasEntries,
+    });
+    const system: SystemContent = known.skills + known.memory === '' ? prompt : { prompt, ...known };
+    run.messages = [
+      { turn: 0, role: 'system', content: system },
+      { turn: 0, role: 'user', content: run.prompt },
+    ];
+    await runs.beginRun({
+      runId: run.id,
+      agent: agent.slug,
+      resolved,
+      system,
+      user: run.prompt,
+      customerId,
+      recalled,
+      isConversation: run.conversation !== null,
+      events: [
+        { key: 'started', type: 'run_started', status: 'running' },
+        {
+          key: 'model',
+          type: 'model_resolved',
+          payload: { model, tier, rule, enforce, reasoning, ...(classified ? { classifier: { ...classified } } : {}) },
+        },
+        {
+          key: 'context',
+          type: 'context_loaded',
+          payload: {
+            agent: agent.slug,
+            system_length: systemText(system).length,
+            tools: toolsOf(run, agent),
+            ...loaded,
+          },
+        },
+      ],
+    });
+    run.status = 'running';
+    run.agent = agent.slug;
+    return { agent, resolved };
+  }
+
+  async function resume(run: RunInTurn): Promise<Answering> {
+    return {
+      agent: await loadAgent(run.customerId, run.agent!),
+      resolved: {
+        model: run.model!,
+        provider: run.modelProvider!,
+        tier: run.modelTier!,
+        rule: run.modelRule,
+        enforce: run.modelEnforce,
+        reasoning: run.reasoning ?? false,
+        contextWindow: run.contextWindow!,
+      },
+    };
+  }
+
+  async function loadAgent(customerId: string, slug: string): Promise<Agent> {
+    const agent = await agents.loadAgent(customerId, slug);
+    if (!agent) throw fail('agent_not_found', `the agent "${slug}" does not exist any more`);
+    return agent;
+  }
+
+  return { begin, resume, credentialsOf };
+};
