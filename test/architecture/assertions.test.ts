@@ -18,10 +18,10 @@ interface Count {
 const MOST: Readonly<Record<string, Count>> = {
   activities: { casts: 10, nonNulls: 10 },
   workflows: { casts: 10, nonNulls: 0 },
-  src: { casts: 220, nonNulls: 60 },
+  src: { casts: 222, nonNulls: 60 },
   'client/src': { casts: 15, nonNulls: 6 },
-  'console/src': { casts: 40, nonNulls: 25 },
-  test: { casts: 475, nonNulls: 125 },
+  'console/src': { casts: 55, nonNulls: 35 },
+  test: { casts: 475, nonNulls: 140 },
 };
 
 function countIn(name: string, text: string): Count {

@@ -15,6 +15,7 @@ import {
   runStepUpdate,
   type GateAnswer,
 } from '../../../../workflows/project/messages.ts';
+import { itemAt } from '../../../platform/core/present.ts';
 import { Problem } from '../../../platform/core/problem.ts';
 import { found } from '../../../platform/db/client.ts';
 import type { Caller } from '../../../platform/http/endpoint.ts';
