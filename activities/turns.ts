@@ -5,17 +5,9 @@
 import { Context } from '@temporalio/activity';
 import type { Log } from '../src/platform/core/log.ts';
 import { present } from '../src/platform/core/present.ts';
-import {
-  ModelFailure,
-  type ModelCredentials,
-  type ModelReply,
-  type Models,
-  type ResolvedModel,
-  type TokenUsage,
-} from '../src/platform/models/types.ts';
-import type { Agent } from '../src/resources/agents/model.ts';
+import { ModelFailure, type ModelReply, type ResolvedModel, type TokenUsage } from '../src/platform/models/types.ts';
 import { toolsOf } from '../src/resources/agent-context/offered-tools.ts';
-import { modelMessages, systemPrompt } from '../src/resources/agent-context/transcript.ts';
+import { modelMessages } from '../src/resources/agent-context/transcript.ts';
 import {
   HISTORY_LENGTH,
   isTerminal,
@@ -25,7 +17,6 @@ import {
   type SystemContent,
   type TurnOutcome,
 } from '../src/resources/runs/model.ts';
-import type { RunStore } from '../src/resources/runs/store/index.ts';
 import type { RunInTurn } from '../src/resources/runs/store/run-in-turn.ts';
 import type { AfterRun, RunEnd } from '../src/resources/runs/store/turns.ts';
 import type { Scribe } from '../src/resources/run-texts/scribe.ts';

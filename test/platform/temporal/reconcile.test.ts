@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { createLog } from '../../../src/platform/core/log.ts';
-import { present } from "../../../src/platform/core/present.ts";
+import { present } from '../../../src/platform/core/present.ts';
 import { reconcile } from '../../../src/platform/temporal/reconcile.ts';
 import { createTriggers, type Trigger } from '../../../src/platform/temporal/triggers.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/faults/tcp-proxy.ts';
