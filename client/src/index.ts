@@ -2,11 +2,12 @@
 export { createClient, type Client } from './client.ts';
 export type { ClientOptions } from './connection.ts';
 export * from './errors.ts';
-export { NoStreamError, type EventKind, type FollowOptions, type LiveFilter, type LiveItem } from './live.ts';
+export type { EventKind, LiveFilter, LiveItem, TextPiece, UnknownItem } from './live.ts';
 export type * from './projects.ts';
 export type * from './runs.ts';
 export { readServerSentEvents, type ServerSentEvent, type StreamSignals } from './sse.ts';
 export type { ProjectState, RunState } from './states.ts';
+export { NoStreamError, type FollowOptions } from './stream.ts';
 export { sumUsd } from './usd.ts';
-export type { WaitOptions } from './waiting.ts';
+export type { EventOptions, WaitOptions } from './waiting.ts';
 export * from './webhooks.ts';

@@ -13,11 +13,13 @@ import {
   projectsSubtasks,
   projectsTasks,
 } from './generated/sdk.gen.ts';
-import type { Artifact, ProjectEvent, Subtask, Task } from './generated/types.gen.ts';
+import type { Artifact, ProjectEvent, ProjectStatus, Subtask, Task } from './generated/types.gen.ts';
+import type { TextPiece } from './live.ts';
 import { callOf, type CallOptions } from './runs.ts';
 import { isOver, type ProjectState } from './states.ts';
+import { followStatus } from './status.ts';
 import { followTimeline } from './timeline.ts';
-import { createPace, eachWithin, within, type WaitOptions } from './waiting.ts';
+import { createPace, eachWithin, within, type EventOptions, type WaitOptions } from './waiting.ts';
 
 export interface ProjectStart {
   /** Slug of a workflow. */
@@ -33,8 +35,14 @@ export interface ProjectStart {
   budgetUsd?: string;
 }
 
-/** What happens in a project: with a session each row of its feed, with an API key each change of its status. */
-export type ProjectUpdate = { kind: 'event'; event: ProjectEvent } | { kind: 'status'; project: ProjectState };
+/**
+ * What happens in a project: with a session each row of its feed, with an API key each change of its status; and between
+ * them, for who asks for it, what the models of its steps write.
+ */
+export type ProjectUpdate =
+  | { kind: 'event'; event: ProjectEvent }
+  | { kind: 'status'; project: ProjectState }
+  | { kind: 'text'; piece: TextPiece };
 
 export interface CompletionOptions extends WaitOptions {
   /** A project that pauses goes on only when somebody resumes it: `throw` (as without a word) says so, `wait` waits on. */
@@ -64,7 +72,7 @@ export interface ProjectHandle {
   id: string;
   get(options?: { signal?: AbortSignal }): Promise<ProjectState>;
   /** What happens, from the beginning, until it is completed or abandoned. */
-  events(options?: WaitOptions): AsyncGenerator<ProjectUpdate>;
+  events(options?: EventOptions): AsyncGenerator<ProjectUpdate>;
   /** @throws ProjectPausedError, ProjectAbandonedError, WaitTimeoutError */
   completed(options?: CompletionOptions): Promise<ProjectState>;
   /** With a session: what it made, of each phase the current version. */
@@ -92,7 +100,7 @@ export function createProjects(connection: Connection): Projects {
   const { http: client, canUseSession } = connection;
   async function state(projectId: string, signal?: AbortSignal): Promise<ProjectState> {
     const call = { client, path: { project_id: projectId }, ...(signal && { signal }) };
-    if (!canUseSession) return { ...(await projectsStatus(call)), pause_reason: null };
+    if (!canUseSession) return asKeyTold(await projectsStatus(call));
     const { id, title, workflow_slug, workflow_version, status, pause_reason, ...project } = await projectsGet(call);
     const { cost_total_usd, started_at, completed_at } = project;
     return {
@@ -108,19 +116,23 @@ export function createProjects(connection: Connection): Projects {
     };
   }
 
-  async function* pollStatus(
-    projectId: string,
-    signal?: AbortSignal,
-  ): AsyncGenerator<{ kind: 'status'; project: ProjectState }> {
-    const pace = createPace(signal);
-    for (let last: string | undefined; ; await pace.next()) {
-      const project = await state(projectId, signal);
-      if (project.status !== last) {
-        pace.reset();
-        yield { kind: 'status', project };
-      }
-      last = project.status;
-      if (isOver(project)) return;
+  const statusOf = (projectId: string, signal: AbortSignal | undefined) =>
+    followStatus<ProjectState>(
+      connection,
+      {
+        // With a session there is more to tell, of which that stream knows nothing.
+        path: canUseSession ? undefined : `/v1/projects/${encodeURIComponent(projectId)}`,
+        stateOf: asKeyTold,
+        read: (ends) => state(projectId, ends),
+        isOver,
+      },
+      signal,
+    );
+
+  async function* statuses(projectId: string, { signal, text = false }: EventOptions): AsyncGenerator<ProjectUpdate> {
+    for await (const update of statusOf(projectId, signal)) {
+      if (update.kind === 'status') yield { kind: 'status', project: update.state };
+      else if (text) yield update;
     }
   }
 
@@ -144,8 +156,8 @@ export function createProjects(connection: Connection): Projects {
     }
   }
 
-  async function* followEvents(projectId: string, signal?: AbortSignal): AsyncGenerator<ProjectUpdate> {
-    const rows = followTimeline<ProjectEvent>(
+  const followEvents = (projectId: string, options: EventOptions): AsyncGenerator<ProjectUpdate> =>
+    followTimeline<ProjectEvent>(
       connection,
       {
         filter: { projectId, kinds: ['project'] },
@@ -159,10 +171,8 @@ export function createProjects(connection: Connection): Projects {
         mayBeLast: ({ topic }) => LAST_TOPICS.has(topic),
         poll: (seen, ends) => pollFeed(projectId, seen, ends),
       },
-      signal,
+      { signal: options.signal, text: options.text },
     );
-    for await (const event of rows) yield { kind: 'event', event };
-  }
 
   async function waitingGates(projectId: string, signal?: AbortSignal): Promise<Gate[]> {
     const call = { client, ...(signal && { signal }) };
@@ -202,11 +212,13 @@ export function createProjects(connection: Connection): Projects {
     get: ({ signal } = {}) => state(id, signal),
     events: (options = {}) =>
       eachWithin<ProjectUpdate>(options, `project ${id}`, (signal) =>
-        (canUseSession ? followEvents : pollStatus)(id, signal),
+        (canUseSession ? followEvents : statuses)(id, { ...options, signal }),
       ),
     completed: ({ onPause = 'throw', ...options } = {}) =>
       within(options, `project ${id}`, async (signal) => {
-        for await (const { project } of pollStatus(id, signal)) {
+        for await (const update of statusOf(id, signal)) {
+          if (update.kind !== 'status') continue;
+          const project = update.state;
           if (project.status === 'completed') return project;
           if (project.status === 'abandoned') throw new ProjectAbandonedError(id);
           if (project.status === 'paused' && onPause === 'throw')
@@ -240,5 +252,7 @@ export function createProjects(connection: Connection): Projects {
     open: handle,
   };
 }
+
+const asKeyTold = (status: ProjectStatus): ProjectState => ({ ...status, pause_reason: null });
 
 const titleOf = (brief: string): string => brief.trim().split('\n', 1)[0]!.trim().slice(0, MAX_TITLE_LENGTH);

@@ -11,11 +11,13 @@ import {
   runsRetry,
 } from './generated/sdk.gen.ts';
 import type { RunEvent, RunRequest } from './generated/types.gen.ts';
+import type { TextPiece } from './live.ts';
 import { hasEnded, type RunState } from './states.ts';
+import { followStatus } from './status.ts';
 import { followTimeline } from './timeline.ts';
 import { IDEMPOTENCY_KEY } from './transport.ts';
 import { sumUsd } from './usd.ts';
-import { createPace, eachWithin, within, type WaitOptions } from './waiting.ts';
+import { createPace, eachWithin, within, type EventOptions, type WaitOptions } from './waiting.ts';
 
 export interface RunStart {
   /** Slug; without one the service picks. */
@@ -47,16 +49,18 @@ export interface RunResult {
 }
 
 /**
- * What happens in a run: with a session each row of its timeline, with an API key each change of its status.
+ * What happens in a run: with a session each row of its timeline, with an API key each change of its status; and between
+ * them, for who asks for it, what its models write.
  */
-export type RunUpdate = { kind: 'event'; event: RunEvent } | { kind: 'status'; run: RunState };
+export type RunUpdate =
+  { kind: 'event'; event: RunEvent } | { kind: 'status'; run: RunState } | { kind: 'text'; piece: TextPiece };
 
 export interface RunHandle {
   id: string;
   /** Its state now. */
   get(options?: { signal?: AbortSignal }): Promise<RunState>;
   /** What happens, from the beginning, until it has ended. */
-  events(options?: WaitOptions): AsyncGenerator<RunUpdate>;
+  events(options?: EventOptions): AsyncGenerator<RunUpdate>;
   /** @throws RunFailedError, WaitTimeoutError */
   result(options?: WaitOptions): Promise<RunResult>;
   /** With a session. @throws ServiceError run_not_in_flight */
@@ -103,8 +107,8 @@ export function createRuns(connection: Connection): Runs {
     }
   }
 
-  async function* followEvents(runId: string, signal?: AbortSignal): AsyncGenerator<RunUpdate> {
-    const rows = followTimeline<RunEvent>(
+  const followEvents = (runId: string, options: EventOptions): AsyncGenerator<RunUpdate> =>
+    followTimeline<RunEvent>(
       connection,
       {
         filter: { runId, kinds: ['run'] },
@@ -117,21 +121,25 @@ export function createRuns(connection: Connection): Runs {
         mayBeLast: isLast,
         poll: (seen, ends) => pollTimeline(runId, seen, ends),
       },
+      { signal: options.signal, text: options.text },
+    );
+
+  const statusOf = (runId: string, signal: AbortSignal | undefined) =>
+    followStatus<RunState>(
+      connection,
+      {
+        path: canUseKey ? `/v1/runs/${encodeURIComponent(runId)}` : undefined,
+        stateOf: (run) => run,
+        read: (ends) => state(runId, ends),
+        isOver: hasEnded,
+      },
       signal,
     );
-    for await (const event of rows) yield { kind: 'event', event };
-  }
 
-  async function* pollStatus(runId: string, signal?: AbortSignal): AsyncGenerator<{ kind: 'status'; run: RunState }> {
-    const pace = createPace(signal);
-    for (let last: string | undefined; ; await pace.next()) {
-      const run = await state(runId, signal);
-      if (run.status !== last) {
-        pace.reset();
-        yield { kind: 'status', run };
-      }
-      last = run.status;
-      if (hasEnded(run)) return;
+  async function* statuses(runId: string, { signal, text = false }: EventOptions): AsyncGenerator<RunUpdate> {
+    for await (const update of statusOf(runId, signal)) {
+      if (update.kind === 'status') yield { kind: 'status', run: update.state };
+      else if (text) yield update;
     }
   }
 
@@ -142,11 +150,14 @@ export function createRuns(connection: Connection): Runs {
     id,
     get: ({ signal } = {}) => state(id, signal),
     events: (options = {}) =>
-      eachWithin(options, `run ${id}`, (signal) => (canUseSession ? followEvents : pollStatus)(id, signal)),
+      eachWithin(options, `run ${id}`, (signal) =>
+        (canUseSession ? followEvents : statuses)(id, { ...options, signal }),
+      ),
     result: (options = {}) =>
       within(options, `run ${id}`, async (signal) => {
-        for await (const { run } of pollStatus(id, signal)) {
-          if (!hasEnded(run)) continue;
+        for await (const update of statusOf(id, signal)) {
+          if (update.kind !== 'status' || !hasEnded(update.state)) continue;
+          const run = update.state;
           if (run.status !== 'succeeded') throw new RunFailedError(run);
           return { output: run.output ?? '', cost: await costOf(run, signal), run };
         }

@@ -3,8 +3,8 @@
  * read, so that nothing is between them. What is in both is told once, as its rows have numbers that grow.
  */
 import type { Connection } from './connection.ts';
-import { isProblem } from './errors.ts';
-import { followLive, NoStreamError, type LiveFilter, type LiveItem } from './live.ts';
+import { followLive, type LiveFilter, type LiveItem, type TextPiece } from './live.ts';
+import { hasNoStream } from './stream.ts';
 
 interface Row {
   id: number;
@@ -26,23 +26,26 @@ export interface Timeline<T extends Row> {
   poll: (seen: number, signal?: AbortSignal) => AsyncGenerator<T>;
 }
 
-/** Each row once, in order, until there is nothing to come. */
+export type TimelineUpdate<T> = { kind: 'event'; event: T } | { kind: 'text'; piece: TextPiece };
+
+/** Each row once, in order, until there is nothing to come; between them, where it is wanted, what models write. */
 export async function* followTimeline<T extends Row>(
   connection: Pick<Connection, 'transport' | 'request'>,
   { filter, rowOf, list, mayBeLast, poll }: Timeline<T>,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<T> {
+  { signal, text = false }: { signal: AbortSignal | undefined; text?: boolean | undefined },
+): AsyncGenerator<TimelineUpdate<T>> {
   let seen = 0;
-  const fresh = (rows: readonly T[]): T[] => {
+  const fresh = (rows: readonly T[]): TimelineUpdate<T>[] => {
     const news = rows.filter(({ id }) => id > seen);
     seen = news.at(-1)?.id ?? seen;
-    return news;
+    return news.map((event) => ({ kind: 'event', event }));
   };
   /** Set where the list cannot tell all: then the log does, from its beginning. */
   let after: string | undefined;
   for (;;) {
     try {
-      for await (const item of followLive(connection, { ...filter, signal, after })) {
+      for await (const item of followLive(connection, { ...filter, signal, after, text })) {
+        if (item.kind === 'text') yield { kind: 'text', piece: pieceOf(item) };
         const row = rowOf(item);
         if (row) yield* fresh([row]);
         const isToList = (item.kind === 'open' && after === undefined) || (row !== undefined && mayBeLast(row));
@@ -55,12 +58,10 @@ export async function* followTimeline<T extends Row>(
       after = '0';
     } catch (error) {
       if (!hasNoStream(error)) throw error;
-      yield* poll(seen, signal);
+      for await (const event of poll(seen, signal)) yield { kind: 'event', event };
       return;
     }
   }
 }
 
-/** An earlier service, or one that has no place for another listener. */
-const hasNoStream = (error: unknown): boolean =>
-  error instanceof NoStreamError || isProblem(error, 'not_found', 'too_many_streams');
+const pieceOf = ({ kind: _, ...piece }: { kind: 'text' } & TextPiece): TextPiece => piece;

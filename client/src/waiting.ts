@@ -9,6 +9,12 @@ export interface WaitOptions {
   timeoutMs?: number | undefined;
 }
 
+/** How something is followed to its end. */
+export interface EventOptions extends WaitOptions {
+  /** Whether texts are told while models write them, where the service has a stream: whoever wants none, costs a run nothing. */
+  text?: boolean | undefined;
+}
+
 /** @throws the reason of the signal */
 export function delay(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

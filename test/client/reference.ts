@@ -18,6 +18,7 @@ const PARTS: Readonly<Record<string, string>> = {
   states: 'What is known of them',
   waiting: 'Waits',
   live: 'Following a workspace',
+  stream: 'Streams and their ends',
   webhooks: 'Webhooks',
   errors: 'Errors',
   sse: 'Event streams by themselves',

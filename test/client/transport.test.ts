@@ -141,15 +141,57 @@ test('a stream is resumed', async () => {
         true,
       ),
       AWAY,
-      stream(`event: news\ndata: {}\n\n${event('c3')}event: end\ndata: {"reason":"life"}\n\n`),
+      stream(`event: news\ndata: {"n":1}\n\n${event('c3')}event: end\ndata: {"reason":"life"}\n\n`),
       stream(event('c4')),
     ],
   });
   const cursors: string[] = [];
+  const unknown: unknown[] = [];
   for await (const item of aos.live()) {
-    if ('cursor' in item) cursors.push(item.cursor);
+    if (item.kind === 'unknown') unknown.push(item);
+    else if ('cursor' in item) cursors.push(item.cursor);
     if (cursors.at(-1) === 'c4') break;
   }
   expect(cursors).toEqual(['c0', 'c1', 'c2', 'c3', 'c4']);
+  // What a newer service tells is handed on as what it is, and never taken for something else.
+  expect(unknown).toEqual([{ kind: 'unknown', name: 'news', cursor: undefined, data: { n: 1 } }]);
   expect(resumed).toEqual([undefined, 'c2', 'c3']);
+});
+
+// Guards: with a key a run is followed at its own address where that gives a stream: over as many connections as it takes, each
+// change of its status once, to its end, and nothing is asked beside it.
+test('the state of a run is streamed', async () => {
+  const RUN = '/v1/runs/r1';
+  const state = (status: string) =>
+    `event: status\ndata: ${JSON.stringify({ run_id: 'r1', status, output: null })}\n\n`;
+  const stream =
+    (text: string): Answer =>
+    (response) =>
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`retry: 1\n\n${text}`);
+  const piece = { run_id: 'r1', project_id: null, turn: 1, attempt: 1, offset: 0, text: 'Once' };
+  const script = () => [
+    stream(state('running')),
+    stream(`${state('running')}event: text\ndata: ${JSON.stringify(piece)}\n\n`),
+    stream(`${state('running')}${state('succeeded')}event: end\ndata: {"reason":"ended"}\n\n`),
+  ];
+  const { baseUrl, of } = await serve({ [RUN]: [...script(), ...script()] });
+  const aos = createClient({ baseUrl, apiKey: 'svc_pk_test' });
+  const told: unknown[] = [];
+  for await (const update of aos.runs.open('r1').events({ text: true }))
+    told.push(update.kind === 'text' ? update.piece : update.kind === 'status' && update.run.status);
+  expect(told).toEqual(['running', piece, 'succeeded']);
+  expect(of(RUN)).toHaveLength(3);
+  const quiet: string[] = [];
+  for await (const { kind } of aos.runs.open('r1').events()) quiet.push(kind);
+  expect(quiet).toEqual(['status', 'status']);
+});
+
+// Guards: where there is no stream at the address, what it answered is used, and it is asked again until the run has ended.
+test('or read again and again', async () => {
+  const RUN = '/v1/runs/r1';
+  const state = (status: string) => json(200, { run_id: 'r1', status, output: 'done' });
+  const { baseUrl, of } = await serve({ [RUN]: [state('queued'), state('running'), state('succeeded')] });
+  const { output } = await createClient({ baseUrl, apiKey: 'svc_pk_test' }).runs.open('r1').result();
+  expect(output).toBe('done');
+  expect(of(RUN)).toHaveLength(3);
 });

@@ -58,7 +58,8 @@ export async function startWatchers(
         watcher.from ??= placeOf(item.cursor);
         resolve();
       } else if (item.kind === 'gap') watcher.gaps += 1;
-      else watcher.seen.push(item.cursor);
+      else if ('event' in item) watcher.seen.push(item.cursor);
+      else watcher.failure = `an event that nobody expects: ${item.kind}`;
     };
     const follow = async () => {
       const aos = createClient({ baseUrl: apis[0]!.url!, session, fetch: somewhere });
