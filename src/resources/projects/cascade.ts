@@ -1,11 +1,11 @@
-/** What a change of one phase's artifact does to the phases behind it. Pure. */
+/** Decides what a change of one phase's artifact does to the phases behind it. Pure. */
 import type { Cascade, TaskStatus } from './model.ts';
 
 export interface CascadePhase {
   slug: string;
   dependsOn: readonly string[];
   status: TaskStatus;
-  /** What its template says of upstream changes. */
+  /** What the phase's template says about changes of earlier phases. */
   mode: 'lazy' | 'strict' | 'none';
 }
 
@@ -14,16 +14,17 @@ export interface CascadePlan {
   affected: string[];
   markStale: string[];
   rerun: string[];
-  /** Reached, but left as they are. */
+  /** The change reaches these phases, and they are left as they are. */
   skipped: string[];
-  /** All phases whose artifact is going to be another one: the changed one, and those that run or ran after it. */
+  /** All phases that will have another artifact: the changed one, and those that run or ran after it. */
   reached: string[];
 }
 
 /**
- * What a change of one phase's artifact does downstream. `lazy` marks what consumed it stale, `strict` runs it again,
- * `none` leaves it; `default` asks each phase. Phases that have not begun consume the new version anyway.
- * @param phases in an order in which no phase stands before one it depends on
+ * Plans what a change of one phase's artifact does downstream. `lazy` marks the phases that consumed it stale, `strict`
+ * runs them again, `none` leaves them; `default` asks each phase. Phases that have not begun consume the new version in
+ * any case.
+ * @param phases are in an order in which no phase stands before one that it depends on
  */
 export function planCascade(phases: readonly CascadePhase[], changed: string, cascade: Cascade): CascadePlan {
   const plan: CascadePlan = { affected: [], markStale: [], rerun: [], skipped: [], reached: [changed] };
@@ -32,12 +33,13 @@ export function planCascade(phases: readonly CascadePhase[], changed: string, ca
     const wanted = cascade === 'default' ? mode : cascade;
     const isToRun = status === 'pending' || (wanted === 'lazy' && (status === 'failed' || status === 'skipped'));
     if (isToRun) {
-      // What it consumed is seen when it ends. What was made from its own artifact before is reached through it.
+      // The versions that this phase consumed are checked when it ends. Phases that used its earlier artifact are
+      // reached through it.
       plan.reached.push(slug);
       continue;
     }
     if (wanted === 'none') {
-      // Its own artifact stays, so what follows from it is not reached through it.
+      // This phase keeps its artifact, so the change does not reach the phases behind it through this one.
       plan.skipped.push(slug);
       continue;
     }

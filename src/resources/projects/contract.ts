@@ -1,6 +1,6 @@
 /**
- * The HTTP contract of projects: what they look like, how they are started and changed. Reads and commands have theirs
- * in the folders of these names. Validation, OpenAPI and handler types derive from these values.
+ * Declares the HTTP contract of projects: their shapes, how they are started and how they are changed. Reads and
+ * commands are declared in the folders of these names. Validation, OpenAPI and handler types derive from these values.
  */
 import { z } from 'zod';
 import { endpoint } from '../../platform/http/endpoint.ts';
@@ -15,7 +15,7 @@ import {
   TASK_STATUSES,
 } from './model.ts';
 
-/** An id in an address. One that cannot be any row's is simply unknown. */
+/** An id in an address. One that has no valid form is simply unknown. */
 const Id = z.string();
 export const ProjectPath = z.object({ project_id: Id });
 export const TaskPath = ProjectPath.extend({ task_id: Id });
@@ -167,7 +167,7 @@ const NOT_AN_AMOUNT = 'cost_budget_usd must be an amount in US dollars above 0, 
 const isAmount = (usd: string): boolean =>
   /^\d{1,10}(\.\d{1,8})?$/.test(usd) && Number(usd) > 0 && (Number(usd) < 1e9 || /^0*10{9}(\.0*)?$/.test(usd));
 
-/** A decimal string, whichever way it was written. A number with more decimals than Postgres would keep is refused. */
+/** An amount as a decimal string or a number. A number with more decimals than Postgres keeps is refused. */
 const Amount = z
   .union([z.string(), z.number()], NOT_AN_AMOUNT)
   .transform((amount) =>

@@ -1,6 +1,7 @@
 /**
- * Projects that Temporal lost: it was restored or replaced, or somebody ended a workflow by hand. What is merely not
- * there any more goes on from its rows; a project that was ended is paused, and a phase that was is taken up again.
+ * Finds projects that Temporal lost, because it was restored or replaced or because somebody ended a workflow by hand.
+ * A project whose workflow is merely missing goes on from its rows, one whose workflow was ended is paused, and a phase
+ * whose workflow was ended is recovered.
  */
 import type { Log } from '../../platform/core/log.ts';
 import type { Temporal } from '../../platform/temporal/client.ts';
@@ -19,7 +20,11 @@ export interface LostProjectsDependencies {
   log: Log;
 }
 
-/** A chore. @param olderThanMs how long a project is believed to be under way before it is asked about, and then again */
+/**
+ * This is a chore of housekeeping.
+ * @param olderThanMs says for how long a project is believed to be under way before Temporal is asked about it, and
+ * then asked again
+ */
 export function createLostProjects(deps: LostProjectsDependencies, olderThanMs: number) {
   const { temporal, store, startAgain, log } = deps;
 
@@ -35,13 +40,19 @@ export function createLostProjects(deps: LostProjectsDependencies, olderThanMs: 
     await store.pauseEnded(id, found);
   }
 
-  /** One that is active is at work, waits for somebody, or is about to end: otherwise it and its record have parted. */
+  /**
+   * An active project is at work, waits for somebody, or is about to end. One that does none of these no longer agrees
+   * with its record.
+   */
   async function wake(id: string): Promise<void> {
     log.warn({ project_id: id }, 'an active project stood still: it is told to look at its record');
     await temporal.client.workflow.getHandle(projectWorkflowId(id)).signal(recheckSignal);
   }
 
-  /** A phase reports to its project, but one that was ended by hand after the project continued as new does not. */
+  /**
+   * A phase reports its end to its project. One that was ended by hand after the project continued as new does not, so
+   * its end is settled here.
+   */
   async function settlePhases(id: string, phases: CheckedProject['phases']): Promise<void> {
     for (const phase of phases) {
       const found = await workflowState(temporal, phaseWorkflowId(id, phase.slug, phase.iteration));

@@ -1,10 +1,13 @@
-/** Counts the ends of projects. What a repeated command answers is not told apart from the first: the row is asked before. */
+/**
+ * Counts the ends of projects. A repeated command answers like the first one, so the row is read before the command to
+ * tell them apart.
+ */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../platform/db/client.ts';
 import type { Meters } from '../../platform/observability/meters.ts';
 import type { ProjectEngine } from './store/engine/index.ts';
 
-/** @param templateLabel templates that ship have names of their own; those of workspaces are `custom` */
+/** @param templateLabel names templates that ship; those of workspaces are `custom` */
 export function meteredProjects(
   engine: ProjectEngine,
   db: Database,
@@ -16,7 +19,7 @@ export function meteredProjects(
     return row?.status;
   }
 
-  /** @param before as it was when the command began */
+  /** @param before is the project's status when the command began */
   async function count(projectId: string, before: string | undefined, outcome: 'completed' | 'abandoned') {
     const [row] = await db.rows<{ status: string; slug: string; ageS: number }>(sql`
       select status, workflow_slug as slug, extract(epoch from now() - created_at)::float8 as "ageS"

@@ -1,4 +1,4 @@
-/** Words and rules of projects. Pure: the workflows use it too. */
+/** Words and rules of projects. Pure, because the workflows use them too. */
 import type { Effect } from '../runs/model.ts';
 import type { GateMoment } from '../templates/gates/model.ts';
 import type { GateKind, JsonSchema, StepRole, StepKind } from '../templates/model.ts';
@@ -6,7 +6,7 @@ import type { GateKind, JsonSchema, StepRole, StepKind } from '../templates/mode
 export const PROJECT_STATUSES = ['planning', 'active', 'paused', 'completed', 'abandoned'] as const;
 export type ProjectStatus = (typeof PROJECT_STATUSES)[number];
 
-/** Of tasks and subtasks alike. */
+/** Tasks and subtasks share these statuses. */
 export const TASK_STATUSES = [
   'pending',
   'running',
@@ -19,11 +19,11 @@ export const TASK_STATUSES = [
 ] as const;
 export type TaskStatus = (typeof TASK_STATUSES)[number];
 
-/** What lets the phases after it start. A stale artifact is still the current one. */
+/** A phase with one of these statuses lets the phases after it start. A stale artifact is still the current one. */
 const DONE: readonly TaskStatus[] = ['succeeded', 'skipped', 'stale'];
 export const isDone = (status: TaskStatus): boolean => DONE.includes(status);
 
-/** In the hands of a phase workflow. */
+/** A phase with one of these statuses is in the hands of a phase workflow. */
 const IN_FLIGHT: readonly TaskStatus[] = ['running', 'blocked', 'review'];
 export const isInFlight = (status: TaskStatus): boolean => IN_FLIGHT.includes(status);
 
@@ -39,19 +39,19 @@ export const ATTEMPT_REASONS = [
   'cascade_retrigger',
   'edit_session',
   'manual_rework',
-  /** The one before it failed, timed out or was stopped by a budget. */
+  /** The attempt before failed, timed out or was stopped by a budget. */
   'auto_retry',
-  /** The output of the one before it did not have the shape asked for. */
+  /** The output of the attempt before did not have the shape that the step asks for. */
   'schema_repair',
-  /** The one before it died without an outcome. */
+  /** The attempt before died without an outcome. */
   'crash_recovery',
 ] as const;
 export type AttemptReason = (typeof ATTEMPT_REASONS)[number];
 
-/** How artifacts come to be: an attempt's reason, or by hand through an edit session. */
+/** How an artifact came to be: by an attempt for one of these reasons, or by hand through an edit session. */
 export type ProducedVia = AttemptReason;
 
-/** Why a project is paused; only a person's pause outlives the answer of a webhook gate. */
+/** Why a project is paused. Only a pause that a person asked for outlives the answer of a webhook gate. */
 export const PAUSE_REASONS = [
   'requested',
   'subtask_failed',
@@ -91,7 +91,7 @@ export const EVENT_CATEGORIES = [
 ] as const;
 export type EventCategory = (typeof EVENT_CATEGORIES)[number];
 
-/** Every topic of the feed, with its category and the level it has unless the writer says another. */
+/** Every topic of the feed, with its category and its usual level, which the writer of an event may override. */
 export const TOPICS = {
   project_started: ['project', 'info'],
   project_completed: ['project', 'info'],
@@ -140,18 +140,18 @@ export interface Actor {
 }
 export const SYSTEM: Actor = { kind: 'system', id: null };
 
-/** How what somebody decided came here. `elsewhere`: by a route that knows nothing of the inbox. */
+/** The way by which a decision came. `elsewhere` means a route that knows nothing of the inbox. */
 export const WAYS = ['inbox', 'link', 'api_key', 'page', 'signal', 'timeout', 'elsewhere'] as const;
 export type Way = (typeof WAYS)[number];
 
-/** What somebody had before their eyes when they answered, and how the answer came. */
+/** What a person saw when they answered, and the way by which the answer came. */
 export interface Seen {
   waitId: string;
   revision: number;
   via: Way;
 }
 
-/** A gate whose time ran out this often in a row, unanswered, is left to a person. */
+/** A gate that ran out of time this often in a row without an answer is left to a person. */
 export const MAX_EXPIRIES = 3;
 
 /** An idempotent step that dies this often in one life of its phase is left to a person. */
@@ -165,33 +165,39 @@ export const editSessionSlug = (n: number): string => `edit-session-${n}`;
 
 // ---- What workflows and activities tell each other: references and small facts -------------------------------------
 
-/** A phase, as the project's workflow sees it. */
+/** A phase as the project's workflow sees it. */
 export interface BoardPhase {
   slug: string;
   taskId: string;
   status: TaskStatus;
-  /** Positions of the phases it waits for. */
+  /** The positions of the phases that it depends on. */
   dependsOn: number[];
-  /** How often it was started. Its workflow's id has it, and a write of an earlier start is refused. */
+  /**
+   * How often the phase was started. The id of its workflow contains this number, and a write in the name of an earlier
+   * start is refused.
+   */
   iteration: number;
 }
 
-/** What a command or a recovery did to phases; the workflow's board follows. A phase it does not know is appended. */
+/**
+ * What a command or a recovery did to a phase. The workflow's board follows it, and appends a phase that it does not
+ * know.
+ */
 export interface PhaseChange {
   slug: string;
   status: TaskStatus;
-  /** Only of a phase that is new. */
+  /** Set for a new phase only. */
   taskId?: string;
 }
 
-/** A step, as the phase's workflow sees it. */
+/** A step as the phase's workflow sees it. */
 export interface StepRef {
   subtaskId: string;
   slug: string;
   kind: StepKind;
   role: StepRole;
   status: TaskStatus;
-  /** Positions of the steps it waits for. */
+  /** The positions of the steps that it depends on. */
   dependsOn: number[];
 }
 
@@ -204,12 +210,12 @@ export interface PhaseRef {
 
 export type PhaseOpening =
   | { kind: 'opened'; steps: StepRef[] }
-  /** The project is paused: ask again when told to go on. */
+  /** The project is paused. The workflow asks again when it is told to go on. */
   | { kind: 'paused' }
-  /** Another start of this phase, or the end of its project, has overtaken this one. */
+  /** Another start of this phase, or the end of its project, has replaced this one. */
   | { kind: 'superseded' };
 
-/** What is true of an action is a matter of code, not of the record. */
+/** The effect of an action is declared in code, so the record does not have it. */
 export type EffectOf = (action: string) => Effect;
 
 export type AttemptBeginning =
@@ -225,52 +231,62 @@ export type AttemptBeginning =
       kind: 'gate';
       gateKind: GateKind;
       waitMs: number | null;
-      /** Of a gate of people: what comes to it with time. Absent where nothing does, and of earlier releases. */
+      /**
+       * For a gate of people: the reminders and deadlines that come with time. Absent where there are none, and in what
+       * earlier releases recorded.
+       */
       moments?: GateMoment[];
-      /** Who decides, and when, for whoever looks at the workflow. */
+      /** Says who decides, and when, to whoever looks at the workflow. */
       note?: string;
     }
-  /** A gate that was answered while it opened: its other project is complete already, its time has passed. */
+  /**
+   * A gate that passed while it opened, because the project that it waits for is complete or its time is in the past.
+   */
   | { kind: 'gate_passed' }
-  /** The project was paused by what the gate's configuration says. */
+  /** The gate's configuration cannot be used, so the project was paused. */
   | { kind: 'misconfigured' }
   | { kind: 'paused' }
   | { kind: 'superseded' };
 
-/** How an attempt's work came back, beside what the record says of it. */
+/** How the work of an attempt ended, beside what the record says of it. */
 export interface AttemptFault {
   kind: 'timeout' | 'crash' | 'failed' | 'cancelled';
-  /** For people; names causes, carries no content. */
+  /** Written for people: it names causes and contains no content. */
   message: string;
 }
 
 export type AttemptOutcome =
   | { kind: 'succeeded' }
-  /** It is pending again, as are these others whose input will change. */
+  /** The step is pending again, and so are the steps in `reset`, whose input will change. */
   | { kind: 'again'; reset: string[] }
-  /** No attempt is left, or a person has to decide; the project is paused. Steps after it may be pending again. */
+  /**
+   * No attempt is left, or a person has to decide, and the project is paused. The steps in `reset` are pending again.
+   */
   | { kind: 'failed'; reset: string[] }
   | { kind: 'superseded' };
 
 export interface GateDecision {
   subtaskId: string;
   decision: Decision;
-  /** What follows in the phase: the gate passed; steps before it are pending again; it failed; the rest is skipped. */
+  /**
+   * What follows in the phase: the gate passes, the steps before it are pending again, the phase fails, or its other
+   * steps are skipped.
+   */
   effect: 'pass' | 'rework' | 'fail' | 'skip';
-  /** Steps that are pending again, this gate among them. */
+  /** The steps that are pending again, this gate among them. */
   reset: string[];
 }
 
 export type PhaseEnding =
   | { kind: 'ended'; status: TaskStatus; changes: PhaseChange[]; costUsd: string }
-  /** Not yet: something became pending in the meantime. */
+  /** The phase cannot end yet, because some step became pending in the meantime. */
   | { kind: 'more'; steps: StepRef[] }
   | { kind: 'superseded' };
 
-/** Which versions of the artifacts before it an attempt was given, and whether they were stale then; by phase. */
+/** Which versions of earlier phases' artifacts an attempt was given, and whether they were stale then; by phase. */
 export type Consumed = Record<string, { version: number; isStale: boolean }>;
 
-/** What a caller says in its own words. Workflows pass the id under which it is kept. */
+/** What a caller says in its own words. Workflows pass only the id under which the record keeps it. */
 export interface CommandTexts {
   addendum?: string | null;
   instruction?: string;
@@ -293,20 +309,20 @@ export const RISKS = ['low', 'medium', 'high'] as const;
 export const MAX_EDIT_ACTIONS = 50;
 
 export interface EditAction {
-  /** `edit_artifact` sets the content; the others run the phase again, `instruct` with instructions added. */
+  /** `edit_artifact` sets the content. The other kinds run the phase again, `instruct` with added instructions. */
   kind: (typeof EDIT_ACTIONS)[number];
   phase_slug: string;
-  /** Of `edit_artifact`: the new content, whole. */
+  /** For `edit_artifact`: the whole new content. */
   content?: unknown;
-  /** Of `instruct`. */
+  /** Set for `instruct`. */
   instructions?: string;
   rationale: string;
-  /** US dollars, an estimate. */
+  /** An estimate in US dollars. */
   estimated_cost_usd?: number;
   risk?: (typeof RISKS)[number];
 }
 
-/** The shape of an `EditPlan` on these phases. */
+/** @returns the JSON schema of an `EditPlan` for these phases */
 export const editPlanSchema = (phaseSlugs: readonly string[]): JsonSchema => ({
   type: 'object',
   additionalProperties: false,

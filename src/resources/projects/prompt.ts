@@ -1,5 +1,5 @@
 /**
- * What the agent of a step is told: the one place where the record of a project becomes a prompt. Pure.
+ * Writes what the agent of a step is told. This is the one place where the record of a project becomes a prompt. Pure.
  *
  * The task comes first, then the material. Material is quoted under headings and is never an instruction, which the
  * house rules of every built-in agent say too.
@@ -7,26 +7,26 @@
 import type { JsonSchema } from '../templates/model.ts';
 import type { AttemptReason } from './model.ts';
 
-/** Everything that is known where a step begins. */
+/** Everything that is known when a step begins. */
 export interface StepContext {
   project: { title: string; brief: string; params: Record<string, unknown> | null };
   phase: { slug: string; title: string };
   step: { slug: string; title: string; role: string; instructions: string | null; outputSchema: JsonSchema | null };
   reason: AttemptReason;
-  /** Added by retriggers, edit sessions and retries by hand; oldest first. */
+  /** Instructions that retriggers, edit sessions and retries by hand added, oldest first. */
   addenda: readonly string[];
-  /** What was said of its earlier output. */
+  /** What reviewers, testers and gates said of the step's earlier output. */
   feedback: readonly string[];
-  /** Its latest attempt, where that is to be improved on. */
+  /** The latest attempt, where its output is to be improved on. */
   previous: { output: unknown; error: string | null } | null;
-  /** Current artifacts of the phases it depends on. */
+  /** Current artifacts of the phases that its phase depends on. */
   artifacts: readonly { phaseSlug: string; version: number; content: unknown }[];
-  /** Outputs of the steps before it in its phase; of gates the decision, with comment and payload. */
+  /** Outputs of the steps before it in its phase. The output of a gate is the decision, with comment and payload. */
   inputs: readonly { stepSlug: string; title: string; output: unknown }[];
   attachments: readonly { id: string; filename: string; contentType: string; sizeBytes: number }[];
 }
 
-/** Characters of one piece of material; the rest can be read with a tool. */
+/** The limit of one piece of material, in characters. The agent can read the rest with a tool. */
 const MAX_MATERIAL = 40_000;
 
 const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value, null, 2));

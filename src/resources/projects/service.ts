@@ -1,4 +1,4 @@
-/** What a caller can read of projects, and how they are made. A project is accepted in Postgres, then started. */
+/** Reads projects and creates them for a caller. A project is accepted in Postgres first, and then started. */
 import type { Log } from '../../platform/core/log.ts';
 import { first } from '../../platform/core/present.ts';
 import { findValueProblem } from '../../platform/core/schema-checks.ts';
@@ -21,17 +21,17 @@ export type ProjectService = ReturnType<typeof createProjectService>;
 
 /** What a project is made from. */
 interface ProjectTemplates {
-  /** An active version: the latest, where none is named. */
+  /** @returns an active version, which is the latest where none is named */
   resolveForProject(
     customerId: string,
     slug: string,
     version?: number,
   ): Promise<{ version: number; name: string; spec: WorkflowSpec } | undefined>;
-  /** What its steps name and nobody has, a sentence each. */
+  /** @returns a sentence for each name in the template's steps that nothing has */
   unresolvedBindings(customerId: string, spec: WorkflowSpec): Promise<string[]>;
 }
 
-/** Newest first. */
+/** Events are listed newest first. */
 interface ProjectEvents {
   listOfProject(customerId: string, projectId: string, limit: number): Promise<ProjectEventRow[]>;
   listOfSubtask(customerId: string, subtaskId: string, limit: number): Promise<ProjectEventRow[]>;
@@ -50,7 +50,7 @@ const OWNER_KIND = 'internal';
 const DERIVED_TITLE_LENGTH = 80;
 const MAX_TOLD = 20;
 
-/** The beginning of a brief, in whole characters: the title of a project that was given none. */
+/** @returns the beginning of a brief, as the title of a project that was given none; no character is cut in two */
 const titleOf = (brief: string): string =>
   [...first(brief.trim().split('\n', 1)).trim()].slice(0, DERIVED_TITLE_LENGTH).join('');
 
@@ -78,7 +78,7 @@ export const createProjectService = (deps: ProjectServiceDependencies) => {
     }
   }
 
-  /** Everything that can be refused is refused here, before there is any row. */
+  /** Refuses everything that can be refused, before there is any row. */
   async function plan(
     { customerId, actor }: Caller,
     body: ProjectRequest,
@@ -113,7 +113,7 @@ export const createProjectService = (deps: ProjectServiceDependencies) => {
     };
   }
 
-  /** Accept, then start. What cannot be started is withdrawn, so that a 502 has changed nothing. */
+  /** Accepts a project, then starts it. One that cannot be started is withdrawn, so that a 502 has changed nothing. */
   async function accept(caller: Caller, body: ProjectRequest, authMode: NewProject['authMode'], claim?: Claim) {
     const made = claim?.made ? await store.findProject(caller.customerId, claim.made) : undefined;
     if (made) return made;
@@ -130,7 +130,7 @@ export const createProjectService = (deps: ProjectServiceDependencies) => {
   }
 
   return {
-    /** A chore. */
+    /** This is a chore of housekeeping. */
     startLost: createLostStarts({
       take: store.takeUnstarted,
       load: store.loadUnstarted,
@@ -160,7 +160,7 @@ export const createProjectService = (deps: ProjectServiceDependencies) => {
 
     async list({ customerId }: Caller, query: ProjectQuery) {
       const { status, workflow_slug: workflowSlug, owner_kind, owner_id, limit, offset } = query;
-      // A workspace's projects have one owner, which is the workspace.
+      // Every project of a workspace is owned by the workspace itself.
       const isOwn = (owner_kind ?? OWNER_KIND) === OWNER_KIND && (owner_id ?? customerId) === customerId;
       const { rows, total } = isOwn
         ? await store.listProjects(customerId, { status, workflowSlug }, { limit, offset })
@@ -168,7 +168,7 @@ export const createProjectService = (deps: ProjectServiceDependencies) => {
       return { data: rows, meta: { total, limit, offset } };
     },
 
-    /** As an API key sees it. */
+    /** @returns the project as an API key sees it */
     async status(caller: Caller, projectId: string) {
       const project = await findProject(caller, projectId);
       const tasks = await store.listTasks(caller.customerId, projectId);

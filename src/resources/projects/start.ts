@@ -1,4 +1,4 @@
-/** How a project's workflow is started: when the project is accepted, and by any command that finds it closed. */
+/** Starts the workflow of a project, when the project is accepted and when a command finds the workflow closed. */
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { PROJECT, type ProjectInput } from '../../../workflows/project/messages.ts';
 import type { project } from '../../../workflows/project/workflow.ts';
@@ -47,7 +47,8 @@ export const createProjectStarter = ({ temporal, store, config }: ProjectStarter
     await startOnce(() =>
       temporal.client.workflow.start<typeof project>(PROJECT, {
         ...optionsOf(board),
-        // On the worker of this process where there is one: spares a round trip through the server.
+        // A worker in this process, where there is one, gets the first task at once, which spares a round trip through
+        // the server.
         requestEagerStart: true,
         workflowIdReusePolicy,
       }),
@@ -55,15 +56,16 @@ export const createProjectStarter = ({ temporal, store, config }: ProjectStarter
   }
 
   return {
-    /** Repeating it, for a project that runs or has run, does nothing. */
+    /** Starts a new project. For a project that runs or has run it does nothing. */
     start: (projectId: string): Promise<void> => start(projectId, 'REJECT_DUPLICATE'),
 
-    /** A project that Temporal has lost goes on from its record, which takes up its phases again. */
+    /** Starts a project that Temporal has lost again. It goes on from its record and recovers its phases. */
     startAgain: (projectId: string): Promise<void> => start(projectId, 'ALLOW_DUPLICATE'),
 
     /**
-     * For a command. The workflow of a completed project has closed, and an operator may have terminated another: it
-     * is started again with the board as the record has it. Good for one call.
+     * Prepares the start that goes with a command. The workflow of a completed project has closed, and an operator may
+     * have terminated another. Such a workflow starts again with the board that the record has. The value serves for
+     * one call only.
      */
     operation: async (projectId: string) =>
       new WithStartWorkflowOperation<typeof project>(PROJECT, {

@@ -1,7 +1,7 @@
 /**
- * The record of projects. Rows are inserted by the service when a project is accepted and from then on written by
- * activities alone, each write conditional on the state it moves on from. What must never be broken is a constraint:
- * one current artifact a phase, one open attempt a step, one row a dispatch.
+ * The record of projects. The service inserts the rows when a project is accepted; from then on activities alone write
+ * them, each write conditional on the state from which it moves on. What must never be broken is a constraint: a phase
+ * has one current artifact, a step one open attempt, a dispatch one row.
  */
 import { sql } from 'drizzle-orm';
 import {
@@ -47,15 +47,21 @@ export const attemptReason = pgEnum('attempt_reason', ATTEMPT_REASONS);
 export const projects = pgTable(
   'projects',
   {
-    /** Slug of the title that it was given, else of its workflow, and six hex digits; the Temporal workflow id is `project-<id>`. */
+    /**
+     * The slug of the title that the project was given, otherwise of its workflow, and six hex digits. The Temporal
+     * workflow id is `project-<id>`.
+     */
     id: text('id').primaryKey(),
-    /** Order of acceptance. */
+    /** The order of acceptance. */
     seq: bigserial('seq', { mode: 'number' }).notNull(),
     customerId: text('customer_id')
       .notNull()
       .references(() => workspaces.customerId),
     title: text('title').notNull(),
-    /** Its owner named it; otherwise the title is the beginning of the brief, which is nobody's to read but the workspace's. */
+    /**
+     * True where the owner gave the title; otherwise the title is the beginning of the brief, which nobody but the
+     * workspace may read.
+     */
     isTitled: boolean('is_titled').notNull().default(true),
     workflowSlug: text('workflow_slug').notNull(),
     workflowVersion: integer('workflow_version').notNull(),
@@ -63,22 +69,22 @@ export const projects = pgTable(
     pauseReason: pauseReason('pause_reason'),
     brief: text('brief').notNull(),
     params: jsonb('params').$type<Record<string, unknown>>(),
-    /** How its owner signed in: `session` or `api_key`. */
+    /** How the caller signed in: `session` or `api_key`. */
     authMode: text('auth_mode').notNull(),
-    /** An e-mail address, or `api-key:<id>`; null of those of earlier releases. */
+    /** An e-mail address, or `api-key:<id>`; null in rows of earlier releases. */
     startedBy: text('started_by'),
-    /** Null: no cap. The budget row `project:<id>` has it too, with what was spent. */
+    /** Null means no limit. The budget row `project:<id>` has this amount too, with what was spent. */
     costBudgetUsd: usd('cost_budget_usd'),
-    /** Fraction of the budget. */
+    /** A fraction of the budget. */
     costWarningThreshold: usd('cost_warning_threshold').notNull().default('0.80'),
-    /** The warning was given; a raised budget takes it back. */
+    /** The warning was given. Raising the budget resets it. */
     isCostWarned: boolean('is_cost_warned').notNull().default(false),
     costBurstPerMinuteUsd: usd('cost_burst_per_minute_usd'),
-    /** Times it was completed: a retriggered project completes again, with another webhook. */
+    /** How often the project was completed. A retriggered project completes again, with another webhook. */
     completions: integer('completions').notNull().default(0),
-    /** When housekeeping starts its workflow; null once Temporal has it. */
+    /** When housekeeping starts its workflow; null once Temporal has the project. */
     startDueAt: startDue('start_due_at'),
-    /** When Temporal was last asked whether it still has it. */
+    /** When Temporal was last asked whether it still has the project. */
     checkedAt: instant('checked_at').notNull().defaultNow(),
     createdAt: createdAt(),
     startedAt: instant('started_at'),
@@ -86,15 +92,15 @@ export const projects = pgTable(
     abandonedAt: instant('abandoned_at'),
   },
   (t) => [
-    // Newest first: read backwards they serve `order by seq desc`, the others with their filter.
+    // Lists are newest first: read backwards, these indexes serve `order by seq desc`, alone and with a filter.
     index('projects_by_workspace').on(t.customerId, t.seq),
     index('projects_by_status').on(t.customerId, t.status, t.seq),
     index('projects_by_template').on(t.customerId, t.workflowSlug, t.seq),
-    // Housekeeping, workspace by workspace: accepted, and not known to be started.
+    // Housekeeping looks in each workspace for projects that were accepted and are not known to be started.
     index('projects_unstarted')
       .on(t.customerId, t.startDueAt)
       .where(sql`${t.status} = 'planning' and ${t.startDueAt} is not null`),
-    // Housekeeping, workspace by workspace: under way, the longest unasked for first.
+    // Housekeeping looks in each workspace for projects under way, those not asked about for longest first.
     index('projects_under_way')
       .on(t.customerId, t.checkedAt)
       .where(sql`${t.status} in ('planning', 'active')`),
@@ -104,7 +110,7 @@ export const projects = pgTable(
   ],
 );
 
-/** One phase of a project, or one edit session. */
+/** A phase of a project, or an edit session. */
 export const tasks = pgTable(
   'tasks',
   {
@@ -113,31 +119,34 @@ export const tasks = pgTable(
       .notNull()
       .references(() => projects.id, { onDelete: 'cascade' }),
     customerId: text('customer_id').notNull(),
-    /** An order in which no phase stands before one it depends on. */
+    /** An order in which no phase stands before one that it depends on. */
     position: integer('position').notNull(),
     phaseSlug: text('phase_slug').notNull(),
     title: text('title').notNull(),
     taskKind: taskKind('task_kind').notNull().default('regular'),
     status: taskStatus('status').notNull().default('pending'),
-    /** Phase slugs. */
+    /** The slugs of phases. */
     dependsOn: text('depends_on').array().notNull().default([]),
     cascadeOnUpstreamChange: cascadeMode('cascade_on_upstream_change').notNull().default('lazy'),
     artifactSchemaSlug: text('artifact_schema_slug'),
     artifactJsonSchema: jsonb('artifact_json_schema').$type<JsonSchema>(),
-    /** The step whose output is promoted. */
+    /** The step whose output becomes the phase's artifact. */
     artifactStepSlug: text('artifact_step_slug'),
-    /** How often it was started; a write in the name of an earlier start is refused. */
+    /** How often the phase was started. A write in the name of an earlier start is refused. */
     iteration: integer('iteration').notNull().default(0),
     /** The reason of the first attempts of the next start. */
     nextReason: attemptReason('next_reason').notNull().default('initial'),
     /** Instructions that retriggers and edit sessions added, oldest first. */
     addenda: text('addenda').array().notNull().default([]),
-    /** A strict change came while it ran: should it end on outdated versions, it runs again. `stale` is of old releases. */
+    /**
+     * A change that cascades strictly came while the phase ran: if it ends on outdated versions, it runs again. Earlier
+     * releases wrote `stale`.
+     */
     onEnd: text('on_end').$type<'stale' | 'rerun'>(),
-    /** Slugs of phases whose changes were to leave it as it is, since it began anew. */
+    /** The slugs of phases whose changes leave this one as it is, since it last began anew. */
     spared: text('spared').array().notNull().default([]),
     costBudgetUsd: usd('cost_budget_usd'),
-    /** Of an edit session: what was asked for, and how its changes cascade. */
+    /** For an edit session: what was asked for, and how its changes cascade. */
     instruction: text('instruction'),
     cascadeMode: text('cascade_mode').$type<Cascade>(),
     createdAt: createdAt(),
@@ -146,12 +155,12 @@ export const tasks = pgTable(
   },
   (t) => [
     uniqueIndex('tasks_once_per_phase').on(t.projectId, t.phaseSlug),
-    // Pipeline order.
+    // This index serves the pipeline order.
     index('tasks_by_project').on(t.projectId, t.position),
   ],
 );
 
-/** One step of a task. */
+/** A step of a task. */
 export const subtasks = pgTable(
   'subtasks',
   {
@@ -173,29 +182,29 @@ export const subtasks = pgTable(
     instructions: text('instructions'),
     tools: text('tools').array().notNull().default([]),
     skills: text('skills').array().notNull().default([]),
-    /** Step slugs of the same task. */
+    /** Slugs of steps of the same task. */
     dependsOn: text('depends_on').array().notNull().default([]),
     outputSchema: jsonb('output_schema').$type<JsonSchema>(),
     maxAttempts: integer('max_attempts').notNull(),
-    /** Seconds. */
+    /** In seconds. */
     timeoutS: integer('timeout_s'),
     gateKind: gateKind('gate_kind'),
     gateConfig: jsonb('gate_config').$type<Record<string, unknown>>(),
-    /** Of a gate: the decision, by whom, with comment and payload. */
+    /** For a gate: the decision and who made it, with comment and payload. */
     gateOutput: jsonb('gate_output').$type<Record<string, unknown>>(),
-    /** What reviewers, testers and gates said of its latest output; the next attempt is told. */
+    /** What reviewers, testers and gates said of the latest output; the next attempt is told it. */
     feedback: text('feedback').array().notNull().default([]),
-    /** What a manual retry adds to the prompt. */
+    /** The text that a retry by hand adds to the prompt. */
     addendum: text('addendum'),
-    /** The reason of the next attempt. Null: that of its task. */
+    /** The reason of the next attempt. Null means the reason of its task. */
     nextReason: attemptReason('next_reason'),
-    /** Attempts that count against `max_attempts`, since the last start of the phase or retry by hand. */
+    /** The attempts that count against `max_attempts`, since the last start of the phase or the last retry by hand. */
     attemptsUsed: integer('attempts_used').notNull().default(0),
-    /** Times it died without an outcome, since then. */
+    /** How often the step died without an outcome, since then. */
     crashes: integer('crashes').notNull().default(0),
-    /** Of a gate: times in a row that nobody answered it in its time. */
+    /** For a gate: how often in a row its time ran out without an answer. */
     expiries: integer('expiries').notNull().default(0),
-    /** An irreversible effect whose outcome nobody knows: only a person may go on. */
+    /** Nobody knows the outcome of an irreversible effect, so only a person may go on. */
     isOutcomeUnknown: boolean('is_outcome_unknown').notNull().default(false),
     error: text('error'),
     createdAt: createdAt(),
@@ -206,7 +215,8 @@ export const subtasks = pgTable(
     uniqueIndex('subtasks_once_per_step').on(t.taskId, t.stepSlug),
     index('subtasks_by_task').on(t.taskId, t.position),
     index('subtasks_by_project').on(t.projectId),
-    // The list of webhook gates, read backwards, of all and of one status; and who waits for another project.
+    // Read backwards, this index serves the list of webhook gates, of all and of one status; the next one finds gates
+    // that wait for another project.
     index('subtasks_webhook_gates')
       .on(t.customerId, sql`(status = 'blocked')`, sql`coalesce(completed_at, started_at, created_at)`, t.id)
       .where(sql`${t.gateKind} = 'webhook'`),
@@ -234,19 +244,21 @@ export const attempts = pgTable(
     attemptNumber: integer('attempt_number').notNull(),
     attemptReason: attemptReason('attempt_reason').notNull(),
     status: attemptStatus('status').notNull().default('running'),
-    /** Names the dispatch: a repeated activity meets the attempt it made. Null while it is queued. */
+    /**
+     * Names the dispatch, so that a repeated activity finds the attempt that it made. Null while the attempt is queued.
+     */
     dispatchKey: text('dispatch_key'),
-    /** Text, or the value that the step's schema asks for. */
+    /** A text, or the value that the step's schema asks for. */
     output: jsonb('output').$type<unknown>(),
-    /** Against the step's schema; null where it has none. */
+    /** Says whether the output fits the step's schema; null where the step has none. */
     outputValidated: boolean('output_validated'),
     error: text('error'),
-    /** It died without an outcome. */
+    /** The attempt died without an outcome. */
     isCrashed: boolean('is_crashed').notNull().default(false),
-    /** Added to by each model call of its run and of the runs that one spawned. */
+    /** Each model call of the attempt's run, and of the runs that this spawned, adds to it. */
     costUsd: usd('cost_usd').notNull().default('0'),
     childRunId: text('child_run_id'),
-    /** The artifacts it was given, by phase; null of one from before they were kept. */
+    /** The artifacts that the attempt was given, by phase; null in rows from before this was recorded. */
     consumed: jsonb('consumed').$type<Consumed>(),
     createdAt: createdAt(),
     startedAt: instant('started_at'),
@@ -279,7 +291,7 @@ export const artifacts = pgTable(
     phaseSlug: text('phase_slug').notNull(),
     version: integer('version').notNull(),
     schemaSlug: text('schema_slug').notNull(),
-    /** Text (Markdown, HTML, SVG), or a JSON value. */
+    /** A text (Markdown, HTML, SVG), or a JSON value. */
     content: jsonb('content').$type<unknown>().notNull(),
     producedBySubtaskId: uuid('produced_by_subtask_id'),
     producedByAttemptId: uuid('produced_by_attempt_id'),
@@ -302,7 +314,10 @@ export const artifacts = pgTable(
   ],
 );
 
-/** What each command did, under its caller's id of it: one that is repeated after it committed answers the same. */
+/**
+ * What each command did, under the id that its caller gave it. A command that is repeated after it committed answers
+ * the same.
+ */
 export const projectCommands = pgTable(
   'project_commands',
   {
@@ -310,7 +325,7 @@ export const projectCommands = pgTable(
       .notNull()
       .references(() => projects.id, { onDelete: 'cascade' }),
     commandId: text('command_id').notNull(),
-    /** Texts that its caller gave: they are kept here, and never in a workflow's history. */
+    /** The texts that its caller gave. They are kept here and never in a workflow's history. */
     args: jsonb('args').$type<CommandTexts>(),
     result: jsonb('result').$type<unknown>(),
     createdAt: createdAt(),

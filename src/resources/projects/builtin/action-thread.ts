@@ -1,11 +1,14 @@
-/** What a thread does of `run-action.ts`. */
+/** Holds the part of `run-action.ts` that runs inside a worker thread. */
 import { present } from '../../../platform/core/present.ts';
 import { ActionError, type ActionMaterial } from './action.ts';
 import { findAction } from './index.ts';
 
 export type ActionOutcome = { output: unknown } | { refusal: string };
 
-/** Nothing of the world is there for it: neither a way out nor a signal, as whoever waits ends the thread. */
+/**
+ * Runs one pure action. It has no way out and no signal, because the caller enforces the time limit by ending the
+ * thread.
+ */
 export async function actionJob({
   name,
   material,
@@ -20,7 +23,7 @@ export async function actionJob({
     };
   } catch (error) {
     if (error instanceof ActionError) return { refusal: error.message };
-    // The stack is used up: what it was given is nested, and would be so the next time.
+    // The stack overflowed because the material is nested too deeply, and a repetition would overflow it again.
     if (error instanceof RangeError) return { refusal: 'what it works on is nested too deeply' };
     throw error;
   }

@@ -1,19 +1,19 @@
-/** What a built-in action is to the step that runs it: code of the product, where an agent would be a model. */
+/** Defines a built-in action: code of the product that carries a step out, where other steps have an agent's model. */
 import type { GuardedFetch } from '../../../platform/egress/egress.ts';
 import type { Effect } from '../../runs/model.ts';
 
-/** What an action works on: all of it is handed to it. */
+/** Everything that an action works on is handed to it in this value. */
 export interface ActionMaterial {
   project: { id: string; title: string; brief: string; params: Record<string, unknown> };
-  /** Outputs of the steps of this phase that it waits for, by step slug. */
+  /** Outputs of the steps that its own step depends on, by step slug. */
   inputs: Record<string, unknown>;
-  /** Current artifacts of the phases that its phase depends on, by phase slug. */
+  /** Current artifacts of the phases that its own phase depends on, by phase slug. */
   artifacts: Record<string, unknown>;
-  /** Names the steps and phases to take from first; see `sourcesOf`. */
+  /** Names the steps and phases whose material is taken first; `sourcesOf` reads it. */
   instructions: string | null;
 }
 
-/** What an action may use. No database and no service. */
+/** Everything that an action may use. It gets no database and no service. */
 export interface ActionContext extends ActionMaterial {
   /** Fires when the step is cancelled or out of time. */
   signal: AbortSignal;
@@ -26,13 +26,19 @@ export interface Action {
   description: string;
   /** `read` and `idempotent` are repeated after a failure, `irreversible` gets one attempt. */
   effect: Effect;
-  /** It looks at its material and at nothing else: it is done in a thread, since all it does grows with texts of others. */
+  /**
+   * A pure action reads its material and nothing else. It runs in a thread with limits, because its work grows with
+   * texts that models and tenants wrote.
+   */
   isPure?: true;
-  /** @throws ActionError for what no repetition would change; anything else counts as a failure and is retried */
+  /**
+   * @throws ActionError for a refusal that no repetition would change; any other error counts as a failure and is
+   * retried
+   */
   run(context: ActionContext): Promise<unknown>;
 }
 
-/** A refusal with a reason for people: something is missing, or not what the action can work on. */
+/** Refuses the work with a reason that people can read: something is missing, or the action cannot work on it. */
 export class ActionError extends Error {
   override name = 'ActionError';
 }

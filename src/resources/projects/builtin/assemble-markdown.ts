@@ -8,15 +8,16 @@ import { sourcesOf } from './rendering/sources.ts';
 
 const titleCase = (slug: string) => slug.replace(/[-_]+/g, ' ').replace(/^./, (first) => first.toUpperCase());
 const asText = (markdown: string) => plain(markdown).replace(/<(?!https?:)/g, '&lt;');
-/** A heading is one line, and brackets in it would end the link of the contents. */
+/** A heading must be one line, and a bracket in it would end its link in the table of contents. */
 const inLine = (text: string) => asText(text.replace(/\s+/g, ' ').trim());
 const inLink = (text: string) => inLine(text).replace(/[[\]\\]/g, '\\$&');
 const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/;
 const INLINE_CODE = /(?<!\\)(`[^`]+`)/;
 
 /**
- * One level down, because the document has the only heading of the first level; and tags as text, because what a model
- * wrote is Markdown and not HTML. Code stays as it is, and a block of it that was left open ends with its section.
+ * Moves headings one level down, because the document itself has the only heading of the first level, and turns tags
+ * into text, because a model wrote Markdown and not HTML. Code stays as it is. A code block that was left open is
+ * closed at the end of its section.
  */
 function embedded(markdown: string): string {
   let fence = '';

@@ -1,4 +1,7 @@
-/** A tester that reads HTML as a browser does: outline, names, links, and that nothing is loaded from elsewhere. */
+/**
+ * Tests an HTML document by parsing it as a browser does: its outline, names and links, and that it loads nothing from
+ * elsewhere.
+ */
 import { defaultTreeAdapter, parse, type DefaultTreeAdapterTypes } from 'parse5';
 import { itemAt, present } from '../../../platform/core/present.ts';
 import type { Action } from './action.ts';
@@ -22,7 +25,7 @@ function* elementsIn(nodes: readonly Node[]): Generator<Element> {
 const attribute = ({ attrs }: Element, name: string): string | undefined =>
   attrs.find((attr) => attr.name === name)?.value;
 
-/** What is read aloud for it: its label, else its text and that of pictures in it. */
+/** @returns what a screen reader says for the element: its label, otherwise its text and that of pictures in it */
 function nameOf(element: Element): string {
   const given = attribute(element, 'aria-label') ?? attribute(element, 'alt') ?? attribute(element, 'title');
   if (given !== undefined) return given.trim();
@@ -97,7 +100,7 @@ const loadFaults = (elements: readonly Element[]): string[] =>
       : [`<${element.tagName}> loads ${short(from)} from elsewhere`];
   });
 
-/** @returns the faults of a document, and how much there was to look at */
+/** @returns the faults of a document, and a summary of what was inspected */
 function inspect(content: string): { faults: string[]; looked: string } {
   const parseFaults: string[] = [];
   const document = parse(content, {

@@ -1,4 +1,4 @@
-/** Sends what earlier steps made to an address of the project, once. */
+/** Sends what earlier steps made to an address that the project names, once. */
 import { ForbiddenAddressError } from '../../../platform/egress/egress.ts';
 import { readCapped } from '../../../platform/egress/read-capped.ts';
 import { ActionError, type Action } from './action.ts';
@@ -19,7 +19,7 @@ export const httpPost: Action = {
     if (typeof url !== 'string' || !URL.canParse(url)) {
       throw new ActionError('missing address to send to: the parameter "publish_url" must be an https address');
     }
-    // A phase may have the name of a step: what is nearer counts.
+    // A phase and a step may have the same name. The step counts, because it is nearer.
     const parts = Object.fromEntries(
       sourcesOf(context)
         .toReversed()
@@ -35,7 +35,7 @@ export const httpPost: Action = {
           method: 'POST',
           headers: { 'content-type': 'application/json' },
           body: JSON.stringify({ project_id: id, title, parts }),
-          // It has been received: what a redirect leads to must not get it too.
+          // The receiver has the content already, and the address that it redirects to must not get it too.
           redirect: 'manual',
           signal: context.signal,
         },

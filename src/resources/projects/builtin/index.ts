@@ -1,4 +1,4 @@
-/** The actions that ship. A new one is a file in this folder and a line here. */
+/** Lists the actions that ship. A new action is a file in this folder and a line here. */
 import type { Action } from './action.ts';
 import { assembleMarkdown } from './assemble-markdown.ts';
 import { checkHtml } from './check-html.ts';
@@ -28,6 +28,8 @@ export const ACTIONS: readonly Action[] = [
   httpPost,
 ];
 
-/** By name. A Map, because a name comes from a tenant's template and `__proto__` must be as unknown as any other. */
+/**
+ * This is a Map, because names come from templates of tenants, and `__proto__` must be as unknown as any other name.
+ */
 const byName = new Map(ACTIONS.map((action) => [action.name, action]));
 export const findAction = (name: string): Action | undefined => byName.get(name);

@@ -1,4 +1,6 @@
-/** A small code project as one HTML file: its README to read, its files to look at and to download. */
+/**
+ * Renders a small code project as one HTML file, in which its README is read and its files are viewed and downloaded.
+ */
 import { z } from 'zod';
 import { ActionError, type Action } from './action.ts';
 import { paletteOf } from './rendering/colours.ts';
@@ -30,7 +32,7 @@ article{margin:0 0 2rem}
 pre{margin:0;padding:1rem;overflow-x:auto;font-size:.9rem;line-height:1.5;tab-size:2}
 `;
 
-/** @throws ActionError for a path that leads out of the folder that somebody saves it to */
+/** @throws ActionError for a path that would write outside the folder into which somebody unpacks the project */
 function checkedPath(path: string): string {
   const parts = path.replaceAll('\\', '/').replace(/^\.\//, '').split('/');
 
@@ -41,7 +43,10 @@ function checkedPath(path: string): string {
   return parts.join('/');
 }
 
-/** Two steps that chose one path: nothing is lost, the second is called `app-2.js`. */
+/**
+ * Renames files whose path is taken, because two steps may choose the same one: the second becomes `app-2.js`, and no
+ * file is lost.
+ */
 function apart<File extends { path: string }>(files: readonly File[]): File[] {
   const taken = new Set<string>();
   return files.map((file) => {

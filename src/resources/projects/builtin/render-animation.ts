@@ -1,4 +1,4 @@
-/** A motion graphic from its storyboard: scenes of words and moving shapes, timed by CSS, in one HTML file. */
+/** Renders a motion graphic from its storyboard: scenes of words and moving shapes, timed by CSS, in one HTML file. */
 import { z } from 'zod';
 import { itemAt } from '../../../platform/core/present.ts';
 import type { Action } from './action.ts';
@@ -29,7 +29,9 @@ const NIGHT: Palette = { background: '#10162a', ink: '#f6f3ea', accent: '#ff8a4c
 const stageOf = (format: unknown): Stage =>
   format === 'square' || format === 'portrait' ? STAGES[format] : STAGES.landscape;
 
-/** Lines of at most `max` characters, the last of `most` cut. */
+/**
+ * Breaks a text into at most `most` lines of at most `max` characters. The last line is cut where the text is longer.
+ */
 function wrap(text: string, max: number, most: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(/\s+/).filter(Boolean)) {
@@ -40,7 +42,7 @@ function wrap(text: string, max: number, most: number): string[] {
   return lines.length <= most ? lines : [...lines.slice(0, most - 1), `${itemAt(lines, most - 1).slice(0, max - 1)}…`];
 }
 
-/** Moving shapes behind the words; each begins a little after the one before. */
+/** Draws moving shapes behind the words; each begins a little after the one before. */
 function shapesOf({ shape, heading }: Scene, [width, height]: Stage): Markup[] {
   const random = seeded(heading);
   return Array.from({ length: 9 }, (_, nth) => {
@@ -106,7 +108,7 @@ function wordsOf({ heading, caption }: Scene, [width, height]: Stage): Markup {
 
 const percent = (part: number) => `${Math.round(part * 10_000) / 100}%`;
 
-/** A scene is there for its share of the whole, with a quarter of a second to come and to go. */
+/** Shows each scene for its share of the whole loop, and gives it a quarter of a second to appear and to vanish. */
 function timing(scenes: readonly Scene[]): { css: string; total: number } {
   const total = scenes.reduce((sum, { duration_s }) => sum + duration_s, 0);
   const fade = 0.25 / total;
@@ -144,7 +146,7 @@ button{min-height:44px;padding:.5rem 1.25rem;border:1px solid #ffffff80;border-r
 @media (prefers-reduced-motion:reduce){.stage *{animation:none!important}.scene:last-of-type{opacity:1}button{display:none}}
 `;
 
-/** The movement takes the first 0.7 s of what is left of the loop, whatever its length. */
+/** Lets the entrance of a scene take 0.7 s of the loop, whatever the length of the loop is. */
 function entrances(total: number): string {
   const moved = percent(Math.min(0.9, 0.7 / total));
   const slow = percent(Math.min(0.9, 2.5 / total));

@@ -1,4 +1,4 @@
-/** An article as a web page: Markdown in, one styled, self-contained HTML file out. */
+/** Renders an article as a web page: it takes Markdown and makes one styled, self-contained HTML file. */
 import { z } from 'zod';
 import type { Action } from './action.ts';
 import { paletteOf } from './rendering/colours.ts';

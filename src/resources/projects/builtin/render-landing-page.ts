@@ -1,4 +1,7 @@
-/** A landing page from its copy: sections in the order in which a doubtful reader thinks, one action. */
+/**
+ * Renders a landing page from its copy. Its sections come in the order in which a doubtful reader thinks, and it asks
+ * for one action.
+ */
 import { z } from 'zod';
 import { ActionError, type Action, type ActionContext } from './action.ts';
 import { paletteOf, readableOn } from './rendering/colours.ts';
@@ -43,7 +46,7 @@ details p{margin:0 0 1.25rem;opacity:.85}
 .closing p{max-width:38rem;margin:0 auto 2rem}
 `;
 
-/** @throws ActionError for an address that a button must not lead to */
+/** @throws ActionError for an address to which a button must not lead */
 function destinationOf({ params }: ActionContext['project']): string {
   const url = params.call_to_action_url;
   if (

@@ -1,4 +1,6 @@
-/** A digital planner in one HTML file: year, months and weeks on linked pages, with prompts and habits to tick. */
+/**
+ * Renders a digital planner as one HTML file: linked pages for year, months and weeks, with prompts and habits to tick.
+ */
 import { z } from 'zod';
 import { itemAt } from '../../../platform/core/present.ts';
 import { ActionError, type Action, type ActionContext } from './action.ts';
@@ -51,14 +53,14 @@ input[type=checkbox]{width:1.35rem;height:1.35rem;accent-color:var(--accent)}
 @media print{@page{size:A4 landscape;margin:10mm}.tabs{display:none}.leaf{break-after:page;border:0;max-width:none;padding:0}}
 `;
 
-/** @throws ActionError for a year that no calendar page fits */
+/** @throws ActionError for a year that does not fit on a calendar page */
 function yearOf({ params }: ActionContext['project']): number {
   const year = params.year ?? new Date().getUTCFullYear() + 1;
   if (typeof year === 'number' && Number.isInteger(year) && year >= 1900 && year <= 2200) return year;
   throw new ActionError('the parameter "year" must be a whole number from 1900 to 2200');
 }
 
-/** Names of months and days in the language of the planner. */
+/** @returns the names of months and days in the language of the planner */
 function namesIn(language: string) {
   const [locale = 'en'] = Intl.DateTimeFormat.supportedLocalesOf([language, 'en']);
   const format = (options: Intl.DateTimeFormatOptions) => {

@@ -1,4 +1,4 @@
-/** A slide deck in one HTML file: arrow keys turn it, printing gives a page a slide. */
+/** Renders a slide deck as one HTML file. Arrow keys turn the slides, and printing gives each slide a page. */
 import { z } from 'zod';
 import type { Action } from './action.ts';
 import { paletteOf } from './rendering/colours.ts';
@@ -9,7 +9,7 @@ import { findPart, requirePart, Words } from './rendering/sources.ts';
 
 const Slide = z.object({ title: Words, points: z.array(Words).max(8).default([]), takeaway: Words.optional() });
 const Deck = z.object({ slides: z.array(Slide).min(1).max(60) });
-/** Written in a step of their own, in the order of the slides. */
+/** The speaker's notes come from a step of their own and are in the order of the slides. */
 const Notes = z.object({ notes: z.array(z.object({ text: Words })) });
 
 const CSS = `

@@ -1,4 +1,7 @@
-/** Stickers on one A4 sheet, as an SVG that a print shop can take: a grid with dashed cut lines, in millimetres. */
+/**
+ * Lays stickers out on one A4 sheet, as an SVG that a print shop can take: a grid with dashed cut lines, in
+ * millimetres.
+ */
 import { z } from 'zod';
 import type { Action } from './action.ts';
 import { fileOf } from './rendering/file.ts';
@@ -14,14 +17,14 @@ const Pack = z.object({
     .max(48),
 });
 
-/** A4 and what is left of it, in millimetres. */
+/** The size of A4 in millimetres. */
 const SHEET = { width: 210, height: 297 };
 const MARGIN = 12;
 const HEADER = 16;
 const LABEL = 7;
 const BLEED = 3;
 
-/** The columns that give the largest squares. */
+/** Chooses the number of columns that gives the largest squares. */
 function gridOf(count: number): { columns: number; cell: number } {
   const width = SHEET.width - 2 * MARGIN;
   const height = SHEET.height - 2 * MARGIN - HEADER;

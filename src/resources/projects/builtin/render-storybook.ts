@@ -1,4 +1,6 @@
-/** A picture book in one HTML file: a cover, a scene and a few lines a page, and the same on paper. */
+/**
+ * Renders a picture book as one HTML file that can also be printed: a cover, then a scene and a few lines on each page.
+ */
 import { z } from 'zod';
 import type { Action } from './action.ts';
 import { paletteOf } from './rendering/colours.ts';
@@ -16,7 +18,7 @@ const Story = z.object({
     .min(1)
     .max(60),
 });
-/** In the order of the pages. */
+/** The scenes are in the order of the pages. */
 const Scenes = z.object({ scenes: z.array(z.object({ svg: z.string(), alt: Words })) });
 
 const PAPER = { background: '#fff8ec', ink: '#2b2440', accent: '#e0694f' };

@@ -1,4 +1,4 @@
-/** A worksheet to print: exercises with room to write, and the answer key on a page of its own. */
+/** Renders a worksheet to print: exercises with room to write, and the answer key on a page of its own. */
 import { z } from 'zod';
 import type { Action } from './action.ts';
 import { paletteOf } from './rendering/colours.ts';
@@ -15,7 +15,7 @@ const Exercise = z.object({
 });
 type Exercise = z.output<typeof Exercise>;
 const Exercises = z.object({ exercises: z.array(Exercise).min(1).max(60) });
-/** In the order of the exercises. */
+/** The answers are in the order of the exercises. */
 const Key = z.object({ answers: z.array(z.object({ answer: Words, explanation: z.string().optional() })).min(1) });
 const Reading = z.object({ passage: z.object({ title: Words, text: Words }) });
 

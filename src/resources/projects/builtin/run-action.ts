@@ -1,14 +1,17 @@
-/** Carries an action out where it belongs: one that only works on texts in a thread, with limits; any other here. */
+/** Runs an action where it belongs: a pure one in a thread with limits, any other in this process. */
 import { isLargerThan } from '../../../platform/core/json.ts';
 import { runInThread, ThreadLimitError, type Job } from '../../../platform/threads/threads.ts';
 import { ActionError, type Action, type ActionContext, type ActionMaterial } from './action.ts';
 import type { ActionOutcome } from './action-thread.ts';
 
-/** Characters of all that an action is given: some ten times what the longest book of a template has. */
+/**
+ * The limit, in characters, of all material of an action. The longest book of a template that ships has about a tenth
+ * of it.
+ */
 const MAX_MATERIAL = 4_000_000;
 const TIMEOUT_MS = 30_000;
 
-/** @throws ActionError also past the limits, as no repetition would change them */
+/** @throws ActionError also where a limit is passed, because no repetition would change that */
 export async function runAction(action: Action, { signal, fetch, ...material }: ActionContext): Promise<unknown> {
   if (!action.isPure) return action.run({ ...material, signal, fetch });
   const { name } = action;

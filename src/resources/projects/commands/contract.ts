@@ -1,6 +1,6 @@
 /**
- * The HTTP contract of what can be done to a project. Each is an update of its workflow, so that what is read after the
- * answer is already so.
+ * Declares the HTTP contract of what can be done to a project. Each command is an update of the project's workflow, so
+ * a read after the answer already shows its result.
  */
 import { z } from 'zod';
 import { endpoint } from '../../../platform/http/endpoint.ts';
@@ -19,7 +19,7 @@ import {
 const PhasePath = ProjectPath.extend({ phase_slug: z.string() });
 
 const MAX_TEXT_LENGTH = 10_000;
-/** What a person adds. Blank is as good as nothing. */
+/** A text that a person may add. A blank text counts as none. */
 const text = (name: string) =>
   z
     .string(`${name} must be a string`)
@@ -30,7 +30,7 @@ const text = (name: string) =>
 
 const cascade = (name: string) => z.enum(CASCADES, `${name} must be one of ${CASCADES.join(', ')}`).default('lazy');
 
-/** Checked by the use case, whose message has the word that was sent. */
+/** The use case checks the value, because its message names the word that was sent. */
 const decision = (known: readonly string[]) => z.string('decision required').meta({ enum: [...known] });
 
 const NO_OBJECT = 'a JSON object required';
@@ -76,7 +76,7 @@ const aboutAction = {
   estimated_cost_usd: z.number().min(0).max(1e9).optional(),
   risk: z.enum(RISKS).optional(),
 };
-/** A planner's plan may be sent back changed: what an action of its kind has no use for is dropped. */
+/** A planner's plan may be sent back changed. Fields that an action of its kind does not use are dropped. */
 const EditPlan = z
   .object({
     summary: z.string().max(MAX_TEXT_LENGTH),

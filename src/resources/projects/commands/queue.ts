@@ -1,10 +1,11 @@
-/** Work that must not overlap, by what it is on. */
+/** Keeps work on the same thing from overlapping. */
 
 /**
- * One after another for each key, in the order of the calls. A caller's own deadline covers its wait.
+ * Runs the work of each key one after another, in the order of the calls. The time that a caller waits counts against
+ * its own deadline.
  *
- * The commands on one project go through it: the server takes ten updates of a workflow at once and no more, and the
- * SDK has been seen to lose a workflow task, for ten seconds, when many come together.
+ * The commands on one project go through such a queue. The server takes no more than ten updates of a workflow at once,
+ * and when many come together, the SDK has been seen to lose a workflow task for ten seconds.
  */
 export function createQueue() {
   const last = new Map<string, Promise<void>>();

@@ -22,14 +22,20 @@ export interface SenderDependencies {
   starter: ProjectStarter;
 }
 
-/** An update may find its workflow closing, or be passed over among many: now and then, hardly ever twice. */
+/**
+ * An update may find its workflow closing, or the server may drop it when there are many. Both are rare, and hardly
+ * ever happen twice in a row.
+ */
 const MAX_TRIES = 5;
 const PAUSE_MS = 50;
 
 export const createSender = ({ temporal, store, starter }: SenderDependencies) => {
   const inTurn = createQueue();
 
-  /** The first attempt takes the workflow to be open, as it nearly always is: starting it takes the whole board. */
+  /**
+   * The first attempt assumes that the workflow is open, as it nearly always is, because starting it means loading the
+   * whole board.
+   */
   async function again<T>(attempt: (isClosed: boolean) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
       try {
@@ -45,9 +51,9 @@ export const createSender = ({ temporal, store, starter }: SenderDependencies) =
   const handleOf = (projectId: string) => temporal.client.workflow.getHandle(projectWorkflowId(projectId));
 
   /**
-   * An id of its own for each request: a repeated one would be told the first answer, where it must hear a 409. The same
-   * for each attempt at it: one that was lost may have been recorded, and is then told what it came to. So is a request
-   * that is told apart by a key: the record knows its token.
+   * Gives each request an update id of its own, because a repeated request must get a 409 and not the answer to the
+   * first. All attempts at one request share the id: an attempt whose answer was lost may have been recorded, and the
+   * next one then gets its result. A request with an idempotency key takes its id from the key's token in the record.
    */
   const prepare = <Args>(args: Args, claim?: Claim) => ({
     args: [args] as [Args],
@@ -55,10 +61,10 @@ export const createSender = ({ temporal, store, starter }: SenderDependencies) =
   });
 
   /**
-   * Answers when the update is through.
-   * @param options.texts what the caller says in its own words; kept under the id of the update, out of its history
-   * @param options.check refuses, once it is its turn, what the record shows to be too late: of many commands at once those
-   * that have lost would otherwise each take an update's time, until the last ones hear that the runtime does not answer
+   * Answers when the update is complete.
+   * @param options.texts are the caller's own words, which are kept under the id of the update and out of its history
+   * @param options.check refuses, when its turn comes, what the record shows to be too late. Without it, each of many
+   * losing commands would take the time of an update, until the last ones are told that the runtime does not answer
    */
   const send = <Result, Args>(
     projectId: string,
@@ -70,7 +76,7 @@ export const createSender = ({ temporal, store, starter }: SenderDependencies) =
     let isTextKept = texts === undefined;
     let isChecked = claim?.isRepeated ?? false;
     const attempt = async (isClosed: boolean) => {
-      // Not again: an attempt that was lost may have been what made it too late.
+      // The check runs once only, because an attempt whose answer was lost may itself have changed what it looks at.
       if (!isChecked) await check?.();
       isChecked = true;
       if (!isTextKept) await store.keepCommandTexts({ projectId, commandId: prepared.updateId }, texts!);
@@ -83,7 +89,9 @@ export const createSender = ({ temporal, store, starter }: SenderDependencies) =
     return withinDeadline(temporal, () => again(inItsTurn)).catch(rethrowAsProblem);
   };
 
-  /** Answers when the update is through, however long that takes; that it was taken is known within the deadline. */
+  /**
+   * Answers when the update is complete, however long that takes. Only its acceptance has to come within the deadline.
+   */
   const sendLong = <Result, Args>(projectId: string, update: UpdateDefinition<Result, [Args]>, args: Args) => {
     const prepared = { ...prepare(args), waitForStage: 'ACCEPTED' as const };
     const attempt = async (isClosed: boolean) => {

@@ -1,6 +1,7 @@
 /**
- * What a caller can do to a project. Every command is an update of its workflow, which decides and records: what is
- * refused for the state that the project is in is refused there. Here a command is only checked for what it names.
+ * What a caller can do to a project. Every command is an update of the project's workflow, which decides and records;
+ * the workflow also refuses what the state of the project forbids. This service checks only that what a command names
+ * exists.
  */
 import {
   abandonUpdate,
@@ -52,13 +53,13 @@ function known<Word extends string>(words: readonly Word[], said: string): Word 
 }
 
 export const createProjectCommands = ({ temporal, store, starter }: SenderDependencies) => {
-  /** As the update itself looks, at the same record. */
+  /** Looks at the same record as the update will, so that a gate that no longer waits is refused early. */
   async function checkWaiting(customerId: string, { project_id, subtask_id }: SubtaskAddress): Promise<void> {
     const { status } = found(await store.findSubtask(customerId, project_id, uuid(subtask_id)));
     if (status !== 'blocked') throw new Problem('gate_not_waiting', `the gate is ${status}`);
   }
 
-  /** The project, if there is still something that can be done to it. */
+  /** @returns the project, where something can still be done to it */
   async function open(customerId: string, projectId: string) {
     const project = found(await store.findProjectState(customerId, projectId));
     if (project.status === 'abandoned') throw new Problem('project_ended', 'the project was abandoned');
@@ -71,7 +72,7 @@ export const createProjectCommands = ({ temporal, store, starter }: SenderDepend
     return subtask;
   }
 
-  /** @throws Problem not_found also for an edit session, which is no phase of the pipeline */
+  /** @throws Problem not_found, also for an edit session, because that is no phase of the pipeline */
   async function openPhase(customerId: string, { project_id, phase_slug }: PhaseAddress): Promise<void> {
     const phases = await store.listPhaseSlugs(customerId, project_id);
     found(phases.find((slug) => slug === phase_slug));
@@ -87,7 +88,7 @@ export const createProjectCommands = ({ temporal, store, starter }: SenderDepend
       return { project_id: projectId, status };
     },
 
-    /** @param how of an answer in the inbox: what it is bound to, and what else it asks for */
+    /** @param how says, for an answer in the inbox, which wait it is bound to and what else it asks for */
     async resume(
       caller: Caller,
       projectId: string,
@@ -153,7 +154,10 @@ export const createProjectCommands = ({ temporal, store, starter }: SenderDepend
       return found(await store.findSubtask(caller.customerId, address.project_id, id));
     },
 
-    /** An answer in the inbox, to a gate of either kind: what it is bound to is looked at where it is recorded. */
+    /**
+     * Takes an answer in the inbox to a gate of either kind. The command that records it checks what the answer is
+     * bound to.
+     */
     async answerGate(
       caller: Caller,
       address: SubtaskAddress,
@@ -167,7 +171,7 @@ export const createProjectCommands = ({ temporal, store, starter }: SenderDepend
       await send(address.project_id, resolveGateUpdate, args, { texts: { comment }, claim });
     },
 
-    /** For external systems, through an agent's tool. */
+    /** Serves external systems, which answer through an agent's tool. */
     async resolveWebhookGate(customerId: string, projectId: string, answer: GateAnswer) {
       const { id, gate_kind } = await openSubtask(customerId, { project_id: projectId, subtask_id: answer.subtask_id });
       if (gate_kind !== 'webhook') throw new Problem('not_found', 'not a webhook gate');

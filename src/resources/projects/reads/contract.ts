@@ -1,4 +1,4 @@
-/** The HTTP contract of reading projects on the control plane. */
+/** Declares the HTTP contract of reading projects on the control plane. */
 import { z } from 'zod';
 import { endpoint } from '../../../platform/http/endpoint.ts';
 import { limit, listReply, offset, pageReply, Timestamp, Usd } from '../../../platform/http/schemas.ts';

@@ -33,7 +33,7 @@ export interface NewProject {
 }
 
 const MAX_SLUG_LENGTH = 48;
-/** Six random hex digits meet another project of the same title once in millions of times. */
+/** Two projects of the same title get the same six hex digits once in millions of times. */
 const MAX_TRIES = 5;
 
 /** `Ein Käse-Blog!` -> `ein-kase-blog-3fa9c1` */
@@ -188,7 +188,8 @@ export interface ProjectChanges {
 }
 
 /**
- * Changes title and budgets alone. Nobody was warned about a new budget yet.
+ * Changes title and budgets alone, and clears the mark that a warning was given, because nobody was warned about the
+ * new budget.
  * @returns false where the project does not exist
  */
 export async function updateProject(
@@ -215,7 +216,7 @@ export async function updateProject(
   });
 }
 
-/** A phase budget is for one start of its phase: where that has begun, what this start has spent counts. */
+/** A phase budget is for one start of its phase. Where that start has begun, what it has spent already counts. */
 const updatePhaseBudgets = (
   db: Database,
   customerId: string,

@@ -1,4 +1,4 @@
-/** What the service asks of the record of projects, bound to a database. */
+/** Binds what the service asks of the record of projects to a database. */
 import { bindQueries, type Bound } from '../../../platform/db/bind.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import { keepCommandTexts } from './command-texts.ts';

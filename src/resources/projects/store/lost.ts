@@ -1,4 +1,4 @@
-/** Projects under way by their rows, of which nobody knows whether anything still works on them. */
+/** Reads projects that are under way by their rows, where it is not known whether a workflow still works on them. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
 import { behindOf, takeDue, type Queue, type Taken, type Turn } from '../../../platform/db/in-turn.ts';
@@ -8,9 +8,9 @@ import { runCommand } from './commands/command.ts';
 
 export interface CheckedProject {
   id: string;
-  /** In the hands of a workflow of their own. */
+  /** The phases that are in the hands of a workflow of their own. */
   phases: { slug: string; taskId: string; iteration: number }[];
-  /** It is active, and for a minute nothing has run, waited for an answer or ended. */
+  /** Says that the project is active, and that for a minute no step has run, waited for an answer or ended. */
   isIdle: boolean;
 }
 
@@ -20,14 +20,14 @@ const UNSTARTED: Queue = {
   open: sql`status = 'planning' and start_due_at is not null`,
 };
 
-/** Projects that were accepted and that nobody knows to be started, over all workspaces. */
+/** Takes projects of all workspaces that were accepted and are not known to be started. */
 export const takeUnstarted = (db: Database, turn: Turn): Promise<Taken> => takeDue(db, UNSTARTED, turn, START_AGAIN_MS);
 
 export const loadUnstarted = (db: Database, ids: readonly string[]) =>
   db.rows<{ id: string }>(sql`
     select id from projects where id = any(${sql.param([...ids])}::text[]) and status = 'planning' order by seq`);
 
-/** Temporal has these. */
+/** Notes that Temporal has these projects. */
 export const noteStarted = (db: Database, ids: readonly string[]) =>
   db.rows(sql`
     update projects set start_due_at = null
@@ -40,7 +40,9 @@ const underWay = (olderThanMs: number): Queue => ({
   open: sql`status in ('planning', 'active')`,
 });
 
-/** Takes the ones that were not asked about for that long, over all workspaces; they are then young again. */
+/**
+ * Takes the projects of all workspaces about which Temporal was not asked for that long. Taking one counts as asking.
+ */
 export const takeUnchecked = (db: Database, turn: Turn, olderThanMs: number): Promise<Taken> =>
   takeDue(db, underWay(olderThanMs), turn, 0);
 
@@ -58,13 +60,16 @@ export const loadChecked = (db: Database, ids: readonly string[]) =>
       ) as "isIdle"
     from projects p where p.id = any(${sql.param([...ids])}::text[])`);
 
-/** What housekeeping of projects is behind with, by its chores. */
+/** Measures what housekeeping of projects has yet to do, by chore. */
 export const projectsBehind = (olderThanMs: number) => ({
   startProjects: behindOf(UNSTARTED),
   settleProjects: behindOf(underWay(olderThanMs)),
 });
 
-/** Somebody ended its workflow by hand. Whether it is to go on is for a person to say, who then has the reason. */
+/**
+ * Pauses a project whose workflow was ended by hand. A person decides whether it goes on, and the pause tells them the
+ * reason.
+ */
 export const pauseEnded = (db: Database, projectId: string, how: string): Promise<void> =>
   runCommand(db, { projectId }, (project) =>
     pauseLocked(db, project, 'nothing_dispatchable', { workflow: how, hint: 'resume it to go on from its record' }),

@@ -1,10 +1,10 @@
-/** What the tools of a run may read of the project that it works for. */
+/** Reads what the tools of a run may see of the project that the run works for. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
 import type { GateKind, StepKind } from '../../templates/model.ts';
 
 export const createProjectReader = (db: Database) => ({
-  /** Of a step's run, and of the runs that one spawned. */
+  /** Finds the project of a step's run, also for the runs that it spawned. */
   async projectOfRun(customerId: string, runId: string): Promise<string | undefined> {
     const [row] = await db.rows<{ projectId: string }>(sql`
       select a.project_id as "projectId" from runs r join attempts a on a.id = r.attempt_id
@@ -12,7 +12,7 @@ export const createProjectReader = (db: Database) => ({
     return row?.projectId;
   },
 
-  /** @param version the current one when it is not given */
+  /** @param version is the current one where it is left out */
   async findArtifact(
     customerId: string,
     projectId: string,
@@ -26,7 +26,7 @@ export const createProjectReader = (db: Database) => ({
     return artifact;
   },
 
-  /** Phases that have an artifact, in pipeline order. */
+  /** @returns the phases that have an artifact, in pipeline order */
   async listArtifactPhases(customerId: string, projectId: string): Promise<string[]> {
     const phases = await db.rows<{ slug: string }>(sql`
       select t.phase_slug as slug from tasks t join artifacts a on a.task_id = t.id and not a.superseded

@@ -1,4 +1,7 @@
-/** What readers ask of projects. Every query that a caller can reach takes the workspace; rows are as they are sent. */
+/**
+ * Queries for readers of projects. Every query that a caller can reach takes the workspace; rows have the shape in
+ * which they are sent.
+ */
 import { sql, type SQL } from 'drizzle-orm';
 import { present } from '../../../platform/core/present.ts';
 import type { Database } from '../../../platform/db/client.ts';
@@ -10,7 +13,7 @@ import type { BoardPhase, ProjectStatus } from '../model.ts';
 const spentOf = (budgetId: SQL): SQL =>
   sql`coalesce((select b.spent_usd from budgets b where b.id = ${budgetId}), 0)::text`;
 
-// A value and not `exists`, which a plan may answer for all projects at once, by reading every task there is.
+// This selects a value and not `exists`, for which a plan may read every task of every project at once.
 const PROJECT = sql`
   p.id, p.title, p.workflow_slug, p.workflow_version, p.status, p.pause_reason,
   coalesce((select true from tasks t where t.project_id = p.id and t.status = 'stale' limit 1), false) as has_stale_phases,
@@ -59,7 +62,7 @@ export async function listProjects(
     filter: { status, workflow_slug: workflowSlug },
   };
   const start = await findPage(db, tallied, offset);
-  // The page is taken before anything is looked up for its rows: those that an offset leaves out cost nothing.
+  // The page is cut before anything is looked up for its rows, so that the rows that an offset skips cost nothing.
   const rows = await db.rows<ProjectRow>(sql`
     select ${PROJECT} from (
       select * from projects p where p.customer_id = ${customerId}
@@ -78,7 +81,7 @@ export async function findProject(db: Database, customerId: string, projectId: s
   return row;
 }
 
-/** Enough to know whether a command makes sense. */
+/** Reads just enough to know whether a command makes sense. */
 export async function findProjectState(db: Database, customerId: string, projectId: string) {
   const [row] = await db.rows<{ id: string; status: ProjectStatus }>(
     sql`select id, status from projects where customer_id = ${customerId} and id = ${projectId}`,
@@ -91,7 +94,7 @@ export const listTasks = (db: Database, customerId: string, projectId: string) =
     select ${TASK} from tasks t where t.customer_id = ${customerId} and t.project_id = ${projectId}
     order by t.position`);
 
-/** Slugs in pipeline order; edit sessions are none. */
+/** @returns the slugs in pipeline order, without edit sessions */
 export async function listPhaseSlugs(db: Database, customerId: string, projectId: string): Promise<string[]> {
   const rows = await db.rows<{ slug: string }>(sql`
     select phase_slug as slug from tasks
@@ -130,7 +133,7 @@ export async function findLatestAttempt(db: Database, customerId: string, subtas
   return row;
 }
 
-/** In pipeline order, then by version. */
+/** @returns artifacts in pipeline order, then by version */
 export const listArtifacts = (db: Database, customerId: string, projectId: string, currentOnly: boolean) =>
   db.rows<ArtifactRow>(sql`
     select ${ARTIFACT} from artifacts a join tasks t on t.id = a.task_id
@@ -156,7 +159,7 @@ export async function isArtifactVersion(
   return rows.length > 0;
 }
 
-/** Exact: the share of the budget is divided by Postgres too. */
+/** The share of the budget is exact, because Postgres does the division as well. */
 export async function sumCost(db: Database, customerId: string, projectId: string) {
   const [row] = await db.rows<{ total_usd: string; budget_usd: string | null; budget_burn: number }>(sql`
     select spent.usd::text as total_usd, p.cost_budget_usd as budget_usd,
@@ -167,13 +170,16 @@ export async function sumCost(db: Database, customerId: string, projectId: strin
   return row;
 }
 
-/** What a project's workflow is started with, of the record as it is now. Temporal keeps it, so it has no words of the brief. */
+/**
+ * What a project's workflow is started with, as the record has it now. Temporal keeps this value, so it has no words of
+ * the brief.
+ */
 export type Board = Pick<
   ProjectInput,
   'projectId' | 'customerId' | 'workspaceId' | 'title' | 'workflowSlug' | 'phases' | 'status'
 > & { costUsd: string };
 
-/** For the service itself: of any workspace. */
+/** Loads the board of a project in any workspace, for the service itself. */
 export async function loadBoard(db: Database, projectId: string): Promise<Board | undefined> {
   type Phase = Omit<BoardPhase, 'dependsOn'> & { dependsOn: string[] };
   const [row] = await db.rows<Omit<Board, 'phases'> & { phases: Phase[] }>(sql`

@@ -1,4 +1,4 @@
-/** What every write on a project begins with and leaves behind: the lock on its row, and events in the feed. */
+/** Holds what every write on a project begins with and leaves behind: the lock on its row, and events in the feed. */
 import { sql, type SQL } from 'drizzle-orm';
 import { found, type Database } from '../../../platform/db/client.ts';
 import { traceUuid } from '../../../platform/observability/spans.ts';
@@ -20,10 +20,7 @@ export interface LockedProject {
   pauseReason: PauseReason | null;
 }
 
-/**
- * Serialises everything about one project until the transaction ends.
- * @throws Problem not_found
- */
+/** Locks a project, so that everything about it is serialised until the transaction ends. @throws Problem not_found */
 export async function lockProject(db: Database, projectId: string): Promise<LockedProject> {
   const [row] = await db.rows<LockedProject>(sql`
     select id, customer_id as "customerId", title, status, pause_reason as "pauseReason"
@@ -36,16 +33,19 @@ export interface NewProjectEvent {
   taskId?: string | null;
   subtaskId?: string | null;
   attemptNumber?: number | null;
-  /** Where it is not the topic's own. */
+  /** Set where the level is not the topic's own. */
   level?: EventLevel;
-  /** Where it is not the system. */
+  /** Set where the actor is not the system. */
   actor?: Actor;
   payload?: Record<string, unknown>;
 }
 
 type ProjectRef = Pick<LockedProject, 'id' | 'customerId'>;
 
-/** Adds to the feed. Only inside the transaction that makes it true, which is what keeps it from being said twice. */
+/**
+ * Adds events to the feed. It is called inside the transaction that makes them true, so that no event is recorded
+ * twice.
+ */
 export async function noteProjectEvents(
   db: Database,
   project: ProjectRef,
@@ -54,7 +54,7 @@ export async function noteProjectEvents(
   if (events.length > 0) await db.rows(insertEvents(project, events));
 }
 
-/** The same as a part of a larger statement. */
+/** Does the same as a part of a larger statement. */
 export function insertEvents({ id, customerId }: ProjectRef, events: readonly NewProjectEvent[]): SQL {
   const rows = events.map(({ topic, taskId, subtaskId, attemptNumber, level, actor = SYSTEM, payload = {} }) => ({
     topic,
@@ -77,7 +77,10 @@ export function insertEvents({ id, customerId }: ProjectRef, events: readonly Ne
       level text, category text, topic text, "actorKind" text, "actorId" text, payload jsonb)`;
 }
 
-/** active -> paused. A project that is paused already keeps its first reason, except that a person's stands above all. */
+/**
+ * Moves a project from active to paused. A project that is paused already keeps its first reason, except that a
+ * person's reason replaces any other.
+ */
 export async function pauseLocked(
   db: Database,
   project: LockedProject,

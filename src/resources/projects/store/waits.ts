@@ -1,6 +1,6 @@
 /**
- * What projects write of the table of waits, which triggers open and close: whoever answers one settles it in the very
- * statement that carries the answer out, and what was seen is held against what is there.
+ * Settles waits of projects. Triggers open and close the rows of waits. An answer settles its wait in the very
+ * statement that carries the answer out, and is refused where the wait has changed since the answerer saw it.
  */
 import { sql, type SQL } from 'drizzle-orm';
 import { Problem } from '../../../platform/core/problem.ts';
@@ -15,7 +15,10 @@ export interface WaitAnswer {
   comment?: string | null;
 }
 
-/** Of a subtask or a project. A part of the statement that ends the waiting; without one that is open it does nothing. */
+/**
+ * Settles the wait of a subtask or a project, as a part of the statement that ends the waiting. Where no wait is open
+ * it does nothing.
+ */
 export const settleWait = (
   subject: string,
   { id, customerId }: Pick<LockedProject, 'id' | 'customerId'>,
@@ -27,7 +30,7 @@ export const settleWait = (
 
 export const nameOf = ({ id, kind }: Actor): string => id ?? kind;
 
-/** What was answered has somebody who did, and a time; what is only over may have neither. */
+/** An answered wait has a person who answered and a time. A wait that is over without an answer may have neither. */
 type SeenRow = {
   revision: number;
   isSettled: boolean;
@@ -40,8 +43,9 @@ type SeenRow = {
 );
 
 /**
- * @param subject the subtask, or the project, that the answer is for
- * @throws Problem not_found, already_answered, changed_since unless it waits, and is what was seen
+ * @param subject is the subtask, or the project, that the answer is for
+ * @throws Problem not_found, already_answered, changed_since where the subject does not wait, or is not what the
+ * answerer saw
  */
 export async function requireSeen(
   db: Database,
@@ -64,7 +68,7 @@ export async function requireSeen(
 }
 
 interface EarlierAnswer extends Required<WaitAnswer> {
-  /** ISO 8601. */
+  /** A time in ISO 8601. */
   at: string;
 }
 

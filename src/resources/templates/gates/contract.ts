@@ -1,4 +1,4 @@
-/** What the configuration of each kind of gate may say. */
+/** Declares what the configuration of each kind of gate may contain. */
 import { z } from 'zod';
 import { ROLES } from '../../../platform/core/rights.ts';
 import type { GateKind } from '../model.ts';
@@ -47,7 +47,7 @@ const Human = z
     if (!roles && !api_keys && named < quorum) fault('quorum', `of ${quorum}, and only ${named} are named`);
   });
 
-/** As the inbox shows it: what a gate's configuration says of it, and nothing else. */
+/** The policy as the inbox shows it, without the rest of the gate's configuration. */
 export const GatePolicy = z.object(POLICY).meta({ id: 'GatePolicy' });
 
 export const GATE_CONFIGS = {
@@ -68,8 +68,9 @@ export const GATE_CONFIGS = {
 } as const satisfies Record<GateKind, z.ZodType>;
 
 /**
- * What is wrong with who decides at a gate. All else is read when the gate opens, as it always was: a project is told then.
- * @returns each with the way to it
+ * Finds faults in who decides at a gate. The rest of the configuration is checked when the gate opens, and its faults
+ * pause the project then.
+ * @returns each fault with the path to it
  */
 export function policyFaults(kind: GateKind | undefined, config: Record<string, unknown> | undefined) {
   const has = Object.keys(POLICY).filter((name) => config?.[name] !== undefined);

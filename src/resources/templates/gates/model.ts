@@ -1,8 +1,8 @@
-/** Who decides at a gate of people, and when. Pure. */
+/** Rules of who decides at a gate of people, and when. Pure. */
 import { present } from '../../../platform/core/present.ts';
 import type { Role } from '../../../platform/core/rights.ts';
 
-/** Whoever is named in any of these may answer. */
+/** Whoever is named in any of these fields may answer. */
 export interface Approvers {
   /** E-mail addresses, for as long as they are members of the workspace. */
   members?: string[] | undefined;
@@ -19,15 +19,15 @@ export type Timeout = (typeof TIMEOUTS)[number];
 
 export interface GatePolicy {
   approvers?: Approvers | undefined;
-  /** How many of them have to approve; one rejection decides. */
+  /** How many of the approvers have to approve. One rejection decides. */
   quorum?: number | undefined;
-  /** Not whoever started the project, or last changed by hand what the gate is about. */
+  /** Excludes whoever started the project or last changed by hand what the gate is about. */
   four_eyes?: boolean | undefined;
-  /** Seconds. */
+  /** In seconds. */
   due_in_s?: number | undefined;
-  /** Seconds since it opened. */
+  /** In seconds since the gate opened. */
   reminders_s?: number[] | undefined;
-  /** Those who may answer too once it is due; the time then runs a second time. */
+  /** These people may answer too once the gate is due. Its time then runs a second time. */
   escalate_to?: Approvers | undefined;
   on_timeout?: Timeout | undefined;
 }
@@ -42,7 +42,7 @@ const NAMES = [
   'on_timeout',
 ] as const satisfies readonly (keyof GatePolicy)[];
 
-/** What a gate's configuration says of who decides and when; null where it says nothing. */
+/** @returns what a gate's configuration says of who decides and when; null where it says nothing */
 export function policyIn(config: Record<string, unknown> | null): GatePolicy | null {
   const said = NAMES.filter((name) => config?.[name] !== undefined);
   return said.length === 0
@@ -50,23 +50,25 @@ export function policyIn(config: Record<string, unknown> | null): GatePolicy | n
     : (Object.fromEntries(said.map((name) => [name, present(config)[name]])) as GatePolicy);
 }
 
-/** Whether an answer takes more than that anybody of the workspace gives it. */
+/** @returns whether the gate asks more of an answer than that it comes from the workspace */
 export const isGuarded = (config: Record<string, unknown> | null): boolean =>
   config !== null && ['approvers', 'quorum', 'four_eyes'].some((name) => config[name] !== undefined);
 
-/** Something that comes to a gate with time. */
+/** A reminder, an escalation or a timeout, which comes to a gate with time. */
 export interface GateMoment {
   what: 'reminder' | 'escalation' | 'timeout';
-  /** Of reminders: the how manieth. */
+  /** For reminders: the number of this one, counted from 1. */
   nth: number;
-  /** Milliseconds from now; 0: it has come. */
+  /** Milliseconds from now; 0 means that the moment has come. */
   inMs: number;
 }
 
-/** Seconds after which the time of a gate is over: it runs a second time for those to whom it was escalated. */
+/**
+ * @returns the seconds after which a gate times out. Its time runs a second time for those to whom it was escalated.
+ */
 const timeoutS = (dueS: number, escalateTo: Approvers | undefined): number => (escalateTo ? 2 * dueS : dueS);
 
-/** In the order in which they come. @param elapsedMs since the gate opened */
+/** @param elapsedMs is the time since the gate opened @returns the moments in the order in which they come */
 export function momentsOf(policy: GatePolicy, elapsedMs: number): GateMoment[] {
   const { due_in_s: dueS, reminders_s: reminders = [], escalate_to: escalateTo } = policy;
   const at = (seconds: number): number => Math.max(0, Math.round(seconds * 1_000 - elapsedMs));
@@ -80,7 +82,7 @@ export function momentsOf(policy: GatePolicy, elapsedMs: number): GateMoment[] {
   return moments.sort((a, b) => a.inMs - b.inMs);
 }
 
-/** For whoever looks at the workflow; names nobody. */
+/** Describes the policy for whoever looks at the workflow. It names nobody. */
 export function describePolicy({
   quorum,
   approvers,

@@ -1,16 +1,16 @@
-/** Days, weeks and months of a year, in plain calendar terms: no clock and no time zone comes into it. */
+/** Computes days, weeks and months of a year as calendar dates. No clock and no time zone is involved. */
 
 export interface Day {
   year: number;
-  /** 1 to 12. */
+  /** From 1 to 12. */
   month: number;
   day: number;
 }
 
 export interface Week {
-  /** Seven, some of the year before or after. */
+  /** Always seven days, some of which may belong to the year before or after. */
   days: Day[];
-  /** As ISO 8601 counts, where weeks begin on Monday; else counted from the first of January. */
+  /** Weeks that begin on Monday are numbered as ISO 8601 does; other weeks are counted from the first of January. */
   number: number;
 }
 
@@ -24,19 +24,19 @@ const fromUtc = (at: number): Day => {
   return { year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() };
 };
 export const plusDays = (day: Day, count: number): Day => fromUtc(toUtc(day) + count * DAY_MS);
-/** 0 is the first day of the week. */
+/** @returns 0 for the first day of the week, and 6 for the last */
 export const weekdayOf = (day: Day, start: WeekStart): number =>
   (new Date(toUtc(day)).getUTCDay() + (start === 'monday' ? 6 : 0)) % 7;
 export const idOf = ({ year, month, day }: Day): string =>
   [year, String(month).padStart(2, '0'), String(day).padStart(2, '0')].join('-');
 
-/** The week of a year is that of its Thursday. */
+/** ISO 8601 gives a week to the year that its Thursday is in. */
 function isoNumber(monday: Day): number {
   const thursday = plusDays(monday, 3);
   return Math.floor((toUtc(thursday) - toUtc({ year: thursday.year, month: 1, day: 1 })) / DAY_MS / 7) + 1;
 }
 
-/** Every week that has a day of that year. */
+/** @returns every week that has at least one day in that year */
 export function weeksOf(year: number, start: WeekStart): Week[] {
   const first: Day = { year, month: 1, day: 1 };
   const weeks: Week[] = [];
@@ -47,6 +47,6 @@ export function weeksOf(year: number, start: WeekStart): Week[] {
   return weeks;
 }
 
-/** Those of `weeks` that have a day of that month. */
+/** @returns those of `weeks` that have at least one day in that month */
 export const weeksOfMonth = (weeks: readonly Week[], year: number, month: number): Week[] =>
   weeks.filter(({ days }) => days.some((day) => day.year === year && day.month === month));

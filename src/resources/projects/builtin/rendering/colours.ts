@@ -1,4 +1,4 @@
-/** Colours as models give them, made safe to read: whatever the palette, text has contrast. */
+/** Makes colours that models chose safe to read: text has enough contrast, whatever the palette is. */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { itemAt, take } from '../../../../platform/core/present.ts';
@@ -14,7 +14,7 @@ export interface Palette {
 }
 
 const PLAIN: Palette = { background: '#fdfcf9', ink: '#1f2430', accent: '#2f5dd0' };
-/** WCAG 2, normal text. */
+/** The contrast that WCAG 2 asks of text in normal size. */
 const READABLE = 4.5;
 
 function luminance(hex: string): number {
@@ -28,7 +28,7 @@ function luminance(hex: string): number {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
-/** From 1 (the same) to 21 (black on white). */
+/** @returns the contrast of two colours, from 1 (the same colour) to 21 (black on white) */
 export function contrast(a: string, b: string): number {
   const [light, dark] = take(
     [luminance(a), luminance(b)].sort((x, y) => y - x),
@@ -37,13 +37,13 @@ export function contrast(a: string, b: string): number {
   return (light + 0.05) / (dark + 0.05);
 }
 
-/** The wanted colour where it can be read on the background, else black or white. */
+/** @returns the wanted colour where it can be read on the background, otherwise black or white */
 export function readableOn(background: string, wanted = '#ffffff'): string {
   if (contrast(background, wanted) >= READABLE) return wanted;
   return contrast(background, '#000000') >= contrast(background, '#ffffff') ? '#000000' : '#ffffff';
 }
 
-/** @param fallback of a document whose pipeline chose none */
+/** @param fallback is the palette of a document whose pipeline chose none */
 export function paletteOf(
   context: Pick<ActionContext, 'inputs' | 'artifacts' | 'instructions'>,
   fallback = PLAIN,
@@ -53,7 +53,7 @@ export function paletteOf(
   return { background, ink: readableOn(background, ink), accent };
 }
 
-/** Numbers from 0 up to 1 that a text always gives again. */
+/** @returns a generator of numbers from 0 up to 1 that gives the same sequence for the same text */
 export function seeded(text: string): () => number {
   const bytes = createHash('sha256').update(text).digest();
   let at = 0;

@@ -1,4 +1,4 @@
-/** What rendering actions leave: a text file that a person can open. */
+/** Describes the result of a rendering action: a text file that a person can open. */
 import { z } from 'zod';
 import type { ActionContext } from '../action.ts';
 import { slugify } from './markup.ts';

@@ -1,14 +1,14 @@
-/** Drawn where a step gave no usable SVG: simple, but meant; the same words always give the same picture. */
+/** Draws a simple picture where a step gave no usable SVG. The same words always give the same picture. */
 import { itemAt, present } from '../../../../platform/core/present.ts';
 import { readableOn, seeded } from './colours.ts';
 import { html, type Markup } from './markup.ts';
 import { readDrawing, type Drawing } from './svg.ts';
 
 const hue = (random: () => number) => Math.floor(random() * 360);
-/** Of skies at noon, in the morning, at dusk: hues in degrees. */
+/** The hues, in degrees, of skies at noon, in the morning and at dusk. */
 const SKIES = [200, 30, 340, 255, 175];
 
-/** Hue in degrees, saturation and lightness in per cent, as hex. */
+/** Converts a hue in degrees, with saturation and lightness in per cent, to a hex colour. */
 function hsl(h: number, s: number, l: number): string {
   const a = (s / 100) * Math.min(l / 100, 1 - l / 100);
   const channel = (n: number) => {
@@ -21,7 +21,7 @@ function hsl(h: number, s: number, l: number): string {
   return `#${channel(0)}${channel(8)}${channel(4)}`;
 }
 
-/** A landscape, 800 by 600: sky, sun, hills, trees. */
+/** Draws a landscape of 800 by 600: sky, sun, hills and trees. */
 export function landscape(seed: string): Drawing {
   const random = seeded(seed);
   const sky = hsl(itemAt(SKIES, Math.floor(random() * SKIES.length)), 62, 87);
@@ -75,7 +75,7 @@ const BADGES: readonly ((fill: string, edge: string) => Markup)[] = [
     />`,
 ];
 
-/** A face on a badge, 200 by 200. */
+/** Draws a face on a badge of 200 by 200. */
 export function badge(seed: string): Drawing {
   const random = seeded(seed);
   const h = hue(random);
@@ -98,7 +98,7 @@ export function badge(seed: string): Drawing {
   return { viewBox: '0 0 200 200', inner };
 }
 
-/** What was drawn, or in its place something drawn from the words. */
+/** @returns the drawing that a step made, or where that cannot be used, one that is made from its words */
 export const drawingOr = (
   svg: string | undefined,
   idPrefix: string,

@@ -1,4 +1,7 @@
-/** Markdown of a model as HTML that may stand in a page: sanitised, headings in order below the page's own title. */
+/**
+ * Turns Markdown that a model wrote into HTML that may stand in a page: sanitised, with its headings in order below the
+ * title of the page.
+ */
 import { Marked } from 'marked';
 import sanitizeHtml from 'sanitize-html';
 import { z } from 'zod';
@@ -7,7 +10,7 @@ import { ActionError } from '../action.ts';
 import { html, plain, raw, slugify, textOf, type Markup } from './markup.ts';
 import { Words } from './sources.ts';
 
-/** A text that a step wrote. Rendered pages have a `content` too. */
+/** A text that a step wrote. Its content type is checked, because a rendered page has a `content` too. */
 export const MarkdownPart = z.union([
   Words.transform((content) => ({ content, title: undefined })),
   z.object({ content: Words, title: Words.optional(), content_type: z.literal('text/markdown').optional() }),
@@ -31,7 +34,7 @@ const ALLOWED: sanitizeHtml.IOptions = {
   },
 };
 
-/** Its first heading, when it begins with one of the first level, and the rest. */
+/** @returns the heading with which the text begins, if it is of the first level, and the rest of the text */
 export function splitTitle(markdown: string): { title: string | undefined; rest: string } {
   const text = markdown.trimStart();
   const line = first(text.split('\n', 1));
@@ -44,11 +47,11 @@ export function splitTitle(markdown: string): { title: string | undefined; rest:
   return title ? { title, rest: text.slice(line.length) } : { title: undefined, rest: markdown };
 }
 
-/** The sanitiser escapes what is left, and whoever shows a heading elsewhere will escape it again. */
+/** Undoes the escapes that the sanitiser made, because whoever shows a heading elsewhere escapes it again. */
 const unescape = (text: string) =>
   text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
 
-/** Some runs of `_` take the parser time by the square of their length. */
+/** The parser's time grows with the square of the length of some runs of `_`, so the text has a limit. */
 const MAX_MARKDOWN = 500_000;
 
 /**
@@ -66,7 +69,7 @@ export function renderMarkdown(markdown: string, idPrefix = ''): { body: Markup;
   marked.use({
     renderer: {
       heading({ tokens, depth: given }) {
-        // A level that is left out is a gap in the outline of whoever has it read aloud.
+        // A level that is left out would be a gap in the outline that a screen reader gives.
         const depth = Math.max(2, Math.min(given, depthBefore + 1));
         depthBefore = depth;
         const inner = this.parser.parseInline(tokens);
@@ -78,7 +81,7 @@ export function renderMarkdown(markdown: string, idPrefix = ''): { body: Markup;
         headings.push({ id, depth, text });
         return `<h${depth} id="${id}">${inner}</h${depth}>\n`;
       },
-      // Nothing is loaded from elsewhere, so a picture becomes a link to it.
+      // The page loads nothing from elsewhere, so a picture becomes a link to it.
       image: ({ href, text }) => textOf(html`<a href="${href}">${text || href}</a>`),
     },
   });

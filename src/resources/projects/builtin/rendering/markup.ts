@@ -1,13 +1,13 @@
 import { present } from '../../../../platform/core/present.ts';
 
 /**
- * Markup that cannot forget to escape: what is put into an `html` template is text unless it is markup itself.
+ * Builds markup that cannot forget to escape: a value in an `html` template is text unless it is markup itself.
  *
- * All that an action renders was written by a model or a tenant. Only `raw` lets a string through unescaped; give it
- * nothing but this product's own markup and the output of a sanitiser.
+ * Everything that an action renders was written by a model or a tenant. Only `raw` lets a string through unescaped;
+ * give it nothing but this product's own markup and the output of a sanitiser.
  */
 
-/** JSON has no symbols, so nothing that came in as data can pass for markup. */
+/** JSON has no symbols, so a value that came in as data cannot pass for markup. */
 const MARKUP = Symbol('markup');
 export interface Markup {
   readonly [MARKUP]: string;
@@ -21,7 +21,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '"': '&quot;',
   "'": '&#39;',
 };
-/** Characters that neither HTML nor XML may hold. */
+/** Neither HTML nor XML may hold these characters. */
 
 const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\ufffe\uffff]/g;
 
@@ -36,12 +36,12 @@ function render(content: Content): string {
 }
 
 export const raw = (markup: string): Markup => ({ [MARKUP]: markup });
-/** Also for SVG: what it escapes is the same in XML. */
+/** It serves for SVG too, because XML needs the same characters escaped. */
 export const html = (strings: TemplateStringsArray, ...values: Content[]): Markup =>
   raw(strings.reduce((text, next, index) => text + render(values[index - 1]) + next));
 export const textOf = (markup: Markup): string => markup[MARKUP];
 
-/** For file names and ids. */
+/** Makes a name that is safe in file names and ids. */
 export const slugify = (text: string, fallback = 'untitled'): string =>
   text
     .normalize('NFKD')

@@ -1,6 +1,6 @@
 /**
- * A whole HTML document around a body: self-contained, and under a policy that lets it load and run nothing else, so
- * that what slipped through an escape or a sanitiser would still be inert.
+ * Builds a whole HTML document around a body. It is self-contained, and its policy lets it load and run nothing else,
+ * so that anything which slipped through an escape or a sanitiser would still do nothing.
  */
 import { createHash } from 'node:crypto';
 import type { ActionContext } from '../action.ts';
@@ -22,7 +22,7 @@ svg{max-width:100%}
 
 const LANGUAGE = /^[a-z]{2,3}(-[a-z0-9]{2,8}){0,3}$/i;
 
-/** The project's `language` parameter where it is a language tag. */
+/** @returns the `language` parameter of the project where that is a language tag */
 export const languageOf = ({ params }: ActionContext['project']): string =>
   typeof params.language === 'string' && LANGUAGE.test(params.language) ? params.language : 'en';
 
@@ -31,10 +31,10 @@ interface Page {
   description?: string;
   language: string;
   palette: Palette;
-  /** Of this product, never of a model. */
+  /** Written by this product, never by a model. */
   css: string;
   body: Markup;
-  /** Of this product, never of a model: its digest is what the policy lets run. */
+  /** Written by this product, never by a model. The policy of the page lets it run by its digest. */
   script?: string;
 }
 

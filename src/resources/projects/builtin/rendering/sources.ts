@@ -1,8 +1,9 @@
 /**
- * How an action finds what it works on: by shape, so that it fits into any pipeline whatever its steps are called.
+ * Finds the material of an action by its shape, so that the action fits into any pipeline, whatever the steps are
+ * called.
  *
- * Steps of its own phase come before earlier phases. Among each, those that the action's instructions name come first,
- * in the order in which they are named; the rest follow by slug.
+ * Steps of its own phase come before earlier phases. Within each of the two, those that the action's instructions name
+ * come first, in the order in which they are named; the others follow by slug.
  */
 import { z } from 'zod';
 import { ActionError, type ActionContext } from '../action.ts';
@@ -26,7 +27,7 @@ export function sourcesOf({ inputs, artifacts, instructions }: Sources): Source[
   return [...inOrder(inputs), ...inOrder(artifacts)];
 }
 
-/** Every part of that shape. */
+/** @returns every part of that shape */
 export const allParts = <S extends z.ZodType>(context: Sources, schema: S): z.output<S>[] =>
   sourcesOf(context).flatMap(({ value }) => {
     const parsed = schema.safeParse(value);
@@ -37,9 +38,9 @@ export const findPart = <S extends z.ZodType>(context: Sources, schema: S): z.ou
   allParts(context, schema)[0];
 
 /**
- * @param what named in the refusal: `slides to show`
- * @param key the property that makes a part one of that kind, so that a near miss is explained
- * @throws ActionError that says what is missing and what was there instead
+ * @param what is named in the refusal, for example `slides to show`
+ * @param key is the property that marks a part as one of this kind; a part that has it and does not fit is explained
+ * @throws ActionError that says what is missing and what was found instead
  */
 export function requirePart<S extends z.ZodType>(context: Sources, what: string, key: string, schema: S): z.output<S> {
   const found = findPart(context, schema);
@@ -55,5 +56,5 @@ export function requirePart<S extends z.ZodType>(context: Sources, what: string,
   throw new ActionError(`missing ${what}: no earlier step or phase gave an object with "${key}" (there is: ${seen})`);
 }
 
-/** Shown and printed, hence not without words. */
+/** These texts are shown and printed, so they must not be empty. */
 export const Words = z.string().trim().min(1);

@@ -1,8 +1,9 @@
 /**
- * Drawings that a model made, as markup that may stand in a page beside others.
+ * Turns drawings that a model made into markup that may stand in a page beside others.
  *
- * An allow-list of static shapes: no script, no style sheet, no link, no foreign content, nothing loaded from
- * elsewhere. Ids get a prefix, because a gradient called "a" in two drawings of one page would be one gradient.
+ * Only static shapes are let through: no script, no style sheet, no link, no foreign content, and nothing that is
+ * loaded from elsewhere. Ids get a prefix, because a gradient called "a" in two drawings of one page would be one
+ * gradient.
  */
 import sanitizeHtml from 'sanitize-html';
 import { itemAt, present } from '../../../../platform/core/present.ts';
@@ -29,7 +30,7 @@ const ALLOWED = new Set(ATTRIBUTES);
 const NUMBER = /^\s*[-+]?[\d.]+(?:e[-+]?\d+)?(?:px)?\s*$/i;
 const VIEW_BOX = /^\s*[-+\d.e]+([\s,]+[-+\d.e]+){3}\s*$/i;
 
-/** Declarations of a `style` attribute as the attributes that they stand for. */
+/** Turns the declarations of a `style` attribute into the attributes that they stand for. */
 const fromStyle = (style = ''): [string, string][] =>
   style.split(';').flatMap((declaration): [string, string][] => {
     const [name, ...value] = declaration.split(':');
@@ -64,7 +65,7 @@ function safeAttributes(given: Record<string, string>, prefix: string): Record<s
   );
 }
 
-/** `width` and `height` where there is no usable viewBox. */
+/** Falls back on `width` and `height` where the viewBox is missing or cannot be used. */
 function viewBoxOf({ viewBox, width, height }: Record<string, string>): string {
   if (viewBox && VIEW_BOX.test(viewBox)) return viewBox.trim();
   const isSized = width && height && NUMBER.test(width) && NUMBER.test(height);
@@ -76,9 +77,9 @@ export interface Drawing {
   inner: Markup;
 }
 
-/** @returns nothing when the text holds no drawing */
+/** @returns undefined where the text holds no drawing */
 export function readDrawing(text: string, prefix: string): Drawing | undefined {
-  // Models put code fences and words around it.
+  // Models put code fences and explanations around the drawing.
   const start = text.search(/<svg[\s>]/);
   const end = text.lastIndexOf('</svg>') + '</svg>'.length;
   if (start < 0 || end < start || end - start > MAX_LENGTH) return undefined;
@@ -108,7 +109,7 @@ interface Placement {
   height: number;
 }
 
-/** @param label what is seen, for those who do not; without it the drawing is decoration */
+/** @param label describes the drawing to those who do not see it; a drawing without one is decoration */
 export function drawingMarkup({ viewBox, inner }: Drawing, label: string | null, at?: Placement): Markup {
   const place = at && html` x="${at.x}" y="${at.y}" width="${at.width}" height="${at.height}"`;
   const name = label === null ? html` aria-hidden="true"` : html` role="img" aria-label="${label}"`;

@@ -49,7 +49,7 @@ export async function retrigger(
   return { ...result, changes: [{ slug: phase.slug, status: 'pending' }, ...changes] };
 }
 
-/** Does to the phases downstream what `planCascade` says. */
+/** Applies the plan of `planCascade` to the phases downstream. */
 export async function cascadeFrom(
   db: Database,
   project: LockedProject,
@@ -62,7 +62,8 @@ export async function cascadeFrom(
   await db.rows(sql`
     update tasks set status = 'stale' where id = any(${sql.param(idsOf(stale))}::uuid[])`);
   await startAnew(db, project, idsOf(ended), { reason: 'cascade_retrigger', addendum: null, actor });
-  // Phases under way finish with what they began with; their end sees what that was.
+  // Phases under way finish with the versions with which they began. Whether those are outdated is decided when they
+  // end.
   const underWay = among(plan.rerun).filter(({ status }) => isInFlight(status));
   await db.rows(sql`update tasks set on_end = 'rerun' where id = any(${sql.param(idsOf(underWay))}::uuid[])`);
   await spare(db, among(plan.skipped), plan.reached);
@@ -140,7 +141,7 @@ async function lastCost(db: Database, taskIds: readonly string[]): Promise<strin
   return usd;
 }
 
-/** A phase whose artifact a person has chosen is up to date by that choice, and one that failed is done with it. */
+/** A phase whose artifact a person chose is up to date by that choice, also where it was stale or had failed. */
 export async function settleByHand(
   db: Database,
   project: LockedProject,

@@ -10,10 +10,10 @@ import { MAX_CRASHES, type EffectOf, type Topic } from '../../model.ts';
 import { ATTEMPT_KINDS } from '../engine/attempt-kinds.ts';
 import { noteProjectEvents, pauseLocked, type LockedProject } from '../record.ts';
 
-/** `again`: the step is pending. `failed`: the project is paused for a person. */
+/** `again` means that the step is pending, `failed` that the project is paused for a person. */
 export type CrashVerdict = 'again' | 'failed';
 
-/** @returns what the death of this attempt may have left behind, and another one would do once more */
+/** @returns the effect that this attempt may have had before it died, and that another attempt would have once more */
 export async function effectOfAttempt(db: Database, attemptId: string, effectOf: EffectOf): Promise<Effect> {
   const [row] = await db.rows<{ kind: AttemptedKind; assignee: string; hasCalled: boolean }>(sql`
     with recursive working(id) as (
@@ -28,7 +28,7 @@ export async function effectOfAttempt(db: Database, attemptId: string, effectOf:
   return row ? ATTEMPT_KINDS[row.kind].effectOfDeath(row, effectOf) : 'idempotent';
 }
 
-/** Records the death; repeating that changes nothing. */
+/** Records that an attempt died. Repeating it changes nothing. */
 export async function recordCrash(
   db: Database,
   project: LockedProject,
@@ -75,7 +75,7 @@ const UNKNOWN =
   'it died after it had begun what must not be done twice: look whether that was done before you have the step tried again';
 const REPEATED = `it died ${MAX_CRASHES} times without an outcome`;
 
-/** Does both of the above for one attempt that the engine saw die. */
+/** Finds out the effect of an attempt that the engine saw die, and records its death. */
 export const judgeCrash = async (
   db: Database,
   project: LockedProject,

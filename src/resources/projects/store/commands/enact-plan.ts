@@ -1,4 +1,4 @@
-/** Carries out the approved plan of an edit session: all of it in one transaction, once for each approval. */
+/** Carries out the approved plan of an edit session in one transaction, once for each approval. */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../../platform/db/client.ts';
 import {
@@ -19,7 +19,7 @@ import { setArtifact } from './set-artifact.ts';
 
 type ActionRef = Pick<EditAction, 'kind' | 'phase_slug'>;
 
-/** It becomes the output of the enacting step. */
+/** The output of the enacting step. */
 interface EnactReport {
   applied: (ActionRef & Record<string, unknown>)[];
   not_applied: { action: ActionRef; reason: string }[];
@@ -30,7 +30,7 @@ export interface Enacted {
   changes: PhaseChange[];
 }
 
-/** An action that cannot be applied is no error: it is reported. */
+/** Reports an action that cannot be applied; that is no error. */
 export const enactPlan = (
   db: Database,
   { projectId, taskId, subtaskId, iteration }: PhaseRef & { subtaskId: string },
@@ -42,7 +42,7 @@ export const enactPlan = (
       return { output: { applied: [], not_applied: [] }, changes: [] };
     }
     const { plan, cascade, approvedAt } = session;
-    // The id makes it happen once for an approval, whichever attempt of the step comes to it.
+    // The id makes this happen once for each approval, whichever attempt of the step carries it out.
     return runCommand(db, { projectId, commandId: `enact:${subtaskId}:${approvedAt}` }, async (project) => {
       const output: EnactReport = { applied: [], not_applied: [] };
       const changes: PhaseChange[] = [];

@@ -1,4 +1,7 @@
-/** What comes to a waiting gate with time: reminders, others who may answer too, and at last what its configuration says. */
+/**
+ * Does what a waiting gate's configuration asks for as time passes: reminders, an escalation to others, and at last a
+ * timeout.
+ */
 import { sql } from 'drizzle-orm';
 import type { Database } from '../../../../platform/db/client.ts';
 import type { GateMoment, GatePolicy, Timeout } from '../../../templates/gates/model.ts';
@@ -13,7 +16,7 @@ export interface PassMomentArgs extends Pick<GateMoment, 'what' | 'nth'> {
   commandId: string;
 }
 
-/** One that waits no more, or has had this moment already, is left alone. */
+/** Leaves a gate alone that no longer waits, or for which this moment has been recorded already. */
 export const passGateMoment = (
   db: Database,
   { projectId, subtaskId, commandId, what, nth }: PassMomentArgs,
@@ -72,7 +75,7 @@ async function timeOut(
 
 type Change = ReturnType<typeof sql>;
 
-/** @returns whether its wait was not there already */
+/** @returns whether the wait did not have this change already */
 async function moved(db: Database, { customerId }: LockedProject, { id }: Gate, change: Change, unless: Change) {
   const rows = await db.rows(sql`
     update waits set ${change} where subject = ${id} and customer_id = ${customerId} and settled_at is null and ${unless}

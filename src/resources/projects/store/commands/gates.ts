@@ -1,4 +1,4 @@
-/** What a decision does to a waiting gate, to the steps around it and to its project. Inside a command's transaction. */
+/** Applies a decision to a waiting gate, to the steps around it and to its project, inside a command's transaction. */
 import { sql } from 'drizzle-orm';
 import { present } from '../../../../platform/core/present.ts';
 import { Problem } from '../../../../platform/core/problem.ts';
@@ -28,13 +28,13 @@ export interface Gate {
   gateConfig: Record<string, unknown> | null;
   taskId: string;
   phaseSlug: string;
-  /** Of an edit session: turning the plan down is an end like another. */
+  /** The gate approves the plan of an edit session. Turning that plan down is a regular end and no failure. */
   isPlanApproval: boolean;
-  /** Times in a row that nobody answered it. */
+  /** How many times in a row the gate ran out of time without an answer. */
   expiries: number;
 }
 
-/** By its own id, or by that of the edit session it belongs to. */
+/** Finds a gate by its own id, or by the id of the edit session that it belongs to. */
 export async function findGate(
   db: Database,
   projectId: string,
@@ -52,14 +52,14 @@ export async function findGate(
 }
 
 export interface GateAnswered {
-  /** The gate's output, but for the time. */
+  /** The output of the gate without the time of the decision. */
   output: { decision: Decision; decided_by: string; comment: string | null } & Record<string, unknown>;
   actor: Actor;
-  /** `rework` becomes `fail` where nobody before the gate could do the work again. */
+  /** `rework` becomes `fail` where no step before the gate could do the work again. */
   then: GateDecision['effect'];
-  /** Its time is over, and nobody has said anything. */
+  /** The gate's time ran out without an answer. */
   isExpired?: boolean;
-  /** How it came here, where that is not the actor's own way. */
+  /** The way by which the decision came, where it is not the usual one of the actor. */
   via?: Way | undefined;
 }
 
@@ -69,7 +69,7 @@ export interface ResolvedGate {
   taskId: string;
   phaseSlug: string;
   projectStatus: ProjectStatus;
-  /** The project was paused and goes on. */
+  /** The project was paused and now goes on. */
   reactivated: boolean;
 }
 
@@ -80,13 +80,13 @@ const WORDS = {
   edit_plan: 'apply',
 } as const satisfies Record<Decision | PlanDecision, string>;
 
-/** What the inbox calls it. */
+/** @returns the name that the inbox gives this answer */
 const answerIn = ({ isPlanApproval }: Gate, output: GateAnswered['output']): string =>
   isPlanApproval && output.decision === 'approved'
     ? 'apply'
     : WORDS[(output['plan_decision'] as PlanDecision | undefined) ?? output.decision];
 
-/** How an answer of this one came, where nothing else is known. */
+/** @returns the way by which a decision of this actor came, where nothing else is known */
 export const wayOf = ({ kind }: Actor): Way =>
   kind === 'system' ? 'timeout' : kind === 'external' ? 'signal' : 'elsewhere';
 
@@ -126,13 +126,13 @@ export async function settleGate(
   let reset: string[] = [];
   if (effect === 'rework')
     reset = await sendToProducer(db, project, { gate, producer: present(producer), steps, comment, actor, isExpired });
-  // Nobody looks at what is made: each turn of it costs.
+  // The project is paused, because each further round would cost money for work that nobody looks at.
   if (isGivenUp) await pauseLocked(db, project, 'gate_expired', { ...payload, subtask_id: gate.id, expiries });
   if (effect === 'skip') await skipSteps(db, project, gate.taskId, { actor, reason: 'the plan was rejected' });
   if (effect === 'fail') await pauseLocked(db, project, 'gate_rejected', { actor, subtask_id: gate.id });
   await updateTaskStatus(db, gate.taskId);
 
-  // What a webhook says is news from outside: the project goes on, unless a person stopped it.
+  // The answer of a webhook is news from outside, so the project goes on unless a person stopped it.
   const isNews = gate.gateKind === 'webhook' && effect !== 'fail' && !isExpired;
   const reactivated = isNews && project.status === 'paused' && project.pauseReason !== 'requested';
   if (reactivated) await activate(db, project, actor, { resumed: true, gate: gate.id });

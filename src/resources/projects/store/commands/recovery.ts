@@ -6,14 +6,17 @@ import type { LockedProject } from '../record.ts';
 import { effectOfAttempt, recordCrash } from './crashes.ts';
 
 export interface Recovery {
-  /** So many attempts died whose step is pending again. */
+  /** The number of attempts that died and whose step is pending again. */
   again: number;
-  /** So many attempts died whose step had died too often. */
+  /** The number of attempts that died and whose step had died too often already. */
   repeated: number;
   changes: PhaseChange[];
 }
 
-/** Makes their steps pending again, or failed where a person has to decide; the phases follow. Gates open anew. */
+/**
+ * Makes the steps of these phases pending again, or failed where a person has to decide, and updates the phases. Gates
+ * open anew.
+ */
 export async function recoverTasks(
   db: Database,
   project: LockedProject,

@@ -47,7 +47,7 @@ export const resolveEditPlan = (
 ): Promise<ResolvedGate | DiscardedSession> =>
   runCommand(db, { projectId, commandId }, async (project) => {
     const gate = found(await findGate(db, projectId, { sessionId: taskId }));
-    // An answer to what waited is not meant for a session that waits no more.
+    // An answer in the inbox was given to a waiting plan, so it does not discard a session whose plan no longer waits.
     if (decision === 'rejected' && gate.status !== 'blocked' && !seen) {
       return discard(db, project, gate, { comment, decidedBy, actor });
     }

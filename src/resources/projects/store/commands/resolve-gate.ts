@@ -1,4 +1,4 @@
-/** The world answers a waiting gate. Whoever comes first decides; the lock on the project tells who that is. */
+/** Applies an answer to a waiting gate. The first answer decides; the lock on the project tells which one was first. */
 import { z } from 'zod';
 import type { GateAnswer } from '../../../../../workflows/project/messages.ts';
 import { isTooDeep, TOO_DEEP } from '../../../../platform/core/json.ts';
@@ -18,29 +18,35 @@ export interface ResolveGateArgs {
   projectId: string;
   answer: GateAnswer;
   actor: Actor;
-  /** The one kind that this caller may answer; null: any. */
+  /** The one kind of gate that this caller may answer; null where it may answer any. */
   gateKind: GateKind | null;
   commandId: string | null;
-  /** Of an answer in the inbox. */
+  /** Set for an answer in the inbox. */
   seen?: Seen | undefined;
-  /** A signal has nobody to refuse to: what cannot be applied is noted in the feed and ignored. */
+  /**
+   * A signal has no caller who could be told of a refusal, so an answer that cannot be applied is noted in the feed and
+   * ignored.
+   */
   lenient?: boolean;
 }
 
 export type GateResolution = ResolvedGate | Voted | { outcome: 'ignored' };
 
-/** @throws Problem not_found, gate_not_waiting, not_an_approver, four_eyes, already_answered, changed_since, bad_request; with `lenient` only not_found, of the project */
+/**
+ * @throws Problem not_found, gate_not_waiting, not_an_approver, four_eyes, already_answered, changed_since,
+ * bad_request; with `lenient` only not_found, for the project
+ */
 export const resolveGate = (
   db: Database,
   { projectId, answer, actor: said, gateKind, commandId, seen, lenient = false }: ResolveGateArgs,
 ): Promise<GateResolution> =>
   runCommand(db, { projectId, commandId }, async (project) => {
-    // Of a signal it is the sender's own text.
+    // The id that comes with a signal is the sender's own text.
     const actor = { ...said, id: said.id && storable(said.id) };
     try {
       return await decide(db, project, readAnswer(answer), { actor, gateKind, seen });
     } catch (error) {
-      // Thrown before anything was written.
+      // The refusal was thrown before anything was written.
       if (!lenient || !(error instanceof Problem)) throw error;
       const about = z.uuid().safeParse((answer as Partial<GateAnswer> | null)?.subtask_id);
       const payload = { ignored: true, why: reasonIn(error), subtask_id: about.data ?? null };
@@ -49,7 +55,7 @@ export const resolveGate = (
     }
   });
 
-/** Some say more than a text. */
+/** The detail of some problems is an object with a message. */
 const reasonIn = ({ message, detail }: Problem): string =>
   typeof detail === 'object' && detail !== null && 'message' in detail ? String(detail.message) : message;
 
@@ -90,7 +96,7 @@ const Answer = z.object({
 });
 type Answer = z.infer<typeof Answer>;
 
-/** Whoever can reach the server can send anything as a signal. */
+/** Reads an answer strictly, because whoever can reach the server can send anything as a signal. */
 function readAnswer(answer: unknown): Answer {
   const parsed = Answer.safeParse(answer);
   if (!parsed.success) {

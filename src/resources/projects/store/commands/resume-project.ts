@@ -24,7 +24,7 @@ export interface ResumeArgs {
   retryFailed?: boolean | undefined;
   /** US dollars that are added to each budget that stopped it. */
   raiseByUsd?: string | undefined;
-  /** Somebody works on these; whatever else looks under way has died. */
+  /** Somebody works on these phases; any other that looks under way has died. */
   inFlightTaskIds: readonly string[];
   effectOf: EffectOf;
 }
@@ -37,7 +37,7 @@ export const resumeProject = (
   runCommand(db, { projectId, commandId }, async (project) => {
     await requireSeen(db, project, projectId, seen);
     if (project.status !== 'paused') throw new Problem('project_not_paused', `the project is ${project.status}`);
-    // This comes before the recovery: what dies of it now is left to a person.
+    // The retry comes before the recovery, so that a step which dies during this command is left to a person.
     const retried = retryFailed ? await retryFailedSteps(db, project, actor) : [];
     if (raiseByUsd !== undefined) await raiseBudgets(db, project, raiseByUsd);
     const dead = await db.rows<{ id: string }>(sql`
@@ -68,11 +68,11 @@ export const resumeProject = (
 export interface Resumed {
   summary: RecoverySummary;
   changes: PhaseChange[];
-  /** Steps that are pending again in phases that somebody works on. */
+  /** Steps that are pending again in phases at which a workflow is at work. */
   retried: { phaseSlug: string; subtaskId: string }[];
 }
 
-/** A step of a phase that another retry has sent back already has nothing left to retry. */
+/** Skips a step that another retry has sent back already, because it has nothing left to retry. */
 async function retryFailedSteps(db: Database, project: LockedProject, actor: Actor) {
   const failed = await db.rows<{ id: string }>(sql`
     select s.id from subtasks s join tasks t on t.id = s.task_id
@@ -88,8 +88,9 @@ async function retryFailedSteps(db: Database, project: LockedProject, actor: Act
 const AMOUNT = /^\d{1,9}(\.\d{1,8})?$/;
 
 /**
- * Raises what stopped the project: of each phase that ran into a budget since the project last went on, the budget with
- * the least left, be it the phase's own or the project's. One that has room is none of it.
+ * Raises the budgets that stopped the project. For each phase that ran into a budget since the project last went on,
+ * this is the budget with the least left, either the phase's own or the project's. A budget with room left did not stop
+ * anything.
  * @throws Problem bad_request
  */
 async function raiseBudgets(db: Database, { id, customerId }: LockedProject, byUsd: string): Promise<void> {

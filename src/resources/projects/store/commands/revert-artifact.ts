@@ -31,7 +31,8 @@ export const revertArtifact = (
     const target = found(await findVersion(db, phase.taskId, targetVersion));
     refuseAbandoned(project);
     if (isInFlight(phase.status)) throw new Problem('phase_in_flight', `the phase is ${phase.status}`);
-    // The version of a phase that failed can be chosen all the same: what failed was to make another one.
+    // An earlier version of a failed phase can be chosen even if it is the current one, because the failure was in
+    // making another.
     if (!target.superseded && phase.status !== 'failed') {
       throw new Problem('already_current', `version ${targetVersion} is the current one`);
     }
@@ -51,7 +52,7 @@ export const revertArtifact = (
     };
     await noteProjectEvents(db, project, [{ topic: 'artifact_reverted', taskId: phase.taskId, actor, payload }]);
     const settled = await settleByHand(db, project, phase, actor);
-    // Whoever consumed the version that stays has nothing new to consume.
+    // A phase that consumed the version which stays current has nothing new to consume.
     const { plan, changes } = before
       ? await cascadeFrom(db, project, { phases, changed: phaseSlug, cascade, actor })
       : { plan: { affected: [], markStale: [], rerun: [] }, changes: [] };

@@ -1,4 +1,7 @@
-/** A person asks for changes: a planner proposes how, a gate has the plan approved, and an action enacts it. */
+/**
+ * Lets a person ask for changes: a planner proposes a plan, a gate has a person approve it, and an action carries it
+ * out.
+ */
 import { sql } from 'drizzle-orm';
 import type { EditSessionIds } from '../../../../../workflows/project/messages.ts';
 import { newUuid } from '../../../../platform/core/ids.ts';

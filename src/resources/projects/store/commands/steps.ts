@@ -46,9 +46,9 @@ export function producerBefore(steps: readonly Step[], slug: string): Step | und
 }
 
 /**
- * These are to run again, also one that is under way: what that is about to say is of the old work. Left as they are:
- * what has not run, and what only a person may go on with.
- * @param isAttended somebody asked for it, so that they have all their attempts again
+ * Sends steps back to run again, including one that is under way, because its result would be about the old work. A
+ * step that has not run stays as it is, and so does one with which only a person may go on.
+ * @param isAttended says that a person asked for it, so that the steps have all their attempts again
  * @returns those that are pending again
  */
 export async function resetSteps(
@@ -67,8 +67,8 @@ export async function resetSteps(
 }
 
 /**
- * Ends what is left of a phase that is over by somebody's word. Attempts under way end as failed, whatever they still
- * say.
+ * Ends what is left of a phase that somebody ended. Attempts under way end as failed, whatever result they still
+ * report.
  */
 export async function skipSteps(
   db: Database,

@@ -1,4 +1,4 @@
-/** Who may decide at a gate, and whether enough have: what its configuration asks for, beside an answer. */
+/** Decides who may answer a gate and whether enough people have, as the gate's configuration says. */
 import { sql } from 'drizzle-orm';
 import { first } from '../../../../platform/core/present.ts';
 import { Problem } from '../../../../platform/core/problem.ts';
@@ -9,10 +9,10 @@ import { noteProjectEvents, type LockedProject } from '../record.ts';
 import { nameOf } from '../waits.ts';
 import type { Gate } from './gates.ts';
 
-/** Heard, and not enough yet. */
+/** The vote was counted, and the gate needs more. */
 export interface Voted {
   outcome: 'voted';
-  /** Approvals so far. */
+  /** The number of approvals so far. */
   votes: number;
   quorum: number;
   projectStatus: ProjectStatus;
@@ -34,8 +34,8 @@ interface Standing {
 }
 
 /**
- * Counts this vote, of a gate that waits. The service itself, whose word is that of time, is asked for nothing.
- * @returns what there is so far, where more is needed; nothing where the gate is decided
+ * Counts a vote for a gate that waits. A timeout is the service's own answer, which needs no right and no quorum.
+ * @returns the votes so far where more are needed; undefined where the gate is decided
  * @throws Problem not_an_approver, four_eyes
  */
 export async function countVote(
@@ -80,7 +80,7 @@ export async function countVote(
   return { outcome: 'voted', votes, quorum, projectStatus: project.status };
 }
 
-/** What a voter is to the gate that waits; whoever made an artifact before it by hand is told by the project's events. */
+/** Loads what the voter is to the waiting gate. The project's events tell who changed an artifact before it by hand. */
 async function standingOf(db: Database, { customerId }: LockedProject, gate: Gate, voter: string) {
   const [row] = await db.rows<Standing>(sql`
     select w.id as "waitId", w.revision, may_answer(s.gate_config, w.escalated_at is not null, ${voter}, (
@@ -101,7 +101,7 @@ async function standingOf(db: Database, { customerId }: LockedProject, gate: Gat
   return row;
 }
 
-/** Who could, so that whoever cannot knows whom to ask. */
+/** Names those who may answer, so that a caller who may not knows whom to ask. */
 const notAnApprover = (approvers: Approvers | undefined, escalateTo: Approvers | undefined): Problem =>
   new Problem('not_an_approver', {
     code: 'not_an_approver',

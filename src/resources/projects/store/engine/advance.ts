@@ -1,6 +1,7 @@
 /**
- * A phase going on: what begins is recorded with the end of what it waited for, and the end of the phase with that of its
- * last step. One transaction, and one activity of the phase's workflow, where there would be two.
+ * Moves a phase on. The end of a step is recorded together with the beginning of the steps that waited for it, and the
+ * last step together with the end of the phase: one transaction and one activity of the phase's workflow instead of
+ * two.
  */
 import { itemAt } from '../../../../platform/core/present.ts';
 import type { Database } from '../../../../platform/db/client.ts';
@@ -22,11 +23,11 @@ import { settleAttempt } from './settle.ts';
 
 interface Next {
   subtaskId: string;
-  /** Means what it means for a dispatch. */
+  /** The key that the dispatch of this step has. */
   key: string;
 }
 
-/** The step has begun. The workflow itself asks for those that could not begin. */
+/** A step that has begun. The workflow itself asks for those that could not begin. */
 export interface Begun {
   subtaskId: string;
   beginning: Exclude<AttemptBeginning, { kind: 'paused' | 'superseded' }>;
@@ -50,8 +51,8 @@ async function beginAll(
 }
 
 /**
- * @param granted the step that may run although the project is paused
- * @param key prefix of the keys of the dispatches
+ * @param granted names the step that may run although the project is paused
+ * @param key is the prefix of the keys of the dispatches
  */
 export const openAndBegin = (
   db: Database,
@@ -63,7 +64,8 @@ export const openAndBegin = (
     const project = await lockProject(db, ref.projectId);
     const opening = await openPhase(db, project, ref, granted !== null);
     if (opening.kind !== 'opened') return { ...opening, begun: [] };
-    // A running step may have begun in this very activity, whose worker died before it could say so; its key tells.
+    // A running step may have begun in this very activity, whose worker died before it could report that. Its key
+    // tells.
     const next = opening.steps
       .filter((step) => ['pending', 'running'].includes(step.status) && canStart(step, opening.steps))
       .map(({ subtaskId }) => ({ subtaskId, key: `${key}:${subtaskId}` }));
@@ -77,9 +79,9 @@ const canStart = (step: StepRef, steps: readonly StepRef[]): boolean =>
 export interface Settlement {
   attemptId: string;
   fault?: AttemptFault | undefined;
-  /** These steps wait for nothing but this one, if it succeeds. */
+  /** These steps depend on this one alone, and begin if it succeeds. */
   next: readonly Next[];
-  /** If this step succeeds, nothing is left to do in its phase. */
+  /** Says that nothing is left to do in the phase if this step succeeds. */
   isLast: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What each kind of step decides about its attempts: how one begins, what its work came to, what another one would do
- * once more. A gate has none. A new kind does not compile without its entry.
+ * Says for each kind of step how an attempt begins, what its work came to, and what effect a repetition would have. A
+ * gate has no attempts. A new kind does not compile without an entry here.
  */
 import { parseJson } from '../../../../platform/core/json.ts';
 import { present } from '../../../../platform/core/present.ts';
@@ -10,7 +10,7 @@ import type { AttemptedKind } from '../../../templates/model.ts';
 import type { AttemptBeginning, AttemptFault, EffectOf } from '../../model.ts';
 import type { OpenAttempt } from './attempt.ts';
 
-/** What came of an attempt, before it is known what follows from that. */
+/** What the work of an attempt came to, before it is decided what follows from that. */
 export type Finding =
   | { kind: 'output'; output: unknown; validated: boolean | null }
   | { kind: 'invalid'; output: unknown; error: string }
@@ -18,7 +18,7 @@ export type Finding =
   | { kind: 'budget'; error: string }
   | { kind: 'stopped'; error: string }
   | { kind: 'crash' }
-  /** It died doing what must not be done twice. */
+  /** The attempt died while it did something that must not happen twice. */
   | { kind: 'unknown' };
 
 interface Ids {
@@ -34,27 +34,27 @@ interface Work {
 /** An attempt that ended without an outcome. */
 interface DeadAttempt {
   assignee: string;
-  /** Its run, or one that this spawned, began an irreversible call that may have happened. */
+  /** The attempt's run, or a run that this spawned, began an irreversible call that may have happened. */
   hasCalled: boolean;
 }
 
 interface AttemptKind<Kind extends AttemptedKind> {
-  /** Who did it, in events. */
+  /** The kind of actor that events name. */
   actorKind: 'agent' | 'action';
-  /** An attempt is a run of its own. */
+  /** Says whether an attempt has a run of its own. */
   hasRun: boolean;
   begin(work: Work, ids: Ids, effectOf: EffectOf): Extract<AttemptBeginning, { kind: Kind }>;
-  /** @returns what it came to; `raw` where that is still to be held against its schemas */
+  /** @returns what the work came to, or `raw` where the output still has to be checked against the step's schemas */
   findingOf(attempt: OpenAttempt, fault: AttemptFault | undefined): Finding | { kind: 'raw'; output: unknown };
-  /** @returns the value that is held against a schema. @throws where there is none in it */
+  /** @returns the value that is checked against a schema @throws where the output holds no such value */
   valueOf(raw: unknown): unknown;
-  /** Whatever came of a failed attempt, it may have happened, and must not happen twice. */
+  /** Says whether a failed attempt may have done something that must not happen twice. */
   isOnce(assignee: string, effectOf: EffectOf): boolean;
-  /** What its death may have left behind, and another attempt would do once more. */
+  /** @returns the effect that a dead attempt may have had and that another attempt would have once more */
   effectOfDeath(dead: DeadAttempt, effectOf: EffectOf): Effect;
 }
 
-/** Models like to wrap what they were asked for. */
+/** Models like to put a code fence around the value that they were asked for. */
 const FENCED = /^\s*```[a-z]*\n([^]*?)\n```\s*$/i;
 
 export const ATTEMPT_KINDS: { readonly [Kind in AttemptedKind]: AttemptKind<Kind> } = {

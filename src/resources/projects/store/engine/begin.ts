@@ -1,7 +1,7 @@
 /**
- * How a step begins in the record. A beginning is a write on condition: the project is active (or this one step was
- * granted), this start of the phase is the latest, the step is pending. So pausing needs nobody's agreement: from the
- * moment its row says so nothing more begins.
+ * Records how a step begins. The write has conditions: the project is active (or this one step was granted), this start
+ * of the phase is the latest, and the step is pending. Pausing therefore needs no agreement: from the moment the
+ * project's row says so, nothing more begins.
  */
 import { sql } from 'drizzle-orm';
 import { newRunId, newUuid } from '../../../../platform/core/ids.ts';
@@ -19,7 +19,7 @@ import type { StepRow } from './step-row.ts';
 
 export interface AttemptRequest extends PhaseRef {
   subtaskId: string;
-  /** It names this beginning within its subtask, so that a repeated activity finds what it began. */
+  /** Names this beginning within its subtask, so that a repeated activity finds what it began. */
   key: string;
   /** The step may run although the project is paused. */
   granted: boolean;
@@ -27,7 +27,7 @@ export interface AttemptRequest extends PhaseRef {
 
 /** For these reasons the earlier output is shown again: it is to be improved, not made anew. */
 const IMPROVES: readonly AttemptReason[] = ['review_failure', 'manual_rework', 'schema_repair'];
-/** Attempts for these reasons are no fault of the step's. */
+/** Attempts for these reasons do not count against the step, because it was not at fault. */
 const IS_FREE: readonly AttemptReason[] = ['crash_recovery'];
 
 /** @throws Problem not_found when the project is gone */

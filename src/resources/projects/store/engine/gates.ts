@@ -1,4 +1,4 @@
-/** How a gate opens: what it waits for, for how long, and what it says of its configuration when that is wrong. */
+/** Opens a gate: it decides what the gate waits for and for how long, and reports a configuration that is wrong. */
 import { sql } from 'drizzle-orm';
 import { nextRun } from '../../../../platform/core/cron.ts';
 import { present } from '../../../../platform/core/present.ts';
@@ -11,10 +11,10 @@ import { updateTaskStatus } from './open.ts';
 import type { StepRow } from './step-row.ts';
 
 type Opening =
-  /** For so long, until then, or (neither) for an answer alone. */
+  /** A gate waits for a time, until a moment, or for an answer alone. */
   { forMs: number } | { until: Date } | { forAnswer: true } | { passed: string } | { fault: string };
 
-/** What a gate of this configuration waits for now. */
+/** @returns what a gate of this configuration waits for now */
 async function readConfig(db: Database, project: LockedProject, { gateKind, gateConfig }: StepRow): Promise<Opening> {
   const parsed = GATE_CONFIGS[present(gateKind)].safeParse(gateConfig ?? {});
   if (!parsed.success) {
@@ -48,7 +48,8 @@ function untilTime({ at, delay_s, cron }: { at?: string; delay_s?: number; cron?
 
 async function otherProject(db: Database, { id, customerId }: LockedProject, otherId: string): Promise<Opening> {
   if (otherId === id) return { fault: 'project_id: a project cannot wait for itself' };
-  // Its completion locks this row too, and then looks for who waits: one of the two sees the other.
+  // The completion of the other project locks this row too and then looks for waiting gates, so one of the two always
+  // sees the other.
   const [other] = await db.rows<{ status: ProjectStatus }>(sql`
     select status from projects where id = ${otherId} and customer_id = ${customerId} for share`);
   if (!other) return { fault: `project_id: there is no project "${otherId}"` };
@@ -56,14 +57,17 @@ async function otherProject(db: Database, { id, customerId }: LockedProject, oth
   return other.status === 'completed' ? { passed: `project ${otherId} is completed` } : { forAnswer: true };
 }
 
-/** When it is over, by the clock of the database. A gate that is open already has waited for a part of its time. */
+/**
+ * @returns when the gate's time is over, by the clock of the database. A gate that opens again has waited for a part of
+ * its time already.
+ */
 function endOf(opening: Opening, { status, elapsedMs, nowMs }: StepRow): Date | null {
   if ('until' in opening) return opening.until;
   if (!('forMs' in opening)) return null;
   return new Date(nowMs + opening.forMs - (status === 'pending' ? 0 : elapsedMs));
 }
 
-/** pending -> blocked, or where there is nothing to wait for past it. A repeat answers the same. */
+/** Moves a gate from pending to blocked, or past it where there is nothing to wait for. A repeat answers the same. */
 export async function openGate(db: Database, project: LockedProject, step: StepRow): Promise<AttemptBeginning> {
   const { subtaskId, taskId, gateKind, phaseSlug, stepSlug } = step;
   const about = { taskId, subtaskId };

@@ -1,4 +1,7 @@
-/** Writes of the workflows of projects, bound to a database. None is for a caller, so no query takes the workspace. */
+/**
+ * Binds the writes of the projects' workflows to a database. No caller can reach them, so they do not take the
+ * workspace.
+ */
 import { bindQueries, type Bound } from '../../../../platform/db/bind.ts';
 import type { Database } from '../../../../platform/db/client.ts';
 import { readCommandTexts } from '../command-texts.ts';

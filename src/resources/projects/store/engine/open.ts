@@ -45,7 +45,7 @@ export const isOvertaken = (
   { iteration }: PhaseRef,
 ): boolean => status === 'abandoned' || task === undefined || task.iteration !== iteration || !isInFlight(task.status);
 
-/** @param granted one step may run although the project is paused */
+/** @param granted names the step that may run although the project is paused */
 export async function openPhase(
   db: Database,
   project: LockedProject,

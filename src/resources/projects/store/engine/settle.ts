@@ -1,6 +1,6 @@
 /**
- * How an attempt ends in the record, and what that means for its step: done, once more, or left to a person. Decided
- * here, under the project's lock, from what the run or the action left behind.
+ * Records how an attempt ends and what that means for its step: it is done, it is tried once more, or it is left to a
+ * person. This is decided under the project's lock, from what the run or the action left behind.
  */
 import { sql, type SQL } from 'drizzle-orm';
 import { present } from '../../../../platform/core/present.ts';
@@ -27,7 +27,7 @@ export async function settleAttempt(
   if (!attempt || isOvertaken(project, { iteration: attempt.iteration, status: attempt.taskStatus }, ref)) {
     return { kind: 'superseded' };
   }
-  // A repeat: what was decided stands in the rows.
+  // This is a repeat, and the rows say what was decided.
   if (attempt.status !== 'running') return outcomeOf(db, attempt);
   const finding = await findingOf(attempt, fault);
   if (finding.kind === 'output' && attempt.subtaskStatus === 'running') {
@@ -40,14 +40,14 @@ export async function settleAttempt(
 }
 
 async function outcomeOf(db: Database, { subtaskStatus, taskId }: OpenAttempt): Promise<AttemptOutcome> {
-  // Whatever is pending now: a rejected piece of work takes the steps after it along.
+  // Work that was turned down takes the steps after it along, so everything that is pending now is told.
   const steps = await listSteps(db, taskId);
   const reset = steps.filter(({ status }) => status === 'pending').map(({ subtaskId }) => subtaskId);
   if (steps.some(({ status }) => status === 'failed')) return { kind: 'failed', reset };
   return subtaskStatus === 'succeeded' ? { kind: 'succeeded' } : { kind: 'again', reset };
 }
 
-/** What nearly every attempt comes to: one statement. */
+/** Records a success, which is what nearly every attempt comes to, in one statement. */
 async function succeed(
   db: Database,
   project: LockedProject,
@@ -78,7 +78,7 @@ async function follow(
       await endAttempt(db, attempt, { status: 'succeeded', output, validated: finding.validated });
       const rejection = objection(attempt.role, output);
       if (rejection === undefined) return;
-      // Sent back while it was under way: it will be asked again, and what it objects to is passed on.
+      // The judge was sent back while it was under way. It will be asked again, and its objection is passed on.
       return attempt.subtaskStatus === 'running'
         ? review(db, project, attempt, rejection)
         : passOn(db, attempt, rejection);
@@ -93,7 +93,7 @@ async function follow(
       await endAttempt(db, attempt, { status: 'failed', error: finding.error });
       return fail(db, project, attempt, finding.error);
     case 'budget':
-      // Nothing was spent: the step waits as it is for a larger budget.
+      // Nothing was spent, so the step waits unchanged for a larger budget.
       await endAttempt(db, attempt, { status: 'failed', error: finding.error });
       await pend(db, attempt, 'auto_retry', -1);
       await noteProjectEvents(db, project, [
@@ -102,7 +102,7 @@ async function follow(
       if (await isOldNews(db, attempt)) return;
       return pauseLocked(db, project, 'budget_breached', { ...names(attempt), error: finding.error });
     case 'crash':
-      // Nobody is left to say so in its run, which would look at work for ever.
+      // Nobody is left to end the attempt's run, which would look at work for ever.
       if (attempt.runId) await endRun(db, attempt.runId, { status: 'failed', error: DIED });
       await judgeCrash(db, project, attempt.id, effectOf);
       return;
@@ -111,7 +111,10 @@ async function follow(
   }
 }
 
-/** The project was resumed since then, with a larger budget perhaps: the next attempt will tell. */
+/**
+ * Says whether the project was resumed after the attempt stopped; the next attempt then tells whether the budget is
+ * larger.
+ */
 async function isOldNews(db: Database, { id }: OpenAttempt): Promise<boolean> {
   const rows = await db.rows(sql`
     select 1 from attempts a join runs r on r.id = a.child_run_id join project_events e on e.project_id = a.project_id
@@ -121,7 +124,7 @@ async function isOldNews(db: Database, { id }: OpenAttempt): Promise<boolean> {
 
 const DIED = { code: 'internal_error', message: 'its workflow ended without an outcome' } as const;
 
-/** Another judge was faster: its producer is pending already, and is told this too. */
+/** Another judge was faster: the producer is pending already and is told this objection too. */
 const passOn = (db: Database, { taskId }: OpenAttempt, feedback: string): Promise<void> =>
   db
     .rows(
@@ -132,7 +135,7 @@ const passOn = (db: Database, { taskId }: OpenAttempt, feedback: string): Promis
     )
     .then(() => {});
 
-/** A reviewer or tester turned down the work of the producer before it. */
+/** Sends the work of the nearest producer back, because a reviewer or tester turned it down. */
 async function review(db: Database, project: LockedProject, attempt: OpenAttempt, feedback: string): Promise<void> {
   await noteProjectEvents(db, project, [
     {
@@ -179,7 +182,7 @@ const pend = (db: Database, { subtaskId }: OpenAttempt, reason: AttemptReason, m
 
 type Failing = Pick<OpenAttempt, 'taskId' | 'subtaskId' | 'number' | 'phaseSlug' | 'stepSlug' | 'attemptsUsed'>;
 
-/** No attempt is left: a person has to look. */
+/** Leaves the step to a person, because no attempt is left. */
 async function fail(db: Database, project: LockedProject, step: Failing, error: string): Promise<void> {
   await db.rows(sql`
     update subtasks set status = 'failed', error = ${error}, completed_at = now() where id = ${step.subtaskId}::uuid`);

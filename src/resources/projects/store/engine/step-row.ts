@@ -1,4 +1,4 @@
-/** A step as it stands when an attempt at it is to begin, with what its prompt is made of. */
+/** The row of a step when an attempt at it is about to begin, with the material of its prompt. */
 import type { GateKind, JsonSchema, StepRole, StepKind } from '../../../templates/model.ts';
 import type { AttemptReason, TaskStatus } from '../../model.ts';
 import type { StepContext } from '../../prompt.ts';
@@ -19,7 +19,7 @@ export interface StepRow {
   timeoutS: number | null;
   gateKind: GateKind | null;
   gateConfig: Record<string, unknown> | null;
-  /** Milliseconds since it began; of a gate that opens again after its workflow continued as new. */
+  /** Milliseconds since the step began. It matters for a gate that opens again after its workflow continued as new. */
   elapsedMs: number;
   /** The time by the clock of the database, as workers' clocks may differ. */
   nowMs: number;
@@ -34,9 +34,9 @@ export interface StepRow {
   taskStatus: TaskStatus;
   brief: string;
   params: Record<string, unknown> | null;
-  /** What this dispatch began already, should the activity repeat itself. */
+  /** The attempt that this dispatch began, where the activity is repeated. */
   begun: { attemptId: string; runId: string | null } | null;
-  /** Queued by hand. */
+  /** The attempt that a person queued. */
   queued: { attemptId: string; number: number; reason: AttemptReason } | null;
   lastNumber: number;
   previous: { output: unknown; error: string | null; status: string } | null;
