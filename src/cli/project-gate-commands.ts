@@ -1,5 +1,5 @@
 /** `aos project gates | approve | reject`: what waits for an answer, and the answer. */
-import type { EditPlan } from '../resources/projects/model.ts';
+import type { EditPlan } from '../resources/projects/edit-plans/model.ts';
 import { openService, type ServiceClient } from './client.ts';
 import { CliError, oneLine, paint, print, printJson } from './output.ts';
 import { gateLines } from './project-board.ts';

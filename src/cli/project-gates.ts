@@ -1,5 +1,6 @@
 /** Gates that wait, and what opens each of them. */
-import { projectWorkflowId, type Decision, type EditPlan } from '../resources/projects/model.ts';
+import { projectWorkflowId, type Decision } from '../resources/projects/model.ts';
+import type { EditPlan } from '../resources/projects/edit-plans/model.ts';
 import type { ServiceClient } from './client.ts';
 import { CliError, oneLine, shortTime } from './output.ts';
 import { projectPath, stepsOf, type Board, type PlacedStep } from './project-client.ts';

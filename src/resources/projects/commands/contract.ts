@@ -6,15 +6,8 @@ import { z } from 'zod';
 import { endpoint } from '../../../platform/http/endpoint.ts';
 import { Usd } from '../../../platform/http/schemas.ts';
 import { Artifact, Attempt, ProjectPath, Subtask, SubtaskPath, Task, TaskPath } from '../contract.ts';
-import {
-  ATTEMPT_REASONS,
-  CASCADES,
-  DECISIONS,
-  MAX_EDIT_ACTIONS,
-  PLAN_DECISIONS,
-  RISKS,
-  TASK_STATUSES,
-} from '../model.ts';
+import { ATTEMPT_REASONS, CASCADES, DECISIONS, PLAN_DECISIONS, TASK_STATUSES } from '../model.ts';
+import { MAX_EDIT_ACTIONS, RISKS } from '../edit-plans/model.ts';
 
 const PhasePath = ProjectPath.extend({ phase_slug: z.string() });
 

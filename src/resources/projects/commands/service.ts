@@ -22,7 +22,8 @@ import { found } from '../../../platform/db/client.ts';
 import type { Caller } from '../../../platform/http/endpoint.ts';
 import type { Claim } from '../../../platform/http/once-only.ts';
 import { uuid } from '../ids.ts';
-import { DECISIONS, PLAN_DECISIONS, type Actor, type Decision, type EditPlan, type Seen } from '../model.ts';
+import { DECISIONS, PLAN_DECISIONS, type Actor, type Decision, type Seen } from '../model.ts';
+import type { EditPlan } from '../edit-plans/model.ts';
 import type { EditSessionRequest, GateRequest, PlanRequest, RetriggerRequest, RevertRequest } from './contract.ts';
 import { createSender, type SenderDependencies } from './send.ts';
 

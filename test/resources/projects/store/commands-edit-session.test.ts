@@ -3,12 +3,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { checkValue, schemaProblem } from '../../../../src/platform/core/json-schema.ts';
 import { first } from '../../../../src/platform/core/present.ts';
-import {
-  editPlanSchema,
-  type Cascade,
-  type EditAction,
-  type EditPlan,
-} from '../../../../src/resources/projects/model.ts';
+import type { Cascade } from '../../../../src/resources/projects/model.ts';
+import { editPlanSchema, type EditAction, type EditPlan } from '../../../../src/resources/projects/edit-plans/model.ts';
 import * as commands from '../../../../src/resources/projects/store/commands/index.ts';
 import { openTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
 import {
