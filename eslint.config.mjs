@@ -16,6 +16,18 @@ const spreadLiteral = {
   message: 'name the fields where they stand: a literal that is spread at once says nothing more',
 };
 
+/** A process that is made to wait answers nobody meanwhile. */
+const stalling = {
+  selector: 'CallExpression:matches([callee.name=/Sync$/], [callee.property.name=/Sync$/])',
+  message: 'nothing else runs in the process until this returns: use what gives a promise',
+};
+/** The clock of a machine is set forward and back, and two machines have two. */
+const wallClock = {
+  selector:
+    'BinaryExpression[operator=/^[<>]=?$/] > CallExpression[callee.object.name="Date"][callee.property.name="now"]',
+  message: 'measure a wait with performance.now(), and have the database compare its times with its own clock',
+};
+
 /** Texts of tenants and agents are on their way to a terminal, which obeys what is in them. */
 const ownPrinting = [
   'MemberExpression[object.name="console"]',
@@ -87,18 +99,43 @@ export default tseslint.config(
   },
   {
     files: ['{src,activities}/**/*.ts'],
-    rules: { 'no-restricted-syntax': ['error', spreadLiteral, dynamicPattern, ...decisionsOnRoles] },
+    rules: { 'no-restricted-syntax': ['error', spreadLiteral, dynamicPattern, wallClock, ...decisionsOnRoles] },
   },
   {
     // What people give the command line and the embedded servers is their own.
     files: ['{src,activities}/**/*.ts'],
     ignores: ['src/{cli,embedded}/**', 'src/cli.ts'],
-    rules: { 'no-restricted-syntax': ['error', spreadLiteral, dynamicPattern, ownParser, ...decisionsOnRoles] },
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        spreadLiteral,
+        dynamicPattern,
+        ownParser,
+        stalling,
+        wallClock,
+        ...decisionsOnRoles,
+      ],
+    },
+  },
+  {
+    // Files and programs that are looked at once, while the process starts and nobody waits for it.
+    files: [
+      'src/worker.ts',
+      'src/platform/http/console.ts',
+      'src/platform/mcp/servers.ts',
+      'src/platform/models/prices.ts',
+      'src/platform/sandbox/{bubblewrap,command}.ts',
+    ],
+    rules: {
+      'no-restricted-syntax': ['error', spreadLiteral, dynamicPattern, ownParser, wallClock, ...decisionsOnRoles],
+    },
   },
   {
     files: ['src/cli/**', 'src/cli.ts'],
     ignores: ['src/cli/output.ts'],
-    rules: { 'no-restricted-syntax': ['error', spreadLiteral, dynamicPattern, ...decisionsOnRoles, ...ownPrinting] },
+    rules: {
+      'no-restricted-syntax': ['error', spreadLiteral, dynamicPattern, wallClock, ...decisionsOnRoles, ...ownPrinting],
+    },
   },
   {
     files: ['console/src/**/*.{ts,tsx}'],
@@ -115,7 +152,7 @@ export default tseslint.config(
   },
   {
     files: ['src/platform/core/rights.ts'],
-    rules: { 'no-restricted-syntax': ['error', spreadLiteral, dynamicPattern, ownParser] },
+    rules: { 'no-restricted-syntax': ['error', spreadLiteral, dynamicPattern, ownParser, stalling, wallClock] },
   },
   {
     // The sandbox: what a replay could not repeat does not get in.

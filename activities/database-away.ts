@@ -77,8 +77,8 @@ export const untilRecorded = <T>(write: () => Promise<T>, retryEveryMs = LOOK_EV
       try {
         return await write();
       } catch (error) {
-        if (signal.aborted) last = Math.min(last, Date.now() + LAST_TRIES_MS);
-        if (!isDatabaseAway(error) || Date.now() >= last) throw error;
+        if (signal.aborted) last = Math.min(last, performance.now() + LAST_TRIES_MS);
+        if (!isDatabaseAway(error) || performance.now() >= last) throw error;
         await wait(retryEveryMs);
       }
     }

@@ -51,21 +51,18 @@ export const createWebhookActivities = ({
   timeoutMs,
   now = Date.now,
 }: WebhookDependencies) => {
-  /** @returns all secrets that are in force at that time, the current one first */
-  function sealedSecretsOf(signing: SigningSecrets, atMs: number): string[] {
-    const { sealedSecret, sealedPreviousSecret, previousSecretUntil } = signing;
-    const previous = previousSecretUntil && previousSecretUntil.getTime() > atMs ? sealedPreviousSecret : null;
-    return [sealedSecret, previous].filter((sealed) => sealed !== null);
-  }
+  /** @returns all secrets that are in force, the current one first */
+  const sealedIn = ({ sealedSecret, sealedPreviousSecret }: SigningSecrets): string[] =>
+    [sealedSecret, sealedPreviousSecret].filter((sealed) => sealed !== null);
 
-  function secretsOf(attempt: SigningSecrets, atMs: number): string[] {
+  function secretsOf(attempt: SigningSecrets): string[] {
     const owner = secretOwner(attempt.customerId, attempt.subscriptionId, attempt.secretsBound);
-    return sealedSecretsOf(attempt, atMs).map((sealed) => secretBox.open(sealed, owner));
+    return sealedIn(attempt).map((sealed) => secretBox.open(sealed, owner));
   }
 
   async function post(attempt: StartedAttempt, atMs: number): Promise<Answer> {
     const { url, eventType, body, place } = attempt;
-    const signature = signWebhook(secretsOf(attempt, atMs), body, Math.floor(atMs / 1000));
+    const signature = signWebhook(secretsOf(attempt), body, Math.floor(atMs / 1000));
     const { cancellationSignal } = Context.current();
     try {
       const headers = {
@@ -126,7 +123,7 @@ export const createWebhookActivities = ({
      */
     async deliverWebhook({ mayWait, ...ref }: DeliveryRef & Patience): Promise<Later | undefined> {
       const target = await store.loadTarget(ref);
-      const sealed = target && mayWait ? sealedSecretsOf(target, now()) : [];
+      const sealed = target && mayWait ? sealedIn(target) : [];
       const later = laterForItsKey(sealed, { secretBox, deliveryId: ref.deliveryId, log });
       if (later) return later;
       const wanted = {

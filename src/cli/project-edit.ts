@@ -35,7 +35,7 @@ export async function edit(
 }
 
 async function untilPlanned(service: ServiceClient, projectId: string, session: EditSession): Promise<Board> {
-  for (const deadline = Date.now() + PLAN_TIMEOUT_MS; Date.now() < deadline;) {
+  for (const deadline = performance.now() + PLAN_TIMEOUT_MS; performance.now() < deadline;) {
     const board = await readBoard(service, projectId);
     if (waitingGates(board).some(({ id }) => id === session.gate_subtask_id)) return board;
     const status = board.phases.find(({ id }) => id === session.task_id)?.status;

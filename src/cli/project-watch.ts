@@ -20,12 +20,12 @@ export async function* followProject(
   projectId: string,
   { pollMs = POLL_MS, timeoutMs = Infinity }: { pollMs?: number; timeoutMs?: number } = {},
 ): AsyncGenerator<Board> {
-  const deadline = Date.now() + timeoutMs;
+  const deadline = performance.now() + timeoutMs;
   for (;;) {
     const board = await readBoard(service, projectId);
     yield board;
     if (HAS_ENDED.includes(board.project.status)) return;
-    if (Date.now() > deadline) {
+    if (performance.now() > deadline) {
       throw new CliError(`project ${projectId} did not end within ${Math.round(timeoutMs / 1_000)} s`);
     }
     await new Promise((resolve) => setTimeout(resolve, pollMs));

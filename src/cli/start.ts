@@ -33,10 +33,10 @@ function stopOnSignal(starting: Promise<Embedded>): void {
   let first = 0;
   const onSignal = (signal: NodeJS.Signals) => {
     if (first > 0) {
-      if (Date.now() - first > SAME_SIGNAL_MS) process.exit(1);
+      if (performance.now() - first > SAME_SIGNAL_MS) process.exit(1);
       return;
     }
-    first = Date.now();
+    first = performance.now();
     starting
       .then(async (embedded) => {
         embedded.log.info({ signal }, 'stopping; again to stop at once');

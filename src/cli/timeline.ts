@@ -37,7 +37,7 @@ export async function* followRun(
   runId: string,
   { timeoutMs = Infinity }: { timeoutMs?: number } = {},
 ): AsyncGenerator<RunEvent> {
-  const deadline = Date.now() + timeoutMs;
+  const deadline = performance.now() + timeoutMs;
   for (let seen = 0; ;) {
     // Events are listed from the oldest on, so the window grows with what was seen.
     const events = await listEvents(service, runId, Math.min(seen + 200, MAX_EVENTS));
@@ -48,7 +48,8 @@ export async function* followRun(
     seen = events.length;
     // Beyond what can be listed only the status tells.
     if (seen >= MAX_EVENTS && (await isOver(service, runId))) return;
-    if (Date.now() > deadline) throw new CliError(`run ${runId} did not end within ${Math.round(timeoutMs / 1_000)} s`);
+    if (performance.now() > deadline)
+      throw new CliError(`run ${runId} did not end within ${Math.round(timeoutMs / 1_000)} s`);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }

@@ -59,7 +59,7 @@ export async function isFree({ port, host }: WantedPort): Promise<boolean> {
 }
 
 async function isFreeSoon(wanted: WantedPort): Promise<boolean> {
-  for (const deadline = Date.now() + LINGERS_MS; Date.now() < deadline; await sleep(LOOK_MS)) {
+  for (const deadline = performance.now() + LINGERS_MS; performance.now() < deadline; await sleep(LOOK_MS)) {
     if (await isFree(wanted)) return true;
   }
   return false;

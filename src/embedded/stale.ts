@@ -76,7 +76,7 @@ async function stopLeftover({ pid, startedAt }: KnownProcess): Promise<void> {
     } catch {
       return;
     }
-    for (const deadline = Date.now() + TERM_MS; Date.now() < deadline && (await isThere());) {
+    for (const deadline = performance.now() + TERM_MS; performance.now() < deadline && (await isThere());) {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }

@@ -102,7 +102,7 @@ export async function startTemporal(options: EmbeddedTemporalOptions): Promise<E
 /** Resolves when something takes connections there; gives up when there is nobody left to wait for. */
 async function accepting(port: number, isOver: () => boolean): Promise<void> {
   const { connect } = await import('node:net');
-  for (const deadline = Date.now() + START_TIMEOUT_MS; Date.now() < deadline && !isOver();) {
+  for (const deadline = performance.now() + START_TIMEOUT_MS; performance.now() < deadline && !isOver();) {
     const open = await new Promise<boolean>((resolve) => {
       const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false));
       socket.on('close', () => {}).setTimeout(1_000, () => resolve(false));

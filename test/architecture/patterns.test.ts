@@ -1,4 +1,7 @@
-/** The lint rules against patterns that take more than linear time: that they are on, and see what once got past. */
+/**
+ * The lint rules against what stops a process (patterns that take more than linear time, calls that return late) or waits by
+ * a clock that is set: that they are on, and see what once got past.
+ */
 import { beforeAll, expect, test } from '@jest/globals';
 import { itemAt, present } from '../../src/platform/core/present.ts';
 import { brokenRules } from '../support/architecture/lint.ts';
@@ -28,9 +31,12 @@ async function lint(code: readonly string[], folder: string): Promise<Map<string
   return new Map(code.map((line, at) => [line, itemAt(rules, at)]));
 }
 
+/** What makes everybody wait, and what waits for the wrong clock. */
+const WAITING = ["readFileSync('a')", "zlib.gzipSync('a')", "execFileSync('a')", 'Date.now() > 5', '5 >= Date.now()'];
+
 let found: Map<string, string[]>;
 beforeAll(async () => {
-  found = await lint([...SLOW, ...LINEAR, ...OPAQUE], 'src/resources');
+  found = await lint([...SLOW, ...LINEAR, ...OPAQUE, ...WAITING], 'src/resources');
 }, 300_000);
 
 // Guards: a pattern of this kind does not come back.
@@ -41,6 +47,11 @@ test.each(SLOW)('%s is refused', (code) => {
 // Guards: the rules leave something to write.
 test.each(LINEAR)('%s is taken', (code) => {
   expect(found.get(code)).toEqual([]);
+});
+
+// Guards: one request that stops the process for all others; a wait that is over, or never is, as a clock was set.
+test.each(WAITING)('%s is refused', (code) => {
+  expect(found.get(code)).toContain('no-restricted-syntax');
 });
 
 // Guards: what cannot be judged is not written at all.

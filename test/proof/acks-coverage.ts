@@ -24,7 +24,7 @@ export function createCoverage(times: number) {
     meet(what: readonly string[]): boolean {
       add(met, what);
       const isNew = what.some((each) => !cut.has(each));
-      const isDue = Date.now() - cutAt > GAP_MS && what.some((each) => present(cut.get(each)) < times);
+      const isDue = Date.now() - cutAt > GAP_MS && what.some((each) => (cut.get(each) ?? 0) < times);
       if (!isNew && !isDue) return false;
       if (isNew) newAt = Date.now();
       cutAt = Date.now();

@@ -1,10 +1,20 @@
 /** Processes whose clocks differ by an hour, on one database: what ends, ends by the clock of the database. */
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
+import { loadConfig } from '../../src/platform/core/config.ts';
+import { present } from '../../src/platform/core/present.ts';
 import { createOtpStore } from '../../src/resources/otp/store.ts';
+import { createRetention } from '../../src/resources/retention/service.ts';
+import { createRetentionStore } from '../../src/resources/retention/store.ts';
 import { createSignInStore } from '../../src/resources/sign-in/store.ts';
 import { gateStep, makeTemplate, phaseSpec, startProject } from '../support/fixtures/projects.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
+import {
+  eventually,
+  startTestService,
+  TEST_SECRETS,
+  type Tenant,
+  type TestService,
+} from '../support/service/service.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -66,6 +76,42 @@ describe.each([
     shiftClock(ms);
     expect(await answer(`${name} good`)).toBe(made.email);
     expect(await answer(`${name} old`)).toBeUndefined();
+  });
+
+  // Guards: a receiver whose secret of before is out of force at once, or for an hour less or more than the day that it was promised.
+  test('a signing secret that was replaced', async () => {
+    const { body } = await tenant.api('POST', '/v1/webhooks', { url: 'https://receiver.example/' });
+    shiftClock(ms);
+    const rotate = () => service.services.webhooks.rotateSecret(tenant.caller, body.id);
+    await rotate();
+    const [row] = await service.runtime.db.rows<{ hours: number }>(sql`
+      select extract(epoch from previous_secret_until - now())::float8 / 3600 as hours from webhook_subscriptions
+      where id = ${body.id}`);
+    expect(present(row).hours).toBeCloseTo(24, 0);
+    const ending = (interval: string) =>
+      service.runtime.db.rows(sql`
+        update webhook_subscriptions set previous_secret_until = now() + ${interval}::interval where id = ${body.id}`);
+    await ending('10 minutes');
+    await expect(rotate()).rejects.toMatchObject({ code: 'rotation_under_way' });
+    await ending('-1 second');
+    await rotate();
+  });
+
+  // Guards: rows that are deleted before their time.
+  test('what is deleted when it is old', async () => {
+    const { customerId } = tenant.caller;
+    await service.runtime.db.rows(sql`
+      insert into audit_log (customer_id, actor, action, target, change, created_at)
+      select ${customerId}, 'somebody', ${name} || n, '{}', '{}', now() - n * interval '1 minute' from unnest(array[30, 90]) n`);
+    shiftClock(ms);
+    await createRetention({
+      store: createRetentionStore(service.runtime.db),
+      settings: loadConfig({ ...TEST_SECRETS, DATABASE_URL: 'postgres://unused', RETENTION_AUDIT: '1h' }),
+      log: service.runtime.log,
+    }).sweep(new AbortController().signal);
+    const left = await service.runtime.db.rows(sql`
+      select action from audit_log where customer_id = ${customerId} and action like ${`${name}%`}`);
+    expect(left).toEqual([{ action: `${name}30` }]);
   });
 
   // Guards: a gate that waits for a time and is opened by a worker with another clock.

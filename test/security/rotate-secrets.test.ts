@@ -88,7 +88,7 @@ async function fill(box = old, tokens = 1, db = database.db): Promise<void> {
     sealedSecret: sealed('second secret', id),
     sealedPreviousSecret: sealedSecret,
   });
-  await webhooks.rotateSecret(customerId, id, rotated, new Date(Date.now() + 1e6));
+  await webhooks.rotateSecret(customerId, id, rotated, 1e6);
 }
 
 /** Everything that is sealed, opened as those do who use it. */

@@ -44,7 +44,7 @@ export async function connectTemporal(
   sdkLog = log;
   const { metricsUrl } = await (installed ??= install(withMetrics));
   const dataConverter = dataConverterOf(codecKeys);
-  const deadline = Date.now() + giveUpAfterMs;
+  const deadline = performance.now() + giveUpAfterMs;
   for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 5_000)) {
     try {
       const connection = await NativeConnection.connect(connectionOptions);
@@ -56,7 +56,7 @@ export async function connectTemporal(
       });
       return { connection, client, namespace, dataConverter, metricsUrl, close: () => closeUnlessHeld(connection) };
     } catch (error) {
-      if (Date.now() + waitMs > deadline) throw error;
+      if (performance.now() + waitMs > deadline) throw error;
       log.info({ address: connectionOptions.address }, 'waiting for the Temporal frontend');
       await new Promise((resolve) => setTimeout(resolve, waitMs));
     }

@@ -34,8 +34,8 @@ export const createLease = (db: Database) => {
    */
   return async <T>(customerId: string, work: (attempt: string) => Promise<T>): Promise<T> => {
     const token = newUuid();
-    for (const deadline = Date.now() + PATIENCE_MS; !(await take(customerId, token));) {
-      if (Date.now() > deadline) throw new Problem('billing_change_in_progress');
+    for (const deadline = performance.now() + PATIENCE_MS; !(await take(customerId, token));) {
+      if (performance.now() > deadline) throw new Problem('billing_change_in_progress');
       await pause(LOOK_EVERY_MS);
     }
     try {

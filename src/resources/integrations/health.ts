@@ -83,8 +83,8 @@ export const createHealthChecks = (options: HealthCheckOptions) => {
 
   return {
     async checkCredentials({ tokenId }: { tokenId?: string }, signal: AbortSignal): Promise<void> {
-      const deadline = Date.now() + TICK_MS;
-      while (!signal.aborted && Date.now() < deadline) {
+      const deadline = performance.now() + TICK_MS;
+      while (!signal.aborted && performance.now() < deadline) {
         const due = await store.claimDue({ ...(tokenId && { tokenId }), limit: AT_ONCE, againMs: soonMs });
         await Promise.all(due.map((token) => check(token, signal)));
         if (due.length < AT_ONCE) return;

@@ -42,8 +42,9 @@ export const createRetention = ({ store, settings, log }: RetentionDependencies)
      */
     async sweep(signal: AbortSignal): Promise<number> {
       const deleted: Partial<Record<RetainedKind, number>> = {};
+      const nowMs = (await store.now()).getTime();
       for (const kind of kinds) {
-        const before = new Date(Math.max(0, Date.now() - keptMs[kind]));
+        const before = new Date(Math.max(0, nowMs - keptMs[kind]));
         for (const statement of STATEMENTS[kind]) {
           for (let batch = 0, rows = BATCH; batch < MAX_BATCHES && rows === BATCH && !signal.aborted; batch++) {
             rows = await store.delete(statement, before, BATCH);

@@ -161,6 +161,12 @@ export const STATEMENTS: Readonly<Record<RetainedKind, readonly Statement[]>> = 
 };
 
 export const createRetentionStore = (db: Database) => ({
+  /** By the clock of the database, as the rows' own times are. */
+  async now(): Promise<Date> {
+    const { now } = first(await db.rows<{ now: string }>(sql`select now()::text as now`));
+    return new Date(now);
+  },
+
   /** @returns how many rows the statement deleted */
   async delete(statement: Statement, before: Date, limit: number): Promise<number> {
     const { deleted } = first(await db.rows<{ deleted: number }>(statement(before, limit)));

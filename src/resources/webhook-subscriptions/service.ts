@@ -141,10 +141,9 @@ export const createWebhookService = (options: WebhookServiceOptions) => {
     /** @throws Problem not_found */
     async rotateSecret({ customerId }: Caller, id: number) {
       const secret = newSigningSecret();
-      const until = new Date(Date.now() + PREVIOUS_SECRET_TTL_MS);
       const sealedSecret = secretBox.seal(secret, secretOwner(customerId, id));
       const change = (before: SealedSecrets) => ({ sealedSecret, sealedPreviousSecret: kept(before) });
-      await store.rotateSecret(customerId, id, change, until);
+      const until = await store.rotateSecret(customerId, id, change, PREVIOUS_SECRET_TTL_MS);
       return { id, secret, previous_secret_expires_at: until };
     },
 

@@ -299,7 +299,6 @@ export function outsideCallers(bounds: Bounds): {
           customerId: 'acme',
           sealedSecret: 's',
           sealedPreviousSecret: null,
-          previousSecretUntil: null,
         } as unknown as StartedAttempt;
         let record: unknown;
         const store = {

@@ -22,11 +22,11 @@ export const createCatalog = ({ billing, planIds, store }: CatalogOptions) => {
 
   async function plansAtProvider(): Promise<Map<string, ProviderPlan>> {
     if (billing.mode === 'internal_noop') return new Map();
-    if (kept && kept.until > Date.now()) return kept.plans;
+    if (kept && kept.until > performance.now()) return kept.plans;
     const { provider } = billing;
     const found = await Promise.all(Object.values(planIds).map((id) => provider.findPlan(id)));
     const plans = new Map(found.flatMap((plan) => (plan ? [[plan.id, plan]] : [])));
-    kept = { until: Date.now() + KEPT_MS, plans };
+    kept = { until: performance.now() + KEPT_MS, plans };
     return plans;
   }
 

@@ -1,6 +1,6 @@
 /** Queries on webhook endpoints and on what they are signed with. */
 import { and, asc, eq, gt, isNull, sql, type SQL } from 'drizzle-orm';
-import { first } from '../../../platform/core/present.ts';
+import { first, present } from '../../../platform/core/present.ts';
 import { CLOSED } from '../../../platform/db/circuit.ts';
 import { found, type Database } from '../../../platform/db/client.ts';
 import { Problem } from '../../../platform/core/problem.ts';
@@ -127,6 +127,8 @@ export const createEndpointRows = (db: Database) => ({
     }),
 
   /**
+   * @param graceMs the secret of before signs along for so long
+   * @returns until when it does
    * @param change is given the secrets, which nobody else changes meanwhile
    * @throws Problem not_found, rotation_under_way
    */
@@ -134,25 +136,35 @@ export const createEndpointRows = (db: Database) => ({
     customerId: string,
     id: number,
     change: (before: SealedSecrets) => NewSecrets,
-    previousSecretUntil: Date,
-  ): Promise<void> =>
+    graceMs: number,
+  ): Promise<Date> =>
     db.transaction(async () => {
       const which = owned(customerId, id);
       const [row] = await db.orm
-        .select({ ...SEALED, until: webhookSubscriptions.previousSecretUntil })
+        .select({
+          ...SEALED,
+          until: webhookSubscriptions.previousSecretUntil,
+          isInForce: sql<boolean | null>`${webhookSubscriptions.previousSecretUntil} > now()`,
+        })
         .from(webhookSubscriptions)
         .where(which)
         .for('update');
-      const { until, ...before } = found(row);
+      const { until, isInForce, ...before } = found(row);
       // A third secret would put the first one out of force earlier than the receiver was promised.
-      if (before.sealedPreviousSecret !== null && until && until > new Date()) {
+      if (before.sealedPreviousSecret !== null && until && isInForce) {
         const since = `the secret of before signs along until ${until.toISOString()}`;
         throw new Problem('rotation_under_way', `${since}; rotate again then, or register the endpoint anew`);
       }
-      await db.orm
+      const [rotated] = await db.orm
         .update(webhookSubscriptions)
-        .set({ ...change(before), secretsBound: true, previousSecretUntil })
-        .where(which);
+        .set({
+          ...change(before),
+          secretsBound: true,
+          previousSecretUntil: sql`now() + ${graceMs} * interval '1 millisecond'`,
+        })
+        .where(which)
+        .returning({ until: webhookSubscriptions.previousSecretUntil });
+      return present(rotated?.until);
     }),
 
   /** @returns, of all workspaces, what earlier releases sealed, in pages by id */

@@ -67,12 +67,13 @@ const TARGET = {
   customerId: webhookSubscriptions.customerId,
   subscriptionId: webhookSubscriptions.id,
   sealedSecret: webhookSubscriptions.sealedSecret,
-  sealedPreviousSecret: webhookSubscriptions.sealedPreviousSecret,
-  previousSecretUntil: webhookSubscriptions.previousSecretUntil,
+  /** Null as well once its time is over. */
+  sealedPreviousSecret: sql<string | null>`case when ${webhookSubscriptions.previousSecretUntil} > now()
+    then ${webhookSubscriptions.sealedPreviousSecret} end`,
   secretsBound: webhookSubscriptions.secretsBound,
 };
 /** Deliveries to an endpoint are signed with these. */
-export type SigningSecrets = Omit<SealedSecrets, 'id'> & { subscriptionId: number; previousSecretUntil: Date | null };
+export type SigningSecrets = Omit<SealedSecrets, 'id'> & { subscriptionId: number };
 
 const STARTED_ATTEMPT = {
   number: webhookDeliveries.attemptCount,
