@@ -35,6 +35,8 @@ COPY --from=dependencies /app/node_modules node_modules
 COPY package.json ./
 COPY migrations migrations
 COPY src src
+# What the command line follows runs and projects with.
+COPY client/src client/src
 COPY workflows workflows
 COPY activities activities
 COPY --from=build /app/dist dist

@@ -20,6 +20,8 @@ export class ServiceProblem extends CliError {
 
 export interface ServiceClient {
   baseUrl: string;
+  /** Opens the control plane, where it is known. */
+  session: string | undefined;
   /** Of the Temporal Web UI, where it is known. */
   uiUrl: string | undefined;
   /** host:port of Temporal, where it is known. */
@@ -88,6 +90,7 @@ export function createServiceClient(address: ServiceAddress): ServiceClient {
   }
   return {
     baseUrl,
+    session,
     uiUrl,
     temporalAddress,
     api(method, path, body) {

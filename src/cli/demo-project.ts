@@ -8,7 +8,6 @@ import { formatProjectEvent } from './project-events.ts';
 import { helpWith, promptOf, resolveGate } from './project-gates.ts';
 import { boardText, eventReader, followProject, newGates } from './project-watch.ts';
 
-const POLL_MS = 150;
 /** For whoever watches: the offline model is done before anybody has read anything. */
 const READING_MS = 2_500;
 
@@ -30,7 +29,7 @@ export async function followDemoProject(
   const gates = newGates();
   let approved = 0;
   let last: Board | undefined;
-  for await (last of followProject(service, projectId, { pollMs: POLL_MS, timeoutMs })) {
+  for await (last of followProject(service, projectId, { timeoutMs })) {
     if (isLive) shown.title = boardText(service, last);
     else for (const event of await events()) shown.output = forTerminal(formatProjectEvent(event));
     for (const gate of gates(last)) {

@@ -23,6 +23,8 @@ export const paint = (style: Style, text: string): string =>
 export const forTerminal = (text: string): string => printable(text).replaceAll(OURS, ESCAPE);
 
 export const print = (text = ''): void => void process.stdout.write(`${forTerminal(text)}\n`);
+/** A part of a line, as it comes. */
+export const printPart = (text: string): void => void process.stdout.write(forTerminal(text));
 /** Beside the result, which goes to stdout. */
 export const printAside = (text: string): void => void process.stderr.write(`${forTerminal(text)}\n`);
 

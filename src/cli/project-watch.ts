@@ -2,33 +2,38 @@
 import { Listr } from 'listr2';
 import { first, present } from '../platform/core/present.ts';
 import type { ServiceClient } from './client.ts';
+import { changesOf } from './following.ts';
 import { CliError, forTerminal, oneLine, paint, print } from './output.ts';
 import { boardLines, formatSpend, gateLines, headline, pauseHelp } from './project-board.ts';
 import { readBoard, readEvents, type Board, type PlacedStep, type Project } from './project-client.ts';
 import { formatProjectEvent } from './project-events.ts';
 import { waitingGates } from './project-gates.ts';
 
-const POLL_MS = 250;
 const RECENT_EVENTS = 200;
 const MAX_EVENTS = 1_000;
 
 const HAS_ENDED: readonly Project['status'][] = ['completed', 'paused', 'abandoned'];
 
-/** Looks again and again until the project is completed, paused or abandoned; the last look shows that. */
+/** Looks each time something happens until the project is completed, paused or abandoned; the last look shows that. */
 export async function* followProject(
   service: ServiceClient,
   projectId: string,
-  { pollMs = POLL_MS, timeoutMs = Infinity }: { pollMs?: number; timeoutMs?: number } = {},
+  { timeoutMs = Infinity }: { timeoutMs?: number } = {},
 ): AsyncGenerator<Board> {
   const deadline = performance.now() + timeoutMs;
-  for (;;) {
-    const board = await readBoard(service, projectId);
-    yield board;
-    if (HAS_ENDED.includes(board.project.status)) return;
-    if (performance.now() > deadline) {
-      throw new CliError(`project ${projectId} did not end within ${Math.round(timeoutMs / 1_000)} s`);
+  const changes = await changesOf(service, projectId);
+  try {
+    for (;;) {
+      const board = await readBoard(service, projectId);
+      yield board;
+      if (HAS_ENDED.includes(board.project.status)) return;
+      if (performance.now() > deadline) {
+        throw new CliError(`project ${projectId} did not end within ${Math.round(timeoutMs / 1_000)} s`);
+      }
+      await changes.next();
     }
-    await new Promise((resolve) => setTimeout(resolve, pollMs));
+  } finally {
+    changes.stop();
   }
 }
 

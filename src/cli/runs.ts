@@ -1,17 +1,10 @@
 /** `aos run` and `aos runs`: dispatch, watch, look up, cancel and repeat runs. */
 import type { Command } from 'commander';
+import type { Run, RunEvent } from '../../client/src/api.ts';
 import { openService, type ServiceClient } from './client.ts';
-import { CliError, paint, paintStatus, print, printJson, printTable, shortTime } from './output.ts';
-import {
-  executionUrl,
-  followRun,
-  formatEvent,
-  formatUsd,
-  listEvents,
-  sumUsd,
-  type Run,
-  type RunEvent,
-} from './timeline.ts';
+import { createTextWriter, followRun } from './following.ts';
+import { CliError, paint, paintStatus, print, printJson, printPart, printTable, shortTime } from './output.ts';
+import { executionUrl, formatEvent, formatUsd, listEvents, sumUsd } from './timeline.ts';
 
 interface RunListRow {
   run_id: string;
@@ -30,7 +23,10 @@ export function addRunCommands(program: Command): void {
     .argument('<agent>', 'slug of an agent; `auto` lets the service pick one')
     .argument('<prompt>', 'what it is to do')
     .description('dispatch a run')
-    .option('-f, --follow', 'show the timeline until the run ends, then its output and cost')
+    .option(
+      '-f, --follow',
+      'show the timeline, and on a terminal the text while it is written, until the run ends; then its output and cost',
+    )
     .option('-m, --model <id>', 'use this model instead of the one of the agent')
     .option('-t, --thread <id>', 'continue this conversation')
     .option('--json', 'print JSON; with --follow one line an event, then the run')
@@ -101,19 +97,31 @@ async function dispatch(
     return;
   }
   const seen: RunEvent[] = [];
-  for await (const event of followRun(service, accepted.run_id)) {
+  // A text that nobody reads along with costs nothing: elsewhere than on a terminal the output has it.
+  const reading = createTextWriter(printPart);
+  for await (const update of followRun(service, accepted.run_id, { text: process.stdout.isTTY && !json })) {
+    if (update.kind === 'text') reading.add(update.piece);
+    if (update.kind !== 'event') continue;
+    const { event } = update;
     seen.push(event);
+    reading.endLine();
     if (json) printJson(event, 0);
     else print(formatEvent(event));
   }
   const run = await service.api<Run>('GET', `/v1/runs/${accepted.run_id}`);
   if (json) printJson({ ...run, total_cost_usd: sumUsd(seen.map(({ cost_usd }) => cost_usd)) }, 0);
-  else printRun(service, run, seen);
+  else printRun(service, run, seen, { isRead: reading.text() === run.output });
   if (run.status !== 'succeeded')
     throw new CliError(`run ${run.run_id} ${run.status}${run.error ? `: ${run.error}` : ''}`);
 }
 
-function printRun(service: ServiceClient, run: Run, seen: readonly RunEvent[]): void {
+/** @param isRead its output stands above already */
+function printRun(
+  service: ServiceClient,
+  run: Run,
+  seen: readonly RunEvent[],
+  { isRead = false }: { isRead?: boolean } = {},
+): void {
   const line = (name: string, text: string | undefined) => text && print(`${paint('bold', name.padEnd(9))}${text}`);
   print();
   line('run', run.run_id);
@@ -122,7 +130,7 @@ function printRun(service: ServiceClient, run: Run, seen: readonly RunEvent[]): 
   line('error', run.error ?? undefined);
   line('cost', formatUsd(sumUsd(seen.map(({ cost_usd }) => cost_usd))));
   line('temporal', executionUrl(service, run.run_id));
-  if (run.output !== null) print(`\n${run.output}`);
+  if (run.output !== null && !isRead) print(`\n${run.output}`);
 }
 
 async function list({ agent, limit, json }: Output & { agent?: string; limit: string }): Promise<void> {

@@ -1,61 +1,12 @@
-/** The timeline of a run, as it happens: what `aos run --follow`, `aos runs events` and the demo show. */
+/** The timeline of a run: what `aos run --follow`, `aos runs events` and the demo show. */
+import type { RunEvent } from '../../client/src/api.ts';
 import { withoutTrailingZeros } from '../platform/core/text.ts';
-import { runWorkflowId, TERMINAL_EVENT } from '../resources/runs/model.ts';
+import { runWorkflowId } from '../resources/runs/model.ts';
 import type { ServiceClient } from './client.ts';
-import { CliError, oneLine, paint, paintStatus, shorten } from './output.ts';
-
-export interface RunEvent {
-  id: number;
-  ts: string;
-  event_type: string;
-  agent: string | null;
-  duration_ms: number | null;
-  cost_usd: string | null;
-  status: string | null;
-  payload: Record<string, unknown>;
-}
-
-export interface Run {
-  run_id: string;
-  agent: string | null;
-  status: string;
-  output: string | null;
-  error: string | null;
-}
-
-const POLL_MS = 200;
-/** What the service lists at most. */
-const MAX_EVENTS = 2_000;
-const LAST_EVENTS = new Set<string>(Object.values(TERMINAL_EVENT));
+import { oneLine, paint, paintStatus, shorten } from './output.ts';
 
 export const listEvents = async (service: ServiceClient, runId: string, limit: number): Promise<RunEvent[]> =>
   (await service.controlPlane<{ data: RunEvent[] }>('GET', `/v1/runs/${runId}/events?limit=${limit}`)).data;
-
-/** Each event once, in order, until the run has ended. @throws CliError past the time given */
-export async function* followRun(
-  service: ServiceClient,
-  runId: string,
-  { timeoutMs = Infinity }: { timeoutMs?: number } = {},
-): AsyncGenerator<RunEvent> {
-  const deadline = performance.now() + timeoutMs;
-  for (let seen = 0; ;) {
-    // Events are listed from the oldest on, so the window grows with what was seen.
-    const events = await listEvents(service, runId, Math.min(seen + 200, MAX_EVENTS));
-    for (const event of events.slice(seen)) {
-      yield event;
-      if (LAST_EVENTS.has(event.event_type)) return;
-    }
-    seen = events.length;
-    // Beyond what can be listed only the status tells.
-    if (seen >= MAX_EVENTS && (await isOver(service, runId))) return;
-    if (performance.now() > deadline)
-      throw new CliError(`run ${runId} did not end within ${Math.round(timeoutMs / 1_000)} s`);
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
-}
-
-const isOver = async (service: ServiceClient, runId: string): Promise<boolean> =>
-  Object.keys(TERMINAL_EVENT).includes((await service.api<Run>('GET', `/v1/runs/${runId}`)).status);
 
 /** `12:00:01.250  tool_call     calculator {"expression":"2340*0.17"}  3 ms  $0.0001` */
 export function formatEvent(event: RunEvent): string {
