@@ -60,14 +60,16 @@ export const createWebhookActivities = ({
     return sealedIn(attempt).map((sealed) => secretBox.open(sealed, owner));
   }
 
-  async function post(attempt: StartedAttempt, atMs: number): Promise<Answer> {
-    const { url, eventType, body, place } = attempt;
+  async function post(attempt: StartedAttempt & { deliveryId: string }, atMs: number): Promise<Answer> {
+    const { url, eventType, body, place, deliveryId } = attempt;
     const signature = signWebhook(secretsOf(attempt), body, Math.floor(atMs / 1000));
     const { cancellationSignal } = Context.current();
     try {
       const headers = {
         'content-type': 'application/json',
         'x-service-event': eventType,
+        // It is the same in each attempt, so that a receiver can tell a repeat by it, and find it in the log.
+        'x-service-delivery': deliveryId,
         'x-service-signature': signature,
         // The header gives the event's own place in the order of the workspace: who follows the stream goes on after
         // what this delivery tells.
@@ -100,7 +102,7 @@ export const createWebhookActivities = ({
     if (!started) return;
 
     const startedMs = now();
-    const { isForbidden, ...answer } = await post(started, startedMs);
+    const { isForbidden, ...answer } = await post({ ...started, deliveryId: ref.deliveryId }, startedMs);
     const status = isForbidden ? 'failed' : statusAfter(answer.statusCode);
     await store.recordAttempt(ref, status, {
       attempt: started.number,

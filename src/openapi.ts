@@ -3,6 +3,8 @@ import type { Config } from './platform/core/config.ts';
 import type { Route } from './platform/http/endpoint.ts';
 import { openApiDocument } from './platform/http/openapi.ts';
 import { routesOf } from './resources/index.ts';
+import { OUTPUT_WEBHOOKS } from './resources/output-destinations/events/contract.ts';
+import { WEBHOOKS } from './resources/webhook-subscriptions/events/contract.ts';
 
 const VERSION = '1.0.0';
 
@@ -18,6 +20,7 @@ export function documents(routes: readonly Route[], { BASE_URL, PORT }: Pick<Con
         servers: [{ url: base }],
         surface: 'public',
         endpoints: endpoints('public'),
+        webhooks: Object.values(WEBHOOKS),
       }),
     controlPlane: () =>
       openApiDocument({
@@ -27,6 +30,7 @@ export function documents(routes: readonly Route[], { BASE_URL, PORT }: Pick<Con
         servers: [{ url: `${base}/api/v1/cp` }],
         surface: 'control-plane',
         endpoints: endpoints('control-plane'),
+        webhooks: Object.values(OUTPUT_WEBHOOKS),
       }),
   };
 }

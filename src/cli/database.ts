@@ -2,19 +2,21 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Database } from '../platform/db/client.ts';
+import type { DataDirClaim } from '../embedded/stale.ts';
+import { ConfigError } from '../platform/core/config.ts';
 import { CliError } from './output.ts';
 
-/** Opens it for the time of `work`. The embedded one takes one connection, so its service must not run. */
+/**
+ * Opens it for the time of `work`. The embedded one takes one process, so its service must not run.
+ * @throws CliError which says how to go about it while that one runs
+ */
 export async function withDatabase<T>(env: NodeJS.ProcessEnv, work: (db: Database) => Promise<T>): Promise<T> {
   if (env.DATABASE_URL) return using(env.DATABASE_URL, work);
   const dataDir = resolve(env.DATA_DIR || '.data');
   const files = join(dataDir, 'postgres');
   if (!existsSync(files)) throw new CliError(`no database: set DATABASE_URL, or DATA_DIR to where one is kept`);
-  const [{ claimDataDir }, { startPostgres }] = await Promise.all([
-    import('../embedded/stale.ts'),
-    import('../embedded/postgres.ts'),
-  ]);
-  const claim = await claimDataDir(dataDir);
+  const { startPostgres } = await import('../embedded/postgres.ts');
+  const claim = await claimed(dataDir);
   try {
     const postgres = await startPostgres({ dataDir: files });
     await claim.remember('postgres', postgres.pid);
@@ -26,6 +28,17 @@ export async function withDatabase<T>(env: NodeJS.ProcessEnv, work: (db: Databas
   } finally {
     claim.release();
   }
+}
+
+/** Keeps the service from starting on the directory. @throws CliError which says how to go about it where it runs */
+export async function claimed(dataDir: string): Promise<DataDirClaim> {
+  const { claimDataDir } = await import('../embedded/stale.ts');
+  return claimDataDir(dataDir).catch((error: unknown) => {
+    if (!(error instanceof ConfigError)) throw error;
+    throw new CliError(
+      `${error.message}. This works on its data: stop the service (Ctrl-C where it runs), run this again, start it`,
+    );
+  });
 }
 
 async function using<T>(url: string, work: (db: Database) => Promise<T>): Promise<T> {

@@ -3,11 +3,13 @@
  * before the old one there; the embedded mode makes one and keeps it in DATA_DIR.
  */
 import type { Command } from 'commander';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { secretsFile, type Secrets } from '../embedded/secrets.ts';
 import { readPrivateJson, writePrivateJson } from '../embedded/private-file.ts';
 import { createSecretBox } from '../platform/core/crypto.ts';
 import { newSecret } from '../platform/core/ids.ts';
-import { withDatabase } from './database.ts';
+import { claimed, withDatabase } from './database.ts';
 import { CliError, print, printJson, printTable } from './output.ts';
 
 export function addSecretsCommands(program: Command): void {
@@ -30,11 +32,13 @@ Example:
 
 async function rotate({ json }: { json?: boolean }): Promise<void> {
   const { rotateSecrets } = await import('../rotate-secrets.ts');
-  const { rotations, secretBox, doneWithOld } = await withDatabase(process.env, async (db) => {
-    const { keys, doneWithOld } = await keysFor(process.env);
-    const secretBox = createSecretBox(keys);
-    return { rotations: await rotateSecrets(db, secretBox), secretBox, doneWithOld };
-  });
+  const { rotations, secretBox, doneWithOld } = await withKeptKey(process.env, () =>
+    withDatabase(process.env, async (db) => {
+      const { keys, doneWithOld } = await keysFor(process.env);
+      const secretBox = createSecretBox(keys);
+      return { rotations: await rotateSecrets(db, secretBox), secretBox, doneWithOld };
+    }),
+  );
   const sum = (count: 'resealed' | 'unreadable' | 'remaining') =>
     rotations.reduce((total, rotation) => total + rotation[count], 0);
   const isDone = sum('remaining') === 0;
@@ -71,6 +75,20 @@ const oldKeyAdvice = ({ SECRETS_KEY }: NodeJS.ProcessEnv): string =>
   SECRETS_KEY
     ? 'once every process of the service has SECRETS_KEY with this key first, the older ones can go.'
     : 'the older one is gone.';
+
+/**
+ * A service that runs on DATA_DIR has read its key there, and would open nothing that is sealed with another: it must not
+ * run, also where its database is elsewhere.
+ */
+async function withKeptKey<T>({ SECRETS_KEY, DATABASE_URL, DATA_DIR }: NodeJS.ProcessEnv, work: () => Promise<T>) {
+  if (SECRETS_KEY || !DATABASE_URL || !existsSync(secretsFile(DATA_DIR || '.data'))) return work();
+  const claim = await claimed(resolve(DATA_DIR || '.data'));
+  try {
+    return await work();
+  } finally {
+    claim.release();
+  }
+}
 
 /** The embedded mode's new key is kept before it is used, beside the old one, until nothing needs that any more. */
 async function keysFor({ SECRETS_KEY, DATA_DIR }: NodeJS.ProcessEnv) {

@@ -3,6 +3,7 @@ import { expect, test } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { documents } from '../../src/openapi.ts';
 import { allRoutes } from '../../src/resources/index.ts';
+import { WEBHOOK_EVENTS } from '../../src/resources/webhook-subscriptions/model.ts';
 import type { Services } from '../../src/compose/services.ts';
 
 // A route only closes over the services that it is bound to.
@@ -25,4 +26,11 @@ test.each(['public', 'controlPlane'] as const)('patterns of %s are those that ot
   expect(patterns.length).toBeGreaterThan(0);
   // Classes of Unicode need the flag u; groups with names and looking behind are spelled or bounded differently.
   expect(patterns.filter((pattern) => /\\p\{|\(\?<|\\u\{/i.test(pattern))).toEqual([]);
+});
+
+// Guards: whoever writes a receiver finds in the documents what it is sent.
+test('each event that is posted is told of', () => {
+  const told = (document: { webhooks?: object }) => Object.keys(document.webhooks ?? {});
+  expect(told(made.public())).toEqual([...WEBHOOK_EVENTS]);
+  expect(told(made.controlPlane())).toEqual(['artifact.finished']);
 });

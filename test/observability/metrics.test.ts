@@ -155,6 +155,24 @@ test('what the process depends on is told', async () => {
   expect(names).toContain('temporal_workflow_task_schedule_to_start_latency_seconds');
 });
 
+// Guards: names, types and help texts are those that Prometheus' own checker takes, the SDK's among them.
+(isWithoutPromtool ? test.skip : test)('every metric is one that promtool accepts', async () => {
+  const { text } = await page();
+  const { status, stdout, stderr } = spawnSync(await promtool, ['check', 'metrics'], { input: text });
+  expect({ status, said: `${stdout}${stderr}` }).toEqual({ status: 0, said: '' });
+});
+
+// Guards: a bucket is a series of each combination of labels; twice as many cost a scrape twice as much.
+test('no family has more buckets than its thresholds need', async () => {
+  const { text } = await page();
+  const buckets = new Map<string, Set<string>>();
+  for (const [, name, le] of text.matchAll(/^(aos_\w+)_bucket\{.*?le="([^"]+)"/gm)) {
+    buckets.set(present(name), (buckets.get(present(name)) ?? new Set()).add(present(le)));
+  }
+  expect(buckets.size).toBeGreaterThan(5);
+  expect([...buckets].filter(([, bounds]) => bounds.size > 7).map(([name]) => name)).toEqual([]);
+});
+
 // Guards: whoever reads of a standstill learns which requests and activities it came with, and nothing of theirs.
 test('a process that stood still says what was under way', async () => {
   const warn = jest.spyOn(service.runtime.log, 'warn');

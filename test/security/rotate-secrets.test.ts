@@ -16,6 +16,7 @@ import { secretOwner as webhookOwner } from '../../src/resources/webhook-subscri
 import { createWebhookStore } from '../../src/resources/webhook-subscriptions/store/index.ts';
 import { rotateSecrets, SEALED_COLUMNS } from '../../src/rotate-secrets.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
+import { claimDataDir } from '../../src/embedded/stale.ts';
 import { createDatabase, type Database } from '../../src/platform/db/client.ts';
 import { startCli } from '../embedded/service-process.ts';
 import { openTestDatabase, type TestDatabase } from '../support/database/database.ts';
@@ -205,6 +206,30 @@ describe('aos secrets rotate', () => {
     expect(JSON.parse(given.stdout)).toMatchObject({ key_id: current.keyId, old_keys_needed: false });
     expect(await withKept((db) => openAll(current, db))).toEqual(ALL);
   }, 180_000);
+
+  // Guards: a running service has read its key, and would open nothing that is sealed with another: nothing is changed, and
+  // the message says how to go about it, also where the database is another machine's.
+  test.each<Record<string, string>>([{}, { DATABASE_URL: 'postgres://127.0.0.1:1/elsewhere' }])(
+    'waits for the service to stop %j',
+    async (env) => {
+      const file = join(folder, 'secrets.json');
+      const kept = JSON.stringify({ SECRETS_KEY: OLD });
+      await writeFile(file, kept, { mode: 0o600 });
+      const claim = await claimDataDir(folder);
+      try {
+        const { code, stderr } = await run({ ...env, DATA_DIR: folder });
+        expect({ code, stderr }).toEqual({
+          code: 1,
+          stderr: expect.stringMatching(
+            /in use by a running service \(process \d+\).*stop the service .*run this again/s,
+          ),
+        });
+        expect(await readFile(file, 'utf8')).toBe(kept);
+      } finally {
+        claim.release();
+      }
+    },
+  );
 
   // Guards: without a database there is one line to say so.
   test('needs a database', async () => {

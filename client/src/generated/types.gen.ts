@@ -4,6 +4,8 @@ export type ClientOptions = {
     baseUrl: string;
 };
 
+export type Webhooks = RunSucceededWebhookRequest | RunFailedWebhookRequest | ProjectCompletedWebhookRequest;
+
 export type NewWorkspace = {
     /**
      * As the identity provider issued it
@@ -749,6 +751,34 @@ export type HeartbeatChange = {
      */
     interval_s?: number;
     enabled?: boolean;
+};
+
+export type WebhookOfArtifactFinished = {
+    type: 'artifact.finished';
+    /**
+     * Unix seconds of this attempt
+     */
+    created_at: number;
+    data: {
+        /**
+         * The same in each attempt
+         */
+        delivery_id: string;
+        project_id: string;
+        title: string;
+        workflow_slug: string;
+        workflow_version: number;
+        artifact_id: string;
+        phase_slug: string;
+        version: number;
+        schema_slug: string;
+        content_type: string;
+        created_at: string;
+        /**
+         * As the phase made it
+         */
+        content: unknown;
+    };
 };
 
 export type Schema0 = string | number | boolean | null | Array<Schema0> | {
@@ -2994,6 +3024,66 @@ export type ProjectRequest = {
     params?: {
         [key: string]: unknown;
     } | null;
+};
+
+export type WebhookOfRunSucceeded = {
+    type: 'run.succeeded';
+    /**
+     * Unix seconds at which it happened
+     */
+    created_at: number;
+    data: {
+        /**
+         * Tells a repeated delivery from another
+         */
+        run_id: string;
+        agent: string | null;
+        status: 'succeeded' | 'failed';
+        /**
+         * The reply; null where there is none
+         */
+        output: string | null;
+    };
+};
+
+export type WebhookOfRunFailed = {
+    type: 'run.failed';
+    /**
+     * Unix seconds at which it happened
+     */
+    created_at: number;
+    data: {
+        /**
+         * Tells a repeated delivery from another
+         */
+        run_id: string;
+        agent: string | null;
+        status: 'succeeded' | 'failed';
+        /**
+         * The reply; null where there is none
+         */
+        output: string | null;
+    };
+};
+
+export type WebhookOfProjectCompleted = {
+    type: 'project.completed';
+    /**
+     * Unix seconds at which it happened
+     */
+    created_at: number;
+    data: {
+        /**
+         * Tells a repeated delivery from another
+         */
+        project_id: string;
+        title: string;
+        workflow_slug: string;
+        workflow_version: number;
+        status: 'completed';
+        cost_total_usd: string;
+        completed_at: string;
+    };
 };
 
 export type Run = {
@@ -15395,3 +15485,30 @@ export type HeartbeatsUpdateResponses = {
 };
 
 export type HeartbeatsUpdateResponse = HeartbeatsUpdateResponses[keyof HeartbeatsUpdateResponses];
+
+export type RunSucceededWebhookPayload = WebhookOfRunSucceeded;
+
+export type RunSucceededWebhookRequest = {
+    body: RunSucceededWebhookPayload;
+    key: 'run.succeeded';
+    path?: never;
+    query?: never;
+};
+
+export type RunFailedWebhookPayload = WebhookOfRunFailed;
+
+export type RunFailedWebhookRequest = {
+    body: RunFailedWebhookPayload;
+    key: 'run.failed';
+    path?: never;
+    query?: never;
+};
+
+export type ProjectCompletedWebhookPayload = WebhookOfProjectCompleted;
+
+export type ProjectCompletedWebhookRequest = {
+    body: ProjectCompletedWebhookPayload;
+    key: 'project.completed';
+    path?: never;
+    query?: never;
+};

@@ -157,7 +157,7 @@ export const settings = z.object({
     .number('expects a number from -1 to 1')
     .min(-1)
     .max(1)
-    .default(0.35)
+    .default(0.32)
     .describe('Cosine from which a memory counts as near; other embedding models have other scales'),
 
   RUN_MAX_TURNS: integer(50, 1, 10_000).describe('Model calls one run may make'),

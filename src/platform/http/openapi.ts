@@ -14,6 +14,7 @@ import {
   type ZodOpenApiSecuritySchemeObject,
 } from 'zod-openapi';
 import { PROBLEMS, type ProblemCode, type StructuredCode } from '../core/problem.ts';
+import type { Announcement } from './announcement.ts';
 import { ADMIN_HEADER, OPERATOR_HEADER, SESSION_COOKIE } from './auth.ts';
 import {
   BINARY,
@@ -38,10 +39,12 @@ export interface OpenApiOptions {
   surface: Endpoint['surface'];
   /** Endpoints of the other surface are left out. */
   endpoints: readonly Endpoint[];
+  /** What the service posts to addresses that callers of this surface register. */
+  webhooks?: readonly Announcement[];
 }
 
 /** Building it takes long enough that callers do so once, on first use. */
-export const openApiDocument = ({ surface, endpoints, servers, ...info }: OpenApiOptions) => {
+export const openApiDocument = ({ surface, endpoints, servers, webhooks = [], ...info }: OpenApiOptions) => {
   const shown = endpoints.filter((endpoint) => endpoint.surface === surface);
   const paths: ZodOpenApiPathsObject = {};
   for (const endpoint of shown) {
@@ -49,8 +52,9 @@ export const openApiDocument = ({ surface, endpoints, servers, ...info }: OpenAp
   }
   const tags = [...new Set(shown.map(tagOf))].sort().map((name) => ({ name }));
   const components = { securitySchemes: SECURITY_SCHEMES[surface] };
+  const told = Object.fromEntries(webhooks.map((each) => [each.event, { post: announced(each) }]));
   return createDocument(
-    { openapi: '3.1.0', info, servers, tags, paths, components },
+    { openapi: '3.1.0', info, servers, tags, paths, webhooks: told, components },
     { override: ({ jsonSchema }) => tellUnicodePattern(jsonSchema) },
   );
 };
@@ -122,6 +126,16 @@ const operation = (endpoint: Endpoint): ZodOpenApiOperationObject => ({
   },
   ...requestBody(endpoint),
   responses: { [endpoint.status]: successReply(endpoint), ...problemReplies(endpoint) },
+});
+
+/** A request to an address of the caller's: its signature is in its headers, so that it shows no credential of ours. */
+const announced = ({ event, summary, headers, body, answers }: Announcement): ZodOpenApiOperationObject => ({
+  operationId: event,
+  summary,
+  security: [],
+  requestParams: { header: headers as ZodObjectInput },
+  requestBody: { required: true, content: { 'application/json': { schema: body } } },
+  responses: { '2XX': { description: answers } },
 });
 
 function requestBody({ body, upload, uploads }: Endpoint): Pick<ZodOpenApiOperationObject, 'requestBody'> {

@@ -5,6 +5,7 @@
  * storage (its origin is opaque), no address (the frame's policy is its own too, and refuses to load, to post and to go
  * anywhere), no other window. All it can do is to hand a value to the frame, which sends it to the page's own address.
  */
+import { escaped } from '../../platform/http/pages.ts';
 
 /** @param submitUrls the addresses of pages, under each name that the browser may know the service by */
 export const contentSecurityPolicy = (submitUrls: readonly string[]): string =>
@@ -48,7 +49,8 @@ addEventListener('submit', (event) => {
 const STYLE = `html, body { margin: 0; height: 100%; font: 16px/1.5 system-ui, sans-serif; }
 body { display: flex; flex-direction: column; }
 iframe { flex: 1; width: 100%; border: 0; }
-p { margin: 0; padding: 0.75rem 1rem; background: #eef3fb; color: #123; }`;
+p { margin: 0; padding: 0.75rem 1rem; background: #eef3fb; color: #123; }
+header { padding: 0.5rem 1rem; font-size: 0.875rem; background: #eef3fb; color: #123; overflow-wrap: anywhere; }`;
 
 const document = (body: string): string => `<!doctype html>
 <html lang="en">
@@ -63,8 +65,31 @@ ${body}
 </html>
 `;
 
-export const pageDocument = ({ html, args }: { html: string; args: unknown }): string =>
-  document(`<iframe title="Page" sandbox="allow-scripts allow-forms" srcdoc="${attribute(prelude(args) + html)}"></iframe>
+export interface Page {
+  html: string;
+  args: unknown;
+  agent: string | null;
+  runId: string;
+  workspace: string;
+  /** ISO 8601, or as Postgres writes it. */
+  expiresAt: string;
+}
+
+/**
+ * Says who asks, of which run, until when. It stands outside of the sandbox, so that no page can say anything else in its
+ * place.
+ */
+function origin({ agent, runId, workspace, expiresAt }: Page): string {
+  const until = new Date(expiresAt);
+  const inWords = until.toUTCString().replace(/:\d\d GMT$/, ' UTC');
+  const asker = agent === null ? 'An agent' : `The agent <b>${escaped(agent)}</b>`;
+  return `<header>${asker} of the workspace <b>${escaped(workspace)}</b> asks, in run <code>${escaped(runId)}</code>.
+It takes an answer until <time datetime="${until.toISOString()}">${inWords}</time>.</header>`;
+}
+
+export const pageDocument = (page: Page): string =>
+  document(`${origin(page)}
+<iframe title="Page" sandbox="allow-scripts allow-forms" srcdoc="${attribute(prelude(page.args) + page.html)}"></iframe>
 <p role="status" hidden></p>
 <script>
 const frame = document.querySelector('iframe');

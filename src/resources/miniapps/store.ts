@@ -34,6 +34,12 @@ export interface ServedPage {
   html: string;
   args: unknown;
   state: 'open' | 'submitted' | 'closed';
+  /** Who asks, and in which run. */
+  agent: string | null;
+  runId: string;
+  workspace: string;
+  /** Takes an answer until then; ISO 8601. */
+  expiresAt: string;
 }
 
 /** A wait that was made a moment ago is being told by somebody right now. */
@@ -128,7 +134,8 @@ export const createMiniappStore = (db: Database) => {
 
     async findPage(tokenHash: string): Promise<ServedPage | undefined> {
       const [page] = await db.rows<ServedPage>(sql`
-        select p.html, c.arguments as args, case
+        select p.html, c.arguments as args, r.agent, p.run_id as "runId", r.customer_id as workspace,
+          p.expires_at as "expiresAt", case
           when p.submitted_at is not null then 'submitted' when ${IS_OPEN} then 'open' else 'closed' end as state
         from miniapp_pages p, run_tool_calls c, runs r
         where p.token_hash = ${tokenHash} and ${OF_CALL}`);

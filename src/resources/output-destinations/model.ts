@@ -46,6 +46,9 @@ export const SECRET_FIELDS: Readonly<Record<DestinationKind, readonly string[]>>
 };
 export const MASK = '***';
 
+/** A webhook that a destination is sent is of this event. */
+export const ARTIFACT_FINISHED = 'artifact.finished';
+
 /** An artifact may be so large as a file. */
 export const MAX_OUTPUT_BYTES = 10 * 1024 * 1024;
 

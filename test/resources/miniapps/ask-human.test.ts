@@ -31,6 +31,11 @@ describe('a question', () => {
     const shown = await look(page);
     expect(shown.status).toBe(200);
     expect(shown.body).toContain('Which colour?');
+    // Whoever gets the address by mail learns who asks, outside of what the page itself can say.
+    expect(shown.body).toMatch(
+      new RegExp(`<header>The agent <b>${ASKER}</b> of the workspace <b>asking</b> asks, in run <code>${runId}</code>`),
+    );
+    expect(shown.body).toMatch(/takes an answer until <time datetime="\d{4}-[^"]*Z">[^<]* UTC</);
 
     expect(await send(page, '{"answer":"blue"}')).toMatchObject({ status: 200, body: { status: 'submitted' } });
     const run = await tenant.waitForRun(runId);
@@ -45,6 +50,15 @@ describe('a question', () => {
     });
     expect((await look(page)).status).toBe(410);
     expect(await send(page, '{"answer":"red"}')).toMatchObject({ status: 409, body: { detail: 'already_submitted' } });
+  });
+
+  // Guards: the agent that ships as the example of asking can ask.
+  test('is one that the built-in interviewer can ask', async () => {
+    const { body } = await tenant.api('POST', '/v1/runs', { agent: 'interviewer', prompt: tool('ask_human', COLOUR) });
+    const page = await askedOn(service, tenant, body.run_id);
+    expect((await look(page)).body).toContain('<b>interviewer</b>');
+    await send(page, '{"answer":"blue"}');
+    expect(await tenant.waitForRun(body.run_id)).toMatchObject({ status: 'succeeded' });
   });
 
   // Guards: of people who answer at the same time one is heard, and each learns whether it was them.

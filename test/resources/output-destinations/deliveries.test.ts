@@ -18,6 +18,7 @@ import { S3_KEY, startS3Server, type S3Server } from '../../support/fakes/s3-ser
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { startWebhookReceiver, type Script, type WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
 import { UNHURRIED } from '../../support/service/housekeeping.ts';
+import { OUTPUT_WEBHOOKS } from '../../../src/resources/output-destinations/events/contract.ts';
 
 const SECRET = 'a secret of sixteen characters';
 
@@ -112,6 +113,10 @@ describe('a finished artifact', () => {
       type: 'artifact.finished',
       data: { project_id: id, phase_slug: 'story', version: 1, artifact_id: artifact.id, content: artifact.content },
     });
+
+    const { body, headers } = OUTPUT_WEBHOOKS['artifact.finished'];
+    expect(body.parse(JSON.parse(posted.body))).toEqual(JSON.parse(posted.body));
+    expect(headers.safeParse(posted.headers)).toMatchObject({ success: true });
 
     const slack = present(receiver.received.find(({ path }) => path === '/hook/slack'));
     const { text, blocks } = JSON.parse(slack.body);

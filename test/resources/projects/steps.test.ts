@@ -27,6 +27,7 @@ import {
 import { eventsOf, tool } from '../../support/fixtures/runs.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
+import { WEBHOOKS } from '../../../src/resources/webhook-subscriptions/events/contract.ts';
 
 let receiver: WebhookReceiver;
 let service: TestService;
@@ -248,6 +249,8 @@ test('one webhook tells of a project', async () => {
   const { body, signature, headers } = delivery;
   expect(verifyWebhook(endpoint.secret, signature, body)).toBe(true);
   expect(headers['x-service-event']).toBe('project.completed');
+  expect(WEBHOOKS['project.completed'].body.parse(JSON.parse(body))).toEqual(JSON.parse(body));
+  expect(WEBHOOKS['project.completed'].headers.safeParse(headers)).toMatchObject({ success: true });
   expect(JSON.parse(body)).toEqual({
     type: 'project.completed',
     created_at: expect.any(Number),

@@ -4,6 +4,7 @@ import { verifyWebhook } from '../../../src/resources/webhook-subscriptions/sign
 import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { dispatch, tool, untilStatus } from '../../support/fixtures/runs.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
+import { WEBHOOKS } from '../../../src/resources/webhook-subscriptions/events/contract.ts';
 
 let receiver: WebhookReceiver;
 let service: TestService;
@@ -47,6 +48,9 @@ test('the end of a run is delivered and signed', async () => {
   ] as const) {
     for (const { headers, body, signature } of received(run.run_id)) {
       expect(headers).toMatchObject({ 'content-type': 'application/json', 'x-service-event': type });
+      // What the documents say is all that is sent: a field that they do not name would be missing here.
+      expect(WEBHOOKS[type].body.parse(JSON.parse(body))).toEqual(JSON.parse(body));
+      expect(WEBHOOKS[type].headers.safeParse(headers)).toMatchObject({ success: true });
       expect(verifyWebhook(secret, signature, body)).toBe(true);
       expect(verifyWebhook(`${secret}x`, signature, body)).toBe(false);
       const { run_id, agent, status, output } = run;
@@ -59,6 +63,9 @@ test('the end of a run is delivered and signed', async () => {
     }
   }
   expect(received(succeeded.run_id)).toHaveLength(2);
+  const [log] = (await acme.cp('GET', '/v1/webhook-deliveries?limit=1&offset=1')).body.data;
+  const ids = received(succeeded.run_id).map(({ headers }) => headers['x-service-delivery']);
+  expect(ids).toEqual([log.id, log.id]);
   expect(received(failed.run_id)).toHaveLength(1);
 });
 

@@ -9,6 +9,7 @@ import { designer } from './designer.ts';
 import { editor } from './editor.ts';
 import { educator } from './educator.ts';
 import { illustrator } from './illustrator.ts';
+import { interviewer } from './interviewer.ts';
 import { outliner } from './outliner.ts';
 import { planner } from './planner.ts';
 import { researcher } from './researcher.ts';
@@ -42,5 +43,6 @@ export const builtinAgents: ReadonlyMap<string, BuiltinAgent> = new Map(
     illustrator,
     animator,
     educator,
+    interviewer,
   ].map((agent) => [agent.slug, agent]),
 );

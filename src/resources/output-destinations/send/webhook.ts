@@ -2,13 +2,12 @@
 import type { GuardedFetch } from '../../../platform/egress/egress.ts';
 import { discard } from '../../../platform/egress/read-capped.ts';
 import type { DestinationTarget } from '../contract.ts';
+import { ARTIFACT_FINISHED } from '../model.ts';
 import { fileOf, refusedWith, type Output } from './output.ts';
 
 type WebhookConfig = Extract<DestinationTarget, { kind: 'webhook' }>['config'];
 /** Signs as outbound webhooks do. */
 export type Sign = (secrets: readonly string[], body: string, t: number) => string;
-
-const EVENT = 'artifact.finished';
 
 export async function sendWebhook(
   { fetch, sign }: { fetch: GuardedFetch; sign: Sign },
@@ -20,7 +19,7 @@ export async function sendWebhook(
   const { contentType } = fileOf(output);
   const t = Math.floor(Date.now() / 1_000);
   const body = JSON.stringify({
-    type: EVENT,
+    type: ARTIFACT_FINISHED,
     created_at: t,
     data: {
       delivery_id: deliveryId,
@@ -41,7 +40,8 @@ export async function sendWebhook(
     method: 'POST',
     headers: {
       'content-type': 'application/json',
-      'x-service-event': EVENT,
+      'x-service-event': ARTIFACT_FINISHED,
+      'x-service-delivery': deliveryId,
       ...(secret !== undefined && { 'x-service-signature': sign([secret], body, t) }),
     },
     body,
