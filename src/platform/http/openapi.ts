@@ -13,7 +13,7 @@ import {
   type ZodOpenApiResponseObject,
   type ZodOpenApiSecuritySchemeObject,
 } from 'zod-openapi';
-import { PROBLEMS, type ProblemCode, type StructuredCode } from '../core/problem.ts';
+import { PROBLEMS, type ProblemCode } from '../core/problem.ts';
 import type { Announcement } from './announcement.ts';
 import { ADMIN_HEADER, OPERATOR_HEADER, SESSION_COOKIE } from './auth.ts';
 import {
@@ -29,6 +29,7 @@ import {
 } from './endpoint.ts';
 
 import { KEY_HEADER, MAX_KEY_LENGTH } from './once-only.ts';
+import { BODIES, ProblemBody } from './problem-bodies.ts';
 
 export interface OpenApiOptions {
   title: string;
@@ -232,7 +233,7 @@ function problemReply(codes: ProblemCode[]): ZodOpenApiResponseObject {
     const schema = { type: 'string' as const, enum: codes.map(textOf) };
     return { description, content: { 'text/plain': { schema } } };
   }
-  const schemas = [...new Set(codes.flatMap((code) => BODIES[code] ?? [Problem]))];
+  const schemas = [...new Set(codes.flatMap((code) => BODIES[code] ?? [ProblemBody]))];
   const schema = schemas.length === 1 ? schemas[0]! : z.union(schemas);
   const plain = codes.filter((code) => !BODIES[code]);
   const examples = Object.fromEntries(plain.map((code) => [code, { value: { detail: textOf(code) } }]));
@@ -242,118 +243,4 @@ function problemReply(codes: ProblemCode[]): ZodOpenApiResponseObject {
 const textOf = (code: ProblemCode): string => {
   const known: { status: number; detail?: string } = PROBLEMS[code];
   return known.detail ?? code;
-};
-
-const Problem = z.object({ detail: z.string() }).meta({ id: 'Problem' });
-
-/** These are the bodies of problems whose `detail` is more than a text. */
-const BODIES: Record<StructuredCode, z.ZodType[]> & Partial<Record<ProblemCode, z.ZodType[]>> = {
-  // The control plane answers in the common form, the proxy before it in its own.
-  auth_required: [Problem, z.object({ error: z.literal('auth_required') }).meta({ id: 'NoSessionCookie' })],
-  validation: [
-    z
-      .object({
-        detail: z.array(
-          z.object({
-            loc: z
-              .array(z.union([z.string(), z.int()]))
-              .describe('`path`, `query` or `body`, then the way to the field'),
-            msg: z.string(),
-            type: z.string(),
-          }),
-        ),
-      })
-      .meta({ id: 'ValidationProblem' }),
-  ],
-  otp_required: [
-    z
-      .object({
-        detail: z.object({
-          otp_required: z.literal(true),
-          challenge_id: z.string(),
-          scope: z.string().describe('What the code confirms'),
-          expires_at: z.number().describe('Unix seconds'),
-          delivery: z.string().describe('`email:<masked address>`, or `log:<hint>` where there is no mail'),
-        }),
-      })
-      .meta({ id: 'OtpProblem' }),
-  ],
-  plan_limit_exceeded: [
-    z
-      .object({
-        detail: z.object({
-          code: z.literal('plan_limit_exceeded'),
-          resource: z.string(),
-          current: z.int(),
-          limit: z.int(),
-          tier: z.string(),
-        }),
-      })
-      .meta({ id: 'PlanLimitProblem' }),
-  ],
-  too_many_streams: [
-    z
-      .object({
-        detail: z.object({
-          code: z.literal('too_many_streams'),
-          scope: z.enum(['workspace', 'process']).describe('What has as many open as it may'),
-          limit: z.int(),
-        }),
-      })
-      .meta({ id: 'StreamsProblem' }),
-  ],
-  destroy_failed: [
-    z
-      .object({
-        detail: z.object({
-          code: z.string().describe('Of the step, or `still_running`: then ask again to wait on'),
-          message: z.string(),
-        }),
-      })
-      .meta({ id: 'DestroyProblem' }),
-  ],
-  not_an_approver: [
-    z
-      .object({
-        detail: z.object({
-          code: z.literal('not_an_approver'),
-          message: z.string(),
-          approvers: z
-            .record(z.string(), z.unknown())
-            .nullable()
-            .describe('Who can: `members`, `roles`, `emails`, `api_keys`, as the gate has it'),
-          escalate_to: z.record(z.string(), z.unknown()).nullable().describe('Who can too once it is due'),
-        }),
-      })
-      .meta({ id: 'NotAnApproverProblem' }),
-  ],
-  changed_since: [
-    z
-      .object({
-        detail: z.object({
-          code: z.literal('changed_since'),
-          message: z.string(),
-          wait_id: z.uuid().nullable().describe('What waits now; null: nothing, what it was about moved on'),
-          revision: z.int().nullable().describe('Of that: look at it again, and answer with this'),
-        }),
-      })
-      .meta({ id: 'ChangedSinceProblem' }),
-  ],
-  already_answered: [
-    z
-      .object({
-        detail: z.object({
-          code: z.literal('already_answered'),
-          message: z.string(),
-          answer: z.string(),
-          answered_by: z.string().describe('An e-mail address, `api-key:<id>`, or what a system calls itself'),
-          answered_at: z.iso.datetime(),
-          answered_via: z.string(),
-          comment: z.string().nullable(),
-        }),
-      })
-      .meta({ id: 'AlreadyAnsweredProblem' }),
-  ],
-  // Only the sign-in answers with this one, and no document describes the sign-in.
-  choose_workspace: [],
 };
