@@ -212,6 +212,57 @@ test('events of projects', async () => {
   await rows(sql`update projects set status = 'completed'`);
 });
 
+// Guards: a reader who goes on from before what was deleted, and is not told that something is missing.
+test.each([
+  ['run_events', async () => void (await oldRun(400))],
+  [
+    'project_events',
+    async () => {
+      const id = `project-${newRunId()}`;
+      await rows(sql`insert into projects (id, customer_id, title, workflow_slug, workflow_version, status, brief, auth_mode,
+        completed_at) values (${id}, ${tenant.caller.customerId}, 'T', 'w', 1, 'completed', 'B', 'session', now())`);
+      await rows(sql`insert into project_events (project_id, customer_id, ts, level, category, topic, actor_kind, payload)
+        values (${id}, ${tenant.caller.customerId}, ${daysAgo(400).toISOString()}, 'info', 'project', 'old', 'system', '{}')`);
+    },
+  ],
+  [
+    'log_events',
+    async () => {
+      await rows(sql`insert into log_events (customer_id, ts, kind, topic, subject, payload)
+        values (${tenant.caller.customerId}, ${daysAgo(400).toISOString()}, 'wait', 'opened', 'old', '{}')`);
+    },
+  ],
+])('what is missing of %s is noted', async (table, make) => {
+  const { customerId } = tenant.caller;
+  const from = async () =>
+    itemAt(
+      await rows<{ from: string }>(
+        sql`select events_from::text as from from workspaces where customer_id = ${customerId}`,
+      ),
+      0,
+    );
+  await sweep({ RETENTION_EVENTS: '365d' });
+  await make();
+  const last = itemAt(
+    await rows<{ tx: string }>(
+      sql`select max(tx)::text as tx from ${sql.identifier(table)} where customer_id = ${customerId}`,
+    ),
+    0,
+  );
+  await sweep({ RETENTION_EVENTS: '365d' });
+  expect(BigInt((await from()).from)).toBe(BigInt(last.tx) + 1n);
+});
+
+// Guards: counts that keep a day's mails within their cap, and are deleted while they count.
+test('mails of the day', async () => {
+  await rows(sql`insert into output_mail_counts (day, counted, mails)
+    select (now() at time zone 'utc')::date - n, 'kept', 7 from generate_series(0, 3) n`);
+  await sweep({ RETENTION_DELIVERIES: '1s' });
+  const left = await rows<{ ago: number }>(sql`
+    select (now() at time zone 'utc')::date - day as ago from output_mail_counts where counted = 'kept' order by 1`);
+  expect(left.map(({ ago }) => ago)).toEqual([0, 1]);
+});
+
 // Guards: codes, sign-ins and ended sessions are forgotten when they are over and their time has passed; open ones stay.
 test('codes, sign-ins and ended sessions', async () => {
   for (const [name, expires] of [
