@@ -1,12 +1,14 @@
 /**
- * Resources and what they know of each other, types included: no circles. A file of its own, as only resources are in this
- * graph; what else there is leads from each to each.
+ * Forbids circles among resources, types included. It is a file of its own because its graph has resources alone; in a
+ * graph of everything, each resource could be reached from every other.
  */
 import { createRequire } from 'node:module';
 
 const { options } = createRequire(import.meta.url)('./.dependency-cruiser.cjs');
 
-/** That a project is completed and what is sent of it are one transaction. */
+/**
+ * These two resources may know each other, because a project's completion and what is sent of it are one transaction.
+ */
 const EXCEPT = '/(projects|output-destinations)$';
 
 export default {

@@ -16,25 +16,31 @@ const spreadLiteral = {
   message: 'name the fields where they stand: a literal that is spread at once says nothing more',
 };
 
-/** A process that is made to wait answers nobody meanwhile. */
+/** A process that blocks answers nobody meanwhile. */
 const stalling = {
   selector: 'CallExpression:matches([callee.name=/Sync$/], [callee.property.name=/Sync$/])',
   message: 'nothing else runs in the process until this returns: use what gives a promise',
 };
-/** The clock of a machine is set forward and back, and two machines have two. */
+/** A machine's clock may be set forward and back, and those of two machines differ. */
 const wallClock = {
   selector:
     'BinaryExpression[operator=/^[<>]=?$/] > CallExpression[callee.object.name="Date"][callee.property.name="now"]',
   message: 'measure a wait with performance.now(), and have the database compare its times with its own clock',
 };
 
-/** Texts of tenants and agents are on their way to a terminal, which obeys what is in them. */
+/**
+ * Texts of tenants and agents go to a terminal, which obeys control characters in them. `src/cli/output.ts` removes
+ * these, so nothing else may print.
+ */
 const ownPrinting = [
   'MemberExpression[object.name="console"]',
   'MemberExpression[property.name="write"][object.property.name=/^std(out|err)$/]',
 ].map((selector) => ({ selector, message: 'what the command line prints goes through src/cli/output.ts' }));
 
-/** One table of rights: what somebody may do is asked of `can`, which is closed to whoever it does not know. */
+/**
+ * Rights are in one table. `can` decides what somebody may do, and it refuses whoever it does not know; a comparison of
+ * roles elsewhere would not.
+ */
 const decisionsOnRoles = [
   'BinaryExpression[operator=/^[!=]==?$/]:has(> Literal[value=/^(owner|admin|member)$/])',
   'SwitchCase > Literal[value=/^(owner|admin|member)$/]',
@@ -70,14 +76,15 @@ export default tseslint.config(
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
-      // The language's own check (noUncheckedIndexedAccess) makes it a statement of fact, and it is one where it stands.
+      // With `noUncheckedIndexedAccess`, `!` states a fact where an index is known to be there. A test keeps their
+      // number down.
       '@typescript-eslint/no-non-null-assertion': 'off',
     },
   },
-  // One option replaces another whole: whatever is restricted further below repeats this one.
+  // A later option replaces an earlier one as a whole, so each restriction further below repeats this one.
   { rules: { 'no-restricted-syntax': ['error', spreadLiteral] } },
   {
-    // Longer than this, a file holds more than its name says.
+    // A file that is longer holds more than its name says.
     files: ['{src,activities,workflows,bin}/**/*.{ts,mjs,cjs}'],
     rules: { 'max-lines': ['error', 350] },
   },
@@ -86,8 +93,9 @@ export default tseslint.config(
     rules: { 'max-lines': ['error', 400] },
   },
   {
-    // Texts of tenants, models and the world reach any pattern, and one that takes more than linear time on one of them
-    // stops the whole process. Two judges: the first reasons about each pattern, the second also attacks it.
+    // Texts of tenants, models and the outside world reach any pattern, and a pattern that takes more than linear time
+    // on one of them stops the whole process. There are two judges: the first reasons about each pattern, the second
+    // also attacks it.
     files: ['{src,activities,workflows,bin,client,console}/**/*.{ts,tsx,mjs,cjs}'],
     plugins: { regexp, redos },
     rules: {
@@ -102,7 +110,7 @@ export default tseslint.config(
     rules: { 'no-restricted-syntax': ['error', spreadLiteral, dynamicPattern, wallClock, ...decisionsOnRoles] },
   },
   {
-    // What people give the command line and the embedded servers is their own.
+    // The command line and the embedded servers read what their own user wrote, so they may trust it.
     files: ['{src,activities}/**/*.ts'],
     ignores: ['src/{cli,embedded}/**', 'src/cli.ts'],
     rules: {
@@ -118,7 +126,7 @@ export default tseslint.config(
     },
   },
   {
-    // Files and programs that are looked at once, while the process starts and nobody waits for it.
+    // These read files and look for programs once, while the process starts and nobody waits for it.
     files: [
       'src/worker.ts',
       'src/platform/http/console.ts',
@@ -155,7 +163,7 @@ export default tseslint.config(
     rules: { 'no-restricted-syntax': ['error', spreadLiteral, dynamicPattern, ownParser, stalling, wallClock] },
   },
   {
-    // The sandbox: what a replay could not repeat does not get in.
+    // Workflows run in a sandbox, and nothing that a replay could not repeat may get in.
     files: ['workflows/**/*.ts'],
     rules: {
       'no-restricted-globals': ['error', 'process', 'Buffer', 'fetch', 'setImmediate'],

@@ -1,4 +1,4 @@
-/** Jest runs the tests on plain Node, which strips the types itself: see `test/support/runner`. */
+/** Jest runs the tests on plain Node, which strips the types itself (see `test/support/runner`). */
 export default {
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   testRunner: '<rootDir>/test/support/runner/runner.mjs',
@@ -7,7 +7,7 @@ export default {
   globalSetup: '<rootDir>/test/support/runner/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/runner/global-teardown.ts',
   testTimeout: 60_000,
-  // More than there are cores: many tests wait, for a time-out, a workflow or a process of their own.
+  // There are more workers than cores, because many tests wait for a time-out, a workflow or a process of their own.
   maxWorkers: 3,
   workerIdleMemoryLimit: '2GB',
   reporters: ['default', '<rootDir>/test/support/runner/reporter.mjs'],

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /**
- * `aos`: the command line on the pinned Node, whatever Node the machine has. It sets everything up first where it starts the
- * service, and where the packages are missing or are not those of this version, as after a `git pull`.
+ * Runs `aos`, the command line, on the pinned Node, whatever Node the machine has. It sets everything up first where
+ * the command starts the service, and where the packages are missing or belong to another version, as after a `git
+ * pull`.
  */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +19,7 @@ const command = isReady
 const env = { ...process.env, ...quickStart(process.env) };
 const child = spawn(command[0], command.slice(1), { stdio: 'inherit', env });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-  // A terminal sends Ctrl-C to the command itself; a second one would mean "at once".
+  // A terminal sends Ctrl-C to the command itself, and a second one would mean "end at once".
   process.on(signal, () => (signal === 'SIGINT' && process.stdin.isTTY) || child.kill(signal));
 }
 child.on('exit', (code, signal) => {

@@ -1,6 +1,6 @@
 /**
- * `node console/build.mjs <folder>`: builds the console, each file also as Brotli and gzip, so that nothing is compressed
- * while somebody waits. The folder is replaced when all of it is there.
+ * Builds the console: `node console/build.mjs <folder>`. Each file is also written as Brotli and gzip, so that nothing
+ * is compressed while somebody waits. The folder is replaced once all of it has been built.
  */
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

@@ -1,18 +1,19 @@
 /**
- * `node --import`: resolves the imports that need no looking, which is a third of the time that a process takes to start.
- * Node stats each file and reads the package.json around it anew: that of drizzle-orm has 179 kB and is around 104 modules.
+ * Resolves imports that need no look at the disk (`node --import`), which saves a third of the time that a process
+ * takes to start. Node looks at each file and reads the package.json around it anew: the one of drizzle-orm has 179 kB
+ * and is read for 104 modules.
  */
 import * as nodeModule from 'node:module';
 
 const OWN = new URL('..', import.meta.url).href;
 const PACKAGES = new URL('node_modules/', OWN).href;
-/** They have many modules, which are ES modules throughout where one of them is imported. */
+/** These packages have many modules. Where one of them is imported, all of them are ES modules. */
 const MANY = ['drizzle-orm/', 'zod/'].map((name) => PACKAGES + name);
 
-/** Of packages, as our own modules see them: by name and whether they are imported or required. */
+/** Packages that our own modules have resolved, by name and by whether they are imported or required. */
 const found = new Map();
 
-// Set-up and npm may run on another Node than the service, one that has no hooks.
+// Set-up and npm may run on another Node than the service, which may have no hooks.
 nodeModule.registerHooks?.({
   resolve(specifier, context, next) {
     const { parentURL: parent, conditions } = context;

@@ -1,4 +1,4 @@
-/** Root of the worker process. `node src/worker.ts` */
+/** Is the composition root of the worker process: `node src/worker.ts`. */
 import { Worker, type ActivityInterceptorsFactory, type WorkerOptions } from '@temporalio/worker';
 import { sql } from 'drizzle-orm';
 import { existsSync } from 'node:fs';
@@ -23,20 +23,20 @@ import { requireVectorsOf } from './resources/memory/re-embed.ts';
 import { systemJobSchedules } from './resources/scheduled-jobs/triggers.ts';
 import { runUntilSignalled, type Runtime } from './runtime.ts';
 
-/** How soon a check is made good whose start was lost. */
+/** A health check whose start was lost is started again within this time. */
 const HEALTH_TICK_MS = 60_000;
 const RETENTION_TICK_MS = 10 * 60_000;
 const METERING_TICK_MS = 60_000;
 /**
- * For polls that Temporal is to answer when a worker ends. The SDK asks for that once, and if nobody hears it the polls
- * wait for their own deadline, 70 s.
+ * How long Temporal has to answer open polls when a worker ends. The SDK asks for that answer once, and if the request
+ * is lost, the polls wait for their own deadline of 70 s.
  */
 const UNANSWERED_MS = 5_000;
 
 export interface RunningWorker {
-  /** @throws Error when a part of it has ended by itself */
+  /** @throws Error where a part of the worker has ended by itself */
   check?(): void;
-  /** Stops polling, finishes short work, gives long work back. */
+  /** Stops polling, finishes short work, and gives long work back. */
   close(): Promise<void>;
 }
 
@@ -72,7 +72,7 @@ export async function startWorker(runtime: Runtime, services: Services): Promise
 
   if (served.includes('orchestration')) {
     await keepSchedules(runtime, services).catch(async (error: unknown) => {
-      // They would poll for ever, and keep a process from ending that could not be started.
+      // These workers would poll for ever and keep a process alive that could not be started.
       await end();
       throw error;
     });
@@ -93,7 +93,7 @@ export async function startWorker(runtime: Runtime, services: Services): Promise
   };
 }
 
-/** What ticks for the whole deployment. */
+/** Keeps the schedules that tick for the whole deployment. */
 async function keepSchedules({ config, temporal }: Runtime, { metering }: Services): Promise<void> {
   const idOf = (name: string): string => config.TASK_QUEUE_PREFIX + name;
   const every = (everyMs: number, name: string, workflowType: string): SystemSchedule => ({
@@ -105,7 +105,7 @@ async function keepSchedules({ config, temporal }: Runtime, { metering }: Servic
   const isLive = config.BILLING_MODE === 'live';
   const schedules = [
     every(config.HOUSEKEEPING_INTERVAL, 'housekeeping', 'housekeeping'),
-    // Which credentials are due is in their rows; a tick without any costs next to nothing.
+    // The rows of credentials say when each is due, and a tick without any that is due costs next to nothing.
     every(Math.min(config.INTEGRATION_HEALTH_INTERVAL, HEALTH_TICK_MS), 'integration-health', INTEGRATION_HEALTH),
     every(RETENTION_TICK_MS, 'retention', RETENTION),
     ...(isLive ? [every(METERING_TICK_MS, METERING, METERING)] : []),
@@ -113,7 +113,7 @@ async function keepSchedules({ config, temporal }: Runtime, { metering }: Servic
   ];
   for (const schedule of schedules) await ensureSchedule(temporal, schedule);
   if (isLive) return;
-  // Of a deployment that was live before.
+  // A deployment that charged for metering before may still have its schedule.
   await removeSchedule(temporal, idOf(METERING));
   await metering.forget();
 }
@@ -147,17 +147,17 @@ function optionsOf(
       ],
     },
     maxCachedWorkflows: config.WORKER_MAX_CACHED_WORKFLOWS,
-    // Without a cache there is room for one workflow: a second one's task would push it out while it waits for a local
-    // activity, and its own task would be lost until it times out.
+    // Without a cache there is room for one workflow only. A second workflow's task would push the first one out while
+    // it waits for a local activity, and the first one's task would be lost until it times out.
     maxConcurrentWorkflowTaskExecutions: config.WORKER_MAX_CACHED_WORKFLOWS ? config.WORKER_MAX_WORKFLOW_TASKS : 1,
     shutdownGraceTime: config.SHUTDOWN_GRACE,
-    // A cancelled model call is to stop within a second, and it learns of that with a heartbeat.
+    // A cancelled model call has to stop within a second, and it learns of the cancellation with a heartbeat.
     maxHeartbeatThrottleInterval: '1s',
     defaultHeartbeatThrottleInterval: '1s',
   };
 }
 
-/** A failure is history: it must not carry what a query was about. */
+/** A failure becomes part of a history, so it must not carry the values of a query. */
 const rethrowingSafely: ActivityInterceptorsFactory = () => ({
   inbound: {
     execute: (input, next) =>

@@ -1,6 +1,6 @@
 /**
- * Every endpoint of both surfaces as one typed function, with the types of what it takes and answers. Bundlers leave out
- * those that are not imported.
+ * Exports every endpoint of both surfaces as one typed function, with the types of what it takes and answers. Bundlers
+ * leave out those that are not imported.
  *
  *     import { runsList } from 'agent-orchestration-client/api';
  *     const page = await runsList({ client: aos.http, query: { limit: 20 } });

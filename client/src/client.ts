@@ -8,19 +8,19 @@ import { createRuns, type Runs } from './runs.ts';
 export interface Client {
   runs: Runs;
   projects: Projects;
-  /** For the functions of `agent-orchestration-client/api`, each of which is one endpoint. */
+  /** Serves the functions of `agent-orchestration-client/api`, each of which is one endpoint. */
   http: Http;
   /**
-   * With a session: the event log of the workspace as it grows, for as long as it is wanted. It begins now, or after a cursor
-   * (`0`: with the oldest event that is kept); a connection that is lost is made anew after the last event that was seen.
+   * Follows the event log of the workspace, for which it needs a session. The stream begins now, or after a cursor (`0`
+   * means with the oldest event that is kept); a lost connection is made anew after the last event that was seen.
    * @throws NoStreamError, ServiceError cursor_unknown
    */
   live(filter?: LiveFilter): AsyncGenerator<LiveItem>;
-  /** Extensions that the service has switched on, such as `idempotency`. */
+  /** @returns the names of extensions that the service has switched on, such as `idempotency` */
   extensions(signal?: AbortSignal): Promise<ReadonlySet<string>>;
 }
 
-/** @throws AosError without a key and a session, or without an address */
+/** @throws AosError where there is neither a key nor a session, or no address */
 export function createClient(options: ClientOptions): Client {
   const connection = connect(options);
   return {

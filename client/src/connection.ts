@@ -1,29 +1,29 @@
-/** Who asks, and where: what every call is made with. */
+/** Holds who asks and where: what every call is made with. */
 import { createConfig, createClient as createHttp, type Client as Http } from './generated/client/index.ts';
 import { AosError, serviceError } from './errors.ts';
 import { createTransport, IDEMPOTENCY_KEY, takesKey, type Transport } from './transport.ts';
 
 export interface ClientOptions {
-  /** Address of the service, such as `https://aos.example.com`. A page of the service's own needs none. */
+  /** The address of the service, such as `https://aos.example.com`. A page of the service's own needs none. */
   baseUrl?: string;
-  /** `svc_pk_...`: opens the public API. */
+  /** An API key (`svc_pk_...`), which opens the public API. */
   apiKey?: string;
   /**
-   * Opens the control plane: the text of a session cookie, or `browser` where the browser has the cookie. Where there is a
-   * key too, whatever both can do is done with the session.
+   * Opens the control plane. It is the text of a session cookie, or `browser` where the browser has the cookie. Where
+   * there is a key too, whatever both can do is done with the session.
    */
   session?: string;
-  /** How long one attempt may take, ms. */
+  /** How long one attempt may take, in milliseconds. */
   timeoutMs?: number;
-  /** Attempts after the first one, where the service or the network was away and a repeat can do no harm. */
+  /** How many attempts follow the first one, where the service or the network was away and a repeat can do no harm. */
   retries?: number;
-  /** In the place of the global one. */
+  /** Is called in the place of the global `fetch`. */
   fetch?: typeof fetch;
-  /** Sent with each request. */
+  /** Headers that are sent with each request. */
   headers?: Record<string, string>;
 }
 
-/** The paths of a control plane as the gateway has them. */
+/** The gateway has the paths of the control plane below this one. */
 export const CONTROL_PLANE = '/api/v1/cp';
 
 export interface Connection {
@@ -32,7 +32,7 @@ export interface Connection {
   transport: Transport;
   canUseSession: boolean;
   canUseKey: boolean;
-  /** For what is no JSON call: a stream. */
+  /** Builds a request that is no JSON call, such as a stream. */
   request(path: string, query?: Record<string, string | undefined>): Request;
 }
 

@@ -1,14 +1,14 @@
-/** What can go wrong, each as a class of its own; a service's problem also by its code, which the compiler knows. */
+/** Has a class for each thing that can go wrong. A problem of the service also has a code, which the compiler knows. */
 import { PROBLEMS, RUN_FAILURES } from './generated/problems.gen.ts';
 import type { DestroyProblem, OtpProblem, PlanLimitProblem, ValidationProblem } from './generated/types.gen.ts';
 import type { RunState } from './states.ts';
 
-/** Every failure that the service has a name for. */
+/** The codes of all problems that the service has. */
 export type ProblemCode = keyof typeof PROBLEMS;
-/** Why a run failed. */
+/** The codes of reasons for which a run fails. */
 export type RunFailureCode = (typeof RUN_FAILURES)[number];
 
-/** What `detail` is, where it is more than a text. */
+/** The type of `detail`, for problems where it is more than a text. */
 interface StructuredDetails {
   validation: ValidationProblem['detail'];
   otp_required: OtpProblem['detail'];
@@ -22,24 +22,25 @@ export type ProblemDetail<Code extends ProblemCode | 'unknown'> = Code extends k
     ? unknown
     : string;
 
-/** Ancestor of everything that this package throws by itself. */
+/** The ancestor of all errors that this package throws by itself. */
 export class AosError extends Error {
   override name = 'AosError';
 }
 
 /**
- * The service refused, or could not do, what was asked. `code` is `unknown` where the answer is not the service's (a proxy
- * on the way) or the service is newer than this package. `isProblem` narrows `detail` by the code.
+ * The service refused, or could not do, what was asked. `code` is `unknown` where the answer is not the service's (but
+ * that of a proxy on the way), or where the service is newer than this package. `isProblem` narrows `detail` by the
+ * code.
  */
 export class ServiceError<Code extends ProblemCode | 'unknown' = ProblemCode | 'unknown'> extends AosError {
   override name = 'ServiceError';
   readonly code: Code;
-  /** HTTP status. */
+  /** The status of the HTTP answer. */
   readonly status: number;
   readonly detail: ProblemDetail<Code>;
-  /** Names the request in the service's log. */
+  /** The id under which the service's log has the request. */
   readonly requestId: string | undefined;
-  /** How long to wait, where the answer says so. */
+  /** How long to wait before the next attempt, where the answer says so. */
   readonly retryAfterMs: number | undefined;
 
   constructor(answer: {
@@ -60,20 +61,20 @@ export class ServiceError<Code extends ProblemCode | 'unknown' = ProblemCode | '
   }
 }
 
-/** `ServiceError` as a union by code: `switch (error.code)` is checked for completeness. */
+/** `ServiceError` as a union by code, with which the compiler checks that `switch (error.code)` is complete. */
 export type AnyServiceError = { [Code in ProblemCode | 'unknown']: ServiceError<Code> }[ProblemCode | 'unknown'];
 
-/** Whether an error is the service's, and one of these problems; any of them where none is named. */
+/** Tells whether an error is the service's, and one of these problems; where none is named, any problem will do. */
 export function isProblem(error: unknown): error is AnyServiceError;
 export function isProblem<Code extends ProblemCode>(error: unknown, ...codes: Code[]): error is ServiceError<Code>;
 export function isProblem(error: unknown, ...codes: string[]): boolean {
   return error instanceof ServiceError && (codes.length === 0 || codes.includes(error.code));
 }
 
-/** No answer came: the service is not there, or the connection broke. */
+/** No answer came, because the service is not there or the connection broke. */
 export class ConnectionError extends AosError {
   override name = 'ConnectionError';
-  /** The request may have reached the service all the same, so that repeating it may do it twice. */
+  /** True where the request may have reached the service all the same, so that a repeat may do it twice. */
   readonly mayHaveBeenDone: boolean;
   constructor(message: string, { mayHaveBeenDone, cause }: { mayHaveBeenDone: boolean; cause?: unknown }) {
     super(message, { cause });
@@ -81,7 +82,7 @@ export class ConnectionError extends AosError {
   }
 }
 
-/** No answer came in the time that was given. What was asked for may have been done. */
+/** No answer came in the given time. The request may have been carried out. */
 export class RequestTimeoutError extends ConnectionError {
   override name = 'RequestTimeoutError';
   constructor(message: string, cause?: unknown) {
@@ -89,7 +90,7 @@ export class RequestTimeoutError extends ConnectionError {
   }
 }
 
-/** What is awaited did not come in the time that was given; it goes on, and can be awaited again. */
+/** What was awaited did not come in the given time. It still goes on, and can be awaited again. */
 export class WaitTimeoutError extends AosError {
   override name = 'WaitTimeoutError';
 }
@@ -99,7 +100,7 @@ export class RunFailedError extends AosError {
   override name = 'RunFailedError';
   readonly runId: string;
   readonly status: 'failed' | 'cancelled';
-  /** Why it failed; `unknown` for a reason that has no name, and for a run that was cancelled. */
+  /** Why the run failed. `unknown` stands for a reason without a name, and for a run that was cancelled. */
   readonly code: RunFailureCode | 'unknown';
   readonly run: RunState;
   constructor(run: RunState) {
@@ -111,11 +112,11 @@ export class RunFailedError extends AosError {
   }
 }
 
-/** A project stands still, and goes on only when somebody resumes it. */
+/** A project is paused, and goes on only when somebody resumes it. */
 export class ProjectPausedError extends AosError {
   override name = 'ProjectPausedError';
   readonly projectId: string;
-  /** Known with a session; an API key is not told. */
+  /** Known with a session only, because the public API does not tell it. */
   readonly reason: string | null;
   constructor(projectId: string, reason: string | null) {
     super(`project ${projectId} is paused${reason ? `: ${reason}` : ''}`);
@@ -124,7 +125,7 @@ export class ProjectPausedError extends AosError {
   }
 }
 
-/** A project was abandoned: it will not be completed. */
+/** A project was abandoned, so it will never be completed. */
 export class ProjectAbandonedError extends AosError {
   override name = 'ProjectAbandonedError';
   readonly projectId: string;
@@ -134,7 +135,7 @@ export class ProjectAbandonedError extends AosError {
   }
 }
 
-/** The error of an answer that is no success. */
+/** @returns the error of an answer that is no success */
 export function serviceError(response: Response, body: unknown): ServiceError {
   const { status, headers } = response;
   const { detail = body, error } = isObject(body) ? body : {};
@@ -150,7 +151,7 @@ export function serviceError(response: Response, body: unknown): ServiceError {
 
 const known: Record<string, { status: number; detail?: string }> = PROBLEMS;
 
-/** The service names the problem in a header; from one that does not yet, the usual words of a problem tell it. */
+/** The service names the problem in a header. Where an older service does not, the usual words of a problem tell it. */
 function codeOf(status: number, named: string | null, detail: unknown): ProblemCode | 'unknown' {
   if (named !== null) return Object.hasOwn(known, named) ? (named as ProblemCode) : 'unknown';
   if (status === 422 && Array.isArray(detail)) return 'validation';
@@ -161,7 +162,10 @@ function codeOf(status: number, named: string | null, detail: unknown): ProblemC
   return found ? (found[0] as ProblemCode) : 'unknown';
 }
 
-/** Seconds or a date, as milliseconds from now. */
+/**
+ * Reads a number of seconds or a date.
+ * @returns milliseconds from now
+ */
 export function retryAfterMs(headers: Headers): number | undefined {
   const said = headers.get('retry-after');
   if (!said) return undefined;
@@ -174,7 +178,7 @@ const failureOf = (error: string | null): RunFailureCode | 'unknown' => {
   return RUN_FAILURES.find((code) => code === named) ?? 'unknown';
 };
 
-/** `detail` as a text, whatever form it has. */
+/** @returns `detail` as a text, whatever form it has */
 function explain(detail: unknown): string {
   if (typeof detail === 'string') return detail.slice(0, 500);
   if (!Array.isArray(detail)) return JSON.stringify(detail) ?? '';

@@ -1,4 +1,6 @@
-/** Typed client of the Agent Orchestration Service. Every endpoint by itself is in `agent-orchestration-client/api`. */
+/**
+ * The typed client of the Agent Orchestration Service. The single endpoints are in `agent-orchestration-client/api`.
+ */
 export { createClient, type Client } from './client.ts';
 export type { ClientOptions } from './connection.ts';
 export * from './errors.ts';

@@ -1,4 +1,4 @@
-/** The event log of the workspace as it grows: `GET /v1/live`. */
+/** Follows the event log of the workspace as it grows (`GET /v1/live`). */
 import { CONTROL_PLANE, type Connection } from './connection.ts';
 import type { LiveEvent, LiveGap, LiveOpen, LiveText } from './generated/types.gen.ts';
 import type { ServerSentEvent } from './sse.ts';
@@ -7,34 +7,37 @@ import { dataOf, followStream, type FollowOptions } from './stream.ts';
 export type EventKind = LiveEvent['kind'];
 
 export interface LiveFilter extends FollowOptions {
-  /** Only what belongs to this run. */
+  /** Only events of this run. */
   runId?: string | undefined;
-  /** Only what belongs to this project, its steps' runs included. */
+  /** Only events of this project and of its steps' runs. */
   projectId?: string | undefined;
   kinds?: readonly EventKind[] | undefined;
-  /** Whether texts are told while models write them. Without it: where one run or project is followed. */
+  /**
+   * Asks for texts while models write them. Where it is left out, they come for one run or project and not for a whole
+   * workspace.
+   */
   text?: boolean | undefined;
 }
 
 /**
- * A piece of what a model is writing, to be put at `offset` of what came before: `text = text.slice(0, offset) + piece.text`.
- * It is no fact: a lost connection may lose some of it, and what the turn is recorded with has the whole.
+ * A piece of what a model is writing. It belongs at `offset` of what came before: `text = text.slice(0, offset) +
+ * piece.text`. It is provisional: a lost connection may lose some of it, and the record of the turn has the whole.
  */
 export type TextPiece = LiveText;
 
-/** An event that this version of the package does not know: the service is newer. */
+/** An event that this version of the package does not know, because the service is newer. */
 export interface UnknownItem {
   kind: 'unknown';
-  /** As the stream has it. */
+  /** The name of the event in the stream. */
   name: string;
-  /** Where the stream goes on after it. */
+  /** The stream resumes after this cursor. */
   cursor: string | undefined;
   data: unknown;
 }
 
 /**
- * - `open`: from this cursor on the stream has everything; it comes with each connection
- * - `gap`: what was between the two cursors is not kept any more
+ * - `open`: from this cursor on, the stream has every event; it comes with each connection
+ * - `gap`: events between the two cursors are not kept any more
  * - `text`: what a model is writing
  */
 export type LiveItem =

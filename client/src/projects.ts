@@ -1,4 +1,4 @@
-/** Projects: start one, follow it, answer its gates, wait until it is completed. */
+/** Starts projects, follows them, answers their gates, and waits until they are completed. */
 import type { Connection } from './connection.ts';
 import { ProjectAbandonedError, ProjectPausedError } from './errors.ts';
 import {
@@ -22,22 +22,22 @@ import { followTimeline } from './timeline.ts';
 import { createPace, eachWithin, within, type EventOptions, type WaitOptions } from './waiting.ts';
 
 export interface ProjectStart {
-  /** Slug of a workflow. */
+  /** The slug of a workflow. */
   workflow: string;
-  /** An active version; the latest one where it is not given. */
+  /** An active version. Where it is left out, the latest one is taken. */
   version?: number;
   brief: string;
-  /** The first line of the brief, where it is not given. */
+  /** Where it is left out, the first line of the brief is taken. */
   title?: string;
-  /** As the workflow's params schema asks for. */
+  /** The parameters that the workflow's schema asks for. */
   params?: Record<string, unknown>;
-  /** Hard limit of what the project may spend, US dollars, as a decimal. */
+  /** The most that the project may spend, in US dollars, as a decimal. */
   budgetUsd?: string;
 }
 
 /**
- * What happens in a project: with a session each row of its feed, with an API key each change of its status; and between
- * them, for who asks for it, what the models of its steps write.
+ * What happens in a project. With a session it is each row of the project's feed, with an API key each change of its
+ * status. Texts that the models of its steps write come between them, where they are asked for.
  */
 export type ProjectUpdate =
   | { kind: 'event'; event: ProjectEvent }
@@ -45,21 +45,24 @@ export type ProjectUpdate =
   | { kind: 'text'; piece: TextPiece };
 
 export interface CompletionOptions extends WaitOptions {
-  /** A project that pauses goes on only when somebody resumes it: `throw` (as without a word) says so, `wait` waits on. */
+  /**
+   * A paused project goes on only when somebody resumes it. `throw`, which is the default, reports the pause; `wait`
+   * keeps waiting.
+   */
   onPause?: 'throw' | 'wait';
 }
 
 export interface Gate {
-  /** Of the step that waits. */
+  /** The id of the step that waits. */
   id: string;
   projectId: string;
-  /** `phase/step` */
+  /** The place of the step, as `phase/step`. */
   place: string;
   kind: Subtask['gate_kind'];
-  /** What whoever decides is told. */
+  /** The question to whoever decides. */
   prompt: string | undefined;
   since: string | null;
-  /** @throws ServiceError gate_not_waiting where somebody else was first */
+  /** @throws ServiceError gate_not_waiting where somebody else answered first */
   approve(options?: GateAnswer): Promise<void>;
   reject(options?: GateAnswer): Promise<void>;
 }
@@ -71,28 +74,40 @@ export interface GateAnswer extends CallOptions {
 export interface ProjectHandle {
   id: string;
   get(options?: { signal?: AbortSignal }): Promise<ProjectState>;
-  /** What happens, from the beginning, until it is completed or abandoned. */
+  /** Yields what happens, from the beginning, until the project is completed or abandoned. */
   events(options?: EventOptions): AsyncGenerator<ProjectUpdate>;
-  /** @throws ProjectPausedError, ProjectAbandonedError, WaitTimeoutError */
+  /**
+   * Waits until the project is completed.
+   * @throws ProjectPausedError, ProjectAbandonedError, WaitTimeoutError
+   */
   completed(options?: CompletionOptions): Promise<ProjectState>;
-  /** With a session: what it made, of each phase the current version. */
+  /**
+   * Needs a session.
+   * @returns the current version of each phase's artifact
+   */
   artifacts(options?: { signal?: AbortSignal }): Promise<Artifact[]>;
-  /** With a session: gates that wait for an answer now. */
+  /**
+   * Needs a session.
+   * @returns the gates that wait for an answer now
+   */
   gates(options?: { signal?: AbortSignal }): Promise<Gate[]>;
-  /** With a session: goes on after a pause. */
+  /** Needs a session. Lets the project go on after a pause. */
   resume(options?: CallOptions): Promise<void>;
 }
 
 const MAX_EVENTS = 1_000;
 const PAGE = 200;
-/** A project that is abandoned skips what is left of it, and has no event of its own. */
+/** The end of an abandoned project is told by the steps that it skips, because it has no event of its own. */
 const LAST_TOPICS = new Set<ProjectEvent['topic']>(['project_completed', 'task_skipped']);
 const MAX_TITLE_LENGTH = 200;
 
 export interface Projects {
-  /** Answers as soon as the project is planned and recorded. @throws ServiceError, ConnectionError */
+  /**
+   * Starts a project. It answers as soon as the project is planned and recorded.
+   * @throws ServiceError, ConnectionError
+   */
   start(project: ProjectStart, options?: CallOptions): Promise<ProjectHandle>;
-  /** One that was started before. Nothing is asked yet. */
+  /** Gives the handle of a project that was started before, without asking the service. */
   open(projectId: string): ProjectHandle;
 }
 
@@ -120,7 +135,7 @@ export function createProjects(connection: Connection): Projects {
     followStatus<ProjectState>(
       connection,
       {
-        // With a session there is more to tell, of which that stream knows nothing.
+        // With a session the feed tells more than the stream of states, so that stream is not used.
         path: canUseSession ? undefined : `/v1/projects/${encodeURIComponent(projectId)}`,
         stateOf: asKeyTold,
         read: (ends) => state(projectId, ends),
@@ -144,7 +159,7 @@ export function createProjects(connection: Connection): Projects {
   async function* pollFeed(projectId: string, after: number, signal?: AbortSignal): AsyncGenerator<ProjectEvent> {
     const pace = createPace(signal);
     for (let seen = after; ; await pace.next()) {
-      // The state first: what is read after an end shows that end.
+      // The state is read first, so that a feed which is read after an end shows that end.
       const ended = isOver(await state(projectId, signal));
       let events = await feed(projectId, seen === 0 ? MAX_EVENTS : PAGE, signal);
       if (events.length === PAGE && events[0]!.id > seen) events = await feed(projectId, MAX_EVENTS, signal);
@@ -163,7 +178,7 @@ export function createProjects(connection: Connection): Projects {
         filter: { projectId, kinds: ['project'] },
         rowOf: (item) => (item.kind === 'project' ? item.event : undefined),
         async list(ends) {
-          // The state first: what is read after an end shows that end.
+          // The state is read first, so that a feed which is read after an end shows that end.
           const ended = isOver(await state(projectId, ends));
           const listed = await feed(projectId, MAX_EVENTS, ends);
           return { rows: listed, isAll: listed.length < MAX_EVENTS, isOver: ended };

@@ -1,4 +1,4 @@
-/** Runs: start one, follow it, have its answer. */
+/** Starts runs, follows them, and gets their answers. */
 import { type Connection } from './connection.ts';
 import { RunFailedError } from './errors.ts';
 import {
@@ -20,56 +20,65 @@ import { sumUsd } from './usd.ts';
 import { createPace, eachWithin, within, type EventOptions, type WaitOptions } from './waiting.ts';
 
 export interface RunStart {
-  /** Slug; without one the service picks. */
+  /** The slug of an agent. Without one the service picks. */
   agent?: string;
   prompt: string;
-  /** Runs of one thread are one conversation, one after another. */
+  /** Runs of one thread are one conversation and go one after another. */
   threadId?: string;
-  /** Instead of the agent's own. */
+  /** Is used in the place of the agent's own model. */
   model?: string;
-  /** Hard limit of what the run may spend, US dollars, as a decimal. */
+  /** The most that the run may spend, in US dollars, as a decimal. */
   budgetUsd?: string;
   transport?: RunRequest['transport'];
 }
 
 export interface CallOptions {
   signal?: AbortSignal | undefined;
-  /** Names what is asked for: whoever says it twice within a day gets one thing. Made up where it is not given. */
+  /**
+   * Identifies the request: two requests with the same key within a day have one effect. Where it is left out, the
+   * client makes one up.
+   */
   idempotencyKey?: string | undefined;
 }
 
 export interface RunResult {
   output: string;
   /**
-   * US dollars, as a decimal: what its calls cost, those to models without a known price left out. Null for a client that has
-   * a key alone: the public API does not tell it.
+   * What the run's calls cost, in US dollars, as a decimal; calls to models without a known price are left out. It is
+   * null for a client that has only a key, because the public API does not tell it.
    */
   cost: string | null;
   run: RunState;
 }
 
 /**
- * What happens in a run: with a session each row of its timeline, with an API key each change of its status; and between
- * them, for who asks for it, what its models write.
+ * What happens in a run. With a session it is each row of the run's timeline, with an API key each change of its
+ * status. Texts that its models write come between them, where they are asked for.
  */
 export type RunUpdate =
   { kind: 'event'; event: RunEvent } | { kind: 'status'; run: RunState } | { kind: 'text'; piece: TextPiece };
 
 export interface RunHandle {
   id: string;
-  /** Its state now. */
+  /** @returns the state of the run now */
   get(options?: { signal?: AbortSignal }): Promise<RunState>;
-  /** What happens, from the beginning, until it has ended. */
+  /** Yields what happens, from the beginning, until the run has ended. */
   events(options?: EventOptions): AsyncGenerator<RunUpdate>;
-  /** @throws RunFailedError, WaitTimeoutError */
+  /**
+   * Waits for the run's answer.
+   * @throws RunFailedError, WaitTimeoutError
+   */
   result(options?: WaitOptions): Promise<RunResult>;
-  /** With a session. @throws ServiceError run_not_in_flight */
+  /**
+   * Needs a session.
+   * @throws ServiceError run_not_in_flight
+   */
   cancel(options?: CallOptions): Promise<void>;
-  /** With a session: a new run of the same. */
+  /** Needs a session. Starts a new run of the same request. */
   retry(options?: CallOptions): Promise<RunHandle>;
 }
 
-/** What the service lists at most. */
+/** The service lists no more events than this. */
 const MAX_EVENTS = 2_000;
 const PAGE = 200;
 const LAST_EVENTS = new Set<RunEvent['event_type']>(['run_completed', 'run_failed', 'run_cancelled']);
@@ -77,9 +86,12 @@ const LAST_EVENTS = new Set<RunEvent['event_type']>(['run_completed', 'run_faile
 const isLast = ({ event_type }: RunEvent): boolean => LAST_EVENTS.has(event_type);
 
 export interface Runs {
-  /** Answers as soon as the run is recorded. @throws ServiceError, ConnectionError */
+  /**
+   * Starts a run. It answers as soon as the run is recorded.
+   * @throws ServiceError, ConnectionError
+   */
   start(run: RunStart, options?: CallOptions): Promise<RunHandle>;
-  /** One that was started before. Nothing is asked yet. */
+  /** Gives the handle of a run that was started before, without asking the service. */
   open(runId: string): RunHandle;
 }
 
@@ -93,7 +105,7 @@ export function createRuns(connection: Connection): Runs {
   const timeline = async (runId: string, limit: number, signal?: AbortSignal): Promise<RunEvent[]> =>
     (await runsEvents({ client, path: { run_id: runId }, query: { limit }, ...(signal && { signal }) })).data;
 
-  /** Events are listed from the oldest on, so the window grows with what was seen. */
+  /** Events are listed from the oldest on, so the limit grows with the number that was seen. */
   async function* pollTimeline(runId: string, after: number, signal?: AbortSignal): AsyncGenerator<RunEvent> {
     const pace = createPace(signal);
     for (let seen = 0; ; await pace.next()) {
@@ -102,7 +114,7 @@ export function createRuns(connection: Connection): Runs {
       if (events.some(isLast)) return;
       if (events.length > seen) pace.reset();
       seen = events.length;
-      // Beyond what can be listed only the status tells.
+      // Once the list is full, only the run's status tells whether it has ended.
       if (seen >= MAX_EVENTS && hasEnded(await state(runId, signal))) return;
     }
   }
@@ -193,7 +205,7 @@ const requestOf = ({ agent, prompt, threadId, model, budgetUsd, transport }: Run
   }),
 });
 
-/** What every call that does something is made with. */
+/** Builds the options that every call with an effect is made with. */
 export const callOf = ({ signal, idempotencyKey }: CallOptions) => ({
   ...(signal && { signal }),
   ...(idempotencyKey !== undefined && { headers: { [IDEMPOTENCY_KEY]: idempotencyKey } }),

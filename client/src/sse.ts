@@ -1,24 +1,24 @@
-/** `text/event-stream`, read with `fetch`, so that it goes with any header, in Node as in browsers. */
+/** Reads `text/event-stream` with `fetch`, which unlike `EventSource` sends any header, in Node as in browsers. */
 
 export interface ServerSentEvent {
-  /** Of the event, or of the last one before it that had one: where to go on. */
+  /** The id of the event, or of the last one before it that had one. A stream resumes after it. */
   id: string;
-  /** `message` where the service does not say. */
+  /** `message` where the service does not name the event. */
   event: string;
   data: string;
 }
 
 export interface StreamSignals {
-  /** The service asks to wait so long before it is asked again. */
+  /** The service asks the client to wait this long before it connects again. */
   onRetry?: (ms: number) => void;
-  /** Something came, if only a heartbeat. */
+  /** Is called for anything that came, even a heartbeat. */
   onLife?: () => void;
 }
 
-/** Lines that are longer are no line of ours, and would fill the memory. */
+/** A longer line does not come from this service, and would fill the memory. */
 const MAX_LINE_LENGTH = 16 * 2 ** 20;
 
-/** Each event that is complete; one that the stream's end cuts off is none. */
+/** Yields each complete event. One that the stream's end cuts off is dropped. */
 export async function* readServerSentEvents(
   body: ReadableStream<Uint8Array>,
   { onRetry, onLife }: StreamSignals = {},

@@ -1,4 +1,4 @@
-/** What is known of runs and projects with a key as with a session, as the service writes it. */
+/** Reads what is known of runs and projects, with a key as with a session. */
 import type { Project, ProjectStatus, Run } from './generated/types.gen.ts';
 
 export type RunState = Pick<Run, 'run_id' | 'agent' | 'status' | 'output' | 'error' | 'started_at' | 'completed_at'>;
@@ -10,7 +10,7 @@ export type ProjectState = Pick<
   'title' | 'workflow_slug' | 'workflow_version' | 'status' | 'cost_total_usd' | 'started_at' | 'completed_at'
 > & {
   project_id: string;
-  /** Null also where only a key is there, which is not told. */
+  /** Null also for a client that has only a key, because the public API does not tell it. */
   pause_reason: Project['pause_reason'];
 };
 

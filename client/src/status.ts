@@ -1,6 +1,6 @@
 /**
- * The state of one thing, each time its status has changed: by the stream that its own address gives to API keys, where the
- * service has the extension `sse`, and by looking again and again where not.
+ * Yields the state of one thing each time its status has changed. It uses the stream that the thing's own address gives
+ * to API keys, where the service has the extension `sse`, and polls where it has not.
  */
 import type { Connection } from './connection.ts';
 import type { TextPiece } from './live.ts';
@@ -8,9 +8,9 @@ import { dataOf, followStream, hasNoStream, NoStreamError } from './stream.ts';
 import { createPace } from './waiting.ts';
 
 export interface Watched<State> {
-  /** Its address on the public API; undefined where there is no key to ask with. */
+  /** The thing's address on the public API; undefined where there is no key to ask with. */
   path: string | undefined;
-  /** What the address answers, as a state. */
+  /** Turns the answer of the address into a state. */
   stateOf: (answer: never) => State;
   read: (signal?: AbortSignal) => Promise<State>;
   isOver: (state: State) => boolean;
@@ -18,7 +18,7 @@ export interface Watched<State> {
 
 export type StatusUpdate<State> = { kind: 'status'; state: State } | { kind: 'text'; piece: TextPiece };
 
-/** Ends when the thing has ended. */
+/** Yields states until the thing has ended. */
 export async function* followStatus<State extends { status: string }>(
   { transport, request }: Pick<Connection, 'transport' | 'request'>,
   { path, stateOf, read, isOver }: Watched<State>,

@@ -1,6 +1,6 @@
 /**
- * A stream of the service for as long as it is wanted. One that ends, or breaks, or falls silent is asked for anew after the
- * last event that came, so that each event is seen once and none is missed.
+ * Follows a stream of the service for as long as it is wanted. A stream that ends, breaks or falls silent is asked for
+ * anew after the last event that came, so that each event is seen once and none is missed.
  */
 import { AosError, ConnectionError, isProblem, serviceError } from './errors.ts';
 import type { LiveEnd } from './generated/types.gen.ts';
@@ -11,17 +11,17 @@ import { delay } from './waiting.ts';
 export interface FollowOptions {
   /** Ends the stream. */
   signal?: AbortSignal | undefined;
-  /** Cursor of the last event that was seen: the stream goes on after it. */
+  /** The cursor of the last event that was seen. The stream goes on after it. */
   after?: string | undefined;
 }
 
-/** Heartbeats come each 15 s: a stream without is one whose other end is gone. */
+/** Heartbeats come every 15 s, so the other end of a stream that is silent for this long is gone. */
 const SILENCE_MS = 45_000;
 
-/** The service has no stream at this address: it is to be asked again and again instead. */
+/** The service has no stream at this address, so the caller has to poll instead. */
 export class NoStreamError extends AosError {
   override name = 'NoStreamError';
-  /** What it answered instead, where that is JSON. */
+  /** The answer that came instead of a stream, where that is JSON. */
   readonly answer: unknown;
   constructor(answer: unknown) {
     super('the service has no stream here');
@@ -29,15 +29,15 @@ export class NoStreamError extends AosError {
   }
 }
 
-/** Whether lists are to be read instead: the service is an earlier one, or has no place for another listener. */
+/** Tells whether to read lists instead, because the service is older or has no place for another listener. */
 export const hasNoStream = (error: unknown): boolean =>
   error instanceof NoStreamError || isProblem(error, 'not_found', 'too_many_streams');
 
-/** `data` of an event, as the contract of the stream has it. */
+/** Reads the `data` of an event, which the contract of the stream types. */
 export const dataOf = <Data>({ data }: ServerSentEvent): Data => JSON.parse(data) as Data;
 
 /**
- * Events over as many connections as that takes, until what is followed has come to its end; a workspace never does.
+ * Yields events over as many connections as that takes, until what is followed has ended; a workspace never ends.
  * @param request makes the request of one connection, without what this function adds to it
  * @throws NoStreamError where the service answers with something else, ServiceError where it refuses
  */
@@ -97,7 +97,10 @@ async function openStream(
   return response.body;
 }
 
-/** What is over after a while: the connection, a restart, and too many streams at once for one that had a place before. */
+/**
+ * Tells whether an error will pass: a lost connection, a restart, or too many streams where this one had a place
+ * before.
+ */
 const isPassing = (error: unknown, hasOpened: boolean): boolean => {
   if (isProblem(error)) return error.status >= 500 || (error.status === 429 && hasOpened);
   return error instanceof ConnectionError || error instanceof TypeError;

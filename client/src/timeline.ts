@@ -1,6 +1,7 @@
 /**
- * What happened to one thing, and then what happens: its list, and the stream of the workspace from a moment before the list was
- * read, so that nothing is between them. What is in both is told once, as its rows have numbers that grow.
+ * Yields what happened to one thing, and then what happens: first its list, then the stream of the workspace from a
+ * moment before the list was read, so that nothing is missed between them. The rows have numbers that grow, so a row
+ * that is in both is yielded once.
  */
 import type { Connection } from './connection.ts';
 import { followLive, type LiveFilter, type LiveItem, type TextPiece } from './live.ts';
@@ -11,24 +12,27 @@ interface Row {
 }
 
 export interface Timeline<T extends Row> {
-  /** Of the stream, what belongs to the thing. */
+  /** The part of the stream that belongs to the thing. */
   filter: Pick<LiveFilter, 'runId' | 'projectId' | 'kinds'>;
   rowOf: (item: LiveItem) => T | undefined;
   /**
-   * Oldest first.
+   * Lists rows, oldest first.
    * - `isAll` is false where there may be rows that it could not list
-   * - `isOver`: nothing comes after these
+   * - `isOver` says that no rows follow these
    */
   list: (signal?: AbortSignal) => Promise<{ rows: T[]; isAll: boolean; isOver: boolean }>;
-  /** Whether it may have come to its end with this row: the list says so. */
+  /** Tells whether this may be the last row; the list then tells whether it is. */
   mayBeLast: (row: T) => boolean;
-  /** Where there is no stream. */
+  /** Yields rows where there is no stream. */
   poll: (seen: number, signal?: AbortSignal) => AsyncGenerator<T>;
 }
 
 export type TimelineUpdate<T> = { kind: 'event'; event: T } | { kind: 'text'; piece: TextPiece };
 
-/** Each row once, in order, until there is nothing to come; between them, where it is wanted, what models write. */
+/**
+ * Yields each row once, in order, until there are no more to come, and between them what models write, where that is
+ * wanted.
+ */
 export async function* followTimeline<T extends Row>(
   connection: Pick<Connection, 'transport' | 'request'>,
   { filter, rowOf, list, mayBeLast, poll }: Timeline<T>,
@@ -40,7 +44,7 @@ export async function* followTimeline<T extends Row>(
     seen = news.at(-1)?.id ?? seen;
     return news.map((event) => ({ kind: 'event', event }));
   };
-  /** Set where the list cannot tell all: then the log does, from its beginning. */
+  /** Set where the list cannot have all rows. The log is then read from its beginning. */
   let after: string | undefined;
   for (;;) {
     try {

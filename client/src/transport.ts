@@ -1,6 +1,7 @@
 /**
- * The way to the service: `fetch` with a time limit an attempt, and repeats of what may be repeated. A request that could do
- * something twice is sent again only where the service told that it knows a repeat by its `Idempotency-Key`.
+ * Sends requests to the service: with a time limit for each attempt, and with repeats of what may be repeated. A
+ * request that could do something twice is sent again only where the service has said that it recognises a repeat by
+ * its `Idempotency-Key`.
  */
 import { ConnectionError, RequestTimeoutError, retryAfterMs } from './errors.ts';
 import { IDEMPOTENT_ENDPOINTS } from './generated/idempotent.gen.ts';
@@ -9,15 +10,18 @@ import { delay } from './waiting.ts';
 export interface TransportOptions {
   baseUrl: string;
   fetch: typeof fetch;
-  /** Of one attempt, up to the end of its answer; up to its beginning where the answer is a file or a stream. */
+  /**
+   * The limit of one attempt up to the end of its answer, or up to its beginning where the answer is a file or a
+   * stream.
+   */
   timeoutMs: number;
-  /** Attempts after the first one. */
+  /** How many attempts follow the first one. */
   retries: number;
 }
 
 export interface Transport {
   fetch: typeof fetch;
-  /** Names of the extensions that the service has switched on. */
+  /** @returns the names of extensions that the service has switched on */
   extensions(signal?: AbortSignal): Promise<ReadonlySet<string>>;
 }
 
@@ -25,9 +29,9 @@ export const IDEMPOTENCY_KEY = 'idempotency-key';
 const EXTENSIONS_HEADER = 'x-service-extensions';
 
 const REPEATABLE_METHODS = new Set(['GET', 'HEAD', 'PUT']);
-/** Something on the way, or what the service depends on, was away for a moment. */
+/** A proxy on the way, or something that the service depends on, was away for a moment. */
 const AWAY = new Set([502, 503, 504]);
-/** The connection was never made: nothing was sent. */
+/** With these errors the connection was never made, so nothing was sent. */
 const NEVER_SENT = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -39,14 +43,17 @@ const NEVER_SENT = new Set([
 
 const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 5_000;
-/** A service that asks for more than this is left to the caller. */
+/** Where a service asks for a longer wait than this, the caller decides. */
 const LONGEST_RETRY_AFTER_MS = 60_000;
 
-/** Doubling, with up to a half of it left to chance, so that those who failed together do not come back together. */
+/**
+ * The wait doubles with each attempt, and up to a half of it is left to chance, so that clients which failed together
+ * do not come back together.
+ */
 export const backoffMs = (attempt: number): number =>
   Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** attempt) * (1 - Math.random() / 2);
 
-/** Whether the service takes an `Idempotency-Key` at this endpoint, where it has the extension. */
+/** Tells whether the service takes an `Idempotency-Key` at this endpoint, where it has the extension. */
 export const takesKey = (method: string, path: string): boolean =>
   IDEMPOTENT_ENDPOINTS.some((template) => {
     const [of, ...parts] = template.split(/[ /]/);
@@ -62,7 +69,7 @@ export function createTransport({ baseUrl, timeoutMs, retries, fetch: send }: Tr
   let known: ReadonlySet<string> | undefined;
 
   const note = (response: Response): Response => {
-    // Answers of others on the way say nothing about the service.
+    // An error may come from something on the way, which says nothing about the service.
     if (response.ok) {
       const names = response.headers.get(EXTENSIONS_HEADER) ?? '';
       known = new Set(
@@ -82,7 +89,7 @@ export function createTransport({ baseUrl, timeoutMs, retries, fetch: send }: Tr
       const signal = AbortSignal.any([request.signal, timer.signal]);
       const response = note(await send(request, { signal }));
       if (!isText(response)) return response;
-      // Read here, so that an answer that breaks off is one that did not come.
+      // The body is read here, so that an answer which breaks off counts as one that did not come.
       const text = await response.text();
       const { status, statusText, headers } = response;
       return new Response(text === '' ? null : text, { status, statusText, headers });
@@ -105,7 +112,7 @@ export function createTransport({ baseUrl, timeoutMs, retries, fetch: send }: Tr
     return known ?? new Set();
   }
 
-  /** Whether sending it once more can do no harm. */
+  /** Tells whether sending the request once more can do no harm. */
   async function mayRepeat(request: Request, failure: Response | ConnectionError): Promise<boolean> {
     if (REPEATABLE_METHODS.has(request.method)) return true;
     if (failure instanceof ConnectionError && !failure.mayHaveBeenDone) return true;
@@ -141,12 +148,12 @@ function answerOr(outcome: Response | ConnectionError): Response {
 const isText = ({ headers }: Response): boolean =>
   /^(application\/json|text\/plain|text\/html)|^$/.test(headers.get('content-type') ?? '');
 
-/** Without the query, in which there may be what nobody else is to read. */
+/** The name leaves out the query, which may hold something that nobody else may read. */
 const nameOf = ({ method, url }: Request): string => `${method} ${url.split('?')[0]}`;
 
 const pathOf = (url: string, baseUrl: string): string => url.slice(baseUrl.length).split('?')[0]!;
 
-/** As Node names it; browsers say nothing. */
+/** Node names the cause of a failed request; browsers say nothing. */
 const causeOf = (error: unknown): string | undefined => {
   const { cause } = error as { cause?: { code?: unknown } };
   return typeof cause?.code === 'string' ? cause.code : undefined;

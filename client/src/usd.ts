@@ -1,8 +1,8 @@
-/** Amounts in US dollars are decimals in text: a float would lose what is far behind the point. */
+/** Adds amounts in US dollars, which are decimals in text because a float would lose digits far behind the point. */
 
 const SCALE = 12;
 
-/** @param amounts decimals; null counts as nothing */
+/** @param amounts are decimals; null counts as zero */
 export function sumUsd(amounts: readonly (string | null)[]): string {
   const total = amounts.reduce((sum, amount) => sum + (amount === null ? 0n : unitsOf(amount)), 0n);
   const digits = total.toString().padStart(SCALE + 1, '0');

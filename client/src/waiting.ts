@@ -1,17 +1,23 @@
-/** Waiting that ends when nobody waits any more. */
+/** Waits in a way that ends when nobody waits any more. */
 import { WaitTimeoutError } from './errors.ts';
 
-/** How long a wait may take, and what ends it early. */
+/** Limits a wait in time, and lets the caller end it early. */
 export interface WaitOptions {
-  /** Ends the wait; what is awaited goes on. */
+  /** Ends the wait. What is awaited goes on. */
   signal?: AbortSignal | undefined;
-  /** From now, for the whole wait. @throws WaitTimeoutError */
+  /**
+   * The limit of the whole wait, from now, in milliseconds.
+   * @throws WaitTimeoutError
+   */
   timeoutMs?: number | undefined;
 }
 
-/** How something is followed to its end. */
+/** Says how something is followed to its end. */
 export interface EventOptions extends WaitOptions {
-  /** Whether texts are told while models write them, where the service has a stream: whoever wants none, costs a run nothing. */
+  /**
+   * Asks for texts while models write them, where the service has a stream. A run whose texts nobody asks for does no
+   * work for them.
+   */
   text?: boolean | undefined;
 }
 
@@ -34,7 +40,7 @@ export function delay(ms: number, signal?: AbortSignal): Promise<void> {
 const FIRST_LOOK_MS = 200;
 const LONGEST_BETWEEN_MS = 2_000;
 
-/** Pauses between looks, short at first, then ever longer; a look that saw something new begins anew. */
+/** Paces polling: pauses are short at first and then grow, and become short again when something new was seen. */
 export function createPace(signal?: AbortSignal): { next(): Promise<void>; reset(): void } {
   let ms = FIRST_LOOK_MS;
   return {
@@ -48,7 +54,10 @@ export function createPace(signal?: AbortSignal): { next(): Promise<void>; reset
   };
 }
 
-/** Does the waiting under both ends of it. @param what it waits for, for the message */
+/**
+ * Runs the work until the caller or the time limit ends it.
+ * @param what names the awaited thing in the message
+ */
 export async function within<T>(
   options: WaitOptions,
   what: string,
@@ -62,7 +71,7 @@ export async function within<T>(
   }
 }
 
-/** The same for what comes bit by bit. */
+/** Does the same for work that yields its results one by one. */
 export async function* eachWithin<T>(
   options: WaitOptions,
   what: string,

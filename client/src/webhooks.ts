@@ -1,10 +1,13 @@
 /**
- * Webhooks of the service, as a receiver believes them. The signature is over the bytes as they came: a body that was parsed
- * and written again has another one.
+ * Verifies webhooks of the service for a receiver. The signature is over the raw bytes: a body that was parsed and
+ * written again no longer fits it.
  */
 import { AosError } from './errors.ts';
 
-/** What a delivery says. It may come more than once, and in any order: `data.run_id` or `data.project_id` tells. */
+/**
+ * The content of a delivery. Deliveries may be repeated and come in any order; `data.run_id` or `data.project_id` tells
+ * what each is about.
+ */
 export type WebhookEvent =
   | { type: 'run.succeeded' | 'run.failed'; created_at: number; data: RunOutcome }
   | { type: 'project.completed'; created_at: number; data: { project_id: string } & Record<string, unknown> };
@@ -18,21 +21,23 @@ export interface RunOutcome {
 }
 
 export interface WebhookRequest {
-  /** Of the endpoint, as it was shown when the endpoint was made; several where one is being replaced. */
+  /**
+   * The secret of the endpoint, as it was shown when the endpoint was made. Give both while a secret is being replaced.
+   */
   secret: string | readonly string[];
-  /** Value of `X-Service-Signature`. */
+  /** The value of `X-Service-Signature`. */
   header: string | null | undefined;
-  /** The raw bytes, or the text that they are. */
+  /** The raw bytes of the body, or the text that they are. */
   body: string | Uint8Array;
-  /** How old a signature may be, and how far ahead its clock. */
+  /** How old a signature may be, and how far its clock may be ahead. */
   toleranceSeconds?: number;
-  /** Unix seconds; the present where it is not given. */
+  /** In Unix seconds. Where it is left out, the present time is taken. */
   now?: number;
 }
 
 export type WebhookRefusal = 'missing_header' | 'malformed_header' | 'too_old' | 'too_new' | 'no_match' | 'not_json';
 
-/** The request is not to be believed; answer it with 400. */
+/** The request cannot be trusted. Answer it with 400. */
 export class WebhookVerificationError extends AosError {
   override name = 'WebhookVerificationError';
   readonly reason: WebhookRefusal;
@@ -43,11 +48,11 @@ export class WebhookVerificationError extends AosError {
 }
 
 const TOLERANCE_SECONDS = 300;
-/** Two secrets sign during a rotation; a header with many more is nobody's. */
+/** During a rotation two secrets sign; a header with many more signatures does not come from the service. */
 const MAX_SIGNATURES = 10;
 
 /**
- * @returns what the body says, parsed
+ * @returns the parsed body
  * @throws WebhookVerificationError
  */
 export async function verifyWebhook<Payload = WebhookEvent>({

@@ -1,4 +1,7 @@
-/** Every address of the console. A page is loaded when it is first gone to, or when its link is pointed at. */
+/**
+ * Declares every address of the console. A page is loaded when it is first visited, or when the pointer is on a link to
+ * it.
+ */
 import {
   createRootRouteWithContext,
   createRoute,
@@ -103,7 +106,7 @@ const wait = createRoute({
   component: inboxPage,
 });
 
-/** A page of views of one subject; nothing of it is asked for before it is there. */
+/** Declares a page of several views of one subject. None of its code is loaded before the page is visited. */
 const section = <Path extends string>(path: Path, load: () => Promise<Record<string, ComponentType>>, name: string) =>
   createRoute({
     getParentRoute: () => root,

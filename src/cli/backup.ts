@@ -1,4 +1,4 @@
-/** `aos backup`, `aos restore`: all that `npm start` keeps in DATA_DIR, as one file. */
+/** Adds `aos backup` and `aos restore`, which keep everything that `npm start` has in DATA_DIR as one file. */
 import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { startLine } from './client.ts';

@@ -1,4 +1,4 @@
-/** `aos billing`: what is sold, what the workspace has, and its wallet. */
+/** Adds `aos billing`, which shows what is sold, what the workspace has, and its wallet. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { Decimal } from 'decimal.js';
 import { CURRENCIES, USD_MICROS } from '../resources/billing/model.ts';
@@ -77,7 +77,7 @@ const dollars = (micros: number): string =>
   `${micros < 0 ? '-' : ''}$${new Decimal(micros).abs().div(USD_MICROS).toFixed()}`;
 const price = (cents: number | null): string | null => (cents === null ? null : (cents / 100).toLocaleString('en-US'));
 
-/** `25` and `25.50` dollars. */
+/** Reads an amount in dollars, such as `25` or `25.50`. */
 function parseCents(text: string): number {
   if (/^\d{1,7}(\.\d{1,2})?$/.test(text)) return new Decimal(text).times(100).toNumber();
   throw new InvalidArgumentError('expects dollars, such as 25 or 25.50');

@@ -1,15 +1,15 @@
 /**
- * The service as the command line sees it: over HTTP, like any other client. Where it is and what opens it comes from
- * `AOS_URL`, `AOS_API_KEY` and `AOS_SESSION`, else from what `aos login` and then `npm start` left in DATA_DIR.
+ * Is the service as the command line sees it: reached over HTTP, like any other client. Its address and credentials
+ * come from `AOS_URL`, `AOS_API_KEY` and `AOS_SESSION`, or else from what `aos login` and `npm start` left in DATA_DIR.
  */
 import { readCredentials, readKeptSession } from '../embedded/credentials.ts';
 import { withoutTrailingSlashes } from '../platform/core/text.ts';
 import { CliError } from './output.ts';
 
-/** An answer that is none of what was asked for. */
+/** The service answered with a problem. */
 export class ServiceProblem extends CliError {
   readonly status: number;
-  /** As the answer has it. */
+  /** The `detail` of the answer, as it came. */
   readonly detail: unknown;
   constructor(status: number, message: string, detail?: unknown) {
     super(message);
@@ -20,15 +20,21 @@ export class ServiceProblem extends CliError {
 
 export interface ServiceClient {
   baseUrl: string;
-  /** Opens the control plane, where it is known. */
+  /** The session that opens the control plane, where it is known. */
   session: string | undefined;
-  /** Of the Temporal Web UI, where it is known. */
+  /** The address of the Temporal Web UI, where it is known. */
   uiUrl: string | undefined;
-  /** host:port of Temporal, where it is known. */
+  /** The host:port of Temporal, where it is known. */
   temporalAddress: string | undefined;
-  /** Public API, with the API key. @throws CliError */
+  /**
+   * Calls the public API with the API key.
+   * @throws CliError
+   */
   api<T>(method: string, path: string, body?: unknown): Promise<T>;
-  /** Control plane through the browser proxy, with the session; a form goes as it is. @throws CliError */
+  /**
+   * Calls the control plane through the browser proxy, with the session. A form is sent as it is.
+   * @throws CliError
+   */
   controlPlane<T>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<T>;
 }
 
@@ -42,7 +48,7 @@ export interface ServiceAddress {
 
 const TIMEOUT_MS = 30_000;
 
-/** The line that starts the service on a data directory, of which only the usual one may be left unnamed. */
+/** @returns the command that starts the service on a data directory, which it names unless that is the usual one */
 export const startLine = (dataDir: string): string =>
   dataDir === '.data' ? 'npm start' : `DATA_DIR=${dataDir} npm start`;
 
@@ -55,7 +61,7 @@ export async function findService(env: NodeJS.ProcessEnv): Promise<ServiceAddres
       `no service found: start one here with \`${startLine(dataDir)}\`, or set AOS_URL, AOS_API_KEY and AOS_SESSION`,
     );
   }
-  // What opens the local service is not shown to another one.
+  // The credentials of the local service are not sent to another one.
   const local = kept?.base_url === baseUrl ? kept : undefined;
   const signedIn = await readKeptSession(dataDir);
   return {
@@ -104,7 +110,7 @@ export function createServiceClient(address: ServiceAddress): ServiceClient {
   };
 }
 
-/** A form brings its own content type. */
+/** A form sets its own content type. */
 const isJson = (body: unknown): boolean => body !== undefined && !(body instanceof FormData);
 
 export const openService = async (env: NodeJS.ProcessEnv): Promise<ServiceClient> =>
@@ -125,7 +131,7 @@ function detailOf(body: string): unknown {
   }
 }
 
-/** `{detail}` as text, whatever form it has. */
+/** @returns the `{detail}` of an answer as a text, whatever form it has */
 export function explainProblem(body: string): string {
   const detail = detailOf(body);
   if (detail === undefined) return body.slice(0, 200);

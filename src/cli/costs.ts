@@ -1,4 +1,4 @@
-/** `aos costs`: what the runs of a window cost. */
+/** Adds `aos costs`, which shows what the runs of a period cost. */
 import { Option, type Command } from 'commander';
 import { openService } from './client.ts';
 import { print, printJson, printTable, type Column } from './output.ts';

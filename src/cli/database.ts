@@ -1,4 +1,7 @@
-/** The database of the service for commands that work on it themselves: of `DATABASE_URL`, else that of DATA_DIR. */
+/**
+ * Opens the service's database for commands that work on it themselves: the one of `DATABASE_URL`, otherwise that of
+ * DATA_DIR.
+ */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Database } from '../platform/db/client.ts';
@@ -7,8 +10,8 @@ import { ConfigError } from '../platform/core/config.ts';
 import { CliError } from './output.ts';
 
 /**
- * Opens it for the time of `work`. The embedded one takes one process, so its service must not run.
- * @throws CliError which says how to go about it while that one runs
+ * Opens the database while `work` runs. Only one process may use the embedded database, so its service must be stopped.
+ * @throws CliError that says what to do while the service runs
  */
 export async function withDatabase<T>(env: NodeJS.ProcessEnv, work: (db: Database) => Promise<T>): Promise<T> {
   if (env.DATABASE_URL) return using(env.DATABASE_URL, work);
@@ -30,7 +33,10 @@ export async function withDatabase<T>(env: NodeJS.ProcessEnv, work: (db: Databas
   }
 }
 
-/** Keeps the service from starting on the directory. @throws CliError which says how to go about it where it runs */
+/**
+ * Keeps the service from starting on the directory.
+ * @throws CliError that says what to do where the service runs
+ */
 export async function claimed(dataDir: string): Promise<DataDirClaim> {
   const { claimDataDir } = await import('../embedded/stale.ts');
   return claimDataDir(dataDir).catch((error: unknown) => {

@@ -1,4 +1,7 @@
-/** The part of the demo in which the project runs: shown as it goes, its gates answered as a person would. */
+/**
+ * Is the part of the demo in which the project runs. It shows the project as it goes, and answers its gates as a person
+ * would.
+ */
 import { setTimeout as wait } from 'node:timers/promises';
 import { present } from '../platform/core/present.ts';
 import type { ServiceClient } from './client.ts';
@@ -8,10 +11,10 @@ import { formatProjectEvent } from './project-events.ts';
 import { helpWith, promptOf, resolveGate } from './project-gates.ts';
 import { boardText, eventReader, followProject, newGates } from './project-watch.ts';
 
-/** For whoever watches: the offline model is done before anybody has read anything. */
+/** A pause in which people can read, because the offline model is faster than any reader. */
 const READING_MS = 2_500;
 
-/** What of a task of listr2 is written to. */
+/** The part of a listr2 task that the demo writes to. */
 interface Shown {
   title: string;
   output: string;

@@ -1,4 +1,7 @@
-/** `aos demo`: the product in a minute. Every step is the real thing over HTTP, and any that fails fails the demo. */
+/**
+ * Adds `aos demo`, which shows the product in a minute. Every step is real and goes over HTTP, and a step that fails
+ * fails the demo.
+ */
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
@@ -164,7 +167,7 @@ async function stayUntilSignalled({ service, client, projectId }: Demo): Promise
   print(`The service stays at ${base_url} (docs: ${base_url}/docs, API key: ${api_key}). Ctrl-C stops it.`);
   print(`Temporal Web UI: ${client.uiUrl}`);
   print(`Look at the project: DATA_DIR=${service.config.DATA_DIR} npx aos project show ${projectId}`);
-  // The listener of `demo` stops everything and ends the process.
+  // The signal listener of `demo` stops everything and ends the process.
   await new Promise<never>(() => {});
 }
 

@@ -1,6 +1,6 @@
 /**
- * `aos deployments`: which version of the workers has what, and how new work moves to another one. It speaks to Temporal
- * alone, with the settings of the service's own connection.
+ * Adds `aos deployments`, which shows which version of the workers has which work, and moves new work to another
+ * version. It speaks to Temporal alone, with the settings of the service's own connection.
  */
 import { InvalidArgumentError, type Command } from 'commander';
 import type { DeploymentVersion } from '../platform/temporal/deployments.ts';
@@ -95,7 +95,7 @@ async function withTemporal<T>(work: (temporal: Connected) => Promise<T>): Promi
   try {
     return await work(temporal);
   } catch (error) {
-    // What the server says of a version that nobody serves, or of a name that is not there.
+    // The server explains in `details` that nothing serves the version, or that the name is unknown.
     const { details } = error as { details?: string };
     throw details ? new CliError(details) : error;
   } finally {

@@ -1,4 +1,6 @@
-/** `aos doctor`: what the service needs, looked at piece by piece, with what to do about each that is not right. */
+/**
+ * Adds `aos doctor`, which checks each thing that the service needs and says what to do about each that is not right.
+ */
 import type { Command } from 'commander';
 import { execFile } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
@@ -18,7 +20,7 @@ export interface CheckResult {
   check: string;
   status: 'ok' | 'warning' | 'failed';
   detail: string;
-  /** What to do about it. */
+  /** Says what to do about the finding. */
   mend?: string;
 }
 
@@ -152,7 +154,8 @@ function answers(address: string): Promise<boolean> {
 }
 
 async function examinePostgres(env: NodeJS.ProcessEnv): Promise<CheckResult> {
-  // The embedded one takes a single connection, which a running service holds: its own health check speaks for it.
+  // The embedded database takes a single connection, which a running service holds, and that service's health check
+  // tests it.
   if (!env.DATABASE_URL) return ok('Postgres', 'embedded; migrated at each start');
   const { pendingMigrations } = await import('./pending-migrations.ts');
   try {
@@ -177,7 +180,7 @@ async function examinePorts(config: Config, env: NodeJS.ProcessEnv, dataDir: str
     wantedPorts(config, env).map(async (wanted) => {
       const name = `port ${wanted.port}`;
       if (await isFree(wanted)) return ok(name, `free, for ${wanted.setting}`);
-      // The service of this very directory is allowed to be there.
+      // The service of this very directory may have the port.
       if (own.includes(`:${wanted.port}`))
         return ok(name, `${wanted.setting}: in use, as by the service of ${dataDir}`);
       return failed(

@@ -1,4 +1,4 @@
-/** `aos flags`: feature flags, as they are for the workspace; the operator switches them. */
+/** Adds `aos flags`, which shows the feature flags of the workspace. The operator switches them. */
 import { InvalidArgumentError, type Command } from 'commander';
 import { openService } from './client.ts';
 import { paint, print, printJson, printTable, shorten, shortTime } from './output.ts';

@@ -1,4 +1,7 @@
-/** `aos inbox`: everything that waits for somebody, what is needed to decide, and the answer, bound to what was seen. */
+/**
+ * Adds `aos inbox`, which shows everything that waits for somebody, with what is needed to decide, and takes the
+ * answer, which is bound to the revision that was shown.
+ */
 import { createInterface } from 'node:readline/promises';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { ANSWERS, WAIT_KINDS, type Answer, type WaitKind } from '../resources/inbox/model.ts';
@@ -194,7 +197,7 @@ async function answer(id: string, said: Answer, options: AnswerOptions): Promise
   else print(`${said}: ${oneLine(settled.title)}`);
 }
 
-/** An answer is bound to what somebody saw; a script says so by the revision that it read. */
+/** An answer is bound to what the person saw. A script names the revision that it read. */
 async function requireSeen(said: Answer, { id, revision }: WaitDetailRow): Promise<void> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
     throw new CliError(`say which revision you saw: aos inbox answer ${id} ${said} --revision ${revision} (or --yes)`);
@@ -208,7 +211,7 @@ type Conflict =
   | { code: 'changed_since'; wait_id: string | null; revision: number | null }
   | { code: 'already_answered'; answer: string; answered_by: string; answered_at: string; comment: string | null };
 
-/** Who was faster, or what to look at before it is answered. */
+/** Says who answered first, or what changed and has to be read before an answer. */
 function inWords(error: unknown, id: string): unknown {
   if (!(error instanceof ServiceProblem)) return error;
   if (error.status === 404) return new CliError(`there is no wait ${id}; list them with: aos inbox`);

@@ -1,4 +1,4 @@
-/** `aos integrations`: what the workspace gave to third parties' integrations, and what they say of it. */
+/** Adds `aos integrations`, which manages the credentials of third parties that the workspace has, and checks them. */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -135,7 +135,7 @@ async function show(slug: string, { json }: Output): Promise<void> {
 const read = (service: ServiceClient, slug: string): Promise<Detail> =>
   service.controlPlane('GET', `/v1/integrations/${encodeURIComponent(slug)}`);
 
-/** @throws CliError naming the slots that there are */
+/** @throws CliError that names the slots of the integration */
 async function findSlot(service: ServiceClient, slug: string, name: string): Promise<Slot> {
   const { credentials } = await read(service, slug);
   const slot = credentials.find(({ kind, dotted }) => name === (dotted ?? kind));
@@ -172,7 +172,9 @@ const pathOf = (slug: string, { where, kind, dotted }: Slot): string =>
     ? `secrets/${encodeURIComponent(present(dotted))}`
     : `credentials/${encodeURIComponent(present(kind))}`);
 
-/** Never from the command line, where other users of the machine and the shell's history would see it. */
+/**
+ * The value never comes from the command line, where other users of the machine and the shell's history would see it.
+ */
 async function readValue({ label }: Slot): Promise<string> {
   const value = process.stdin.isTTY ? await askUnseen(`${label}: `) : await text(process.stdin);
   if (value.trim() === '') throw new CliError('no value: give it on standard input');

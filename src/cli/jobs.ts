@@ -1,4 +1,4 @@
-/** `aos jobs`: what runs by the clock. */
+/** Adds `aos jobs`, which manages scheduled jobs. */
 import { openAsBlob } from 'node:fs';
 import { basename } from 'node:path';
 import { Option, type Command } from 'commander';

@@ -1,4 +1,4 @@
-/** `aos keys` and `aos session`: what opens the service for others. */
+/** Adds `aos keys` and `aos session`, which give others access to the service. */
 import { InvalidArgumentError, type Command } from 'commander';
 import ms, { type StringValue } from 'ms';
 import { makeSession, type SessionRequest } from '../embedded/credentials.ts';

@@ -1,4 +1,7 @@
-/** `aos login` and `aos logout`: a session by mailed code, kept in DATA_DIR; and access tokens of the local issuer. */
+/**
+ * Adds `aos login` and `aos logout`. A person signs in with a mailed code, and the session is kept in DATA_DIR; the
+ * local issuer also gives access tokens.
+ */
 import { createInterface } from 'node:readline/promises';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import ms, { type StringValue } from 'ms';
@@ -79,7 +82,11 @@ async function login(email: string, options: LoginOptions): Promise<void> {
   else print(`signed in to ${signedIn.workspace} as ${signedIn.role}, until ${signedIn.expires_at}`);
 }
 
-/** What shows who signs in, and where to: as it is given, or else as the person at the terminal reads it. @throws CliError */
+/**
+ * @returns the request that proves who signs in, with the link or code that was given, or with one that the person at
+ * the terminal types
+ * @throws CliError
+ */
 async function shown(baseUrl: string, email: string, options: LoginOptions): Promise<[path: string, body: unknown]> {
   const { link, workspace } = options;
   if (link === undefined) {
@@ -139,7 +146,7 @@ interface Answer {
   cookies: Cookies;
 }
 
-/** @throws CliError when nobody answers */
+/** @throws CliError where the service does not answer */
 async function post(baseUrl: string, path: string, body: unknown, cookies: Cookies = {}): Promise<Answer> {
   const cookie = Object.entries(cookies).map(([name, value]) => `${name}=${value}`);
   const response = await fetch(baseUrl + path, {

@@ -1,4 +1,4 @@
-/** `aos members`: who may sign in to a workspace, and as what. */
+/** Adds `aos members`, which manages who may sign in to a workspace, and in which role. */
 import { Argument, type Command } from 'commander';
 import { ROLES } from '../platform/core/rights.ts';
 import { openService, type ServiceClient } from './client.ts';
@@ -65,7 +65,7 @@ async function add(workspace: string, email: string, { role, json }: Output & { 
   print(`${member.email} may sign in as ${member.role}`);
 }
 
-/** The address of the member with this e-mail address. */
+/** @returns the path of the member with this e-mail address */
 async function find(service: ServiceClient, workspace: string, email: string): Promise<string> {
   const { data } = await membersOf(service, workspace);
   const member = data.find((row) => row.email === email.trim().toLowerCase());

@@ -1,4 +1,4 @@
-/** What `aos memory` changes. */
+/** Holds the parts of `aos memory` that change entries. */
 import { first } from '../platform/core/present.ts';
 import { openService } from './client.ts';
 import { readText } from './input.ts';

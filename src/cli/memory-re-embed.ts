@@ -1,4 +1,4 @@
-/** `aos memory re-embed`: goes over to the embedding model of the settings. */
+/** Adds `aos memory re-embed`, which moves all stored vectors to the embedding model of the settings. */
 import type { Command } from 'commander';
 import { withDatabase } from './database.ts';
 import { print, printJson, printProgress } from './output.ts';

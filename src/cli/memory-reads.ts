@@ -1,4 +1,4 @@
-/** What `aos memory` shows. */
+/** Holds the parts of `aos memory` that show entries. */
 import { present } from '../platform/core/present.ts';
 import type { EntryStatus } from '../resources/memory/model.ts';
 import { openService } from './client.ts';

@@ -1,4 +1,4 @@
-/** `aos memory`: what the workspace knows. Find it, add to it, correct it, see how it hangs together. */
+/** Adds `aos memory`, which finds, adds and corrects what the workspace knows, and shows how it is linked. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { ENTRY_STATUSES } from '../resources/memory/model.ts';
 import { add, edit, remove, supersede, verify } from './memory-changes.ts';

@@ -1,12 +1,12 @@
 import { PROVIDERS } from '../platform/models/catalogue.ts';
 
-/** Which model providers the settings configure; none means the offline model. */
+/** @returns the model providers that the settings configure; where there is none, the offline model answers */
 export const modelsIn = (env: NodeJS.ProcessEnv): string[] =>
   Object.values(PROVIDERS)
     .filter(({ setting }) => env[setting])
     .map(({ label }) => label);
 
-/** Each of the settings that configures one, as a sentence has them. */
+/** Lists the settings of which any configures a provider, as part of a sentence. */
 export const MODEL_SETTINGS = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(
   Object.values(PROVIDERS).map(({ setting }) => setting),
 );

@@ -1,6 +1,6 @@
 /**
- * Requests that the service wants confirmed with a code by mail. On a terminal the code is asked for; a program gets
- * told how to repeat its command with it.
+ * Handles requests that the service wants confirmed with a code by mail. On a terminal the person is asked for the
+ * code; a program is told how to repeat its command with the code.
  */
 import { createInterface } from 'node:readline/promises';
 import { InvalidArgumentError, type Command } from 'commander';
@@ -13,16 +13,19 @@ export interface Confirming {
   code?: string;
 }
 
-/** Gives up after that many wrong codes; the service burns a challenge after as many. */
+/** The number of wrong codes after which the command gives up. The service burns a challenge after as many. */
 const MAX_TRIES = 5;
 
-/** With the options that a confirmation takes. */
+/** Adds the options that a confirmation takes. */
 export const confirmable = (command: Command): Command =>
   command
     .option('--challenge <id>', 'what the service called the confirmation it asked for')
     .option('--code <digits>', 'the code that was mailed for it', sixDigits);
 
-/** Sends a request, with the code where it is given or can be asked for. @throws CliError */
+/**
+ * Sends a request, with the code where it is given or the person can be asked for it.
+ * @throws CliError
+ */
 export async function confirmed<T>(
   { controlPlane }: Pick<ServiceClient, 'controlPlane'>,
   { method, path, body }: { method: string; path: string; body?: unknown },

@@ -1,43 +1,48 @@
 /**
- * What the command line prints: colours and tables for people, JSON for programs. All of it goes through here, as names,
- * titles, errors and outputs are texts of tenants and agents, and a terminal obeys what is in them: it moves the cursor,
- * changes the title, fills the clipboard.
+ * Prints what the command line has to say: colours and tables for people, JSON for programs. All output goes through
+ * here, because names, titles, errors and results are texts of tenants and agents, and a terminal obeys control
+ * characters in them: they move the cursor, change its title or fill the clipboard.
  */
 import { randomUUID } from 'node:crypto';
 import { styleText } from 'node:util';
 
-/** A failure that the person at the terminal can act on: shown as one line, exit code 1. */
+/** A failure that the person at the terminal can act on. It is shown as one line, and the exit code is 1. */
 export class CliError extends Error {}
 
 type Style = Parameters<typeof styleText>[0];
 
 const ESCAPE = '\u001b';
-/** Stands for the beginning of a colour of ours until it is printed; no text that comes from elsewhere can have it. */
+/** Stands for the beginning of our own colours until they are printed. No text from elsewhere can contain it. */
 const OURS = randomUUID();
 
-/** Plain where stdout is no terminal, and with NO_COLOR. */
+/** Colours a text, except where stdout is no terminal or NO_COLOR is set. */
 export const paint = (style: Style, text: string): string =>
   styleText(style, printable(text), { stream: process.stdout }).replaceAll(ESCAPE, OURS);
 
-/** As it may be written to a terminal: no control characters but lines, tabs and our own colours. */
+/**
+ * @returns the text as it may be written to a terminal: no control characters but line breaks, tabs and our own colours
+ */
 export const forTerminal = (text: string): string => printable(text).replaceAll(OURS, ESCAPE);
 
 export const print = (text = ''): void => void process.stdout.write(`${forTerminal(text)}\n`);
-/** A part of a line, as it comes. */
+/** Prints a part of a line as it comes. */
 export const printPart = (text: string): void => void process.stdout.write(forTerminal(text));
-/** Beside the result, which goes to stdout. */
+/** Prints beside the result, on stderr, because the result goes to stdout. */
 export const printAside = (text: string): void => void process.stderr.write(`${forTerminal(text)}\n`);
 
-/** On a terminal each takes the place of the one before; elsewhere it is a line. */
+/** Prints progress. On a terminal it takes the place of the line before; elsewhere it is a line of its own. */
 export function printProgress(text: string, isLast: boolean): void {
   if (process.stderr.isTTY) process.stderr.write(`\r${forTerminal(text)}${isLast ? '\n' : ''}`);
   else printAside(text);
 }
 
-/** What an answer is to be written behind. */
+/** Prints a question, behind which the answer is typed. */
 export const printQuestion = (text: string): void => void process.stderr.write(forTerminal(text));
 
-/** The same value for programs, and nothing in it that a terminal would obey. @param indent spaces; a line when 0 */
+/**
+ * Prints the same value for programs, without anything that a terminal would obey.
+ * @param indent is a number of spaces; 0 gives one line
+ */
 export const printJson = (value: unknown, indent = 2): void =>
   print(
     JSON.stringify(value, null, indent).replaceAll(
@@ -66,7 +71,7 @@ const STATUS_STYLES: Record<string, Style> = {
   degraded: 'yellow',
   down: 'red',
 };
-/** Pads before it paints, since colour codes take no room. */
+/** Pads before it colours, because colour codes take no room on the screen. */
 export const paintStatus = (status: string, width = 0): string =>
   paint(STATUS_STYLES[status] ?? 'gray', status.padEnd(width));
 
@@ -104,17 +109,20 @@ export function printTable<Row>(rows: readonly Row[], columns: readonly Column<R
   );
 }
 
-/** Control characters, and those that have a text read in another direction than it is written. */
+/** Control characters, and characters that make a text read in another direction than it is written. */
 const UNPRINTABLE = /(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
 
-/** With its lines and tabs, and without what would move the cursor, change colours or show it in another order. */
+/**
+ * @returns the text with its lines and tabs, but without characters that move the cursor, change colours or reorder the
+ * text
+ */
 const printable = (text: string): string => text.replaceAll(UNPRINTABLE, '');
 
-/** The same on one line. */
+/** @returns the same text on one line */
 export const oneLine = (text: string): string => printable(text.replaceAll(/[\s\p{Cc}]+/gu, ' ')).trim();
 
 export const shorten = (text: string, length: number): string =>
   text.length > length ? `${text.slice(0, length - 1)}…` : text;
 
-/** `2026-11-21T12:00:00.000Z` -> `2026-11-21 12:00:00`, UTC. */
+/** Turns `2026-11-21T12:00:00.000Z` into `2026-11-21 12:00:00`, in UTC. */
 export const shortTime = (iso: string | null | undefined): string => iso?.slice(0, 19).replace('T', ' ') ?? '-';

@@ -1,11 +1,11 @@
-/** How many migrations a database still lacks. */
+/** Counts the migrations that a database still lacks. */
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 
 const JOURNAL = new URL('../../migrations/meta/_journal.json', import.meta.url);
 const UNDEFINED_TABLE = '42P01';
 
-/** @throws Error when the database cannot be reached */
+/** @throws Error where the database cannot be reached */
 export async function pendingMigrations(databaseUrl: string): Promise<number> {
   const { entries } = JSON.parse(await readFile(JOURNAL, 'utf8')) as { entries: unknown[] };
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000 });

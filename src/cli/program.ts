@@ -1,4 +1,4 @@
-/** Every command of `aos`. A command that is not added here does not exist. */
+/** Lists every command of `aos`. A command that is not added here does not exist. */
 import { Command } from 'commander';
 import { addBillingCommands } from './billing.ts';
 import { addBackupCommands } from './backup.ts';

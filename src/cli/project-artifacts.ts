@@ -1,4 +1,4 @@
-/** Artifacts as files: what a phase made, with the extension with which it opens. */
+/** Writes artifacts as files, each with the extension with which it opens. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openable } from '../platform/core/openable.ts';
@@ -29,7 +29,7 @@ export async function readArtifacts(service: ServiceClient, projectId: string, a
   return data;
 }
 
-/** One file each, named after its phase; where there are several versions, after the version too. */
+/** Writes one file for each artifact, named after its phase, and after its version too where there are several. */
 export async function writeArtifacts(artifacts: readonly Artifact[], folder: string): Promise<WrittenArtifact[]> {
   await mkdir(folder, { recursive: true });
   const written: WrittenArtifact[] = [];

@@ -1,4 +1,6 @@
-/** A project as lines of a terminal: its phases, what happens in them, what waits and for whom, and what it cost. */
+/**
+ * Shows a project as lines of a terminal: its phases, what happens in them, what waits and for whom, and what it cost.
+ */
 import type { PauseReason, TaskStatus } from '../resources/projects/model.ts';
 import type { ServiceClient } from './client.ts';
 import { oneLine, paint, paintStatus, shorten } from './output.ts';
@@ -16,11 +18,11 @@ const MARKS: Record<TaskStatus, string> = {
   skipped: '–',
   stale: '~',
 };
-/** Of a longer board only those are shown in which something happens. */
+/** Of a longer board, only the phases in which something happens are shown. */
 const MAX_PHASES = 20;
 const MAX_TITLE = 40;
 
-/** `active  $0.0021 of $5.00 (0.04%)  1:02` */
+/** @returns for example `active  $0.0021 of $5.00 (0.04%)  1:02` */
 export function headline(project: Project, now = Date.now()): string {
   const { status, pause_reason } = project;
   const state = status === 'paused' && pause_reason ? `paused (${pause_reason})` : status;
@@ -42,7 +44,7 @@ function formatElapsed({ started_at, completed_at, abandoned_at }: Project, now:
   return hours > 0 ? `${hours}:${padded(minutes)}:${padded(seconds % 60)}` : `${minutes}:${padded(seconds % 60)}`;
 }
 
-/** One line a phase, and below it the gates that wait. */
+/** @returns one line for each phase, and below it the gates that wait */
 export function boardLines(service: ServiceClient, board: Board): string[] {
   const { shown, left } = phasesToShow(board.phases);
   const slugs = Math.max(0, ...shown.map(({ phase_slug }) => phase_slug.length));
@@ -65,7 +67,7 @@ export function boardLines(service: ServiceClient, board: Board): string[] {
   ];
 }
 
-/** Of many phases those that are under way or went wrong, and the next ones. */
+/** Chooses, of many phases, those that are under way or went wrong, and the next ones. */
 function phasesToShow(phases: readonly Phase[]): { shown: readonly Phase[]; left: string[] } {
   if (phases.length <= MAX_PHASES) return { shown: phases, left: [] };
   const of = (...statuses: TaskStatus[]) => phases.filter(({ status }) => statuses.includes(status));
@@ -79,7 +81,7 @@ function phasesToShow(phases: readonly Phase[]): { shown: readonly Phase[]; left
   return { shown, left: [paint('gray', `${phases.length} phases: ${counts.join(', ')}`)] };
 }
 
-/** `write (attempt 2), review` */
+/** @returns for example `write (attempt 2), review` */
 const happening = ({ steps }: Phase): string =>
   steps
     .filter(({ status }) => ['running', 'blocked', 'failed'].includes(status))
@@ -89,7 +91,7 @@ const happening = ({ steps }: Phase): string =>
     })
     .join(', ');
 
-/** Whom it waits for, what it asks, and the command that answers it. */
+/** @returns whom the gate waits for, what it asks, and the command that answers it */
 export function gateLines(service: ServiceClient, projectId: string, gate: PlacedStep): string[] {
   const { waitsFor, command } = helpWith(service, projectId, gate);
   const prompt = promptOf(gate);
@@ -101,7 +103,7 @@ export function gateLines(service: ServiceClient, projectId: string, gate: Place
 
 const TRY_AGAIN = 'Tried again (--addendum says what to do differently), it goes on with:';
 const AFTER_CRASH = 'It died without an outcome. When what it may have done is in order:';
-/** Said before the commands that try failed steps again. */
+/** Advice that is printed before the commands that try failed steps again. */
 const ADVICE: Partial<Record<PauseReason, string>> = {
   gate_misconfigured: 'When what the gate names is there (else start again from a corrected workflow):',
   repeat_crash: AFTER_CRASH,
@@ -109,8 +111,8 @@ const ADVICE: Partial<Record<PauseReason, string>> = {
 };
 
 /**
- * Why it does not go on, and the commands with which it does.
- * @param error what the pause was recorded with
+ * @returns why the project does not go on, and the commands that make it go on
+ * @param error is the text with which the pause was recorded
  */
 export function pauseHelp(board: Board, error?: string): string[] {
   const { id, pause_reason, cost_total_usd } = board.project;

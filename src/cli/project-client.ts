@@ -1,4 +1,4 @@
-/** Projects as the command line reads them: the rows of the control plane, put together as a board of phases and steps. */
+/** Reads projects for the command line: rows of the control plane, put together as a board of phases and steps. */
 import { first } from '../platform/core/present.ts';
 import type { PauseReason, PROJECT_STATUSES, TaskStatus as Status, Topic } from '../resources/projects/model.ts';
 import type { GateKind, StepRole, StepKind } from '../resources/templates/model.ts';
@@ -42,13 +42,13 @@ export interface Phase {
   status: Status;
   task_kind: 'regular' | 'edit_session';
   cost_usd: string;
-  /** Of a board that shows what happens: only where something does, or went wrong. */
+  /** On a board of what happens, only phases that are at work or went wrong have their steps. */
   steps: Step[];
 }
 
 export interface Board {
   project: Project;
-  /** In pipeline order, then the edit sessions. */
+  /** Phases in pipeline order, then the edit sessions. */
   phases: Phase[];
 }
 
@@ -65,7 +65,7 @@ export interface ProjectEvent {
 
 export const projectPath = (projectId: string): string => `/v1/projects/${encodeURIComponent(projectId)}`;
 
-/** What a 404 means here, in words. */
+/** Turns a 404 into a sentence about what is missing. */
 export const orMissing =
   (what: string) =>
   (error: unknown): never => {
@@ -79,18 +79,18 @@ const list = async <Row>(service: ServiceClient, path: string): Promise<Row[]> =
 const readProject = (service: ServiceClient, projectId: string): Promise<Project> =>
   service.controlPlane<Project>('GET', projectPath(projectId)).catch(orMissing(`project ${projectId}`));
 
-/** Phases with something to see in their steps. */
+/** Phases with one of these statuses have something to show in their steps. */
 const IS_BUSY: readonly Status[] = ['running', 'blocked', 'review', 'failed'];
 const READ_AT_ONCE = 8;
 
-/** @param steps `all`, or those of phases where something happens or went wrong */
+/** @param steps is `all`, or `busy` for the steps of phases that are at work or went wrong */
 export async function readBoard(
   service: ServiceClient,
   projectId: string,
   { steps = 'busy' }: { steps?: 'busy' | 'all' } = {},
 ): Promise<Board> {
   const path = projectPath(projectId);
-  // The project first: what is read after its end shows that end.
+  // The project is read first, so that a board which is read after the project's end shows that end.
   const project = await readProject(service, projectId);
   const tasks = await list<Omit<Phase, 'steps'>>(service, `${path}/tasks`);
   const phases = await mapAtOnce(tasks, READ_AT_ONCE, async (task): Promise<Phase> => {
@@ -100,14 +100,17 @@ export async function readBoard(
   return { project, phases };
 }
 
-/** Oldest first. */
+/** @returns the events, oldest first */
 export async function readEvents(service: ServiceClient, projectId: string, limit: number): Promise<ProjectEvent[]> {
   const path = `${projectPath(projectId)}/events?limit=${limit}`;
   const events = await list<ProjectEvent>(service, path).catch(orMissing(`project ${projectId}`));
   return events.reverse();
 }
 
-/** Results in the order of what they are of; at most so many under way. */
+/**
+ * Maps items with at most `atOnce` of them under way.
+ * @returns the results in the order of the items
+ */
 export async function mapAtOnce<T, R>(items: readonly T[], atOnce: number, map: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   for (let from = 0; from < items.length; from += atOnce) {
@@ -118,7 +121,7 @@ export async function mapAtOnce<T, R>(items: readonly T[], atOnce: number, map: 
 
 export interface PlacedStep extends Step {
   phase: Phase;
-  /** `phase/step` */
+  /** The place of the step, as `phase/step`. */
   place: string;
 }
 
@@ -128,9 +131,10 @@ export const stepsOf = ({ phases }: Board): PlacedStep[] =>
   );
 
 /**
- * The one that is meant by an id, `phase/step` or a step's slug; without a name the only one there is.
- * @param what they are, for messages: "waiting gate"
- * @throws CliError that lists them
+ * Picks the step that is meant by an id, by `phase/step` or by a step's slug. Without a name it picks the only one
+ * there is.
+ * @param what names such a step in messages, for example "waiting gate"
+ * @throws CliError that lists the steps
  */
 export function pickStep(steps: readonly PlacedStep[], name: string | undefined, what: string): PlacedStep {
   const named = steps.filter(({ id, step_slug, place }) => name === undefined || [id, step_slug, place].includes(name));

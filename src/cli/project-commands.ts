@@ -1,4 +1,7 @@
-/** What `aos project` does to a project: stop it, let it go on, do parts of it again, change what it made. */
+/**
+ * Holds the parts of `aos project` that change a project: stop it, let it go on, repeat parts of it, change its
+ * artifacts.
+ */
 import { openAsBlob } from 'node:fs';
 import { basename } from 'node:path';
 import type { Cascade } from '../resources/projects/model.ts';
@@ -13,14 +16,17 @@ interface Output {
 
 interface Sent {
   projectId: string;
-  /** Below the project's own address. */
+  /** The path below the project's own address. */
   path: string;
   body?: unknown;
-  /** What it names beside the project: "phase cover in it". */
+  /** Names what the command is about beside the project, for example "phase cover in it". */
   names?: string;
 }
 
-/** Sends it and tells what came of it. @throws CliError that says what is not there */
+/**
+ * Sends a command and prints its outcome.
+ * @throws CliError that says what does not exist
+ */
 async function command<Reply>(
   { projectId, path, body, names }: Sent,
   { json }: Output,

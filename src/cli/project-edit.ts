@@ -1,4 +1,4 @@
-/** `aos project edit`: a planner proposes changes, and its plan is shown where it is decided on. */
+/** Adds `aos project edit`: a planner proposes changes, and its plan is shown to whoever decides on it. */
 import type { Cascade } from '../resources/projects/model.ts';
 import { openService, type ServiceClient } from './client.ts';
 import { CliError, print, printJson } from './output.ts';
@@ -14,7 +14,7 @@ interface EditSession {
   gate_subtask_id: string;
 }
 
-/** Answers when the plan is there to be decided on, unless told not to wait for it. */
+/** Returns when the plan waits for a decision, or at once where told not to wait. */
 export async function edit(
   projectId: string,
   instruction: string,

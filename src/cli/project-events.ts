@@ -1,15 +1,17 @@
-/** One event of a project on one line. */
+/** Formats one event of a project as one line. */
 import { oneLine, paint, shorten } from './output.ts';
 import type { ProjectEvent } from './project-client.ts';
 import { formatUsd } from './timeline.ts';
 
-/** Of a payload what says where, and what is shown in a way of its own or by the topic. */
+/**
+ * These parts of a payload are left out, because they say where the event is, or the line shows them in another way.
+ */
 const NOT_DETAILS = new Set([
   ...['phase_slug', 'step_slug', 'artifact_id', 'run_id', 'subtask_id', 'attempts_used', 'start', 'title', 'role'],
   ...['gate_config', 'decided_at', 'cost_usd', 'schema_slug'],
 ]);
 
-/** `12:00:01  subtask_succeeded        draft/write  attempt 2  $0.0004` */
+/** @returns for example `12:00:01  subtask_succeeded        draft/write  attempt 2  $0.0004` */
 export function formatProjectEvent({
   ts,
   level,

@@ -1,4 +1,4 @@
-/** `aos project gates | approve | reject`: what waits for an answer, and the answer. */
+/** Adds `aos project gates`, `approve` and `reject`, which show what waits for an answer and give the answer. */
 import type { EditPlan } from '../resources/projects/edit-plans/model.ts';
 import { openService, type ServiceClient } from './client.ts';
 import { CliError, oneLine, paint, print, printJson } from './output.ts';

@@ -1,4 +1,4 @@
-/** Gates that wait, and what opens each of them. */
+/** Says of each waiting gate what opens it. */
 import { projectWorkflowId, type Decision } from '../resources/projects/model.ts';
 import type { EditPlan } from '../resources/projects/edit-plans/model.ts';
 import type { ServiceClient } from './client.ts';
@@ -8,13 +8,13 @@ import { projectPath, stepsOf, type Board, type PlacedStep } from './project-cli
 export const waitingGates = (board: Board): PlacedStep[] =>
   stepsOf(board).filter(({ kind, status }) => kind === 'gate' && status === 'blocked');
 
-/** What it says to whoever decides. */
+/** @returns the question that the gate asks whoever decides */
 export const promptOf = ({ gate_config }: PlacedStep): string | undefined =>
   typeof gate_config?.prompt === 'string' ? oneLine(gate_config.prompt) : undefined;
 
 const isPlanApproval = ({ phase }: PlacedStep): boolean => phase.task_kind === 'edit_session';
 
-/** Whom or what it waits for, and the command that answers it where one does. */
+/** Whom or what a gate waits for, and the command that answers it, where there is one. */
 export interface GateHelp {
   waitsFor: string;
   command: string | undefined;
@@ -39,7 +39,7 @@ function timeOf({ started_at }: PlacedStep, { at, delay_s, cron }: Record<string
   return Number.isNaN(due) ? 'opens by itself' : `opens at ${shortTime(new Date(due).toISOString())} UTC`;
 }
 
-/** The same signal comes from any SDK. */
+/** Any Temporal SDK can send the same signal. */
 const signalCommand = ({ temporalAddress }: ServiceClient, projectId: string, subtaskId: string): string =>
   [
     'temporal workflow signal',
@@ -53,7 +53,7 @@ export interface Verdict {
   comment?: string | undefined;
 }
 
-/** @throws CliError when a person is not who it waits for, or another decision was faster */
+/** @throws CliError where the gate does not wait for a person, or another decision came first */
 export async function resolveGate(
   service: ServiceClient,
   projectId: string,
@@ -74,7 +74,7 @@ export async function resolveGate(
   await service.controlPlane('POST', `${projectPath(projectId)}/subtasks/${gate.id}/resolve-gate`, verdict);
 }
 
-/** What the planner of an edit session proposes; undefined of any other gate. */
+/** @returns what the planner of an edit session proposes; undefined for any other gate */
 export async function planBefore(
   service: ServiceClient,
   projectId: string,

@@ -1,4 +1,4 @@
-/** `aos project start | list | show | watch | events | artifacts`. */
+/** Adds `aos project start`, `list`, `show`, `watch`, `events` and `artifacts`. */
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { present } from '../platform/core/present.ts';

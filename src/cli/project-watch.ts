@@ -1,4 +1,6 @@
-/** A project as it happens: a live board on a terminal, and elsewhere a line for each event and each gate that waits. */
+/**
+ * Shows a project as it happens: a live board on a terminal, and elsewhere a line for each event and each waiting gate.
+ */
 import { Listr } from 'listr2';
 import { first, present } from '../platform/core/present.ts';
 import type { ServiceClient } from './client.ts';
@@ -14,7 +16,10 @@ const MAX_EVENTS = 1_000;
 
 const HAS_ENDED: readonly Project['status'][] = ['completed', 'paused', 'abandoned'];
 
-/** Looks each time something happens until the project is completed, paused or abandoned; the last look shows that. */
+/**
+ * Yields the board each time something happens, until the project is completed, paused or abandoned; the last board
+ * shows that.
+ */
 export async function* followProject(
   service: ServiceClient,
   projectId: string,
@@ -39,8 +44,8 @@ export async function* followProject(
 
 /**
  * Shows a project until it ends.
- * @param fromStart tells of what has happened before, too, where events are shown
- * @throws CliError that says what to do, unless it is completed
+ * @param fromStart tells also what happened before, where events are shown
+ * @throws CliError that says what to do, unless the project is completed
  */
 export async function watchProject(
   service: ServiceClient,
@@ -52,7 +57,7 @@ export async function watchProject(
   print(paint('gray', `what it made: aos project artifacts ${projectId}`));
 }
 
-/** The board as one text, for what draws it: what happens, above what it came to. */
+/** @returns the board as one text: the steps that are at work, above the outcome */
 export const boardText = (service: ServiceClient, board: Board): string =>
   forTerminal(
     [
@@ -90,7 +95,7 @@ async function watchEvents(service: ServiceClient, projectId: string, fromStart:
   print(`completed  ${formatSpend(present(last).project)}`);
 }
 
-/** @returns those that came since it was called last, in order; what nobody needs to read is left out */
+/** @returns a function that gives the events since its last call, in order, without those that nobody needs to read */
 export async function eventReader(service: ServiceClient, projectId: string, { fromStart }: { fromStart: boolean }) {
   let seen = fromStart ? 0 : ((await readEvents(service, projectId, 1))[0]?.id ?? 0);
   return async () => {
@@ -104,7 +109,7 @@ export async function eventReader(service: ServiceClient, projectId: string, { f
   };
 }
 
-/** @returns a look at a board that finds each gate once, each time it waits anew */
+/** @returns a function that finds each waiting gate of a board once, each time that the gate waits anew */
 export function newGates(): (board: Board) => PlacedStep[] {
   let before: string[] = [];
   return (board) => {
@@ -115,7 +120,7 @@ export function newGates(): (board: Board) => PlacedStep[] {
   };
 }
 
-/** @throws CliError with why it is not, and what goes on */
+/** @throws CliError that says why the project is not completed, and how it goes on */
 async function requireCompleted(service: ServiceClient, board: Board): Promise<void> {
   const { id, status } = board.project;
   if (status === 'completed') return;

@@ -1,4 +1,6 @@
-/** `aos project`: start pipelines, watch them, answer their gates, steer them, and take what they made. */
+/**
+ * Adds `aos project`, which starts projects, watches them, answers their gates, steers them, and takes what they made.
+ */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { CASCADES, PROJECT_STATUSES, type Decision } from '../resources/projects/model.ts';
 import { abandon, attach, pause, resume, retrigger, retry, revert } from './project-commands.ts';

@@ -1,4 +1,4 @@
-/** `aos run` and `aos runs`: dispatch, watch, look up, cancel and repeat runs. */
+/** Adds `aos run` and `aos runs`, which dispatch, watch, look up, cancel and repeat runs. */
 import type { Command } from 'commander';
 import type { Run, RunEvent } from '../../client/src/api.ts';
 import { openService, type ServiceClient } from './client.ts';

@@ -1,6 +1,6 @@
 /**
- * `aos secrets rotate`: a new key for what is stored sealed. Where the operator gives `SECRETS_KEY`, the new key is put
- * before the old one there; the embedded mode makes one and keeps it in DATA_DIR.
+ * Adds `aos secrets rotate`, which changes the key of what is stored sealed. Where the operator sets `SECRETS_KEY`, the
+ * new key is put before the old one there; the embedded mode makes a key and keeps it in DATA_DIR.
  */
 import type { Command } from 'commander';
 import { existsSync } from 'node:fs';
@@ -90,14 +90,17 @@ async function withKeptKey<T>({ SECRETS_KEY, DATABASE_URL, DATA_DIR }: NodeJS.Pr
   }
 }
 
-/** The embedded mode's new key is kept before it is used, beside the old one, until nothing needs that any more. */
+/**
+ * The new key of the embedded mode is kept before it is used, beside the old one, until nothing needs the old one any
+ * more.
+ */
 async function keysFor({ SECRETS_KEY, DATA_DIR }: NodeJS.ProcessEnv) {
   if (SECRETS_KEY) return { keys: SECRETS_KEY, doneWithOld: async () => {} };
   const file = secretsFile(DATA_DIR || '.data');
   const kept = await readPrivateJson<Partial<Secrets>>(file);
   if (!kept?.SECRETS_KEY)
     throw new CliError('no SECRETS_KEY: set it to the new key and the old one, with a comma between');
-  // One that was broken off goes on with the key that it made.
+  // A rotation that was broken off goes on with the key that it had made.
   const keys = kept.SECRETS_KEY.includes(',') ? kept.SECRETS_KEY : `${newSecret()},${kept.SECRETS_KEY}`;
   await writePrivateJson(file, { ...kept, SECRETS_KEY: keys });
   return { keys, doneWithOld: () => writePrivateJson(file, { ...kept, SECRETS_KEY: keys.split(',')[0] }) };

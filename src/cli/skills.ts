@@ -1,4 +1,4 @@
-/** `aos skills`: how a kind of work is done, for agents to read. */
+/** Adds `aos skills`, which manages texts that tell agents how a kind of work is done. */
 import { Option, type Command } from 'commander';
 import { openService } from './client.ts';
 import { readText } from './input.ts';

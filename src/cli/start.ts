@@ -1,4 +1,4 @@
-/** `aos start`: the whole service in the foreground, until Ctrl-C. */
+/** Adds `aos start`, which runs the whole service in the foreground until Ctrl-C. */
 import type { Command } from 'commander';
 import { modelsIn } from './models.ts';
 import { paint, print } from './output.ts';
@@ -25,10 +25,10 @@ async function start({ dataDir = process.env.DATA_DIR || '.data' }: { dataDir?: 
   announce(embedded);
 }
 
-/** A terminal and whoever passes its signals on may both deliver one Ctrl-C. */
+/** A terminal, and a program that passes on its signals, may both deliver the same Ctrl-C within this time. */
 const SAME_SIGNAL_MS = 300;
 
-/** The first signal drains and stops; a second one ends at once. */
+/** The first signal drains and stops the service; a second one ends it at once. */
 function stopOnSignal(starting: Promise<Embedded>): void {
   let first = 0;
   const onSignal = (signal: NodeJS.Signals) => {
@@ -43,7 +43,7 @@ function stopOnSignal(starting: Promise<Embedded>): void {
         await embedded.stop();
         embedded.log.info('stopped');
       })
-      // What failed to start has said so and stopped by itself.
+      // A service that failed to start has reported that and stopped by itself.
       .catch(() => (process.exitCode = 1))
       .finally(() => process.exit());
   };
@@ -65,7 +65,7 @@ function announce({ credentials, log, timings, newConsoleLink }: Embedded): void
       {
         event: 'ready',
         base_url,
-        // Without the link that signs in: a log is kept, and read by more people than a terminal.
+        // The link that signs in is left out, because logs are kept and read by more people than a terminal.
         console: consoleUrl,
         docs,
         control_plane_url,

@@ -1,4 +1,4 @@
-/** `aos system`: how the deployment is, what it is, and reading its files anew. */
+/** Adds `aos system`, which shows how the deployment is and what it is, and has it read its files anew. */
 import { Option, type Command } from 'commander';
 import { openService } from './client.ts';
 import { paintStatus, print, printJson } from './output.ts';

@@ -1,4 +1,4 @@
-/** The timeline of a run: what `aos run --follow`, `aos runs events` and the demo show. */
+/** Formats the timeline of a run, for `aos run --follow`, `aos runs events` and the demo. */
 import type { RunEvent } from '../../client/src/api.ts';
 import { withoutTrailingZeros } from '../platform/core/text.ts';
 import { runWorkflowId } from '../resources/runs/model.ts';
@@ -8,13 +8,13 @@ import { oneLine, paint, paintStatus, shorten } from './output.ts';
 export const listEvents = async (service: ServiceClient, runId: string, limit: number): Promise<RunEvent[]> =>
   (await service.controlPlane<{ data: RunEvent[] }>('GET', `/v1/runs/${runId}/events?limit=${limit}`)).data;
 
-/** `12:00:01.250  tool_call     calculator {"expression":"2340*0.17"}  3 ms  $0.0001` */
+/** @returns for example `12:00:01.250  tool_call     calculator {"expression":"2340*0.17"}  3 ms  $0.0001` */
 export function formatEvent(event: RunEvent): string {
   const { ts, event_type, status, duration_ms, cost_usd } = event;
   return [
     paint('gray', ts.slice(11, 23)),
     paintStatus(event_type, 16),
-    // An address that somebody is to open stays whole.
+    // An address that somebody is to open is never shortened.
     shorten(describe(event), event.payload.url ? Infinity : 90),
     status === 'failed' ? paintStatus(status) : '',
     duration_ms === null ? '' : paint('gray', `${duration_ms} ms`),
@@ -26,7 +26,7 @@ export function formatEvent(event: RunEvent): string {
 
 type Payload = Record<string, unknown>;
 
-/** What of an event a person wants on one line; events that are not here show all they carry. */
+/** Says what a person wants to read of each kind of event on one line. Other events show all that they carry. */
 const DESCRIPTIONS: Record<string, (payload: Payload) => string> = {
   run_received: () => '',
   model_resolved: ({ model, rule }) => `${String(model)} (${String(rule)})`,
@@ -47,7 +47,7 @@ const describeAll = (payload: Payload): string =>
 const describe = ({ event_type, payload }: RunEvent): string =>
   oneLine((DESCRIPTIONS[event_type] ?? describeAll)(payload));
 
-/** Adds decimal strings of up to 8 places exactly. */
+/** Adds decimal strings of up to 8 decimal places exactly. */
 export function sumUsd(amounts: readonly (string | null)[]): string {
   const units = amounts.reduce((sum, amount) => {
     const [whole = '0', fraction = ''] = (amount ?? '0').split('.');
@@ -57,10 +57,10 @@ export function sumUsd(amounts: readonly (string | null)[]): string {
   return `${digits.slice(0, -8)}.${digits.slice(-8)}`;
 }
 
-/** `$0.00012`: exact, without needless zeros. */
+/** @returns an exact amount without needless zeros, for example `$0.00012` */
 export const formatUsd = (amount: string): string => `$${withoutTrailingZeros(amount)}`;
 
-/** Undefined where the address of the Web UI is not known. */
+/** @returns undefined where the address of the Web UI is not known */
 export const workflowUrl = (
   service: Pick<ServiceClient, 'uiUrl'>,
   workflowId: string,

@@ -1,4 +1,6 @@
-/** A tool as it is written on a command line: by options, by a file of JSON, or by both, options first. */
+/**
+ * Reads a tool as it is written on a command line: by options, by a file of JSON, or by both, where options come first.
+ */
 import type { ToolKind } from '../resources/tools/model.ts';
 import { readText } from './input.ts';
 import { CliError } from './output.ts';
@@ -24,8 +26,8 @@ export interface ToolFields {
 type Fields = Record<string, unknown>;
 
 /**
- * What the service is sent: the fields that were given.
- * @param before the body of a tool that is changed
+ * @returns the fields that were given, as they are sent to the service
+ * @param before is the body of a tool that is changed
  */
 export async function definitionOf(given: ToolFields, before: Fields = {}): Promise<Fields> {
   const { description, access, effect, integration } = given;
@@ -44,7 +46,7 @@ export async function definitionOf(given: ToolFields, before: Fields = {}): Prom
   });
 }
 
-/** By the options that only one kind has. */
+/** @returns the body that follows from options which only one kind of tool has */
 async function bodyOf({ url, method, script, html, timeout }: ToolFields): Promise<Fields & { kind?: ToolKind }> {
   if ([url, script, html].filter((one) => one !== undefined).length > 1) {
     throw new CliError('give one of --url, --script and --html: each is another kind of tool');
@@ -92,7 +94,7 @@ function parse(text: string, where: string): Fields {
   try {
     value = JSON.parse(text);
   } catch {
-    // Refused below, as is any other JSON.
+    // The code below refuses this text, like any JSON that is not an object.
   }
   const fields = asFields(value);
   if (!fields) throw new CliError(`${where}: is not a JSON object`);

@@ -1,4 +1,4 @@
-/** `aos tools`: what agents can use, and the workspace's own tools. */
+/** Adds `aos tools`, which shows what agents can use and manages the workspace's own tools. */
 import { Option, type Command } from 'commander';
 import { EFFECTS } from '../resources/runs/model.ts';
 import { TOOL_ACCESS, TOOL_KINDS, type ToolKind } from '../resources/tools/model.ts';
@@ -134,7 +134,7 @@ async function add(slug: string | undefined, { json, ...fields }: ToolFields & O
 
 async function edit(slug: string, { json, ...fields }: ToolFields & Output): Promise<void> {
   const service = await openService(process.env);
-  // A body is sent whole. Secrets in it come masked, and the masks keep them.
+  // A body is sent whole. Its secrets come masked, and sending the masks back keeps them.
   const { body } = await service.controlPlane<Tool>('GET', pathOf(slug));
   const tool = await service.controlPlane<Tool>('PATCH', pathOf(slug), await definitionOf(fields, body));
   if (json) printJson(tool);

@@ -1,4 +1,4 @@
-/** `aos workspaces`: the tenants of the deployment. */
+/** Adds `aos workspaces`, which manages the tenants of the deployment. */
 import { Argument, type Command } from 'commander';
 import { readCredentials } from '../embedded/credentials.ts';
 import { withoutTrailingSlashes } from '../platform/core/text.ts';
@@ -35,7 +35,10 @@ interface StateOptions extends Output {
   message?: string;
 }
 
-/** What a workspace can be made on: the one that operates the deployment is there already. */
+/**
+ * The plans that a workspace can be made on. The workspace on `internal`, which operates the deployment, exists
+ * already.
+ */
 const OFFERED = PLANS.filter((plan) => plan !== 'internal');
 const STATES = ['provisioning', 'ready', 'failed'];
 
@@ -72,7 +75,7 @@ export function addWorkspaceCommands(program: Command): void {
 }
 
 const pathOf = (id: string): string => `/v1/workspaces/${encodeURIComponent(id)}`;
-/** A plan that is not paid for has the caps of another one. */
+/** A plan that is not paid for has the caps of another plan, which is shown with it. */
 const planOf = ({ plan, plan_in_force: inForce }: Workspace): string =>
   inForce ? `${plan} (${inForce} until it is paid)` : plan;
 const sayError = ({ error_code, error_message }: Workspace): string =>
@@ -140,7 +143,7 @@ async function remove(id: string, { yes, json }: Output & { yes?: boolean }): Pr
   say(await (await openService(process.env)).controlPlane<Workspace>('DELETE', pathOf(id)), json);
 }
 
-/** The operator's route needs no session, so it is asked at the control plane's own address where that is known. */
+/** The operator's route needs no session, so the control plane's own address is asked where it is known. */
 async function setState(id: string, state: string, { url, code, message, json }: StateOptions): Promise<void> {
   const kept = await readCredentials(process.env.DATA_DIR || '.data');
   const address = process.env.AOS_CONTROL_PLANE_URL || kept?.control_plane_url;

@@ -1,6 +1,6 @@
 /**
- * Downloads the Temporal CLI: `node download-temporal.mjs <version> <folder>` leaves `<folder>/temporal`. Ends quickly
- * and without a word of its own where there is no way out to the internet; set-up then takes another way.
+ * Downloads the Temporal CLI: `node download-temporal.mjs <version> <folder>` leaves `<folder>/temporal`. Where there
+ * is no way to the internet it ends quickly and without output, and set-up takes another way.
  */
 import { spawn } from 'node:child_process';
 import { pipeline } from 'node:stream/promises';
@@ -23,7 +23,7 @@ const extracted = new Promise((resolve, reject) => {
   tar.on('error', reject);
   tar.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`tar ended with code ${code}`))));
 });
-// However slow it is, as long as something arrives it goes on.
+// A slow download goes on for as long as something arrives.
 async function* watched(chunks) {
   for await (const chunk of chunks) {
     clearTimeout(timer);

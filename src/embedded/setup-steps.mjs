@@ -1,4 +1,4 @@
-/** The steps of set-up: each says whether what it makes is current, and makes it under a temporary name first. */
+/** The steps of set-up. Each step says whether what it makes is current, and makes it under a temporary name first. */
 import {
   accessSync,
   constants,
@@ -42,7 +42,7 @@ export function checkMachine() {
   }
 }
 
-/** Paths where the shell would look, without this project's own. */
+/** The folders in which the shell would look, without those of this project. */
 const systemPath = () =>
   (process.env.PATH ?? '').split(delimiter).filter((folder) => folder && !folder.includes('node_modules'));
 
@@ -55,15 +55,24 @@ const isProgram = (file) => {
   }
 };
 
-/** Of the environment, else of `.env`; the command itself reads `.env` for itself. */
+/**
+ * Reads a setting from the environment, otherwise from `.env`. Set-up runs before the command, which reads `.env`
+ * itself.
+ */
 const setting = (name) => process.env[name] || parseEnv(readText(inRoot('.env')) ?? '')[name];
 
 // --- packages
 
-/** Of what is to be installed and of what npm says it has installed: another `npm install` makes an old stamp worthless. */
+/**
+ * Hashes what is to be installed and what npm says it has installed, so that another `npm install` makes an old stamp
+ * worthless.
+ */
 const packagesHash = () => hashFiles([LOCK_FILE, INSTALLED_LOCK_FILE], `${process.platform}-${process.arch}`);
 
-/** npm keeps what it installed in a lock file of its own, written last: true after any `npm install`, not only ours. */
+/**
+ * npm keeps a lock file of what it installed and writes it last. It is therefore true after any `npm install`, not only
+ * after ours.
+ */
 function matchesLockFile() {
   const installed = readText(INSTALLED_LOCK_FILE);
   if (!installed) return false;
@@ -74,7 +83,10 @@ function matchesLockFile() {
   );
 }
 
-/** A lock file says what npm did, not what a copy, a clean-up or a full disk has left of it since. */
+/**
+ * Tells whether the packages exist. A lock file says what npm did, and not what a copy, a clean-up or a full disk has
+ * left of that.
+ */
 function areThere() {
   const { dependencies, devDependencies } = JSON.parse(readText(inRoot('package.json')));
   return Object.keys({ ...dependencies, ...devDependencies }).every((name) => existsSync(inRoot('node_modules', name)));
@@ -91,7 +103,7 @@ export const packages = {
     return true;
   },
   async make() {
-    // Never the Node that is being replaced: npm runs on the machine's own.
+    // npm runs on the machine's own Node, because the pinned one is being replaced.
     const env = { PATH: systemPath().join(delimiter) };
     await execute('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: ROOT, env });
     if (!isProgram(PINNED_NODE)) {
@@ -133,7 +145,7 @@ export const temporalCli = {
   },
 };
 
-/** What `@temporalio/testing` left when it downloaded one; only if it is this user's own. */
+/** Copies the server that `@temporalio/testing` once downloaded, but only where the file is this user's own. */
 function copyOfSdk(folder) {
   const kept = readdirSync(tmpdir()).find((name) => name.startsWith('temporal-sdk-typescript-'));
   const file = kept && join(tmpdir(), kept);
@@ -145,7 +157,7 @@ function copyOfSdk(folder) {
 async function downloaded(folder) {
   const script = fileURLToPath(new URL('./download-temporal.mjs', import.meta.url));
   try {
-    // A process of its own, because only at its start can Node be told to use the proxy of the environment.
+    // The download is a process of its own, because Node can be told only at its start to use the environment's proxy.
     await execute(process.execPath, [script, TEMPORAL_VERSION, folder], { env: { NODE_USE_ENV_PROXY: '1' } });
     return join(folder, 'temporal');
   } catch {
@@ -163,7 +175,7 @@ async function compiled(folder) {
     ['install', '-trimpath', '-ldflags', '-s -w', `github.com/temporalio/cli/cmd/temporal@${TEMPORAL_VERSION}`],
     {
       cwd: folder,
-      // Everything inside the project, and deletable: Go's module cache is read-only otherwise.
+      // Everything stays inside the project and can be deleted; Go's module cache would otherwise be read-only.
       env: {
         GOBIN: folder,
         GOPATH: join(folder, 'go'),
@@ -183,7 +195,7 @@ const under = (folder) =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
 
-/** All that can be reached from the workflows: the import rules allow no more. */
+/** Hashes all code that the workflows can reach, which is no more than the import rules allow. */
 function bundleHash() {
   return hashFiles([
     ...under('workflows'),
@@ -199,7 +211,7 @@ export const bundle = {
   title: 'Bundling the workflows',
   isCurrent: () => existsSync(BUNDLE) && readText(BUNDLE_STAMP) === bundleHash(),
   async make() {
-    // Hashed before: an edit while it is built makes the next set-up build again.
+    // The hash is taken before the build, so that an edit during the build makes the next set-up build again.
     const hash = bundleHash();
     await execute(PINNED_NODE, [inRoot('src/build-bundle.ts')], { cwd: ROOT });
     writeWhole(BUNDLE_STAMP, hash);

@@ -1,13 +1,16 @@
-/** What the steps of set-up share: hashes, child processes, a lock between processes, and progress. No packages here. */
+/**
+ * Holds what the steps of set-up share: hashes, child processes, a lock between processes, and progress. It imports no
+ * package.
+ */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** A failure that a person can mend: shown as one message, without a stack. */
+/** A failure that a person can mend. It is shown as one message, without a stack. */
 export class SetupError extends Error {}
 
-/** One hash over names and contents, so that a renamed file counts as a change. */
+/** Makes one hash over names and contents, so that a renamed file counts as a change. */
 export function hashFiles(files, salt = '') {
   const hash = createHash('sha256').update(salt);
   for (const file of [...files].sort()) {
@@ -19,7 +22,7 @@ export function hashFiles(files, salt = '') {
 
 export const readText = (file) => (existsSync(file) ? readFileSync(file, 'utf8') : undefined);
 
-/** Whole or not at all, whatever is killed when. */
+/** Writes a file whole or not at all, whenever the process is killed. */
 export function writeWhole(file, text) {
   mkdirSync(dirname(file), { recursive: true });
   const unfinished = `${file}.${process.pid}`;
@@ -34,15 +37,15 @@ export function stopChildren() {
     try {
       process.kill(-child.pid, 'SIGTERM');
     } catch {
-      // Ended already.
+      // The process has ended already.
     }
   }
 }
 
-/** Runs a program quietly; its output is shown only in the error. */
+/** Runs a program quietly. Its output is shown only in the error. */
 export function execute(program, args, { env = {}, timeoutMs, cwd } = {}) {
   return new Promise((resolve, reject) => {
-    // A group of its own, so that an interrupted set-up ends npm's and go's helpers too.
+    // The program gets a process group of its own, so that an interrupted set-up also ends the helpers of npm and go.
     const child = spawn(program, args, {
       cwd,
       env: { ...process.env, ...env },
@@ -70,7 +73,10 @@ export function execute(program, args, { env = {}, timeoutMs, cwd } = {}) {
 }
 
 const HEARTBEAT_MS = 2_000;
-/** A holder that did not touch its lock for so long is dead. Time, not process ids: containers may share the directory. */
+/**
+ * A holder that has not touched its lock for this long is dead. This is told by time and not by process ids, because
+ * containers may share the directory.
+ */
 const ABANDONED_MS = 15_000;
 
 export async function withLock(file, progress, work) {
@@ -97,7 +103,7 @@ function take(file) {
   }
   try {
     if (Date.now() - statSync(file).mtimeMs < ABANDONED_MS) return false;
-    // Of several that find it abandoned, one wins the rename; all then compete for a new one.
+    // Of several processes that find the lock abandoned, one wins the rename. All of them then compete for a new lock.
     renameSync(file, `${file}.${process.pid}`);
     rmSync(`${file}.${process.pid}`);
   } catch (error) {
@@ -113,7 +119,10 @@ async function waitFor(happened) {
 const FRAMES = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
 const PLAIN_INTERVAL_MS = 15_000;
 
-/** One line that is drawn again on a terminal; plain lines with a sign of life elsewhere. Always on stderr. */
+/**
+ * Draws one line again and again on a terminal, and elsewhere prints plain lines with a sign of life. It always writes
+ * to stderr.
+ */
 export function createProgress(stream = process.stderr) {
   const active = new Map();
   const seconds = (since) => `${Math.round((Date.now() - since) / 1_000)} s`;

@@ -1,12 +1,13 @@
 #!/usr/bin/env node
 /**
- * Set-up, and the door to every npm script: `node src/embedded/setup.mjs [--] [command args...]` makes what is missing or
- * out of date, then runs the command on the pinned Node. When all is current it costs a few file hashes.
+ * Sets the project up, and is the door to every npm script: `node src/embedded/setup.mjs [--] [command args...]` makes
+ * what is missing or out of date, then runs the command on the pinned Node. When everything is current, this costs a
+ * few file hashes.
  *
- * Runs on any Node >= 20 before a single package is there: nothing here may import one. Each step is safe to interrupt
- * and to run twice at once; nothing is written outside this directory.
+ * It runs on any Node >= 20 before a single package exists, so nothing here may import one. Each step is safe to
+ * interrupt and to run twice at once; nothing is written outside this directory.
  *
- * `--check` only says, as JSON, which steps are current (for `aos doctor`).
+ * `--check` only says, as JSON, which steps are current, for `aos doctor`.
  */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -48,18 +49,21 @@ async function setUp() {
   };
   process.on('SIGINT', interrupted).on('SIGTERM', interrupted);
   const progress = createProgress();
-  // Another process may have made it all while this one waited for its turn: each step looks again.
+  // Another process may have made everything while this one waited for its turn, so each step looks again.
   const make = async (step) => {
     if (!step.isCurrent()) await progress.show(step.title, step.make);
   };
   await withLock(join(CACHE, 'setup.lock'), progress, () =>
-    // The server can take minutes to compile and needs no package, so it does not wait for them.
+    // The server can take minutes to compile and needs no package, so it is made at the same time as they are.
     Promise.all([make(temporalCli), make(packages).then(() => Promise.all([make(bundle), make(consoleFiles)]))]),
   );
   process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
 }
 
-/** Becomes the command as far as a process can: same streams, signals passed on, same end. */
+/**
+ * Runs the command as if it replaced this process: it has the same streams, signals are passed on to it, and its exit
+ * code becomes ours.
+ */
 async function run([command, ...args]) {
   const node = existsSync(PINNED_NODE) ? PINNED_NODE : process.execPath;
   const child = spawn(command === 'node' ? node : command, args, {
@@ -71,7 +75,7 @@ async function run([command, ...args]) {
     },
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-    // A terminal sends Ctrl-C to the command itself; a second one would mean "at once".
+    // A terminal sends Ctrl-C to the command itself, and a second one would mean "end at once".
     process.on(signal, () => (signal === 'SIGINT' && process.stdin.isTTY) || child.kill(signal));
   }
   const [code, signal] = await new Promise((resolve, reject) => {

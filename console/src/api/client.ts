@@ -1,6 +1,6 @@
 /**
- * Requests to the control plane, with the session cookie. A session that is over leads through sign-in and back; what a code
- * has to confirm is asked for, and sent again with it.
+ * Sends requests to the control plane with the session cookie. A session that has ended leads through sign-in and back.
+ * A request that needs a confirmation code asks the person for it and is sent again with it.
  */
 import { codeFor, type Demand } from './confirmation.ts';
 import { ApiProblem, problemOf } from './problem.ts';
@@ -16,14 +16,14 @@ interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Address below the control plane, with what is set of the query. */
+/** @returns an address below the control plane, with the parameters of the query that are set */
 export function addressOf(path: string, query: Record<string, Value> = {}): string {
   const set = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== '');
   const text = new URLSearchParams(set.map(([name, value]) => [name, String(value)])).toString();
   return text ? `${path}?${text}` : path;
 }
 
-/** Never comes back: the page is on its way to another one. */
+/** Leaves for the sign-in page. The promise never settles, because the page is unloaded. */
 export function signIn(): Promise<never> {
   const here = location.pathname + location.search + location.hash;
   location.assign(`/login?next=${encodeURIComponent(here.length > 500 ? location.pathname : here)}`);

@@ -1,4 +1,6 @@
-/** Codes by which a person confirms a request: who shows the box is told here, so that any request may need one. */
+/**
+ * Asks the person for confirmation codes. The box that asks is registered here, so that any request may need a code.
+ */
 import type { OtpProblem } from './types.ts';
 import { ApiProblem } from './problem.ts';
 
@@ -7,7 +9,7 @@ export type Demand = OtpProblem['detail'];
 interface Asked {
   demand: Demand;
   isAgain: boolean;
-  /** @param code undefined: given up */
+  /** @param code is undefined where the person gave up */
   answer: (code: string | undefined) => void;
 }
 
@@ -24,7 +26,7 @@ export const watchAsked = (watcher: () => void) => {
   return () => void watchers.delete(watcher);
 };
 
-/** @throws ApiProblem when it is given up */
+/** @throws ApiProblem where the person gives up */
 export async function codeFor(demand: Demand, isAgain: boolean): Promise<Record<string, string>> {
   const code = await new Promise<string | undefined>((answer) => set({ demand, isAgain, answer }));
   set(undefined);

@@ -1,13 +1,13 @@
-/** What an answer that is none becomes: words for a person, and the code that programs read. */
+/** Turns a failed answer into words for a person and the code that programs read. */
 
 export interface FieldFault {
-  /** `body.override.cost_budget_usd` */
+  /** The path of the field, for example `body.override.cost_budget_usd`. */
   path: string;
   message: string;
 }
 
 export class ApiProblem extends Error {
-  /** HTTP status; 0 where there was no answer. */
+  /** The HTTP status, or 0 where there was no answer. */
   readonly status: number;
   /** One of the service's problem codes, or `unreachable`. */
   readonly code: string;
@@ -29,7 +29,7 @@ export class ApiProblem extends Error {
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
-/** Sentences for codes that say nothing to who has not read the reference. */
+/** Sentences for codes that say nothing to a person who has not read the reference. */
 const WORDS: Record<string, string> = {
   not_found: 'There is no such thing here, or it belongs to another workspace.',
   admin_required: 'Only an owner or an admin of the workspace may do this.',
@@ -42,7 +42,7 @@ const WORDS: Record<string, string> = {
   foreign_origin: 'The request came from another address than the service knows as its own: check BASE_URL.',
 };
 
-/** @param body parsed, or the text where it is no JSON */
+/** @param body is the parsed body, or the text where that is no JSON */
 export function problemOf(status: number, body: unknown): ApiProblem {
   const record = isRecord(body) ? body : {};
   const { detail } = record;
@@ -61,6 +61,6 @@ export function problemOf(status: number, body: unknown): ApiProblem {
   return new ApiProblem(message, { status, code, more: structured });
 }
 
-/** Whether asking again may help. */
+/** Tells whether asking again may help. */
 export const isPassing = (error: unknown): boolean =>
   error instanceof ApiProblem && (error.status === 0 || error.status >= 500);

@@ -1,4 +1,7 @@
-/** What requests take, by the service's own description: forms are made of it, so they never know less than the service. */
+/**
+ * Reads the schemas of requests from the service's own description. Forms are made from them, so a form never lacks
+ * what the service takes.
+ */
 import { queryOptions } from '@tanstack/react-query';
 
 type Node = Readonly<Record<string, unknown>>;
@@ -9,7 +12,7 @@ async function load(): Promise<Record<string, Node>> {
   return ((await response.json()) as { components: { schemas: Record<string, Node> } }).components.schemas;
 }
 
-/** With what they refer to in its place; a schema that refers to itself is left as it is there. */
+/** Puts the referenced schemas in the place of references. A schema that refers to itself is left as it is there. */
 function whole(node: unknown, all: Record<string, Node>, within: readonly string[] = []): unknown {
   if (Array.isArray(node)) return node.map((each) => whole(each, all, within));
   if (typeof node !== 'object' || node === null) return node;

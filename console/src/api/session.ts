@@ -1,4 +1,4 @@
-/** Who is signed in. The shell loads it before anything else is drawn. */
+/** Tells who is signed in. The shell loads this before anything else is drawn. */
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
 import { get } from './client.ts';
 
@@ -20,7 +20,7 @@ export const sessionQuery = queryOptions({
 
 export const useSession = (): Session => useSuspenseQuery(sessionQuery).data;
 
-/** Of a workflow execution, where this person may look at it. */
+/** @returns the address of a workflow execution in the Temporal Web UI, where this person may look at it */
 export const temporalUrl = ({ temporal }: Session, workflowId: string): string | undefined =>
   temporal
     ? `${temporal.ui_url.replace(/\/$/, '')}/namespaces/${temporal.namespace}/workflows/${encodeURIComponent(workflowId)}`

@@ -1,9 +1,12 @@
-/** How fresh a page is, and what makes it so. Where the stream cannot be had, it asks every few seconds and says so. */
+/**
+ * Tells how fresh a page is, and keeps it fresh. Where the stream cannot be had, the page asks every few seconds and
+ * says so.
+ */
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { liveState, watchEvents, watchState, type Kind, type LiveState } from './stream.ts';
 
 const POLL_MS = 5_000;
-/** Between two looks, however much happens. */
+/** The pause between two refreshes, however much happens. */
 const PAUSE_MS = 300;
 
 export const useLiveState = (): LiveState => useSyncExternalStore(watchState, liveState);
@@ -12,11 +15,14 @@ interface Wanted {
   kinds: readonly Kind[];
   runId?: string;
   projectId?: string;
-  /** False: it cannot change any more. */
+  /** False for something that cannot change any more. */
   isOn?: boolean;
 }
 
-/** Does this each time something of these may have changed; not while nobody looks, but then at once when somebody does. */
+/**
+ * Calls `refresh` each time one of the wanted things may have changed. While the page is hidden it waits, and then
+ * refreshes at once when the page is shown.
+ */
 export function useRefresh(refresh: () => void, { kinds, runId, projectId, isOn = true }: Wanted): void {
   const latest = useRef(refresh);
   useEffect(() => void (latest.current = refresh));
@@ -45,7 +51,7 @@ export function useRefresh(refresh: () => void, { kinds, runId, projectId, isOn 
       soon();
     };
     document.addEventListener('visibilitychange', onVisible);
-    // What happened before it was listened to, or while the stream was away.
+    // Something may have changed before the page listened, or while the stream was away.
     soon();
     const poll = state === 'live' ? undefined : setInterval(look, POLL_MS);
     return () => {
@@ -57,7 +63,7 @@ export function useRefresh(refresh: () => void, { kinds, runId, projectId, isOn 
   }, [isOn, wanted, runId, projectId, state]);
 }
 
-/** Whether the pointer is over this: then nothing in it moves. */
+/** Tells whether the pointer is over an element, in which nothing moves then. */
 export function usePointerInside(): [boolean, { onPointerEnter: () => void; onPointerLeave: () => void }] {
   const [isInside, setInside] = useState(false);
   return [isInside, { onPointerEnter: () => setInside(true), onPointerLeave: () => setInside(false) }];

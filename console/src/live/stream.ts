@@ -1,6 +1,7 @@
 /**
- * One stream of events a browser, whatever the number of tabs: the tab that holds the lock has the connection and tells the
- * others. When it goes, the next one goes on from the last event that it heard of, so that nothing is missing.
+ * Keeps one stream of events for a browser, whatever the number of tabs. The tab that holds the lock has the connection
+ * and tells the others. When that tab goes, the next one continues after the last event that it heard of, so that none
+ * is missed.
  */
 
 const KINDS = ['run', 'project', 'wait', 'delivery', 'output', 'schedule', 'integration'] as const;
@@ -14,13 +15,13 @@ export interface LiveEvent {
   project_id: string | null;
 }
 
-/** `polling`: the stream cannot be had at the moment. */
+/** `polling` means that the stream cannot be had at the moment. */
 export type LiveState = 'live' | 'polling';
 type Message =
   { event: LiveEvent } | { state: LiveState; cursor: string | undefined } | { gap: true } | { hello: true };
 
 const ADDRESS = '/api/v1/cp/v1/live';
-/** Before a refused stream is asked for again; twice as long each time, until it is had. */
+/** The wait before a refused stream is asked for again. It doubles each time, until the stream is had. */
 const AGAIN_MS = 5_000;
 const AGAIN_AT_MOST_MS = 5 * 60_000;
 
@@ -36,7 +37,7 @@ function hear(message: Message) {
   } else if ('gap' in message) {
     for (const watcher of eventWatchers) watcher('gap');
   } else if ('state' in message) {
-    // So that a tab that has heard of no event yet knows all the same where to go on.
+    // A tab that has not heard of any event yet must know where to continue, too.
     cursor ??= message.cursor;
     if (message.state === state) return;
     state = message.state;
@@ -56,7 +57,10 @@ export const watchEvents = (watcher: (event: LiveEvent | 'gap') => void) => {
 
 let isStarted = false;
 
-/** Once a tab. @param workspaceId two workspaces in two windows have a stream each */
+/**
+ * Is called once for each tab.
+ * @param workspaceId keeps apart the streams of two workspaces in two windows
+ */
 export function startLive(workspaceId: string): void {
   if (isStarted || !('locks' in navigator)) return;
   isStarted = true;
@@ -74,18 +78,18 @@ export function startLive(workspaceId: string): void {
   void navigator.locks.request(`console-live ${workspaceId}`, () => {
     isLeader = true;
     connect(tell);
-    // Held until the tab goes.
+    // The promise never settles, so the tab holds the lock until it goes.
     return new Promise<never>(() => {});
   });
 }
 
-/** @param waitMs before it is asked for again, where it is refused */
+/** @param waitMs is the wait before the next attempt, where the stream is refused */
 function connect(tell: (message: Message) => void, waitMs = AGAIN_MS) {
   const source = new EventSource(cursor === undefined ? ADDRESS : `${ADDRESS}?after=${cursor}`);
   const onEvent = ({ data }: MessageEvent<string>) => tell({ event: JSON.parse(data) as LiveEvent });
   for (const kind of KINDS) source.addEventListener(kind, onEvent);
   source.addEventListener('open', (event) => {
-    // The browser's own event of this name has no data; the stream's says where it begins.
+    // The browser's own event of this name has no data; the event of the stream says where the stream begins.
     if ('data' in event) cursor ??= (JSON.parse(event.data as string) as { cursor: string }).cursor;
     tell({ state: 'live', cursor });
     waitMs = AGAIN_MS;
@@ -94,8 +98,9 @@ function connect(tell: (message: Message) => void, waitMs = AGAIN_MS) {
   source.onerror = () => {
     tell({ state: 'polling', cursor });
     if (source.readyState !== EventSource.CLOSED) return;
-    // Refused, not broken off: too many, a service that is away, or a cursor that it does not know any more, which nothing but
-    // a stream that begins anew gets over. Pages ask meanwhile, and lead through sign-in where the session is over.
+    // The stream was refused, not broken off: there are too many, the service is away, or it no longer knows the
+    // cursor, which only a stream that begins anew can mend. Pages poll meanwhile, and lead through sign-in where the
+    // session has ended.
     if (cursor !== undefined && waitMs > AGAIN_MS) {
       cursor = undefined;
       tell({ gap: true });

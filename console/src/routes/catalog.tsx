@@ -1,4 +1,4 @@
-/** `/catalog`: agents, tools, skills and workflows. */
+/** The page `/catalog`, which shows agents, tools, skills and workflows. */
 import { Agents } from '../features/catalog/agents.tsx';
 import { Skills, Tools } from '../features/catalog/tools.tsx';
 import { Workflows } from '../features/catalog/workflows.tsx';

@@ -1,4 +1,4 @@
-/** `/health`: how the deployment is. */
+/** The page `/health`, which shows the state of the deployment. */
 import { Health } from '../features/health/health.tsx';
 import { Page } from '../ui/page.tsx';
 

@@ -1,4 +1,4 @@
-/** `/inbox` and `/inbox/{id}`: everything that waits for somebody, and the answers to it. */
+/** The pages `/inbox` and `/inbox/{id}`, which show everything that waits for somebody and take the answers. */
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useMemo, useRef } from 'react';

@@ -1,4 +1,4 @@
-/** `/memory`: what the workspace knows. */
+/** The page `/memory`, which shows what the workspace knows. */
 import { Memory } from '../features/memory/memory.tsx';
 import { SectionPage } from '../ui/section-page.tsx';
 

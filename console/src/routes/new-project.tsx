@@ -1,4 +1,7 @@
-/** `/projects/new`: a brief for a workflow, with what that asks to be given; and the same request for a terminal. */
+/**
+ * The page `/projects/new`, which takes a brief for a workflow and the parameters that the workflow asks for, and shows
+ * the same request for a terminal.
+ */
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';

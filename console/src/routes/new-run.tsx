@@ -1,4 +1,4 @@
-/** `/runs/new`: a prompt for an agent, and the same request for a terminal. */
+/** The page `/runs/new`, which takes a prompt for an agent, and shows the same request for a terminal. */
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';

@@ -1,4 +1,4 @@
-/** `/projects/{id}`: one project, live: what waits, its phases, and the one that is looked at. */
+/** The page `/projects/{id}`, which shows one project live: what waits, its phases, and the phase that is chosen. */
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
 import { ProjectWaits, useProjectWaits } from '../features/inbox/project-waits.tsx';

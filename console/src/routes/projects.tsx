@@ -1,4 +1,4 @@
-/** `/projects`: all projects, newest first. */
+/** The page `/projects`, which lists all projects, newest first. */
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo, useRef } from 'react';

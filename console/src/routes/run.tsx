@@ -1,4 +1,4 @@
-/** `/runs/{id}`: one run, live. */
+/** The page `/runs/{id}`, which shows one run live. */
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { ContextView } from '../features/runs/context-view.tsx';

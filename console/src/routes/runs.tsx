@@ -1,4 +1,4 @@
-/** `/runs`: all runs, newest first. */
+/** The page `/runs`, which lists all runs, newest first. */
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useRef } from 'react';
 import { FilterBar } from '../features/runs/filter-bar.tsx';

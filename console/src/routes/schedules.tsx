@@ -1,4 +1,4 @@
-/** `/schedules`: scheduled jobs and heartbeats. */
+/** The page `/schedules`, which shows scheduled jobs and heartbeats. */
 import { Heartbeats, Jobs } from '../features/schedules/jobs.tsx';
 import { SectionPage } from '../ui/section-page.tsx';
 

@@ -1,4 +1,7 @@
-/** `/webhooks`: endpoints, deliveries and their attempts; output destinations and what was sent there. */
+/**
+ * The page `/webhooks`, which shows endpoints, deliveries with their attempts, output destinations and what was sent
+ * there.
+ */
 import { Deliveries } from '../features/webhooks/deliveries.tsx';
 import { Destinations, Outputs } from '../features/webhooks/destinations.tsx';
 import { Endpoints } from '../features/webhooks/endpoints.tsx';

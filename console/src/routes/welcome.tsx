@@ -1,4 +1,4 @@
-/** `/welcome`: the first five minutes. */
+/** The page `/welcome`, which leads through the first five minutes. */
 import { Tour } from '../features/tour/tour.tsx';
 import { Page } from '../ui/page.tsx';
 

@@ -1,4 +1,4 @@
-/** `/workspace`: members, API keys, integrations, billing, flags, audit log. */
+/** The page `/workspace`, which shows members, API keys, integrations, billing, flags and the audit log. */
 import { AuditLog, Flags } from '../features/workspace/audit.tsx';
 import { Billing } from '../features/workspace/billing.tsx';
 import { Integrations } from '../features/workspace/integrations.tsx';

@@ -1,4 +1,4 @@
-/** What can be done with the one thing that a pane shows. */
+/** Offers what can be done with the one thing that a pane shows. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { Button } from './button.tsx';
@@ -11,9 +11,9 @@ interface Act {
   label: string;
   icon?: IconName;
   isHidden?: boolean;
-  /** Asked first, of what cannot be undone or costs. */
+  /** A question that is asked first, where the action costs money or cannot be undone. */
   asks?: { title: string; text: ReactNode };
-  /** What is said when it is done. */
+  /** The notice that is shown when the action is done. */
   done: string;
   act: () => Promise<unknown>;
 }

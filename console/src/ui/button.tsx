@@ -1,4 +1,4 @@
-/** What is pressed. A link that looks like a button is one of `linkButton`'s class. */
+/** A button. A link that looks like a button takes the class of `linkButton`. */
 import type { ComponentProps } from 'react';
 import { cx } from './cx.ts';
 import { Icon, type IconName } from './icon.tsx';
@@ -36,7 +36,7 @@ export function Button({ look, icon, isBusy = false, className, children, disabl
   );
 }
 
-/** A picture alone, with its word for who cannot see it and on hover. */
+/** A button with an icon alone. Its label is shown on hover and read by screen readers. */
 export function IconButton({
   label,
   icon,

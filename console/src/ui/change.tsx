@@ -1,4 +1,4 @@
-/** A button that opens the form by which the one thing of a pane is changed. */
+/** A button that opens the form which changes the one thing of a pane. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { patch, post } from '../api/client.ts';
@@ -11,7 +11,7 @@ interface ChangeProps {
   title: string;
   schema: string;
   path: string;
-  /** POST: something new in the place of this; then the form begins empty. */
+  /** POST makes something new in the place of the thing, so the form begins empty. */
   method?: 'PATCH' | 'POST';
   before?: Readonly<Record<string, unknown>>;
   choices?: Readonly<Record<string, readonly string[]>>;

@@ -1,4 +1,7 @@
-/** One clock for all times on a page, which stands still while nobody looks. Whether times are UTC is a person's choice. */
+/**
+ * Keeps one clock for all times on a page. It stands still while the page is hidden. Whether times are shown in UTC is
+ * a person's setting.
+ */
 import { useSyncExternalStore } from 'react';
 
 let now = Date.now();
@@ -27,5 +30,7 @@ function watch(watcher: () => void): () => void {
   };
 }
 
-/** @param stepMs what it is rounded to: who shows minutes is not drawn again each second */
+/**
+ * @param stepMs is what the time is rounded to, so that a component which shows minutes is not drawn again each second
+ */
 export const useNow = (stepMs = 1_000): number => useSyncExternalStore(watch, () => Math.floor(now / stepMs) * stepMs);

@@ -1,11 +1,11 @@
-/** Requests and command lines as people paste them into a terminal. */
+/** Writes requests and command lines as people paste them into a terminal. */
 
-/** Within single quotes of a POSIX shell. */
+/** Quotes a text with the single quotes of a POSIX shell. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 interface Request {
   method?: string;
-  /** Of the control plane, such as `/v1/runs`. */
+  /** A path of the control plane, such as `/v1/runs`. */
   path: string;
   body?: unknown;
 }

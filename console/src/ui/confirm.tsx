@@ -1,4 +1,7 @@
-/** Asked before what costs or cannot be undone: it says what will happen, and keeps a refusal where it was asked. */
+/**
+ * Asks before something that costs money or cannot be undone. The dialog says what will happen, and shows a refusal
+ * where the question was asked.
+ */
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Button } from './button.tsx';
@@ -7,12 +10,12 @@ import { Refusal } from './empty.tsx';
 
 interface ConfirmProps {
   title: string;
-  /** The verb. */
+  /** The verb on the button. */
   action: string;
   isDangerous?: boolean;
   isOpen: boolean;
   onClose: () => void;
-  /** A throw is shown, and the dialog stays. */
+  /** Where it throws, the error is shown and the dialog stays. */
   onConfirm: () => Promise<unknown>;
   children: ReactNode;
 }

@@ -1,16 +1,16 @@
-/** What an agent made, as people read it. */
+/** Shows what an agent made as people read it. */
 import { lazy, Suspense } from 'react';
 import { asText, Value } from './json.tsx';
 
 const Markdown = lazy(() => import('./markdown.tsx').then((module) => ({ default: module.Markdown })));
 
-/** Characters from which a text is shown folded, as it is written. */
+/** A longer text is shown folded and as plain text. */
 const LARGE = 64_000;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A text as it is read, the fields of an object each as what it is. */
+/** Shows a text as it is read, and each field of an object by the kind of its value. */
 export function Content({ content }: { content: unknown }) {
   if (isObject(content) && asText(content).length <= LARGE) {
     return (

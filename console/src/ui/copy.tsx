@@ -1,4 +1,4 @@
-/** Commands and texts to take along. */
+/** Shows commands and texts that people copy. */
 import { useId, useState } from 'react';
 import { Button, IconButton } from './button.tsx';
 import { cx } from './cx.ts';
@@ -21,7 +21,7 @@ export function CopyButton({ text, label = 'Copy' }: { text: string; label?: str
   return <IconButton icon={copied ? 'check' : 'copy'} label={copied ? 'Copied' : label} onClick={() => copy(text)} />;
 }
 
-/** A text of several lines with a button that copies it. */
+/** Shows a text of several lines with a button that copies it. */
 export function Command({ text, label, className }: { text: string; label: string; className?: string }) {
   return (
     <div className={cx('card flex items-start gap-1 bg-raised text-left', className)}>
@@ -38,7 +38,7 @@ export interface Commands {
   aos?: string | undefined;
 }
 
-/** What this page shows or does, for a terminal. */
+/** Offers what this page shows or does as commands for a terminal. */
 export function CopyAs({ curl, aos }: Commands) {
   const id = useId();
   return (

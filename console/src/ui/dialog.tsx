@@ -1,4 +1,4 @@
-/** The platform's own dialog: it keeps the focus, closes by Escape, and gives the focus back. */
+/** Uses the platform's own dialog, which keeps the focus, closes by Escape, and gives the focus back. */
 import { useEffect, useId, useRef, type ReactNode } from 'react';
 import { IconButton } from './button.tsx';
 import { cx } from './cx.ts';
@@ -8,7 +8,7 @@ interface DialogProps {
   isOpen: boolean;
   onClose: () => void;
   children: ReactNode;
-  /** Without a head of its own: the content names itself. */
+  /** The dialog has no head, because its content names itself. */
   isBare?: boolean;
   className?: string;
 }

@@ -1,4 +1,4 @@
-/** How one text became another, line by line; long stretches that are the same are left out. */
+/** Shows how one text became another, line by line. Long stretches that are the same are left out. */
 import { diffLines } from 'diff';
 import { cx } from './cx.ts';
 

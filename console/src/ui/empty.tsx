@@ -1,4 +1,4 @@
-/** What stands where there is nothing, or nothing yet. */
+/** Shows what stands where there is nothing, or nothing yet. */
 import type { ReactNode } from 'react';
 import { ApiProblem } from '../api/problem.ts';
 import { Button } from './button.tsx';
@@ -21,7 +21,7 @@ const titleOf = (error: unknown): string => {
   return error.status === 403 ? 'Not allowed' : 'That did not work';
 };
 
-/** What happened, in words, and what can be done about it. */
+/** Says in words what went wrong, and what can be done about it. */
 export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   return (
     <div role="alert" className="card mx-auto my-8 flex max-w-xl flex-col items-start gap-3 p-4">
@@ -38,7 +38,7 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
   );
 }
 
-/** The same beside a button or in a form. */
+/** Says the same beside a button or in a form. */
 export function Refusal({ error }: { error: unknown }) {
   if (!error) return null;
   return (

@@ -1,4 +1,4 @@
-/** Names and values of one thing. */
+/** Shows the names and values of one thing. */
 import type { ReactNode } from 'react';
 
 export function Facts({

@@ -1,11 +1,11 @@
-/** A label, what is written under it, and the control between them. */
+/** Shows a label, a control, and a hint below the control. */
 import { useId, type ReactNode } from 'react';
 
 interface FieldProps {
   label: string;
   hint?: ReactNode;
   isRequired?: boolean;
-  /** Given to the control. */
+  /** Draws the control, to which these properties belong. */
   children: (props: { id: string; 'aria-describedby': string | undefined }) => ReactNode;
 }
 
@@ -35,7 +35,10 @@ interface TextFieldProps {
   onChange: (value: string) => void;
 }
 
-/** An amount of money, as the service takes one. @param example an amount, shown where another one is refused */
+/**
+ * A field for an amount of money, in the form that the service takes.
+ * @param example is an amount that is shown where another one is refused
+ */
 export function UsdField({ label, hint, value, onChange, example = '2.50' }: TextFieldProps & { example?: string }) {
   return (
     <Field label={label} hint={hint}>
@@ -56,11 +59,11 @@ export function UsdField({ label, hint, value, onChange, example = '2.50' }: Tex
 
 interface NoteFieldProps extends TextFieldProps {
   rows?: number;
-  /** Characters. */
+  /** The greatest number of characters. */
   maxLength?: number;
 }
 
-/** A text of some lines that somebody writes in passing. */
+/** A field for a short text of several lines. */
 export function NoteField({ label, hint, value, onChange, rows = 3, maxLength = 10_000 }: NoteFieldProps) {
   return (
     <Field label={label} hint={hint}>

@@ -1,8 +1,11 @@
-/** Figures as people read them. Pure. */
+/** Formats figures as people read them. Pure. */
 
 const SIGNIFICANT = 3;
 
-/** `0.00021345` -> `$0.000213`; what is dearer than a cent has cents, a thousand its comma. Exact below 15 digits. */
+/**
+ * Formats an amount: `0.00021345` gives `$0.000213`, an amount above a cent has cents, and thousands get a comma. It is
+ * exact below 15 digits.
+ */
 export function money(usd: string | number): string {
   const value = Number(usd);
   if (value === 0) return '$0';
@@ -20,7 +23,7 @@ export function money(usd: string | number): string {
 export const count = (n: number): string => n.toLocaleString('en-US');
 export const plural = (n: number, one: string, many = `${one}s`): string => `${count(n)} ${n === 1 ? one : many}`;
 
-/** Milliseconds -> `840 ms`, `3.2 s`, `4 min 05 s`, `2 h 10 min`, `3 d 4 h` */
+/** Formats milliseconds as `840 ms`, `3.2 s`, `4 min 05 s`, `2 h 10 min` or `3 d 4 h`. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < 9_950) return `${(ms / 1_000).toFixed(1)} s`;
@@ -33,7 +36,7 @@ export function duration(ms: number): string {
   return `${Math.floor(minutes / 1_440)} d ${Math.floor((minutes % 1_440) / 60)} h`;
 }
 
-/** Since a moment, or until it. */
+/** Formats the time since a moment, or until it. */
 export function relative(at: number, now: number): string {
   const ms = now - at;
   const ago = (text: string) => (ms < 0 ? `in ${text}` : `${text} ago`);
@@ -52,5 +55,5 @@ export const bytes = (n: number): string =>
       ? `${(n / 1_000).toFixed(n < 10_000 ? 1 : 0)} kB`
       : `${(n / 1_000_000).toFixed(1)} MB`;
 
-/** The end of an id, by which people tell one from another. */
+/** @returns the end of an id, by which people tell ids apart */
 export const shortId = (id: string): string => (id.length > 12 ? `…${id.slice(-8)}` : id);

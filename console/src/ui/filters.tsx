@@ -1,4 +1,4 @@
-/** Ways to narrow a list, one of them on; each with how many it has. */
+/** Offers ways to narrow a list, of which one is on. Each shows how many rows it has. */
 import { cx } from './cx.ts';
 import { Icon, type IconName } from './icon.tsx';
 

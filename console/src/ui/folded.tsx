@@ -1,4 +1,4 @@
-/** A text of any length: its beginning, and the rest when asked for. */
+/** Shows the beginning of a text of any length, and the rest when it is asked for. */
 import { useState } from 'react';
 import { Button } from './button.tsx';
 import { bytes } from './figures.ts';

@@ -1,4 +1,4 @@
-/** The few pictures there are, drawn on a grid of 16. They are never alone: a word stands beside each, or is its label. */
+/** The few icons of the console, drawn on a grid of 16. None is alone: a word stands beside each, or is its label. */
 import { cx } from './cx.ts';
 
 const PATHS = {

@@ -1,4 +1,4 @@
-/** A value of JSON, or a text, as somebody else's data: shown, never run. */
+/** Shows a JSON value or a text as somebody else's data, which is never run. */
 import { CopyButton } from './copy.tsx';
 import { Folded } from './folded.tsx';
 

@@ -1,8 +1,8 @@
-/** Keys of one letter. They are quiet where somebody writes, and can be switched off. */
+/** Handles keys of one letter. They do nothing while somebody types, and can be switched off. */
 import { useEffect } from 'react';
 import { settingsNow } from './settings.ts';
 
-/** `g r` is `g` and, within a second, `r`. */
+/** Maps keys to actions. `g r` stands for `g` followed by `r` within a second. */
 export type KeyMap = Readonly<Record<string, (event: KeyboardEvent) => void>>;
 
 const CHORD_MS = 1_000;
@@ -38,7 +38,7 @@ export function useKeys(keys: KeyMap): void {
   }, [keys]);
 }
 
-/** `j` and `k` go from one link of a list to the next; Enter is the link's own. */
+/** Moves the focus from one link of a list to the next, for `j` and `k`. Enter then opens the link. */
 export function step(list: HTMLElement | null, by: 1 | -1): void {
   const rows = [...(list?.querySelectorAll<HTMLElement>('[data-row]') ?? [])];
   const at = rows.indexOf(document.activeElement as HTMLElement);

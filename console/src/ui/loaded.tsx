@@ -1,4 +1,4 @@
-/** The whole of something of which a list has a part: loaded when its pane is open. */
+/** Loads the whole of a thing of which a list has only a part, when its pane is opened. */
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { get } from '../api/client.ts';

@@ -1,6 +1,6 @@
 /**
- * A text of an agent, in Markdown, as elements of React: no HTML of it is ever taken over, its links open apart and tell
- * nobody where they were clicked, and its pictures are links, so that reading an answer asks nothing of anybody.
+ * Turns an agent's Markdown into React elements. None of its HTML is taken over, its links open in a new tab without a
+ * referrer, and its pictures become links, so that reading an answer sends no request to anybody.
  */
 import { marked, type Token, type Tokens } from 'marked';
 import { Fragment, memo, type ReactNode } from 'react';
@@ -19,7 +19,7 @@ function block(token: Token): ReactNode {
     case 'space':
       return null;
     case 'heading':
-      // Whatever its depth: the page has its own outline.
+      // A heading is drawn as a paragraph, whatever its depth, because the page has an outline of its own.
       return (
         <p
           role="heading"
@@ -126,7 +126,7 @@ function piece(token: Token): ReactNode {
   }
 }
 
-/** Of the schemes that lead to a page or a mail, and no other. */
+/** Follows only links to a web page or a mail address, and no other scheme. */
 function Away({ href, children }: { href: string; children: ReactNode }) {
   if (!/^(https?:|mailto:)/i.test(href)) return <>{children}</>;
   return (

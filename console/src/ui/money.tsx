@@ -1,4 +1,7 @@
-/** An amount. What has no known price is said to be a lower bound, and never shown as if it were nothing. */
+/**
+ * Shows an amount. Where something has no known price, the amount is shown as a lower bound and never as if that were
+ * free.
+ */
 import { money } from './figures.ts';
 
 export function Money({ usd, isPriced = true }: { usd: string; isPriced?: boolean }) {

@@ -1,4 +1,4 @@
-/** A sentence about what has just happened, for eyes and for screen readers; gone after a while. */
+/** Says what has just happened, for eyes and for screen readers. The notice goes after a while. */
 import { useEffect, useSyncExternalStore } from 'react';
 import { IconButton } from './button.tsx';
 

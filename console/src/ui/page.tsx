@@ -1,4 +1,4 @@
-/** The head of a page: where one is, what can be done, and the title of the tab. */
+/** The head of a page: its place, its actions, and the title of the tab. */
 import { Link } from '@tanstack/react-router';
 import { useEffect, type ReactNode } from 'react';
 import { cx } from './cx.ts';
@@ -20,11 +20,11 @@ function useTitle(title: string): void {
 
 interface PageProps {
   title: string;
-  /** In the place of the title in the head, where it is more than a word. */
+  /** Is shown in the place of the title, where that is more than a word. */
   heading?: ReactNode;
   crumbs?: readonly Crumb[];
   actions?: ReactNode;
-  /** Fills the window and scrolls within: lists and timelines. */
+  /** The page fills the window and scrolls within, as lists and timelines do. */
   isFilling?: boolean;
   children: ReactNode;
 }

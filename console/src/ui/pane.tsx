@@ -1,11 +1,11 @@
-/** The detail at the right of a list, at an address of its own; on a phone it stands in the list's place. */
+/** Shows the detail at the right of a list, at an address of its own. On a phone it stands in the place of the list. */
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef, type ReactNode } from 'react';
 import { IconButton } from './button.tsx';
 
 interface PaneProps {
   title: string;
-  /** What the address has without it. */
+  /** The search parameters of the address without the pane. */
   closes: Record<string, unknown>;
   children: ReactNode;
 }

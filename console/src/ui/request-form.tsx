@@ -1,4 +1,4 @@
-/** A request of the service as a form in a dialog, with the same request for a terminal. */
+/** Shows a request of the service as a form in a dialog, with the same request for a terminal. */
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { schemaQuery } from '../api/schemas.ts';
@@ -12,18 +12,18 @@ import { SchemaFields, valuesOf, writtenOf, type JsonSchema, type Written } from
 
 interface RequestFormProps {
   title: string;
-  /** The verb. */
+  /** The verb on the button. */
   action: string;
-  /** Name of what it takes, in the service's description. */
+  /** The name of the request's schema in the service's description. */
   schema: string;
-  /** A throw is shown, and the dialog stays. */
+  /** Where it throws, the error is shown and the dialog stays. */
   send: (values: Record<string, unknown>) => Promise<unknown>;
   onClose: () => void;
-  /** For the command beside it. */
+  /** The request as the command beside the form shows it. */
   request: { method: string; path: string };
-  /** Of what is changed: then only what is another than before is sent. */
+  /** The values before a change. Only fields that differ from them are sent. */
   before?: Readonly<Record<string, unknown>>;
-  /** What is written to begin with. */
+  /** The values that the form begins with. */
   start?: Written;
   choices?: Readonly<Record<string, readonly string[]>>;
   without?: readonly string[];
@@ -39,7 +39,7 @@ export function RequestForm(props: RequestFormProps) {
   );
 }
 
-/** Of several kinds, each with fields of its own. */
+/** @returns the kind of a variant; each kind has fields of its own */
 const kindOf = (variant: JsonSchema): string => String(variant.properties?.kind?.const ?? '');
 
 function Form({

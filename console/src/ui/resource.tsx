@@ -1,4 +1,4 @@
-/** A list of something, what can be made of it, and the pane of the one that is looked at. */
+/** Shows a list of some resource, the form that makes another one, and the pane of the one that is chosen. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useRef, useState, type ReactNode } from 'react';
 import { get, post } from '../api/client.ts';
@@ -22,33 +22,33 @@ interface Making<R> {
   choices?: Readonly<Record<string, readonly string[]>>;
   without?: readonly string[];
   start?: Readonly<Record<string, string>>;
-  /** What is said or shown of what came of it. */
+  /** Shows what came of the request that made one. */
   onMade?: (made: R) => void;
   isAllowed?: boolean;
 }
 
 interface ResourceProps<T, R> {
-  /** In the plural. */
+  /** The name of the resource in the plural. */
   label: string;
   path: string;
   columns: readonly Column<T>[];
   idOf: (row: T) => string;
-  /** Whose pane is open, and what the address has without one. */
+  /** The id of the row whose pane is open, and the search parameters of the address without a pane. */
   selected?: string | undefined;
   search?: Record<string, unknown>;
   pane?: (row: T) => { title: string; body: ReactNode };
   making?: Making<R>;
-  /** With a request that would make the first one. */
+  /** Is shown for an empty list, with a request that would make the first row. */
   empty: { title: string; text: string; aos?: string; sample?: Record<string, unknown> };
   aos?: string;
-  /** Events after which it may be another. */
+  /** The list is loaded again after events of these kinds. */
   kinds?: readonly Kind[];
-  /** Above the list. */
+  /** Is shown above the list. */
   children?: ReactNode;
   keep?: (row: T) => boolean;
 }
 
-/** Columns for which there is room then. */
+/** The number of columns for which there is room beside a pane. */
 const BESIDE_A_PANE = 2;
 
 export const resourceKey = (path: string): readonly string[] => ['resources', ...path.split('?')];

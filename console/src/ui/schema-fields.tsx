@@ -1,6 +1,6 @@
 /**
- * Fields for a JSON schema, as far as people fill one in by hand: what a workflow asks to be given, and what a request of the
- * service takes. What is written is kept as texts, under names with dots where one object is in another.
+ * Shows fields for a JSON schema, as far as people fill one in by hand: the parameters of a workflow, and the bodies of
+ * the service's requests. The values are kept as texts, under names with dots where one object is in another.
  */
 import { Field } from './field.tsx';
 
@@ -20,10 +20,10 @@ export interface JsonSchema {
   oneOf?: JsonSchema[];
 }
 
-/** Characters up to which a text is written in one line. */
+/** A text of up to so many characters is written in a field of one line. */
 const LINE = 300;
 
-/** As written; empty: not given. */
+/** The texts as they were written. An empty one counts as not given. */
 export type Written = Readonly<Record<string, string>>;
 
 const sentence = (name: string): string => {
@@ -31,7 +31,7 @@ const sentence = (name: string): string => {
   return last.charAt(0).toUpperCase() + last.slice(1).replaceAll('_', ' ');
 };
 
-/** Without the null that it may also be. */
+/** @returns the schema without the null that it also allows */
 function plain(schema: JsonSchema): JsonSchema & { isNullable: boolean } {
   const one = schema.anyOf?.find(({ type }) => type !== 'null');
   const isNullable =
@@ -46,7 +46,7 @@ interface Leaf {
   isRequired: boolean;
 }
 
-/** The fields in it, required ones first; what is said to be constant is not asked for. */
+/** @returns the fields in the schema, required ones first, without those whose value is constant */
 function leavesOf(schema: JsonSchema, before = ''): Leaf[] {
   const required = new Set(schema.required);
   return Object.entries(schema.properties ?? {})
@@ -59,7 +59,10 @@ function leavesOf(schema: JsonSchema, before = ''): Leaf[] {
     .sort((a, b) => Number(b.isRequired) - Number(a.isRequired));
 }
 
-/** What is written, as values of the schema. A text that is no number is left to the service to refuse. */
+/**
+ * @returns the written texts as values of the schema. A text that should be a number and is none is sent as it is, for
+ * the service to refuse.
+ */
 export function valuesOf(schema: JsonSchema, written: Written, before?: Written): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const leaf of leavesOf(schema)) {
@@ -91,7 +94,7 @@ function valueOf({ type, items }: JsonSchema, text: string): unknown {
   }
 }
 
-/** Values that there are, as they would have been written. */
+/** @returns existing values as the texts with which they would be written */
 export function writtenOf(schema: JsonSchema, values: Readonly<Record<string, unknown>>): Written {
   const texts = leavesOf(schema).map(({ name }): [string, string] => {
     const value = name
@@ -108,9 +111,9 @@ interface SchemaFieldsProps {
   schema: JsonSchema;
   written: Written;
   onChange: (written: Written) => void;
-  /** What can be chosen, of fields whose schema does not know it. */
+  /** The choices of fields whose schema does not list them. */
   choices?: Readonly<Record<string, readonly string[]>>;
-  /** Names of fields that are not asked for. */
+  /** The names of fields that are not shown. */
   without?: readonly string[];
 }
 

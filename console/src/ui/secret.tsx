@@ -1,4 +1,4 @@
-/** What is shown once and never again. */
+/** Shows a secret once and never again. */
 import type { ReactNode } from 'react';
 import { Button } from './button.tsx';
 import { Command } from './copy.tsx';

@@ -1,4 +1,4 @@
-/** A page with views of one subject; which of them is looked at, and the open row, are in the address. */
+/** A page with several views of one subject. The address holds the view and the open row. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Page } from './page.tsx';

@@ -1,5 +1,5 @@
-/** What of a page with several views is looked at, as it stands in the address. */
-/** Search parameters of such a page. */
+/** The state of a page with several views, as the address holds it. */
+/** The search parameters of such a page. */
 export interface SectionSearch {
   tab?: string;
   id?: string;

@@ -1,11 +1,11 @@
-/** What a person has chosen for this browser. */
+/** Keeps what a person has chosen for this browser. */
 import { useSyncExternalStore } from 'react';
 
 interface Settings {
   theme: 'system' | 'light' | 'dark';
-  /** Absolute times; else as the browser's own place has them. */
+  /** Shows times in UTC; otherwise they are shown in the browser's own time zone. */
   isUtc: boolean;
-  /** Keys of one letter, which get in the way of who dictates. */
+  /** Enables keys of one letter, which get in the way of people who dictate. */
   hasKeys: boolean;
   isNavigationFolded: boolean;
 }
@@ -23,7 +23,7 @@ function read(): Settings {
 }
 let current = read();
 
-/** The server writes the theme into the page, so that it is there before any script: it reads this cookie. */
+/** The server reads this cookie and writes the theme into the page, so that it is there before any script runs. */
 function applyTheme({ theme }: Settings) {
   if (theme === 'system') delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
@@ -36,7 +36,7 @@ export function changeSettings(change: Partial<Settings>): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(current));
   } catch {
-    // Where nothing can be kept the choice lasts as long as the page.
+    // Where the browser keeps nothing, the choice lasts as long as the page.
   }
   if (change.theme) applyTheme(current);
   for (const watcher of watchers) watcher();

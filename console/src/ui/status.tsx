@@ -1,4 +1,4 @@
-/** State as a picture and a word, in the hue of its kind; the hue is never alone. */
+/** Shows a status as an icon and a word, in the colour of its kind. Colour alone never tells it. */
 import { cx } from './cx.ts';
 import { Icon, type IconName } from './icon.tsx';
 
@@ -17,7 +17,7 @@ interface Look {
   word: string;
 }
 
-/** Statuses of all resources: one word has one look wherever it stands. */
+/** The looks of the statuses of all resources. A word has the same look everywhere. */
 const LOOKS: Record<string, Look> = {
   queued: { tone: 'quiet', icon: 'clock', word: 'Queued' },
   pending: { tone: 'quiet', icon: 'clock', word: 'Pending' },
@@ -57,7 +57,7 @@ export const statusWord = (status: string): string => LOOKS[status]?.word ?? sen
 interface StatusProps {
   status: string;
   isIconOnly?: boolean;
-  /** Where it names a status and nothing is in it. */
+  /** The status is only named, and nothing has it now. */
   isStill?: boolean;
   className?: string;
 }

@@ -1,4 +1,4 @@
-/** Rows of a resource: a table in a wide window, cards on a phone. A row that opens has one link, over all of it. */
+/** Shows rows of a resource: a table in a wide window, cards on a phone. A row that opens is one link. */
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { cx } from './cx.ts';
@@ -12,10 +12,10 @@ export interface Column<T> {
 interface TableProps<T> {
   label: string;
   rows: readonly T[];
-  /** The first one names the row. */
+  /** The first column names the row. */
   columns: readonly Column<T>[];
   idOf: (row: T) => string;
-  /** Its pane opens at the same address, with this in it. */
+  /** The id of the row whose pane is open at this address. */
   selected?: string | undefined;
   opens?: (row: T) => Record<string, unknown>;
 }

@@ -1,4 +1,4 @@
-/** Views of one thing. Arrow keys go from one to the next, as the pattern of tabs has it. */
+/** Shows the views of one thing. Arrow keys move between them, as in the ARIA pattern of tabs. */
 import type { KeyboardEvent, ReactNode } from 'react';
 import { cx } from './cx.ts';
 

@@ -1,4 +1,4 @@
-/** Moments and stretches of time. */
+/** Shows moments and durations. */
 import { useNow } from './clock.ts';
 import { duration, relative } from './figures.ts';
 import { useSettings } from './settings.ts';
@@ -16,7 +16,7 @@ const FORMAT: Intl.DateTimeFormatOptions = {
 const absolute = (at: string, isUtc: boolean): string =>
   `${new Date(at).toLocaleString('en-GB', { ...FORMAT, ...(isUtc && { timeZone: 'UTC' }) })}${isUtc ? ' UTC' : ''}`;
 
-/** `4 min ago`; the moment itself on hover. With `isAbsolute` the other way round. */
+/** Shows `4 min ago`, and the moment itself on hover; with `isAbsolute` it is the other way round. */
 export function Time({ at, isAbsolute = false, className }: { at: string; isAbsolute?: boolean; className?: string }) {
   const { isUtc } = useSettings();
   const moment = new Date(at).getTime();
@@ -30,7 +30,7 @@ export function Time({ at, isAbsolute = false, className }: { at: string; isAbso
   );
 }
 
-/** How long it took, or has taken until now. */
+/** Shows how long something took, or has taken until now. */
 export function Took({ from, to }: { from: string | null; to: string | null }) {
   return from === null ? <>–</> : to === null ? <Running from={from} /> : <>{duration(stretch(from, to))}</>;
 }

@@ -1,14 +1,14 @@
 /**
- * `node --import`: whatever loads the product's database client in this process gets one that records what its statements
- * give (`record.ts`). The folder to record in stands in the address of this module, as processes that tests start keep
- * nothing of the environment but `NODE_OPTIONS`.
+ * Gives every process that loads the product's database client one that records the rows of its statements
+ * (`record.ts`); it is loaded by `node --import`. The address of this module names the folder of the records, because
+ * processes that tests start keep only `NODE_OPTIONS` of the environment.
  */
 import * as nodeModule from 'node:module';
 
 const CLIENT = new URL('../../../src/platform/db/client.ts', import.meta.url).href;
 const RECORDED = new URL(`recorded-client.ts${new URL(import.meta.url).search}`, import.meta.url).href;
 
-// Set-up and npm may run on another Node than the tests, one that has no hooks.
+// Set-up and npm may run on another Node than the tests, which may have no hooks.
 nodeModule.registerHooks?.({
   resolve(specifier, context, next) {
     const resolved = next(specifier, context);

@@ -1,4 +1,4 @@
-/** A `testSequencer` of Jest's: an order of files that a test can rely on. */
+/** Is a `testSequencer` for Jest that runs files in the order of their names, on which a test can rely. */
 export default class ByName {
   sort = (tests) => [...tests].sort((a, b) => (a.path < b.path ? -1 : 1));
   shard = (tests) => tests;

@@ -1,4 +1,7 @@
-/** What tests get for `@jest/globals`. Modules outlive a test file, so each name stands for that of the file that is run. */
+/**
+ * Gives tests what they import from `@jest/globals`. Modules outlive a test file, so each name stands for the one of
+ * the file that runs now.
+ */
 import { ModernFakeTimers } from '@jest/fake-timers';
 import { ModuleMocker } from 'jest-mock';
 

@@ -1,4 +1,4 @@
-/** `npm test`: jest, and `--small`, which leaves out what takes long. */
+/** Runs `npm test`, which is Jest; `--small` leaves out the tests that take long. */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -29,7 +29,7 @@ if (args.includes('--help')) {
   process.exit();
 }
 const isSmall = args.includes('--small');
-/** Nothing is named and nothing left out: only how it is run. */
+/** No test is named or left out, and the options only say how the tests are run. */
 const isWhole = args.every((arg) => /^(-w|-i|--(maxWorkers|runInBand|silent|verbose|rows)(=.*)?|\d+%?)$/.test(arg));
 const rows = isWhole || args.includes('--rows') ? mkdtempSync(join(tmpdir(), 'aos-rows-')) : undefined;
 const jest = createRequire(import.meta.url).resolve('jest/bin/jest');

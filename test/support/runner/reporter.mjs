@@ -1,14 +1,14 @@
 /**
- * Prints the closing line `N passed, N failed, N skipped`, which tools can read whatever the runner. Where `CI=true`, a test
- * that was skipped fails the run: nobody would read there what was not proved. So does, once all tests are over, raw SQL
- * whose rows are not of the type that they are given (`../rows`).
+ * Prints the closing line `N passed, N failed, N skipped`, which tools can read whatever the runner is. Where
+ * `CI=true`, a skipped test fails the run, because nobody would notice there what was not tested. Raw SQL whose rows do
+ * not have their declared type fails it too, once all tests have run (`../rows`).
  */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const ROWS_CHECK = fileURLToPath(new URL('../rows/check.ts', import.meta.url));
 
-/** Of these there may be none where the tests run: containers need a Docker daemon. */
+/** These tests may be skipped even then, because containers need a Docker daemon. */
 const MAY_BE_SKIPPED = /^a real container /;
 
 export default class ClosingLine {
@@ -38,7 +38,7 @@ export default class ClosingLine {
   }
 }
 
-/** @returns what is wrong; empty when nothing is */
+/** @returns what is wrong, or nothing */
 const checkRows = (folder, of) =>
   new Promise((resolve) =>
     execFile(process.execPath, [ROWS_CHECK, folder, `--${of}`], (error, stdout, stderr) =>

@@ -1,8 +1,8 @@
 /**
- * Runs a test file as plain Node would: modules are Node's own, TypeScript is stripped by Node, and what one file has loaded
- * is there for the next one in the same process. Jest's default loads every module anew for each file, in a context of its
- * own: that was half of the time of all tests. What makes a test a test (order, hooks, timeouts, unhandled rejections,
- * matchers, reports) is jest-circus, as ever.
+ * Runs a test file as plain Node would: modules are Node's own, TypeScript is stripped by Node, and modules that one
+ * file has loaded are there for the next file in the same process. Jest's default loads every module anew for each
+ * file, in a context of its own, which took half of the time of all tests. Everything else of a test (order, hooks,
+ * timeouts, unhandled rejections, matchers, reports) is done by jest-circus as usual.
  */
 import { createRequire, registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
@@ -18,11 +18,11 @@ registerHooks({
       : next(specifier, context),
 });
 
-// Nothing of the tests is under way any more. Node would take the heap and its native parts apart bit by bit, for longer on a
-// busy machine than Jest waits for a process to end, and Jest would say that a test leaks.
+// No test is under way any more, so the process ends at once. Node would take the heap and its native parts apart bit
+// by bit, on a busy machine for longer than Jest waits, and Jest would then report a leak.
 if (process.send) process.once('exit', () => process.exit());
 
-/** A `testRunner` of Jest's. */
+/** Is a `testRunner` for Jest. */
 export default async function run(globalConfig, config, environment, runtime, testPath, sendMessageToJest) {
   const env = { ...process.env };
   const native = Object.assign(Object.create(runtime), {
@@ -41,7 +41,10 @@ export default async function run(globalConfig, config, environment, runtime, te
   }
 }
 
-/** The tests that a file declares, and its time limit, are state of jest-circus: each file begins with none. */
+/**
+ * Resets the state of jest-circus, which holds the tests that a file declares and its time limit, so that each file
+ * begins with none.
+ */
 function loadAnew(path) {
   for (const name of ['EVENT_HANDLERS', 'TEST_TIMEOUT_SYMBOL']) delete globalThis[Symbol.for(name)];
   delete require.cache[path];

@@ -1,8 +1,8 @@
-/** The longest test files first, so that none is what all others wait for at the end. */
+/** Runs the longest test files first, so that no long one is left for the end while the other workers are idle. */
 import { readFileSync } from 'node:fs';
 import Sequencer from '@jest/test-sequencer';
 
-/** Files that take more than some seconds, the longest first: what `npm test -- --small` leaves out. */
+/** The files that take more than a few seconds, the longest first. `npm test -- --small` leaves them out. */
 export const LONG = readFileSync(new URL('long.txt', import.meta.url), 'utf8')
   .trim()
   .split('\n');

@@ -1,4 +1,4 @@
-/** Agents: what they are told, what they can use, what they cost and how often they succeed. */
+/** Shows agents: their instructions, their tools, what they cost and how often they succeed. */
 import { Link } from '@tanstack/react-router';
 import { del } from '../../api/client.ts';
 import type { AgentDetail, AgentListRow } from '../../api/types.ts';

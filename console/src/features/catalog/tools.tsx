@@ -1,4 +1,4 @@
-/** What agents can use, and what they can read of how work is done. */
+/** Shows the tools that agents can use, and the skills that they can read. */
 import { Link } from '@tanstack/react-router';
 import { del } from '../../api/client.ts';
 import type { Skill, SkillListRow, Tool, ToolListRow } from '../../api/types.ts';

@@ -1,4 +1,7 @@
-/** Workflows that projects are started from: their graph, their versions, and what changed between two of them. */
+/**
+ * Shows the workflows that projects are started from: their graph, their versions, and the difference between two
+ * versions.
+ */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';

@@ -1,4 +1,4 @@
-/** What runs cost, by whom or what; a row with a bar each, and the table is the chart. */
+/** Shows what runs cost, grouped by agent, model, project or day. Each row has a bar, so the table is the chart. */
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { addressOf, get } from '../../api/client.ts';
@@ -167,7 +167,7 @@ function Name({ row: { key }, by }: { row: CostOfKey; by: (typeof GROUPS)[number
   return key;
 }
 
-/** By the mean of the days that are whole; the band is one deviation of them to both sides. */
+/** Forecasts from the mean of the days that are over. The band is one standard deviation to both sides. */
 function forecast(days: readonly CostOfKey[]): string {
   const today = new Date().toISOString().slice(0, 10);
   const month = today.slice(0, 7);

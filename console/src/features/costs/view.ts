@@ -1,4 +1,4 @@
-/** What of the costs is looked at, as it stands in the address. */
+/** The state of the costs page, as the address holds it. */
 export const GROUPS = ['agent', 'model', 'project', 'day'] as const;
 export const WINDOWS = ['24h', '7d', '30d'] as const;
 

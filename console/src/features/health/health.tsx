@@ -1,4 +1,4 @@
-/** How the deployment is, looked at now, and what stands in the way of work: with what to do about it. */
+/** Shows the state of the deployment now, and what keeps it from working, with what to do about it. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { get } from '../../api/client.ts';

@@ -1,4 +1,7 @@
-/** The answers that a wait takes, what each leads to and may cost; an answer names the revision that was seen. */
+/**
+ * Shows the answers that a wait takes, with what each leads to and may cost. An answer names the revision that the
+ * person saw.
+ */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useRef, useState } from 'react';
 import { post } from '../../api/client.ts';
@@ -20,7 +23,7 @@ const NO_KEYS: KeyMap = {};
 
 interface AnswersProps {
   wait: WaitDetail;
-  /** Keys of one letter go to these, as it is the only wait on the page. */
+  /** The wait is the only one on the page, so keys of one letter act on it. */
   hasKeys?: boolean;
   onAnswered?: (wait: WaitDetail) => void;
 }
@@ -47,11 +50,12 @@ export function Answers({ wait, hasKeys = false, onAnswered }: AnswersProps) {
     },
     onSuccess: (settled, { answer: given }) => {
       client.setQueryData(['inbox', 'one', wait.id], settled);
-      // Where several have to approve, it goes on waiting for the others.
+      // Where several people have to approve, the wait stays open for the others.
       notify(settled.status === 'open' ? `Noted: you ${answerWords(given).done}` : `You ${answerWords(given).done}`);
       onAnswered?.(settled);
     },
-    // Not waited for: a refusal is said at once, and stays when what is read anew has no choices any more.
+    // This is not awaited, so that a refusal is shown at once and stays when the wait is read anew and has no choices
+    // any more.
     onSettled: () => {
       void client.invalidateQueries({ queryKey: ['inbox'] });
       if (wait.project_id) void client.invalidateQueries({ queryKey: ['projects', 'one', wait.project_id] });
@@ -61,7 +65,7 @@ export function Answers({ wait, hasKeys = false, onAnswered }: AnswersProps) {
   const keys = useMemo<KeyMap>(() => {
     if (!hasKeys) return NO_KEYS;
     const focus = (selector: string) => form.current?.querySelector<HTMLElement>(selector)?.focus();
-    // A key shows what it would do; Enter does it. So nothing is decided by a finger that slipped.
+    // A key only focuses the answer, and Enter gives it, so that nobody decides by a slip of the finger.
     return {
       a: () => focus('[data-choice="0"]'),
       r: () => focus('[data-answer="reject"], [data-answer="request_changes"], [data-choice="1"]'),
@@ -141,7 +145,7 @@ export function Answers({ wait, hasKeys = false, onAnswered }: AnswersProps) {
   );
 }
 
-/** A refusal; where somebody was faster, who that was, when, and what they said. */
+/** Shows a refusal. Where somebody answered first, it says who that was, when, and what they answered. */
 function Faster({ error }: { error: unknown }) {
   if (!(error instanceof ApiProblem)) return <Refusal error={error} />;
   const { code, more } = error;
@@ -175,7 +179,7 @@ function Faster({ error }: { error: unknown }) {
 
 const isPlainQuestion = ({ question }: WaitDetail): boolean => question?.tool === 'ask_human';
 
-/** A page is sent what its form would send; a question, its answer. */
+/** @returns the values of a page's form, or the answer to a question */
 function dataOf(wait: WaitDetail, text: string): WaitAnswer['data'] {
   if (isPlainQuestion(wait)) return { answer: text.trim() };
   try {

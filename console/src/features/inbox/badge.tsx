@@ -1,4 +1,4 @@
-/** How many wait, in the navigation. */
+/** Shows in the navigation how many waits are open. */
 import { useQuery } from '@tanstack/react-query';
 import { plural } from '../../ui/figures.ts';
 import { useInboxLive, waitCountsQuery } from './queries.ts';

@@ -1,4 +1,4 @@
-/** What a planner proposes, an action after another; where it writes an artifact, how that would change. */
+/** Shows a planner's plan, one action after another, and how each artifact that it writes would change. */
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import type { EditPlan } from '../../api/types.ts';

@@ -1,4 +1,4 @@
-/** Who decides at a gate, how many of them it takes, and how far that is. */
+/** Shows who decides at a gate, how many of them have to approve, and how many have. */
 import type { GatePolicy, WaitDetail } from '../../api/types.ts';
 import { plural } from '../../ui/figures.ts';
 import { Icon } from '../../ui/icon.tsx';

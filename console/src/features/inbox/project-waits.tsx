@@ -1,11 +1,11 @@
-/** What a project waits for, above everything else on its page: it is why people come. */
+/** Shows what a project waits for above everything else on its page, because that is why people come. */
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { get } from '../../api/client.ts';
 import type { InboxListResponse, WaitDetail } from '../../api/types.ts';
 import { useInboxLive, waitQuery } from './queries.ts';
 import { WaitView } from './wait-view.tsx';
 
-/** @returns undefined until it is known, so that nothing moves when it comes */
+/** @returns undefined until the waits are known, so that nothing on the page moves when they arrive */
 export function useProjectWaits(projectId: string): WaitDetail[] | undefined {
   useInboxLive();
   const list = useQuery({

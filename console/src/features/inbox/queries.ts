@@ -1,4 +1,4 @@
-/** What is asked of the service about waits. */
+/** Queries about waits. */
 import { infiniteQueryOptions, queryOptions, useQueryClient } from '@tanstack/react-query';
 import { get } from '../../api/client.ts';
 import type { InboxListResponse, WaitDetail } from '../../api/types.ts';
@@ -33,14 +33,14 @@ export const waitQuery = (id: string) =>
     staleTime: 1_000,
   });
 
-/** How many wait in all; a page of one row has it. */
+/** Counts all open waits. A page of one row carries the counts. */
 export const waitCountsQuery = queryOptions({
   queryKey: ['inbox', 'counts'],
   queryFn: async ({ signal }) => (await get<InboxListResponse>('/v1/inbox', { limit: 1 }, signal)).meta,
   staleTime: 1_000,
 });
 
-/** All that is shown of the inbox, whenever something begins to wait, changes or is settled. */
+/** Refreshes everything that is shown of the inbox, whenever a wait is opened, changed or settled. */
 export function useInboxLive(): void {
   const client = useQueryClient();
   useRefresh(() => void client.invalidateQueries({ queryKey: ['inbox'] }), { kinds: ['wait'] });

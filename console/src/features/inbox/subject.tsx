@@ -1,4 +1,4 @@
-/** What a wait is about: all that somebody has to see to decide. */
+/** Shows what a wait is about: everything that somebody has to see to decide. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useState, type ReactNode } from 'react';
@@ -76,7 +76,7 @@ export function Subject({ wait }: { wait: WaitDetail }) {
   );
 }
 
-/** The last thing that was made: it is why people come. */
+/** Opens the work that was made last, because that is what people come to see. */
 const isMain = ({ work }: WaitDetail, i: number): boolean => {
   const last = work.findLastIndex(({ role }) => role === 'producer');
   return i === (last === -1 ? work.length - 1 : last);
@@ -131,14 +131,14 @@ interface WorkViewProps {
 
 interface ComparedProps {
   content: unknown;
-  /** What it was before, where that is known. */
+  /** The earlier version, where it is known. */
   before: unknown;
-  /** What to call the two of them. */
+  /** Names the two versions. */
   label: string;
   isDiff: boolean;
 }
 
-/** What somebody made; or how it differs from what it was before. */
+/** Shows a content, or how it differs from its earlier version. */
 function Compared({ content, before, label, isDiff }: ComparedProps) {
   if (!isDiff || before === undefined) return <Content content={content} />;
   return (
@@ -157,7 +157,7 @@ function DiffSwitch({ isDiff, onChange, since }: { isDiff: boolean; onChange: (i
   );
 }
 
-/** What a step made; once it was done again, first how it differs from the time before. */
+/** Shows what a step made. Once the step was done again, it first shows the difference from the attempt before. */
 function WorkView({ wait, work, isOpen }: WorkViewProps) {
   const hasBefore = work.attempt_number > 1;
   const [isDiff, setDiff] = useState(false);
@@ -194,7 +194,10 @@ function WorkView({ wait, work, isOpen }: WorkViewProps) {
   );
 }
 
-/** A version that went into it, loaded when it is opened; and how it differs from the version before. */
+/**
+ * Shows an artifact that the work was made from. It is loaded when it is opened, and can be compared with the version
+ * before.
+ */
 function ArtifactFold({ projectId, artifact }: { projectId: string; artifact: WaitDetail['artifacts'][number] }) {
   const [isOpened, setOpened] = useState(false);
   const [isDiff, setDiff] = useState(false);

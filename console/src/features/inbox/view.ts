@@ -1,4 +1,4 @@
-/** What of the inbox is looked at, as it stands in the address. */
+/** The state of the inbox page, as the address holds it. */
 import type { Wait } from '../../api/types.ts';
 
 export const WAIT_KINDS = [
@@ -12,10 +12,10 @@ export const WAIT_KINDS = [
 
 export interface InboxFilters {
   kind?: Wait['kind'];
-  /** Else what is open. */
+  /** Without it, open waits are listed. */
   status?: 'settled';
   overdue?: true;
-  /** Only what this person may answer. */
+  /** Only waits that this person may answer. */
   mine?: true;
   project?: string;
   run?: string;

@@ -1,4 +1,4 @@
-/** What waits, a row each: what is asked, where, since when, until when. */
+/** Lists waits, a row each: the question, its place, since when it waits, and when it is due. */
 import { Link } from '@tanstack/react-router';
 import type { Wait } from '../../api/types.ts';
 import { cx } from '../../ui/cx.ts';
@@ -11,7 +11,7 @@ interface WaitListProps {
   waits: readonly Wait[];
   filters: InboxFilters;
   selected: string | undefined;
-  /** Beside the detail: then a row has two lines at any width. */
+  /** The list stands beside the detail, so each row takes two lines at any width. */
   isNarrow: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** One wait, with everything that is needed to decide beside the answers. */
+/** Shows one wait: everything that is needed to decide, beside the answers. */
 import { Link } from '@tanstack/react-router';
 import type { WaitDetail } from '../../api/types.ts';
 import { Content } from '../../ui/content.tsx';
@@ -12,7 +12,7 @@ import { answerWords, KIND_WORDS, wayWords } from './words.ts';
 interface WaitViewProps {
   wait: WaitDetail;
   hasKeys?: boolean;
-  /** On the page of its own project: then that is not named. */
+  /** The wait is shown on the page of its own project, which is then not named. */
   isInPlace?: boolean;
   onAnswered?: (wait: WaitDetail) => void;
 }

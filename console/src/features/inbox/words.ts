@@ -1,4 +1,4 @@
-/** Waits and answers in the words of people. */
+/** Words in which people read waits and answers. */
 import type { Wait, WaitDetail } from '../../api/types.ts';
 import type { IconName } from '../../ui/icon.tsx';
 
@@ -45,6 +45,6 @@ const WAYS: Record<string, string> = {
 };
 export const wayWords = (via: string | null): string => (via === null ? '' : (WAYS[via] ?? via));
 
-/** Where it stands, in a line. */
+/** @returns one line that says where the wait is */
 export const placeOf = ({ project_title, project_id, phase_slug, agent, run_id }: Wait): string =>
   [project_title ?? project_id, phase_slug, agent ?? (run_id && 'a run')].filter(Boolean).join(' · ');

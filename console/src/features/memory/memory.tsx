@@ -1,4 +1,7 @@
-/** What the workspace knows: found by what it means, with its links; checked, replaced, archived. */
+/**
+ * Shows the memory of the workspace: entries are found by meaning, shown with their links, checked, replaced and
+ * archived.
+ */
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { addressOf, del, patch, post } from '../../api/client.ts';

@@ -1,4 +1,4 @@
-/** What a phase made: its versions, one of them shown, or how two of them differ. */
+/** Shows the artifact of a phase: its versions, one of them in full, or the difference between two. */
 import { useNavigate } from '@tanstack/react-router';
 import { useQueryClient } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
@@ -17,7 +17,7 @@ const Diff = lazy(() => import('../../ui/diff.tsx').then((module) => ({ default:
 
 interface ArtifactViewProps {
   project: Project;
-  /** Of one phase, any order. */
+  /** The versions of one phase's artifact, in any order. */
   versions: readonly Artifact[];
   version: number | undefined;
   against: number | undefined;

@@ -1,4 +1,6 @@
-/** Where the phases of a project stand on a drawing, and what depends on what. Pure, but for the layout's library. */
+/**
+ * Places the phases of a project on a drawing, and tells what depends on what. Pure, apart from the layout's library.
+ */
 import { Graph, layout } from '@dagrejs/dagre';
 import type { Phase } from './types.ts';
 
@@ -38,7 +40,7 @@ export function drawingOf(phases: readonly Phase[]): Drawing {
   };
 }
 
-/** What comes after a phase, near and far. */
+/** @returns the phases that depend on a phase, directly or through others */
 export function downstreamOf(phases: readonly Phase[], slug: string): Phase[] {
   const after = new Set([slug]);
   for (let size = 0; size !== after.size;) {
@@ -48,6 +50,6 @@ export function downstreamOf(phases: readonly Phase[], slug: string): Phase[] {
   return phases.filter(({ phase_slug: name }) => name !== slug && after.has(name));
 }
 
-/** Sum of what phases have cost, as figures are shown: an estimate of doing them again. */
+/** @returns what phases have cost, rounded for display; it serves as an estimate of running them again */
 export const costOf = (phases: readonly Phase[]): number =>
   phases.reduce((sum, { cost_usd: usd }) => sum + Number(usd), 0);

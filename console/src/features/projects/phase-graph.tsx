@@ -1,4 +1,4 @@
-/** The phases: an ordered list of links, which wide windows draw as a graph. */
+/** Shows the phases as an ordered list of links, which wide windows draw as a graph. */
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { cx } from '../../ui/cx.ts';

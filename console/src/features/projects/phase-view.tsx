@@ -1,4 +1,4 @@
-/** One phase: its steps with their attempts, and what it made. */
+/** Shows one phase: its steps with their attempts, and its artifact. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';

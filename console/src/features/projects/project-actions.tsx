@@ -1,4 +1,4 @@
-/** What can be done with a whole project, and the same for a terminal. */
+/** Offers what can be done with a whole project, and the same as commands for a terminal. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { post } from '../../api/client.ts';

@@ -1,4 +1,4 @@
-/** What is asked of the service about projects. Everything of one project is below one key, so that an event refreshes it. */
+/** Queries about projects. Everything of one project is below one key, so that an event refreshes all of it. */
 import { infiniteQueryOptions, queryOptions, useQueryClient } from '@tanstack/react-query';
 import { get } from '../../api/client.ts';
 import { useRefresh } from '../../live/live.ts';

@@ -1,4 +1,4 @@
-/** A phase again: what will run after it, and what all of that cost before, are said first. */
+/** Runs a phase again. It first says what will run after it, and what all of that cost the last time. */
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { post } from '../../api/client.ts';

@@ -1,4 +1,4 @@
-/** Projects as the control plane answers them. */
+/** Types of projects, as the control plane answers them. */
 import type { JsonSchema } from '../../ui/schema-fields.tsx';
 
 export const PROJECT_STATUSES = ['planning', 'active', 'paused', 'completed', 'abandoned'] as const;

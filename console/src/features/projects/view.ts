@@ -1,4 +1,4 @@
-/** What of projects is looked at, as it stands in the address. */
+/** The state of the projects pages, as the address holds it. */
 import { PROJECT_STATUSES, type ProjectStatus } from './types.ts';
 
 export const parseProjectFilter = ({ status }: Record<string, unknown>): { status?: ProjectStatus } => {
@@ -8,7 +8,7 @@ export const parseProjectFilter = ({ status }: Record<string, unknown>): { statu
 
 export interface ProjectView {
   phase?: string;
-  /** Version of the phase's artifact, and the one that it is compared with. */
+  /** The version of the phase's artifact that is shown, and the one that it is compared with. */
   v?: number;
   vs?: number;
 }

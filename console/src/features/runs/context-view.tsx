@@ -1,4 +1,4 @@
-/** What filled the context window: by source now, and turn by turn as it filled up. Each drawing has its table. */
+/** Shows what filled the context window: by source now, and turn by turn as it filled up. Each drawing has a table. */
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { get } from '../../api/client.ts';
@@ -19,7 +19,10 @@ const WORDS: Record<Category, string> = {
   messages: 'Messages',
   tool_results: 'Tool results',
 };
-/** One hue from dark to light, and a pattern of its own order: the table says which is which. */
+/**
+ * The shades are of one hue from dark to light, in the order of the pattern. The table says which shade is which
+ * source.
+ */
 const SHADES: Record<Category, string> = {
   system_prompt: 'color-mix(in oklab, var(--color-accent) 100%, var(--color-surface))',
   tools: 'color-mix(in oklab, var(--color-accent) 72%, var(--color-surface))',
@@ -87,7 +90,7 @@ export function ContextView({ run }: { run: ShownRun }) {
 const percent = (part: number, whole: number): string =>
   whole === 0 ? '0%' : part / whole < 0.001 && part > 0 ? '< 0.1%' : `${((part / whole) * 100).toFixed(1)}%`;
 
-/** What each request was billed for as input, which is what the window held then. */
+/** Shows the input tokens that each request was billed for, which are what the window held then. */
 function FilledUp({ run, window }: { run: ShownRun; window: number }) {
   const events = useTimeline(run.run_id).data?.events;
   const turns = useMemo(() => turnsOf(events ?? []), [events]);
@@ -143,7 +146,7 @@ const turnsOf = (events: readonly RunEvent[]) =>
     .filter(({ event_type: type }) => type === 'claude_iteration')
     .map(({ payload }) => ({ turn: Number(payload.turn), input: Number(payload.input_tokens ?? 0) }));
 
-/** Asked for when it is wanted, from its end backwards. */
+/** Loads the raw requests only when they are opened, from the last one backwards. */
 function Raw({ run }: { run: ShownRun }) {
   const query = useInfiniteQuery({
     queryKey: ['runs', 'raw-context', run.run_id],

@@ -1,4 +1,4 @@
-/** Events of a run in words. Pure. */
+/** Says events of a run in words. Pure. */
 import type { IconName } from '../../ui/icon.tsx';
 import type { RunEvent } from './types.ts';
 

@@ -1,4 +1,4 @@
-/** Files that a run saved. */
+/** Lists the files that a run saved. */
 import { useQuery } from '@tanstack/react-query';
 import { get } from '../../api/client.ts';
 import { Empty, Problem, Skeleton } from '../../ui/empty.tsx';

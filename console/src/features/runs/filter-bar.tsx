@@ -1,4 +1,4 @@
-/** What narrows a list of runs: by status with counts, and one box for an id or a text. All of it is in the address. */
+/** Narrows a list of runs: by status, with counts, and by one box for an id or a text. The address holds all of it. */
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useId, useState } from 'react';
 import { cx } from '../../ui/cx.ts';
@@ -79,7 +79,7 @@ function SearchBox({ text, onChange }: { text: string; onChange: (text: string) 
   const [written, setWritten] = useState(text);
   const [from, setFrom] = useState(text);
   if (from !== text) {
-    // The address has changed otherwise: back, a link, Clear.
+    // The address changed by another way than this box: by Back, a link or Clear.
     setFrom(text);
     setWritten(text);
   }
@@ -116,7 +116,7 @@ interface ChoiceProps {
 
 function Choice({ label, value, options, onChange }: ChoiceProps) {
   const id = useId();
-  // What an old link names and there is no more is shown all the same.
+  // A value from an old link is shown although it is no longer one of the options.
   const all = options.some(([known]) => known === value) ? options : [...options, [value, value] as const];
   return (
     <span>

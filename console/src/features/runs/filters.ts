@@ -1,4 +1,4 @@
-/** What a list of runs is narrowed by, as it stands in the address. What cannot be read is left out. */
+/** The filters of a list of runs, as the address holds them. A value that cannot be read is left out. */
 import { RUN_STATUSES, type RunStatus } from './types.ts';
 
 export interface RunFilters {
@@ -31,7 +31,7 @@ export function parseRunFilters(search: Record<string, unknown>): RunFilters {
 
 export const isFiltered = (filters: RunFilters): boolean => Object.keys(filters).length > 0;
 
-/** As the service asks for them. */
+/** @returns the filters as the service's query parameters */
 export const asQuery = ({ hours, cost, ...same }: RunFilters) => ({
   ...same,
   since_hours: hours,

@@ -1,4 +1,4 @@
-/** What an empty list of runs offers: the first one, from here or from a terminal. */
+/** Offers to start the first run, from here or from a terminal, where the list of runs is empty. */
 import { useMutation } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { post } from '../../api/client.ts';

@@ -1,4 +1,4 @@
-/** One span of a timeline with all that its events carry. */
+/** Shows one span of a timeline with everything that its events carry. */
 import { Link } from '@tanstack/react-router';
 import { IconButton } from '../../ui/button.tsx';
 import { duration, money, shortId } from '../../ui/figures.ts';

@@ -1,4 +1,4 @@
-/** What a run was told of earlier ones, and where each of it comes from. */
+/** Shows what a run was told of earlier runs, and where each of these memories comes from. */
 import { useQueries } from '@tanstack/react-query';
 import { get } from '../../api/client.ts';
 import { ApiProblem } from '../../api/problem.ts';

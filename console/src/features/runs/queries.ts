@@ -1,4 +1,4 @@
-/** What is asked of the service about runs. */
+/** Queries about runs. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { get } from '../../api/client.ts';
 import { asQuery, type RunFilters } from './filters.ts';
@@ -19,12 +19,12 @@ export const runsQuery = (filters: RunFilters) =>
       get<RunPage>('/v1/runs/search', { ...asQuery(filters), limit: PAGE, before: pageParam }, signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ meta }) => meta.next ?? undefined,
-    // What is on screen is changed row by row (see `use-runs.ts`), so nothing is asked for again as a whole.
+    // The list on screen is changed row by row (see `use-runs.ts`), so it is never loaded again as a whole.
     staleTime: Infinity,
     gcTime: 60_000,
   });
 
-/** The newest of them again. */
+/** Loads the newest runs again. */
 export const newestRuns = (filters: RunFilters, signal?: AbortSignal): Promise<RunPage> =>
   get<RunPage>('/v1/runs/search', { ...asQuery(filters), limit: PAGE }, signal);
 
@@ -49,7 +49,7 @@ export interface Timeline {
 
 const EVENTS_PAGE = 2_000;
 
-/** What there is after these, page after page. */
+/** Loads the events after the known ones, page by page. */
 export async function readEvents(runId: string, known: Timeline, signal?: AbortSignal): Promise<Timeline> {
   let { events, last } = known;
   for (;;) {

@@ -1,4 +1,4 @@
-/** What can be done with a run, and the same for a terminal. */
+/** Offers what can be done with a run, and the same as commands for a terminal. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';

@@ -1,4 +1,4 @@
-/** The rows of a list of runs. Only those in sight are in the document; each is one link, as wide as the list. */
+/** Lists runs. Only rows in sight are in the document, and each is one link as wide as the list. */
 import type { UseInfiniteQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
@@ -20,7 +20,7 @@ interface RunListProps {
 const ROW = 33;
 const CARD = 69;
 const NARROW = '(width < 640px)';
-/** Rows before the end at which the next page is asked for. */
+/** So many rows before the end, the next page is loaded. */
 const AHEAD = 20;
 
 export function RunList({ query, rows, scroller }: RunListProps) {

@@ -1,6 +1,6 @@
 /**
- * A timeline as spans: a call of a tool and its answer are one, the answer of a model began when it was asked. Each span
- * belongs to a lane, the kind of work that it is. Pure.
+ * Turns a timeline into spans. A call of a tool and its answer are one span, and the span of a model's answer begins
+ * when the model was asked. Each span belongs to a lane, which is the kind of work that it is. Pure.
  */
 import { detailOf, iconOf, titleOf } from './event-words.ts';
 import type { IconName } from '../../ui/icon.tsx';
@@ -17,19 +17,19 @@ export const LANE_WORDS: Record<Lane, string> = {
 };
 
 export interface Span {
-  /** Of its first event. */
+  /** The id of the span's first event. */
   id: number;
   lane: Lane;
   icon: IconName;
   title: string;
   detail: string;
-  /** Milliseconds since the epoch. */
+  /** In milliseconds since the epoch. */
   start: number;
-  /** Null while it goes on. */
+  /** Null while the span goes on. */
   end: number | null;
   isBad: boolean;
   costUsd: string | null;
-  /** The run that it started. */
+  /** The run that a call started. */
   childRunId: string | null;
   events: readonly RunEvent[];
 }
@@ -64,7 +64,7 @@ function begun(event: RunEvent): Span {
   };
 }
 
-/** What a later event of the same call says about its span. */
+/** Adds what a later event of the same call says to its span. */
 function continued(span: Span, event: RunEvent): Span {
   const { payload } = event;
   const events = [...span.events, event];
@@ -84,7 +84,7 @@ function continued(span: Span, event: RunEvent): Span {
   };
 }
 
-/** @param isOver what has not ended by then, has ended with the run */
+/** @param isOver says that the run has ended, and with it every span that had not */
 export function spansOf(events: readonly RunEvent[], isOver: boolean): Span[] {
   const spans: Span[] = [];
   const open = new Map<string, number>();
@@ -104,7 +104,7 @@ export function spansOf(events: readonly RunEvent[], isOver: boolean): Span[] {
 
 export interface Stretch {
   lane: Lane;
-  /** Fractions of the whole, 0 to 1. */
+  /** From 0 to 1, as fractions of the whole. */
   from: number;
   to: number;
   isBad: boolean;
@@ -112,7 +112,10 @@ export interface Stretch {
 
 const COLUMNS = 400;
 
-/** What a small picture of a lane shows: thousands of spans are as many stretches as can be told apart, at most. */
+/**
+ * Reduces spans to as many stretches as can be told apart in a small picture, because a lane may have thousands of
+ * spans.
+ */
 export function stretchesOf(spans: readonly Span[], from: number, to: number): Stretch[] {
   const width = Math.max(1, to - from);
   const cells = new Map<string, Stretch>();

@@ -1,4 +1,4 @@
-/** What was asked, what came of it, and what it took. */
+/** Shows what was asked, what came of it, and what it took. */
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, type ReactNode } from 'react';
 import { CopyButton } from '../../ui/copy.tsx';
@@ -63,12 +63,12 @@ function Answer({ run }: { run: ShownRun }) {
   return <p className="text-soft">It left none.</p>;
 }
 
-/** The latest thing that happened, while there is no answer yet. */
+/** Shows the latest event while there is no answer yet. */
 function Doing({ run }: { run: ShownRun }) {
   const events = useTimeline(run.run_id).data?.events;
   const latest = events?.at(-1);
   const text = useText(run.run_id, true);
-  // Not announced as it grows: whoever listens hears the answer when it is whole.
+  // A growing text is not announced, so that a screen reader reads the answer once, when it is complete.
   if (text !== '') return <p className="whitespace-pre-wrap break-words">{text}</p>;
   return (
     <p aria-live="polite" className="flex items-center gap-2 text-busy">

@@ -1,4 +1,6 @@
-/** What happened, in order: a row for each span with its bar, a small picture of all of it, and one of them open. */
+/**
+ * Shows what happened in order: a row with a bar for each span, a small picture of all of them, and one span opened.
+ */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef } from 'react';
 import { useNow } from '../../ui/clock.ts';

@@ -1,4 +1,4 @@
-/** What was said, turn by turn: who said it, which tools were called, and what those answered. */
+/** Shows what was said, turn by turn: by whom, which tools were called, and what they answered. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
 import { Button } from '../../ui/button.tsx';
@@ -103,7 +103,9 @@ interface Said {
   text: string;
 }
 
-/** A text, the parts of a model's message, or the parts of a system message by name. */
+/**
+ * @returns the parts of a content, which is a text, the parts of a model's message, or a system message's parts by name
+ */
 function textsOf(content: unknown): Said[] {
   if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content }];
   if (Array.isArray(content)) {

@@ -1,4 +1,4 @@
-/** Runs as the control plane answers them. */
+/** Types of runs, as the control plane answers them. */
 
 export const RUN_STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];

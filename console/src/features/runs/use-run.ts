@@ -1,4 +1,4 @@
-/** One run that is kept fresh for as long as it goes on. */
+/** Loads one run and keeps it fresh for as long as it goes on. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRefresh } from '../../live/live.ts';
 import { readEvents, type Timeline } from './queries.ts';
@@ -18,7 +18,7 @@ export function useRunLive(runId: string, status: RunStatus | undefined): void {
 
 const eventsKey = (runId: string) => ['runs', 'events', runId];
 
-/** All events, of which only those are asked for that are not known yet. */
+/** Loads all events, and later only those that are not known yet. */
 export function useTimeline(runId: string) {
   const client = useQueryClient();
   return useQuery({

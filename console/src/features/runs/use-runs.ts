@@ -1,6 +1,7 @@
 /**
- * A list of runs that is kept fresh without moving under anybody's hand: rows that are there change where they stand, new
- * ones wait until they are asked for, or come by themselves while the pointer is elsewhere and the list at its top.
+ * Loads a list of runs and keeps it fresh without moving rows under anybody's pointer. Known rows change where they
+ * stand. New ones wait until they are asked for, or come by themselves while the pointer is elsewhere and the list is
+ * at its top.
  */
 import { useInfiniteQuery, useQueryClient, type InfiniteData } from '@tanstack/react-query';
 import { useCallback, useMemo, useState } from 'react';
@@ -23,7 +24,7 @@ function merged(
   const at = top === undefined ? newest.length : newest.findIndex(({ run_id: id }) => id === top);
   const known = new Set(pages.pages.flatMap(({ data }) => data.map(({ run_id: id }) => id)));
   const fresh = (at === -1 ? newest : newest.slice(0, at)).filter(({ run_id: id }) => !known.has(id));
-  // What was asked for again and is not there any more has ceased to be what was asked for.
+  // A row within the newest page that was not returned again no longer matches the filters.
   const all = pages.pages.flatMap(({ data }) => data.map(({ run_id: id }) => id));
   const end = newest.length < PAGE ? all.length : all.indexOf(newest.at(-1)!.run_id);
   const gone = new Set(all.slice(0, end).filter((id) => !now.has(id)));
@@ -39,7 +40,10 @@ const withFresh = (pages: Pages, fresh: readonly FoundRun[]): Pages => ({
   pages: pages.pages.map((page, i) => (i === 0 ? { ...page, data: [...fresh, ...page.data] } : page)),
 });
 
-/** Runs that go on below the newest page, and are looked up one by one: there are few, as what is older has mostly ended. */
+/**
+ * So many active runs below the newest page are looked up one by one. There are few, because older runs have mostly
+ * ended.
+ */
 const LOOKED_UP = 20;
 
 async function olderInFlight(pages: Pages | undefined, newest: readonly FoundRun[]): Promise<FoundRun[]> {
@@ -68,7 +72,8 @@ export function useRuns(filters: RunFilters, { isHeld }: { isHeld: () => boolean
     client.setQueryData(options.queryKey, (pages: Pages | undefined) => {
       if (!pages) return pages;
       const next = merged(pages, newest.data, older);
-      // Of more than fit into a page nobody knows what is between: the list begins anew.
+      // Where more runs are new than fit into a page, nobody knows what is between them and the known ones, so the list
+      // begins anew.
       if (next.fresh.length === newest.data.length && pages.pages[0]!.data.length > 0 && !isHeld()) {
         return { pages: [newest], pageParams: [undefined] };
       }

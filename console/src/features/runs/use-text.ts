@@ -1,4 +1,7 @@
-/** What a model is writing, while it does. No fact: the run's own answer takes its place when there is one. */
+/**
+ * Shows what a model writes while it writes. The text is provisional: the run's own answer takes its place when there
+ * is one.
+ */
 import { useEffect, useState } from 'react';
 
 interface Written {
@@ -8,11 +11,14 @@ interface Written {
 }
 
 interface Told extends Written {
-  /** Where it goes on in what came before of the same turn and attempt. */
+  /** The position at which the text continues what came before in the same turn and attempt. */
   offset: number;
 }
 
-/** A stream of its own, for as long as the run goes on: only what somebody watches is told at all. */
+/**
+ * Opens a stream of its own for as long as the run goes on, because the service sends texts only of runs that somebody
+ * watches.
+ */
 export function useText(runId: string, isOn: boolean): string {
   const [written, setWritten] = useState<Written>();
   useEffect(() => {
@@ -22,7 +28,7 @@ export function useText(runId: string, isOn: boolean): string {
       const { turn, attempt, offset, text } = JSON.parse(data) as Told;
       setWritten((before) => {
         const known = before?.turn === turn && before.attempt === attempt ? before.text : '';
-        // What was missed of it is in the answer later.
+        // A piece that was missed is left out, because the answer will have it.
         return { turn, attempt, text: offset > known.length ? known : known.slice(0, offset) + text };
       });
     });

@@ -1,11 +1,11 @@
-/** What of a run is looked at, as it stands in the address. */
+/** The state of a run's page, as the address holds it. */
 
 export const RUN_TABS = ['summary', 'timeline', 'transcript', 'context', 'memories', 'files'] as const;
 export type RunTab = (typeof RUN_TABS)[number];
 
 export interface RunView {
   tab?: RunTab;
-  /** Id of the event whose pane is open. */
+  /** The id of the event whose pane is open. */
   event?: number;
 }
 

@@ -1,4 +1,4 @@
-/** Agents that are run by the clock: with a brief at the times of a cron expression, or prompted every so many seconds. */
+/** Shows agents that run by the clock: scheduled jobs with a cron expression, and heartbeats every so many seconds. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { del, patch, post } from '../../api/client.ts';

@@ -1,4 +1,4 @@
-/** Who one is, how things look, and the way out. */
+/** Shows who is signed in, offers the settings of the display, and signs out. */
 import { useId } from 'react';
 import { signIn } from '../../api/client.ts';
 import type { Session } from '../../api/session.ts';
@@ -10,7 +10,7 @@ import { changeSettings, useSettings } from '../../ui/settings.ts';
 
 async function signOut() {
   try {
-    // As JSON: a form would be answered with a page.
+    // The request is sent as JSON, because a form would be answered with a page.
     await fetch('/logout', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' });
     await signIn();
   } catch (error) {

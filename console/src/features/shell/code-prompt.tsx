@@ -1,4 +1,4 @@
-/** The box for a confirmation code, over whatever asked for it. */
+/** Asks for a confirmation code, in a box over the page that needs it. */
 import { useState, useSyncExternalStore } from 'react';
 import { askedNow, watchAsked } from '../../api/confirmation.ts';
 import { Button } from '../../ui/button.tsx';

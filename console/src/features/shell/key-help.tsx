@@ -1,4 +1,4 @@
-/** What the keyboard can do. */
+/** Shows what the keyboard can do. */
 import { Dialog } from '../../ui/dialog.tsx';
 import { useSettings } from '../../ui/settings.ts';
 import { PLACES } from './places.ts';

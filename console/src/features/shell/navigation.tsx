@@ -1,4 +1,4 @@
-/** The bar at the left, which folds; on a phone the one at the bottom. */
+/** Shows the navigation: a bar at the left that folds, or on a phone a bar at the bottom. */
 import { Link } from '@tanstack/react-router';
 import { useId } from 'react';
 import type { Session } from '../../api/session.ts';
@@ -20,7 +20,7 @@ const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
 
 export function SideBar({ session, onSearch, onKeys }: BarProps) {
   const { isNavigationFolded } = useSettings();
-  // Below 900 px there is room for pictures alone, whatever was chosen.
+  // Below 900 px there is room for icons alone, whatever the person chose.
   const word = isNavigationFolded ? 'sr-only' : 'max-[899px]:sr-only';
   return (
     <header
@@ -125,7 +125,7 @@ const Mark = () => (
   </svg>
 );
 
-/** Nobody should take its answers for those of a model. */
+/** Says that models are offline, so that nobody takes their answers for those of a real model. */
 function OfflineModels({ word }: { word: string }) {
   return (
     <Link
@@ -140,7 +140,7 @@ function OfflineModels({ word }: { word: string }) {
   );
 }
 
-/** Nothing is said where things are as they should be. */
+/** Says nothing where the page is up to date. */
 function Freshness({ word }: { word: string }) {
   if (useLiveState() === 'live') return null;
   return (

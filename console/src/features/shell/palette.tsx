@@ -1,4 +1,4 @@
-/** One box for everything: places, actions, and whatever the service finds by an id, a name or a text. */
+/** Opens one box for everything: places, actions, and whatever the service finds by an id, a name or a text. */
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useDeferredValue, useEffect, useId, useState, type KeyboardEvent } from 'react';
@@ -126,7 +126,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
 
 const PAUSE_MS = 150;
 
-/** What was written, once its writer pauses. */
+/** @returns the text once its writer pauses */
 function useDebounced(text: string): string {
   const [settled, setSettled] = useState(text);
   useEffect(() => {

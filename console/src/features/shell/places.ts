@@ -1,4 +1,4 @@
-/** Where one can go. The order is that of their worth. */
+/** Lists the places of the console, the most important ones first. */
 import type { ComponentType } from 'react';
 import type { IconName } from '../../ui/icon.tsx';
 import { InboxBadge } from '../inbox/badge.tsx';
@@ -7,9 +7,9 @@ interface Place {
   label: string;
   to: string;
   icon: IconName;
-  /** Pressed after `g`. */
+  /** The key that goes there when it is pressed after `g`. */
   key: string;
-  /** How many of it wait. */
+  /** Shows how many things wait there. */
   badge?: ComponentType;
 }
 

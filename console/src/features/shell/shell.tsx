@@ -1,4 +1,4 @@
-/** What is around every page: where one can go, who one is, and the ways of the keyboard. */
+/** Frames every page: the navigation, the account, and the keys. */
 import { Outlet, useNavigate, type ErrorComponentProps } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { ApiProblem } from '../../api/problem.ts';
@@ -75,7 +75,10 @@ export function Shell() {
   );
 }
 
-/** A page that cannot be drawn. A script of the release before is gone when the service was updated: then anew. */
+/**
+ * Shows a page that cannot be drawn. After an update of the service, the scripts of the release before are gone, so the
+ * page is loaded anew.
+ */
 export function ShellProblem({ error, reset }: ErrorComponentProps) {
   const isOutdated = !(error instanceof ApiProblem) && error instanceof Error && /import|fetch/i.test(error.message);
   return (

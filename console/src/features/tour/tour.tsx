@@ -1,4 +1,4 @@
-/** The first five minutes: three real actions, each of which shows by itself that it is done. */
+/** Leads through the first five minutes: three real actions, each of which shows by itself that it is done. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
@@ -172,7 +172,7 @@ interface StepProps {
   isDone: boolean;
   error: unknown;
   act: ReactNode;
-  /** Once it is done. */
+  /** Is shown once the action is done. */
   then: ReactNode;
   children: ReactNode;
 }

@@ -1,4 +1,4 @@
-/** What was sent, each with its attempts; what failed is sent again, one or all. */
+/** Shows deliveries with their attempts, and sends failed ones again, one or all. */
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { get, post } from '../../api/client.ts';
 import type { WebhookDelivery, WebhookDeliveriesListResponse } from '../../api/types.ts';
@@ -36,7 +36,7 @@ export function Deliveries({
   });
   useRefresh(() => void client.invalidateQueries({ queryKey: KEY }), { kinds: ['delivery'] });
   const again = useMutation({
-    // One after another: each is a delivery of its own, and one that is refused keeps none of the others.
+    // Deliveries are sent again one after another, so that one which is refused does not keep back the others.
     mutationFn: async (ids: readonly string[]) => {
       for (const id of ids) await post(`${PATH}/${id}/redeliver`);
     },

@@ -1,4 +1,4 @@
-/** Where finished artifacts are also sent: a webhook, Slack, mail, a bucket. */
+/** Shows where finished artifacts are also sent: to a webhook, Slack, a mailbox or a bucket. */
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { del, patch, post } from '../../api/client.ts';

@@ -1,4 +1,4 @@
-/** Addresses that events are posted to, and what comes of it there. */
+/** Shows the addresses that events are posted to, and how the deliveries to each fare. */
 import { useState } from 'react';
 import { del, post } from '../../api/client.ts';
 import type { NewWebhook, WebhookEndpoint } from '../../api/types.ts';

@@ -1,4 +1,7 @@
-/** `X-Service-Signature: t=<unix seconds>,v1=<hex>[,v1=<hex>]` over `<t>.<raw body>`; older than five minutes is refused. */
+/**
+ * Code that verifies `X-Service-Signature: t=<unix seconds>,v1=<hex>[,v1=<hex>]`, which is over `<t>.<raw body>`. It
+ * refuses a signature that is older than five minutes.
+ */
 export const SNIPPETS = {
   Node: `import { createHmac, timingSafeEqual } from 'node:crypto';
 

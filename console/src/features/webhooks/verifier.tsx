@@ -1,4 +1,4 @@
-/** How a receiver knows that a request is the service's, in four languages. */
+/** Shows, in four languages, how a receiver verifies that a request comes from the service. */
 import { useState } from 'react';
 import { Command } from '../../ui/copy.tsx';
 import { SNIPPETS } from './snippets.ts';

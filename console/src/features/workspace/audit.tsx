@@ -1,4 +1,4 @@
-/** Who changed what about the configuration, and what this person sees switched on. */
+/** Shows who changed the configuration and how, and which feature flags are on for this person. */
 import type { AuditEntry, FeatureFlag } from '../../api/types.ts';
 import { del, put } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';

@@ -1,4 +1,4 @@
-/** What the workspace is on, its credit, and what moved that. */
+/** Shows the plan of the workspace, its credit, and the entries that changed the credit. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { get, post } from '../../api/client.ts';
@@ -34,7 +34,7 @@ export function Billing() {
   const addons = useBilling<BillingAddons>('/v1/billing/addons');
   const info = useBilling<SystemInfo>('/v1/system/info');
   const [amount, setAmount] = useState('');
-  /** A payment page is gone to; where nothing is paid for here, that is said. */
+  /** Goes to the payment page. Where this deployment takes no payments, it says so. */
   const after = (answer: BillingTopupResponse | BillingSubscribeResponse) => {
     if ('checkout_url' in answer) location.assign(answer.checkout_url);
     else notify('message' in answer ? answer.message : 'Done');

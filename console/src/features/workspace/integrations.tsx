@@ -1,4 +1,7 @@
-/** Keys of other services: models, tools. A value that was given is never shown again, only that it is set and how it fares. */
+/**
+ * Shows the credentials of other services, such as models and tools. A value is never shown again, only that it is set
+ * and whether it works.
+ */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { del, get, put } from '../../api/client.ts';

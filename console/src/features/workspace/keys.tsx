@@ -1,4 +1,4 @@
-/** API keys. The secret is shown once, when a key is made. */
+/** Shows API keys. The secret of a key is shown once, when the key is made. */
 import { useState } from 'react';
 import { del } from '../../api/client.ts';
 import type { ApiKey, CreatedApiKey } from '../../api/types.ts';

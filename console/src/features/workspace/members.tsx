@@ -1,4 +1,4 @@
-/** Who may sign in, and as what. */
+/** Shows who may sign in, and in which role. */
 import { del, patch } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import type { Member } from '../../api/types.ts';
