@@ -47,7 +47,7 @@ export function addKeyCommands(program: Command): void {
     .description('print a session cookie, signed with SESSION_SECRET or with the secret in DATA_DIR')
     .option('-w, --workspace <id>', 'workspace it is for', 'acc_internal')
     .option('-e, --email <address>', 'who it says is calling', 'owner@localhost')
-    .option('-r, --role <role>', 'owner, admin or member', parseRole, 'owner')
+    .option('-r, --role <role>', ROLES.join(', '), parseRole, 'owner')
     .option('--ttl <duration>', 'how long it lasts, for example 30m, 12h or 30d', parseTtl, ms('30d'))
     .option('--json', 'print JSON')
     .addHelpText(

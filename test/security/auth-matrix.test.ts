@@ -129,6 +129,9 @@ describe('in one process', () => {
       const ways: [string, Record<string, string>][] = [[gatewayOf(endpoint), credentialsOf(tenant, endpoint)]];
       if (endpoint.credential === 'session')
         ways.push([service.controlPlaneUrl, { 'x-service-session': tenant.session }]);
+      // Whoever only looks sees all that a member sees.
+      if (endpoint.method === 'get' && !endpoint.right && ['session', 'identity'].includes(endpoint.credential))
+        ways.push([service.controlPlaneUrl, { 'x-service-session': sessionFor(tenant.caller, 'viewer') }]);
       if (endpoint.credential === 'identity') {
         // A token whose bearer has no role is for what asks for none.
         const tokens = endpoint.right ? [] : material.rolelessTokens.map(([, token]) => token);

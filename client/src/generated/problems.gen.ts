@@ -70,6 +70,10 @@ export const PROBLEMS = {
     "status": 403,
     "detail": "admin_required"
   },
+  "read_only": {
+    "status": 403,
+    "detail": "read_only: a viewer looks at a workspace and changes nothing in it"
+  },
   "owner_required": {
     "status": 403,
     "detail": "owner_required"

@@ -352,16 +352,16 @@ export type NewIntegrationSecret = {
 export type NewMember = {
     email: string;
     /**
-     * Owners and admins may do what is for admins; an owner is made by another
+     * Owners and admins may do what is for admins; an owner is made by another; a viewer looks and changes nothing
      */
-    role?: 'owner' | 'admin' | 'member';
+    role?: 'owner' | 'admin' | 'member' | 'viewer';
 };
 
 export type MemberChange = {
     /**
-     * Owners and admins may do what is for admins; an owner is made by another
+     * Owners and admins may do what is for admins; an owner is made by another; a viewer looks and changes nothing
      */
-    role: 'owner' | 'admin' | 'member';
+    role: 'owner' | 'admin' | 'member' | 'viewer';
 };
 
 export type NewMemoryEntry = {
@@ -801,9 +801,9 @@ export type Session = {
      */
     is_archived: boolean;
     /**
-     * What this person may do beyond what every member may
+     * What this person may do beyond looking; without `workspace.change` nothing is changed
      */
-    rights: Array<'admin.stamp' | 'admin.routes' | 'deployment.routes' | 'deployment.inspect' | 'payloads.decode' | 'customers.list-all' | 'customers.annotate' | 'workspaces.reach-any' | 'workspaces.create-any' | 'workspace.create-again' | 'workspace.destroy' | 'plans.grant' | 'members.reach-any' | 'members.appoint-owners' | 'integrations.write-any' | 'skills.read-bodies' | 'audit-log.tell-others'>;
+    rights: Array<'workspace.change' | 'admin.stamp' | 'admin.routes' | 'deployment.routes' | 'deployment.inspect' | 'payloads.decode' | 'customers.list-all' | 'customers.annotate' | 'workspaces.reach-any' | 'workspaces.create-any' | 'workspace.create-again' | 'workspace.destroy' | 'plans.grant' | 'members.reach-any' | 'members.appoint-owners' | 'integrations.write-any' | 'skills.read-bodies' | 'audit-log.tell-others'>;
     models: {
         /**
          * Neither the deployment nor the workspace has a model key: the offline model answers
@@ -2475,9 +2475,9 @@ export type Member = {
     id: string;
     email: string;
     /**
-     * Owners and admins may do what is for admins; an owner is made by another
+     * Owners and admins may do what is for admins; an owner is made by another; a viewer looks and changes nothing
      */
-    role: 'owner' | 'admin' | 'member';
+    role: 'owner' | 'admin' | 'member' | 'viewer';
     invited_by: string;
     last_login_at: string | null;
     created_at: string;
@@ -3853,7 +3853,7 @@ export type WorkspacesCreateErrors = {
      */
     402: Problem;
     /**
-     * `not_your_workspace`, `admin_required`, `foreign_origin`
+     * `not_your_workspace`, `admin_required`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -3924,7 +3924,7 @@ export type WorkspacesDestroyErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `admin_required`, `foreign_origin`
+     * `admin_required`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -4058,7 +4058,7 @@ export type WorkspacesRetryErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `foreign_origin`
+     * `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -4264,7 +4264,7 @@ export type ApiKeysCreateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `plan_limit_exceeded`, `workspace_archived`, `foreign_origin`
+     * `plan_limit_exceeded`, `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: PlanLimitProblem | Problem;
     /**
@@ -4327,7 +4327,7 @@ export type ApiKeysRevokeErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `not_your_key`, `workspace_archived`, `foreign_origin`
+     * `not_your_key`, `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -4496,7 +4496,7 @@ export type BillingSubscribeErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -4725,7 +4725,7 @@ export type BillingTopupErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -4869,7 +4869,7 @@ export type BillingSetModelRouterErrors = {
      */
     402: Problem;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -5055,7 +5055,7 @@ export type AgentsCreateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `plan_limit_exceeded`, `workspace_archived`, `foreign_origin`
+     * `plan_limit_exceeded`, `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: PlanLimitProblem | Problem;
     /**
@@ -5189,7 +5189,7 @@ export type AgentsDeleteErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -5256,7 +5256,7 @@ export type AgentsUpdateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -5327,7 +5327,7 @@ export type AgentsSetModelErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -5398,7 +5398,7 @@ export type AgentsSetVoiceErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -5469,7 +5469,7 @@ export type AgentsDeleteAvatarErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -5604,7 +5604,7 @@ export type AgentsPutAvatarErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -5745,7 +5745,7 @@ export type RunsCreateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `plan_limit_exceeded`, `workspace_archived`, `foreign_origin`
+     * `plan_limit_exceeded`, `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: PlanLimitProblem | Problem;
     /**
@@ -6315,7 +6315,7 @@ export type RunsCancelErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -6389,7 +6389,7 @@ export type RunsRetryErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `plan_limit_exceeded`, `workspace_archived`, `foreign_origin`
+     * `plan_limit_exceeded`, `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: PlanLimitProblem | Problem;
     /**
@@ -6796,7 +6796,7 @@ export type TemplatesCreateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -6863,7 +6863,7 @@ export type TemplatesDeleteErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -6995,7 +6995,7 @@ export type TemplatesUpdateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -7200,7 +7200,7 @@ export type TemplatesAliasCreateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -7267,7 +7267,7 @@ export type TemplatesAliasDeleteErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -7399,7 +7399,7 @@ export type TemplatesAliasUpdateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -7610,7 +7610,7 @@ export type AttachmentsUploadErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -7819,7 +7819,7 @@ export type ProjectsCreateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -7953,7 +7953,7 @@ export type ProjectsUpdateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -8629,7 +8629,7 @@ export type ProjectsPauseErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -8699,7 +8699,7 @@ export type ProjectsResumeErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -8766,7 +8766,7 @@ export type ProjectsAbandonErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -8836,7 +8836,7 @@ export type ProjectsRunStepErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -8920,7 +8920,7 @@ export type ProjectsRetrySubtaskErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -8994,7 +8994,7 @@ export type ProjectsResolveGateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `not_an_approver`, `four_eyes`, `workspace_archived`, `foreign_origin`
+     * `not_an_approver`, `four_eyes`, `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: NotAnApproverProblem | Problem;
     /**
@@ -9070,7 +9070,7 @@ export type ProjectsRetriggerErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -9142,7 +9142,7 @@ export type ProjectsRevertArtifactErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -9213,7 +9213,7 @@ export type ProjectsStartEditSessionErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -9291,7 +9291,7 @@ export type ProjectsResolveEditPlanErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -9516,7 +9516,7 @@ export type InboxAnswerErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `not_an_approver`, `four_eyes`, `workspace_archived`, `foreign_origin`
+     * `not_an_approver`, `four_eyes`, `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: NotAnApproverProblem | Problem;
     /**
@@ -10990,7 +10990,7 @@ export type IntegrationsDeleteCredentialErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `otp_required`, `otp_locked`, `otp_mail_limit`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `otp_required`, `otp_locked`, `otp_mail_limit`, `foreign_origin`
      */
     403: Problem | OtpProblem;
     /**
@@ -11064,7 +11064,7 @@ export type IntegrationsSetCredentialErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `otp_required`, `otp_locked`, `otp_mail_limit`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `otp_required`, `otp_locked`, `otp_mail_limit`, `foreign_origin`
      */
     403: Problem | OtpProblem;
     /**
@@ -11149,7 +11149,7 @@ export type IntegrationsDeleteSecretErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `otp_required`, `otp_locked`, `otp_mail_limit`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `otp_required`, `otp_locked`, `otp_mail_limit`, `foreign_origin`
      */
     403: Problem | OtpProblem;
     /**
@@ -11223,7 +11223,7 @@ export type IntegrationsSetSecretErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `otp_required`, `otp_locked`, `otp_mail_limit`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `otp_required`, `otp_locked`, `otp_mail_limit`, `foreign_origin`
      */
     403: Problem | OtpProblem;
     /**
@@ -11739,7 +11739,7 @@ export type MemoryCreateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `plan_limit_exceeded`, `workspace_archived`, `foreign_origin`
+     * `plan_limit_exceeded`, `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: PlanLimitProblem | Problem;
     /**
@@ -11816,7 +11816,7 @@ export type MemoryDeleteErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `otp_required`, `otp_locked`, `otp_mail_limit`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `otp_required`, `otp_locked`, `otp_mail_limit`, `foreign_origin`
      */
     403: Problem | OtpProblem;
     /**
@@ -11948,7 +11948,7 @@ export type MemoryUpdateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `otp_required`, `otp_locked`, `otp_mail_limit`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `otp_required`, `otp_locked`, `otp_mail_limit`, `foreign_origin`
      */
     403: Problem | OtpProblem;
     /**
@@ -12023,7 +12023,7 @@ export type MemoryBulkDeleteErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `otp_required`, `otp_locked`, `otp_mail_limit`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `otp_required`, `otp_locked`, `otp_mail_limit`, `foreign_origin`
      */
     403: Problem | OtpProblem;
     /**
@@ -12092,7 +12092,7 @@ export type MemoryVerifyErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -12157,7 +12157,7 @@ export type MemorySupersedeErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `plan_limit_exceeded`, `workspace_archived`, `foreign_origin`
+     * `plan_limit_exceeded`, `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: PlanLimitProblem | Problem;
     /**
@@ -12447,7 +12447,7 @@ export type SkillsCreateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `plan_limit_exceeded`, `workspace_archived`, `foreign_origin`
+     * `plan_limit_exceeded`, `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: PlanLimitProblem | Problem;
     /**
@@ -12514,7 +12514,7 @@ export type SkillsDeleteErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -12644,7 +12644,7 @@ export type SkillsUpdateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -12765,7 +12765,7 @@ export type ToolsCreateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `plan_limit_exceeded`, `workspace_archived`, `foreign_origin`
+     * `plan_limit_exceeded`, `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: PlanLimitProblem | Problem;
     /**
@@ -12832,7 +12832,7 @@ export type ToolsDeleteErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -12954,7 +12954,7 @@ export type ToolsUpdateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -13160,7 +13160,7 @@ export type WebhookDeliveriesRedeliverErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -13283,7 +13283,7 @@ export type WebhookDeliveriesCreateEndpointErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `plan_limit_exceeded`, `workspace_archived`, `foreign_origin`
+     * `plan_limit_exceeded`, `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: PlanLimitProblem | Problem;
     /**
@@ -13350,7 +13350,7 @@ export type WebhookDeliveriesDeleteEndpointErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -13417,7 +13417,7 @@ export type WebhookDeliveriesResumeEndpointErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -13484,7 +13484,7 @@ export type WebhookDeliveriesRotateSecretErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -13611,7 +13611,7 @@ export type OutputDestinationsCreateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `plan_limit_exceeded`, `workspace_archived`, `foreign_origin`
+     * `plan_limit_exceeded`, `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: PlanLimitProblem | Problem;
     /**
@@ -13747,7 +13747,7 @@ export type OutputDestinationsRedeliverErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -13818,7 +13818,7 @@ export type OutputDestinationsDeleteErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -13948,7 +13948,7 @@ export type OutputDestinationsUpdateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -14023,7 +14023,7 @@ export type OutputDestinationsTestErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -14155,7 +14155,7 @@ export type ChatCreateThreadErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -14226,7 +14226,7 @@ export type ChatDeleteThreadErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -14356,7 +14356,7 @@ export type ChatUpdateThreadErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -14504,7 +14504,7 @@ export type ChatSendMessageErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `plan_limit_exceeded`, `workspace_archived`, `foreign_origin`
+     * `plan_limit_exceeded`, `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: PlanLimitProblem | Problem;
     /**
@@ -14652,7 +14652,7 @@ export type ChatUploadAttachmentsErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -14721,6 +14721,10 @@ export type ChatTurnErrors = {
      * `auth_required`
      */
     401: Problem | NoSessionCookie;
+    /**
+     * `read_only`
+     */
+    403: Problem;
     /**
      * `not_found`
      */
@@ -14843,7 +14847,7 @@ export type ScheduledJobsCreateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `plan_limit_exceeded`, `workspace_archived`, `foreign_origin`
+     * `plan_limit_exceeded`, `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: PlanLimitProblem | Problem;
     /**
@@ -14910,7 +14914,7 @@ export type ScheduledJobsDeleteErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -14973,7 +14977,7 @@ export type ScheduledJobsUpdateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -15113,7 +15117,7 @@ export type ScheduledJobsUploadAttachmentsErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -15237,7 +15241,7 @@ export type HeartbeatsCreateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `plan_limit_exceeded`, `workspace_archived`, `foreign_origin`
+     * `plan_limit_exceeded`, `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: PlanLimitProblem | Problem;
     /**
@@ -15304,7 +15308,7 @@ export type HeartbeatsDeleteErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -15434,7 +15438,7 @@ export type HeartbeatsUpdateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**

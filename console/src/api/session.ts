@@ -18,6 +18,10 @@ export const sessionQuery = queryOptions({
   staleTime: 60_000,
 });
 
+/** Whether this person may change anything here: a viewer only looks, and so does everybody in an archived workspace. */
+export const mayChange = ({ is_archived: isArchived, rights }: Session): boolean =>
+  !isArchived && rights.includes('workspace.change');
+
 export const useSession = (): Session => useSuspenseQuery(sessionQuery).data;
 
 /** @returns the address of a workflow execution in the Temporal Web UI, where this person may look at it */

@@ -1,6 +1,7 @@
 /** Offers what can be done with the one thing that a pane shows. */
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
+import { mayChange, useSession } from '../api/session.ts';
 import { Button } from './button.tsx';
 import { Confirm } from './confirm.tsx';
 import { Refusal } from './empty.tsx';
@@ -20,12 +21,15 @@ interface Act {
 
 export function Acts({ acts }: { acts: readonly Act[] }) {
   const client = useQueryClient();
+  const isViewer = !mayChange(useSession());
   const [asked, setAsked] = useState<Act>();
   const doing = useMutation({
     mutationFn: ({ act }: Act) => act(),
     onSuccess: (_done, { done }) => notify(done),
     onSettled: () => void client.invalidateQueries({ queryKey: ['resources'] }),
   });
+  // Who may not change anything sees no button, rather than a refusal.
+  if (isViewer) return null;
   return (
     <div className="space-y-2">
       <div className="flex flex-wrap gap-2">

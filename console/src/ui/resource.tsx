@@ -2,6 +2,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useRef, useState, type ReactNode } from 'react';
 import { get, post } from '../api/client.ts';
+import { mayChange, useSession } from '../api/session.ts';
 import type { Kind } from '../live/stream.ts';
 import { useRefresh } from '../live/live.ts';
 import { Button } from './button.tsx';
@@ -70,6 +71,7 @@ export function Resource<T, R = unknown>(props: ResourceProps<T, R>) {
     keep,
   } = props;
   const client = useQueryClient();
+  const isViewer = !mayChange(useSession());
   const [isMaking, setMaking] = useState(false);
   const list = useRef<HTMLDivElement>(null);
   useKeys(useMemo(() => ({ j: () => step(list.current, 1), k: () => step(list.current, -1) }), []));
@@ -122,7 +124,7 @@ export function Resource<T, R = unknown>(props: ResourceProps<T, R>) {
         <div className="flex flex-wrap items-center gap-2 px-4 py-2">
           <div className="flex min-w-0 flex-1 flex-wrap items-center gap-2 text-sm text-soft">{children}</div>
           <CopyAs curl={controlPlaneCurl({ path })} aos={aos} />
-          {making && making.isAllowed !== false && (
+          {making && making.isAllowed !== false && !isViewer && (
             <Button look="primary" icon="plus" onClick={() => setMaking(true)}>
               {making.label}
             </Button>

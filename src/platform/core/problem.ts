@@ -25,6 +25,7 @@ export const PROBLEMS = {
   insufficient_credit: { status: 402 },
   foreign_origin: { status: 403, detail: 'foreign_origin' },
   admin_required: { status: 403, detail: 'admin_required' },
+  read_only: { status: 403, detail: 'read_only: a viewer looks at a workspace and changes nothing in it' },
   owner_required: { status: 403, detail: 'owner_required' },
   no_membership: { status: 403, detail: 'no_membership' },
   internal_only: { status: 403, detail: 'internal_only' },

@@ -1,6 +1,6 @@
 /**
  * Who may do what: this is the one place where a role is looked at. A right belongs to those that its line names;
- * whoever is not named, and whoever has no role at all, does not have it. Nothing here reads or writes anything.
+ * whoever is not named does not have it, nor does whoever has no role, unless the line says so. Nothing here reads or writes anything.
  *
  * A standing is opaque, so that no other file can decide anything by it: the compiler refuses to look inside. Where a
  * role is data (a row of members, the claims of a session) the linter refuses to compare it (`eslint.config.mjs`).
@@ -8,8 +8,11 @@
 import { INTERNAL_WORKSPACE } from './ids.ts';
 import { Problem, type ProblemCode } from './problem.ts';
 
-/** A member has one of these roles in a workspace. */
-export const ROLES = ['owner', 'admin', 'member'] as const;
+/** Whoever works in a workspace has one of these roles. */
+export const WORKING_ROLES = ['owner', 'admin', 'member'] as const;
+export type WorkingRole = (typeof WORKING_ROLES)[number];
+/** A member has one of these roles in a workspace; a viewer sees what a member sees, and changes nothing. */
+export const ROLES = [...WORKING_ROLES, 'viewer'] as const;
 export type Role = (typeof ROLES)[number];
 
 interface Grant {
@@ -18,26 +21,29 @@ interface Grant {
   operating?: true;
   /** The right needs the admin stamp of the browser proxy as well. */
   stamped?: true;
+  /** Who has no role has the right too: an API key, the service itself, a token of somebody who is no member. */
+  roleless?: true;
   /** Whoever shows the operator token has the right too. */
   operatorToken?: true;
   /** Somebody without the right is told this. */
   refusal: ProblemCode;
 }
 
-const EVERY_ROLE = ROLES;
 const MANAGERS = ['owner', 'admin'] as const;
 
 const RIGHTS = {
+  /** Every endpoint that is more than a look asks for this right, besides what it asks for itself. */
+  'workspace.change': { roles: WORKING_ROLES, roleless: true, refusal: 'read_only' },
   /** With this right the browser proxy stamps requests, which admin routes ask for. */
   'admin.stamp': { roles: MANAGERS, refusal: 'admin_required' },
   'admin.routes': { roles: MANAGERS, stamped: true, refusal: 'admin_required' },
-  'deployment.routes': { roles: EVERY_ROLE, operating: true, refusal: 'internal_only' },
-  'deployment.inspect': { roles: EVERY_ROLE, operating: true, refusal: 'internal_only' },
+  'deployment.routes': { roles: WORKING_ROLES, operating: true, refusal: 'internal_only' },
+  'deployment.inspect': { roles: WORKING_ROLES, operating: true, refusal: 'internal_only' },
   'payloads.decode': { roles: MANAGERS, operating: true, refusal: 'admin_required' },
   'customers.list-all': { roles: MANAGERS, operating: true, refusal: 'internal_only' },
   'customers.annotate': { roles: MANAGERS, operating: true, refusal: 'internal_only' },
   /** This right shows workspaces of others to routes that take a workspace, and lets them be provisioned again. */
-  'workspaces.reach-any': { roles: EVERY_ROLE, operating: true, refusal: 'not_found' },
+  'workspaces.reach-any': { roles: WORKING_ROLES, operating: true, refusal: 'not_found' },
   'workspaces.create-any': { roles: MANAGERS, operating: true, refusal: 'not_your_workspace' },
   /** This right makes a workspace again that was taken down; its members are there already. */
   'workspace.create-again': { roles: MANAGERS, refusal: 'admin_required' },
@@ -47,11 +53,11 @@ const RIGHTS = {
   'members.reach-any': { roles: MANAGERS, operating: true, stamped: true, refusal: 'not_found' },
   /** This right makes, demotes and removes owners. */
   'members.appoint-owners': { roles: ['owner'], refusal: 'owner_required' },
-  'integrations.write-any': { roles: EVERY_ROLE, operating: true, refusal: 'not_found' },
+  'integrations.write-any': { roles: WORKING_ROLES, operating: true, refusal: 'not_found' },
   /** Where skills are public, everybody sees that they exist; this right shows what they say. */
   'skills.read-bodies': { roles: MANAGERS, stamped: true, refusal: 'admin_required' },
   /** What is done to another workspace is told in that one's audit log. */
-  'audit-log.tell-others': { roles: EVERY_ROLE, operating: true, operatorToken: true, refusal: 'internal_only' },
+  'audit-log.tell-others': { roles: WORKING_ROLES, operating: true, operatorToken: true, refusal: 'internal_only' },
 } as const satisfies Record<string, Grant>;
 
 export type Right = keyof typeof RIGHTS;
@@ -90,8 +96,9 @@ interface Someone {
 
 export function can({ standing: of }: Someone, right: Right): boolean {
   const { role, isOperating = false, isStamped = false, hasOperatorToken = false } = of as unknown as Facts;
-  const { roles, operating = false, stamped = false, operatorToken = false } = grants[right];
+  const { roles, operating = false, stamped = false, operatorToken = false, roleless = false } = grants[right];
   if (hasOperatorToken && operatorToken) return true;
+  if (role === undefined && roleless) return true;
   return role !== undefined && roles.includes(role) && (isOperating || !operating) && (isStamped || !stamped);
 }
 

@@ -25,6 +25,7 @@ import {
   OTP_CHALLENGE_HEADER,
   OTP_CODE_HEADER,
   PROBLEM_HEADER,
+  rightsAskedBy,
   type Caller,
   type Credential,
   type Endpoint,
@@ -38,6 +39,7 @@ import { REPLAYED_HEADER, repeatableRequest, type Claim, type OnceOnly } from '.
 import { inTraceOf } from './tracing.ts';
 import { filesOf, storableName, uploadProblem } from './uploads.ts';
 import { parseRequest } from './validate.ts';
+import { jsonFor, streamFor } from './withheld.ts';
 
 const MAX_JSON_BYTES = 2 ** 20;
 
@@ -93,7 +95,7 @@ const authenticated =
     response.locals.route = endpoint.path;
     const admit = async (): Promise<Caller> => {
       const caller = await urgently(() => authenticate(endpoint.credential, request));
-      if (endpoint.right) demand(caller, endpoint.right);
+      for (const right of rightsAskedBy(endpoint)) demand(caller, right);
       demandOpen(endpoint, caller);
       return caller;
     };
@@ -143,8 +145,9 @@ const answer =
     });
     response.locals.isHandling = true;
     const admit = response.locals.admit as () => Promise<Caller>;
+    const caller = response.locals.caller as Caller;
     const asked: EndpointRequest = {
-      caller: response.locals.caller as Caller,
+      caller,
       params,
       query,
       body,
@@ -174,8 +177,9 @@ const answer =
       return;
     }
     const result = await work();
-    if (stream || isStreamReply(endpoint.reply)) await sendStream(request, response, result as EventStream, admit);
-    else await send(endpoint, response, result);
+    if (stream || isStreamReply(endpoint.reply))
+      await sendStream(request, response, streamFor(caller, result as EventStream), admit);
+    else await send(endpoint, response, result, caller);
   };
 
 /** JSON stands first, so that a caller that accepts everything gets the ordinary reply. */
@@ -185,7 +189,7 @@ const asksForEvents = (request: Request): boolean =>
 /** The reader leaves an object where there is no body at all. */
 const rawBodyOf = ({ body }: Request): Buffer => (Buffer.isBuffer(body) ? body : Buffer.alloc(0));
 
-async function send(endpoint: Endpoint, response: Response, result: unknown): Promise<void> {
+async function send(endpoint: Endpoint, response: Response, result: unknown, caller: Caller): Promise<void> {
   response.status(endpoint.status);
   if (endpoint.reply === NO_CONTENT) {
     response.end();
@@ -206,7 +210,7 @@ async function send(endpoint: Endpoint, response: Response, result: unknown): Pr
     await pipeline(body, response);
     return;
   }
-  response.json(replyOf(endpoint, result));
+  response.type('json').send(jsonFor(caller, replyOf(endpoint, result)));
 }
 
 /** A reply that breaks its own contract is our bug: it fails here, and fields nobody declared never leave. */

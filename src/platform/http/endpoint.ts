@@ -159,6 +159,15 @@ export interface Endpoint<
   problems?: readonly ProblemCode[];
 }
 
+/**
+ * @returns the rights that a caller must have, in the order in which they are asked for. What changes something asks for
+ * the right to, so that a viewer is refused wherever nobody thought of one.
+ */
+export const rightsAskedBy = ({ right, method }: Endpoint): Right[] => [
+  ...(right ? [right] : []),
+  ...(method === 'get' ? [] : (['workspace.change'] as const)),
+];
+
 /** @returns whether an archived workspace is refused */
 export const isForOpen = ({ method, credential, whileArchived }: Endpoint): boolean =>
   method !== 'get' && credential !== 'provider' && credential !== 'operator' && !whileArchived;

@@ -21,6 +21,7 @@ import {
   isForOpen,
   isStreamReply,
   NO_CONTENT,
+  rightsAskedBy,
   OTP_CHALLENGE_HEADER,
   OTP_CODE_HEADER,
   type Credential,
@@ -110,6 +111,9 @@ const SECURITY: Record<Credential, { requirements: Record<string, string[]>[]; p
   operator: { requirements: [{ operator: [] }], problems: ['operator_disabled', 'invalid_operator_token'] },
   provider: { requirements: [{ providerSignature: [] }], problems: ['invalid_signature'] },
 };
+
+/** @returns whether the credential may be that of a member who only looks */
+const isOfPeople = (credential: Credential): boolean => credential === 'session' || credential === 'identity';
 
 const tagOf = ({ id }: Endpoint): string => id.split('.')[0]!;
 
@@ -208,6 +212,7 @@ function problemsOf(endpoint: Endpoint) {
   const { problems = [] } = endpoint;
   const codes: ProblemCode[] = [...SECURITY[credential].problems, ...problems];
   if (isForOpen(endpoint)) codes.push('workspace_archived');
+  if (isOfPeople(credential) && rightsAskedBy(endpoint).includes('workspace.change')) codes.push('read_only');
   if (otp) codes.push('otp_required', 'otp_locked', 'otp_mail_limit', 'mail_failed');
   if (idempotent) codes.push('idempotency_key_reused', 'validation');
   if (params || query || body) codes.push(badInput === 400 ? 'bad_request' : 'validation');

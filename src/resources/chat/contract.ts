@@ -202,6 +202,8 @@ export const turnCredentials = endpoint({
   method: 'get',
   path: '/v1/chat/call/turn',
   credential: 'session',
+  // Whoever only looks takes no part in a call.
+  right: 'workspace.change',
   summary: 'Credentials of the TURN servers for a call, for a limited time',
   status: 200,
   reply: z.object({

@@ -5,7 +5,11 @@ import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
 import { listReply, Timestamp } from '../../platform/http/schemas.ts';
 import { addressIn } from '../../platform/core/addresses.ts';
 
-const Role = z.enum(ROLES).describe('Owners and admins may do what is for admins; an owner is made by another');
+const Role = z
+  .enum(ROLES)
+  .describe(
+    'Owners and admins may do what is for admins; an owner is made by another; a viewer looks and changes nothing',
+  );
 
 const Member = z
   .object({

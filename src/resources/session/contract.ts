@@ -9,7 +9,9 @@ const Session = z
     workspace_id: z.string(),
     customer_id: z.string(),
     is_archived: z.boolean().describe('The workspace may be looked at, and nothing in it changed'),
-    rights: z.array(z.enum(RIGHT_NAMES)).describe('What this person may do beyond what every member may'),
+    rights: z
+      .array(z.enum(RIGHT_NAMES))
+      .describe('What this person may do beyond looking; without `workspace.change` nothing is changed'),
     models: z.object({
       is_offline: z
         .boolean()

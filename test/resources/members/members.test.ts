@@ -1,5 +1,6 @@
 /** Members of a workspace: who may change them, and what it does to those who are signed in. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sql } from 'drizzle-orm';
 import { present } from '../../../src/platform/core/present.ts';
 import { call, sessionFor, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { addMember, client, openInbox } from '../sign-in/people.ts';
@@ -192,4 +193,40 @@ test('a first owner is seeded once', async () => {
   await Promise.all([members.seedOwner('seeded', 'Ana@Example.com'), members.seedOwner('seeded', 'Ana@Example.com')]);
   await members.seedOwner('seeded', 'bob@example.com');
   expect((await members.list(caller, 'acc_seeded')).data).toMatchObject([{ email: 'ana@example.com', role: 'owner' }]);
+});
+
+// Guards: somebody who is invited to look sees what a member sees, is refused whatever changes something, and is asked for no
+// decision; the page is told, so that it shows no buttons.
+test('a viewer looks and changes nothing', async () => {
+  const { tenant, path, customerId } = await newWorkspace();
+  const email = `looks@${customerId}.example`;
+  const added = await tenant.cp('POST', path, { email, role: 'viewer' });
+  expect(added).toMatchObject({ status: 201, body: { role: 'viewer' } });
+  const cookies = await signIn(email);
+  const cookie = `service_session=${cookies.service_session}`;
+  const ask = (method: string, address: string, body?: unknown) =>
+    call(`${service.baseUrl}/api/v1/cp${address}`, method, { cookie }, body);
+  for (const address of [
+    '/v1/runs',
+    '/v1/projects',
+    '/v1/agents',
+    '/v1/inbox',
+    path,
+    '/v1/api-keys',
+    '/v1/cost/rollup',
+  ]) {
+    expect([address, (await ask('GET', address)).status]).toEqual([address, 200]);
+  }
+  const refused = await ask('POST', '/v1/runs', { agent: 'assistant', prompt: 'Hello' });
+  expect(refused).toMatchObject({ status: 403, body: { detail: expect.stringContaining('read_only') } });
+  expect((await ask('POST', '/v1/api-keys', { name: 'mine' })).status).toBe(403);
+  expect((await tenant.cp('GET', '/v1/api-keys')).body.data.map(({ name }: { name: string }) => name)).not.toContain(
+    'mine',
+  );
+  expect((await ask('GET', '/v1/system/session')).body.rights).toEqual([]);
+  expect((await tenant.cp('GET', '/v1/system/session')).body.rights).toContain('workspace.change');
+  const [{ may }] = (await service.runtime.db.rows<{ may: boolean[] }>(sql`
+    select array[may_answer('{}', false, ${email}, 'viewer'), may_answer('{}', false, ${email}, 'member'),
+      may_answer('{"approvers": {"members": ["*"]}}', false, '*', 'viewer')] as may`)) as [{ may: boolean[] }];
+  expect(may).toEqual([false, true, false]);
 });

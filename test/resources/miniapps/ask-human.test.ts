@@ -6,7 +6,14 @@ import { runWorkflowId } from '../../../src/resources/runs/model.ts';
 import type { RunningWorker } from '../../../src/worker.ts';
 import { readHistories } from '../../support/temporal/histories.ts';
 import { dispatch, endsOf, eventsOf, tool, typesOf } from '../../support/fixtures/runs.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import {
+  call,
+  eventually,
+  sessionFor,
+  startTestService,
+  type Tenant,
+  type TestService,
+} from '../../support/service/service.ts';
 import { ASKER, askedOn, asks, look, newTenant, resultsOf, send } from './people.ts';
 import { UNHURRIED } from '../../support/service/housekeeping.ts';
 
@@ -50,6 +57,25 @@ describe('a question', () => {
     });
     expect((await look(page)).status).toBe(410);
     expect(await send(page, '{"answer":"red"}')).toMatchObject({ status: 409, body: { detail: 'already_submitted' } });
+  });
+
+  // Guards: whoever has the address may answer, so that who only looks is shown a run without it, wherever it stands.
+  test('is not answered by who only looks', async () => {
+    const runId = await asks(tenant, COLOUR);
+    const { token } = await askedOn(service, tenant, runId);
+    const asRole = async (role: 'member' | 'viewer', path: string) => {
+      const cookie = `service_session=${sessionFor(tenant.caller, role)}`;
+      const { status, body } = await call(`${service.baseUrl}/api/v1/cp${path}`, 'GET', { cookie });
+      expect(status).toBe(200);
+      return JSON.stringify(body);
+    };
+    for (const path of [`/v1/runs/${runId}/events`, `/v1/inbox`]) {
+      expect(await asRole('viewer', path)).not.toContain(token);
+    }
+    expect(await asRole('member', `/v1/runs/${runId}/events`)).toContain(token);
+    expect(await asRole('viewer', `/v1/runs/${runId}/events`)).toContain('/miniapps/***');
+    const inbox = JSON.parse(await asRole('viewer', '/v1/inbox')) as { data: { run_id: string }[] };
+    expect(inbox.data.map(({ run_id }) => run_id)).toContain(runId);
   });
 
   // Guards: the agent that ships as the example of asking can ask.

@@ -5,6 +5,7 @@
 import { sha256 } from '../../../src/platform/core/crypto.ts';
 import { newApiKey } from '../../../src/platform/core/ids.ts';
 import { signAdminStamp, signSession, type SessionClaims } from '../../../src/platform/http/auth.ts';
+import { PROBLEMS } from '../../../src/platform/core/problem.ts';
 import type { Credential, Endpoint } from '../../../src/platform/http/endpoint.ts';
 import { TEST_SECRETS, type Tenant } from '../service/service.ts';
 
@@ -49,6 +50,8 @@ const NO_COOKIE: Refusal = { status: 401, body: { error: 'auth_required' } };
 const NOT_ADMIN: Refusal = { status: 403, body: { detail: 'admin_required' } };
 const NOT_INTERNAL: Refusal = { status: 403, body: { detail: 'internal_only' } };
 const NO_OPERATOR: Refusal = { status: 401, body: { detail: 'invalid_operator_token' } };
+
+const ONLY_LOOKS: Refusal = { status: 403, body: { detail: PROBLEMS.read_only.detail } };
 
 const nowS = () => Math.floor(Date.now() / 1_000);
 
@@ -299,6 +302,7 @@ function wrongStamps(
     ],
     proxied: [
       { name: 'a member', headers: inCookie(member), expected: NOT_ADMIN },
+      { name: 'a viewer', headers: inCookie(viewerOf(material)), expected: NOT_ADMIN },
       {
         name: 'a member who sends a valid stamp along',
         headers: { ...inCookie(member), 'x-service-admin': stamp({}) },
@@ -315,11 +319,23 @@ export interface Matrix {
   atControlPlane: WrongCredential[];
 }
 
+/** A right session of somebody who only looks; an endpoint that asks for more refuses it for that first. */
+const viewerOf = ({ tenant }: Material): string => sign(claimsOf(tenant, { role: 'viewer' }));
+function viewers(
+  material: Material,
+  { method, right }: Endpoint,
+  inPlace: (session: string) => Record<string, string>,
+): WrongCredential[] {
+  if (method === 'get' && right !== 'workspace.change') return [];
+  const expected = right && right !== 'workspace.change' ? NOT_ADMIN : ONLY_LOOKS;
+  return [{ name: 'a viewer', headers: inPlace(viewerOf(material)), expected }];
+}
+
 const MATRIX: Record<Credential, (material: Material, endpoint: Endpoint) => Matrix> = {
   'api-key': (material) => ({ atGateway: wrongKeys(material), atControlPlane: [] }),
   session: (material, endpoint) => ({
-    atGateway: throughProxy(material, endpoint),
-    atControlPlane: directly(material, endpoint),
+    atGateway: [...throughProxy(material, endpoint), ...viewers(material, endpoint, inCookie)],
+    atControlPlane: [...directly(material, endpoint), ...viewers(material, endpoint, inHeader)],
   }),
   admin: (material, endpoint) => {
     const { direct, proxied } = wrongStamps(material, endpoint);
@@ -349,9 +365,10 @@ const MATRIX: Record<Credential, (material: Material, endpoint: Endpoint) => Mat
     ];
     const besideSession = { authorization: `Bearer ${material.identityToken}`, ...inHeader('nonsense') };
     return {
-      atGateway: throughProxy(material, endpoint),
+      atGateway: [...throughProxy(material, endpoint), ...viewers(material, endpoint, inCookie)],
       atControlPlane: [
         ...directly(material, endpoint),
+        ...viewers(material, endpoint, inHeader),
         ...shownAsBearer(tokens, NO_SESSION),
         ...(endpoint.right ? shownAsBearer(material.rolelessTokens, NOT_ADMIN) : []),
         { name: 'a right token beside a session that is none', headers: besideSession, expected: NO_SESSION },

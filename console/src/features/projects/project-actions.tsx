@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { post } from '../../api/client.ts';
-import { temporalUrl, useSession } from '../../api/session.ts';
+import { mayChange, temporalUrl, useSession } from '../../api/session.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { controlPlaneCurl } from '../../ui/commands.ts';
 import { Confirm } from '../../ui/confirm.tsx';
@@ -24,7 +24,7 @@ export function ProjectActions({ project }: { project: Project }) {
     onSettled: refresh,
   });
   const engine = temporalUrl(session, `project-${project.id}`);
-  const isStill = isEnded(project) || session.is_archived;
+  const isStill = isEnded(project) || !mayChange(session);
   return (
     <>
       {engine && (

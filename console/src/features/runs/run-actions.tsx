@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { post } from '../../api/client.ts';
-import { temporalUrl, useSession } from '../../api/session.ts';
+import { mayChange, temporalUrl, useSession } from '../../api/session.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { controlPlaneCurl } from '../../ui/commands.ts';
 import { Confirm } from '../../ui/confirm.tsx';
@@ -39,13 +39,13 @@ export function RunActions({ run }: { run: ShownRun }) {
         <CopyAs curl={controlPlaneCurl({ path: `${path}/summary` })} aos={`npx aos runs show ${run.run_id}`} />
       </span>
       {isInFlight(run.status) ? (
-        <Button look="danger" icon="stop" disabled={session.is_archived} onClick={() => setAsks(true)}>
+        <Button look="danger" icon="stop" disabled={!mayChange(session)} onClick={() => setAsks(true)}>
           Cancel
         </Button>
       ) : (
         <Button
           icon="retry"
-          disabled={!run.can_retry || session.is_archived}
+          disabled={!run.can_retry || !mayChange(session)}
           title={run.can_retry ? 'A new run with the same prompt, agent and budget' : 'Its detail has aged out'}
           isBusy={retry.isPending}
           onClick={() => retry.mutate()}

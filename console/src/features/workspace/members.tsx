@@ -8,7 +8,7 @@ import { notify } from '../../ui/notice.tsx';
 import { Resource } from '../../ui/resource.tsx';
 import { Time } from '../../ui/time.tsx';
 
-const ROLES: readonly Member['role'][] = ['owner', 'admin', 'member'];
+const ROLES: readonly Member['role'][] = ['owner', 'admin', 'member', 'viewer'];
 
 export function Members({ id }: { id: string | undefined }) {
   const { workspace_id: workspace } = useSession();
@@ -40,7 +40,7 @@ export function Members({ id }: { id: string | undefined }) {
             <Acts
               acts={[
                 ...ROLES.map((role) => ({
-                  label: `Make ${role === 'member' ? 'a' : 'an'} ${role}`,
+                  label: `Make ${/^[ao]/.test(role) ? 'an' : 'a'} ${role}`,
                   isHidden: role === row.role,
                   done: `${row.email} is ${role} now, and signs in again`,
                   act: () => patch(`${path}/${row.id}`, { role }),

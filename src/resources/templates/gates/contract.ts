@@ -1,6 +1,6 @@
 /** Declares what the configuration of each kind of gate may contain. */
 import { z } from 'zod';
-import { ROLES } from '../../../platform/core/rights.ts';
+import { WORKING_ROLES } from '../../../platform/core/rights.ts';
 import type { GateKind } from '../model.ts';
 import { TIMEOUTS } from './model.ts';
 
@@ -14,7 +14,7 @@ const Address = z.email().max(254).toLowerCase();
 const Approvers = z
   .strictObject({
     members: z.array(Address).min(1).max(50).optional().describe('By e-mail address, as long as they are members'),
-    roles: z.array(z.enum(ROLES)).min(1).optional().describe('Every member of one of these roles'),
+    roles: z.array(z.enum(WORKING_ROLES)).min(1).optional().describe('Every member of one of these roles'),
     emails: z.array(Address).min(1).max(50).optional().describe('Anybody, by e-mail address'),
     api_keys: z.boolean().optional().describe('Every API key of the workspace'),
   })
@@ -42,7 +42,7 @@ const Human = z
     const fault = (field: keyof typeof POLICY, message: string) => addIssue({ code: 'custom', path: [field], message });
     if (due_in_s === undefined && escalate_to) fault('escalate_to', 'needs due_in_s');
     if (due_in_s === undefined && on_timeout) fault('on_timeout', 'needs due_in_s');
-    const { members = [], roles, emails = [], api_keys } = approvers ?? { roles: ROLES };
+    const { members = [], roles, emails = [], api_keys } = approvers ?? { roles: WORKING_ROLES };
     const named = new Set([...members, ...emails]).size;
     if (!roles && !api_keys && named < quorum) fault('quorum', `of ${quorum}, and only ${named} are named`);
   });

@@ -1,13 +1,13 @@
 /** Rules of who decides at a gate of people, and when. Pure. */
 import { present } from '../../../platform/core/present.ts';
-import type { Role } from '../../../platform/core/rights.ts';
+import type { WorkingRole } from '../../../platform/core/rights.ts';
 
 /** Whoever is named in any of these fields may answer. */
 export interface Approvers {
   /** E-mail addresses, for as long as they are members of the workspace. */
   members?: string[] | undefined;
   /** Members who have one of these roles. */
-  roles?: Role[] | undefined;
+  roles?: WorkingRole[] | undefined;
   /** E-mail addresses of anybody. */
   emails?: string[] | undefined;
   /** Every API key of the workspace. */
