@@ -3,11 +3,14 @@
  * answer, which is bound to the revision that was shown.
  */
 import { createInterface } from 'node:readline/promises';
-import { InvalidArgumentError, Option, type Command } from 'commander';
-import { ANSWERS, WAIT_KINDS, type Answer, type WaitKind } from '../resources/inbox/model.ts';
-import type { WaitDetailRow, WaitRow } from '../resources/inbox/contract.ts';
+import { InvalidArgumentError, type Command } from 'commander';
+import { ANSWERS, type Answer } from '../resources/inbox/model.ts';
+import type { WaitDetailRow } from '../resources/inbox/contract.ts';
 import { openService, ServiceProblem, type ServiceClient } from './client.ts';
-import { CliError, oneLine, paint, print, printJson, printTable, shorten, shortTime } from './output.ts';
+import { addHandOverCommands } from './inbox-hand-over.ts';
+import { inWords, pathOf } from './inbox-address.ts';
+import { addListCommand, placeOf } from './inbox-list.ts';
+import { CliError, oneLine, paint, print, printJson, shortTime } from './output.ts';
 import { formatUsd } from './timeline.ts';
 
 interface Output {
@@ -18,22 +21,15 @@ const EXAMPLES = `
 Examples:
   aos inbox
   aos inbox show 01a1fef6-3915-7498-a48c-b49f59a086a0
-  aos inbox answer 01a1fef6-3915-7498-a48c-b49f59a086a0 approve --revision 1 --comment "Good as it is"`;
+  aos inbox answer 01a1fef6-3915-7498-a48c-b49f59a086a0 approve --revision 1 --comment "Good as it is"
+  aos inbox delegate 01a1fef6-3915-7498-a48c-b49f59a086a0 ben@acme.example --until 2026-12-24T18:00:00Z`;
 
 export function addInboxCommands(program: Command): void {
   const inbox = program
     .command('inbox')
     .description('what waits for somebody, and the answers')
     .addHelpText('after', EXAMPLES);
-  inbox
-    .command('list', { isDefault: true })
-    .description('newest first')
-    .addOption(new Option('-k, --kind <kind>', 'of one kind').choices(WAIT_KINDS))
-    .option('-p, --project <id>', 'of one project')
-    .option('--settled', 'what was answered or closed, instead of what waits')
-    .option('-n, --limit <count>', 'how many', '50')
-    .option('--json', 'print JSON')
-    .action(list);
+  addListCommand(inbox);
   inbox
     .command('show')
     .argument('<id>')
@@ -53,6 +49,7 @@ export function addInboxCommands(program: Command): void {
     .option('--by <usd>', 'with raise_budget: what is added to each budget that stops it')
     .option('--json', 'print JSON')
     .action(answer);
+  addHandOverCommands(inbox);
 }
 
 function revisionOf(given: string): number {
@@ -67,49 +64,6 @@ function parseJson(given: string): unknown {
     throw new InvalidArgumentError('expects JSON');
   }
 }
-
-const pathOf = (id: string): string => `/v1/inbox/${encodeURIComponent(id)}`;
-
-interface ListOptions extends Output {
-  kind?: WaitKind;
-  project?: string;
-  settled?: boolean;
-  limit: string;
-}
-
-async function list({ kind, project, settled, limit, json }: ListOptions): Promise<void> {
-  const query = new URLSearchParams({
-    limit,
-    status: settled ? 'settled' : 'open',
-    ...(kind && { kind }),
-    ...(project && { project_id: project }),
-  });
-  const service = await openService(process.env);
-  const reply = await service.controlPlane<{ data: WaitRow[]; meta: { open: number } }>('GET', `/v1/inbox?${query}`);
-  if (json) return printJson(reply);
-  printTable<WaitRow>(
-    reply.data,
-    [
-      { title: 'ID', value: ({ id }) => id },
-      { title: 'KIND', value: (wait) => wait.kind },
-      { title: 'REV', value: ({ revision }) => revision, align: 'right' },
-      settled
-        ? {
-            title: 'ANSWERED',
-            value: (wait) => (wait.answer === null ? 'closed' : `${wait.answer} by ${wait.settled_by}`),
-          }
-        : { title: 'ANSWERS', value: ({ answers }) => answers.join(', ') },
-      { title: 'SINCE (UTC)', value: ({ opened_at }) => shortTime(String(opened_at)) },
-      { title: 'OF', value: placeOf },
-      { title: 'TITLE', value: ({ title }) => shorten(oneLine(title), 70) },
-    ],
-    settled ? 'nothing was answered yet' : 'nothing waits',
-  );
-  if (!settled && reply.data.length > 0) print(paint('gray', '\nlook at one with: aos inbox show <id>'));
-}
-
-const placeOf = ({ project_id, phase_slug, step_slug, run_id }: WaitRow): string =>
-  [project_id ?? run_id, phase_slug, step_slug].filter(Boolean).join('/');
 
 const read = (service: ServiceClient, id: string): Promise<WaitDetailRow> =>
   service.controlPlane<WaitDetailRow>('GET', pathOf(id)).catch((error: unknown) => {
@@ -142,6 +96,8 @@ function printWait(wait: WaitDetailRow): void {
   for (const { step_slug, output } of wait.work) print(`\n${paint('bold', step_slug)}\n${textOf(output)}`);
   if (wait.plan) print(`\n${textOf(wait.plan)}`);
   if (wait.question?.options) line('options', wait.question.options.map(oneLine).join(', '));
+  for (const { from, to, until } of wait.delegations)
+    line('stands in', oneLine(`${to} for ${from}, until ${shortTime(String(until))} UTC`));
   if (wait.status === 'settled') {
     print(wait.answer === null ? 'closed without an answer: what it was about moved on' : saidOf(wait));
   }
@@ -205,28 +161,4 @@ async function requireSeen(said: Answer, { id, revision }: WaitDetailRow): Promi
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const reply = await terminal.question(`\nAnswer ${said}? [y/N] `).finally(() => terminal.close());
   if (!/^y(es)?$/i.test(reply.trim())) throw new CliError('not answered');
-}
-
-type Conflict =
-  | { code: 'changed_since'; wait_id: string | null; revision: number | null }
-  | { code: 'already_answered'; answer: string; answered_by: string; answered_at: string; comment: string | null };
-
-/** Says who answered first, or what changed and has to be read before an answer. */
-function inWords(error: unknown, id: string): unknown {
-  if (!(error instanceof ServiceProblem)) return error;
-  if (error.status === 404) return new CliError(`there is no wait ${id}; list them with: aos inbox`);
-  const conflict = error.detail as Conflict | undefined;
-  if (conflict?.code === 'already_answered') {
-    const { answer: said, answered_by, answered_at, comment } = conflict;
-    const why = comment ? `: ${comment}` : '';
-    return new CliError(
-      oneLine(`answered already: ${said}, by ${answered_by}, at ${shortTime(answered_at)} UTC${why}`),
-    );
-  }
-  if (conflict?.code !== 'changed_since') return error;
-  if (conflict.wait_id === null)
-    return new CliError('nothing waits for this answer any more: what it was about moved on');
-  return new CliError(
-    `what this is about has changed, and is now revision ${conflict.revision}; look at it before you answer:\n  aos inbox show ${conflict.wait_id}`,
-  );
 }

@@ -27,6 +27,8 @@ export const forTerminal = (text: string): string => printable(text).replaceAll(
 export const print = (text = ''): void => void process.stdout.write(`${forTerminal(text)}\n`);
 /** Prints a part of a line as it comes. */
 export const printPart = (text: string): void => void process.stdout.write(forTerminal(text));
+/** Takes the place of all that a terminal shows. */
+export const clearScreen = (): void => void process.stdout.write(`${ESCAPE}[2J${ESCAPE}[H`);
 /** Prints beside the result, on stderr, because the result goes to stdout. */
 export const printAside = (text: string): void => void process.stderr.write(`${forTerminal(text)}\n`);
 

@@ -6,11 +6,16 @@ import type { Runtime } from '../runtime.ts';
 import type { Projects } from './projects.ts';
 import type { Tools } from './tools.ts';
 
-export const composeInbox = ({ db }: Runtime, { projectCommands }: Projects, { miniapps }: Tools) => ({
+export const composeInbox = (
+  { db }: Runtime,
+  { projectCommands, stores: { projects } }: Projects,
+  { miniapps }: Tools,
+) => ({
   inbox: createInboxService({
     store: createInboxStore(db),
     details: createWaitDetailStore(db),
     commands: projectCommands,
     pages: miniapps,
+    projects,
   }),
 });

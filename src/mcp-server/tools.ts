@@ -66,6 +66,28 @@ const EXPOSED: readonly Exposed[] = [
     description: 'Lists the projects of the workspace, newest first.',
     hidden: ['owner_kind', 'owner_id'],
   },
+  {
+    name: 'list_waits',
+    endpoint: 'inbox.list',
+    description:
+      'Lists what waits for an answer, newest first: gates, plans, questions of runs, projects that stopped themselves. ' +
+      '`may_answer` says whether you can answer it; look at one with get_wait first.',
+  },
+  {
+    name: 'get_wait',
+    endpoint: 'inbox.get',
+    description:
+      'Everything that is needed to answer what waits: what is asked, the artifacts and work that it is about, what each ' +
+      'answer leads to, and the `revision` that an answer has to name.',
+  },
+  {
+    name: 'answer_wait',
+    endpoint: 'inbox.answer',
+    description:
+      'Answers what waits, as it was seen: `revision` is that of get_wait. What has changed since, or was answered ' +
+      'already, is refused. API keys answer only gates whose approvers include them.',
+    hidden: ['data', 'raise_by_usd'],
+  },
 ];
 
 type JsonSchema = Record<string, unknown>;

@@ -3,10 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { runCli } from '../embedded/service-process.ts';
+import { runCli, startCli } from '../embedded/service-process.ts';
 import { agentStep, gateStep, makeTemplate, phaseSpec, startProject } from '../support/fixtures/projects.ts';
-import { untilWait } from '../resources/inbox/waits.ts';
-import { startTestService, type Tenant, type TestService } from '../support/service/service.ts';
+import { answer, untilWait } from '../resources/inbox/waits.ts';
+import { addMember } from '../resources/sign-in/people.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
 
 let service: TestService;
 let tenant: Tenant;
@@ -26,8 +27,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const aos = (...args: string[]) =>
-  runCli(['inbox', ...args], { DATA_DIR: folder, AOS_URL: service.baseUrl, AOS_SESSION: tenant.session });
+const env = (session = tenant.session) => ({ DATA_DIR: folder, AOS_URL: service.baseUrl, AOS_SESSION: session });
+const aos = (...args: string[]) => runCli(['inbox', ...args], env());
 
 // Guards: the way from the list to the answer; an answer to another revision, and a second one, told in words.
 test('lists, shows and answers what waits', async () => {
@@ -53,4 +54,43 @@ test('lists, shows and answers what waits', async () => {
   expect(second.stderr).toMatch(/answered already: approve, by \S+, at [\d-]+ [\d:]+ UTC: Lovely/);
   expect((await aos('--settled')).stdout).toContain(`approve by `);
   expect((await aos('show', 'nope')).stderr).toContain('there is no wait nope; list them with: aos inbox');
+});
+
+// Guards: whoever asks others: a reminder, and a stand-in who is named until then; what is refused is said in words.
+test('reminds and delegates', async () => {
+  const { customerId, actor } = tenant.caller;
+  await addMember(service, customerId, 'ben@acme.example', 'member');
+  await makeTemplate(tenant, 'named', [
+    phaseSpec('main', [agentStep('write'), gateStep('check', 'human', { approvers: { emails: [actor] } })]),
+  ]);
+  const projectId = await startProject(tenant, 'named');
+  const { id } = await untilWait(tenant, { project_id: projectId });
+  expect((await aos('remind', id)).stdout).toBe('reminded: check\n');
+  expect(await aos('remind', id)).toMatchObject({ code: 1, stderr: expect.stringContaining('every ten minutes') });
+  const until = '2099-01-01T00:00:00Z';
+  expect((await aos('delegate', id, 'ben@acme.example', '--until', until)).stderr).toContain('at most a year');
+  const soon = new Date(Date.now() + 3_600_000).toISOString();
+  expect((await aos('delegate', id, 'eve@acme.example', '--until', soon)).stderr).toContain('is no member');
+  expect((await aos('delegate', id, 'ben@acme.example', '--until', soon)).stdout).toContain(
+    'UTC ben@acme.example answers in your place: check',
+  );
+  expect((await aos('show', id)).stdout).toContain(`ben@acme.example for ${actor}`);
+  expect((await aos('remind', 'nope')).stderr).toContain('there is no wait nope');
+});
+
+// Guards: the list that goes on tells of what comes and of what goes, each once.
+test('watches', async () => {
+  const watching = startCli(['inbox', '--watch', '--kind', 'gate'], env());
+  try {
+    const wait = await untilWait(tenant, { project_id: await startProject(tenant, 'asked') });
+    const line = (what: string) => new RegExp(`^${what} +${wait.id}`, 'gm');
+    await eventually(async () => expect(watching.stdout().match(line('waits'))).toHaveLength(1));
+    await answer(tenant, { id: wait.id, revision: wait.revision }, { answer: 'approve' });
+    await eventually(async () => expect(watching.stdout().match(line('settled'))).toHaveLength(1));
+    expect(watching.stdout().match(line('waits'))).toHaveLength(1);
+  } finally {
+    watching.child.kill();
+    await watching.ended;
+  }
+  expect((await aos('--watch', '--json')).stderr).toContain('leave --json and --settled away');
 });

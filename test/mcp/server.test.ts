@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { schemaProblem } from '../../src/platform/core/json-schema.ts';
 import { first, present } from '../../src/platform/core/present.ts';
-import { agentStep, makeTemplate, phaseSpec } from '../support/fixtures/projects.ts';
+import { agentStep, gateStep, makeTemplate, phaseSpec } from '../support/fixtures/projects.ts';
 import { eventually, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
 
 let folder: string;
@@ -71,6 +71,7 @@ test('lists its tools', async () => {
   expect(tools.map(({ name }) => name)).toEqual([
     ...['list_agents', 'list_workflows', 'dispatch_run', 'get_run'],
     ...['start_project', 'get_project', 'list_projects'],
+    ...['list_waits', 'get_wait', 'answer_wait'],
   ]);
   for (const { inputSchema } of tools) {
     expect(schemaProblem(inputSchema, { objectOnly: true })).toBeUndefined();
@@ -112,6 +113,39 @@ test('starts a project and follows it', async () => {
   const { data: projects, meta } = await call(client, 'list_projects', { limit: 1, status: 'completed' });
   expect(projects.map(({ id }: Fields) => id)).toEqual([project_id]);
   expect(meta).toMatchObject({ limit: 1, total: 1 });
+});
+
+// Guards: a key answers where a gate names keys, as itself and bound to what it saw, and nowhere else.
+test('answers what waits for keys', async () => {
+  const client = await connect(acme.apiKey);
+  const atGate = async (slug: string, config: object) => {
+    await makeTemplate(acme, slug, [
+      phaseSpec('write', [agentStep('draft'), gateStep('gate', 'human', { ...config })]),
+    ]);
+    const { project_id } = await call(client, 'start_project', { workflow_slug: slug, brief: 'On tea.' });
+    return eventually(async () => {
+      const { data } = await call(client, 'list_waits', { project_id });
+      return present(data[0] as Fields | undefined);
+    });
+  };
+  const forPeople = await atGate('for-people', {});
+  expect(forPeople).toMatchObject({ kind: 'gate', may_answer: false });
+  const said = { wait_id: forPeople.id, answer: 'approve', revision: forPeople.revision };
+  expect(await call(client, 'answer_wait', said)).toMatchObject({ isError: true, code: 'not_an_approver' });
+  const forKeys = await atGate('for-keys', { approvers: { api_keys: true } });
+  expect(await call(client, 'get_wait', { wait_id: forKeys.id })).toMatchObject({
+    may_answer: true,
+    choices: [{}, {}],
+  });
+  const stale = { wait_id: forKeys.id, answer: 'approve', revision: forKeys.revision + 1 };
+  expect(await call(client, 'answer_wait', stale)).toMatchObject({ isError: true, code: 'changed_since' });
+  expect(await call(client, 'answer_wait', { ...stale, revision: forKeys.revision })).toMatchObject({
+    status: 'settled',
+    settled_by: expect.stringMatching(/^api-key:/),
+    settled_via: 'api_key',
+  });
+  const other = await connect(globex.apiKey);
+  expect(await call(other, 'get_wait', { wait_id: forKeys.id })).toMatchObject({ code: 'not_found' });
 });
 
 // Guards: what is wrong with a call is told as the answer of the tool, in the words of the API.

@@ -215,6 +215,9 @@ export const PROBLEMS = {
   "already_submitted": {
     "status": 409
   },
+  "reminded_lately": {
+    "status": 409
+  },
   "changed_since": {
     "status": 409,
     "isStructured": true

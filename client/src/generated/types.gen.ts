@@ -307,6 +307,14 @@ export type WaitAnswer = {
     raise_by_usd?: string;
 };
 
+export type WaitDelegation = {
+    to: string;
+    /**
+     * In the future, at most a year
+     */
+    until: string;
+};
+
 export type FeatureFlagChange = {
     /**
      * For every workspace without an exception
@@ -1519,7 +1527,7 @@ export type ProjectEvent = {
     attempt_number: number | null;
     level: 'debug' | 'info' | 'warn' | 'error';
     category: 'project' | 'task' | 'subtask' | 'review' | 'gate' | 'artifact' | 'retry' | 'cost' | 'crash';
-    topic: 'project_started' | 'project_completed' | 'project_paused' | 'edit_session_started' | 'task_started' | 'task_succeeded' | 'task_skipped' | 'task_stale' | 'subtask_attempt_started' | 'subtask_succeeded' | 'subtask_failed' | 'subtask_skipped' | 'subtask_alive' | 'review_feedback_recorded' | 'gate_awaiting' | 'gate_resolved' | 'gate_vote_recorded' | 'gate_reminded' | 'gate_escalated' | 'gate_timed_out' | 'gate_misconfigured' | 'artifact_promoted' | 'artifact_reverted' | 'artifact_set_manually' | 'cascade_skipped' | 'subtask_retry_queued' | 'subtask_retry_triggered' | 'phase_retriggered' | 'cost_threshold_warning' | 'cost_budget_breached' | 'crash_recovered' | 'repeat_crash_pause' | 'nonidempotent_crash_paused' | 'nonidempotent_crash_resolved';
+    topic: 'project_started' | 'project_completed' | 'project_paused' | 'edit_session_started' | 'task_started' | 'task_succeeded' | 'task_skipped' | 'task_stale' | 'subtask_attempt_started' | 'subtask_succeeded' | 'subtask_failed' | 'subtask_skipped' | 'subtask_alive' | 'review_feedback_recorded' | 'gate_awaiting' | 'gate_resolved' | 'gate_vote_recorded' | 'gate_delegated' | 'gate_reminded' | 'gate_escalated' | 'gate_timed_out' | 'gate_misconfigured' | 'artifact_promoted' | 'artifact_reverted' | 'artifact_set_manually' | 'cascade_skipped' | 'subtask_retry_queued' | 'subtask_retry_triggered' | 'phase_retriggered' | 'cost_threshold_warning' | 'cost_budget_breached' | 'crash_recovered' | 'repeat_crash_pause' | 'nonidempotent_crash_paused' | 'nonidempotent_crash_resolved';
     actor_kind: 'system' | 'agent' | 'action' | 'human' | 'external';
     actor_id: string | null;
     payload_jsonb: {
@@ -1661,7 +1669,7 @@ export type Wait = {
     due_at: string | null;
     overdue: boolean;
     /**
-     * How many there were
+     * How many there were, by time and by hand
      */
     reminders: number;
     /**
@@ -1793,7 +1801,7 @@ export type WaitDetail = {
     due_at: string | null;
     overdue: boolean;
     /**
-     * How many there were
+     * How many there were, by time and by hand
      */
     reminders: number;
     /**
@@ -1828,6 +1836,15 @@ export type WaitDetail = {
      * What was said to this revision so far
      */
     votes: Array<WaitVote>;
+    /**
+     * Whose answers count in the place of whose, and until when
+     */
+    delegations: Array<{
+        from: string;
+        to: string;
+        until: string;
+        at: string;
+    }>;
     /**
      * The versions that a decision is about
      */
@@ -9571,6 +9588,144 @@ export type InboxAnswerResponses = {
 };
 
 export type InboxAnswerResponse = InboxAnswerResponses[keyof InboxAnswerResponses];
+
+export type InboxRemindData = {
+    body?: never;
+    path: {
+        wait_id: string;
+    };
+    query?: never;
+    url: '/api/v1/cp/v1/inbox/{wait_id}/remind';
+};
+
+export type InboxRemindErrors = {
+    /**
+     * `bad_request`
+     */
+    400: Problem;
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `workspace_archived`, `foreign_origin`
+     */
+    403: Problem;
+    /**
+     * `not_found`
+     */
+    404: Problem;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `already_answered`, `changed_since`, `reminded_lately`
+     */
+    409: AlreadyAnsweredProblem | ChangedSinceProblem | Problem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type InboxRemindError = InboxRemindErrors[keyof InboxRemindErrors];
+
+export type InboxRemindResponses = {
+    /**
+     * Remind those who can answer, at most every ten minutes
+     */
+    200: WaitDetail;
+};
+
+export type InboxRemindResponse = InboxRemindResponses[keyof InboxRemindResponses];
+
+export type InboxDelegateData = {
+    body: WaitDelegation;
+    path: {
+        wait_id: string;
+    };
+    query?: never;
+    url: '/api/v1/cp/v1/inbox/{wait_id}/delegate';
+};
+
+export type InboxDelegateErrors = {
+    /**
+     * `bad_request`, `invalid_json`
+     */
+    400: Problem;
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `not_an_approver`, `four_eyes`, `workspace_archived`, `foreign_origin`
+     */
+    403: NotAnApproverProblem | Problem;
+    /**
+     * `not_found`
+     */
+    404: Problem;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `already_answered`, `changed_since`
+     */
+    409: AlreadyAnsweredProblem | ChangedSinceProblem;
+    /**
+     * `payload_too_large`
+     */
+    413: Problem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type InboxDelegateError = InboxDelegateErrors[keyof InboxDelegateErrors];
+
+export type InboxDelegateResponses = {
+    /**
+     * Name a member whose answer counts in your place, until then
+     */
+    200: WaitDetail;
+};
+
+export type InboxDelegateResponse = InboxDelegateResponses[keyof InboxDelegateResponses];
 
 export type EventsListData = {
     body?: never;

@@ -42,7 +42,7 @@ const wait = {
   approvals: z.int().describe('So far, of this revision; `policy.quorum` says how many it takes'),
   due_at: Timestamp.nullable(),
   overdue: z.boolean(),
-  reminders: z.int().describe('How many there were'),
+  reminders: z.int().describe('How many there were, by time and by hand'),
   escalated_at: Timestamp.nullable().describe('Since then `policy.escalate_to` may answer too'),
   expires_at: Timestamp.nullable().describe('From then on it takes no answer'),
   settled_at: Timestamp.nullable(),
@@ -74,6 +74,9 @@ const WaitDetail = z
     choices: z.array(Choice).describe('What it can be answered with; none once settled'),
     on_timeout: z.string().nullable().describe('What happens when nobody answers until `due_at`'),
     votes: z.array(Vote).describe('What was said to this revision so far'),
+    delegations: z
+      .array(z.object({ from: z.string(), to: z.string(), until: Timestamp, at: Timestamp }))
+      .describe('Whose answers count in the place of whose, and until when'),
     artifacts: z
       .array(
         z.object({
@@ -238,4 +241,49 @@ export const answerWait = endpoint({
     'project_ended',
     'runtime_unreachable',
   ],
+});
+
+export const remindOfWait = endpoint({
+  id: 'inbox.remind',
+  surface: 'control-plane',
+  method: 'post',
+  path: '/v1/inbox/{wait_id}/remind',
+  credential: 'session',
+  summary: 'Remind those who can answer, at most every ten minutes',
+  params: WaitPath,
+  badInput: 400,
+  status: 200,
+  reply: WaitDetail,
+  problems: ['not_found', 'already_answered', 'changed_since', 'reminded_lately'],
+});
+
+const Delegation = z
+  .object(
+    {
+      to: z.email('to must be the e-mail address of a member').max(254).toLowerCase(),
+      until: z.iso
+        .datetime({ offset: true, error: 'until must be a time, such as 2026-12-24T18:00:00Z' })
+        .describe('In the future, at most a year'),
+    },
+    'a JSON object required',
+  )
+  .meta({ id: 'WaitDelegation' });
+export type Delegation = z.output<typeof Delegation>;
+
+export const delegateWait = endpoint({
+  id: 'inbox.delegate',
+  surface: 'control-plane',
+  method: 'post',
+  path: '/v1/inbox/{wait_id}/delegate',
+  credential: 'session',
+  summary: 'Name a member whose answer counts in your place, until then',
+  description:
+    'Of a gate that names its `approvers`, and only by one of them. Both remain one when approvals are counted, and four ' +
+    'eyes hold for both. Done again it names another; who stands in for somebody names nobody else.',
+  params: WaitPath,
+  body: Delegation,
+  badInput: 400,
+  status: 200,
+  reply: WaitDetail,
+  problems: ['not_found', 'not_an_approver', 'four_eyes', 'already_answered', 'changed_since'],
 });

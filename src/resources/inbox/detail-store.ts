@@ -84,6 +84,11 @@ export const createWaitDetailStore = (db: Database) => {
         select answer, comment, voter as by, via, voted_at as at from wait_votes
         where wait_id = ${id}::uuid and customer_id = ${customerId} and revision = ${revision} order by voted_at, voter`),
 
+    delegations: (customerId: string, { id }: WaitRow) =>
+      db.rows<WaitDetailRow['delegations'][number]>(sql`
+        select delegator as from, stand_in as to, until, created_at as at from wait_delegations
+        where wait_id = ${id}::uuid and customer_id = ${customerId} and until > now() order by created_at, delegator`),
+
     failures: (customerId: string, { project_id: projectId }: WaitRow) =>
       db.rows<WaitDetailRow['failures'][number]>(sql`
         select s.id as subtask_id, t.phase_slug, s.step_slug, s.error, s.is_outcome_unknown as outcome_unknown

@@ -9,4 +9,6 @@ export const inboxRoutes = ({ inbox }: { inbox: InboxService }): readonly Route[
   handle(contract.answerWait, ({ caller, params, body, claim }) =>
     inbox.answer(caller, params.wait_id, body, 'inbox', claim),
   ),
+  handle(contract.remindOfWait, ({ caller, params }) => inbox.remind(caller, params.wait_id)),
+  handle(contract.delegateWait, ({ caller, params, body }) => inbox.delegate(caller, params.wait_id, body)),
 ];

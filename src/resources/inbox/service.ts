@@ -7,10 +7,12 @@ import { found } from '../../platform/db/client.ts';
 import type { Caller } from '../../platform/http/endpoint.ts';
 import type { Claim } from '../../platform/http/once-only.ts';
 import type { Decision, PlanDecision, Seen, Way } from '../projects/model.ts';
+import type { ProjectStore } from '../projects/store/index.ts';
 import { alreadyAnswered, changedSince } from '../projects/store/waits.ts';
 import { choicesOf } from './choices.ts';
-import type { AnswerRequest, InboxQuery, WaitDetailRow, WaitRow } from './contract.ts';
+import type { AnswerRequest, Delegation, InboxQuery, WaitDetailRow, WaitRow } from './contract.ts';
 import type { WaitDetailStore } from './detail-store.ts';
+import { isApiKey, REMINDED_FOR_MS } from './model.ts';
 import type { InboxStore } from './store.ts';
 
 export type InboxService = ReturnType<typeof createInboxService>;
@@ -54,6 +56,7 @@ export interface InboxDependencies {
   details: WaitDetailStore;
   commands: Commands;
   pages: Pages;
+  projects: Pick<ProjectStore, 'delegateGate' | 'remindOfWait'>;
 }
 
 /** A wait, with what its own rows call it. */
@@ -63,7 +66,7 @@ const LOST = new Set<ProblemCode>(['gate_not_waiting', 'project_not_paused', 'al
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-export const createInboxService = ({ store, details, commands, pages }: InboxDependencies) => {
+export const createInboxService = ({ store, details, commands, pages, projects }: InboxDependencies) => {
   const find = async (caller: Caller, waitId: string): Promise<StoredWait> =>
     found(UUID.test(waitId) ? await store.find(caller, waitId) : undefined);
 
@@ -91,6 +94,7 @@ export const createInboxService = ({ store, details, commands, pages }: InboxDep
       choices: choicesOf(wait, gateConfig, costs),
       on_timeout: onTimeout(wait, gateConfig),
       votes: await details.votes(customerId, wait),
+      delegations: await ofStep(details.delegations),
       artifacts: wait.project_id === null ? [] : await details.artifacts(customerId, wait),
       work: await ofStep(details.work),
       reviews: await ofStep(details.reviews),
@@ -103,8 +107,8 @@ export const createInboxService = ({ store, details, commands, pages }: InboxDep
     };
   }
 
-  /** @throws Problem already_answered, changed_since */
-  async function requireOpen(caller: Caller, wait: WaitRow, revision: number): Promise<void> {
+  /** @param revision of the wait that was seen; without one any @throws Problem already_answered, changed_since */
+  async function requireOpen(caller: Caller, wait: WaitRow, revision = wait.revision): Promise<void> {
     if (wait.answer !== null) {
       const { answer, settled_by: by, settled_via: via, settled_at: at, comment } = wait;
       throw alreadyAnswered({ answer, by: by!, via: via!, at: new Date(at!).toISOString(), comment });
@@ -179,7 +183,8 @@ export const createInboxService = ({ store, details, commands, pages }: InboxDep
       try {
         await requireOpen(caller, wait, body.revision);
         requireFitting(wait, body);
-        await carryOut(caller, wait, body, { via, claim });
+        if (isApiKey(caller.actor)) requireKeysNamed(wait);
+        await carryOut(caller, wait, body, { via: isApiKey(caller.actor) ? 'api_key' : via, claim });
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
         if (await isDone(caller, wait, claim)) return describe(caller, await find(caller, waitId));
@@ -189,8 +194,58 @@ export const createInboxService = ({ store, details, commands, pages }: InboxDep
       }
       return describe(caller, await find(caller, waitId));
     },
+
+    /** @throws Problem not_found, already_answered, changed_since, reminded_lately */
+    async remind(caller: Caller, waitId: string) {
+      const { id, project_id: projectId } = await find(caller, waitId);
+      const { customerId, actor: by } = caller;
+      const reminder = { customerId, waitId: id, projectId, by, atLeastMs: REMINDED_FOR_MS };
+      const isReminded = await projects.remindOfWait(reminder);
+      const wait = await find(caller, waitId);
+      if (!isReminded) {
+        await requireOpen(caller, wait);
+        throw new Problem('reminded_lately', 'reminded of a moment ago: that is possible every ten minutes');
+      }
+      return describe(caller, wait);
+    },
+
+    /** @throws Problem not_found, bad_request, already_answered, changed_since, not_an_approver, four_eyes */
+    async delegate(caller: Caller, waitId: string, { to, until }: Delegation) {
+      const wait = await find(caller, waitId);
+      await requireOpen(caller, wait);
+      const { project_id: projectId, subtask_id: subtaskId } = wait;
+      if (projectId === null || subtaskId === null) {
+        throw new Problem('bad_request', 'everybody in the workspace may answer this one already');
+      }
+      const { customerId, actor: delegator } = caller;
+      if (to === delegator.toLowerCase()) throw new Problem('bad_request', 'to: name somebody else than yourself');
+      const aheadMs = Date.parse(until) - Date.now();
+      if (aheadMs <= 0 || aheadMs > MAX_DELEGATION_MS) {
+        throw new Problem('bad_request', 'until must be in the future, at most a year');
+      }
+      const delegation = { customerId, projectId, subtaskId, delegator, standIn: to, until: new Date(until) };
+      await projects.delegateGate(delegation).catch(async (error: unknown) => {
+        // It was answered meanwhile: then it is said who did.
+        if (error instanceof Problem && LOST.has(error.code)) await requireOpen(caller, await find(caller, waitId));
+        throw error;
+      });
+      return describe(caller, await find(caller, waitId));
+    },
   };
 };
+
+const MAX_DELEGATION_MS = 366 * 24 * 3_600_000;
+
+/** @throws Problem not_an_approver */
+function requireKeysNamed({ policy }: WaitRow): void {
+  if (policy?.approvers) return;
+  throw new Problem('not_an_approver', {
+    code: 'not_an_approver',
+    message: 'a person has to answer this: API keys do where the approvers of a gate include them',
+    approvers: null,
+    escalate_to: null,
+  });
+}
 
 const WHEN_LATE = {
   reject: 'It is rejected.',

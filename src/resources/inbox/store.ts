@@ -4,7 +4,7 @@ import { Problem } from '../../platform/core/problem.ts';
 import type { Database } from '../../platform/db/client.ts';
 import type { InboxQuery, WaitRow } from './contract.ts';
 import { policyIn } from '../templates/gates/model.ts';
-import { answersTo, type WaitKind } from './model.ts';
+import { answersTo, isApiKey, type WaitKind } from './model.ts';
 
 export type InboxStore = ReturnType<typeof createInboxStore>;
 
@@ -19,17 +19,18 @@ const TITLE = sql`left(split_part(btrim(coalesce(
 
 /** The caller's answer would count. */
 const isForCaller = ({ customerId, actor }: Reader): SQL => sql`
-  may_answer(s.gate_config, w.escalated_at is not null, ${actor}, (
-    select m.role::text from workspace_members m where m.customer_id = ${customerId} and m.email = lower(${actor})))`;
+  (${!isApiKey(actor)} or s.gate_config -> 'approvers' is not null)
+  and seat_at(w.id, ${customerId}, s.gate_config, w.escalated_at is not null, ${actor}) is not null`;
 
 const APPROVALS = sql`(
-  select count(*)::int from wait_votes v
+  select count(distinct coalesce(v.seat, v.voter))::int from wait_votes v
   where v.wait_id = w.id and v.customer_id = w.customer_id and v.revision = w.revision and v.answer = 'approve')`;
 
 const columns = (reader: Reader): SQL => sql`
   w.id, w.subject, w.kind, case when ${IS_OPEN} then 'open' else 'settled' end as status, w.revision, ${TITLE} as title,
   w.project_id, p.title as project_title, p.workflow_slug, t.id as task_id, t.phase_slug, w.subtask_id, s.step_slug,
-  s.gate_kind, s.gate_config, ${isForCaller(reader)} as may_answer, ${APPROVALS} as approvals, w.reminders, w.escalated_at,
+  s.gate_kind, s.gate_config, ${isForCaller(reader)} as may_answer, ${APPROVALS} as approvals,
+  w.reminders + w.reminders_by_hand as reminders, w.escalated_at,
   case when w.kind = 'paused' then p.pause_reason end as pause_reason, w.run_id, r.agent, w.opened_at,
   w.due_at, ${IS_OVERDUE} as overdue, w.expires_at,
   case when not ${IS_OPEN} then coalesce(w.settled_at, w.expires_at) end as settled_at, w.settled_by, w.settled_via,

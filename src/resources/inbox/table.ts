@@ -5,7 +5,7 @@
  */
 import { sql } from 'drizzle-orm';
 import { check, index, integer, pgEnum, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
-import { instant } from '../../platform/db/columns.ts';
+import { createdAt, instant } from '../../platform/db/columns.ts';
 import { WAYS } from '../projects/model.ts';
 import { projects, subtasks } from '../projects/table.ts';
 import { runs } from '../runs/table.ts';
@@ -35,6 +35,9 @@ export const waits = pgTable(
     expiresAt: instant('expires_at'),
     /** How many reminders there were; since when others may answer too; when its time was over. */
     reminders: integer('reminders').notNull().default(0),
+    /** Those that somebody asked for, and when the last of them was. */
+    remindersByHand: integer('reminders_by_hand').notNull().default(0),
+    remindedAt: instant('reminded_at'),
     escalatedAt: instant('escalated_at'),
     timedOutAt: instant('timed_out_at'),
     settledAt: instant('settled_at'),
@@ -85,10 +88,30 @@ export const waitVotes = pgTable(
     revision: integer('revision').notNull(),
     /** An e-mail address, or `api-key:<id>`. */
     voter: text('voter').notNull(),
+    /** Whose place it counts for, where that is another's; null: the voter's own. */
+    seat: text('seat'),
     answer: text('answer').notNull(),
     comment: text('comment'),
     via: wayOfAnswer('via').notNull(),
     votedAt: instant('voted_at').notNull().defaultNow(),
   },
   (t) => [primaryKey({ columns: [t.waitId, t.revision, t.voter] })],
+);
+
+/** Whose answers to a wait count in the place of another's, and until when. */
+export const waitDelegations = pgTable(
+  'wait_delegations',
+  {
+    waitId: uuid('wait_id')
+      .notNull()
+      .references(() => waits.id, { onDelete: 'cascade' }),
+    customerId: text('customer_id').notNull(),
+    /** An e-mail address; who may answer by themselves. */
+    delegator: text('delegator').notNull(),
+    /** The e-mail address of a member, in lower case. */
+    standIn: text('stand_in').notNull(),
+    until: instant('until').notNull(),
+    createdAt: createdAt(),
+  },
+  (t) => [primaryKey({ columns: [t.waitId, t.delegator] })],
 );

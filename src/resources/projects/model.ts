@@ -111,6 +111,7 @@ export const TOPICS = {
   gate_awaiting: ['gate', 'info'],
   gate_resolved: ['gate', 'info'],
   gate_vote_recorded: ['gate', 'info'],
+  gate_delegated: ['gate', 'info'],
   gate_reminded: ['gate', 'info'],
   gate_escalated: ['gate', 'warn'],
   gate_timed_out: ['gate', 'warn'],

@@ -55,6 +55,7 @@ export const FATES: Readonly<Record<string, Fate>> = {
   miniapp_pages: { goesWith: 'runs' },
   waits: { goesWith: 'runs and projects' },
   wait_votes: { goesWith: 'waits' },
+  wait_delegations: { goesWith: 'waits' },
   // All budgets but the wallet's, which the ledger keeps.
   budgets: { goesWith: 'runs and projects' },
 

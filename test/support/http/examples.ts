@@ -162,6 +162,11 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'inbox.list': ({ projectId }) => ({ query: { project_id: projectId, status: 'settled' } }),
   'inbox.get': ({ waitId }) => ({ params: { wait_id: waitId } }),
   'inbox.answer': ({ waitId }) => ({ params: { wait_id: waitId }, body: { answer: 'approve', revision: 1 } }),
+  'inbox.remind': ({ waitId }) => ({ params: { wait_id: waitId } }),
+  'inbox.delegate': ({ waitId }) => ({
+    params: { wait_id: waitId },
+    body: { to: 'deputy@example.com', until: new Date(Date.now() + 3_600_000).toISOString() },
+  }),
   'webhook-gates.list': () => ({ query: { status: 'blocked' } }),
 
   'audit-log.list': () => ({ query: { action: 'api-keys.create', limit: 5 } }),

@@ -2,9 +2,11 @@
 import { bindQueries, type Bound } from '../../../platform/db/bind.ts';
 import type { Database } from '../../../platform/db/client.ts';
 import { keepCommandTexts } from './command-texts.ts';
+import { delegateGate } from './commands/delegate-gate.ts';
 import { createProject, updateProject, withdrawProject } from './create.ts';
 import { loadChecked, loadUnstarted, noteStarted, pauseEnded, takeUnchecked, takeUnstarted } from './lost.ts';
 import * as queries from './queries.ts';
+import { remindOfWait } from './waits.ts';
 
 const QUERIES = {
   keepCommandTexts,
@@ -17,6 +19,8 @@ const QUERIES = {
   takeUnchecked,
   loadChecked,
   pauseEnded,
+  delegateGate,
+  remindOfWait,
   ...queries,
 };
 

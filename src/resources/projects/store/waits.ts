@@ -6,7 +6,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { Problem } from '../../../platform/core/problem.ts';
 import { found, type Database } from '../../../platform/db/client.ts';
 import type { Actor, Seen, Way } from '../model.ts';
-import type { LockedProject } from './record.ts';
+import { lockProject, noteProjectEvents, type LockedProject } from './record.ts';
 
 export interface WaitAnswer {
   answer: string;
@@ -92,4 +92,40 @@ export const changedSince = (waitId: string | null, revision: number | null): Pr
         : `what this is about has changed: look at revision ${revision} before you answer`,
     wait_id: waitId,
     revision,
+  });
+
+export interface Reminder {
+  customerId: string;
+  waitId: string;
+  projectId: string | null;
+  /** An e-mail address, or `api-key:<id>`. */
+  by: string;
+  /** Since the last one that somebody asked for. */
+  atLeastMs: number;
+}
+
+/** @returns false of one that waits no more, or was reminded of a moment ago */
+export const remindOfWait = (
+  db: Database,
+  { customerId, waitId, projectId, by, atLeastMs }: Reminder,
+): Promise<boolean> =>
+  db.transaction(async () => {
+    // First, as everything does that answers it.
+    const project = projectId === null ? undefined : await lockProject(db, projectId);
+    const [wait] = await db.rows<{ nth: number; subtaskId: string | null; taskId: string | null }>(sql`
+      update waits w set reminders_by_hand = reminders_by_hand + 1, reminded_at = now()
+      where w.id = ${waitId}::uuid and w.customer_id = ${customerId} and w.settled_at is null
+        and (w.expires_at is null or w.expires_at > now())
+        and (w.reminded_at is null or w.reminded_at <= now() - ${atLeastMs} * interval '1 ms')
+      returning w.reminders + w.reminders_by_hand as nth, w.subtask_id as "subtaskId", (
+        select s.task_id from subtasks s where s.id = w.subtask_id and s.customer_id = ${customerId}) as "taskId"`);
+    if (!wait) return false;
+    const { nth, taskId, subtaskId } = wait;
+    if (project && subtaskId) {
+      const actor = { kind: 'human' as const, id: by };
+      await noteProjectEvents(db, project, [
+        { topic: 'gate_reminded', taskId, subtaskId, actor, payload: { nth, by_hand: true } },
+      ]);
+    }
+    return true;
   });

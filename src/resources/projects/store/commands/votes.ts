@@ -28,9 +28,11 @@ export interface Vote {
 interface Standing {
   waitId: string;
   revision: number;
-  mayAnswer: boolean;
-  hasStarted: boolean;
-  hasChanged: boolean;
+  /** Whose place the answer counts for; null: it does not count. */
+  seat: string | null;
+  /** The voter, or the one they stand in for, where four eyes rule them out. */
+  startedBy: string | null;
+  changedBy: string | null;
 }
 
 /**
@@ -45,28 +47,23 @@ export async function countVote(
   { decision, comment, actor, via }: Vote,
 ): Promise<Voted | undefined> {
   if (actor.kind === 'system' || !isGuarded(gate.gateConfig)) return undefined;
-  const { approvers, quorum = 1, four_eyes: fourEyes = false, escalate_to: escalateTo } = gate.gateConfig as GatePolicy;
+  const { quorum = 1 } = gate.gateConfig as GatePolicy;
   const voter = nameOf(actor);
-  const { waitId, revision, mayAnswer, hasStarted, hasChanged } = found(await standingOf(db, project, gate, voter));
-  if (!mayAnswer) throw notAnApprover(approvers, escalateTo);
-  if (fourEyes && (hasStarted || hasChanged)) {
-    const why = hasStarted ? 'started the project' : 'made what this is about as it is';
-    throw new Problem('four_eyes', `somebody else has to decide: ${voter} ${why}`);
-  }
+  const { waitId, revision, seat } = await requireSeat(db, project, gate, voter);
   const { votes } = first(
     await db.rows<{ votes: number }>(sql`
     with vote as (
-      insert into wait_votes (wait_id, customer_id, revision, voter, answer, comment, via)
-      values (${waitId}::uuid, ${project.customerId}, ${revision}, ${voter},
+      insert into wait_votes (wait_id, customer_id, revision, voter, seat, answer, comment, via)
+      values (${waitId}::uuid, ${project.customerId}, ${revision}, ${voter}, ${seat === voter ? null : seat},
         ${decision === 'approved' ? 'approve' : 'reject'}, ${comment}, ${via}::way_of_answer)
-      on conflict (wait_id, revision, voter) do update set answer = excluded.answer, comment = excluded.comment,
-        via = excluded.via, voted_at = now()
-      returning voter, answer
+      on conflict (wait_id, revision, voter) do update set seat = excluded.seat, answer = excluded.answer,
+        comment = excluded.comment, via = excluded.via, voted_at = now()
+      returning coalesce(seat, voter) as seat, answer
     ), votes as (
-      -- The statement does not see the one it writes.
-      select voter from vote where answer = 'approve'
+      -- The statement does not see the one it writes. Somebody and their stand-in are one.
+      select seat from vote where answer = 'approve'
       union
-      select v.voter from wait_votes v
+      select coalesce(v.seat, v.voter) from wait_votes v
       where v.wait_id = ${waitId}::uuid and v.customer_id = ${project.customerId} and v.revision = ${revision}
         and v.answer = 'approve' and v.voter <> ${voter}
     )
@@ -80,23 +77,44 @@ export async function countVote(
   return { outcome: 'voted', votes, quorum, projectStatus: project.status };
 }
 
+/**
+ * Of a gate that waits.
+ * @throws Problem not_found, not_an_approver, four_eyes unless an answer of theirs counts
+ */
+export async function requireSeat(
+  db: Database,
+  project: LockedProject,
+  gate: Gate,
+  voter: string,
+): Promise<{ waitId: string; revision: number; seat: string }> {
+  const { approvers, four_eyes: fourEyes = false, escalate_to: escalateTo } = (gate.gateConfig ?? {}) as GatePolicy;
+  const { waitId, revision, seat, startedBy, changedBy } = found(await standingOf(db, project, gate, voter));
+  if (seat === null) throw notAnApprover(approvers, escalateTo);
+  const involved = startedBy ?? changedBy;
+  if (fourEyes && involved !== null) {
+    const why = startedBy !== null ? 'started the project' : 'made what this is about as it is';
+    throw new Problem('four_eyes', `somebody else has to decide: ${involved} ${why}`);
+  }
+  return { waitId, revision, seat };
+}
+
 /** Loads what the voter is to the waiting gate. The project's events tell who changed an artifact before it by hand. */
 async function standingOf(db: Database, { customerId }: LockedProject, gate: Gate, voter: string) {
   const [row] = await db.rows<Standing>(sql`
-    select w.id as "waitId", w.revision, may_answer(s.gate_config, w.escalated_at is not null, ${voter}, (
-        select m.role::text from workspace_members m
-        where m.customer_id = ${customerId} and m.email = lower(${voter}))) as "mayAnswer",
-      coalesce(p.started_by = ${voter}, false) as "hasStarted", exists (
-        select from tasks t join tasks u on u.project_id = t.project_id and u.phase_slug = any(t.depends_on)
+    select w.id as "waitId", w.revision, place.seat,
+      case when p.started_by in (${voter}, place.seat) then p.started_by end as "startedBy", (
+        select last.actor_id from tasks t join tasks u on u.project_id = t.project_id and u.phase_slug = any(t.depends_on)
           cross join lateral (
             select e.actor_id from project_events e
             where e.project_id = u.project_id and e.task_id = u.id and e.customer_id = ${customerId}
               and e.topic in ('artifact_promoted', 'artifact_reverted', 'artifact_set_manually')
             order by e.id desc limit 1) last
-        where t.id = s.task_id and t.customer_id = ${customerId} and last.actor_id = ${voter}
-      ) as "hasChanged"
+        where t.id = s.task_id and t.customer_id = ${customerId} and last.actor_id in (${voter}, place.seat) limit 1
+      ) as "changedBy"
     from waits w join subtasks s on s.id = w.subtask_id and s.customer_id = w.customer_id
       join projects p on p.id = w.project_id and p.customer_id = w.customer_id
+      cross join lateral (
+        select seat_at(w.id, w.customer_id, s.gate_config, w.escalated_at is not null, ${voter}) as seat) place
     where w.subject = ${gate.id} and w.customer_id = ${customerId} and w.settled_at is null`);
   return row;
 }

@@ -1,0 +1,115 @@
+/** `aos inbox list`: what waits, once or for as long as somebody looks. */
+import { Option, type Command } from 'commander';
+import { WAIT_KINDS, type WaitKind } from '../resources/inbox/model.ts';
+import type { WaitRow } from '../resources/inbox/contract.ts';
+import { openService, type ServiceClient } from './client.ts';
+import { clearScreen, CliError, oneLine, paint, print, printJson, printTable, shorten, shortTime } from './output.ts';
+
+const POLL_MS = 1_000;
+
+export function addListCommand(inbox: Command): void {
+  inbox
+    .command('list', { isDefault: true })
+    .description('newest first')
+    .addOption(new Option('-k, --kind <kind>', 'of one kind').choices(WAIT_KINDS))
+    .option('-p, --project <id>', 'of one project')
+    .option('--settled', 'what was answered or closed, instead of what waits')
+    .option(
+      '-w, --watch',
+      'go on: draw it anew when it changes; without a terminal, a line for each that comes or goes',
+    )
+    .option('-n, --limit <count>', 'how many', '50')
+    .option('--json', 'print JSON')
+    .action(list);
+}
+
+interface ListOptions {
+  json?: boolean;
+  watch?: boolean;
+  kind?: WaitKind;
+  project?: string;
+  settled?: boolean;
+  limit: string;
+}
+
+interface Listed {
+  data: WaitRow[];
+  meta: { open: number };
+}
+
+async function list(options: ListOptions): Promise<void> {
+  const { watch, settled, json } = options;
+  const service = await openService(process.env);
+  if (watch) {
+    if (json || settled) throw new CliError('--watch shows what waits, to people: leave --json and --settled away');
+    return watchWaits(service, options);
+  }
+  const reply = await read(service, options);
+  if (json) printJson(reply);
+  else printWaits(reply.data, settled);
+}
+
+const read = (service: ServiceClient, { kind, project, settled, limit }: ListOptions): Promise<Listed> => {
+  const query = new URLSearchParams({
+    limit,
+    status: settled ? 'settled' : 'open',
+    ...(kind && { kind }),
+    ...(project && { project_id: project }),
+  });
+  return service.controlPlane<Listed>('GET', `/v1/inbox?${query}`);
+};
+
+function printWaits(waits: readonly WaitRow[], settled = false): void {
+  printTable<WaitRow>(
+    waits,
+    [
+      { title: 'ID', value: ({ id }) => id },
+      { title: 'KIND', value: (wait) => wait.kind },
+      { title: 'REV', value: ({ revision }) => revision, align: 'right' },
+      settled
+        ? {
+            title: 'ANSWERED',
+            value: (wait) => (wait.answer === null ? 'closed' : `${wait.answer} by ${wait.settled_by}`),
+          }
+        : { title: 'ANSWERS', value: ({ answers }) => answers.join(', ') },
+      { title: 'SINCE (UTC)', value: ({ opened_at }) => shortTime(String(opened_at)) },
+      { title: 'OF', value: placeOf },
+      { title: 'TITLE', value: ({ title }) => shorten(oneLine(title), 70) },
+    ],
+    settled ? 'nothing was answered yet' : 'nothing waits',
+  );
+  if (!settled && waits.length > 0) print(paint('gray', '\nlook at one with: aos inbox show <id>'));
+}
+
+export const placeOf = ({ project_id, phase_slug, step_slug, run_id }: WaitRow): string =>
+  [project_id ?? run_id, phase_slug, step_slug].filter(Boolean).join('/');
+
+/** Until it is interrupted. */
+async function watchWaits(service: ServiceClient, options: ListOptions): Promise<never> {
+  const isDrawn = process.stdout.isTTY;
+  let before: WaitRow[] | undefined;
+  for (;;) {
+    const { data } = await read(service, options);
+    const [came, gone] = [without(data, before ?? []), without(before ?? [], data)];
+    if (isDrawn && (!before || came.length + gone.length > 0)) {
+      clearScreen();
+      printWaits(data);
+    } else if (!isDrawn) {
+      for (const wait of gone) if (isGone(wait, data)) print(`settled  ${wait.id}`);
+      for (const wait of came.toReversed()) print(`waits    ${describe(wait)}`);
+    }
+    before = data;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+const isGone = ({ id }: WaitRow, waits: readonly WaitRow[]): boolean => !waits.some((wait) => wait.id === id);
+
+/** As another revision it is another. */
+const without = (waits: readonly WaitRow[], others: readonly WaitRow[]): WaitRow[] => {
+  const known = new Set(others.map(({ id, revision }) => `${id} ${revision}`));
+  return waits.filter(({ id, revision }) => !known.has(`${id} ${revision}`));
+};
+
+const describe = ({ id, kind, revision, title, ...wait }: WaitRow): string =>
+  `${id} ${kind} ${revision}  ${placeOf({ id, kind, revision, title, ...wait })}  ${shorten(oneLine(title), 70)}`;

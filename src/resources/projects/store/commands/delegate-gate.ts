@@ -1,0 +1,53 @@
+/** An approver names somebody whose answer counts in their place, until then: under the lock that settles the gate. */
+import { sql } from 'drizzle-orm';
+import { Problem } from '../../../../platform/core/problem.ts';
+import { found, type Database } from '../../../../platform/db/client.ts';
+import type { GatePolicy } from '../../../templates/gates/model.ts';
+import { lockProject, noteProjectEvents } from '../record.ts';
+import { findGate, requireWaiting } from './gates.ts';
+import { requireSeat } from './votes.ts';
+
+export interface DelegateGateArgs {
+  customerId: string;
+  projectId: string;
+  subtaskId: string;
+  /** Both by e-mail address. */
+  delegator: string;
+  standIn: string;
+  until: Date;
+}
+
+/**
+ * Again by the same one, it is another stand-in in the place of the first. Who stands in for somebody names nobody else.
+ * @throws Problem not_found, gate_not_waiting, bad_request, not_an_approver, four_eyes
+ */
+export const delegateGate = (
+  db: Database,
+  { customerId, projectId, subtaskId, delegator, standIn, until }: DelegateGateArgs,
+): Promise<void> =>
+  db.transaction(async () => {
+    const locked = await lockProject(db, projectId);
+    const project = found(locked.customerId === customerId ? locked : undefined);
+    const gate = found(await findGate(db, project.id, { subtaskId }));
+    requireWaiting(gate);
+    const { approvers } = (gate.gateConfig ?? {}) as GatePolicy;
+    if (!approvers) throw new Problem('bad_request', 'everybody in the workspace may answer this one already');
+    const { waitId, seat } = await requireSeat(db, project, gate, delegator);
+    if (seat !== delegator) {
+      throw new Problem('bad_request', `you stand in for ${seat} yourself: only an approver names a stand-in`);
+    }
+    const isMember = await db.rows(sql`
+      select from workspace_members where customer_id = ${customerId} and email = ${standIn}`);
+    if (isMember.length === 0) throw new Problem('bad_request', `to: ${standIn} is no member of the workspace`);
+    await db.rows(sql`
+      insert into wait_delegations (wait_id, customer_id, delegator, stand_in, until)
+      values (${waitId}::uuid, ${customerId}, ${delegator}, ${standIn}, ${until})
+      on conflict (wait_id, delegator) do update set stand_in = excluded.stand_in, until = excluded.until, created_at = now()`);
+    // As it will be when they answer: four eyes may rule them out too.
+    await requireSeat(db, project, gate, standIn);
+    const payload = { phase_slug: gate.phaseSlug, step_slug: gate.slug, to: standIn, until };
+    const actor = { kind: 'human' as const, id: delegator };
+    await noteProjectEvents(db, project, [
+      { topic: 'gate_delegated', taskId: gate.taskId, subtaskId: gate.id, actor, payload },
+    ]);
+  });
