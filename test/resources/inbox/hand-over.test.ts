@@ -121,7 +121,10 @@ describe('a stand-in', () => {
   // Guards: who may name one, and whom.
   test('is named by an approver, and is a member', async () => {
     const { wait } = await atGate('named');
-    expect(await delegate(ben, wait)).toMatchObject({ status: 403, body: { detail: { code: 'not_an_approver' } } });
+    expect(await delegate(ben, wait, 'bob@acme.example')).toMatchObject({
+      status: 403,
+      body: { detail: { code: 'not_an_approver' } },
+    });
     expect(await delegate(ana, wait, 'eve@acme.example')).toMatchObject({ status: 400 });
     expect(await delegate(ana, wait, 'ana@acme.example')).toMatchObject({ status: 400 });
     expect(await delegate(ana, wait, 'ben@acme.example', '2020-01-01T00:00:00Z')).toMatchObject({ status: 400 });
