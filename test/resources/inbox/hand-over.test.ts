@@ -162,7 +162,8 @@ test('an answer to another revision is refused where it is recorded', async () =
     project.executeUpdate(resolveGateUpdate, {
       args: [
         {
-          ...{ subtask_id: wait.subtask_id as string, decision: 'approved' as const },
+          subtask_id: wait['subtask_id'] as string,
+          decision: 'approved' as const,
           actor: { kind: 'human', id: 'ana@acme.example' },
           gateKind: 'human',
           seen: { waitId: wait.id, revision, via: 'inbox' },
