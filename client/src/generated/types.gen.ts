@@ -9608,7 +9608,7 @@ export type InboxRemindErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `workspace_archived`, `foreign_origin`
+     * `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: Problem;
     /**
@@ -9675,7 +9675,7 @@ export type InboxDelegateErrors = {
      */
     401: Problem | NoSessionCookie;
     /**
-     * `not_an_approver`, `four_eyes`, `workspace_archived`, `foreign_origin`
+     * `not_an_approver`, `four_eyes`, `workspace_archived`, `read_only`, `foreign_origin`
      */
     403: NotAnApproverProblem | Problem;
     /**
