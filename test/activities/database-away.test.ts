@@ -31,7 +31,8 @@ async function attempt({
   return { thrown, looks, beats: heartbeat.mock.calls.length };
 }
 
-// Guards: an outage costs one attempt, however long it is: the attempt ends, alive until then, when the database is back.
+// Guards: an outage of the database costs one attempt, however long it lasts: the attempt heartbeats meanwhile and ends
+// when the database is back.
 test('outlasts an outage', async () => {
   const { thrown, looks, beats } = await attempt({ backAtLook: 20 });
   expect(thrown).toBeInstanceOf(DatabaseAway);
@@ -39,7 +40,7 @@ test('outlasts an outage', async () => {
   expect(beats).toBeGreaterThan(0);
 });
 
-// Guards: nobody waits for the database because of another failure, nor where the attempts are not counted.
+// Guards: only an absent database makes an activity wait, and only where attempts are counted.
 test('waits for nothing else', async () => {
   expect(await attempt({ failure: new Error('no') })).toMatchObject({ looks: 0 });
   expect(await attempt({ isLocal: true })).toMatchObject({ looks: 0 });
@@ -89,12 +90,12 @@ async function callOf({ timesAway = 0, failure }: { timesAway?: number; failure?
   return { effects, recorded, thrown };
 }
 
-// Guards: an effect that took place is recorded once the database is back: nobody has to wonder whether it did.
+// Guards: an effect that took place is recorded once the database is back, so nobody has to wonder whether it did.
 test('an outage between an effect and its record is waited out', async () => {
   expect(await callOf({ timesAway: 1 })).toEqual({ effects: 1, recorded: [{ sent: true }], thrown: undefined });
 });
 
-// Guards: a query of a tool that fails stays what it is, which takes its text and parameters out of the history.
+// Guards: a failing query of a tool keeps its own error class, which keeps its text and parameters out of the history.
 test('no query is told to the model', async () => {
   const failure = new DrizzleQueryError('select $1', ['secret'], new Error('deadlock detected'));
   expect(await callOf({ failure })).toEqual({ effects: 1, recorded: [], thrown: failure });

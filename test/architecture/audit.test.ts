@@ -14,7 +14,8 @@ const NO_CONFIGURATION: readonly RegExp[] = [
   /^billing\.webhook$/,
 ];
 
-// Guards: a change that leaves no trace. An endpoint is recorded unless it says otherwise, and who may is listed here.
+// Guards: every change leaves a row in the audit log. An endpoint is recorded unless it says otherwise, and those that
+// may are listed here.
 test('every endpoint that changes configuration is in the audit log', () => {
   const silent = endpoints.filter((endpoint) => endpoint.method !== 'get' && !isAudited(endpoint));
   expect(silent.length).toBeGreaterThan(10);
@@ -22,7 +23,7 @@ test('every endpoint that changes configuration is in the audit log', () => {
   expect(unexpected.map(({ id }) => id)).toEqual([]);
 });
 
-// Guards: rows for every run and message, on the paths that are to be fast.
+// Guards against: audit rows for every run and message, on the paths that have to be fast.
 test('and no other is', () => {
   const recorded = endpoints.filter(isAudited).filter(({ id }) => NO_CONFIGURATION.some((known) => known.test(id)));
   expect(recorded.map(({ id }) => id)).toEqual([]);

@@ -76,21 +76,21 @@ const found = new Map(
   }),
 );
 
-// Guards: a body that is read in another way, or by a library that nobody limits.
+// Guards against: a response body that is read by a way, or a library, without a limit.
 test('whatever brings bytes in is known', () => {
   expect(files.length).toBeGreaterThan(300);
   const unknown = [...found].filter(([file]) => !(file in ALLOWED));
   expect(unknown).toEqual([]);
 });
 
-// Guards: the list goes on excusing what is no longer there, or names a caller that no proof asks.
+// Guards against: an exception that names code which is gone, or a caller that the proof does not cover.
 test('the list says what is', () => {
   expect(Object.keys(ALLOWED).filter((file) => !found.has(file))).toEqual([]);
   const named = Object.values(ALLOWED).flatMap((callers) => (typeof callers === 'string' ? [] : callers));
   expect(named.filter((caller) => !CALLERS.includes(caller))).toEqual([]);
 });
 
-// Guards: whoever hands out a `fetch` has a caller in the proof: those that need no library, and so are in no list above.
+// Guards: every caller that gets a `fetch` is in the proof, also those that use no library and so are in no list above.
 test('whoever fetches is asked in the proof', () => {
   const fetching = files.filter((file) => /\b(plainFetch\(|egress\.fetch\b)/.test(readFileSync(ROOT + file, 'utf8')));
   expect(fetching.sort()).toEqual(
@@ -111,7 +111,7 @@ test('whoever fetches is asked in the proof', () => {
   );
 });
 
-// Guards: a new library that opens connections without anybody having thought of its answers.
+// Guards against: a new library that opens connections without a limit for its answers.
 test('every dependency is known to be silent, or is looked at', () => {
   const { dependencies } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as { dependencies: object };
   const isLookedAt = (name: string) =>
@@ -124,7 +124,7 @@ test('every dependency is known to be silent, or is looked at', () => {
 });
 
 describe('the look itself', () => {
-  // Guards: each way of reading, in every form in which it could come in by accident.
+  // Guards: the check recognises each way of reading, in every form in which it could be written by accident.
   test.each([
     'const answer = await fetch(url);',
     'const options = { fetch };',
@@ -155,7 +155,7 @@ describe('the look itself', () => {
     'new EventSource(url);',
   ])('finds %s', (text) => expect(sourcesOfBytes(text)).not.toEqual([]));
 
-  // Guards: a look that finds everything finds nothing.
+  // Guards against: a check that finds nothing because it looks nowhere.
   test.each([
     "import type { Server } from 'node:http';",
     "import { type Server } from 'node:http';",

@@ -6,7 +6,7 @@ const found = (severity: string) =>
     vulnerabilities: { kite: { severity, range: '<1.2.3', via: ['string', { title: 'It leaks', url: 'https://x' }] } },
   });
 
-// Guards: a weakness that counts fails the check and is named; smaller ones do not.
+// Guards: a vulnerability of enough weight fails the check and is named; lighter ones do not fail it.
 test.each([
   ['critical', 1],
   ['high', 1],
@@ -18,7 +18,7 @@ test.each([
   if (exitCode) expect(result.text).toBe(`${severity}: kite <1.2.3: by string; It leaks (https://x)`);
 });
 
-// Guards: an audit that was not made is never taken for one that found nothing.
+// Guards: an audit that could not be made is never taken for one that found nothing.
 test.each(['', 'no JSON', '{"message":"405 Method Not Allowed","error":{}}'])('%j is said to be none', (output) => {
   expect(judgeAudit(output)).toEqual({ exitCode: 0, text: expect.stringContaining('*** SKIPPED') });
 });

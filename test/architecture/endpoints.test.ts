@@ -40,7 +40,8 @@ describe('all endpoints', () => {
     expect(repeated(ofSurface(surface).map(addressOf))).toEqual([]);
   });
 
-  // Guards: the allowlist. A tenth public endpoint, or another path for one of them, is a change of the product.
+  // Guards: the allowlist of public endpoints. A tenth one, or another path for one of them, is a change of the
+  // product.
   test('of the public surface are the nine', () => {
     const served = Object.keys(PUBLIC_API).filter((address) => PUBLIC_API[address]);
     expect(Object.keys(PUBLIC_API)).toHaveLength(9);
@@ -60,17 +61,18 @@ describe('all endpoints', () => {
 describe('the specification', () => {
   const declared = new Map(ofSurface('control-plane').map((endpoint) => [addressOf(endpoint), endpoint.credential]));
 
-  // Guards: every endpoint that was promised is there, and asks for the credential that was promised.
+  // Guards: every endpoint of the specification exists, and asks for the credential that it names.
   test.each([...SPECIFIED])('has %s (%s)', (address, credential) => {
     expect([address, declared.get(address)]).toEqual([address, credential]);
   });
 
-  // Guards: what was ruled out is not there by accident.
+  // Guards: an endpoint that the specification rules out does not exist by accident.
   test('rules some out', () => {
     expect(ABSENT.filter((address) => declared.has(address))).toEqual([]);
   });
 
-  // Guards: the token of the identity provider, the operator's and the billing provider's open nothing else.
+  // Guards: the identity provider's token, the operator's and the billing provider's open their own endpoints and no
+  // others.
   test('lets no other endpoint take tokens', () => {
     const open = [...declared].filter(([, credential]) => ['identity', 'operator', 'provider'].includes(credential));
     expect(open.filter(([address]) => !SPECIFIED.has(address))).toEqual([]);
@@ -85,7 +87,7 @@ test.each((await elsewhere()).map(({ address, tests }) => [address, tests]))('%s
 describe.each(byId())('%s', (id, endpoint) => {
   const { method, surface, credential, params, query, body, upload, status, reply, summary, problems = [] } = endpoint;
 
-  // Guards: a declaration is complete, so that all that is made of it is.
+  // Guards: a declaration is complete, because validation, documents and tests are made from it.
   test('is fully declared', () => {
     expect(id).toMatch(/^[a-z][a-z-]*\.[a-z][A-Za-z]*$/);
     expect(CREDENTIALS[surface]).toContain(credential);
@@ -96,20 +98,21 @@ describe.each(byId())('%s', (id, endpoint) => {
     if (method === 'delete') expect({ body, upload }).toEqual({ body: undefined, upload: undefined });
   });
 
-  // Guards: what is validated is what the address has. A parameter without a schema would reach a query unchecked.
+  // Guards: every parameter of a path has a schema. One without would reach a query unchecked.
   test('validates exactly the parameters of its path', () => {
     expect(keysOf(params).sort()).toEqual(parameterNames(endpoint).sort());
     expect(keysOf(query).filter((name) => parameterNames(endpoint).includes(name))).toEqual([]);
   });
 
-  // Guards: whoever names a thing can name an unknown one, and every problem is in the catalogue.
+  // Guards: an endpoint that takes an id can answer not_found, and every declared problem is in the catalogue.
   test('names its problems', () => {
     expect(problems.filter((code) => !(code in PROBLEMS))).toEqual([]);
     expect(repeated([...problems])).toEqual([]);
     if (parameterNames(endpoint).length > 0) expect(problems).toContain('not_found');
   });
 
-  // Guards: an endpoint without a test of its own. The generated tests are not that: they know nothing of its purpose.
+  // Guards: every endpoint has a test of its own. The generated tests do not count, because they know nothing of its
+  // purpose.
   test('has a test', () => {
     if (filesThatTest(endpoint, files).length > 0) return;
     throw new Error(
@@ -119,7 +122,7 @@ describe.each(byId())('%s', (id, endpoint) => {
   });
 });
 
-// Guards: a failure is told with a status that callers of this service can meet.
+// Guards: an endpoint declares only statuses that callers of this service can get.
 test.each(Object.entries(PROBLEMS))('problem %s has a status of the specification', (code, { status }) => {
   expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/);
   expect(code === 'too_many_streams' ? [...STATUSES, 429] : STATUSES).toContain(status);

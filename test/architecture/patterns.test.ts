@@ -39,12 +39,12 @@ beforeAll(async () => {
   found = await lint([...SLOW, ...LINEAR, ...OPAQUE, ...WAITING], 'src/resources');
 }, 300_000);
 
-// Guards: a pattern of this kind does not come back.
+// Guards: a regular expression of this dangerous kind does not come back.
 test.each(SLOW)('%s is refused', (code) => {
   expect(present(found.get(code)).filter((rule) => /^(regexp|redos)\//.test(rule))).not.toEqual([]);
 });
 
-// Guards: the rules leave something to write.
+// Guards: the rules still allow harmless expressions.
 test.each(LINEAR)('%s is taken', (code) => {
   expect(found.get(code)).toEqual([]);
 });
@@ -54,7 +54,7 @@ test.each(WAITING)('%s is refused', (code) => {
   expect(found.get(code)).toContain('no-restricted-syntax');
 });
 
-// Guards: what cannot be judged is not written at all.
+// Guards: an expression that cannot be judged is refused.
 test('what no rule can look at is refused, in workflows too', async () => {
   for (const code of OPAQUE) expect(found.get(code)).toEqual(['no-restricted-syntax']);
   expect((await lint(OPAQUE, 'workflows')).get('new RegExp(text).test(text)')).toEqual(['no-restricted-syntax']);

@@ -47,7 +47,7 @@ function faultsOf(line: string, columns: Record<string, [oid: number, ...values:
 }
 
 describe('a line of raw SQL', () => {
-  // Guards: a check that finds fault with what is right, which nobody would keep.
+  // Guards against: a check that finds fault with correct statements, which nobody would keep.
   test('is right', () => {
     const said = `{ id: string; n: number; kind: 'a' | 'b'; gone: Date | null; more: { x?: number; y: string[] } }`;
     const seen: Parameters<typeof faultsOf>[1] = {
@@ -61,7 +61,7 @@ describe('a line of raw SQL', () => {
     expect(faultsOf(`const all = async (): Promise<${said}[]> => db.rows(0)`, seen)).toEqual([]);
   });
 
-  // Guards: each kind of lie that the compiler believes.
+  // Guards: the check finds each kind of wrong row type that the compiler accepts.
   test.each<[string, string, Parameters<typeof faultsOf>[1], RegExp]>([
     ['a large number comes as text', '{ n: number }', { n: [20, '12'] }, /n is said to be number, and is "12"/],
     ['a time comes as text', '{ at: Date }', { at: [1184, '2026-01-01 00:00:00+00'] }, /at is said to be Date/],
@@ -86,20 +86,20 @@ describe('a line of raw SQL', () => {
     expect(faultsOf(`db.rows<${said}>(0)`, seen)).toEqual([expect.stringMatching(fault)]);
   });
 
-  // Guards: rows whose type is said by where they go, and not where they are asked for.
+  // Guards: rows are checked also where their type is declared by where they go, and not at the query.
   test('is typed by what it is given to', () => {
     const line = 'const all = async (): Promise<{ n: number }[]> => db.rows(0)';
     expect(faultsOf(line, { n: [20, '12'] })).toEqual([expect.stringContaining('n is said to be number')]);
   });
 
-  // Guards: a statement that no test runs, of which nobody knows what it gives.
+  // Guards: a statement that no test runs is reported, because nobody knows what rows it gives.
   test('is run by nothing', () => {
     expect(faultsOf('db.rows<{ n: number }>(0)', {})).toEqual(['nothing in the suite runs it']);
     expect(faultsOf('db.rows(0)', {})).toEqual([]);
   });
 });
 
-// Guards: the same of fragments in the builder's queries, each known by its text.
+// Guards: fragments in the builder's queries are checked too, each known by its text.
 test.each<[string, string, unknown, RegExp | undefined]>([
   ['sql<number>`count(*) of ${1}`', 'count(*) of \u0000', '12', /it is said to be number, and is "12"/],
   ['sql<string>`count(*) of ${1}`', 'count(*) of \u0000', '12', undefined],
@@ -121,7 +121,7 @@ describe('the record', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  // Guards: a recorder that records nothing, for which all would be right.
+  // Guards against: a recorder that records nothing, which would make every check pass.
   test('has the places of the product with what they gave', async () => {
     const preload = `${new URL('../support/rows/preload.mjs', import.meta.url).href}?to=${folder}`;
     await promisify(execFile)(process.execPath, ['--import', preload, '--input-type=module', '--eval', ASKING], {

@@ -23,7 +23,7 @@ interface Report {
   }[];
 }
 
-// Guards: all other tests, which would prove nothing if this did not fail.
+// Guards: the runner reports a failing test as failed. Without that, no other test would prove anything.
 test('tells each test as it ended', async () => {
   const jest = createRequire(import.meta.url).resolve('jest/bin/jest');
   const args = [jest, '--config', JSON.stringify(CONFIG), '--json', '--runInBand', '--testSequencer', SEQUENCER];

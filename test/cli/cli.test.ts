@@ -23,7 +23,7 @@ async function run(args: string[], env: NodeJS.ProcessEnv = {}) {
 }
 
 describe('what goes wrong is one clear line and a failing exit code', () => {
-  // Guards: each of these is met in the first minute by somebody; none may show a stack.
+  // Guards: the mistakes that people make in the first minute give one line, never a stack.
   test.each([
     ['no service was ever started', ['runs'], {}, 'no service found: start one here with `DATA_DIR='],
     [
@@ -45,7 +45,7 @@ describe('what goes wrong is one clear line and a failing exit code', () => {
   });
 });
 
-// Guards: a session for scripts needs no running service, only the secret.
+// Guards: a session for scripts needs only the secret, and no running service.
 test('prints a session cookie', async () => {
   const SESSION_SECRET = 'a secret of the test';
   const { code, stdout } = await run(['session', '--workspace', 'acc_acme', '--role', 'admin', '--ttl', '5m'], {
@@ -111,7 +111,7 @@ test('keeps local credentials local', async () => {
   });
 });
 
-// Guards: money is added exactly and shown without noise.
+// Guards: money is added exactly and printed without needless zeros.
 test('adds dollars exactly', () => {
   expect(sumUsd(['0.1', '0.2', null, '0.00000001'])).toBe('0.30000001');
   expect(sumUsd(['12', '0.5'])).toBe('12.50000000');
@@ -120,7 +120,7 @@ test('adds dollars exactly', () => {
   expect(formatUsd('0.00030000')).toBe('$0.0003');
 });
 
-// Guards: links and error bodies read well.
+// Guards: links and error bodies are printed in a readable form.
 test('explains replies and links executions', () => {
   expect(explainProblem('{"detail":"not_found"}')).toBe('not_found');
   expect(explainProblem('{"detail":[{"loc":["body","prompt"],"msg":"required","type":"x"}]}')).toBe(

@@ -30,7 +30,8 @@ afterAll(async () => {
 const env = (session = tenant.session) => ({ DATA_DIR: folder, AOS_URL: service.baseUrl, AOS_SESSION: session });
 const aos = (...args: string[]) => runCli(['inbox', ...args], env());
 
-// Guards: the way from the list to the answer; an answer to another revision, and a second one, told in words.
+// Guards: the way from the list to the answer. An answer to another revision, and a second answer, are refused in
+// words.
 test('lists, shows and answers what waits', async () => {
   expect((await aos()).stdout).toBe('nothing waits\n');
   await startProject(tenant, 'asked');

@@ -41,7 +41,8 @@ async function confirmed(args: string[], input = '') {
   return aos([...args, `--challenge=${challenge}`, `--code=${codeOf(present(challenge))}`], input);
 }
 
-// Guards: the way of a token: listed, set from standard input with a code, checked, shown, deleted; its value never shown.
+// Guards: the way of a token: it is listed, set from standard input with a code, checked, shown and deleted, and its
+// value is never printed.
 test('sets, shows and deletes a token', async () => {
   expect(await aos([])).toEqual(ok(expect.stringMatching(/github +unconfigured +0\/2 +1 +code/)));
   const set = await confirmed(['set', 'github', 'token'], 'ghp_canary\n');
@@ -58,7 +59,7 @@ test('sets, shows and deletes a token', async () => {
   expect((await tenant.cp('GET', '/v1/integrations/github')).body).toMatchObject({ is_configured: false });
 });
 
-// Guards: a secret goes to its own address, by the same command.
+// Guards: a secret is stored at its own address by the same command as a token.
 test('sets and deletes a secret', async () => {
   expect(await confirmed(['set', 'smtp', 'server.host', '--json'], 'mail.example.com')).toEqual(
     ok(expect.stringContaining('"dotted": "server.host"')),
@@ -66,7 +67,7 @@ test('sets and deletes a secret', async () => {
   expect((await confirmed(['unset', 'smtp', 'server.host'])).stdout).toBe('smtp server.host is deleted\n');
 });
 
-// Guards: what goes wrong is one line that says what there is instead.
+// Guards: a mistake gives one line that says what exists instead.
 test.each([
   [['set', 'github', 'nothing'], 'x', 'github has no slot nothing; it has token, mcp.url'],
   [['set', 'github', 'token'], ' \n', 'no value: give it on standard input'],

@@ -63,7 +63,7 @@ test('makes a job and changes it', async () => {
   expect(await aos('disable', id)).toEqual({ code: 0, stdout: `${id} is disabled\n`, stderr: '' });
 });
 
-// Guards: it is given files, seen and deleted.
+// Guards: files can be added to a job, listed and deleted.
 test('shows a job and deletes it', async () => {
   const attached = await aos('attach', id, join(folder, 'brief.md'));
   expect(attached).toEqual({ code: 0, stdout: 'brief.md: 16 bytes\n', stderr: '' });
@@ -78,7 +78,7 @@ test('shows a job and deletes it', async () => {
   expect(await listed(id)).toBeUndefined();
 });
 
-// Guards: what ships is switched on with the same words.
+// Guards: built-in jobs are switched on and off by the same commands.
 test('times a job that ships', async () => {
   expect((await aos('change', 'daily-digest', '--cron', '0 8 * * *')).stdout).toBe('daily-digest is disabled\n');
   expect(JSON.parse((await aos('enable', 'daily-digest', '--json')).stdout)).toMatchObject({
@@ -87,7 +87,7 @@ test('times a job that ships', async () => {
   });
 });
 
-// Guards: what the service refuses is one line on stderr and exit code 1.
+// Guards: a refusal of the service is one line on stderr and exit code 1.
 test.each([
   ['an unknown job', ['enable', 'nothing'], '404 not_found'],
   ['a bad expression', ['create', 'a', '@daily', 'writer', '--brief', 'b'], 'cron: must be five fields'],

@@ -44,8 +44,8 @@ async function reEmbed(...args: string[]) {
   });
 }
 
-// Guards: the command goes over to the model of the settings, shows how far it is, and says what is to be done then;
-// one that fails half way leaves all as it was, and the next goes on.
+// Guards: the command moves all vectors to the model of the settings, shows its progress and says what to do next. One
+// that fails half-way leaves everything as it was, and the next one continues.
 test('goes over to the model of the settings', async () => {
   await fill(70);
   server.script(

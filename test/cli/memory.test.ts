@@ -41,7 +41,7 @@ async function confirmed(...args: string[]) {
 const add = async (body: object) =>
   (await tenant.cp('POST', '/v1/memory/entries', { type: 'note', content: 'x', ...body })).body;
 
-// Guards: what is added, on the line or from a file, is listed, found and shown, without what would move the cursor.
+// Guards: an entry that is added on the line or from a file is listed, found and shown, without control characters.
 test('adds and finds', async () => {
   expect(await aos('list')).toEqual(ok('nothing yet; add something with: aos memory add "..."\n'));
   const added = await aos('add', 'The bakery opens at six, see [[holidays]].', '--slug', 'hours', '--type', 'fact');
@@ -67,7 +67,7 @@ test('adds and finds', async () => {
   );
 });
 
-// Guards: entries are corrected in each way there is, and the code that some need is asked for and taken.
+// Guards: entries are corrected in every way there is, and a confirmation code is asked for where one is needed.
 test('corrects', async () => {
   const { id } = await add({ content: 'It opens at six.', slug: 'opening' });
   const edited = await confirmed('edit', String(id), 'It opens at seven.', '--description', 'Hours', '--archive');
@@ -82,7 +82,7 @@ test('corrects', async () => {
   expect(successor).toMatchObject({ slug: 'opening', description: 'Hours', content: 'It opens at eight.' });
 });
 
-// Guards: one entry goes by its own address, several by that for sets; either when confirmed.
+// Guards: one entry is deleted by its own endpoint and several by the bulk one, each only when confirmed.
 test('deletes', async () => {
   const ids = [(await add({})).id, (await add({})).id];
   const removed = await confirmed('delete', ...ids.map(String));
@@ -95,7 +95,7 @@ test('deletes', async () => {
   });
 });
 
-// Guards: the memory as a whole, in words.
+// Guards: the counts and the graph of the memory are printed as sentences.
 test('tells how it hangs together', async () => {
   await add({ slug: 'here', content: '[[there]] [[nowhere]]', type: 'drawn', agent: 'writer' });
   const there = await add({ slug: 'there', name: 'Over there', type: 'drawn' });

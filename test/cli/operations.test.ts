@@ -31,7 +31,7 @@ async function as({ session }: Tenant, ...args: string[]) {
 }
 const ok = (stdout: string | RegExp) => ({ code: 0, stdout: expect.stringMatching(stdout), stderr: '' });
 
-// Guards: costs by whatever they are added up by, with their total.
+// Guards: costs are grouped by any of the keys and shown with their total.
 test('shows costs', async () => {
   expect(await as(tenant, 'costs')).toEqual(ok('no runs within 7d\n'));
   await tenant.run({ agent: 'writer', prompt: 'Cost something.' });
@@ -42,7 +42,7 @@ test('shows costs', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ data: [{ run_count: 1 }], meta: { group_by: 'day', window: '24h' } });
 });
 
-// Guards: the operator switches, a tenant reads what holds for it and is refused the rest in one line.
+// Guards: the operator switches flags; a tenant reads what holds for it, and is refused anything else in one line.
 test('switches flags', async () => {
   const set = await as(operator, 'flags', 'set', 'new-board', 'off', '-d', 'Board', '--on', 'cli-operations');
   expect(set).toEqual(ok('new-board is off; exceptions: cli-operations: on\n'));
@@ -56,7 +56,8 @@ test('switches flags', async () => {
   expect(await as(tenant, 'flags')).toEqual(ok('no flags\n'));
 });
 
-// Guards: health for people and programs, with an exit code for scripts; information and reload as JSON.
+// Guards: health is printed for people and programs, with an exit code for scripts; information and reload are printed
+// as JSON.
 test('shows the system', async () => {
   const shown = await as(tenant, 'system');
   expect(shown).toEqual(ok(/^ok +postgres +\d+ ms\n/));

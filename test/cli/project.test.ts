@@ -72,7 +72,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-// Guards: the way of a project from start to files, with what each command prints on the way.
+// Guards: the way of a project from its start to its files, with what each command prints.
 test('starts, is watched, is approved, and leaves files', async () => {
   const started = await aos('start', 'letter', '--brief', 'Bread\nand butter', '--budget', '5');
   expect(started).toEqual(
@@ -117,7 +117,8 @@ test('starts, is watched, is approved, and leaves files', async () => {
   expect((await aos('list', '--status', 'completed')).stdout).toMatch(new RegExp(`${id} +letter v1 +completed`));
 });
 
-// Guards: steering commands reach the project, say what follows, and a watch ends with why and with what goes on.
+// Guards: commands that steer reach the project and say what follows. A watch ends with the reason for a pause and with
+// the command that ends it.
 test('is retriggered, paused, resumed, turned down and reverted', async () => {
   const id = await start('letter');
   await untilStep(tenant, id, 'draft', 'check', 'blocked');
@@ -171,7 +172,7 @@ test('says why a project does not go on', async () => {
   expect(await aos('watch', id)).toEqual(failed('was abandoned'));
 });
 
-// Guards: who waits for a machine is told what the machine has to send, and files reach the project meanwhile.
+// Guards: a person at a gate for a machine is told what the machine has to send, and files can be attached meanwhile.
 test('names the signal that answers a webhook gate', async () => {
   const id = await start('outside');
   const gate = await untilStep(tenant, id, 'main', 'ci', 'blocked');
@@ -185,7 +186,7 @@ test('names the signal that answers a webhook gate', async () => {
   await aos('abandon', id);
 });
 
-// Guards: the plan of an edit session is shown where it is decided on, and can be asked for anew or turned down.
+// Guards: the plan of an edit session is shown to whoever decides on it, and can be asked for anew or turned down.
 test('plans an edit and decides on the plan', async () => {
   const id = await start('letter');
   await untilStep(tenant, id, 'draft', 'check', 'blocked');
@@ -208,7 +209,7 @@ test('plans an edit and decides on the plan', async () => {
 });
 
 describe('what goes wrong is one clear message and a failing exit code', () => {
-  // Guards: the mistakes of the first minute; none may show a stack or reach the service in vain.
+  // Guards: the mistakes of the first minute are explained without a stack, and never sent to the service.
   test.each([
     ['no brief', ['start', 'letter'], 'give --brief or --brief-file'],
     ['no such file', ['start', 'letter', '--brief-file', '/nowhere'], 'cannot read /nowhere'],
@@ -240,7 +241,7 @@ test('has help', async () => {
   expect((await aos('approve', '--help')).stdout).toMatch(/--comment[^]*phase\/step/);
 });
 
-// Guards: a file opens with what it is named for, whatever it was wrapped in.
+// Guards: an exported file opens by its extension, whatever its content was wrapped in.
 test.each([
   ['<!doctype html><p>Hi', 'html', '<!doctype html><p>Hi'],
   ['  <html lang="en">', 'html', '  <html lang="en">'],
@@ -335,7 +336,7 @@ describe('the board', () => {
     );
   });
 
-  // Guards: a pipeline of 200 phases fits on a screen, with what matters of it.
+  // Guards: a pipeline of 200 phases fits on a screen and shows the phases that matter.
   test('shows of many phases what happens', () => {
     const many = Array.from({ length: 200 }, (_, i) =>
       phase(`p${i}`, i < 100 ? 'succeeded' : i === 100 ? 'running' : 'pending', [

@@ -59,7 +59,7 @@ test('goes through the life of a skill', async () => {
   expect(JSON.parse((await aos('--json')).stdout).meta.custom).toBe(0);
 });
 
-// Guards: what the service refuses is one line on stderr and exit code 1.
+// Guards: a refusal of the service is one line on stderr and exit code 1.
 test.each([
   ['an unknown skill', ['show', 'nothing'], '404 not_found'],
   ['a built-in skill', ['delete', 'planning'], 'planning is built in'],
@@ -73,7 +73,7 @@ test.each([
   expect(stderr).not.toMatch(/\n\s+at /);
 });
 
-// Guards: a body is shown on a terminal as text, whatever is in it.
+// Guards: a body is printed on a terminal as plain text, whatever control characters are in it.
 test('shows no control characters', async () => {
   const body = 'plain \u001b[31mred\u001b]0;title\u0007\tend';
   await tenant.cp('POST', '/v1/skills', { slug: 'escape', name: 'Es\u001b[1mcape', prompt_addendum: body });

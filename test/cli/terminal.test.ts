@@ -46,7 +46,8 @@ async function aos(...args: string[]): Promise<string> {
   return stdout + stderr;
 }
 
-// Guards: what an agent wrote, and what it was asked, in every way in which a run is shown.
+// Guards: control characters in what an agent wrote, or was asked, reach the terminal in none of the ways in which a
+// run is shown.
 test('of a run', async () => {
   const followed = await aos('run', 'hostile', HOSTILE, '--follow');
   const [, id] = /run +(?:\u001b\[\d+m)*(\w{26})/.exec(followed.replaceAll(/\u001b\[\d+m/g, '')) ?? [];
@@ -58,7 +59,7 @@ test('of a run', async () => {
   expect(followed).toContain('\u001b[1m');
 });
 
-// Guards: the same of a project, whose title and brief a tenant wrote.
+// Guards: the same holds for a project, whose title and brief a tenant wrote.
 test('of a project', async () => {
   await makeTemplate(tenant, 'hostile', [phaseSpec('text', [agentStep('write', { assignee: 'hostile' })])]);
   const id = await startProject(tenant, 'hostile', { title: HOSTILE, brief: HOSTILE });
@@ -77,7 +78,7 @@ test('of a project', async () => {
   }
 });
 
-// Guards: programs get the text as it is.
+// Guards: programs get the text unchanged.
 test('not of JSON, which has it as it is', async () => {
   const shown = await aos('run', 'hostile', 'Hello', '--follow', '--json');
   expect(shown).not.toMatch(OBEYED);
@@ -89,7 +90,7 @@ test('on one line or on several', () => {
   expect(oneLine(`\n${HOSTILE}\n\tz`)).not.toMatch(OBEYED);
 });
 
-// Guards: there is one way to print, which cannot be forgotten.
+// Guards: there is one way to print, so a new command cannot forget to remove control characters.
 test.each(['console.log(text)', 'process.stdout.write(text)', 'process.stderr.write(text)'])(
   '%s is refused in a command',
   async (code) => expect(await brokenRules([code], 'src/cli/runs.ts')).toEqual([['no-restricted-syntax']]),

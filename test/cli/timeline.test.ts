@@ -3,7 +3,7 @@ import type { RunEvent } from '../../client/src/api.ts';
 import { createTextWriter } from '../../src/cli/following.ts';
 import { formatEvent } from '../../src/cli/timeline.ts';
 
-// Guards: whoever follows a run sees where a person is to answer, with an address that can be opened.
+// Guards: a person who follows a run sees where an answer is needed, with an address that can be opened.
 test('shows the whole address of a page that waits for a person', () => {
   const url = `https://${'long-name.'.repeat(10)}example/miniapps/${'t'.repeat(43)}`;
   const event: RunEvent = {

@@ -32,7 +32,7 @@ const ok = (stdout: unknown) => ({ code: 0, stdout, stderr: '' });
 const failed = (stderr: string) => ({ code: 1, stdout: '', stderr: expect.stringContaining(stderr) });
 const shown = async (slug: string) => (await tenant.cp('GET', `/v1/tools/${slug}`)).body;
 
-// Guards: the list and one tool, for people and for programs.
+// Guards: the list and the detail of tools are printed for people and for programs.
 test('lists and shows', async () => {
   const { stdout } = await aos();
   expect(stdout).toMatch(/^SLUG +CATEGORY +KIND +ARGUMENTS +USED BY +DESCRIPTION\n/);
@@ -44,7 +44,7 @@ test('lists and shows', async () => {
   expect(await aos('show', 'nothing')).toEqual(failed('404 not_found'));
 });
 
-// Guards: a webhook by options; an edit keeps what it does not name, the secrets it was not shown among it.
+// Guards: a webhook tool is made by options. An edit keeps what it does not name, including secrets that were masked.
 test('makes and changes a webhook', async () => {
   const url = 'https://api.example.com/weather?q={city}';
   const made = await aos(
@@ -89,7 +89,7 @@ test('makes and changes a webhook', async () => {
   expect(stdout).not.toContain('canary');
 });
 
-// Guards: the whole tool from a file, over which options go; what is made is shown with its calls, and goes.
+// Guards: a whole tool is read from a file, which options override; it is shown with its calls, and deleted.
 test('makes one of a file, and deletes it', async () => {
   const file = join(folder, 'tool.json');
   const tool = {
@@ -116,7 +116,7 @@ test('makes one of a file, and deletes it', async () => {
   expect(await aos('delete', 'greet')).toEqual(failed('404'));
 });
 
-// Guards: what cannot be is one line that says why.
+// Guards: an impossible request gives one line that says why.
 test.each([
   [['add', 'x', '--url', 'https://example.com/', '--script', 'x.js'], 'give one of --url, --script and --html'],
   [['add', 'x', '--script', 'nowhere.js'], 'cannot read nowhere.js'],

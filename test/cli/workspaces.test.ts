@@ -72,7 +72,7 @@ test('goes through the life of a workspace', async () => {
   );
 });
 
-// Guards: what cannot be done is one line on stderr and exit code 1.
+// Guards: a refusal is one line on stderr and exit code 1.
 test.each([
   ['an unknown workspace', ['show', 'acc_nobody'], '404 not_found'],
   ['the operator of all', ['delete', INTERNAL_WORKSPACE, '--yes'], '400 cannot_destroy_internal'],
@@ -88,7 +88,7 @@ test.each([
   expect(stderr).not.toMatch(/\n\s+at /);
 });
 
-// Guards: the operator's token is what counts.
+// Guards: the operator's token decides, whatever the session may do.
 test('set-state needs the operator token', async () => {
   const { code, stderr } = await run(['workspaces', 'set-state', 'acc_shop', 'ready'], {
     OPERATOR_TOKEN: 'another-token-of-nobody',
@@ -96,7 +96,7 @@ test('set-state needs the operator token', async () => {
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('401 invalid_operator_token') });
 });
 
-// Guards: who may sign in to a tenant, led without a line of HTTP.
+// Guards: members of a tenant are managed without a line of HTTP.
 test('goes through the life of a member', async () => {
   const members = (...args: string[]) => run(['members', ...args]);
   await aos('create', 'acc_team');

@@ -40,7 +40,7 @@ describe.each([
     expect(state).toMatchObject({ run_id: run.id, status: 'succeeded', agent: 'assistant' });
   });
 
-  // Guards: why a run failed is a word that the compiler knows, not a text to be searched.
+  // Guards: the reason of a failed run is a code that the compiler knows, not a text to be searched.
   test('a run that fails says why', async () => {
     const run = await client().runs.start({ agent: 'writer', prompt: 'A novel', budgetUsd: '0.000001' });
     const error = await run.result().catch((thrown: unknown) => thrown);
@@ -81,7 +81,7 @@ describe.each([
   });
 });
 
-// Guards: with a session a run's timeline is told from its beginning to its end, each row once.
+// Guards: with a session, a run's timeline is yielded from its beginning to its end, each row once.
 test('a run is followed', async () => {
   const run = await bySession.runs.start({ agent: 'assistant', prompt: PROMPT });
   const types: string[] = [];
@@ -92,7 +92,7 @@ test('a run is followed', async () => {
   expect(types).toEqual(listed.body.data.map(({ event_type }: { event_type: string }) => event_type));
 });
 
-// Guards: with a session a project's feed is told from its beginning to its end, each row once.
+// Guards: with a session, a project's feed is yielded from its beginning to its end, each row once.
 test('a project is followed', async () => {
   const project = await bySession.projects.start({
     workflow: 'blog-post',
@@ -110,7 +110,8 @@ test('a project is followed', async () => {
   expect(topics.at(-1)).toBe('project_completed');
 });
 
-// Guards: what is followed late, or without a stream, is told as it is with one: each row once, from the beginning.
+// Guards: a follower that comes late, or has no stream, gets the same rows as one with a stream: each row once, from
+// the beginning.
 test('a run is followed where there is no stream, and after its end', async () => {
   const listedFirst: typeof fetch = (input, init) =>
     (input as Request).url.includes('/v1/live')
@@ -130,7 +131,7 @@ test('a run is followed where there is no stream, and after its end', async () =
   expect(await seen(bySession)).toEqual(polled);
 });
 
-// Guards: a project that is abandoned has an end too, for who follows it as for who waits for it.
+// Guards: an abandoned project ends for those who follow it and for those who wait for it.
 test('a project that is abandoned is told', async () => {
   const project = await bySession.projects.start({ workflow: 'blog-post', brief: 'x', params: { length_words: 300 } });
   const following = (async () => {
@@ -155,7 +156,7 @@ test('a workspace is followed', async () => {
   await expect(bySession.live({ after: 'nonsense' }).next()).rejects.toMatchObject({ code: 'cursor_unknown' });
 });
 
-// Guards: every endpoint is there by itself too, typed, with the errors of the client.
+// Guards: each endpoint can also be called by itself, typed, with the errors of the client.
 test('an endpoint is called by its function', async () => {
   const { data } = await runsList({ client: bySession.http, query: { limit: 2 } });
   expect(data).toHaveLength(2);

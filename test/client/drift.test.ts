@@ -16,7 +16,7 @@ const filesOf = async (root: string): Promise<Record<string, string>> => {
   );
 };
 
-// Guards: what the client believes of the service is what the contracts say now.
+// Guards: the generated client matches the contracts of the service.
 test('the client is generated of the contracts as they are', async () => {
   await generateClient(folder);
   const [committed, wanted] = [await filesOf(GENERATED), await filesOf(folder)];

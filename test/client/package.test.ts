@@ -89,7 +89,7 @@ test('there are ten examples', () => {
   expect(EXAMPLES.map(({ n }) => Number(n))).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
 });
 
-// Guards: what is installed brings nothing along, and is complete.
+// Guards: the package has no dependencies and contains everything that it needs.
 test('it has no dependency', async () => {
   const { stdout } = await run('npm', ['ls', '--all', '--json'], { cwd: folder });
   const { dependencies } = JSON.parse(stdout) as { dependencies: Record<string, { dependencies?: unknown }> };
@@ -98,7 +98,7 @@ test('it has no dependency', async () => {
   ]);
 });
 
-// Guards: its declarations are whole, for a program with the types of browsers alone, and each code of a problem is known.
+// Guards: its declarations are complete for a program with only browser types, and every problem code is known.
 test('it is type-checked where nothing of Node is', async () => {
   const text = `
     import { createClient, isProblem, type AnyServiceError, type ProblemCode } from 'agent-orchestration-client';
@@ -132,7 +132,7 @@ describe('the examples', () => {
     nodes.push(['Node 20', node20!]);
   }
 
-  // Guards: what the README shows works as it stands there.
+  // Guards: the examples of the README work as they are printed.
   describe.each(nodes)('in %s', (_name, node) => {
     // One after another: the last one listens at a port of its own.
     test.each(EXAMPLES)('$n. $title', async ({ n, shows }) => {

@@ -45,7 +45,7 @@ async function serve(answers: Record<string, Answer[]>) {
 
 const RUNS = '/api/v1/cp/v1/runs';
 
-// Guards: what was lost on the way is asked for again under one key, where the service knows keys.
+// Guards: a request that was lost is sent again under one key, where the service knows keys.
 test.each([
   ['the connection broke', broken],
   ['the service was away', AWAY],
@@ -59,7 +59,8 @@ test.each([
   expect(new Set(keys).size).toBe(1);
 });
 
-// Guards: where a repeat could make a second run there is none, and the caller is told that it may have been made.
+// Guards: a request whose repeat could start a second run is not repeated, and the caller is told that the run may
+// exist.
 test('a run is not started twice by a service that knows no keys', async () => {
   const { aos, of } = await serve({ [RUNS]: [broken, ACCEPTED], '/healthz': [healthz()] });
   const error = await aos.runs.start({ prompt: 'x' }).catch((thrown: unknown) => thrown);
@@ -68,7 +69,7 @@ test('a run is not started twice by a service that knows no keys', async () => {
   expect(of(RUNS)).toHaveLength(1);
 });
 
-// Guards: a service whose answer about keys does not come is not taken for one that has them.
+// Guards: a service that does not answer whether it knows keys is treated as one that does not.
 test('nor while it cannot be asked', async () => {
   const { aos, of } = await serve({ [RUNS]: [AWAY, ACCEPTED], '/healthz': [json(503, {})] });
   await expect(aos.runs.start({ prompt: 'x' })).rejects.toMatchObject({ code: 'database_unreachable' });
@@ -81,7 +82,7 @@ test('a key of the caller is sent as it is', async () => {
   expect(of(RUNS)).toEqual([{ path: RUNS, key: 'order-17' }]);
 });
 
-// Guards: looking changes nothing, and is repeated whatever the service knows; but not for ever.
+// Guards: reads are repeated whatever the service knows, but not for ever.
 test('reads are repeated, to an end', async () => {
   const { aos, of } = await serve({ [RUNS]: [AWAY, broken, json(200, { data: [] })] });
   await expect(runsList({ client: aos.http })).resolves.toEqual({ data: [] });
@@ -99,7 +100,7 @@ test('a service that is not there is told from one that may have done it', async
   await expect(aos.runs.start({ prompt: 'x' })).rejects.toMatchObject({ mayHaveBeenDone: false });
 });
 
-// Guards: nothing waits longer than it may, and whoever gives up is let go at once.
+// Guards: no call waits longer than its limit, and a caller that gives up is released at once.
 test('an attempt has an end, and so has the caller’s patience', async () => {
   const { baseUrl } = await serve({ [RUNS]: [() => {}] });
   const hasty = createClient({ baseUrl, session: 'a.b', timeoutMs: 20, retries: 0 });
@@ -122,7 +123,7 @@ test('an answer that is not the service’s is told as it is', async () => {
   });
 });
 
-// Guards: a stream that ends or breaks goes on after the last event that came, however often.
+// Guards: a stream that ends or breaks continues after the last event that came, however often.
 test('a stream is resumed', async () => {
   const LIVE = '/api/v1/cp/v1/live';
   const resumed: (string | undefined)[] = [];

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { sumUsd } from '../../client/src/index.ts';
 
-// Guards: costs are added as they are written, to the last place, and shown without zeros that say nothing.
+// Guards: costs are added exactly, to the last digit, and shown without needless zeros.
 test.each([
   [[], '0'],
   [[null, '0', '0.000000'], '0'],

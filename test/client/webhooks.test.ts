@@ -17,7 +17,7 @@ describe('is believed', () => {
     expect(event).toEqual(JSON.parse(body));
   });
 
-  // Guards: during a rotation a receiver may hold the old secret, the new one, or both.
+  // Guards: during a rotation a receiver verifies with the old secret, the new one, or both.
   test.each([['whsec_old'], ['whsec_new'], [['whsec_none', 'whsec_new']]])('with %j of two secrets', async (secret) => {
     const header = signed(['whsec_new', 'whsec_old']);
     await expect(verifyWebhook({ secret, header, body, now })).resolves.toBeTruthy();
@@ -30,7 +30,7 @@ describe('is believed', () => {
   });
 });
 
-// Guards: whatever is wrong is refused, with a word for why.
+// Guards: every kind of wrong request is refused, with a reason.
 test.each([
   ['missing_header', {}, null],
   ['missing_header', {}, ''],
@@ -58,7 +58,7 @@ test('a body that is signed and no JSON is told', async () => {
   await expect(refused).rejects.toMatchObject({ reason: 'not_json' });
 });
 
-// Guards: an event that the service sends and the client's types do not know, or the other way round.
+// Guards against: an event that the service sends and the client's types do not have, or the other way round.
 test('its events are those of the service', () => {
   const known: Record<WebhookEvent['type'], true> = {
     'run.succeeded': true,

@@ -83,7 +83,7 @@ describe('schema', () => {
   );
 });
 
-// Guards: an upgrade is a change of this file, never something that a rebuild brings along.
+// Guards: every image is pinned, so that an upgrade is a change of this file and never a side effect of a rebuild.
 test.each(all)('the image of %s has a version', (_name, { image }) => {
   expect(image).toMatch(/^[\w./-]+:v?\d+\.\d+\.\d+(-[\w.]+)?$/);
 });
@@ -110,7 +110,7 @@ describe('settings', () => {
     ...['OTEL_TRACES_SAMPLER', 'OTEL_TRACES_SAMPLER_ARG'],
   ];
 
-  // Guards: no service is given a name that nothing reads; a misspelt setting is otherwise silently the default.
+  // Guards: no service is given a setting that nothing reads, because a misspelt setting would silently be the default.
   test.each(all)('%s has only settings that it reads', (name, { environment = {} }) => {
     const known = (own as readonly string[]).includes(name) ? ours : (theirs[name] ?? []);
     expect(known).toEqual(expect.arrayContaining(Object.keys(environment)));
@@ -135,7 +135,7 @@ describe('settings', () => {
     expect(read('docker-compose.yml')).toMatch(new RegExp(`\\$\\{${secret}:\\?[^}]+\\}`));
   });
 
-  // Guards: what the API seals, signs and queues, the worker opens, checks and finds.
+  // Guards: the worker can open, check and find what the API seals, signs and queues.
   test('API and worker agree', () => {
     const { CONTROL_PLANE_HOST, ...api } = present(services.api).environment;
     expect(CONTROL_PLANE_HOST).toBe('0.0.0.0');
@@ -144,13 +144,13 @@ describe('settings', () => {
   });
 });
 
-// Guards: from other machines the gateway is all there is.
+// Guards: other machines can reach the gateway and nothing else.
 test('ports', () => {
   const open = all.flatMap(([, { ports = [] }]) => ports).filter((port) => !port.startsWith('127.0.0.1:'));
   expect(open).toEqual(['8080:8080']);
 });
 
-// Guards: services wait for what can come true: a health check that exists, a job that ends.
+// Guards: services wait for conditions that can come true: a health check that exists, or a job that ends.
 test.each(all)('%s waits for conditions that can be met', (_name, { depends_on = {} }) => {
   for (const [name, { condition }] of Object.entries(depends_on)) {
     const awaited = present(services[name]);
@@ -182,7 +182,7 @@ describe('files', () => {
     expect(paths.filter((path) => !existsSync(fileAt(path)))).toEqual([]);
   });
 
-  // Guards: the server polls without the pause that makes every step of a workflow 50 ms longer.
+  // Guards: the server polls without the pause that would make every step of a workflow 50 ms slower.
   test('dynamic configuration', () => {
     const config = parse(read('deploy/temporal-dynamic-config.yaml')) as Record<string, { value: unknown }[]>;
     expect(config).toMatchObject({
@@ -192,7 +192,7 @@ describe('files', () => {
   });
 });
 
-// Guards: two versions of one deployment side by side, each with the image that it says it is.
+// Guards: two versions of one deployment run side by side, each from the image of its version.
 test('a rolling upgrade', () => {
   type Extended = Service & { extends?: { service: string } };
   const { services: rolling } = parse(read('docker-compose.rolling.yml')) as { services: Record<string, Extended> };

@@ -25,7 +25,7 @@ test('base images are pinned', () => {
   expect(new Set(images)).toEqual(new Set([`node:${manifest.dependencies.node}-bookworm-slim`, 'dependencies']));
 });
 
-// Guards: a process that is broken into is not root, and no development tool is there to help.
+// Guards: the process in the image is not root, and no development tools are there for an attacker.
 test('runs without root and without development packages', () => {
   expect(last('USER')).toEqual(['node']);
   const runs = instructions.filter((i) => i.getKeyword() === 'RUN').map((i) => i.getArgumentsContent());
@@ -68,7 +68,7 @@ test('the build context is a list of what goes in', () => {
   ).toEqual(['*']);
 });
 
-// Guards: the command starts a file that exists, with settings that are read.
+// Guards: the command of the image starts a file that exists, with settings that are read.
 test('command and environment', () => {
   const command = JSON.parse(last('CMD').join(' ')) as string[];
   expect(command).toEqual(['node', 'src/api.ts']);

@@ -90,7 +90,7 @@ const podsOf = (objects: Manifest[]): { name: string; kind: string; spec: Manife
 describe.each(podsOf(plain))('the pods of $name', ({ kind, spec }) => {
   const [container] = spec.containers;
 
-  // Guards: whoever breaks into a process is not root, changes no file of the image and gets no right or token.
+  // Guards: an attacker in a container is not root, cannot change the image's files, and gets no privilege or token.
   test('have no more rights than they need', () => {
     expect(spec).toMatchObject({
       serviceAccountName: 'aos',
@@ -140,7 +140,7 @@ const configOf = (objects: Manifest[], env: Record<string, string> = {}) =>
 describe('settings', () => {
   const known = [...Object.keys(settings.shape), 'TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE', 'TEMPORAL_API_KEY'];
 
-  // Guards: no pod is given a name that nothing reads; a misspelt setting is otherwise silently the default.
+  // Guards: no pod is given a setting that nothing reads, because a misspelt setting would silently be the default.
   test('are read', () => {
     expect(known).toEqual(expect.arrayContaining(Object.keys(dataOf(plain))));
     const named = present(readFileSync(join(HOME, 'base/settings.yaml'), 'utf8').match(/[A-Z][A-Z0-9]+_[A-Z0-9_]+/g));
@@ -196,7 +196,8 @@ describe('settings', () => {
     }
   });
 
-  // Guards: what selects pods selects those of its own deployment and no others; a budget or scaler of all would misjudge.
+  // Guards: selectors select the pods of their own deployment and no others; a budget or autoscaler over all pods would
+  // misjudge.
   test.each(OVERLAYS)('%s: each selector meets one deployment', (overlay) => {
     const objects = built(overlay);
     for (const { kind, spec, metadata } of objects.filter(({ kind }) =>

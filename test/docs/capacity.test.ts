@@ -24,7 +24,8 @@ const figures: Figures = {
 const valueOf = (what: string, given = figures, more: Partial<typeof demand> = {}): number =>
   present(planCapacity(given, { ...demand, ...more }).find((line) => line.what === what)).value;
 
-// Guards: each line is its formula: processes are whole and never too few, the rest is in proportion to the rate.
+// Guards: each line follows its formula: processes are whole numbers and never too few, everything else is in
+// proportion to the rate.
 test('lines', () => {
   expect(valueOf('API processes')).toBe(1); // 100 x 2 ms = 0.2 of a core, at half: 0.4
   expect(valueOf('Worker processes')).toBe(2); // 1.4
@@ -35,13 +36,13 @@ test('lines', () => {
   expect(valueOf('Postgres size', figures, { runsPerSecond: 1_000 })).toBeCloseTo(10 * valueOf('Postgres size'));
 });
 
-// Guards: shards can never be changed, so there are enough from the start, and a power of two.
+// Guards: the number of shards can never be changed, so there are enough from the start, and it is a power of two.
 test('history shards', () => {
   expect(valueOf('History shards')).toBe(512);
   expect(valueOf('History shards', figures, { runsPerSecond: 2_000 })).toBe(1_024); // 550 by the sum
 });
 
-// Guards: the worksheet can read the figures that are kept, whoever measured last.
+// Guards: the worksheet can read the stored figures, whoever measured them last.
 test('figures of this repository', () => {
   const kept = JSON.parse(readFileSync(FIGURES, 'utf8')) as Figures;
   expect(kept.date).toMatch(/^\d{4}-\d\d-\d\d$/);

@@ -31,7 +31,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true, maxRetries: 40, retryDelay: 100 });
 }, 60_000);
 
-// Guards: commands that fail, or show something else, when they are typed as the page has them.
+// Guards against: commands that fail, or print something else, when they are typed as a page shows them.
 test.each(pages().filter(({ blocks }) => blocks.some(({ notRun }) => notRun === undefined)))(
   '$path',
   async ({ path, blocks }) => {

@@ -48,14 +48,14 @@ function nameOf(words: readonly string[]): string[] {
 }
 
 describe.each(pages())('$path', ({ blocks }) => {
-  // Guards: a page that shows a command which is gone, or an option that it does not take.
+  // Guards against: a page that shows a command which is gone, or an option that it does not take.
   test('its commands of aos', async () => {
     for (const words of blocks.flatMap(({ text }) => callsOfAos(text))) {
       expect([words.join(' '), await faultOf(words)]).toEqual([words.join(' '), undefined]);
     }
   });
 
-  // Guards: a command that nothing runs, neither this page's test nor the one that is named in its place.
+  // Guards against: a command that neither this page's test nor the test that the page names runs.
   test('its commands that others run', () => {
     for (const { notRun, text } of blocks.filter((block) => block.notRun !== undefined)) {
       const tests = [...present(notRun).matchAll(/\btest\/[\w./-]*\.ts\b/g)].map(([path]) =>
@@ -68,7 +68,7 @@ describe.each(pages())('$path', ({ blocks }) => {
     }
   });
 
-  // Guards: tests that are named in the place of a run, and tests that a page says how to run, are there.
+  // Guards: tests that a page names in the place of a run, or tells readers to run, exist.
   test('its tests', () => {
     for (const { notRun = '', text } of blocks) {
       for (const [path] of `${notRun}\n${text}`.matchAll(/\btest\/[\w./-]*\w/g))
@@ -77,7 +77,7 @@ describe.each(pages())('$path', ({ blocks }) => {
   });
 });
 
-// Guards: a command line that is judged by a rule which lets everything through.
+// Guards against: a command line that is judged by a rule which lets everything through.
 test('what is wrong with a command', async () => {
   expect(callsOfAos('# x\nnpx aos run assistant "What | is" --follow | head  # aos gone')).toEqual([
     ['run', 'assistant', 'What | is', '--follow'],
@@ -88,7 +88,7 @@ test('what is wrong with a command', async () => {
   expect(await faultOf(['runs', '--gone'])).toContain("unknown option '--gone'");
 });
 
-// Guards: a block that is neither run nor says why, by whatever name or misspelling.
+// Guards against: a block that is neither run nor says why, by whatever name or misspelling.
 test.each([
   ['', 'does not say its language'],
   ['bash', 'is to be sh or console'],
@@ -99,7 +99,7 @@ test.each([
   expect(() => blocksOf(`\`\`\`${info}\nls\n\`\`\``, 'a page')).toThrow(message);
 });
 
-// Guards: what a block is, with what it is to show; other languages are nobody's commands.
+// Guards: the check recognises blocks of commands and their output, and ignores other languages.
 test('blocks', () => {
   const markdown =
     '```sh shows="a|b c"\nls\n```\n\n```json\n{}\n```\n\n- in a list\n\n  ```console\n  $ one \\\n    two\n  out\n  ```\n';
@@ -109,7 +109,7 @@ test('blocks', () => {
   expect(commandsOf(present(shown))).toEqual([{ command: 'one \\\n  two', output: ['out'] }]);
 });
 
-// Guards: a transcript is held to all that is the same each time, and learns what is not.
+// Guards: a transcript is compared in all parts that are the same each time, and the changing parts are recognised.
 test('lines of a transcript', () => {
   const { pattern, ids } = patternOf('status of a-title-0a1b2c  $0.0020 (0.1%)');
   expect(ids).toEqual(['a-title-0a1b2c']);

@@ -10,7 +10,7 @@ test('docs/decisions.md is numbered', async () => {
   if (current !== wanted) throw new Error('docs/decisions.md is out of date: npm run docs:decisions');
 });
 
-// Guards: what is appended gets the next number and changes no other; a page that is numbered stays as it is.
+// Guards: an appended decision gets the next number, and a page that is numbered already does not change.
 test('the next number', () => {
   const text = numbered(page(one, '**2026-01-02, tools: `x` is\nread** by\nnobody.'));
   expect(text).toContain(`\n\n${one}\n\n<a id="d2"></a>**2. 2026-01-02, tools: \`x\` is\nread** by\nnobody.\n`);
@@ -19,7 +19,7 @@ test('the next number', () => {
   expect(numbered(text)).toBe(text);
 });
 
-// Guards: numbers that others quote are not given to something else, and nothing is left out in silence.
+// Guards: the number of a decision never changes its meaning, and no decision is left out silently.
 test.each([
   ['is in place 1', page(one.replaceAll('1.', '2.'))],
   ['is in place 2', page(one, one)],

@@ -20,7 +20,7 @@ async function write(path: string, text: string): Promise<void> {
 }
 const broken = () => brokenLinks(root, filesOf(root));
 
-// Guards: what is right is not complained of, in each form that the pages use.
+// Guards: correct links pass in each form that the pages use.
 test('whole', async () => {
   await write(
     'README.md',
@@ -34,7 +34,7 @@ test('whole', async () => {
   expect(broken()).toEqual([]);
 });
 
-// Guards: each kind of thing that can be pointed at and is gone is reported with its page.
+// Guards: a link to a file, heading or command that is gone is reported with its page.
 test.each([
   ['[x](b.md)', 'docs/a.md: b.md: there is no such file'],
   ['[x](../../outside.md)', 'docs/a.md: ../../outside.md: there is no such file'],
@@ -49,7 +49,8 @@ test.each([
   expect(broken()).toEqual([message]);
 });
 
-// Guards: names of the code in a how-to outlive a renaming; those of its own example are its business.
+// Guards against: names of the code in a how-to that a renaming has left behind. Names of the how-to's own example are
+// not checked.
 test('names of the code', async () => {
   await write('src/there.ts', 'export const KINDS_THERE = [oneName];\n');
   const top = '# A\n\n## What it is\n\n## What it is\n\n[back](../README.md) [how](how-to/b.md)\n';
@@ -62,7 +63,8 @@ test('names of the code', async () => {
   await rm(join(root, 'docs/how-to'), { recursive: true });
 });
 
-// Guards: pages that nobody finds, pages without a way back, and comments that name a page or decision that is gone.
+// Guards against: pages that no page links to, pages without a way back, and comments that name a page or decision that
+// is gone.
 test('lost pages, names in code', async () => {
   await write('docs/a.md', '# A\n\n## What it is\n\n## What it is\n');
   await write('docs/alone.md', '[home](../README.md)');

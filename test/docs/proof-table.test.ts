@@ -9,13 +9,13 @@ const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.u
 const scripts = (JSON.parse(readFileSync(path('../../package.json'), 'utf8')) as { scripts: Record<string, string> })
   .scripts;
 
-// Guards: the page tells the results that were kept, and nothing older.
+// Guards: the page shows the stored results and nothing older.
 test('docs/operate/proof.md has the current table', async () => {
   const { current, wanted } = await proofPage();
   if (current !== wanted) throw new Error('docs/operate/proof.md is out of date: npm run docs:proof');
 });
 
-// Guards: each thing that must hold has its row and its command, and each command its row.
+// Guards: each guarantee has its row and its command, and each command has its row.
 test('every claim has its proof', () => {
   const upTo = (letter: string, last: number) => Array.from({ length: last }, (_, i) => `${letter}${i + 1}`);
   const ids = [...upTo('R', 10), ...upTo('S', 8)];
@@ -29,7 +29,7 @@ test('every claim has its proof', () => {
   }
 });
 
-// Guards: what is kept is a full run that passed, of a claim that there is.
+// Guards: a stored result is a full run that passed, of a guarantee that exists.
 test('what is kept was proved', () => {
   const folder = path('../../docs/proof/');
   for (const file of existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.json')) : []) {
@@ -44,7 +44,7 @@ test('what is kept was proved', () => {
   }
 });
 
-// Guards: a row has what was done, and one that is missing says so.
+// Guards: a row says what was tried, and a missing result is shown as missing.
 test('a row of the table', () => {
   const table = proofTable(({ id }) =>
     id === 'R1'

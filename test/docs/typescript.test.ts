@@ -12,12 +12,12 @@ const pages = filesOf(ROOT)
   .filter(({ blocks }) => blocks.length > 0);
 
 describe.each(pages)('$path', ({ blocks }) => {
-  // Guards: a page that shows code which the product, or its client, would not take any more.
+  // Guards against: a page whose code the product, or its client, no longer accepts.
   test('its code compiles', () => {
     expect(faultsOf(blocks)).toEqual([]);
   });
 
-  // Guards: a test that is named in the place of a check is there.
+  // Guards: a test that a page names in the place of a check exists.
   test('its tests', () => {
     for (const { notChecked = '' } of blocks)
       for (const [path] of notChecked.matchAll(/\btest\/[\w./-]*\w/g))
@@ -25,7 +25,7 @@ describe.each(pages)('$path', ({ blocks }) => {
   });
 });
 
-// Guards: each way of showing code is looked for, so that the cases above are not empty by mistake.
+// Guards: the check finds code blocks in each form, so that the cases above are not empty by mistake.
 test('there are pages of each kind', () => {
   const all = pages.flatMap(({ blocks }) => blocks);
   expect(all.some((block) => block.in === undefined && block.notChecked === undefined)).toBe(true);
@@ -35,7 +35,7 @@ test('there are pages of each kind', () => {
 
 const block = (info: string, text: string) => codeBlocksOf(`\`\`\`${info}\n${text}\n\`\`\``, 'a page');
 
-// Guards: a check that finds nothing wrong with anything.
+// Guards against: a check that accepts everything.
 test.each([
   ['ts', "import { createClient } from 'agent-orchestration-client';\ncreateClient({ baseURL: 'x' });", "'baseURL'"],
   ['ts', "import { Gone } from '@temporalio/client';\nnew Gone();", "no exported member 'Gone'"],
@@ -50,7 +50,7 @@ test.each([
   expect(faultsOf(block(info, text)).join('\n')).toContain(message);
 });
 
-// Guards: a block that is neither checked nor says why, by whatever name or misspelling, and one whose place is gone.
+// Guards against: a block that is neither checked nor says why, and one whose place in the code is gone.
 test('blocks that do not say what they are', () => {
   expect(() => block('typescript', '')).toThrow('is to be ts');
   expect(() => block('ts not-checked="no"', '')).toThrow('does not say why');

@@ -172,7 +172,8 @@ async function expectToGoOn({ api, cp, credentials }: Running, work: InFlight): 
 }
 
 describe('the embedded service', () => {
-  // Guards: one file has it all: what was in flight goes on, with the same keys; and nothing is written over.
+  // Guards: one file holds everything: work that was in flight goes on with the same keys, and existing data is never
+  // overwritten.
   test('goes on from the file of aos backup', async () => {
     const [from, to, file] = [join(folder, 'from'), join(folder, 'to'), join(folder, 'backup.tar.gz')];
     await copyTemplate(join(from, 'postgres'));
@@ -194,7 +195,8 @@ describe('the embedded service', () => {
     await expectToGoOn(await start(to), work);
   }, 300_000);
 
-  // Guards: what Temporal knew is made again from the database, also after everything was killed in the midst of it.
+  // Guards: after a restore, Temporal's state is made again from the database, even after everything was killed at
+  // once.
   test('goes on without what Temporal knew', async () => {
     const [from, to, file] = [join(folder, 'from'), join(folder, 'to'), join(folder, 'backup.tar.gz')];
     await copyTemplate(join(from, 'postgres'));
@@ -206,7 +208,7 @@ describe('the embedded service', () => {
     await expectToGoOn(await start(to), work);
   }, 300_000);
 
-  // Guards: what is no backup makes no data directory.
+  // Guards: a file that is no backup makes no data directory.
   test('refuses another file', async () => {
     const [to, file] = [join(folder, 'to'), join(folder, 'other.tar.gz')];
     await writeFile(join(folder, 'a.txt'), 'a');
@@ -231,7 +233,7 @@ const dumpTool = (name: string, binaries: string | undefined): string | undefine
   return folders.map((each) => join(each, name)).find((each) => existsSync(each));
 };
 
-// Guards: a dump taken while it works, the files and the secrets are enough for a new machine and a new Temporal.
+// Guards: a dump taken during work, the files and the secrets are enough for a new machine and a new Temporal.
 test('a service with a database of its own goes on from a dump', async () => {
   const server = await openNativePostgres();
   if (typeof server === 'string') return console.warn(`SKIPPED: pg_dump and pg_restore are not tried: ${server}`);

@@ -143,7 +143,8 @@ let holder: pg.Client;
       'after it is done': [`select pg_advisory_lock(${BEFORE_ANSWER})`, false],
     });
 
-    // Guards: nothing is done twice, and nobody is told that somebody else was first, however far it had come.
+    // Guards: nothing is done twice, and no caller is told that somebody else was first, wherever the process was
+    // killed.
     test.each(['before it is done', 'while it is done', 'after it is done'] as const)(
       '%s',
       async (when) => {

@@ -118,7 +118,7 @@ describe.each(PARTS.map((part) => [part]))('kill -9 of the %s', (part: Part) => 
     return id;
   }
 
-  // Guards: a run that was answered 201 ends, and ends once, wherever it was; also one that nobody had started.
+  // Guards: a run that was answered 201 ends once, wherever the worker was killed, even where it had not been started.
   test('each accepted run has one end', () => {
     const ends = endsIn(outcomes);
     expect(ends).toEqual(Object.fromEntries(Object.keys(accepted).map((name) => [name, ['run_completed']])));
@@ -139,14 +139,15 @@ describe.each(PARTS.map((part) => [part]))('kill -9 of the %s', (part: Part) => 
     ]);
   });
 
-  // Guards: a recorded result is not fetched again; one that was on its way is, as reading does no harm.
+  // Guards: a recorded result is not fetched again; a read that was under way is repeated, because reading does no
+  // harm.
   test('reading calls are made until they are recorded', () => {
     expect(timesAt(`/done-${part}`)).toBe(1);
     expect(timesAt(`/next-${part}`)).toBe(1);
     expect(timesAt(`/held-${part}`)).toBe(part === 'api' ? 1 : 2);
   });
 
-  // Guards: an effect that may have happened does not happen again, and the model is told that nobody knows.
+  // Guards: an effect that may have happened is not repeated, and the model is told that its outcome is unknown.
   test('an irreversible call is not repeated', () => {
     expect(timesAt(`/held-post-${part}`)).toBe(1);
     const result = present(outcomes['in an irreversible call']).events.find(
@@ -160,7 +161,7 @@ describe.each(PARTS.map((part) => [part]))('kill -9 of the %s', (part: Part) => 
       });
   });
 
-  // Guards: a parent that waits gets the result of its one child, which lost its worker too.
+  // Guards: a parent that waits gets the result of its one child, even where the child lost its worker too.
   test('a spawned run comes back to its parent', () => {
     expect(childRuns.map(({ status }) => status)).toEqual(['succeeded']);
     const result = present(outcomes['waiting for a child']).events.find(
@@ -178,7 +179,7 @@ describe.each(PARTS.map((part) => [part]))('kill -9 of the %s', (part: Part) => 
     expect(ends).toEqual([...ends].sort());
   });
 
-  // Guards: a delivery that was under way, about to begin or between two attempts is made, at least once.
+  // Guards: a delivery that was in progress, about to begin or between two attempts is made at least once.
   test('each webhook is delivered', async () => {
     await eventually(() => expect(Object.values(accepted).filter((id) => !taken.has(id))).toEqual([]));
     await eventually(async () => {

@@ -7,7 +7,8 @@ import { isMissing } from '../support/programs/missing.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-// Guards: what was carried out once counts once, also where its answer is lost, for each statement that is met.
+// Guards: a statement that was carried out counts once, even where its answer is lost; this is tried for each
+// statement.
 test('proof:acks, small', async () => {
   const [code, said, log] = await promisify(execFile)(process.execPath, ['test/proof/acks.ts', '--small'], {
     cwd: ROOT,

@@ -120,7 +120,7 @@ afterAll(async () => {
 });
 
 describe('after the kills each project', () => {
-  // Guards: an effect that is not to be repeated reaches the world once, also where the worker died in the midst of it.
+  // Guards: an irreversible effect happens once, even where the worker died during it.
   test('has sent each of its posts once', () => {
     const paths = sink.received.map(({ path }) => path);
     expect([...new Set(paths)].sort()).toEqual(paths.sort());
@@ -140,7 +140,8 @@ describe('after the kills each project', () => {
     }
   });
 
-  // Guards: nothing is recorded twice or lost: one attempt a step, none open, costs that add up, one end.
+  // Guards: nothing is recorded twice or lost: each step has one attempt, none is left open, costs add up, and there is
+  // one end.
   test('has a sound record', async () => {
     await processes.stop('SIGKILL');
     await processes.withDatabase(async (db) => {

@@ -57,7 +57,8 @@ async function openRequest(body: string) {
   };
 }
 
-// Guards: a stop loses no request that has begun, takes no new one, ends in time, and what was running goes on later.
+// Guards: a stop finishes every request that has begun, takes no new one, ends in time, and what was running goes on
+// later.
 test('SIGTERM drains, and runs go on after the next start', async () => {
   const post = tool('http_request', { method: 'POST', url: `http://${receiver.hostAndPort}/held-post`, body: '{}' });
   const irreversible = await dispatch(processes, post);
@@ -87,7 +88,8 @@ test('SIGTERM drains, and runs go on after the next start', async () => {
   });
 }, 60_000);
 
-// Guards: Temporal may die and come back: what was accepted goes on, and what cannot be started is refused, not lost.
+// Guards: when Temporal dies and comes back, accepted work goes on, and work that cannot be started is refused rather
+// than lost.
 test('kill -9 of Temporal', async () => {
   const get = tool('http_request', { url: `http://${receiver.hostAndPort}/page` });
   const runId = await dispatch(

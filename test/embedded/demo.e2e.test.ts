@@ -32,7 +32,7 @@ test('passes', async () => {
   expect(await readFile(join(folder, 'post.html'), 'utf8')).toMatch(/^<!doctype html>[^]*<h1/i);
 }, 40_000);
 
-// Guards: a part that fails makes the demo fail, with one clear line.
+// Guards: a failing part makes the demo fail with one clear line.
 test('fails with one line when a part fails', async () => {
   const demo = startCli(['demo', '--out', folder], { TEMPORAL_CLI_PATH: '/bin/false' });
   expect(await demo.ended).toBe(1);

@@ -47,8 +47,8 @@ const diskHealth = async () => {
 const ends = (id: string, status: string) =>
   eventually(async () => expect((await api('GET', `/v1/runs/${id}`)).body).toMatchObject({ status }), 90_000);
 
-// Guards: a disk that fills up is told before it is full, what is new is refused with its reason, what was accepted ends;
-// servers that ended for want of room are there again when there is room, with everything that was accepted.
+// Guards: a disk that fills up is reported before it is full, new work is refused with the reason, and accepted work
+// ends. Servers that stopped for lack of space come back when there is space, with everything that was accepted.
 onAnyDisk(
   'what was accepted survives a full disk',
   async () => {
@@ -96,7 +96,7 @@ onAnyDisk(
   240_000,
 );
 
-// Guards: a directory that nothing can be written to is named at once, before anything was made.
+// Guards: a directory that cannot be written to is named at once, before anything was made.
 onAnyDisk('a read-only directory is refused with its name', async () => {
   const readOnly = await mkdtemp(join(tmpdir(), 'aos-read-only-'));
   const env = { PORT: '0', CONTROL_PLANE_PORT: '0', DATA_DIR: readOnly };

@@ -29,7 +29,8 @@ const callerOf = (settings: Record<string, string>) =>
   });
 const request = { email: 'ana@example.com', workspaceId: 'acc_acme', ttlMs: 60_000 };
 
-// Guards: a token that its own service does not take; keys that others on the machine read, or that are published whole.
+// Guards against: a token that its own service refuses, and keys that others on the machine can read or that are
+// published with their private part.
 test('signs tokens that the service takes', async () => {
   expect(await signLocalToken(dataDir, request)).toBeUndefined();
   const caller = callerOf(await localIdentity({}, dataDir));
@@ -42,7 +43,7 @@ test('signs tokens that the service takes', async () => {
   expect(await caller(token)).toMatchObject({ customerId: 'acme' });
 });
 
-// Guards: a rotation that ends tokens under way, and an old key that opens the service for ever.
+// Guards against: a rotation that invalidates tokens in use, and an old key that stays valid for ever.
 test('rotates its keys', async () => {
   const now = Date.now();
   const caller = callerOf(await localIdentity({}, dataDir, new Date(now - 31 * DAY_MS)));
@@ -58,7 +59,7 @@ test('rotates its keys', async () => {
   await caller(next);
 });
 
-// Guards: two issuers at once: a provider of the settings is the only one.
+// Guards against: two issuers at once. A provider in the settings replaces the local one.
 test('is not there beside a provider of the settings', async () => {
   expect(await localIdentity({ IDENTITY_JWKS_URL: 'https://x.example/jwks' }, dataDir)).toEqual({});
   expect(await signLocalToken(dataDir, request)).toBeUndefined();

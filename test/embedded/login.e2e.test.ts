@@ -33,7 +33,7 @@ async function aos(...args: string[]) {
 }
 const sessionFile = () => join(dataDir, 'session.json');
 
-// Guards: the owner of a new deployment gets in by mailed code without any set-up, is kept signed in, and gets out.
+// Guards: the owner of a new deployment signs in by mailed code without any set-up, stays signed in, and can sign out.
 test('the first owner signs in and out', async () => {
   const asked = await aos('login');
   expect(asked.code).toBe(1);
@@ -59,7 +59,7 @@ test('the first owner signs in and out', async () => {
   expect((await aos('logout')).stderr).toContain('not signed in');
 }, 120_000);
 
-// Guards: a local issuer whose tokens its own service refuses, or takes where no token is taken.
+// Guards against: a local issuer whose tokens its own service refuses, or that are accepted where no token should be.
 test('a token of the local issuer opens what takes one', async () => {
   const { code, stdout } = await aos('login', 'ana@example.com', '--print-jwt', '--workspace', 'acc_ana');
   expect(code).toBe(0);

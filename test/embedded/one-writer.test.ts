@@ -35,14 +35,14 @@ async function connectAs(application_name: string): Promise<pg.Client> {
 }
 
 describe('one writer', () => {
-  // Guards: two databases that write over each other's pages, as nobody knew of the first.
+  // Guards against: two databases that write over each other's pages because neither knew of the other.
   test('a second database on one directory does not start', async () => {
     const second = startPostgres({ dataDir: join(folder, 'postgres') });
     await expect(second).rejects.toThrow(/another process has the database in .*postgres; stop it first/);
     expect((await (await connectAs('psql')).query('select 1 as one')).rows).toEqual([{ one: 1 }]);
   }, 60_000);
 
-  // Guards: a Temporal server that outlived its service unnoted, and goes on beside the next one.
+  // Guards against: a Temporal server that outlives its service unnoticed and runs beside the next one.
   test('whoever works on a file is found by its command line, and nobody else', async () => {
     const file = join(folder, 'temporal.db');
     const children = [
@@ -63,7 +63,7 @@ describe('one writer', () => {
     }
   });
 
-  // Guards: a disk that is full when a child was started again: an error there left it running, and started another beside it.
+  // Guards against: a second server beside the first, after a restart on a full disk failed half-way.
   test('what cannot be noted runs on, and is noted when it can be', async () => {
     const dataDir = join(folder, 'claimed');
     await mkdir(dataDir);
@@ -84,7 +84,7 @@ describe('one writer', () => {
 });
 
 describe('one connection', () => {
-  // Guards: `psql` at the printed address, which waited without a word.
+  // Guards against: `psql` at the printed address waiting without a message.
   test('another client is told that the service has it', async () => {
     const service = await connectAs(APPLICATION_NAME);
     await expect(connectAs('psql')).rejects.toMatchObject({
@@ -95,7 +95,7 @@ describe('one connection', () => {
     expect((await service.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
   }, 30_000);
 
-  // Guards: a service that waits for whoever was quicker, with a transaction open.
+  // Guards against: the service waiting for another client that has a transaction open.
   test('the service does not wait for it', async () => {
     const other = await connectAs('psql');
     const ended = new Promise((resolve) => other.once('end', resolve));
@@ -107,7 +107,7 @@ describe('one connection', () => {
     await ended;
   }, 30_000);
 
-  // Guards: the connection of a service that comes back at once, which meets the one before it.
+  // Guards against: the connection of a service that comes back at once meeting its own earlier one.
   test('one after the other is served, those of the service first', async () => {
     const first = await connectAs(APPLICATION_NAME);
     const later = [connectAs('psql'), connectAs(APPLICATION_NAME)];
@@ -119,7 +119,7 @@ describe('one connection', () => {
     expect((await (await itemAt(later, 0)).query('select 2 as two')).rows).toEqual([{ two: 2 }]);
   }, 30_000);
 
-  // Guards: a client that asks for encryption first, as psql does; and one that says nothing, or nonsense.
+  // Guards against: a client that asks for encryption first, as psql does, and one that sends nothing or nonsense.
   test('however it begins', async () => {
     const port = Number(new URL(postgres.url).port);
     const silent = connect(port, '127.0.0.1');

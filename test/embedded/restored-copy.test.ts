@@ -24,8 +24,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
-// Guards: a restored directory carried the addresses and sessions of the service that was copied, so a command that was
-// meant for the copy changed the original, which may be running.
+// Guards against: a restored directory with the addresses and sessions of the original service, whose commands would
+// then change the original, which may be running.
 test('commands on a restored directory do not reach the service that it was copied from', async () => {
   const original = join(directory, 'original');
   const copy = join(directory, 'copy');

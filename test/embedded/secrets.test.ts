@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dataDir, { recursive: true, force: true }));
 
-// Guards: secrets are random, private and the same at the next start, or every stored secret would be lost.
+// Guards: secrets are random, private, and the same at the next start; otherwise every sealed value would be lost.
 test('makes secrets once', async () => {
   const first = await loadSecrets({}, dataDir);
   expect(new Set(Object.values(first)).size).toBe(4);
@@ -21,7 +21,7 @@ test('makes secrets once', async () => {
   expect((await stat(join(dataDir, 'secrets.json'))).mode & 0o777).toBe(0o600);
 });
 
-// Guards: a secret of the settings wins and is not written to disk; `OPERATOR_TOKEN=` leaves the operator disabled.
+// Guards: a secret in the settings wins and is not written to disk; `OPERATOR_TOKEN=` leaves the operator disabled.
 test('keeps what the settings give out of the file', async () => {
   const secrets = await loadSecrets(
     { SESSION_SECRET: 'given by the settings', OPERATOR_TOKEN: '', ADMIN_SECRET: '' },
@@ -40,7 +40,7 @@ test('refuses a damaged file', async () => {
   expect(await readFile(join(dataDir, 'secrets.json'), 'utf8')).toBe('{"SESSION_SEC');
 });
 
-// Guards: a session made here is one that the service accepts, for the workspace and as long as asked for.
+// Guards: a session made here is accepted by the service, for its workspace and its lifetime.
 test('makes sessions that the service reads', () => {
   const cookie = makeSession('a secret of the test', {
     workspaceId: 'acc_Acme.Inc',

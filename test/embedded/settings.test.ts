@@ -7,7 +7,7 @@ import { loadConfig } from '../../src/platform/core/config.ts';
 import { supervise, type EmbeddedServer } from '../../src/embedded/supervise.ts';
 import { portOf } from '../support/processes/listening.ts';
 
-// Guards: nothing has to be set, and every bad setting is named at once with what it expects.
+// Guards: no setting is required, and every bad one is named at once with what it expects.
 test('needs no setting and names each bad one', () => {
   expect(checkSettings({})).toMatchObject({ PORT: 8080, OPERATOR_TOKEN: '' });
   expect(() => checkSettings({ PORT: 'eighty', SESSION_SECRET: 'short', SURFACES: 'both' })).toThrow(
@@ -16,7 +16,7 @@ test('needs no setting and names each bad one', () => {
   expect(() => embeddedPort({ TEMPORAL_PORT: '70000' }, 'TEMPORAL_PORT')).toThrow(/^TEMPORAL_PORT: expects/);
 });
 
-// Guards: an operator's token that can be guessed; the message says what it expects, and not what it was given.
+// Guards against: an operator's token that can be guessed. The message says what is expected and not what was given.
 test('takes an operator token of 32 characters, or none', () => {
   for (const token of ['x', ' '.repeat(40), 'canary-token-of-thirty-one-char']) {
     const env = { OPERATOR_TOKEN: token };
@@ -49,7 +49,7 @@ interface FakeServer extends EmbeddedServer {
   die(): void;
 }
 
-// Guards: a lost server is started again, also when that fails at first, and never after stop.
+// Guards: a server that died is started again, even where the first tries fail, and never after stop.
 test('starts a lost server again until it is stopped', async () => {
   const started: FakeServer[] = [];
   const startedAgain = Promise.withResolvers<void>();

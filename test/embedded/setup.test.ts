@@ -69,7 +69,8 @@ describe('packages that are not those of this version', () => {
     ['an install that was interrupted', () => rmSync(join(root, 'node_modules/.package-lock.json'))],
   ];
 
-  // Guards: after a `git pull`, the service or the tests start and cannot find a module, which says nothing of what to do.
+  // Guards against: a service or tests that start after a `git pull` without a module that they now need, with a
+  // message that does not say what to do.
   test.each(cases)('%s: they are installed before the command runs', async (_, change) => {
     await setUp();
     expect(npmCalls()).toEqual([]);
@@ -81,7 +82,7 @@ describe('packages that are not those of this version', () => {
     expect(npmCalls()).toHaveLength(1);
   });
 
-  // Guards: the command line, which does without set-up where nothing is to be set up, fails on them in the same way.
+  // Guards against: the same for the command line, which skips set-up where nothing has to be set up.
   test.each(cases)('%s: aos installs them', async (_, change) => {
     expect(await run('bin/aos.mjs', 'runs')).toMatchObject({
       code: 0,
@@ -97,7 +98,8 @@ describe('packages that are not those of this version', () => {
     expect(npmCalls()).toHaveLength(1);
   });
 
-  // Guards: where npm cannot install them, its reason is shown without a stack, and the command does not run without them.
+  // Guards: where npm cannot install the packages, its reason is shown without a stack, and the command does not run
+  // without them.
   test('npm fails', async () => {
     lock('package-lock.json', { pinned: { version: '2.0.0' } });
     write('npm-is-broken', '');
@@ -108,8 +110,7 @@ describe('packages that are not those of this version', () => {
   });
 });
 
-// Guards: a script that runs on whatever Node and packages there are. `build` runs in an image, which has no packages of
-// development.
+// Guards: set-up runs on any Node without packages. `build` runs in an image, which has no development packages.
 test('every script of npm is behind set-up', () => {
   const { scripts } = JSON.parse(readFileSync(join(PRODUCT, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>;

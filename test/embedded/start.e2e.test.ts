@@ -67,14 +67,14 @@ test('starts, and what it prints works as printed', async () => {
   expect(listed.status).toBe(200);
 }, 40_000);
 
-// Guards: two services never write one data directory.
+// Guards: two services never write to one data directory.
 test('refuses a directory that a running service uses', async () => {
   const second = startCli(['start'], env());
   expect(await second.ended).toBe(1);
   expect(second.stderr()).toContain(`DATA_DIR: ${dataDir} is in use by a running service`);
 }, 20_000);
 
-// Guards: SIGTERM drains and leaves no process behind; the next start goes on with the same data and the same key.
+// Guards: SIGTERM drains and leaves no process behind; the next start continues with the same data and key.
 test('stops on SIGTERM and continues on the next start', async () => {
   const before = await credentials();
   const children = Object.values(await processes());
@@ -90,7 +90,7 @@ test('stops on SIGTERM and continues on the next start', async () => {
   expect(base_url).toBe((await credentials()).base_url);
 }, 40_000);
 
-// Guards: a killed service takes its servers along, or the next start does: never two on the same files.
+// Guards: a killed service ends its servers, or the next start does, so that two never use the same files.
 test('recovers after kill -9', async () => {
   const { service: self, ...children } = await processes();
   expect(present(self).pid).toBe(present(service).child.pid);
@@ -100,7 +100,8 @@ test('recovers after kill -9', async () => {
   expect(await Promise.all(Object.values(children).map(isRunning))).toEqual([false, false]);
 }, 40_000);
 
-// Guards: a service that was killed and cannot be started again, as what is left of it holds a port that is set.
+// Guards against: a killed service that cannot be started again because what is left of it holds a port from the
+// settings.
 test('recovers with its Temporal left behind, on its port, and noted nowhere', async () => {
   const { postgres, temporal } = await processes();
   const { port: TEMPORAL_PORT } = new URL(`http://${(await credentials()).temporal_address}`);

@@ -52,12 +52,12 @@ async function replay(recorded: ReadonlyMap<string, RecordedHistory>): Promise<[
 }
 const startOf = ({ events }: RecordedHistory) => events[0]!.workflowExecutionStartedEventAttributes!;
 
-// Guards: executions that were open before a change of the workflow code go on after it.
+// Guards: executions that were open before a change of the workflow code continue after it.
 test('every recorded history replays', async () => {
   expect(await replay(histories)).toEqual([]);
 }, 120_000);
 
-// Guards: the test above can fail: a history of other code is told from ours.
+// Guards: the test above can fail: a history of different code does not replay.
 test('a history of other code does not', async () => {
   const other = JSON.parse(present(texts.get('run-without-tools')).replaceAll('"takeTurn"', '"takeAnotherTurn"'));
   const [[, error] = []] = await replay(new Map([['other', other]]));
@@ -65,13 +65,13 @@ test('a history of other code does not', async () => {
 });
 
 describe('there is a history', () => {
-  // Guards: a new workflow comes with its histories.
+  // Guards: every workflow has recorded histories.
   test('of every workflow', () => {
     const recorded = new Set([...histories.values()].map((history) => startOf(history).workflowType.name));
     expect([...recorded].sort()).toEqual(Object.keys(workflows).sort());
   });
 
-  // Guards: each branch was really taken when it was recorded.
+  // Guards: each branch that a history is named for was really taken.
   test.each([
     ['run-failed', 'WORKFLOW_EXECUTION_FAILED'],
     ['run-broken-tools', 'ACTIVITY_TASK_FAILED'],
@@ -125,7 +125,7 @@ describe('there is a history', () => {
     expect(present(histories.get(name)).events.map(({ eventType }) => eventType)).toContain(`EVENT_TYPE_${type}`);
   });
 
-  // Guards: attempts and continued turns are in them, not only the smooth way.
+  // Guards: the histories contain repeated attempts and continued turns, not only the smooth way.
   test('of retries, of two tool turns, and of a run that goes on', () => {
     const attemptsIn = (name: string) =>
       present(histories.get(name)).events.map((event) => event.activityTaskStartedEventAttributes?.attempt ?? 0);
@@ -136,13 +136,13 @@ describe('there is a history', () => {
   });
 });
 
-// Guards: what one phase, command or step adds to a history is small, whatever it is about.
+// Guards: one phase, command or step adds little to a history, whatever it is about.
 test('none is large', () => {
   const large = [...texts].filter(([, text]) => text.length > 48 * 1_024).map(([name]) => name);
   expect(large).toEqual([]);
 });
 
-// Guards: what is committed tells nothing of a prompt, nor of the machine and the folder it was recorded in.
+// Guards: the committed histories contain no prompt, and nothing of the machine or folder where they were recorded.
 test.each([...texts])('%s holds references only', (_, text) => {
   const plain = text.replace(/"data":"([A-Za-z0-9+/=]+)"/g, (_, data: string) =>
     Buffer.from(data, 'base64').toString(),

@@ -89,7 +89,8 @@ test('runs call tools of a command', async () => {
   ]);
 });
 
-// Guards: a run goes on when a server is down: its tools are not offered, a call says why, and they are back with it.
+// Guards: a run goes on while a server is down: its tools are not offered, a call says why, and they return with the
+// server.
 test('runs go on without a server that is down', async () => {
   const sum = () => tenant.run({ agent: 'far', prompt: callOf('mcp.remote.get-sum', { a: 2, b: 40 }) });
   const tools = () => service.services.tools.find('acme', ['mcp.remote.get-sum']);
@@ -125,7 +126,7 @@ test('runs go on without a server that is down', async () => {
   });
 });
 
-// Guards: providers, which take no dots in names, are shown such a tool under a name they take, and it is found again.
+// Guards: providers that allow no dots in names are shown such a tool under an allowed name, which is mapped back.
 test('a model of a provider calls one by the name it was shown', async () => {
   await tenant.cp('POST', '/v1/agents', {
     slug: 'hosted',
@@ -144,7 +145,7 @@ test('a model of a provider calls one by the name it was shown', async () => {
   expect(await resultsOf(run.run_id)).toMatchObject([{ tool: 'mcp.everything.echo', result: { text: 'Echo: wire' } }]);
 });
 
-// Guards: people see which tools the servers bring, and what became of them.
+// Guards: people see the tools of each server, and the state of the server.
 test('the list of tools shows them', async () => {
   const { body: list } = await tenant.cp('GET', '/v1/tools');
   const row = list.data.find(({ slug }: { slug: string }) => slug === 'mcp.everything.echo');
@@ -158,7 +159,7 @@ test('the list of tools shows them', async () => {
 });
 
 // Guards: a workspace connects a server by its integration alone: the address is its secret, the token its credential,
-// and neither is in what the run recorded.
+// and neither appears in what the run recorded.
 test('an integration brings its server', async () => {
   const url = `${workspaceServer.url}?key=canary-in-address`;
   const secret = await confirmed(tenant, 'PUT', '/v1/integrations/github/secrets/mcp.url', { value: url });
@@ -216,7 +217,7 @@ const scriptedServer = async (...given: Parameters<typeof startScriptedServer>) 
   return server;
 };
 
-// Guards: a workspace's own server gets its credential, and its tools are nobody else's.
+// Guards: a workspace's own server gets that workspace's credential, and no other workspace sees its tools.
 test('a server of a workspace is its own', async () => {
   const server = await scriptedServer([tool('search')]);
   const own = { acme: [{ name: 'github', url: server.url, bearer: 'sesame-of-acme' }] };
@@ -236,7 +237,7 @@ test('a server of a workspace is its own', async () => {
   expect(last(server.headers).authorization).toBe('Bearer another');
 });
 
-// Guards: a workspace names no address inside, directly or by redirect, and learns nothing of what is there.
+// Guards: a workspace cannot name an internal address, directly or by redirect, and learns nothing of what is there.
 test('a workspace reaches no server inside', async () => {
   const inside = await scriptedServer([tool('secrets')]);
   for (const url of [inside.url, 'http://169.254.169.254/mcp', 'http://localhost:1/mcp', 'file:///etc/passwd']) {
@@ -260,7 +261,7 @@ test('a workspace reaches no server inside', async () => {
   expect(inside.headers).toEqual([]);
 });
 
-// Guards: the hints decide what is repeated; one that gives none is taken for the worst.
+// Guards: a server's hints decide whether a call is repeated; a tool without hints is treated as irreversible.
 test('takes the effect of a tool from its hints', async () => {
   const server = await scriptedServer([
     tool('reads', { annotations: { readOnlyHint: true } }),
@@ -276,8 +277,8 @@ test('takes the effect of a tool from its hints', async () => {
   ]);
 });
 
-// Guards: what a server answers becomes a value that can be kept, or an error that the model is told; an outcome that
-// nobody knows is neither.
+// Guards: a server's answer becomes a value that can be stored, or an error that the model is told; an unknown outcome
+// is reported as unknown.
 test('tells results and errors apart', async () => {
   const block = (text: string) => ({ content: [{ type: 'text', text }] });
   const server = await scriptedServer(

@@ -58,7 +58,7 @@ const page = () => scrape(`${listener.url}/metrics`);
 const untilValue = (name: string, labels: Record<string, string>, wanted: number | ReturnType<typeof expect.any>) =>
   eventually(async () => expect((await page()).value(name, labels)).toEqual(wanted));
 
-// Guards: how runs end is counted once each, by agent and cause, and an agent that a workspace made makes no series.
+// Guards: ends of runs are counted once each, by agent and cause, and a workspace's own agents add no series.
 test('runs are counted as they end', async () => {
   await tenant.run({ agent: 'assistant', prompt: 'Hello' });
   await tenant.run({ agent: 'assistant', prompt: '[[fail-status:400]]' });
@@ -84,7 +84,7 @@ test('runs are counted as they end', async () => {
   expect(text).not.toMatch(/measured|"own"/);
 });
 
-// Guards: a project is counted when it ends, and not again when its end is asked for again.
+// Guards: the end of a project is counted once, however often it is asked for.
 test('projects are counted as they end', async () => {
   await makeTemplate(tenant, 'short', [phaseSpec('only', [agentStep('write')])]);
   const id = await startProject(tenant, 'short');
@@ -97,7 +97,7 @@ test('projects are counted as they end', async () => {
   await untilValue('aos_project_duration_seconds_count', { outcome: 'completed' }, 1);
 });
 
-// Guards: calls of tools are counted by their kind and how they ended, a refusal apart from a failure.
+// Guards: calls of tools are counted by kind and outcome, and a refusal is told apart from a failure.
 test('calls of tools are counted', async () => {
   const tool = (args: unknown) => `[[tool:calculator ${JSON.stringify(args)}]]`;
   const override = { allowed_tools: ['calculator'] };
@@ -107,7 +107,7 @@ test('calls of tools are counted', async () => {
   await untilValue('aos_tool_call_duration_seconds_count', { kind: 'builtin', outcome: 'refused' }, 1);
 });
 
-// Guards: each attempt of a delivery is counted with what came of it.
+// Guards: each attempt of a delivery is counted with its outcome.
 test('attempts to deliver are counted', async () => {
   await tenant.api('POST', '/v1/webhooks', { url: receiver.url });
   await tenant.run({ agent: 'assistant', prompt: 'Hello' });
@@ -115,7 +115,7 @@ test('attempts to deliver are counted', async () => {
   await untilValue('aos_delivery_attempts_total', { kind: 'webhook', outcome: 'delivered' }, 1);
 });
 
-// Guards: whoever tries keys and codes is seen.
+// Guards: attempts to guess keys and codes are visible in the metrics.
 test('refused credentials and codes are counted', async () => {
   await call(`${service.baseUrl}/v1/runs/any`, 'GET', { authorization: 'Bearer svc_pk_guessed' });
   await call(`${service.baseUrl}/api/v1/cp/v1/runs`, 'GET', { cookie: 'service_session=guessed' });
@@ -131,7 +131,7 @@ test('refused credentials and codes are counted', async () => {
   expect(value('aos_otp_checks_total', { outcome: 'refused' })).toBe(1);
 });
 
-// Guards: a gate that waits is in the backlog, and what a schedule starts tells how late it came.
+// Guards: a waiting gate is in the backlog, and the lateness of scheduled starts is measured.
 test('gates that wait and ticks of schedules are told of', async () => {
   await makeTemplate(tenant, 'gated', [phaseSpec('only', [gateStep('approve')])]);
   const id = await startProject(tenant, 'gated');
@@ -147,7 +147,7 @@ test('gates that wait and ticks of schedules are told of', async () => {
   });
 });
 
-// Guards: what the process depends on is asked at each scrape, the pool's use is told, and the SDK's figures stand beside.
+// Guards: dependencies are checked at each scrape, and the pool's use and the SDK's metrics are included.
 test('what the process depends on is told', async () => {
   const { value, names } = await page();
   expect([value('aos_database_up'), value('aos_temporal_up')]).toEqual([1, 1]);
@@ -173,7 +173,7 @@ test('no family has more buckets than its thresholds need', async () => {
   expect([...buckets].filter(([, bounds]) => bounds.size > 7).map(([name]) => name)).toEqual([]);
 });
 
-// Guards: whoever reads of a standstill learns which requests and activities it came with, and nothing of theirs.
+// Guards: the report of a standstill names the requests and activities around it, and nothing of their content.
 test('a process that stood still says what was under way', async () => {
   const warn = jest.spyOn(service.runtime.log, 'warn');
   const { body } = await tenant.api('POST', '/v1/runs', { agent: 'writer', prompt: '[[sleep:60000]]' });
@@ -203,7 +203,7 @@ test('a process that stood still says what was under way', async () => {
   await tenant.cp('POST', `/v1/runs/${body.run_id}/cancel`);
 });
 
-// Guards: probes: not ready while the process starts, not alive when a part of it has ended by itself.
+// Guards: probes: the process is not ready while it starts, and not alive once a part of it has ended by itself.
 test('probes tell how the process is', async () => {
   const parts: { check?(): void }[] = [];
   const starting = present(await openMetrics(service.runtime, service.services, parts));
@@ -218,7 +218,7 @@ test('probes tell how the process is', async () => {
   await starting.close(0);
 });
 
-// Guards: without tracing nothing of it is in a request's answer or in a history.
+// Guards: without tracing, no answer and no history contains anything of it.
 test('without an endpoint for traces there are none', async () => {
   const { headers, body } = await tenant.api('POST', '/v1/runs', { agent: 'assistant', prompt: 'Hello' });
   expect(headers.get('traceresponse')).toBeNull();
@@ -246,7 +246,7 @@ describe('dashboard and alerts', () => {
   /** Of the SDK, there from its first failure on. */
   const AFTER_A_FAILURE = ['temporal_workflow_task_execution_failed_total', 'temporal_request_failure_total'];
 
-  // Guards: a metric that was renamed takes its panels and alerts along.
+  // Guards against: a renamed metric that its panels and alerts still name by the old name.
   test('name metrics that a process shows', async () => {
     const { names } = await page();
     const known = new Set([...names, ...AFTER_A_FAILURE]);
@@ -255,14 +255,14 @@ describe('dashboard and alerts', () => {
     expect(used.filter((name) => !known.has(name) && !known.has(family(name)))).toEqual([]);
   });
 
-  // Guards: what is counted is looked at.
+  // Guards: every metric is on a panel or in an alert.
   test('show every metric of ours', async () => {
     const { names } = await page();
     const shown = new Set(panelExpressions.flatMap(named).map(family));
     expect(names.filter((name) => name.startsWith('aos_') && !shown.has(name))).toEqual([]);
   });
 
-  // Guards: whoever is woken by an alert finds what to do.
+  // Guards: every alert has a page that says what to do.
   test('each alert has its section in the runbook, and each section its alert', () => {
     const handbook = readFileSync(fileURLToPath(new URL('../../docs/operate/operations.md', import.meta.url)), 'utf8');
     const sections = [...handbook.matchAll(/^### (Aos\w+)$/gm)].map(([, name]) => name);
@@ -279,13 +279,13 @@ describe('dashboard and alerts', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  // Guards: each alert fires when it should, and alone. `alerts.test.yml` says when.
+  // Guards: each alert fires when it should, and no other does. `alerts.test.yml` says when.
   (isWithoutPromtool ? test.skip : test)('alerts fire when they should', async () => {
     const { status, stdout, stderr } = spawnSync(await promtool, ['test', 'rules', fileAt('alerts.test.yml')]);
     expect({ status, said: `${stdout}${stderr}` }).toEqual({ status: 0, said: expect.stringContaining('SUCCESS') });
   });
 
-  // Guards: an alert without a test of its own.
+  // Guards against: an alert without a test of its own.
   test('each alert has a test', () => {
     const { tests } = parse(readFileSync(fileAt('alerts.test.yml'), 'utf8')) as {
       tests: { promql_expr_test: { exp_samples: { labels: string }[] }[] }[];

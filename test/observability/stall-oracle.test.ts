@@ -23,14 +23,14 @@ const doAll = async (works: readonly (() => void)[]): Promise<void> => {
 const quick = (): void => {};
 const slow = (): void => compute(600);
 
-// Guards: of many pieces of work the one that holds the loop up is named.
+// Guards: of several pieces of work, the one that blocks the event loop is named.
 test('names what holds the loop up', async () => {
   const stalls = await findStalls(loop, [quick, quick, slow, quick], doAll);
   expect(stalls).toEqual([{ work: slow, ms: expect.any(Number) }]);
   expect(first(stalls).ms).toBeGreaterThan(250);
 });
 
-// Guards: code that is compiled the first time, and rubbish that others left, are no violation.
+// Guards: the first compilation of code, and garbage collection caused by others, count as no violation.
 test('does not name what is slow once', async () => {
   let times = 0;
   const slowOnce = (): void => (times++ === 0 ? compute(600) : undefined);
@@ -38,12 +38,12 @@ test('does not name what is slow once', async () => {
   expect(times).toBe(2);
 });
 
-// Guards: a machine that gives the process no core makes no proof fail.
+// Guards: a machine that gives the process no core does not make a proof fail.
 test('does not name what waits for the machine', async () => {
   expect(await findStalls(loop, [() => standIdle(600)], doAll)).toEqual([]);
 });
 
-// Guards: a process is judged by what it shows of itself, and one that is down is no reason to stop.
+// Guards: a process is judged by its own metrics, and one that is down is no reason to stop.
 test('finds it in the metrics of another process', async () => {
   const meters = createMeters();
   const stalls = watchStalls({ meters, log: createLog({ level: 'silent', pretty: false }) });
@@ -56,7 +56,7 @@ test('finds it in the metrics of another process', async () => {
   server.close();
 });
 
-// Guards: what others ask for is suspected for the time of a standstill, and for no other.
+// Guards: other requests are suspected only for the time of a standstill.
 test('suspects what was under way', async () => {
   let doing = 'before';
   const others = (async () => {

@@ -69,8 +69,8 @@ function pathOf(spans: readonly ReceivedSpan[], span: ReceivedSpan | undefined):
   return span ? [span.name, ...pathOf(spans, parent)] : [];
 }
 
-// Guards: one trace tells of a run from its request to the calls of models and tools and to its webhook, each span below
-// the one that caused it, over the workflow in between and over that of a run which it spawned.
+// Guards: one trace covers a run from its request to its model calls, tool calls and webhook. Each span is below the
+// one that caused it, across workflows and spawned runs.
 test('go from a request to the call of a model', async () => {
   const spawn = JSON.stringify({ agent: 'writer', prompt: `Write ${CANARY}.`, wait: true });
   const accepted = await tenant.api('POST', '/v1/runs', {
@@ -108,8 +108,8 @@ test('go from a request to the call of a model', async () => {
   expect(spans.some(({ name }) => name.startsWith('postgres '))).toBe(true);
 });
 
-// Guards: what carries the trace through a workflow is in the way of nothing: updates are answered, the steps of a
-// project are in the trace that it was started in, and what was recorded with it replays.
+// Guards: carrying the trace through a workflow disturbs nothing: updates are answered, the steps of a project are in
+// the trace that started it, and the recorded history replays.
 test('go through a project whose gate a person decides, and replay', async () => {
   await makeTemplate(tenant, 'gated', [phaseSpec('only', [agentStep('write'), gateStep('approve')])]);
   const brief = { workflow_slug: 'gated', title: 'Traced', brief: CANARY };
@@ -136,7 +136,8 @@ test('go through a project whose gate a person decides, and replay', async () =>
   await Worker.runReplayHistory({ workflowBundle }, history, workflowId);
 });
 
-// Guards: a trace that an operator's call names goes on; one that a stranger names is linked, and decides nothing here.
+// Guards: an operator's call may continue a trace; a trace that a stranger names is only linked and has no effect on
+// sampling.
 test('join a trace of the control plane, and link one of the gateway', async () => {
   const ask = { traceparent };
   const joined = await call(`${service.controlPlaneUrl}/v1/operator/workspaces`, 'GET', ask);
@@ -174,7 +175,7 @@ test('are named by log lines', async () => {
   });
 });
 
-// Guards: whoever reads traces does not read tenants: no prompt, answer, argument, key, session or address is in one.
+// Guards: traces contain nothing of tenants: no prompt, answer, argument, key, session or address.
 test('carry no content and no secret', async () => {
   const failing = `${CANARY} [[tool:calculator {"expression":"${CANARY}("}]] [[fail-status:400]]`;
   await tenant.run({ agent: 'assistant', prompt: failing, override: { allowed_tools: ['calculator'] } });

@@ -120,11 +120,11 @@ describe('in one process', () => {
   afterAll(stop);
 
   describe.each(byId())('%s', (_id, endpoint) => {
-    // Guards: section 5 of the specification, to the byte. Nothing of an endpoint happens without its credential.
+    // Guards: section 5 of the specification, to the byte. No endpoint does anything without its credential.
     test('refuses every wrong credential', () =>
       expectRefusals(endpoint, gatewayOf(endpoint), service.controlPlaneUrl));
 
-    // Guards: the test above could fail. With the right credential the same request comes through, at either listener.
+    // Guards: the test above can fail: with the right credential the same request succeeds, at either listener.
     test('takes the right one', async () => {
       const ways: [string, Record<string, string>][] = [[gatewayOf(endpoint), credentialsOf(tenant, endpoint)]];
       if (endpoint.credential === 'session')
@@ -146,12 +146,12 @@ describe('in one process', () => {
     });
   });
 
-  // Guards: what the matrix covers is what is served.
+  // Guards: the matrix covers exactly the endpoints that are served.
   test('covers what is served', () => {
     expect(service.routes.map(({ endpoint }) => endpoint.id)).toEqual(endpoints.map(({ id }) => id));
   });
 
-  // Guards: a bearer whom nothing gives a role starts no destruction, of the own workspace neither.
+  // Guards: a bearer token without a role starts no destruction, not even of its own workspace.
   test('nobody without a role takes a workspace down', async () => {
     for (const [, token] of [...material.rolelessTokens, ['', material.removed.token] as const]) {
       const headers = { authorization: `Bearer ${token}` };
@@ -171,7 +171,8 @@ describe('in split mode', () => {
   afterAll(stop);
 
   describe.each(byId(endpoints.filter(({ surface }) => surface === 'control-plane')))('%s', (_id, endpoint) => {
-    // Guards: a gateway that forwards refuses what one with the control plane in it does, and lets the right one through.
+    // Guards: a gateway in its own process refuses the same requests as one with the control plane in it, and passes on
+    // the right one.
     test('refuses every wrong credential and takes the right one', async () => {
       await expectRefusals(endpoint, gatewayOf(endpoint), undefined);
       const status = await statusOf(gatewayOf(endpoint), endpoint, credentialsOf(tenant, endpoint));
@@ -226,10 +227,10 @@ function adminRoutes(): void {
     });
     afterAll(() => Promise.all(open.map((listener) => listener.close(0))));
 
-    // Guards: neither a session alone, of any role, nor a stamp made for anything else opens an admin route.
+    // Guards: neither a session alone, of any role, nor a stamp for another request opens an admin endpoint.
     test('refuse every wrong credential', () => expectRefusals(route.endpoint, gateway, direct));
 
-    // Guards: the proxy stamps owners and admins, so that they come through.
+    // Guards: the proxy stamps the requests of owners and admins, so that they succeed.
     test.each(['owner', 'admin'] as const)('take an %s', async (role) => {
       const cookie = `service_session=${sessionFor(tenant.caller, role)}`;
       const answer = await call(gateway + matrixPath(route.endpoint), 'POST', { cookie });
@@ -262,7 +263,7 @@ function theGateway(): void {
       ),
     );
 
-    // Guards: the allowlist. Beside the nine there is nothing, and no credential makes a difference.
+    // Guards: the allowlist. The public API has nine endpoints, and no credential opens another.
     test.each(['nobody', 'a key', 'a session'])('has nothing beside the nine for %s', async (who) => {
       const holding: Record<string, Record<string, string>> = {
         'a key': { authorization: `Bearer ${tenant.apiKey}` },
@@ -279,7 +280,7 @@ function theGateway(): void {
       tried('addresses beside the nine', outside.length);
     });
 
-    // Guards: who a request speaks for comes from the cookie. Headers that only the proxy may set are taken away.
+    // Guards: the cookie says who calls. Headers that only the proxy may set are removed from requests.
     test('does not believe headers that it sets itself', async () => {
       const other = await service.tenant('acc_spoofed');
       const { body } = await call(`${service.baseUrl}/api/v1/cp/v1/api-keys`, 'GET', {

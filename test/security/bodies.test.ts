@@ -108,7 +108,7 @@ function expectEnd({ name, says, endless = 'endless' }: Caller, kind: string, { 
   if (kind === 'a drip') expect({ name, text }).toEqual({ name, text: expect.stringMatching(says.time) });
 }
 
-// Guards: a server that sends a little now and then holds nobody for longer than their time.
+// Guards: a server that sends its answer very slowly holds no caller longer than the caller's limit.
 test('what comes slowly ends in time', async () => {
   const slow = callers.flatMap((caller) =>
     kindsFor(caller).flatMap(([kind, port]) => (SLOW.test(kind) ? [{ caller, kind, port }] : [])),
@@ -119,7 +119,7 @@ test('what comes slowly ends in time', async () => {
   for (const { caller, kind, ending } of endings) expectEnd(caller, kind, ending);
 });
 
-// Guards: nor does one that sends as much as it can, or less than it turns out to be; and the failure says what it was.
+// Guards: a server that sends too much, compressed or not, holds no caller either, and the error says why.
 test.each(CALLERS)('%s reads nothing without end', async (name) => {
   const caller = byName(name);
   for (const [kind, port] of kindsFor(caller)) {
@@ -127,7 +127,7 @@ test.each(CALLERS)('%s reads nothing without end', async (name) => {
   }
 });
 
-// Guards: an answer that was given up goes on being sent, or being held.
+// Guards against: an answer that was given up and is still received or kept in memory.
 test('nobody is left behind, and little was taken', async () => {
   await close();
   await eventually(() => expect(open).toBe(0), 30_000);

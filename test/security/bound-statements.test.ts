@@ -148,27 +148,27 @@ const isException = ({ tables, text }: { tables: string[]; text: string }): bool
   EXCEPTIONS.some((each) => each.text.test(text) && tables.every((table) => each.tables.includes(table)));
 
 describe('statements of a request', () => {
-  // Guards: a query, or a part of one, that would see another workspace's rows.
+  // Guards against: a query, or a part of one, that would read another workspace's rows.
   test.each(byId(asked))('%s', (id) => {
     const statements = present(sent.get(id));
     expect(unboundIn(statements).filter((each) => !isException(each))).toEqual([]);
     tried('statements parsed', statements.length);
   });
 
-  // Guards: the above, which says nothing of endpoints that answer without asking the database.
+  // Guards: the check above covers every endpoint that asks the database, and lists those that do not.
   test('are there', () => {
     const texts = new Set([...sent.values()].flat().map(({ text }) => text));
     expect(texts.size).toBeGreaterThan(150);
   });
 
-  // Guards: exceptions that nothing needs any more.
+  // Guards against: exceptions that nothing needs any more.
   test.each(EXCEPTIONS)('exception: $reason', (exception) => {
     const all = [...sent.values(), ...done.values()].flat().map(({ text }) => text.replace(/\s+/g, ' ').trim());
     expect(all.some((text) => exception.text.test(text))).toBe(true);
   });
 });
 
-// Guards: the same in activities, which are given ids by their workflows: nothing of theirs is held to no workspace at all.
+// Guards: the same for activities, which get ids from their workflows: each statement is bound to a workspace.
 test('statements of activities are about the workspace, or about what its workflows were given', async () => {
   expect([...done.keys()]).toEqual(
     expect.arrayContaining(['takeTurn', 'callTool', 'openPhase', 'settleAttempt', 'deliverWebhook', 'deliverOutput']),

@@ -167,7 +167,7 @@ describe.each(TIERED)('on the plan %s', (plan) => {
     expect(made.status).toBe(201);
   });
 
-  // Guards: the cap is exact under parallel creates, the refusal says which one it is, and what is given back is free.
+  // Guards: each cap is exact under simultaneous creates, the refusal names it, and a deletion frees a place.
   test.each(RESOURCES)(
     '%s comes to its cap and no further',
     async (resource) => {
@@ -192,7 +192,7 @@ describe.each(TIERED)('on the plan %s', (plan) => {
 });
 
 describe('a smaller plan', () => {
-  // Guards: nothing is taken away from who has more than the new plan allows, and nothing is added until there is room.
+  // Guards: a smaller plan takes nothing away from a workspace, which can add nothing until there is room.
   test.each(RESOURCES)('keeps what there is of %s', async (resource) => {
     const tenant = await tenantWith('free', resource, 0);
     const { customerId } = tenant.caller;
@@ -217,7 +217,7 @@ describe('a smaller plan', () => {
 });
 
 describe('every other way', () => {
-  // Guards: a run is a run: another try, a scheduled one and one that an agent spawns count against the day too.
+  // Guards: retries, scheduled runs and runs that an agent spawns count against the daily cap too.
   test('to a run is under the cap of the day', async () => {
     const tenant = await tenantWith('free', 'runs_per_day', 1);
     const { customerId } = tenant.caller;
@@ -250,7 +250,7 @@ describe('every other way', () => {
     expect((await tenant.cp('GET', '/v1/runs')).body.meta.total).toBe(1);
   });
 
-  // Guards: what an agent writes and what takes the place of another are entries as well.
+  // Guards: entries that an agent writes and entries that supersede others count against the cap.
   test('to a memory entry is under its cap', async () => {
     const tenant = await tenantWith('free', 'cold_memory_entries', 1);
     const { body: entry } = await CAPPED.cold_memory_entries.create(tenant, 1);

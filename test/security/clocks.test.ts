@@ -42,7 +42,8 @@ describe.each([
   ['ahead', HOUR_MS],
   ['behind', -HOUR_MS],
 ])('a clock an hour %s', (name, ms) => {
-  // Guards: codes that are good for nobody, as the process that is answered has another clock than the one that made them.
+  // Guards against: codes that never work because the process that checks them has another clock than the one that made
+  // them.
   test.each([
     ['where it is asked for', ms, 0],
     ['where it is given', 0, ms],
@@ -60,7 +61,7 @@ describe.each([
     expect(await store.answer(answer, async () => 'done')).toEqual({ kind: 'right', value: 'done' });
   });
 
-  // Guards: the same of codes of sign-in, and codes that are good for an hour longer than ten minutes.
+  // Guards against: the same for codes of sign-in, and codes that stay valid an hour longer than ten minutes.
   test('a code of sign-in', async () => {
     const store = createSignInStore(service.runtime.db);
     const made = { email: `${name}@sign.in`, codeHmac: 'c', known: false };
@@ -114,7 +115,7 @@ describe.each([
     expect(left).toEqual([{ action: `${name}30` }]);
   });
 
-  // Guards: a gate that waits for a time and is opened by a worker with another clock.
+  // Guards: a time gate that a worker with another clock opens waits the right time.
   test('a gate that waits', async () => {
     const slug = `waits-${name}`;
     await makeTemplate(tenant, slug, [phaseSpec('only', [gateStep('gate', 'schedule', { delay_s: 600 })])]);

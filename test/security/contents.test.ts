@@ -59,20 +59,20 @@ afterAll(async () => {
 
 const holding = (text: string) => [...seen].filter(([, all]) => all.toLowerCase().includes(text)).map(([id]) => id);
 
-// Guards: prompts, answers, memories, files and arguments stay in Postgres.
+// Guards: prompts, answers, memories, files and arguments are stored in Postgres alone.
 test.each(CONTENTS)('no history has the %s', (word) => {
   expect(holding(`${MARK} ${word}`)).toEqual([]);
   tried('histories searched for contents', seen.size);
 });
 
-// Guards: a project that was given no title shows the beginning of its brief to its owner alone.
+// Guards: the beginning of a brief, as the title of a project without one, is shown to its owner only.
 test('no history has words of a brief', async () => {
   expect((await tenant.api('GET', `/v1/projects/${projectId}`)).body.title).toBe(BRIEF);
   expect(projectId).toMatch(/^alba-workflow-[0-9a-f]{6}$/);
   for (const word of ['confidential', 'merger']) expect(holding(word)).toEqual([]);
 });
 
-// Guards: the tests above could fail, as what they look through is there.
+// Guards: the tests above can fail, because the texts that they look for exist.
 test('histories have ids and names', () => {
   expect(holding(`project-${projectId}`)).toContain(`project-${projectId}`);
   expect(holding(`${MARK}-agent`).length).toBeGreaterThan(0);

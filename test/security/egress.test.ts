@@ -78,7 +78,7 @@ function expectRefusals(answers: readonly EventRow[], hosts: readonly string[]):
   tried('addresses inside refused', hosts.length);
 }
 
-// Guards: an agent reads nothing inside, by any spelling, and is told why.
+// Guards: an agent reads no internal address, in any spelling, and is told why.
 test.each(inPortions(INSIDE).map((hosts) => [hosts.join(' '), hosts] as const))(
   'http_request does not reach %s',
   async (_, hosts) => {
@@ -89,7 +89,8 @@ test.each(inPortions(INSIDE).map((hosts) => [hosts.join(' '), hosts] as const))(
   },
 );
 
-// Guards: a tool of the workspace's own leads inside no more than one that ships; what can be told is refused at once.
+// Guards: a workspace's own tool reaches internal addresses no more than a built-in one; an address that is obviously
+// internal is refused when it is saved.
 test('a webhook tool does not reach any of them', async () => {
   const slugs: string[] = [];
   for (const [n, host] of INSIDE.entries()) {
@@ -125,7 +126,7 @@ test('an agent does not reach what a redirect leads to', async () => {
   expect(touched).toBe(0);
 });
 
-// Guards: no webhook is sent inside; an address that can be told is refused when it is registered.
+// Guards: no webhook is sent to an internal address, and an obvious one is refused when it is registered.
 test.each(INSIDE)('a webhook does not go to %s', async (host) => {
   for (const scheme of ['https', 'http']) {
     const answer = await tenant.api('POST', '/v1/webhooks', { url: `${scheme}://${host}:${port}/` });
@@ -136,7 +137,7 @@ test.each(INSIDE)('a webhook does not go to %s', async (host) => {
   expect(touched).toBe(0);
 });
 
-// Guards: nor do a project's results, by any kind of destination that takes an address.
+// Guards: no kind of output destination sends a project's results to an internal address.
 test.each(INSIDE)('no output goes to %s', async (host) => {
   const url = `https://${host}:${port}/`;
   const storage = { region: 'eu-central-1', bucket: 'outputs', access_key_id: 'a', secret_access_key: 'b' };
@@ -153,7 +154,7 @@ test.each(INSIDE)('no output goes to %s', async (host) => {
   expect(touched).toBe(0);
 });
 
-// Guards: nor are models, integrations and MCP servers of a workspace asked for inside.
+// Guards: models, integrations and MCP servers of a workspace are called at no internal address.
 const ADDRESSES = [...integrations.values()].flatMap(({ slug, slots }) =>
   slots.flatMap(({ key, format }) => (format === 'address' ? [`${slug}/secrets/${key}`] : [])),
 );
@@ -171,7 +172,7 @@ test.each(ADDRESSES)('%s is no address inside', async (slot) => {
   expect(touched).toBe(0);
 });
 
-// Guards: the tests above could fail: the way out is open, and the server inside counts who comes.
+// Guards: the tests above can fail: requests to the outside work, and the internal server counts its requests.
 test('what is allowed is reached', async () => {
   expect(await fetchedBy({ url: `http://${addressOf(partner)}/` })).toContain('the partner answers');
   await (await fetch(`http://127.0.0.1:${port}/`)).text();

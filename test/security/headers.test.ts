@@ -41,7 +41,7 @@ describe.each(GATEWAYS)('%s', (_mode, { split }) => {
   });
   afterAll(() => service?.close());
 
-  // Guards: an answer of any endpoint, given or refused, at either listener, is no page and no script for a browser.
+  // Guards: no answer of an endpoint, success or refusal, at either listener, is a page or a script to a browser.
   test.each(byId())('%s', async (_id, endpoint) => {
     const prefix = endpoint.surface === 'public' ? '' : '/api/v1/cp';
     const path = matrixPath(endpoint);
@@ -52,7 +52,7 @@ describe.each(GATEWAYS)('%s', (_mode, { split }) => {
     }
   });
 
-  // Guards: a picture that a tenant put here comes as a picture. Attachments: test/resources/attachments.
+  // Guards: a picture that a tenant uploaded is served as a picture. For attachments see test/resources/attachments.
   test('an avatar', async () => {
     await tenant.cp('POST', '/v1/agents', { slug: 'seen', model: 'offline', prompt: 'You are seen.' });
     const form = new FormData();
@@ -63,7 +63,7 @@ describe.each(GATEWAYS)('%s', (_mode, { split }) => {
     expect(headers.get('content-type')).toBe('image/webp');
   });
 
-  // Guards: pages for people, which do run scripts, run their own and no others.
+  // Guards: pages for people run their own scripts and no others.
   test.each([
     '/docs',
     '/docs/control-plane',
@@ -77,7 +77,7 @@ describe.each(GATEWAYS)('%s', (_mode, { split }) => {
     expectSafe(headers);
   });
 
-  // Guards: an address that is none, a method that is none, and a request that is none are answered alike.
+  // Guards: unknown addresses, unknown methods and malformed requests get the same headers.
   test.each([
     ['GET', '/v1/nothing', undefined],
     ['OPTIONS', '/v1/runs', undefined],

@@ -128,7 +128,7 @@ const told = (stalls: Awaited<ReturnType<typeof findStalls<HostileText>>>) =>
   stalls.map(({ work, ms }) => `${work.name}: ${ms} ms`);
 
 describe.each(Object.keys(WAYS))('%s', (name) => {
-  // Guards: nothing that a model, a tool or a workspace says stops the runs of everybody else.
+  // Guards: nothing that a model, a tool or a workspace says stops everybody else's runs.
   test(
     'is read in time',
     async () => {
@@ -195,7 +195,7 @@ describe.each(Object.keys(CASES))('%s', (name) => {
   );
 });
 
-// Guards: what a model nests as deeply as it likes is judged, and its step not tried for ever.
+// Guards: output that a model nested very deeply is judged, and its step is not retried for ever.
 test.each([
   ['a list', (levels: number) => '['.repeat(levels) + ']'.repeat(levels)],
   ['an object', (levels: number) => '{"a":'.repeat(levels) + '1' + '}'.repeat(levels)],

@@ -83,7 +83,7 @@ const takesNothing = ({ params, query, body, upload, uploads }: Endpoint) =>
   !(params ?? query ?? body ?? upload ?? uploads);
 
 describe.each(byId(lastDeletes(endpoints)))('%s', (id, endpoint) => {
-  // Guards: nothing that a caller sends is an internal error, a hanging request or an answer that clients cannot expect.
+  // Guards: no input of a caller gives an internal error, a hanging request or an answer that clients cannot expect.
   test('answers hostile input as documented', async () => {
     const parts = (await EXAMPLES[id]?.(belongings)) ?? {};
     const options = { valuesAPlace: VALUES_A_PLACE, seed: endpoints.indexOf(endpoint) };
@@ -93,14 +93,14 @@ describe.each(byId(lastDeletes(endpoints)))('%s', (id, endpoint) => {
   });
 });
 
-// Guards: what is served beside the endpoints takes hostile input no worse than they do.
+// Guards: addresses that are no endpoints take hostile input no worse.
 test('so do the addresses that are no endpoints', async () => {
   const requests = hostileElsewhere({ valuesAPlace: VALUES_A_PLACE });
   const faults = await faultsOfAll(requests, (_, { status }) => (status < 500 ? undefined : `it is ${status}`));
   expect(faults).toEqual([]);
 });
 
-// Guards: what is not quite HTTP, more than one request or without end is answered or cut off, and is nobody's failure.
+// Guards: malformed HTTP, several requests in one and endless requests are answered or cut off, and harm nobody.
 test.each(GATEWAYS)('connections are used as they must not be, %s', async (_, { split }) => {
   const asked = split ? await startTestService({ split }) : service;
   const faults: string[] = [];
@@ -122,13 +122,13 @@ test.each(GATEWAYS)('connections are used as they must not be, %s', async (_, { 
   expect(faults).toEqual([]);
 });
 
-// Guards: texts of callers have not become properties of every object in this process.
+// Guards: no text of a caller has become a property of every object in this process.
 test('the prototype is as it was', () => {
   expect(Object.keys(Object.prototype)).toEqual([]);
   expect({}).not.toHaveProperty('polluted');
 });
 
-// Guards: after all of it the service does what it is for.
+// Guards: after all of it the service works.
 test('a run succeeds', async () => {
   const another = await service.tenant('acc_afterwards');
   expect(await another.run({ prompt: 'Say something.' })).toMatchObject({ status: 'succeeded' });

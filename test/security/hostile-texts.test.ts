@@ -91,7 +91,7 @@ describe.each(byId(lastDeletes(endpoints)))('%s', (id, endpoint) => {
   });
 });
 
-// Guards: addresses that no document names: sign-in, pages, MCP.
+// Guards: the same for addresses outside of the documents: sign-in, pages, MCP.
 test('beside the endpoints, too', async () => {
   const requests = textsElsewhere({ textsAPlace: TEXTS_A_PLACE, length: LENGTH, seed: 1 });
   expect(requests.length).toBeGreaterThan(20);

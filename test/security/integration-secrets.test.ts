@@ -186,7 +186,7 @@ const spellings = (secret: string): string[] => [
 const MAY_SHOW: Record<string, string[]> = { replies: ['a header of a tool'] };
 
 describe.each(['histories', 'the log', 'the console', 'the database', 'replies'])('%s', (place) => {
-  // Guards: no reader of this place can act as the workspace with a third party.
+  // Guards: a reader of this place cannot act for the workspace at a third party.
   test('has no secret', () => {
     const found = Object.entries(secrets).filter(([, secret]) =>
       spellings(secret).some((text) => present(places[place]).includes(text)),
@@ -194,7 +194,7 @@ describe.each(['histories', 'the log', 'the console', 'the database', 'replies']
     expect(found.map(([name]) => name).filter((name) => !MAY_SHOW[place]?.includes(name))).toEqual([]);
   });
 
-  // Guards: no reader of this place can confirm a write.
+  // Guards: a reader of this place cannot confirm a write.
   test('has no code', () => {
     const found = codes.filter((code) =>
       [`"${code}"`, `Code: ${code}`].some((text) => present(places[place]).includes(text)),
@@ -203,7 +203,7 @@ describe.each(['histories', 'the log', 'the console', 'the database', 'replies']
   });
 });
 
-// Guards: the tests above could fail: there were secrets, third parties were sent them, and each place has what it holds.
+// Guards: the tests above can fail: secrets existed, third parties received them, and each place holds what it should.
 test('the places are not empty', () => {
   expect(Object.keys(secrets).length).toBeGreaterThan(60);
   expect(codes.length).toBeGreaterThan(30);

@@ -36,7 +36,8 @@ afterAll(async () => {
 
 const check = (keys: string, lost: string[] = []) => requireKeysInUse(service.runtime.db, createSecretBox(keys), lost);
 
-// Guards: a service that looks well and can open nothing; and one that cannot be started although nothing is sealed.
+// Guards against: a service that looks healthy and can open nothing, and one that does not start although nothing is
+// sealed.
 test('what is sealed says which key it needs', async () => {
   await expect(check(OTHER)).resolves.toBeUndefined();
   await tenant.api('POST', '/v1/webhooks', { url: receiver.url });
@@ -53,7 +54,7 @@ test('what is sealed says which key it needs', async () => {
   await expect(check(OTHER, [other.keyId])).rejects.toThrow(former.keyId);
 });
 
-// Guards: a process that is not asked.
+// Guards: each process checks its keys when it starts.
 test('neither the API nor a worker starts without it', async () => {
   const runtime = { ...service.runtime, config: { ...service.runtime.config, SECRETS_KEY: OTHER } };
   const services = createServices(runtime);
@@ -62,7 +63,8 @@ test('neither the API nor a worker starts without it', async () => {
   await services.close();
 });
 
-// Guards: endpoints that are gone need no secret: a workspace that changed its keys long ago would keep everybody down.
+// Guards: deleted endpoints need no key; otherwise a workspace that once changed its keys would keep the whole service
+// down.
 test('what is deleted needs none', async () => {
   const { body } = await tenant.api('POST', '/v1/webhooks', { url: receiver.url });
   await service.runtime.db.rows(
@@ -73,7 +75,7 @@ test('what is deleted needs none', async () => {
   await expect(check(TEST_SECRETS.SECRETS_KEY)).resolves.toBeUndefined();
 });
 
-// Guards: a delivery that runs out of attempts, none of which was made, for a reason of ours.
+// Guards against: a delivery that uses up its attempts, none of which was made, because of our own keys.
 test('a delivery waits for its key', async () => {
   const { db } = service.runtime;
   const [deliveryId] = await insertDeliveries(db, {

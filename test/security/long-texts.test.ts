@@ -38,7 +38,7 @@ const asked = (text: string, system = '') =>
     ],
   });
 
-// Guards: a prompt of the largest size that is taken, made to be read again and again.
+// Guards against: a prompt of the largest accepted size, made so that reading it takes quadratic time.
 test.each([
   ['a heading of spaces', `# a${spaces}b`],
   ['a tag without an end', `<${'a'.repeat(500_000)}`],
@@ -49,12 +49,12 @@ test.each([
   expect(await timeOf(() => asked(text))).toBeLessThan(LIMIT_MS);
 });
 
-// Guards: memories are cut out in one pass; for each tag without an end the rest was read again.
+// Guards: memories are removed from a text in one pass; the rest was once read again for each tag without an end.
 test('the offline model skips memories without an end', async () => {
   expect(await timeOf(() => asked('hello', '<memory '.repeat(50_000)))).toBeLessThan(LIMIT_MS);
 });
 
-// Guards: a memory is fenced in time that grows with its length.
+// Guards: fencing a memory takes time in proportion to its length.
 test('memories of spaces are told', async () => {
   const memory = { id: 1, type: 'note', name: 'n', content: `<${spaces.slice(0, 19_998)}x` };
   const always = Array.from({ length: 200 }, (_, id) => ({ ...memory, id }));
@@ -72,7 +72,7 @@ test('memories of spaces are told', async () => {
   expect(Math.min(...times)).toBeLessThan(400);
 });
 
-// Guards: an attribute of a drawing is looked at once.
+// Guards: each attribute of a drawing is read once.
 test('a drawing of spaces is read', async () => {
   const svg = `<svg><path d="#a${spaces.slice(0, 250_000)}x"/></svg>`;
   expect(await timeOf(() => readDrawing(svg, 'p'))).toBeLessThan(LIMIT_MS);
@@ -90,7 +90,7 @@ async function stallDuring(work: () => Promise<unknown>): Promise<number> {
   return delay.max / 1e6;
 }
 
-// Guards: what takes a thread seconds holds nothing up here. The work on the thread that asks took two seconds and more.
+// Guards: work that takes a thread seconds does not block the event loop, as it did for two seconds and more.
 test('long work is done elsewhere', async () => {
   const noise = Array.from({ length: 200_000 }, (_, at) => String.fromCodePoint(0x4e00 + ((at * 7_919) % 20_000))).join(
     '',
@@ -119,7 +119,8 @@ const patterns = Object.fromEntries(
 const same = (to: string) => ({ allOf: Array.from({ length: 40 }, () => ({ $ref: `#/$defs/${to}` })) });
 const repeated = { $defs: { a: { pattern: '^(b|c)$' }, b: same('a'), c: same('b') }, items: { $ref: '#/$defs/c' } };
 
-// Guards: what is small and dear: many patterns to read, or one that references repeat thousands of times for each value.
+// Guards against: small inputs that are expensive: many patterns to read, or one that references repeat thousands of
+// times for each value.
 test.each<[string, (n: number) => [schema: Record<string, unknown>, value: unknown]]>([
   ['patterns', (n) => [{ title: `${n}`, properties: patterns }, {}]],
   ['references', (n) => [{ title: `${n}`, ...repeated }, Array.from({ length: 600 }, () => 'b')]],
@@ -132,7 +133,7 @@ test.each<[string, (n: number) => [schema: Record<string, unknown>, value: unkno
   expect(here).toBeGreaterThan(2 * stall);
 });
 
-// Guards: past its limits an action is refused, with words for whoever wrote the step; the next one is made.
+// Guards: an action past its limits is refused with an explanation for the author of the step, and the next one works.
 test.each([
   ['too long', '_a'.repeat(300_000), /too long for a page/],
   ['nested', '>'.repeat(20_000), /nested too deeply/],

@@ -113,7 +113,7 @@ const ALL = [
   '{"secret":"of a destination"}',
 ];
 
-// Guards: a table with secrets that rotation does not know; with its old key they would be lost.
+// Guards against: a table with sealed values that the rotation does not know, which would be lost with the old key.
 test('every sealed column is known', async () => {
   const columns = await database.db.rows<{ name: string }>(sql`
     select table_name || '.' || column_name as name from information_schema.columns
@@ -121,7 +121,7 @@ test('every sealed column is known', async () => {
   expect(columns.map(({ name }) => name)).toEqual(SEALED_COLUMNS.map((c) => `${c.table}.${c.column}`).sort());
 });
 
-// Guards: afterwards the new key alone opens everything, and nothing but the secrets was touched.
+// Guards: afterwards the new key alone opens everything, and nothing but the sealed values has changed.
 test('seals all anew', async () => {
   await fill();
   const ignored = ['sealed', 'sealed_body', 'sealed_secret', 'sealed_previous_secret'];
@@ -134,7 +134,7 @@ test('seals all anew', async () => {
   expect(await dumpTables(database.db, ignored)).toEqual(before);
 });
 
-// Guards: it can be repeated, and two at once do no harm.
+// Guards: a rotation can be repeated, and two at once do no harm.
 test('can be repeated', async () => {
   await fill(old, 30);
   await Promise.all([rotateSecrets(database.db, both), rotateSecrets(database.db, both)]);
@@ -146,7 +146,8 @@ test('can be repeated', async () => {
 });
 
 describe('what cannot be opened', () => {
-  // Guards: one lost secret neither stops the others nor is it destroyed; however many stand in front.
+  // Guards: one value that cannot be opened neither stops the others nor is destroyed, and many of them in front stop
+  // nothing either.
   test('stays and is counted', async () => {
     const lost = createSecretBox('a-key-that-nobody-has-any-more');
     await fill(lost, 250);
@@ -183,8 +184,8 @@ describe('aos secrets rotate', () => {
     return { code: await ended, stdout: stdout(), stderr: stderr() };
   };
 
-  // Guards: the embedded mode makes its new key itself, keeps it before it is used, and forgets the old one at the end;
-  // who gives the keys learns whether the old one can go, and a program learns it by the exit code.
+  // Guards: the embedded mode makes its new key itself, keeps it before it is used, and drops the old one at the end.
+  // An operator with own keys is told whether the old one can go, and a program learns it from the exit code.
   test('changes the key of DATA_DIR, then one that is given', async () => {
     await withKept(async (db) => {
       await makeWorkspace(db, 'acc_acme');
@@ -231,7 +232,7 @@ describe('aos secrets rotate', () => {
     },
   );
 
-  // Guards: without a database there is one line to say so.
+  // Guards: without a database the command prints one line.
   test('needs a database', async () => {
     const { code, stderr } = await run({ DATA_DIR: join(folder, 'nowhere') });
     expect({ code, stderr }).toEqual({

@@ -238,7 +238,7 @@ describe.each([
   'replies',
   'webhooks',
 ])('%s', (place) => {
-  // Guards: no reader of this place can act as the service or as a tenant.
+  // Guards: a reader of this place cannot act as the service or as a tenant.
   test('has no secret', () => {
     expect(Object.keys(secrets)).toHaveLength(13);
     const found = Object.entries(secrets).filter(([, secret]) =>
@@ -249,7 +249,7 @@ describe.each([
   });
 });
 
-// Guards: the tests above could fail: each place holds what it is to hold, and the providers were sent their keys.
+// Guards: the tests above can fail: each place holds what it should, and the providers received their keys.
 test('the places are not empty', () => {
   const run = first(Object.values(failed)).run_id;
   const held: [place: string, text: string][] = [
@@ -272,7 +272,7 @@ test('the places are not empty', () => {
 });
 
 describe('a provider that gives the key away', () => {
-  // Guards: the message that a person reads says what happened, and not with which key.
+  // Guards: a message to a person says what happened, without the key.
   test.each(['refusal default', 'refusal claude-haiku-4-5', 'refusal gpt-5.5', 'unknown default'])('%s', (name) => {
     expect(failed[name]).toMatchObject({
       status: 'failed',

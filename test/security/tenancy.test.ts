@@ -103,7 +103,8 @@ function otherThan(of: Belongings): Belongings {
 }
 
 describe('examples', () => {
-  // Guards: an endpoint that is not asked for another workspace's things. Add its line to test/support/http/examples.ts.
+  // Guards against: an endpoint that is not tried with another workspace's ids. Add its line to
+  // test/support/http/examples.ts.
   test.each(byId(endpoints.filter(takesSomething)))('%s has one', async (id, endpoint) => {
     expect(Object.keys(EXAMPLES)).toContain(id);
     const { params = {} } = await present(EXAMPLES[id])(NOBODYS);
@@ -115,7 +116,7 @@ describe('examples', () => {
     ).toEqual([]);
   });
 
-  // Guards: lines that nothing reads any more.
+  // Guards against: example lines that no endpoint uses any more.
   test('are of endpoints that exist', () => {
     const ids = endpoints.map(({ id }) => id);
     expect(Object.keys(EXAMPLES).filter((id) => !ids.includes(id))).toEqual([]);
@@ -131,7 +132,7 @@ describe('reading', () => {
     tried('reads beside another workspace');
   });
 
-  // Guards: the test above could fail: what it looks for is what alba reads of its own.
+  // Guards: the test above can fail: it looks for values that alba can read of its own.
   test('shows what is its own', async () => {
     const own = Object.values(await readAll(alba, albas)).join('\n');
     for (const what of [
@@ -154,7 +155,7 @@ describe('reading', () => {
     for (const id of [albas.runId, albas.deliveryId, `taken /hook/${MARK_A}`]) expect(own).toContain(id);
   });
 
-  // Guards: a webhook tells its own workspace's runs and no others.
+  // Guards: a webhook announces its own workspace's runs only.
   test('webhooks tell of their own runs', () => {
     const heard = (mark: string) =>
       receiver.received.filter(({ path }) => path.endsWith(mark)).map(({ body }) => JSON.parse(body).data.run_id);
@@ -173,7 +174,7 @@ describe("asking for what is another workspace's", () => {
     };
   };
 
-  // Guards: a foreign id, wherever it stands, is an unknown id; and nothing comes of asking.
+  // Guards: another workspace's id is unknown wherever it is sent, and changes nothing.
   test.each(byId(naming))('%s answers as for an unknown one', async (id, endpoint) => {
     const rows = await recorded();
     const foreign = await answerTo(bora, endpoint, albas);
@@ -192,7 +193,7 @@ describe("asking for what is another workspace's", () => {
     tried('endpoints asked with a foreign id');
   });
 
-  // Guards: names are a workspace's own, so taking one neither fails nor tells that somebody else has it.
+  // Guards: names belong to a workspace: a name that another one has can be taken, and the answer does not reveal that.
   test('names of another workspace are free', async () => {
     const made = await bora.cp('POST', '/v1/agents', { slug: albas.agentSlug, model: 'auto', prompt: 'Of bora.' });
     expect(made).toMatchObject({
@@ -207,7 +208,7 @@ describe("asking for what is another workspace's", () => {
     });
   });
 
-  // Guards: a thread of one name in two workspaces is two conversations: neither waits for the other nor reads it.
+  // Guards: threads of one name in two workspaces are two conversations: neither waits for the other or reads it.
   test("conversations are a workspace's own", async () => {
     const held = await alba.api('POST', '/v1/runs', { prompt: 'Wait. [[sleep:60000]]', thread_id: albas.threadId });
     const own = await bora.run({ agent: boras.agentSlug, prompt: 'What was said?', thread_id: albas.threadId });
@@ -221,7 +222,7 @@ describe("asking for what is another workspace's", () => {
     expect(JSON.stringify(next.output)).toContain(MARK_A);
   });
 
-  // Guards: what a model asks for is asked for in its own workspace.
+  // Guards: a tool call of a model reads its own workspace only.
   test("an agent cannot hand work to another workspace's agent", async () => {
     const outputs = [];
     for (const agent of [albas.agentSlug, NOBODYS.agentSlug]) {
@@ -234,7 +235,7 @@ describe("asking for what is another workspace's", () => {
   });
 });
 
-// Guards: the examples ask for things that are there. Last, and what deletes at its end: each is carried out.
+// Guards: the examples name things that exist: each is carried out. This test is last because some of them delete.
 describe('asking for what is its own', () => {
   const depth = ({ id, method, path }: Endpoint) =>
     id === 'workspaces.destroy' ? 100 : method === 'delete' ? 100 - path.split('/').length : 0;

@@ -206,7 +206,7 @@ afterAll(async () => {
   await Promise.all([receiver, provisioner].map((each) => each?.close()));
 });
 
-// Guards: a new workflow, or a new place where one waits, comes with a scene that shows how it waits for long.
+// Guards: a new workflow, or a new place where one waits, has a scene that shows how it waits for long.
 test('every wait has its scene', () => {
   expect(Object.keys(WAITS).sort()).toEqual(Object.keys(workflows).sort());
   const found = readdirSync(WORKFLOWS, { recursive: true, encoding: 'utf8' })
@@ -235,7 +235,7 @@ function placesIn(code: string): string[] {
   return [...new Set(calls)].sort();
 }
 
-// Guards: a wait costs nothing. Neither time nor the end of a worker wakes who has nothing to do.
+// Guards: a wait costs nothing: neither time nor a restarted worker wakes a workflow that has nothing to do.
 test('wakes nobody without need', () => {
   for (const { quiet = [], quietUntil = {} } of all()) {
     for (const id of quiet) expect({ id, since: since.get(id) }).toEqual({ id, since: [] });
@@ -248,7 +248,7 @@ test('wakes nobody without need', () => {
   tried('workflows that slept', begun.size);
 });
 
-// Guards: one that looks whether a signal was lost does so some times an hour, however long it waits.
+// Guards: a workflow that checks whether a signal was lost does so a few times an hour, however long it waits.
 test('looks seldom', () => {
   expect(looked.days).toBeGreaterThan(DAYS);
   expect(looked.looks / looked.days).toBeLessThan(MOST_LOOKS_A_DAY);
@@ -256,7 +256,7 @@ test('looks seldom', () => {
   tried('looks of a run that waits for its turn', looked.looks);
 });
 
-// Guards: no history comes near the end that the server makes of it, and each workflow has been there to be looked at.
+// Guards: no history comes near the server's limit, and each workflow was there to be checked.
 test('keeps every history short', () => {
   const longest = Math.max(...executions.map(({ history }) => present(history.events).length));
   expect(longest).toBeLessThan(MOST_EVENTS);
@@ -266,7 +266,7 @@ test('keeps every history short', () => {
   tried('events of the longest history', longest);
 });
 
-// Guards: time was all that was different: the same code without the hurry replays what was done in it.
+// Guards: only time was changed in these scenes: the same code without accelerated time replays their histories.
 test(
   'does what it does at the pace of the world',
   async () => {

@@ -27,7 +27,7 @@ function hanging() {
 }
 
 describe('reaches', () => {
-  // Guards: the record and Temporal both say cancelled, once, and the call that costs money stops.
+  // Guards: both the record and Temporal say cancelled, once, and the model call stops.
   test('a model call', async () => {
     const { entered, stopped, activity } = hanging();
     await withRuns(temporal, { takeTurn: activity }, async ({ start, ends }) => {
@@ -40,7 +40,8 @@ describe('reaches', () => {
     });
   });
 
-  // Guards: the same in a tool, whatever its effect: a cancelled run asks nothing more and no failure is told.
+  // Guards: the same during a tool call, whatever its effect: a cancelled run calls nothing more and reports no
+  // failure.
   test.each(['read', 'irreversible'] as const)('a tool call: %s', async (effect) => {
     const { entered, stopped, activity } = hanging();
     const activities = { takeTurn: async () => asksFor(effect), callTool: activity };
@@ -55,7 +56,7 @@ describe('reaches', () => {
     });
   });
 
-  // Guards: a run that has not had its turn yet can be withdrawn from its conversation.
+  // Guards: a run that waits for its turn in a conversation can be cancelled.
   test('a run that waits in its conversation', async () => {
     const takeTurn = async (): Promise<TurnOutcome> => ({ kind: 'waiting', behind: 'another' });
     await withRuns(temporal, { takeTurn }, async ({ start, ends }) => {
@@ -67,7 +68,7 @@ describe('reaches', () => {
     });
   });
 
-  // Guards: what a run waits for ends with it, down to the call that the child is in.
+  // Guards: cancelling a run ends the runs that it waits for, with their calls.
   test('the wait for a spawned run, and that run', async () => {
     const childId = newRunId();
     const { entered, stopped, activity } = hanging();
@@ -85,7 +86,7 @@ describe('reaches', () => {
     });
   });
 
-  // Guards: a spawned run that was accepted and not yet started does not stay queued, to be started by housekeeping.
+  // Guards: a spawned run that was accepted and not started does not stay queued for housekeeping to start.
   test('the moment between accepting a spawned run and starting it', async () => {
     const childId = newRunId();
     const accepting = Promise.withResolvers<void>();
@@ -107,7 +108,7 @@ describe('reaches', () => {
   });
 });
 
-// Guards: an end that was recorded just before the cancel came is the run's end, in Temporal too.
+// Guards: an end that was recorded just before a cancellation is the end of the run, in Temporal too.
 test.each([
   ['succeeded', 'COMPLETED'],
   ['failed', 'internal_error'],
@@ -122,7 +123,7 @@ test.each([
   });
 });
 
-// Guards: the record is written however often Postgres is away, before Temporal says cancelled.
+// Guards: the cancellation is recorded, however long Postgres is away, before Temporal says cancelled.
 test('is recorded although the database is away at first', async () => {
   const { entered, activity } = hanging();
   const ends: string[] = [];

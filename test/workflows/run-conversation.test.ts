@@ -35,7 +35,7 @@ function waitingTurns(mayGo: (runId: string) => boolean) {
 }
 
 describe('a run that waits for its turn', () => {
-  // Guards: the signal wakes it at once; were it lost, a look of its own comes after half a minute.
+  // Guards: the signal starts the next run at once; where it is lost, the run checks for itself after half a minute.
   test('goes on at the signal', async () => {
     let isFree = false;
     const { looks, takeTurn } = waitingTurns(() => isFree);
@@ -49,7 +49,7 @@ describe('a run that waits for its turn', () => {
     });
   });
 
-  // Guards: a signal that comes while the run looks, and finds the other still there, is not lost.
+  // Guards: a signal that arrives during a check, which still finds the other run there, is not lost.
   test('goes on at a signal that comes too early', async () => {
     const looking = Promise.withResolvers<void>();
     const signalled = Promise.withResolvers<void>();
@@ -71,7 +71,7 @@ describe('a run that waits for its turn', () => {
     });
   });
 
-  // Guards: a signal that changed nothing makes it look and wait on, not go ahead.
+  // Guards: a signal that changed nothing makes the run check and wait on, and not start.
   test('waits on when it is still not its turn', async () => {
     let isFree = false;
     const { looks, takeTurn } = waitingTurns(() => isFree);
@@ -87,7 +87,7 @@ describe('a run that waits for its turn', () => {
     });
   });
 
-  // Guards: workflows on one worker share no state: a signal to one of two is no signal to the other.
+  // Guards: workflows on one worker share no state: a signal to one is none to another.
   test('is not woken by the signal of another', async () => {
     const free = new Set<string>();
     const { looks, takeTurn } = waitingTurns((runId) => free.has(runId));
@@ -106,7 +106,7 @@ describe('a run that waits for its turn', () => {
 });
 
 describe('a run that waits for long', () => {
-  // Guards: it wakes ever more seldom, and after ten minutes at most.
+  // Guards: the checks become less frequent, down to one every ten minutes.
   test('looks less and less often', async () => {
     const { takeTurn } = waitingTurns(() => false);
     await withRuns(temporal, { takeTurn }, async ({ start }) => {
@@ -122,7 +122,7 @@ describe('a run that waits for long', () => {
     });
   });
 
-  // Guards: its history begins anew, with a look, so that a signal which comes in that moment is not lost.
+  // Guards: the history begins anew with a check, so that a signal at that moment is not lost.
   test('continues as new and keeps waiting', async () => {
     let isFree = false;
     const { looks, takeTurn } = waitingTurns(() => isFree);
@@ -140,7 +140,8 @@ describe('a run that waits for long', () => {
     });
   });
 
-  // Guards: one that a release began which never continued as new replays, however long it has waited, and then does.
+  // Guards: a wait that began in a release which never continued as new replays, however long it has lasted, and then
+  // continues as new.
   test('goes on from the history of an earlier release', async () => {
     let isFree = false;
     const { takeTurn } = waitingTurns(() => isFree);
@@ -190,7 +191,7 @@ describe('a run of many turns', () => {
   const TURNS = 5;
   const tools = ({ turn }: Turn): TurnOutcome => (turn <= TURNS ? asksFor('read', 'read') : SUCCEEDED);
 
-  // Guards: its history begins anew every so many turns, and no turn is left out or taken twice on the way.
+  // Guards: a run's history begins anew after a number of turns, and no turn is skipped or repeated.
   test('continues as new and keeps going', async () => {
     const turns: number[] = [];
     const takeTurn = async (turn: Turn) => {
@@ -210,8 +211,8 @@ describe('a run of many turns', () => {
     });
   });
 
-  // Guards: a signal that comes while it continues as new neither stops it nor changes its turns. It carries nothing
-  // over: a run that has begun does not wait again, and one that does looks for itself first.
+  // Guards: a signal during continuing as new neither stops the run nor changes its turns. Nothing is carried over: a
+  // run that has begun does not wait again, and one that waits checks for itself first.
   test('takes a signal while it continues as new', async () => {
     const inLastTool = Promise.withResolvers<void>();
     const signalled = Promise.withResolvers<void>();

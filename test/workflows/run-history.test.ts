@@ -76,7 +76,8 @@ describe('no content is in a history', () => {
     });
   });
 
-  // Guards: the canaries were sung at all: prompt, argument, result, address and answer have passed through the service.
+  // Guards: the marked texts were used at all: prompt, argument, result, address and answer have passed through the
+  // service.
   test('but it was there', async () => {
     const timeline = await acme.cp('GET', `/v1/runs/${runs.tools}/events`);
     expect(JSON.stringify(timeline.body)).toContain('canary-content');
@@ -88,7 +89,7 @@ describe('no content is in a history', () => {
     expect(histories.get(runWorkflowId(present(runs.tools)))).toContain('"callId":"call_1_0"');
   });
 
-  // Guards: what tenants write and tools answer stays in Postgres; an operator of Temporal reads none of it.
+  // Guards: what tenants write and tools answer stays in Postgres, and an operator of Temporal can read none of it.
   test('nor is a canary', () => {
     const telling = [...histories].flatMap(([id, text]) =>
       (text.match(/.*canary.*/g) ?? []).map((line) => `${id}: ${line}`),
@@ -106,12 +107,12 @@ describe('a history is short', () => {
   };
   const sum = (a: number) => tool('calculator', { expression: `${a} + ${a}` });
 
-  // Guards: an answer costs one activity and two workflow tasks, the fewest there can be.
+  // Guards: an answer costs one activity and two workflow tasks, which is the least possible.
   test('of a run without tools', async () => {
     expect(await eventCount('Hello')).toBeLessThanOrEqual(12);
   });
 
-  // Guards: a turn with tools adds its activities and at most one workflow task for each of them, and no more.
+  // Guards: a turn with tools adds its activities and at most one workflow task for each.
   test('of a run with two tool turns', async () => {
     expect(await eventCount(`${sum(1)} [[then]] ${sum(2)}`)).toBeLessThanOrEqual(12 + 2 * 12);
   });

@@ -34,7 +34,7 @@ function asking(count: number, timeoutMs = 3_600_000) {
   return { answers, activities };
 }
 
-// Guards: each wait ends with the submission it is for, whatever the order, also where every task replays the run.
+// Guards: each wait ends with its own submission, in any order, also where every task replays the run.
 test.each([{}, { maxCachedWorkflows: 0 }])('ends with the submission of its page, with %j', async (options) => {
   const { answers, activities } = asking(3);
   await withRuns(
@@ -59,7 +59,7 @@ test.each([{}, { maxCachedWorkflows: 0 }])('ends with the submission of its page
   );
 });
 
-// Guards: a submission that comes while the page is still being made is not lost.
+// Guards: a submission that arrives while the page is still being made is not lost.
 test('hears what came before the wait', async () => {
   const { answers, activities } = asking(1);
   const entered = Promise.withResolvers<void>();
@@ -80,7 +80,7 @@ test('hears what came before the wait', async () => {
   });
 });
 
-// Guards: the time of the wait is the one that the call asked for, after which the record is looked at once.
+// Guards: the wait lasts as long as the call asked for; then the record is checked once.
 test('ends with its time', async () => {
   const { answers, activities } = asking(1, 1_000);
   await withRuns(temporal, activities, async ({ start }) => {
@@ -91,7 +91,7 @@ test('ends with its time', async () => {
   });
 });
 
-// Guards: no worker is held while a person thinks: nothing is under way but a timer.
+// Guards: no worker is held while a person thinks: only a timer runs.
 test('is no activity', async () => {
   const { activities } = asking(1);
   await withRuns(temporal, activities, async ({ start, ends }) => {

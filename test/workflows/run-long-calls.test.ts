@@ -69,8 +69,8 @@ async function lostChore() {
   });
 }
 
-// Guards: heartbeats keep a slow call alive, which is billed once; a silent one is repeated, unless that may do harm,
-// or left to the next tick.
+// Guards: heartbeats keep a slow call alive, which is billed once. A silent call is repeated, unless that may do harm;
+// then it is left to the next tick.
 test('slow calls go on, lost ones are repeated, lost irreversible ones are not', async () => {
   const [slow, lost, tool, chore] = await Promise.all([slowModel(), lostModel(), lostTool(), lostChore()]);
   expect(slow).toEqual({ end: 'COMPLETED', attempts: 1 });

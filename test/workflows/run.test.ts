@@ -45,7 +45,7 @@ const unavailable = (nextRetryDelay?: number) =>
   });
 
 describe('a model that', () => {
-  // Guards: what no retry would mend is asked once, recorded with its name, and named in Temporal too.
+  // Guards: an error that no retry would mend is tried once, recorded with its name, and named in Temporal too.
   test('refuses ends the run with its reason', async () => {
     const { calls, takeTurn } = throwing(fail('model_auth_failed', 'the key was refused'));
     await withRuns(temporal, { takeTurn }, async ({ start, ends }) => {
@@ -57,7 +57,7 @@ describe('a model that', () => {
     });
   });
 
-  // Guards: a provider's hiccup costs time, not the run, and leaves no end behind that the turn did not record.
+  // Guards: a short failure of the provider costs time and not the run, and records no end.
   test('fails twice is asked a third time', async () => {
     const { calls, takeTurn } = throwing(unavailable(), new Error('the connection broke'));
     await withRuns(temporal, { takeTurn }, async ({ start, ends }) => {
@@ -77,7 +77,7 @@ describe('a model that', () => {
     });
   });
 
-  // Guards: a long retry-after is waited for in full, and that wait too can be cancelled.
+  // Guards: a long Retry-After is waited for in full, and that wait can be cancelled.
   test('asks for an hour is given it', async () => {
     await withRuns(temporal, { takeTurn: throwing(unavailable(3_600_000)).takeTurn }, async ({ start, ends }) => {
       const run = await start();
@@ -93,7 +93,7 @@ describe('a model that', () => {
     });
   });
 
-  // Guards: an error nobody foresaw ends the run too, and its text (which may hold anything) goes no further.
+  // Guards: an unforeseen error ends the run too, and its text, which may hold anything, is not passed on.
   test('fails in an unforeseen way is an internal error', async () => {
     const { takeTurn } = throwing(ApplicationFailure.nonRetryable('undefined is not a secret', 'TypeError'));
     await withRuns(temporal, { takeTurn }, async ({ start, ends }) => {
@@ -104,7 +104,7 @@ describe('a model that', () => {
     });
   });
 
-  // Guards: an end that the turn itself found (a limit, a budget) fails the workflow under the same name.
+  // Guards: an end that the turn itself decided (a limit, a budget) fails the workflow under the same name.
   test('is not asked because of a limit', async () => {
     const error = { code: 'turn_limit_exceeded' as const, message: 'no answer after 50 turns' };
     const takeTurn = async (): Promise<TurnOutcome> => ({ kind: 'ended', status: 'failed', error });
@@ -116,7 +116,7 @@ describe('a model that', () => {
 });
 
 describe('the tools of one turn', () => {
-  // Guards: they run side by side: each of these waits for the other.
+  // Guards: calls run at the same time: each of these waits for the other.
   test('are called in parallel', async () => {
     const arrived = new Set<string>();
     const callTool = async ({ callId }: { callId: string }) => {
@@ -144,18 +144,18 @@ describe('the tools of one turn', () => {
   }
   const broken = ApplicationFailure.create({ type: 'tool_failed', message: 'TypeError: fetch failed' });
 
-  // Guards: what may be repeated is, and its success after a failure is a success.
+  // Guards: a call that may be repeated is, and a success after a failure counts.
   test.each(['read', 'idempotent'] as const)('are repeated when they are %s', async (effect) => {
     expect(await tryTool(effect, broken, 1)).toEqual({ end: 'COMPLETED', attempts: 2, told: [] });
   });
 
-  // Guards: a tool that fails for good is an answer to the model, with the reason, and the run goes on.
+  // Guards: a tool that fails for good is answered to the model with the reason, and the run goes on.
   test('that keep failing are told to the model', async () => {
     const told = [{ message: 'TypeError: fetch failed', isOutcomeUnknown: false }];
     expect(await tryTool('read', broken)).toEqual({ end: 'COMPLETED', attempts: 3, told });
   });
 
-  // Guards: an effect that must not happen twice is attempted once, and whatever broke it off, nobody says it failed.
+  // Guards: an irreversible effect is attempted once, and where it is broken off it is not reported as failed.
   test.each([
     ['a broken connection', broken],
     ['a stopping worker', ApplicationFailure.create({ type: 'WorkerShutdown', message: 'Worker is shutting down' })],
@@ -170,7 +170,7 @@ describe('a spawned run', () => {
   const acceptAs = (runId: string, wait = true) => ({ acceptChildRun: async () => ({ runId, agent: 'coder', wait }) });
   const handleOf = (runId: string): RunHandle => temporal.client.workflow.getHandle(runWorkflowId(runId));
 
-  // Guards: the parent waits for the result, and a child that failed is a result too.
+  // Guards: the parent waits for the result, and a failed child is a result too.
   test('that fails is a result', async () => {
     const childId = newRunId();
     const takeTurn = async (turn: Turn): Promise<TurnOutcome> => {
@@ -186,7 +186,7 @@ describe('a spawned run', () => {
     });
   });
 
-  // Guards: a child that somebody cancels takes nobody with it.
+  // Guards: the cancellation of a child does not end its parent.
   test('that is cancelled alone is a result', async () => {
     const childId = newRunId();
     const isHanging = Promise.withResolvers<void>();
@@ -205,7 +205,7 @@ describe('a spawned run', () => {
     });
   });
 
-  // Guards: its parent goes on at once, and the parent's end does not end it.
+  // Guards: the parent goes on at once, and its end does not end the child.
   test('that nobody waits for outlives its parent', async () => {
     const childId = newRunId();
     const mayEnd = Promise.withResolvers<void>();
@@ -222,7 +222,7 @@ describe('a spawned run', () => {
     });
   });
 
-  // Guards: one that was refused starts nothing, and the model goes on.
+  // Guards: a refused spawn starts nothing, and the model goes on.
   test('that is refused is not started', async () => {
     const activities = { takeTurn: firstTurn(SPAWNS), acceptChildRun: async () => undefined };
     await withRuns(temporal, activities, async ({ start, parents }) => {

@@ -19,7 +19,8 @@ beforeAll(async () => {
 afterAll(() => temporal?.close());
 
 describe('the bundle', () => {
-  // Guards: the names under which histories are stored for months; a renamed workflow cannot replay any of them.
+  // Guards: workflows keep the names under which histories are stored for months; a renamed one can replay none of
+  // them.
   test('has every workflow under its name', () => {
     expect(Object.keys(workflows).sort()).toEqual([
       ...[
@@ -40,8 +41,8 @@ describe('the bundle', () => {
     ]);
   });
 
-  // Guards: nothing is in the sandbox but workflows, pure models and the SDK: the rest could not be replayed, and costs
-  // memory for each of a thousand cached workflows.
+  // Guards: the sandbox contains only workflows, pure models and the SDK. Other code could not be replayed, and would
+  // cost memory for each of a thousand cached workflows.
   test('holds workflows, models and the SDK', async () => {
     const { code } = await bundleWorkflows();
     const modules = [
@@ -59,8 +60,8 @@ describe('the bundle', () => {
   });
 });
 
-// Guards: two workflows on one worker do not see each other's module state. Versions of the SDK and of webpack that do
-// not go together have leaked it (sdk-typescript #2166).
+// Guards: two workflows on one worker do not see each other's module state, which mismatched versions of the SDK and
+// webpack have leaked (sdk-typescript #2166).
 test('workflows share no module state', async () => {
   const workflowsPath = fileURLToPath(new URL('./fixtures/module-state.ts', import.meta.url));
   const workflowBundle = await bundleOfFile(workflowsPath);
@@ -73,7 +74,7 @@ test('workflows share no module state', async () => {
   expect(counts).toEqual([1, 1, 1]);
 });
 
-// Guards: a worker that keeps no workflow in memory replays it from the start for every task, and comes to the same end.
+// Guards: a worker without a cache replays a workflow from the start for every task, and comes to the same end.
 test('a whole run without a cache', async () => {
   const turns: number[] = [];
   let isFree = false;

@@ -33,7 +33,7 @@ const count = async (query: ReturnType<typeof sql>) =>
 const manyRuns = (prompt: string, runs: number) =>
   Promise.all(Array.from({ length: runs }, () => dispatch(acme, { agent: 'assistant', prompt })));
 
-// Guards: a workspace with many runs does not hold up another's one: they take turns.
+// Guards: a workspace with many runs does not hold up another's: they take turns.
 test('a run goes before the many of another workspace', async () => {
   const ids = await manyRuns('Slowly. [[sleep:500]]', 20);
   await beta.run({ agent: 'assistant', prompt: 'Hello' });
@@ -41,7 +41,7 @@ test('a run goes before the many of another workspace', async () => {
   for (const id of ids) await acme.waitForRun(id);
 });
 
-// Guards: thousands of webhooks that nobody answers hold up no work, neither of others nor of the workspace itself.
+// Guards: thousands of webhooks that nobody answers hold up no other work, of others or of the workspace itself.
 test('runs go before deliveries', async () => {
   for (let n = 0; n < 3; n++) {
     const hook = { url: `http://${receiver.hostAndPort}/${n}`, events: ['*'] };

@@ -23,7 +23,7 @@ import {
 useDeliveries();
 
 describe('a delivery', () => {
-  // Guards: the request is what the interface promises, and its signature holds for the bytes received.
+  // Guards: the request is as specified, and its signature fits the bytes that were received.
   test('is a signed POST of the event', async () => {
     const { row, endpoint, isTaken } = await deliver();
     expect(isTaken).toBe(true);
@@ -40,7 +40,7 @@ describe('a delivery', () => {
     expect(request.signature).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/);
   });
 
-  // Guards: whatever a later attempt may mend is tried again, with a signature of its own time.
+  // Guards: a failure that may pass is retried, with a new signature of its own time.
   test('is tried again after a timeout, a reset, a 5xx and a 429', async () => {
     const reactions: Reaction[] = ['timeout', 'reset', 500, 503, 429, 204];
     scene.script = () => itemAt(reactions, receiver.received.length - 1);
@@ -69,7 +69,7 @@ describe('a delivery', () => {
     expect(receiver.received.map(({ path }) => path)).toEqual(['/hook']);
   });
 
-  // Guards: an address that turns out to be inside is never connected to, and the log says why.
+  // Guards: an address that resolves to an internal one is never connected to, and the log says why.
   test('is refused at a forbidden address', async () => {
     const { row, isTaken } = await deliver({ allowlist: [] });
     expect(isTaken).toBe(false);
@@ -78,7 +78,7 @@ describe('a delivery', () => {
     expect(receiver.received).toEqual([]);
   });
 
-  // Guards: whatever the receiver writes below its status, the status counts and the log can hold it.
+  // Guards: whatever the receiver sends beside its status, the status counts and the log can store it.
   test.each<[string, Reaction, string]>([
     ['an endless body', 'stall', 'begins'],
     ['a NUL and a character cut in two', { status: 200, body: `\0${'🌍'.repeat(400)}` }, `\uFFFD${'🌍'.repeat(255)}`],
@@ -88,7 +88,7 @@ describe('a delivery', () => {
     expect(row).toMatchObject({ status: 'delivered', attempts: [{ status_code: 200, response_excerpt: excerpt }] });
   });
 
-  // Guards: a worker that shuts down lets go of the receiver, and another worker goes on.
+  // Guards: a worker that shuts down gives the attempt up, and another worker goes on.
   test('survives the shutdown of its worker', async () => {
     const { service, activities } = assemble({ timeoutMs: 30_000 });
     const leaving = await startWorker('orchestration', activities);
@@ -110,7 +110,7 @@ describe('a delivery', () => {
     ]);
   });
 
-  // Guards: eight attempts and no more.
+  // Guards: there are at most eight attempts.
   test('is exhausted after eight attempts', async () => {
     scene.script = () => 500;
     const { row, isTaken } = await deliver();
@@ -119,7 +119,7 @@ describe('a delivery', () => {
     expect(receiver.received).toHaveLength(MAX_ATTEMPTS);
   });
 
-  // Guards: a delivery whose last attempt recorded nothing, because its worker died, is ended all the same.
+  // Guards: a delivery whose last attempt recorded nothing, because its worker died, still ends.
   test('is exhausted also by attempts that died', async () => {
     const { service, activities } = assemble();
     let attempts = 0;
@@ -138,7 +138,7 @@ describe('a delivery', () => {
     });
   });
 
-  // Guards: one workflow a delivery, however often it is started.
+  // Guards: a delivery has one workflow, however often it is started.
   test('is sent once though started twice', async () => {
     const { service, activities } = assemble();
     const worker = await startWorker('orchestration', activities);
@@ -152,7 +152,7 @@ describe('a delivery', () => {
     });
   });
 
-  // Guards: where workers are split, the POST happens on the `webhooks` queue and the record beside the workflow.
+  // Guards: where workers are split by queue, the POST runs on the `webhooks` queue and the record beside the workflow.
   test('goes through its own queue where workers are split', async () => {
     scene.script = () => 500;
     const { service, activities } = assemble({ queues: ['orchestration', 'webhooks'] });
@@ -171,7 +171,7 @@ describe('a delivery', () => {
   });
 });
 
-// Guards: what was waited for a place is no attempt, and what was tried before is none that is left.
+// Guards: waiting for a free place counts as no attempt, and earlier attempts still count.
 test('attempts are eight in all', () => {
   expect(deliveryRetry(30_000)).toMatchObject({ initialInterval: 30_000, maximumAttempts: MAX_ATTEMPTS });
   expect(deliveryRetry(30_000, 3)).toMatchObject({ initialInterval: 240_000, maximumAttempts: MAX_ATTEMPTS - 3 });

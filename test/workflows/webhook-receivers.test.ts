@@ -28,7 +28,8 @@ import {
 useDeliveries();
 
 describe('an endpoint', () => {
-  // Guards: an endpoint that is deleted between two attempts gets no other, even if cancelling its workflows was lost.
+  // Guards: an endpoint that is deleted between two attempts gets no further one, even if the cancellation of its
+  // workflows was lost.
   test('gets nothing once it is deleted', async () => {
     scene.script = async () => {
       await database.db.rows(sql`update webhook_subscriptions set deleted_at = now(), active = false`);
@@ -56,8 +57,8 @@ describe('an endpoint', () => {
     });
   });
 
-  // Guards: one that is deleted and made anew at its address while a delivery is under way: what was for the first is not sent to
-  // the second, whose owner may be another, nor signed with the secret of either.
+  // Guards: where an endpoint is deleted and made anew at its address during a delivery, the new one, which may have
+  // another owner, gets nothing of the old, and nothing is signed with the other's secret.
   test('that is made anew hears of what comes after it', async () => {
     const { service, activities } = assemble();
     const worker = await startWorker('orchestration', activities);
@@ -110,7 +111,7 @@ describe('an endpoint', () => {
 });
 
 describe('housekeeping and redelivery', () => {
-  // Guards: an ended delivery goes out once more, and its log goes on where it was.
+  // Guards: an ended delivery can be sent once more, and its log continues.
   test('sends an ended delivery again', async () => {
     scene.script = () => (receiver.received.length === 1 ? 404 : 200);
     const { service, activities } = assemble();
@@ -133,7 +134,7 @@ describe('housekeeping and redelivery', () => {
     });
   });
 
-  // Guards: a delivery that was recorded and whose start was lost is sent; one whose workflow was ended by hand is given up.
+  // Guards: a recorded delivery whose start was lost is sent; one whose workflow was ended by hand is given up.
   test('starts what was recorded and never started', async () => {
     const { service, activities } = assemble();
     await register(service);
@@ -151,7 +152,7 @@ describe('housekeeping and redelivery', () => {
   });
 });
 
-// Guards: with a receiver that fails three times in ten, nothing is lost, and nothing is tried a ninth time.
+// Guards: with a receiver that fails three times in ten nothing is lost, and nothing is tried a ninth time.
 test('a hundred deliveries reach a receiver that fails at random', async () => {
   const failures: Reaction[] = ['timeout', 500, 429, 'reset'];
   // The same sequence each time: a linear congruential generator.
@@ -208,7 +209,8 @@ describe('a host', () => {
     return { ids, most };
   }
 
-  // Guards: no more than that many at once, and half of them of one workspace; what waits loses no attempt.
+  // Guards: the number of simultaneous deliveries is limited, and one workspace gets at most half; waiting uses up no
+  // attempt.
   test('is sent so many deliveries at once and no more', async () => {
     const { ids, most } = await flood(24, 4);
     expect(most).toBeGreaterThan(0);
@@ -219,7 +221,7 @@ describe('a host', () => {
     expect(held).toBe(0);
   }, 60_000);
 
-  // Guards: of two deliveries of one workspace that ask at one moment, one is counted before the other looks.
+  // Guards: of two simultaneous deliveries of one workspace, one is counted before the other asks.
   test('counts what is being taken at this moment', async () => {
     const places = createPlaceStore(database.db, { atOnce: 2 });
     const wanted = { host: 'rushed.example', customerId: 'acme', forMs: 60_000 };
@@ -241,7 +243,7 @@ describe('a host', () => {
     expect(await second).toBeGreaterThan(0);
   });
 
-  // Guards: a place whose holder died is free again after a while, and its own delivery has it at once.
+  // Guards: the place of a holder that died becomes free after a while, and its own delivery gets it at once.
   test('has its places back', async () => {
     const places = createPlaceStore(database.db, { atOnce: 2 });
     const wanted = { host: 'dying.example', customerId: 'acme', holder: 'first', forMs: 60_000 };

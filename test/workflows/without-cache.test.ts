@@ -12,8 +12,8 @@ import {
 } from '../support/fixtures/projects.ts';
 import { startTestService } from '../support/service/service.ts';
 
-// Guards: while one workflow waits for a local activity, another's task does not push it out, whose own task would then
-// be lost until it times out.
+// Guards: while one workflow waits for a local activity, another's task does not push it out of memory, which would
+// lose that workflow's own task until it times out.
 test('loses no task of several projects at once', async () => {
   const service = await startTestService({ env: { WORKER_MAX_CACHED_WORKFLOWS: '0' } });
   try {

@@ -4,7 +4,7 @@ import { causesOf, rootInWords, rootOf } from '../../../src/platform/core/causes
 const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 const wrapped = new Error('outside', { cause: new TypeError('fetch failed', { cause: refused }) });
 
-// Guards: what an SDK wraps twice is found, and what is no error at all ends the way.
+// Guards: an error that an SDK wrapped twice is found, and a value that is no error ends the search.
 test('leads from the outermost error to what it began with', () => {
   expect([...causesOf(wrapped)].map(({ message }) => message)).toEqual([
     'outside',
@@ -20,7 +20,7 @@ test('leads from the outermost error to what it began with', () => {
   }
 });
 
-// Guards: a library whose error is its own cause, which would keep a process busy for ever.
+// Guards against: a library whose error is its own cause, which would keep a process busy for ever.
 test('ends where errors go round in a circle', () => {
   const first = new Error('first');
   first.cause = new Error('second', { cause: first });

@@ -5,7 +5,7 @@ import { TEST_SECRETS } from '../../support/service/service.ts';
 const load = (EXTENSIONS?: string) =>
   loadConfig({ ...TEST_SECRETS, DATABASE_URL: 'postgres://unused', EXTENSIONS }).EXTENSIONS;
 
-// Guards: without a word the interface is the documented one and nothing more.
+// Guards: without any setting the interface is the documented one and nothing more.
 test('no extension is switched on by itself', () => {
   expect([...load()]).toEqual([]);
   expect([...load('')]).toEqual([]);
@@ -16,7 +16,7 @@ test('extensions are switched on by name', () => {
   expect(load('sse').has('idempotency')).toBe(false);
 });
 
-// Guards: a misspelt extension stops the start instead of being off without a word.
+// Guards: a misspelt extension stops the start instead of silently being off.
 test('an unknown extension is refused with those that there are', () => {
   expect(() => load('sse,idempotence')).toThrow(
     'EXTENSIONS: knows no extension "idempotence"; there are idempotency and sse',

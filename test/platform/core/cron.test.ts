@@ -3,12 +3,12 @@ import { cronProblem, cronUnion, nextRun } from '../../../src/platform/core/cron
 
 const AFTER = new Date('2026-11-21T10:00:00Z'); // a Saturday
 
-// Guards: what is taken is five fields of numbers, and nothing that other crons add.
+// Guards: five fields of numbers are accepted, and nothing that other crons add.
 test.each(['* * * * *', '*/15 0-6 1,15 * 1-5', '0 9 * * 7', ' 5  4 * * 0 '])('takes %j', (cron) => {
   expect(cronProblem(cron)).toBeUndefined();
 });
 
-// Guards: each is a clear refusal and not a job that never runs or runs at another time.
+// Guards: a bad expression is clearly refused, and never makes a job that does not run or runs at another time.
 test.each([
   '',
   '* * * *',
@@ -39,7 +39,7 @@ test('joins the two kinds of day with "or"', () => {
   expect(nextRun('0 0 */2 * 2', AFTER)?.toISOString()).toBe('2026-12-01T00:00:00.000Z');
 });
 
-// Guards: the clock of a machine whose zone has a daylight saving time, in which an hour is missing or comes twice.
+// Guards against: the machine's time zone, in which an hour is missing or comes twice when the clocks change.
 test.each(['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe'])('is of UTC wherever it is, %s', (zone) => {
   const before = process.env.TZ;
   process.env.TZ = zone;

@@ -12,7 +12,7 @@ test('a schema need not be of an object', () => {
   expect(schemaProblem({ type: 'object' }, { objectOnly: true })).toBeUndefined();
 });
 
-// Guards: whoever sent the value learns where and why, under the name that he knows it by.
+// Guards: the sender of a value learns where it is wrong and why, under the name that the sender knows it by.
 test('says what is wrong with a value', () => {
   const schema = { type: 'object', properties: { age: { type: 'integer' } }, required: ['age'] };
   expect(checkValue(schema, { age: 7 }, 'params')).toBeUndefined();
@@ -32,7 +32,7 @@ test.each<[string, Record<string, unknown>, string]>([
   expect(checkValue(schema, 7, 'output')).toMatch(/^output cannot be checked: the schema /);
 });
 
-// Guards: what is told has an end, whatever the value says.
+// Guards: the list of faults is bounded, whatever the value is.
 test('messages are bounded', () => {
   const named = { [`${'x'.repeat(5_000)}`]: 1 };
   const said = present(checkValue({ type: 'object', additionalProperties: false }, named, 'output'));
@@ -41,7 +41,7 @@ test('messages are bounded', () => {
   expect(many).toBe([0, 1, 2, 3, 4].map((at) => `${at} must be string`).join('; '));
 });
 
-// Guards: equal items are found whatever the order of their keys, and different ones are not taken for equal.
+// Guards: equal items are found whatever the order of their keys, and different items are never taken for equal.
 test.each<[string, unknown[], boolean]>([
   ['numbers', [1, 2, 1], false],
   ['a number and its text', [1, '1'], true],
@@ -68,7 +68,7 @@ test.each<[string, unknown[], boolean]>([
   expect(checkValue({ type: 'array', uniqueItems: false }, items, 'output')).toBeUndefined();
 });
 
-// Guards: a megabyte from a stranger against his own schema holds nobody else up, in time or in memory.
+// Guards: a megabyte that a stranger checks against his own schema delays nobody else, and does not fill the memory.
 test('checks large values in bounded time', () => {
   const start = performance.now();
   const objects = Array.from({ length: 80_000 }, (_, id) => ({ id }));

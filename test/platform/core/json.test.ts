@@ -9,7 +9,7 @@ const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(level
 const inObjects = (levels: number): string => '{"a":'.repeat(levels) + '1' + '}'.repeat(levels);
 const DEPTHS = [MAX_JSON_DEPTH + 1, 2_500, 100_000];
 
-// Guards: the limit is where it is said to be, and looking for it has no depth itself.
+// Guards: the limit of depth is exact, and checking it does not recurse.
 test('knows how deep a value is', () => {
   for (const text of [nested(MAX_JSON_DEPTH), inObjects(MAX_JSON_DEPTH), '1', 'null', '"x"']) {
     expect(isTooDeep(parseJson(text))).toBe(false);
@@ -22,7 +22,7 @@ test('knows how deep a value is', () => {
   expect(() => parseJson('{')).toThrow(SyntaxError);
 });
 
-// Guards: what goes to a thread is what may take long; depth and breadth are counted without walking all of it.
+// Guards: values that may take long go to a thread; depth and breadth are counted without walking the whole value.
 test('knows how large a value is', () => {
   expect(isLargerThan(10, 'x'.repeat(10))).toBe(false);
   expect(isLargerThan(10, 'x'.repeat(11))).toBe(true);
@@ -32,8 +32,8 @@ test('knows how large a value is', () => {
   expect(isLargerThan(1_000, { a: [1, 2, { b: 'c' }], n: null })).toBe(false);
 });
 
-// Guards: a value that no check could walk is wrong, whatever its schema asks; it once threw, and the step that it was
-// the output of was settled again for ever.
+// Guards: a value that is too deep for any check is refused, whatever its schema asks. The check once threw, and the
+// step whose output it was settled again for ever.
 test.each(DEPTHS)('%i levels are refused by every check', async (levels) => {
   const deep: unknown = JSON.parse(nested(levels));
   const schema = { type: 'array', uniqueItems: true };

@@ -53,7 +53,7 @@ const EVERYBODY: [name: string, standing: Standing][] = [
 ];
 
 describe.each(Object.entries(WHO) as [Right, string][])('%s', (right, who) => {
-  // Guards: an allow-list. A role that is unknown or missing has no right, and nobody has one by not being excluded.
+  // Guards: rights are an allow-list. An unknown or missing role has none, and no role gets one by not being excluded.
   test('is of those that it names', () => {
     const named = who.split(' ');
     // Whoever operates the deployment or is stamped has what others of the role have.
@@ -69,7 +69,7 @@ describe.each(Object.entries(WHO) as [Right, string][])('%s', (right, who) => {
   });
 });
 
-// Guards: the compiler refuses a right that is not in the table, and a decision by anything but the table.
+// Guards: the compiler refuses a right that is not in the table, and any other way to decide.
 test('does not compile otherwise', () => {
   const caller = of(standingIn('acc_acme', 'owner'));
   // @ts-expect-error no such right
@@ -81,7 +81,8 @@ test('does not compile otherwise', () => {
   expect(made).toBeDefined();
 });
 
-// Guards: a decision on a role beside the table, which some role falls through: everybody but members, for example.
+// Guards against: a comparison of roles beside the table, which some role falls through, such as "everybody but
+// members".
 test('lint refuses decisions beside the table', async () => {
   const refused = [
     `text !== 'member'`,

@@ -42,7 +42,8 @@ const failureOf = (work: Promise<unknown>): Promise<unknown> =>
   );
 
 describe.each(['refuse', 'hang'] as const)('when the database is away (connections %s)', (how) => {
-  // Guards: a connection that breaks inside a transaction fails it, by the name of what is away, and not the process.
+  // Guards: a connection that breaks inside a transaction fails that transaction, with the name of what is away, and
+  // not the process.
   test('a transaction under way fails', async () => {
     const failure = await failureOf(
       db.transaction(async () => {
@@ -54,7 +55,7 @@ describe.each(['refuse', 'hang'] as const)('when the database is away (connectio
     expect(isDatabaseAway(failure)).toBe(true);
   });
 
-  // Guards: what cannot even begin costs the pool nothing, however often it is tried: afterwards all is as before.
+  // Guards: attempts that cannot begin cost the pool nothing, however often they are made.
   test('no connection is lost', async () => {
     for (let round = 0; round < 3; round++) {
       await wire.cut(how);
@@ -68,7 +69,7 @@ describe.each(['refuse', 'hang'] as const)('when the database is away (connectio
   });
 });
 
-// Guards: a database that falls silent while a statement is under way is given up in time, also for what comes next.
+// Guards: a database that falls silent during a statement is given up in time, and the next statement works.
 test('a statement that is not answered is given up', async () => {
   await one();
   wire.silence();
@@ -76,13 +77,13 @@ test('a statement that is not answered is given up', async () => {
   expect(isDatabaseAway(await failureOf(one()))).toBe(true);
 });
 
-// Guards: an error in a statement is nobody's absence.
+// Guards: an error in a statement is not mistaken for an absent database.
 test('a wrong statement is no absence', async () => {
   expect(isDatabaseAway(await failureOf(db.rows(sql`select nothing from nowhere`)))).toBe(false);
   expect(isDatabaseAway(await failureOf(db.transaction(() => Promise.reject(new Error('no')))))).toBe(false);
 });
 
-// Guards: the server lets go of what a client holds that was cut off, as that client cannot tell it to.
+// Guards: the server releases the locks of a client that was cut off and cannot end its own connection.
 test('the server limits what a lost client can hold', async () => {
   const [limits] = await db.rows(sql`select current_setting('statement_timeout') as statement,
     current_setting('idle_in_transaction_session_timeout') as transaction`);

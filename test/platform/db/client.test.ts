@@ -34,7 +34,7 @@ async function holdConnection() {
   };
 }
 
-// Guards: what a person waits for goes before the pipelines that run by themselves, each in the order of asking.
+// Guards: requests that a person waits for go before pipelines that run by themselves, each in the order of asking.
 test('lets the urgent in first', async () => {
   const letGo = await holdConnection();
   const order: string[] = [];
@@ -52,7 +52,7 @@ test('lets the urgent in first', async () => {
   expect(order.slice(2)).toEqual(['first', 'second', 'third']);
 });
 
-// Guards: those who ask again and again how far the work is do not keep it from going on.
+// Guards: clients that poll for progress do not slow down the work that they wait for.
 test('lets the others in between many urgent ones', async () => {
   const letGo = await holdConnection();
   const order: string[] = [];
@@ -77,7 +77,7 @@ test('gives the connection back after a failure', async () => {
   await expect(db.rows(sql`select 1 as one`)).resolves.toEqual([{ one: 1 }]);
 });
 
-// Guards: a query beside an open transaction fails with a message instead of hanging for ever, and leaves no trace.
+// Guards: a query beside an open transaction fails with a message instead of hanging for ever, and leaves no effect.
 test('gives up waiting', async () => {
   const outside = AsyncLocalStorage.snapshot();
   await db.transaction(async () => {

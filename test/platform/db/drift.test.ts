@@ -32,7 +32,8 @@ afterAll(() => close?.());
 const SPELLINGS: Record<string, string> = { serial: 'integer', bigserial: 'bigint' };
 const sorted = (lines: readonly string[]): string[] => lines.toSorted();
 
-// Guards: a column that only the code, or only the database, has; another type; a null where the code expects none.
+// Guards against: a column that only the code, or only the database, has; a different type; a null that the code does
+// not expect.
 test('columns are those of the tables', async () => {
   const declared = tables.flatMap(({ name, columns }) =>
     columns.map((column) => {
@@ -50,7 +51,8 @@ test('columns are those of the tables', async () => {
   expect(sorted(there)).toEqual(sorted(declared));
 });
 
-// Guards: an index, a check or a foreign key that the code counts on and no migration makes, or the other way round.
+// Guards against: an index, a check or a foreign key that the code counts on and no migration makes, or the other way
+// round.
 test('indexes, checks and foreign keys are those of the tables', async () => {
   const declared = tables.flatMap(({ name, indexes, checks, foreignKeys }) => [
     ...indexes.map(({ config }) => `${name}: index ${config.name}`),
@@ -68,7 +70,7 @@ test('indexes, checks and foreign keys are those of the tables', async () => {
   expect(sorted(there.map(({ line }) => line))).toEqual(sorted(declared));
 });
 
-// Guards: a word that the code writes and the database refuses.
+// Guards against: an enum value that the code writes and the database refuses.
 test('enums have the words of the code', async () => {
   const there = await db.rows<{ name: string; words: string[] }>(sql`
     select t.typname as name, array_agg(e.enumlabel::text order by e.enumsortorder) as words

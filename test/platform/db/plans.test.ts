@@ -75,13 +75,14 @@ async function faultsOf(statement: Statement): Promise<string[]> {
   ];
 }
 
-// Guards: no endpoint that reads is added without saying what it is read with, here or in the figures of growth.
+// Guards: every endpoint that reads is listed here, or in the figures of growth, with the statements that it uses.
 test('every endpoint that reads is looked at, or says why not', () => {
   const gets = endpoints.filter(({ method }) => method === 'get').map(({ id }) => id);
   expect([...Object.keys(READS), ...Object.keys(NOT_READ)].sort()).toEqual(gets.sort());
 });
 
-// Guards: no list, count or sum costs by the size of the archive: every one has an index, and none walks over what it leaves out.
+// Guards: no list, count or sum becomes slower with the size of the archive: each has an index that reads no rows in
+// vain.
 test('reads touch no more than their page and their window', async () => {
   const faults: string[] = [];
   for (const read of reads) {
@@ -104,7 +105,7 @@ const fillWaiting = (table: string, status: string) =>
       'checked_at', now(), 'start_due_at', now() + interval '1 hour', 'due_at', now() + interval '1 hour'))).*
     from (select kept from ${table} kept where customer_id = 'internal' limit 1) one, generate_series(1, ${MOST_ROWS + 400}) n`);
 
-// Guards: what sweeps over all workspaces at each tick costs by what is due, neither by what was done nor by what waits.
+// Guards: the cost of each sweep over all workspaces depends on what is due, and not on what is done or waits.
 test('sweeps touch no more than what they are to do', async () => {
   await fillWaiting('runs', 'queued');
   await fillWaiting('projects', 'planning');
@@ -162,7 +163,7 @@ describe('what triggers count', () => {
         using (customer_id, dims, rows, usd)
       where kept is null or there is null`);
 
-  // Guards: totals stay exact through inserts, changes and deletions, folded or not.
+  // Guards: totals stay exact through inserts, changes and deletions, whether their rows are folded or not.
   test('is what there is', async () => {
     await rows(`insert into runs (id, customer_id, agent, transport, prompt)
       select 'live-' || n, 'internal', case when n % 2 = 0 then 'writer' end, 'rest', 'Hello' from generate_series(1, 40) n`);
@@ -181,7 +182,7 @@ describe('what triggers count', () => {
     for (const [list] of TALLIES) expect([list, await differing(list)]).toEqual([list, []]);
   }, 120_000);
 
-  // Guards: a page that is found by what is counted is the page that walking over all rows before it would find.
+  // Guards: a page that is found by counting is the same as one that is found by walking over all rows before it.
   test.each([
     ['agent is not null', undefined, undefined],
     [`agent = 'writer'`, 'writer', undefined],

@@ -27,7 +27,7 @@ async function query<Row>(text: string): Promise<Row[]> {
     .finally(() => client.end());
 }
 
-// Guards: an upgrade keeps what is there, gives old rows what new columns need, and can be begun twice at once and again.
+// Guards: an upgrade keeps the data, fills new columns of old rows, and may be started twice at once and repeated.
 test('an upgrade keeps what is there', async () => {
   await migrateUpTo(postgres.url, '0004_scheduled_jobs');
   await query(`

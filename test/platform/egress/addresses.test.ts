@@ -15,7 +15,7 @@ const insideIpv4 = fc.oneof(
   fc.tuple(fc.constant(100), fc.integer({ min: 64, max: 127 }), byte, byte),
 );
 
-// Guards: an IPv4 address inside stays refused in every IPv6 form that a router may translate back.
+// Guards: an internal IPv4 address is refused in every IPv6 form that a router may translate back.
 test('refuses an inside address however it is wrapped', () => {
   fc.assert(
     fc.property(insideIpv4, ([a, b, c, d]) => {
@@ -39,7 +39,7 @@ test('refuses an inside address however it is wrapped', () => {
   );
 });
 
-// Guards: nothing outside of 2000::/3 counts as public, assigned or not.
+// Guards: no address outside of 2000::/3 counts as public, assigned or not.
 test('refuses IPv6 that is not global', () => {
   const group = fc.integer({ min: 0, max: 0xffff });
   fc.assert(
@@ -53,7 +53,8 @@ test('refuses IPv6 that is not global', () => {
   expect(forbiddenAddress('no address')).toBeDefined();
 });
 
-// Guards: rebinding. The socket gets the very answer that was checked; the resolver is asked once a connection.
+// Guards against: DNS rebinding. The socket gets the very address that was checked, and the resolver is asked once for
+// each connection.
 test('hands on only what it has checked', async () => {
   const answers = ['8.8.8.8', '127.0.0.1'];
   let asked = 0;
@@ -69,7 +70,7 @@ test('hands on only what it has checked', async () => {
   await expect(connectTo()).rejects.toThrow(ForbiddenAddressError);
 });
 
-// Guards: a resolver's own failure is not mistaken for a refusal, and no answer is not permission.
+// Guards: a failure of the resolver is not mistaken for a refusal, and an empty answer is no permission.
 test('passes failures on', async () => {
   const resolve = (lookup: LookupFunction) =>
     new Promise((answer, fail) =>

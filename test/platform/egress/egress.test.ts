@@ -49,7 +49,7 @@ afterAll(async () => {
   await Promise.all(opened.map((server) => new Promise((closed) => server.close(closed))));
 });
 
-// Guards: no spelling of an address inside is reached, and each is refused when a webhook is registered.
+// Guards: no spelling of an internal address is reached, and each is refused when a webhook is registered.
 test.each(INSIDE)('refuses %s', async (host) => {
   const url = `http://${host}:${sentinel}/`;
   const egress = egressTo();
@@ -59,14 +59,15 @@ test.each(INSIDE)('refuses %s', async (host) => {
   tried('addresses inside refused');
 });
 
-// Guards: the tests around this one could fail: the sentinel counts what does reach it.
+// Guards: the tests around this one can fail: the sentinel counts the requests that reach it.
 test('reaches an allow-listed address', async () => {
   const response = await egressTo([`127.0.0.1:${sentinel}`]).fetch(`http://127.0.0.1:${sentinel}/`);
   expect(await response.text()).toBe('inside');
   expect(touched).toBe(1);
 });
 
-// Guards: a public name that resolves inside, to any spelling, alone or among public addresses.
+// Guards: a public name that resolves to an internal address is refused, whatever the spelling, and also among public
+// addresses.
 test.each([
   [['127.0.0.1']],
   [['169.254.169.254']],
@@ -90,7 +91,7 @@ test.each([
   tried('answers of DNS refused');
 });
 
-// Guards: the wall has a door. Loopback counts as public here, which is all that keeps the real one shut.
+// Guards: allowed requests get through. Loopback counts as public here, which is all that keeps it closed elsewhere.
 test('reaches a name that resolves to a public address', async () => {
   jest.spyOn(ipaddr.IPv4.prototype, 'range').mockReturnValue('unicast');
   const response = await egressTo([], dns('127.0.0.1')).fetch(`http://public.com:${sentinel}/`);
@@ -98,7 +99,7 @@ test('reaches a name that resolves to a public address', async () => {
   expect(touched).toBe(1);
 });
 
-// Guards: an allow-listed host and port opens neither its other ports nor its other names.
+// Guards: an allow-listed host and port opens neither the host's other ports nor other names.
 test('allows exactly the host and port on the list', async () => {
   const egress = egressTo([`127.0.0.1:${sentinel + 1}`, `localhost:${sentinel}`]);
   await expect(egress.fetch(`http://127.0.0.1:${sentinel}/`)).rejects.toThrow(ForbiddenAddressError);
@@ -112,7 +113,7 @@ test('allows exactly the host and port on the list', async () => {
 /** Headers are ASCII: other characters come as a browser would send them. */
 const inHeader = (host: string): string => (/^[ -~]*$/.test(host) ? host : encodeURI(host));
 
-// Guards: no redirect leads inside, whatever code and spelling it uses.
+// Guards: no redirect leads to an internal address, whatever its status and spelling.
 test.each([301, 302, 303, 307, 308])('does not follow a %i inside', async (status) => {
   for (const host of sized(['127.0.0.1', '2130706433', '[::ffff:127.0.0.1]', 'localhost'], INSIDE)) {
     const location = `http://${inHeader(host)}:${sentinel}/`;
@@ -125,7 +126,7 @@ test.each([301, 302, 303, 307, 308])('does not follow a %i inside', async (statu
   expect(touched).toBe(0);
 });
 
-// Guards: a public server cannot use the allow-list of the operator.
+// Guards: a public server cannot redirect to an address that the operator has allow-listed.
 test('does not follow a redirect from a public server to an allow-listed address', async () => {
   const inside = `http://127.0.0.1:${sentinel}/`;
   const outside = jest
@@ -167,7 +168,7 @@ describe('redirects between allowed addresses', () => {
 
   const secret = { authorization: 'Bearer x', cookie: 'a=b', 'x-api-key': 'k', accept: 'text/plain' };
 
-  // Guards: a credential goes to the origin it was meant for and to no other.
+  // Guards: a credential is sent only to the origin that it was meant for.
   test('carry no credential to another origin', async () => {
     await egress.fetch(`http://127.0.0.1:${from}/302/elsewhere`, { headers: secret });
     expect(itemAt(seen, 1).headers).toMatchObject({ accept: 'text/plain' });
@@ -192,7 +193,7 @@ describe('redirects between allowed addresses', () => {
     expect(itemAt(seen, 1).headers['content-length']).toBe(expected === 'GET' ? undefined : '4');
   });
 
-  // Guards: a circle of redirects ends, and the caller can ask for none at all.
+  // Guards: a circle of redirects ends, and a caller can ask for none to be followed.
   test('are bounded', async () => {
     await expect(egress.fetch(`http://127.0.0.1:${from}/302/round`)).rejects.toThrow('more than 5 redirects');
     expect(seen).toHaveLength(6);
@@ -205,7 +206,7 @@ describe('redirects between allowed addresses', () => {
   });
 });
 
-// Guards: what a webhook address may look like.
+// Guards: which forms of a webhook address are accepted.
 test.each([
   ['https://example.com/hook', undefined],
   ['https://example.com:8443/hook?a=b', undefined],

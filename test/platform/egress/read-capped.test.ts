@@ -20,7 +20,7 @@ const fetchFrom = async <T>(answer: RequestListener, use: (response: Response) =
   }
 };
 
-// Guards: a body without end costs no more than the limit, and its sender is cut off.
+// Guards: an endless body costs no more memory than the limit, and its sender is cut off.
 test('stops reading at the limit', async () => {
   let cutOff: Promise<unknown> | undefined;
   const result = await fetchFrom(
@@ -42,7 +42,7 @@ test('stops reading at the limit', async () => {
   expect(result.cut).toBe(true);
 });
 
-// Guards: the limit counts what comes out of the compression.
+// Guards: the limit counts the decompressed bytes.
 test('counts decompressed bytes', async () => {
   const bomb = gzipSync(Buffer.alloc(5_000_000));
   const result = await fetchFrom(
@@ -52,7 +52,7 @@ test('counts decompressed bytes', async () => {
   expect(result).toMatchObject({ cut: true, bytes: { length: 1_000 } });
 });
 
-// Guards: compression of what is compressed, where each layer multiplies what the one before it did.
+// Guards against: bodies that were compressed several times, where each layer multiplies the size.
 test.each(['gzip, gzip', 'GZIP,identity,gzip'])('refuses %s', async (coding) => {
   const read = fetchFrom(
     (_, response) => response.writeHead(200, { 'content-encoding': coding }).end(gzipSync(gzipSync('words'))),
@@ -61,7 +61,7 @@ test.each(['gzip, gzip', 'GZIP,identity,gzip'])('refuses %s', async (coding) => 
   await expect(read).rejects.toThrow('the answer is compressed more than once');
 });
 
-// Guards: a body of just the limit is whole, and none is empty.
+// Guards: a body of exactly the limit is whole, and an absent body is empty.
 test('says when nothing was cut', async () => {
   const exact = await fetchFrom(
     (_, response) => response.end('12345'),

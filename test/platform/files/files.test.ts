@@ -64,7 +64,7 @@ describe.each(Object.keys(stores))('%s', (name) => {
   let store: FileStore;
   beforeAll(() => void (store = present(stores[name])()));
 
-  // Guards: what was put comes back byte for byte, small or large, and the last put wins.
+  // Guards: a stored file comes back byte for byte, small or large, and the last write wins.
   test.each([0, 1, 5_000, 300_000])('keeps %i bytes', async (size) => {
     const bytes = Buffer.from(Array.from({ length: size }, (_, i) => i % 256));
     await store.put('acme/run-1/a.bin', Buffer.from('old'), 'text/plain');
@@ -72,7 +72,7 @@ describe.each(Object.keys(stores))('%s', (name) => {
     expect((await store.get('acme/run-1/a.bin')).equals(bytes)).toBe(true);
   });
 
-  // Guards: a stream of unknown length comes back byte for byte, as bytes and as a stream; also an empty one.
+  // Guards: a stream of unknown or zero length comes back byte for byte, as bytes and as a stream.
   test.each([0, 1, 300_000, 3_000_000])('keeps a stream of %i bytes', async (size) => {
     const bytes = Buffer.from(Array.from({ length: size }, (_, i) => i % 251));
     const chunks = Array.from({ length: Math.ceil(size / 50_000) }, (_, i) =>
@@ -83,7 +83,7 @@ describe.each(Object.keys(stores))('%s', (name) => {
     expect((await buffer(await store.getStream('acme/streamed'))).equals(bytes)).toBe(true);
   });
 
-  // Guards: half a file is no file, and nothing of it stays anywhere.
+  // Guards: a file that was written half is not stored, and nothing of it is left anywhere.
   test('drops a stream that breaks off', async () => {
     const breaking = async function* () {
       yield Buffer.alloc(200_000);
@@ -105,7 +105,7 @@ describe.each(Object.keys(stores))('%s', (name) => {
     await expect(store.get('acme/short-lived')).rejects.toThrow(FileNotFoundError);
   });
 
-  // Guards: no key leaves the store's own folder or bucket.
+  // Guards: no key leads out of the store's own folder or bucket.
   test.each([
     '',
     '/etc/passwd',

@@ -100,7 +100,7 @@ const { call, lines } = served;
 const post = (path: string, body: string) => call('POST', path, { body });
 
 describe('routing', () => {
-  // Guards: what is not an endpoint is 404 in one form, with or without a key, and tells nothing of what exists.
+  // Guards: an unknown address is a 404 in one form, with or without a key, and tells nothing of what exists.
   test.each([
     ['GET', '/v1/nothing'],
     ['PUT', '/v1/kites'],
@@ -112,19 +112,20 @@ describe('routing', () => {
     }
   });
 
-  // Guards: a method that nobody declared does not exist, though the framework would answer it like GET.
+  // Guards: a method that is not declared does not exist, although the framework would answer HEAD like GET.
   test('HEAD of a GET endpoint is 404', async () => {
     for (const key of [KEY, 'Bearer bad']) expect((await call('HEAD', '/v1/kites/costs', { key })).status).toBe(404);
   });
 
-  // Guards: `/kites/costs` is not taken for the kite called "costs", whatever the order of declaration.
+  // Guards: the literal path `/kites/costs` is not mistaken for the kite called "costs", whatever the order of
+  // declaration.
   test('a literal path wins over a parameter', async () => {
     expect((await call('GET', '/v1/kites/costs')).body).toEqual({ total: '0' });
   });
 });
 
 describe('credential', () => {
-  // Guards: plain-text 401s of the key guard, before anything else of the request is looked at.
+  // Guards: the key guard sends its plain-text 401 before anything else of the request is read.
   test.each([
     ['Bearer bad', 'invalid api key'],
     ['Bearer old', 'api key revoked'],
@@ -136,7 +137,7 @@ describe('credential', () => {
 });
 
 describe('body', () => {
-  // Guards: what is no JSON is a 400 of its own, whatever type it claims to be.
+  // Guards: a body that is no JSON gets its own 400, whatever content type it claims.
   test.each(['{', '{"name":', 'name=kite', '<xml/>', '{"name":"a"}{'])('malformed: %s', async (body) => {
     for (const type of ['application/json', 'text/plain', 'application/x-www-form-urlencoded']) {
       const reply = await call('POST', '/v1/kites', { body, type });
@@ -144,7 +145,7 @@ describe('body', () => {
     }
   });
 
-  // Guards: encodings we cannot read are the caller's mistake, not ours.
+  // Guards: an encoding that the service cannot read is the caller's mistake.
   test('unreadable charset and compression are 400', async () => {
     const charset = await call('POST', '/v1/kites', { body: '{}', type: 'application/json; charset=nonsense' });
     expect(charset).toMatchObject({ status: 400, body: { detail: 'malformed request' } });
@@ -156,14 +157,14 @@ describe('body', () => {
     expect([response.status, await response.json()]).toEqual([400, { detail: 'malformed request' }]);
   });
 
-  // Guards: 1 MB is the most that is read.
+  // Guards: no more than 1 MB of a body is read.
   test('larger than 1 MB is 413', async () => {
     const fits = JSON.stringify({ name: 'a'.repeat(1024 * 1024 - 11) });
     expect(await post('/v1/kites', fits)).toMatchObject({ status: 200 });
     expect(await post('/v1/kites', ` ${fits}`)).toMatchObject({ status: 413, body: { detail: 'payload_too_large' } });
   });
 
-  // Guards: every fault is listed with its place, as the specification lays it out.
+  // Guards: every fault is listed with its place, as the specification says.
   test('422 lists the faults', async () => {
     expect(await post('/v1/kites', '{"name": 1, "tags": ["a", 2]}')).toMatchObject({
       status: 422,
@@ -181,13 +182,13 @@ describe('body', () => {
     ]);
   });
 
-  // Guards: endpoints that promise 400 give one sentence.
+  // Guards: endpoints that promise 400 answer with one sentence.
   test('400 says what is wrong', async () => {
     expect(await post('/v1/strict', '{}')).toMatchObject({ status: 400, body: { detail: 'name required' } });
     expect(await post('/v1/strict', '[]')).toMatchObject({ status: 400, body: { detail: expect.any(String) } });
   });
 
-  // Guards: a body of nothing but mistakes costs neither the process nor a reply many times its size.
+  // Guards: a body full of mistakes neither stops the process nor gets an answer many times its size.
   test('the faults listed are limited', async () => {
     const reply = await post('/v1/kites', `{"name":"a","tags":[${'1,'.repeat(400_000)}1]}`);
     expect(reply.status).toBe(422);
@@ -196,19 +197,19 @@ describe('body', () => {
 });
 
 describe('reply', () => {
-  // Guards: a field that the contract does not name never leaves; unknown query parameters are ignored.
+  // Guards: a field that the contract does not name is never sent; unknown query parameters are ignored.
   test('undeclared fields are stripped', async () => {
     expect((await call('GET', '/v1/kites/a?limit=7&other=1')).body).toEqual({ kite_id: 'a', limit: 7 });
   });
 
-  // Guards: a reply that breaks its contract is our fault, and says nothing about itself.
+  // Guards: a reply that breaks its contract is a 500 that says nothing of its content.
   test('a broken contract is 500', async () => {
     const reply = await call('GET', '/v1/lie');
     expect(reply).toMatchObject({ status: 500, body: { detail: 'internal_error' } });
     expect(lines.join()).toContain('kites.lie breaks its contract');
   });
 
-  // Guards: an unexpected error becomes 500 without a word of it, even when a library gave it a status of its own.
+  // Guards: an unexpected error becomes a 500 without its message, even where a library gave it another status.
   test.each(['broken', 'multipart'])('an unexpected error leaks nothing: %s', async (id) => {
     const reply = await call('DELETE', `/v1/kites/${id}`);
     expect(reply).toMatchObject({ status: 500, body: { detail: 'internal_error' } });
@@ -216,26 +217,26 @@ describe('reply', () => {
     expect(lines.join()).toContain('request failed');
   });
 
-  // Guards: a database that is away is told apart from a fault of ours, and from another party that refuses a connection.
+  // Guards: an absent database is told apart from a bug, and from another server that refuses a connection.
   test('a database that is away is 503', async () => {
     const reply = await call('DELETE', '/v1/kites/away');
     expect(reply).toMatchObject({ status: 503, body: { detail: 'database_unreachable' } });
     expect(await call('DELETE', '/v1/kites/refused')).toMatchObject({ status: 500 });
   });
 
-  // Guards: a full disk, of this machine or of the database, is told with its reason.
+  // Guards: a full disk, of this machine or of the database, is answered with its reason.
   test.each(['full', 'full-disk'])('a disk that is full is 507: %s', async (id) => {
     expect(await call('DELETE', `/v1/kites/${id}`)).toMatchObject({ status: 507, body: { detail: 'storage_full' } });
   });
 
-  // Guards: when something that we depend on fails, its own words reach the log and nobody else.
+  // Guards: where a dependency fails, its own message goes to the log and to nobody else.
   test('a failure of what is behind us is logged with its cause', async () => {
     const reply = await call('DELETE', '/v1/kites/down');
     expect(reply).toMatchObject({ status: 502, body: { detail: 'runtime_unreachable' } });
     expect(lines.join()).toMatch(/hunter2.*request not served/);
   });
 
-  // Guards: problems are no incidents; they are answered and not logged as errors.
+  // Guards: problems are answered and not logged as errors.
   test('a problem keeps its status, and a reply without body has none', async () => {
     expect(await call('DELETE', '/v1/kites/unknown')).toMatchObject({ status: 404, body: { detail: 'not_found' } });
     expect(await call('DELETE', '/v1/kites/a')).toMatchObject({ status: 204, body: '' });

@@ -26,13 +26,13 @@ const claims: SessionClaims = {
 const signed = (payload: unknown) => signSession(payload as SessionClaims, SECRET);
 
 describe('session', () => {
-  // Guards: what was signed is what is read, non-ASCII included.
+  // Guards: a signed session is read back unchanged, non-ASCII text included.
   test('round trip', () => {
     const session = { ...claims, email: 'änne@exämple.com' };
     expect(readSession(signed(session), SECRET, NOW)).toEqual(session);
   });
 
-  // Guards: the format that decision 5 lays down, which other programs produce too.
+  // Guards: sessions have the format of decision 5, which other programs produce too.
   test('format', () => {
     const payload = Buffer.from(JSON.stringify(claims)).toString('base64url');
     expect(signed(claims)).toBe(`${payload}.${hmacSha256(SECRET, payload, 'base64url')}`);
@@ -70,14 +70,15 @@ describe('session', () => {
     expect(readSession(signed(claims), SECRET, claims.exp)).toBeUndefined();
   });
 
-  // Guards: a clock that is ahead makes no session that outlives a sign-out everywhere, and a little of it locks nobody out.
+  // Guards: a clock that is ahead makes no session that outlives a sign-out everywhere, and a small difference locks
+  // nobody out.
   test('one that has not begun is refused', () => {
     const beginning = (iat: number) => signed({ ...claims, iat, exp: NOW + 7_200 });
     expect(readSession(beginning(NOW + 300), SECRET, NOW)).toMatchObject({ iat: NOW + 300 });
     expect(readSession(beginning(NOW + 301), SECRET, NOW)).toBeUndefined();
   });
 
-  // Guards: no session is for ever, and none is without a tenant, even when the signature is good.
+  // Guards: every session ends and names a tenant, even one with a good signature.
   test.each([
     ['no exp', { exp: undefined }],
     ['null exp', { exp: null }],
@@ -97,7 +98,7 @@ describe('session', () => {
     expect(readSession(`${payload}.${hmacSha256(SECRET, payload, 'base64url')}`, SECRET, NOW)).toBeUndefined();
   });
 
-  // Guards: who a caller is comes from the claims; what the stamp opens never does.
+  // Guards: the claims say who the caller is, and the admin stamp never changes that.
   test('caller', () => {
     expect(sessionCaller(claims)).toEqual({
       workspaceId: 'acc_acme',
@@ -116,13 +117,13 @@ describe('admin stamp', () => {
   const request = { sub: 'user-1', method: 'POST', path: '/v1/customers' };
   const stamp = signAdminStamp(request, SECRET, NOW);
 
-  // Guards: the format that decision 5 lays down.
+  // Guards: admin stamps have the format of decision 5.
   test('format', () => {
     expect(stamp).toBe(`t=${NOW},v1=${hmacSha256(SECRET, `${NOW}.user-1.POST./v1/customers`)}`);
     expect(signAdminStamp({ ...request, method: 'post' }, SECRET, NOW + 0.9)).toBe(stamp);
   });
 
-  // Guards: a stamp is good for five minutes either way and not a second more.
+  // Guards: an admin stamp is valid for five minutes either way and not a second more.
   test.each([
     [-301, false],
     [-300, true],
@@ -134,7 +135,7 @@ describe('admin stamp', () => {
     expect(isAdminStamp(stamp, request, SECRET, NOW + later)).toBe(accepted);
   });
 
-  // Guards: a stamp seen once opens nothing else.
+  // Guards: a stamp that somebody has seen opens no other request.
   test.each([
     ['person', { sub: 'user-2' }],
     ['method', { method: 'DELETE' }],
@@ -144,7 +145,7 @@ describe('admin stamp', () => {
     expect(isAdminStamp(stamp, { ...request, ...change }, SECRET, NOW)).toBe(false);
   });
 
-  // Guards: nothing but the exact form is read, and no other secret is good.
+  // Guards: only the exact form is accepted, and only the right secret.
   test('other texts are refused', () => {
     const digest = stamp.slice(stamp.indexOf('v1=') + 3);
     for (const text of [

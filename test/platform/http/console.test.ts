@@ -17,7 +17,7 @@ describe.each(GATEWAYS)('%s', (_name, options) => {
   const script = async () =>
     itemAt(present(/src="(\/console\/assets\/[\w-]+\.js)"/.exec(await (await ask('/console')).text())), 1);
 
-  // Guards: a person is led to the console, and a program is told what it was told before there was one.
+  // Guards: a browser is led to the console, and a program gets the same answer as before there was one.
   test('the root leads people there', async () => {
     const led = await ask('/', PERSON);
     expect([led.status, led.headers.get('location')]).toEqual([302, '/console']);
@@ -25,7 +25,7 @@ describe.each(GATEWAYS)('%s', (_name, options) => {
     expect((await ask('/')).status).toBe(404);
   });
 
-  // Guards: every address is the page; a policy without inline script; a name that cannot break out of the page.
+  // Guards: every address serves the page, its policy allows no inline script, and no name can break out of the page.
   test('any address below it is the page, under a strict policy', async () => {
     for (const path of ['/console', '/console/runs/01abc?tab=timeline', '/console/a/b/c']) {
       const page = await ask(path, { ...PERSON, cookie: 'console_theme=dark' });
@@ -43,7 +43,7 @@ describe.each(GATEWAYS)('%s', (_name, options) => {
     expect(forged).not.toContain('data-theme');
   });
 
-  // Guards: what has a hash in its name is kept for ever, and nothing is compressed while somebody waits.
+  // Guards: files with a hash in their name are cached for ever, and nothing is compressed while somebody waits.
   test.each(['br', 'gzip', 'identity'])('its files are kept for ever, as %s', async (encoding) => {
     const path = await script();
     const file = await ask(path, { 'accept-encoding': encoding });
@@ -55,7 +55,7 @@ describe.each(GATEWAYS)('%s', (_name, options) => {
     expect(await file.text()).toContain('/console');
   });
 
-  // Guards: a page in the place of a script of the release before, which a browser would try to run.
+  // Guards against: serving the page in the place of a script of an earlier release, which a browser would try to run.
   test('a file that there is not is not the page', async () => {
     for (const path of [
       '/console/assets/index-old.js',

@@ -24,7 +24,7 @@ afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-// Guards: a document costs its building once, and nothing before someone asks for it.
+// Guards: each document is built once, when somebody first asks for it.
 test('builds each document once, on the first request', async () => {
   expect(built).toEqual({ public: 0, controlPlane: 0 });
   for (const path of ['/openapi/public.json', '/openapi/control-plane.json']) {
@@ -36,7 +36,7 @@ test('builds each document once, on the first request', async () => {
   }
 });
 
-// Guards: each page shows its own document, links to the other, and everything it loads is served here.
+// Guards: each page shows its own document and links to the other, and everything that it loads is served here.
 test.each([
   ['/docs', '/openapi/public.json', '/docs/control-plane'],
   ['/docs/control-plane', '/openapi/control-plane.json', '/docs'],
@@ -55,7 +55,7 @@ test.each([
   }
 });
 
-// Guards: only the scripts of the page run, and they talk to the service alone; a nonce that repeats is no nonce.
+// Guards: only the page's own scripts run, they connect to the service alone, and no nonce is used twice.
 test('content security policy', async () => {
   const nonces = new Set<string>();
   for (let request = 0; request < 2; request++) {
@@ -72,7 +72,7 @@ test('content security policy', async () => {
   expect(nonces.size).toBe(2);
 });
 
-// Guards: of the package only what the page needs is served, and nothing beside it.
+// Guards: of the package, only the files that the page needs are served.
 test.each(['index.html', 'swagger-initializer.js', 'package.json', '..%2fpackage.json', '.', 'toString'])(
   'asset %s is not served',
   async (name) => {

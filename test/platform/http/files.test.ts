@@ -38,7 +38,7 @@ test('upload', async () => {
   expect((await upload('{}')).body).toEqual({});
 });
 
-// Guards: limits and malformed multipart are the caller's doing.
+// Guards: exceeded limits and malformed multipart bodies are the caller's mistakes.
 test('refused uploads', async () => {
   expect(await upload(form('file', 'a'.repeat(1_001)))).toMatchObject({
     status: 413,
@@ -59,7 +59,7 @@ test('refused uploads', async () => {
   }
 });
 
-// Guards: a file name is stored like any other text, and text that cannot be stored does not get that far.
+// Guards: a file name is stored like any other text, and a text that cannot be stored is refused before that.
 test('a file name is storable', async () => {
   const part = `--x\r\nContent-Disposition: form-data; name="file"; filename*=utf-8''a%00b%0D.txt\r\n\r\ntext\r\n--x--\r\n`;
   const { body } = await upload(part, 'multipart/form-data; boundary=x');
@@ -79,13 +79,13 @@ test('download', async () => {
   });
 });
 
-// Guards: an empty file is a file.
+// Guards: an empty file is served as an empty file.
 test('empty download', async () => {
   file = () => ({ contentType: 'image/png', body: Readable.from([]) });
   expect(await call('GET', '/v1/file')).toMatchObject({ status: 200, body: '' });
 });
 
-// Guards: a file that cannot be opened is a proper 500; one that breaks off ends the connection, not the process.
+// Guards: a file that cannot be opened is a 500; one that breaks off ends the connection, not the process.
 test('failing downloads', async () => {
   const failing = async function* (...parts: string[]) {
     yield* parts;

@@ -7,7 +7,7 @@ import { metricsPage } from '../../../src/platform/http/metrics.ts';
 
 afterEach(() => void jest.useRealTimers());
 
-// Guards: a database that is silent, and not gone, is told of in the time that a scrape has.
+// Guards: a database that is connected but silent is reported within the time that a scrape has.
 test('a silent database is seen', async () => {
   jest.useFakeTimers();
   const silent = () => new Promise<never>(() => {});

@@ -134,7 +134,7 @@ const publicDocument = documentOf('public');
 const controlPlane = documentOf('control-plane');
 const kite = present(controlPlane.paths['/v1/kites/{kite_id}']);
 
-// Guards: the documents are what they say, OpenAPI 3.1, for every feature of a declaration.
+// Guards: the documents are valid OpenAPI 3.1 for every feature of a declaration.
 test.each([
   ['public', publicDocument],
   ['control plane', controlPlane],
@@ -171,7 +171,7 @@ test('operations carry id, tag, description and credential', () => {
   expect(publicDocument.paths['/v1/kites/{kite_id}']!.get!.security).toEqual([{ apiKey: [] }]);
 });
 
-// Guards: parameters say where they go, whether they are needed and what they may be.
+// Guards: parameters say where they go, whether they are required and what they may be.
 test('parameters', () => {
   expect(present(kite.delete).parameters).toMatchObject([{ name: 'kite_id', in: 'path', required: true }]);
   const { parameters = [] } = controlPlane.paths['/v1/kites']!.get!;
@@ -197,7 +197,8 @@ test('bodies', () => {
   });
 });
 
-// Guards: each kind of reply is told apart; named schemas are shared, as they are sent and not as they are stored.
+// Guards: each kind of reply has its own schema; named schemas are shared, in the form that is sent and not the one
+// that is stored.
 test('replies', () => {
   expect(kite.delete!.responses[204]!.content).toBeUndefined();
   const picture = controlPlane.paths['/v1/kites/{kite_id}/picture']!.get!.responses[200]!;
@@ -214,7 +215,7 @@ test('replies', () => {
 const statuses = ({ responses }: Operation) =>
   Object.fromEntries(Object.entries(responses).map(([status, { description }]) => [status, description]));
 
-// Guards: every status that the service can answer is in the document, with the codes that share it.
+// Guards: the document has every status that the service can answer, with the codes that share it.
 test('problems', () => {
   expect(statuses(publicDocument.paths['/v1/kites/{kite_id}']!.get!)).toEqual({
     200: 'A kite',
@@ -265,7 +266,7 @@ test('problems', () => {
   });
 });
 
-// Guards: error bodies have the shapes that the service sends, the plain-text ones included.
+// Guards: error bodies have the shapes that the service sends, including the plain-text ones.
 test('problem bodies', () => {
   const { responses } = publicDocument.paths['/v1/kites/{kite_id}']!.get!;
   expect(present(responses[401]).content).toEqual({

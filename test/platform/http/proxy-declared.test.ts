@@ -34,7 +34,7 @@ describe.each(['in process', 'over HTTP'] as const)('what is declared, %s', (mod
     return { status, reached: latest() };
   };
 
-  // Guards: every endpoint is reached, or the test after this one would prove nothing.
+  // Guards: every endpoint is reached through the proxy; otherwise the test after this one would prove nothing.
   test('is passed on', async () => {
     for (const endpoint of controlPlaneEndpoints) {
       const path = fillPath(endpoint, {});
@@ -68,8 +68,8 @@ describe.each(['in process', 'over HTTP'] as const)('what is declared, %s', (mod
     '/v1/cp/metrics',
   ];
 
-  // Guards: an address that is not declared, in whatever spelling, gets nowhere: neither as it is written nor as
-  // something on the way could read it.
+  // Guards: an undeclared address, in whatever spelling, is not passed on: neither as it is written nor as something on
+  // the way might read it.
   test('is all that is passed on', async () => {
     const spelled = controlPlaneEndpoints.flatMap((endpoint) => {
       const path = fillPath(endpoint, {});
@@ -108,7 +108,7 @@ describe.each(['in process', 'over HTTP'] as const)('what is declared, %s', (mod
     expect(asked.length).toBeGreaterThan(1_000);
   });
 
-  // Guards: methods that nothing is declared for, HEAD and OPTIONS among them, which a router answers by itself.
+  // Guards against: methods that nothing declares, such as HEAD and OPTIONS, which a router answers by itself.
   test('with its methods alone', async () => {
     for (const method of ['HEAD', 'OPTIONS', 'TRACE', 'PROPFIND', 'PUT']) {
       const { reached } = await ask(method, '/v1/runs');

@@ -31,7 +31,7 @@ describe.each(['in process', 'over HTTP'] as const)('%s', (mode) => {
   const proxied = (path: string, init: Call = {}) =>
     call(bases[mode], path, { ...init, headers: { cookie: owner, ...init.headers } });
 
-  // Guards: the cookie is the one credential; a key is none, and nothing goes through without it.
+  // Guards: the cookie is the only credential; a key is none, and nothing is passed on without the cookie.
   test.each([
     ['nothing', {}],
     ['a key', { authorization: 'Bearer svc_pk_abc' }],
@@ -46,7 +46,7 @@ describe.each(['in process', 'over HTTP'] as const)('%s', (mode) => {
     expect(scene.seen).toBeUndefined();
   });
 
-  // Guards: the request arrives as it was sent, without the prefix, and the reply comes back as it was given.
+  // Guards: the request arrives unchanged but for the prefix, and the reply comes back unchanged.
   test('passes on method, path, query and body', async () => {
     const path = '/v1/runs/a%2Fb?limit=1&q=%C3%A4';
     const reply = await proxied(path, { method: 'PATCH', body: '{"a":"ä"}', headers: { 'content-type': 'text/x' } });
@@ -59,7 +59,7 @@ describe.each(['in process', 'over HTTP'] as const)('%s', (mode) => {
     expect(reply).toMatchObject({ status: 202, body: { detail: 'seen' }, headers: { 'x-reply': 'yes' } });
   });
 
-  // Guards: the control plane hears from the proxy who calls, never from the caller.
+  // Guards: the proxy tells the control plane who calls, and the caller's own claims are ignored.
   test('of x-service-* headers only those of the OTP gate pass', async () => {
     await proxied('/v1/runs', {
       headers: {
@@ -85,7 +85,7 @@ describe.each(['in process', 'over HTTP'] as const)('%s', (mode) => {
     }
   });
 
-  // Guards: owners and admins are stamped for the very request they make; members and the unverified are not.
+  // Guards: owners and admins are stamped for the very request that they make; members and unverified people are not.
   test.each(['owner', 'admin'] as const)('stamps an %s', async (role) => {
     await proxied('/v1/customers?limit=1', { method: 'POST', headers: { cookie: cookieOf(claims(role)) } });
     const stamp = present(scene.seen).headers['x-service-admin'] as string;
@@ -100,7 +100,7 @@ describe.each(['in process', 'over HTTP'] as const)('%s', (mode) => {
     expect(present(scene.seen).headers['x-service-session']).toBe(cookie.slice('service_session='.length));
   });
 
-  // Guards: what is no session gets no further than here, whatever it asks for.
+  // Guards: a request without a valid session is not passed on, whatever it asks for.
   test.each([
     ['an ended one', cookieOf(claims('owner', 1))],
     ['a forged one', `service_session=${signSession(claims('owner'), 'another secret')}`],
@@ -117,7 +117,8 @@ describe.each(['in process', 'over HTTP'] as const)('%s', (mode) => {
     expect(scene.seen).toBeUndefined();
   });
 
-  // Guards: the control plane's listener has more than its endpoints, and may have something before it that rewrites.
+  // Guards against: addresses of the control plane's listener that are no endpoints, and a server in front of it that
+  // rewrites addresses.
   test('headers that name another method or address are taken away', async () => {
     const overrides = [
       'x-http-method-override',
@@ -152,7 +153,7 @@ describe.each(['in process', 'over HTTP'] as const)('%s', (mode) => {
     expect(await proxied('/v1/runs', { method: 'POST' })).toMatchObject({ status: 202 });
   });
 
-  // Guards: a cookie cannot smuggle a header line, and one that could is a missing session rather than an outage.
+  // Guards: a cookie cannot smuggle in a header line. One that tries counts as a missing session and causes no outage.
   test.each(['a%0d%0ax-service-admin:1', 'a%00b', '%C3%A4%E2%82%AC'])('cookie %s is no session', async (value) => {
     const reply = await proxied('/v1/runs', { headers: { cookie: `service_session=${value}` } });
     expect(reply).toMatchObject({ status: 401, body: { error: 'auth_required' } });
@@ -161,7 +162,7 @@ describe.each(['in process', 'over HTTP'] as const)('%s', (mode) => {
 });
 
 describe('over HTTP', () => {
-  // Guards: the proxy reaches the control plane that it was given, whatever address the request line names.
+  // Guards: the proxy reaches only the control plane that it was given, whatever address the request line names.
   test.each(['http://evil.example', '//evil.example'])('a request line of %s stays here', async (start) => {
     const { port } = new URL(bases['over HTTP']);
     const path = `${start}${PREFIX}/v1/runs`;
@@ -176,7 +177,7 @@ describe('over HTTP', () => {
     if (scene.seen) expect(scene.seen.headers.host).toBe(new URL(controlPlane.url).host);
   });
 
-  // Guards: an upload is passed on while it comes in and is not collected first.
+  // Guards: an upload is passed on while it comes in, and not collected first.
   test('streams a large upload', async () => {
     const firstBytes = Promise.withResolvers<void>();
     scene.onUpload = async (upload) => {
@@ -197,7 +198,7 @@ describe('over HTTP', () => {
     expect(JSON.parse(await answer.promise)).toEqual({ bytes: LARGE });
   });
 
-  // Guards: a body without end is refused by the gateway: the answer of a control plane that gives it up can be lost.
+  // Guards: the gateway refuses an endless body itself, because the control plane's refusal can be lost.
   test('refuses an upload without end', async () => {
     const gone = Promise.withResolvers<void>();
     scene.onUpload = async (upload) => {
@@ -231,12 +232,13 @@ describe('over HTTP', () => {
     expect(await call(bases['over HTTP'], '/v1/runs', { headers: { cookie: owner } })).toMatchObject({ status: 202 });
   });
 
-  // Guards: a reply that breaks off breaks off for the client too, rather than look complete.
+  // Guards: a reply that breaks off also breaks off for the client, rather than look complete.
   test('a reply that breaks off', async () => {
     await expect(call(bases['over HTTP'], '/v1/broken-off', { headers: { cookie: owner } })).rejects.toThrow();
   });
 
-  // Guards: a control plane that is down is a 502 in the common form, for requests with a body too; it comes back.
+  // Guards: a control plane that is down is a 502 in the common form, also for requests with a body, and works again
+  // when it is back.
   test('502 while the control plane is down', async () => {
     const gone = await listen(() => {});
     const base = (await gateway(forwardTo(gone.url))).url + PREFIX;

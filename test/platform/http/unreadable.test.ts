@@ -17,7 +17,7 @@ afterAll(() => listener.close(0));
 const answerTo = async (bytes: string) =>
   (await exchange(listener.url.replace('localhost', '127.0.0.1'), bytes)).split('\r\n\r\n');
 
-// Guards: `{detail}` is the only error body, also where no request was made out.
+// Guards: errors have the form `{detail}`, even where no request could be read.
 test.each([
   ['no HTTP', 'nonsense\r\n\r\n', 400, 'malformed request'],
   ['no host', 'GET /healthz HTTP/1.1\r\n\r\n', 400, undefined],
@@ -30,7 +30,7 @@ test.each([
   expect(JSON.parse(present(body))).toEqual({ detail });
 });
 
-// Guards: what comes after a request is not answered in the middle of its answer.
+// Guards: further data on a connection is not answered in the middle of an earlier answer.
 test('a request and nonsense after it', async () => {
   const [head, body] = await answerTo('GET /healthz HTTP/1.1\r\nhost: a\r\n\r\nnonsense\r\n\r\n');
   expect(head).toMatch(/^HTTP\/1\.1 (200|400) /);
@@ -39,7 +39,7 @@ test('a request and nonsense after it', async () => {
   );
 });
 
-// Guards: a service without validators has nothing that a caller could have already.
+// Guards: a service that sends no validators answers every conditional request in full.
 test('a condition that everything fulfils', async () => {
   const response = await fetch(`${listener.url}/healthz`, { headers: { 'if-none-match': '*' } });
   expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }]);

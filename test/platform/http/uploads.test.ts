@@ -67,7 +67,7 @@ const form = (...parts: [name: string, content: string | Uint8Array<ArrayBuffer>
 const post = (body: string | FormData, type?: string) =>
   served.call('POST', '/v1/kites', { body, ...(type && { type }) });
 
-// Guards: each file is in storage byte for byte, with its size and hash, under a key that is not the caller's.
+// Guards: each file is stored byte for byte, with its size and hash, under a key that the caller did not choose.
 test('receives files', async () => {
   const large = 'ä'.repeat(60_000);
   const { status, body } = await post(form(['files', ''], ['files', large, '../Drache-ä 🪁.md'], ['files', 'b']));
@@ -91,7 +91,7 @@ test('receives files', async () => {
   expect((await files.get(body.seen[0].key)).length).toBe(0);
 });
 
-// Guards: the type is that of the content; what a browser would run is text, or unknown bytes.
+// Guards: the type comes from the content; anything that a browser would run is stored as text or unknown bytes.
 test.each<[string, string | Uint8Array<ArrayBuffer>, string]>([
   ['notes.txt', 'BMW builds cars', 'text/plain'],
   ['table.CSV', 'a,b', 'text/csv'],
@@ -110,7 +110,8 @@ test.each<[string, string | Uint8Array<ArrayBuffer>, string]>([
   expect(body.seen).toMatchObject([{ filename: name, contentType }]);
 });
 
-// Guards: limits hold over the whole request, also where it says nothing of its length; nothing of it is kept.
+// Guards: limits hold over the whole request, also where it does not give its length, and nothing of a refused request
+// is kept.
 test('refuses what is too much', async () => {
   const tooLarge = { status: 413, body: { detail: 'payload_too_large' } };
   const half = 'x'.repeat(LIMITS.maxBytes / 2);
@@ -136,7 +137,7 @@ test('refuses what is too much', async () => {
   expect((await post(form(['files', half], ['files', half]))).status).toBe(201);
 });
 
-// Guards: malformed forms are the caller's doing, and cost neither memory nor files.
+// Guards: a malformed form is the caller's mistake, and costs neither memory nor files.
 test('refuses what is no upload', async () => {
   const type = 'multipart/form-data; boundary=x';
   const part = '--x\r\nContent-Disposition: form-data; name="files"; filename="a"\r\n\r\ntext\r\n';
@@ -160,7 +161,7 @@ test('refuses what is no upload', async () => {
   expect(served.lines).toEqual([]);
 });
 
-// Guards: a client that goes away in the middle leaves nothing, neither the files before nor half of one.
+// Guards: a client that goes away in the middle leaves nothing behind.
 test('forgets an upload that breaks off', async () => {
   const { port } = new URL(served.base);
   const socket = connect(Number(port), '127.0.0.1');
@@ -176,7 +177,7 @@ test('forgets an upload that breaks off', async () => {
   expect((await post(form(['files', 'next']))).status).toBe(201);
 });
 
-// Guards: a client that is gone before its files are asked for is not waited for.
+// Guards: the service does not wait for a client that is gone before its files are read.
 test('does not wait for who is gone', async () => {
   const gone = new Promise<void>((resolve) =>
     served.server.once('connection', (socket) => socket.once('close', () => resolve())),
@@ -194,7 +195,7 @@ test('does not wait for who is gone', async () => {
   await expect(received).rejects.toThrow('Request aborted');
 });
 
-// Guards: what could not be recorded is not kept; what may have been recorded is.
+// Guards: files whose record failed are deleted; files whose record may have succeeded are kept.
 test('keeps files as their rows are', async () => {
   keep = async () => {
     throw new Problem('not_found');
@@ -209,7 +210,7 @@ test('keeps files as their rows are', async () => {
   expect(await stored()).toHaveLength(1);
 });
 
-// Guards: storage that fails, at once or on the way, is no fault of the caller's and does not keep the request waiting.
+// Guards: a failing storage, at once or half-way, is not blamed on the caller and does not keep the request waiting.
 test.each([
   ['at once', async () => Promise.reject(new Error('the disk is full'))],
   [
@@ -227,7 +228,7 @@ test.each([
   expect(served.lines.join('\n')).toContain('the disk is full');
 });
 
-// Guards: the document tells clients where the files go, how many, and how it is refused.
+// Guards: the document tells clients where files go, how many, and how an upload is refused.
 test('is documented', () => {
   const document = openApiDocument({
     title: 'Kites',

@@ -46,7 +46,7 @@ const { call } = serve([
 ]);
 const post = (path: string, body: string) => call('POST', path, { body });
 
-// Guards: nothing that Postgres cannot store gets as far as a handler, wherever it hides.
+// Guards: text that Postgres cannot store never reaches a handler, wherever it is hidden.
 test.each([
   ['NUL', '{"name":"a\\u0000b"}', ['body', 'name']],
   ['lone surrogate', '{"name":"\\ud800"}', ['body', 'name']],
@@ -61,7 +61,7 @@ test.each([
   expect(seen).toBeUndefined();
 });
 
-// Guards: the same in addresses, where decoding has made the character.
+// Guards: the same holds in addresses, where decoding produces the character.
 test('NUL in path and query is 422', async () => {
   expect(await call('GET', '/v1/kites/a%00b')).toMatchObject({
     status: 422,
@@ -81,7 +81,7 @@ test('broken percent-encoding is 400', async () => {
   });
 });
 
-// Guards: depth cannot exhaust the stack of any parser behind this.
+// Guards: deep nesting cannot exhaust the stack of any parser behind this check.
 test.each([
   ['65 levels', `{"x":${'['.repeat(65)}${']'.repeat(65)}}`],
   ['arrays', `{"x":${'['.repeat(20_000)}${']'.repeat(20_000)}}`],
@@ -93,12 +93,12 @@ test.each([
   expect(reply).toMatchObject({ status: 422, body: { detail: [{ type: 'unstorable' }] } });
 });
 
-// Guards: what a person might nest still goes through.
+// Guards: nesting that a person might write is accepted.
 test('reasonable depth is accepted', async () => {
   expect(await post('/v1/loose', `{"x":${'['.repeat(50)}${']'.repeat(50)}}`)).toMatchObject({ status: 200 });
 });
 
-// Guards: no request can give every object of the process a property.
+// Guards: no request can add a property to every object of the process.
 test('__proto__ pollutes nothing', async () => {
   const body = '{"name":"a","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}';
   for (const path of ['/v1/kites', '/v1/loose']) {

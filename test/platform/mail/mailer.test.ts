@@ -41,7 +41,7 @@ const failureOf = (url: string): Promise<unknown> =>
     );
 
 describe('without a mail server', () => {
-  // Guards: a code can be read where there is no mail, by people and by programs.
+  // Guards: a code can be read by people and by programs where no mail is configured.
   test.each(['info', 'silent'])('mail is a line of the log, at level %s too', async (level) => {
     await mailer(undefined, level).send(MAIL);
     expect(lines.map((line) => JSON.parse(line))).toEqual([
@@ -61,7 +61,7 @@ describe('without a mail server', () => {
 describe('with one', () => {
   const TRUSTING = '?tls.rejectUnauthorized=false';
 
-  // Guards: mail arrives, with the sender of the settings, logged in and encrypted by STARTTLS.
+  // Guards: mail arrives with the configured sender, logged in and encrypted by STARTTLS.
   test('mail is sent to it', async () => {
     const { port, mails } = await serverWith();
     const { send, delivery } = mailer(`smtp://${MAIL_USER}:${MAIL_PASSWORD}@127.0.0.1:${port}${TRUSTING}`);
@@ -81,7 +81,8 @@ describe('with one', () => {
     expect(lines).toEqual([]);
   });
 
-  // Guards: a subject made of a title, which is somebody's own words: no line of it is another header, and none is too long.
+  // Guards against: a subject made of a title, which a tenant writes: no line of it may become a header, and none may
+  // be too long.
   test.each([
     ['line breaks', 'Bees\r\nBcc: victim@example.com\r\n\r\n<b>body</b>'],
     ['line feeds', 'Bees\nBcc: victim@example.com\n\nbody'],
@@ -103,7 +104,7 @@ describe('with one', () => {
     expect(body.join()).not.toContain('<b>body');
   });
 
-  // Guards: an address is one recipient, and no line of a header, whatever is in it.
+  // Guards: an address is one recipient and cannot add a header line, whatever is in it.
   test.each(['a@example.com, b@example.com', 'a@example.com\r\nBcc: b@example.com', 'owner', ''])(
     'the address %j reaches nobody else',
     async (to) => {
@@ -118,7 +119,7 @@ describe('with one', () => {
     },
   );
 
-  // Guards: whoever waits for a code is told what is wrong with the mail, and nothing of the login or the code.
+  // Guards: a person who waits for a code is told that mail fails, and nothing of the login or the code.
   test('a failure is a problem with a reason', async () => {
     const { port } = await serverWith();
     const full = await serverWith({

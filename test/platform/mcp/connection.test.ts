@@ -65,8 +65,8 @@ beforeAll(async () => {
   open.push({ close: () => http.kill() });
 });
 
-// Guards: a command is started with nothing of the service's environment, its tools and their hints are read, and it is
-// gone after close.
+// Guards: a command is started without the service's environment, its tools and hints are read, and it is gone after
+// close.
 test('speaks to a command', async () => {
   process.env['CANARY_OF_THE_SERVICE'] = 'canary';
   const connection = connect('stdio', everythingCommand({ GIVEN: 'yes' }));
@@ -91,7 +91,7 @@ test('speaks to a command', async () => {
   expect((await connection.state()).down).toMatch(/"stdio" cannot be used/);
 });
 
-// Guards: a call that a dying server has taken fails at once, as one of unknown outcome, and the next start serves.
+// Guards: a call that a dying server has taken fails at once with an unknown outcome, and the next start works.
 test('starts a command that was killed again', async () => {
   const connection = connect('killed', everythingCommand());
   await connection.state();
@@ -107,7 +107,7 @@ test('starts a command that was killed again', async () => {
   expect(pids.at(-1)).not.toBe(pid);
 });
 
-// Guards: a command that cannot be started is told to be down, at once, and no secret of its settings is in the log.
+// Guards: a command that cannot be started is reported as down at once, and the log has no secret of its settings.
 test('says that a command cannot be started', async () => {
   const connection = connect('nothing', { command: '/nowhere/at-all', args: ['--key=sesame'], env: { KEY: 'sesame' } });
   expect((await connection.state()).down).toBe(
@@ -118,7 +118,8 @@ test('says that a command cannot be started', async () => {
   expect(JSON.stringify(lines)).not.toContain('sesame');
 });
 
-// Guards: the same over HTTP: killed with a call on its way, down meanwhile, and back with a new session.
+// Guards: the same holds over HTTP: a server that is killed during a call is reported as down, and comes back with a
+// new session.
 test('finds a server over HTTP again that was killed', async () => {
   const connection = connect('http', { url: http.url, headers: {} });
   expect(await toolNames(connection)).toContain('get-sum');
@@ -136,7 +137,7 @@ test('finds a server over HTTP again that was killed', async () => {
   });
 });
 
-// Guards: who asks for tools of a server that takes connections and never answers is not kept for longer than a moment.
+// Guards: a request for the tools of a server that accepts connections and never answers waits only for a moment.
 test('does not wait for a server that hangs', async () => {
   const proxy = await startTcpProxy(http.address);
   open.push(proxy);
@@ -152,8 +153,8 @@ test('does not wait for a server that hangs', async () => {
   await connection.close();
 });
 
-// Guards: an answer that takes too long, and a run that is cancelled, end the call here and are told to the server, as is the end of the
-// session.
+// Guards: an answer that takes too long, and a cancelled run, end the call here and tell the server, and the end of a
+// session is told too.
 test('ends a call that is late or not wanted any more', async () => {
   const never = (_: unknown, signal: AbortSignal) =>
     new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('cancelled'))));
@@ -173,7 +174,7 @@ test('ends a call that is late or not wanted any more', async () => {
   expect(server.endedSessions).toBe(1);
 });
 
-// Guards: a server that forgot the session is asked in a new one, and the call reaches it once.
+// Guards: a server that forgot the session gets a new one, and the call reaches it once.
 test('opens a new session where the old one is not known', async () => {
   const server = await startScriptedServer([tool('count')]);
   open.push(server);
@@ -187,8 +188,8 @@ test('opens a new session where the old one is not known', async () => {
   expect(new Set(server.headers.map(({ authorization }) => authorization))).toEqual(new Set(['Bearer key']));
 });
 
-// Guards: new tools are known as soon as the server announces them; tools that no model could be offered are left out,
-// told of once, and the others stay.
+// Guards: new tools are known once the server announces them; tools that no model could be offered are left out and
+// reported once.
 test('follows what a server says it has', async () => {
   const remote = { type: 'object', properties: { a: { $ref: 'https://example.com/schema.json' } } };
   const bad = [

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-// Guards: the setting may be the JSON itself or a file with it, and says all that a command or an address needs.
+// Guards: the setting is JSON or the name of a file with it, and says everything that a command or an address needs.
 test('reads the setting', async () => {
   const servers = { files: { command: 'npx', args: ['-y', 'x'] }, far: { url: 'https://example.com/mcp' } };
   const path = join(folder, 'servers.json');
@@ -24,7 +24,7 @@ test('reads the setting', async () => {
   expect(readMcpServers(undefined).size).toBe(0);
 });
 
-// Guards: a wrong setting is told by its name and place, without the secrets in it.
+// Guards: a wrong setting is reported by its name and place, without the secrets in it.
 test.each([
   ['{"a": {"command": "x", "env": {"KEY": "sesame"}}', /not valid JSON/],
   ['/nowhere/servers.json', /\/nowhere\/servers\.json cannot be read/],

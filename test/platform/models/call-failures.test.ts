@@ -105,7 +105,7 @@ test.each<[string, provider.Reply, Partial<ModelFailure>]>([
   expect(failure.message).not.toMatch(/canary|sk-abc/);
 });
 
-// Guards: the HTTP date form of Retry-After.
+// Guards: Retry-After is read in its form as an HTTP date.
 test('reads Retry-After as a date', async () => {
   const inAMinute = new Date(Date.now() + 60_000).toUTCString();
   server.script(provider.refuse(429, { message: 'slow' }, { 'retry-after': inAMinute }));
@@ -114,7 +114,7 @@ test('reads Retry-After as a date', async () => {
   expect(retryAfterMs).toBeLessThanOrEqual(60_000);
 });
 
-// Guards: a provider that is down is told from one that refuses.
+// Guards: a provider that is down is told apart from one that refuses.
 test('names a refused connection', async () => {
   const gone = await provider.startOpenAiServer();
   await gone.close();
@@ -137,7 +137,7 @@ test('names a refused connection', async () => {
   });
 });
 
-// Guards: a provider that says nothing, or stops in the middle, does not hold a worker; the connection is closed.
+// Guards: a provider that sends nothing, or stops half-way, does not hold a worker, and its connection is closed.
 test.each([
   ['before', provider.hang()],
   ['in', provider.stall('Once upon')],
@@ -147,7 +147,7 @@ test.each([
   await first(server.requests).closed;
 });
 
-// Guards: a reply is booked as what it is, and not as aborted too.
+// Guards: a complete reply is not booked as an aborted one as well.
 test('tells nothing of a reply', async () => {
   server.script(provider.answer('Here.'));
   const told: unknown[] = [];

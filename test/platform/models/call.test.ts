@@ -8,7 +8,7 @@ import { useProvider, server, KEY, log, models, configFor, user, call, failureOf
 
 useProvider();
 
-// Guards: a streamed answer arrives whole, with the usage that the provider reports, and the key goes in the header.
+// Guards: a streamed answer arrives whole, with the usage that the provider reports, and the key is sent in its header.
 test('collects a streamed answer', async () => {
   server.script(provider.answer('The capital of France is Paris.'));
   await expect(call()).resolves.toEqual({
@@ -26,7 +26,8 @@ test('collects a streamed answer', async () => {
   ]);
 });
 
-// Guards: tool calls in fragments are put together, several in one turn, under our own names although providers refuse dots.
+// Guards: fragments of tool calls are put together, several in one turn, under our own names although providers refuse
+// dots.
 test('collects streamed tool calls', async () => {
   server.script(provider.answer('unused'), (response, request) => {
     const name = request.body.tools![0]!.function.name;
@@ -85,7 +86,7 @@ test('sends earlier tool calls and their results', async () => {
   ]);
 });
 
-// Guards: a tool that was not offered is the run's to answer, not a broken reply.
+// Guards: a call of a tool that was not offered goes to the run to answer, and does not count as a broken reply.
 test('hands on a call of an unknown tool', async () => {
   server.script(provider.callTools({ id: 'c1', name: 'made_up', arguments: { a: 1 } }));
   await expect(call({ tools: [searchTool] })).resolves.toMatchObject({
@@ -93,7 +94,7 @@ test('hands on a call of an unknown tool', async () => {
   });
 });
 
-// Guards: a demanded shape is said on the wire and in words, for servers that know only one of the two.
+// Guards: a required output shape is sent both as a parameter and in words, for servers that know only one of the two.
 test('demands JSON', async () => {
   server.script(provider.answer('{"ok":true}'));
   const outputSchema = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] };
@@ -103,7 +104,7 @@ test('demands JSON', async () => {
   expect(JSON.stringify(body.messages[0])).toContain(JSON.stringify(JSON.stringify(outputSchema)).slice(1, -1));
 });
 
-// Guards: a server that reports no usage is not free of charge.
+// Guards: a server that reports no usage does not count as free of charge.
 test('counts tokens itself where the provider does not', async () => {
   server.script(provider.answer('Four words of text', null));
   const { usage } = await call();
@@ -111,7 +112,8 @@ test('counts tokens itself where the provider does not', async () => {
   expect(usage.outputTokens).toBeGreaterThan(3);
 });
 
-// Guards: however many tokens were asked for, a reply is held up to what the operator says, and the message says by what.
+// Guards: a reply is limited to what the operator allows, however many tokens were asked for, and the message names the
+// limit.
 test('has an end that no number of tokens moves', async () => {
   const ENDLESS = 60_000_000;
   let sent = 0;
@@ -147,7 +149,8 @@ test('has an end that no number of tokens moves', async () => {
   expect(sent).toBeLessThan(ENDLESS / 2);
 });
 
-// Guards: a cancelled run ends its call at once, as the cancellation and not as a failure, and stops paying for tokens.
+// Guards: a cancelled run ends its call at once, as a cancellation and not as a failure, and no more tokens are paid
+// for.
 test.each([
   ['before', provider.hang()],
   ['in', provider.stall('Once upon')],
@@ -165,7 +168,7 @@ test.each([
 /** Counted, of what `call` sends with the tool. */
 const INPUT = 46;
 
-// Guards: what a provider bills for a call that comes to no reply is told, reported or counted, and never of what is free.
+// Guards: what a provider bills for a call without a reply is booked, reported or counted, except for free models.
 test.each<[string, provider.Reply, unknown]>([
   ['a reply that stalls', provider.stall('Once upon a time'), { inputTokens: INPUT, outputTokens: 4 }],
   ['no word until we hang up', provider.hang(), { inputTokens: INPUT, outputTokens: 0 }],
@@ -193,7 +196,7 @@ test.each<[string, provider.Reply, unknown]>([
   expect(told).toEqual(billed === undefined ? [] : [billed]);
 });
 
-// Guards: a workspace cannot point the service at an address inside its network; it goes through the guard or nowhere.
+// Guards: a workspace's own address is called through the guard, and never reaches the internal network.
 test('reaches a server that a workspace names only through the guarded fetch', async () => {
   const own = { 'openai-compatible': { baseUrl: `${server.baseUrl}/own`, model: 'theirs' } };
   await expect(failureOf({ credentials: models.credentials(own) })).resolves.toMatchObject({
@@ -254,7 +257,7 @@ test.each([
   expect(first(server.requests).body).toMatchObject({ model, stream: true });
 });
 
-// Guards: a workspace's credential wins over the deployment's, and an absent one does not erase it.
+// Guards: a workspace's credential wins over the deployment's, and an absent one does not remove that.
 test('puts the own credentials over those of the deployment', () => {
   const elsewhere = createModels(configFor({ ANTHROPIC_API_KEY: 'theirs', OPENAI_API_KEY: 'theirs' }), { log });
   expect(elsewhere.credentials({ anthropic: 'own', openai: undefined })).toEqual({

@@ -12,7 +12,7 @@ const embed = (...texts: string[]) => embedder.embed(texts);
 const cosine = (a: readonly number[], b: readonly number[]) =>
   a.reduce((sum, value, index) => sum + value * itemAt(b, index), 0);
 
-// Guards: vectors mean something: sentences of one sense are nearer to each other than to others.
+// Guards: vectors carry meaning: sentences of the same sense are closer to each other than to others.
 test('puts similar sentences close together', async () => {
   const [cat, kitten, invoice] = (await embed(
     'The cat sleeps on the sofa.',
@@ -23,7 +23,8 @@ test('puts similar sentences close together', async () => {
   expect(cosine(cat, kitten)).toBeGreaterThan(cosine(kitten, invoice) + 0.2);
 });
 
-// Guards: a busy machine, on which the WebAssembly of the model is compiled after its weights were read. Texts waited for ever.
+// Guards against: texts that waited for ever on a busy machine, on which the model's WebAssembly is compiled after its
+// weights were read.
 test('waits for what the model computes with', async () => {
   const late = `const { instantiate } = WebAssembly;
     WebAssembly.instantiate = (...given) => new Promise((resolve) => setTimeout(resolve, 2_000)).then(() => instantiate(...given));`;
@@ -40,7 +41,7 @@ test('waits for what the model computes with', async () => {
   expect(stdout).toBe(String(PACKAGED.dimensions));
 });
 
-// Guards: each text has one vector of unit length and fixed size, also a blank, a long and a strange one.
+// Guards: each text has one vector of unit length and fixed size, including a blank, a long and a strange text.
 test('gives unit vectors in order', async () => {
   const texts = ['alpha', '', '  \n', '\u{1f642} \ud800 \u65e5\u672c\u8a9e', 'long text '.repeat(2_000), 'alpha'];
   const vectors = await embed(...texts);
@@ -53,7 +54,7 @@ test('gives unit vectors in order', async () => {
   await expect(embed()).resolves.toEqual([]);
 });
 
-// Guards: a text has the same vector alone and among others; stored vectors are compared with those of queries.
+// Guards: a text has the same vector alone and in a batch, because stored vectors are compared with those of queries.
 test('does not depend on the company', async () => {
   const [alone] = (await embed('The weather in Jakarta is hot.')) as [number[]];
   const [, among] = (await embed('Something else entirely.', 'The weather in Jakarta is hot.', 'x')) as [
@@ -63,7 +64,7 @@ test('does not depend on the company', async () => {
   expect(cosine(alone, among)).toBeCloseTo(1, 4);
 });
 
-// Guards: the model reads the first 128 tokens of a text only; what stands at the end of a long one counts all the same.
+// Guards: the end of a long text counts, although the model reads only 128 tokens at once.
 test('embeds a long text as a whole', async () => {
   const filler = 'The quick brown fox jumps over the lazy dog. '.repeat(20);
   const [question, without, withFact] = (await embed(
@@ -74,8 +75,8 @@ test('embeds a long text as a whole', async () => {
   expect(cosine(question, withFact)).toBeGreaterThan(cosine(question, without) + 0.1);
 });
 
-// Guards: long texts do not keep requests and workflow tasks waiting: the loop of the service turns meanwhile, and not once
-// for each pass of the model.
+// Guards: long texts do not keep requests and workflow tasks waiting: the event loop turns meanwhile, more often than
+// once for each pass of the model.
 test('computes beside the loop of the service', async () => {
   let isDone = false;
   const embedding = embed('long text '.repeat(2_000)).then(() => (isDone = true));
@@ -85,7 +86,7 @@ test('computes beside the loop of the service', async () => {
   expect(turns).toBeGreaterThan(150);
 });
 
-// Guards: many long texts at once made each of them, and those of everybody else, wait for a minute and more.
+// Guards against: many long texts at once, each of which, and everybody else's, then waited for a minute and more.
 test('refuses what it would not come to in time', async () => {
   const enough = new AbortController();
   const long = 'long text '.repeat(2_000);
@@ -106,7 +107,7 @@ test('refuses what it would not come to in time', async () => {
   expect(await embed(long)).toHaveLength(1);
 });
 
-// Guards: one workspace with as many long texts as it likes, which had those of all others refused.
+// Guards against: one workspace with many long texts, because of which those of all others were refused.
 test('refuses nobody for what another workspace asks', async () => {
   const enough = new AbortController();
   const long = 'long text '.repeat(2_000);

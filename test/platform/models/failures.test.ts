@@ -11,7 +11,7 @@ const subject = {
 const answered = (statusCode: number, message: string, responseBody = '') =>
   new APICallError({ message, statusCode, responseBody, url: 'http://localhost', requestBodyValues: {} });
 
-// Guards: each way in which a provider or server says "too long" is known, since a retry would fail for ever.
+// Guards: each wording of "too long" of a provider or server is recognised, because a retry would fail for ever.
 test.each([
   'prompt is too long: 208310 tokens > 200000 maximum',
   'input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000',
@@ -27,13 +27,13 @@ test.each([
   });
 });
 
-// Guards: the code in the body counts where the message says nothing.
+// Guards: the error code in the body counts where the message says nothing.
 test('knows an overflow by its code', () => {
   const error = answered(400, 'Bad Request', '{"error":{"code":"context_length_exceeded"}}');
   expect(toModelFailure(error, subject)).toMatchObject({ code: 'model_context_overflow' });
 });
 
-// Guards: errors inside a stream come as plain objects and strings, and overload there may be retried too.
+// Guards: errors inside a stream come as plain objects and strings, and an overload among them is retried too.
 test.each<[unknown, string]>([
   [{ type: 'overloaded_error', message: 'Overloaded' }, 'model_unavailable'],
   [{ type: 'error', code: 'rate_limit_exceeded', message: 'slow down' }, 'model_rate_limited'],
@@ -43,13 +43,13 @@ test.each<[unknown, string]>([
   expect(toModelFailure(error, subject)).toMatchObject({ code });
 });
 
-// Guards: a fault of ours keeps its stack instead of being blamed on the provider.
+// Guards: a bug of ours keeps its stack and is not blamed on the provider.
 test('gives back what is not a provider failure', () => {
   const bug = new TypeError('cannot read properties of undefined');
   expect(toModelFailure(bug, subject)).toBe(bug);
 });
 
-// Guards: a provider that was added, and whose key nobody thought of taking out of its messages.
+// Guards against: a new provider whose key nobody removes from its messages.
 test.each(PROVIDER_NAMES)('quotes no credential of %s', (name) => {
   const canaries = {
     anthropic: 'canary-anthropic',
@@ -64,7 +64,7 @@ test.each(PROVIDER_NAMES)('quotes no credential of %s', (name) => {
   expect(JSON.stringify(failure)).not.toContain('canary');
 });
 
-// Guards: neither a known key nor what looks like one gets into a text that is stored and logged.
+// Guards: neither a known key nor a text that looks like one gets into what is stored and logged.
 test('quotes no credential', () => {
   const said = 'header x-api-key: canary-4711; Authorization: Bearer abc.def; sk-ant-REDACTED and sk_live_1234567';
   for (const error of [answered(400, said), answered(401, said), answered(422, said), { message: said }]) {
@@ -73,7 +73,7 @@ test('quotes no credential', () => {
   }
 });
 
-// Guards: both forms of Retry-After; nonsense is no wait at all, a date gone by is no negative one.
+// Guards: both forms of Retry-After are read; nonsense gives no wait, and a date in the past no negative one.
 test('parses Retry-After', () => {
   const now = Date.parse('2026-01-01T00:00:00Z');
   expect(parseRetryAfter('3', now)).toBe(3_000);

@@ -83,7 +83,7 @@ const node: fc.Arbitrary<object> = fc.letrec<{ node: object }>((tie) => ({
   ),
 })).node;
 
-// Guards: whatever small shape a step demands, the offline model's answer validates.
+// Guards: the offline model's answer fits any small schema that a step may have.
 test('fills any small schema', () => {
   const withShared = node.map((schema) => ({ ...schema, $defs: { 'shared/part': { type: 'integer', minimum: 3 } } }));
   fc.assert(
@@ -94,7 +94,8 @@ test('fills any small schema', () => {
   );
 });
 
-// Guards: shapes as real steps demand them, with what the generator above does not make.
+// Guards: the answer fits schemas of the kind that real steps have, with features that the generator above does not
+// make.
 test.each<[string, object]>([
   ['unique items', { type: 'array', items: { type: 'string' }, uniqueItems: true, minItems: 5 }],
   ['unique enum items', { type: 'array', items: { enum: ['a', 'b', 'c'] }, uniqueItems: true, minItems: 3 }],
@@ -146,7 +147,7 @@ test.each<[string, object]>([
   expectValid(schema);
 });
 
-// Guards: fields speak of the brief, so that what a pipeline makes offline can be read and checked.
+// Guards: fields mention the brief, so that the offline result of a pipeline can be read and checked.
 test('fills fields from the brief', () => {
   const properties = {
     title: { type: 'string' },
@@ -162,7 +163,7 @@ test('fills fields from the brief', () => {
   });
 });
 
-// Guards: a tenant's schema that never ends or makes no sense costs no memory and throws nothing.
+// Guards: an endless or senseless schema of a tenant costs no memory and throws nothing.
 test.each<[string, unknown]>([
   ['a reference to itself', { $ref: '#' }],
   ['a reference to nothing', { $ref: '#/nowhere/%E0%A4%A' }],

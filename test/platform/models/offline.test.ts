@@ -60,7 +60,7 @@ const withResults = (messages: ModelMessage[], { toolCalls }: ModelReply, value:
   },
 ];
 
-// Guards: nobody takes the offline model's text for that of a real one, and it is the same every time.
+// Guards: nobody can take the offline model's text for that of a real one, and it is the same every time.
 test('says what it is and answers from the request and its context', async () => {
   const messages = [
     user('We sell tea.'),
@@ -78,7 +78,7 @@ test('says what it is and answers from the request and its context', async () =>
   await expect(call(messages, { system })).resolves.toEqual(reply);
 });
 
-// Guards: usage is that of a tokenizer, so cost and budgets are exercised offline too.
+// Guards: usage is counted by a tokenizer, so that costs and budgets work offline too.
 test('reports tokens', async () => {
   const { text, usage } = await call([user('hello world')], { tools: [], system: '' });
   expect(usage.outputTokens).toBe(countTokens(text));
@@ -94,7 +94,8 @@ test('stops at the limit of output tokens', async () => {
   expect(reply.usage.outputTokens).toBeLessThanOrEqual(40);
 });
 
-// Guards: directives before a [[then]] are one turn, those after it the next; none is called twice; the results are told.
+// Guards: directives before a [[then]] are one turn and those after it the next; none is called twice, and the results
+// are reported.
 test('calls tools as told', async () => {
   const brief = [
     'Work it out. [[tool:calculator {"expression":"[[1]]","precision":2}]] [[tool:memory_search {"query":"a ] b }"}]]',
@@ -128,7 +129,7 @@ test('never repeats a directive', async () => {
   expect(text).not.toContain('[[');
 });
 
-// Guards: only declared tools are called; a directive for another is told about instead.
+// Guards: only declared tools are called; a directive for another one is mentioned in the reply.
 test('does not call what is not offered', async () => {
   const reply = await call([user('[[tool:delete_everything {}]] [[tool:calculator {"a":1}]]')], {
     tools: [declare('calculator')],
@@ -139,7 +140,8 @@ test('does not call what is not offered', async () => {
   expect(other.text).toContain('delete_everything');
 });
 
-// Guards: the same directive in an earlier turn of the conversation does not count as done; one in the system text does not run twice.
+// Guards: a directive that was carried out in an earlier turn of the conversation runs again when asked anew, and one
+// in the system text does not run twice.
 test('minds the current request only', async () => {
   const asked = user('Again. [[tool:calculator {"a":1}]]');
   const earlier = withResults([asked], await call([asked]), 'old result');
@@ -158,7 +160,7 @@ test('calls twice what stands twice', async () => {
   expect(done.toolCalls).toEqual([]);
 });
 
-// Guards: provider failures can be rehearsed, for ever, for a number of attempts and by status.
+// Guards: provider failures can be rehearsed: for ever, for a number of attempts, and by status.
 test('fails as told', async () => {
   const unavailable = { code: 'model_unavailable', retryable: true };
   for (let attempt = 0; attempt < 3; attempt += 1)
@@ -196,7 +198,7 @@ test('reviews', async () => {
   expect(text).toContain('Decision: reject. no sources');
 });
 
-// Guards: a demanded shape comes after the tools, as bare JSON.
+// Guards: a reply in a required shape comes after the tools, as bare JSON.
 test('gives JSON where it is demanded', async () => {
   const asked = user('Plan the launch. [[tool:calculator {}]]');
   const first = await call([asked], { outputSchema: verdictSchema });

@@ -14,12 +14,13 @@ const priceFile = (content: string): string => {
   return path;
 };
 
-// Guards: built-in agents name models of the catalogue; an unpriced one could not run under a budget.
+// Guards: built-in agents name models with a price; one without could not run under a budget.
 test.each(MODELS.map(({ id, provider }) => [id, provider] as const))('knows the price of %s', (model, provider) => {
   expect(price({ model, provider }, { inputTokens: 1_000, outputTokens: 1_000 })).toMatch(/^\d+\.\d{1,8}$/);
 });
 
-// Guards: money is a plain decimal with eight places at most; a tiny amount has no exponent, none is 0.
+// Guards: money is a plain decimal with at most eight places, without an exponent, and a tiny amount is not rounded to
+// 0.
 test('writes plain decimals', () => {
   const offline = { model: 'offline', provider: 'offline' } as const;
   expect(price(offline, million)).toBe('0.5');
@@ -32,7 +33,7 @@ test('writes plain decimals', () => {
   );
 });
 
-// Guards: an unknown price is unknown, never that of a model with a similar name.
+// Guards: an unknown price stays unknown, and is never that of a model with a similar name.
 test('gives null where no price is known', () => {
   expect(price({ model: 'claude-next', provider: 'anthropic' }, million)).toBeNull();
   expect(price({ model: 'claude-sonnet-5-5', provider: 'anthropic' }, million)).toBeNull();
@@ -42,7 +43,8 @@ test('gives null where no price is known', () => {
   ).toBe('0.003');
 });
 
-// Guards: the managed model router has OpenRouter's prices; a server of somebody's own with the same names does not.
+// Guards: the managed model router has OpenRouter's prices; somebody's own server with models of the same names does
+// not.
 test('takes the prices of the model router', () => {
   const model = { model: 'anthropic/claude-sonnet-4.5', provider: 'openai-compatible' } as const;
   expect(price(model, { inputTokens: 1_000, outputTokens: 100 }, true)).toBe('0.0045');
@@ -60,7 +62,7 @@ test('takes the prices of a file', () => {
   expect(priced({ model: 'gpt-6-sol', provider: 'openai' }, { inputTokens: 1_000, outputTokens: 0 })).toBe('0.002');
 });
 
-// Guards: a bad price file stops the start with its name and what is wrong, instead of pricing calls at nothing.
+// Guards: a bad price file stops the start with the file's name and the fault, so that no call is priced at nothing.
 test.each([
   ['no JSON', '{'],
   ['a missing price', '{"m": {"input_usd_per_mtok": 1}}'],

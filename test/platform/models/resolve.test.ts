@@ -16,7 +16,7 @@ const wish = (given: Partial<ModelRequest> = {}): ModelRequest => ({
 const middling = 'x'.repeat(1_000);
 const long = 'x'.repeat(10_000);
 
-// Guards: the precedence of the rules, from an enforced model down to the fallback.
+// Guards: the rules have the right order, from an enforced model down to the fallback.
 test.each<[string, Partial<ModelRequest>, ModelCredentials, Record<string, unknown>]>([
   [
     "the agent's model",
@@ -128,7 +128,7 @@ test.each<[string, Partial<ModelRequest>, ModelCredentials, Record<string, unkno
   expect(resolveModel(wish(given), credentials)).toMatchObject(expected);
 });
 
-// Guards: what was asked for by name is refused, not silently replaced, and the refusal says what to set.
+// Guards: a model that was asked for by name is refused, not silently replaced, and the refusal says what to set.
 test.each<[string, Partial<ModelRequest>]>([
   ['an override', { override: 'gpt-6-sol' }],
   ['an enforced model', { model: 'gpt-6-sol', enforce: true }],
@@ -151,7 +151,7 @@ test('has a model of each tier at each provider', () => {
   }
 });
 
-// Guards: who brings a key of its own pays with that, not the deployment; an agent's model by name stays what it is.
+// Guards: a workspace with its own key pays with that key, and an agent's model by name is not changed by it.
 test("a workspace's own credential goes before the deployment's", () => {
   const given: ModelCredentials = { ...anthropic, ...openai, ...compatible, own: ['openai'] };
   expect(resolveModel(wish({ model: 'auto' }), given)).toMatchObject({ provider: 'openai', rule: 'auto_short_prompt' });

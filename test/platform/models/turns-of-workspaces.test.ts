@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createTurns } from '../../../src/platform/models/turns-of-workspaces.ts';
 
-// Guards: whoever asks for much at once is behind itself, and not before everybody who comes later.
+// Guards: a workspace that asks for much at once waits behind its own requests, and others do not.
 test('workspaces take turns', async () => {
   const turns = createTurns();
   const done: string[] = [];
@@ -14,7 +14,7 @@ test('workspaces take turns', async () => {
   expect(done).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4']);
 });
 
-// Guards: a place that is counted although nobody is there any more, and one that fails and keeps the next from its turn.
+// Guards against: a place that stays taken after its holder has gone, and a failure that keeps the next from its turn.
 test('counts who is there, and goes on after a failure', async () => {
   const turns = createTurns();
   const [first, second, other] = [turns.enter('a'), turns.enter('a'), turns.enter('b')];

@@ -27,7 +27,7 @@ async function over250(name: string): Promise<number> {
   return present(value(`${name}_count`)) - present(value(`${name}_bucket`, { le: '0.25' }));
 }
 
-// Guards: a standstill is in the metrics as what it is, however short it was beside a scrape's interval.
+// Guards: a standstill is measured at its full length, even if it is much shorter than a scrape's interval.
 test('work that holds the loop up is counted as its own', async () => {
   await ticked();
   compute(600);
@@ -36,7 +36,7 @@ test('work that holds the loop up is counted as its own', async () => {
   expect(await over250('aos_event_loop_own_delay_seconds')).toBeGreaterThanOrEqual(1);
 });
 
-// Guards: a busy machine is not taken for a busy process.
+// Guards: a busy machine is not mistaken for a busy process.
 test('what waits without computing is late, and not by its own work', async () => {
   await ticked();
   standIdle(600);
@@ -46,7 +46,7 @@ test('what waits without computing is late, and not by its own work', async () =
   expect(first(lines).own_ms).toBeLessThan(first(lines).stood_still_ms / 2);
 });
 
-// Guards: the longest standstill is that of this scrape, not of all times.
+// Guards: the longest standstill is the one since the last scrape.
 test('each scrape tells its own longest standstill', async () => {
   await ticked();
   compute(3_000);
@@ -57,7 +57,7 @@ test('each scrape tells its own longest standstill', async () => {
   expect(await longest()).toBeLessThan(2);
 });
 
-// Guards: the line names what was under way or ended with the standstill, and comes once however often it happens.
+// Guards: the log line names the work around a standstill, and comes once however often it happens.
 test('the log says what was under way', async () => {
   await ticked();
   stalls.begin(() => 'callModel');

@@ -47,7 +47,7 @@ test('is off unless it is on', async () => {
   await expect(off.run(['true'], request)).rejects.toThrow(SandboxError);
 });
 
-// Guards: each element is one argument for the program, no shell reads it, and the input arrives.
+// Guards: each element is one argument of the program, no shell reads it, and the input arrives.
 inBubblewrap('runs a program', async () => {
   expect(await run(['printf', '%s|', 'a b', '$HOME', '; id', '`id`', '*', ''])).toEqual({
     exitCode: 0,
@@ -68,7 +68,7 @@ inBubblewrap('an argument that cannot be one is refused', async () => {
   await expect(run(['echo', 'x'.repeat(200_000)])).rejects.toThrow('too long');
 });
 
-// Guards: of the machine a command sees its programs, and nothing of it or of the service can be read or changed.
+// Guards: a command sees the machine's programs, and can read or change nothing else of the machine or the service.
 inBubblewrap('sees nothing of the machine', async () => {
   process.env.SANDBOX_CANARY = 'canary-in-the-environment';
   const { stdout } = await bash(`
@@ -97,7 +97,7 @@ inBubblewrap('can write to its own files only', async () => {
   ]);
 });
 
-// Guards: there is no way to the database, Temporal, the metadata address or any other; a listener would see it.
+// Guards: a command cannot reach the database, Temporal, the metadata address or any other; a listener would notice.
 inBubblewrap('reaches no address', async () => {
   let connections = 0;
   const server = createServer(() => connections++);
@@ -110,7 +110,8 @@ inBubblewrap('reaches no address', async () => {
   expect(connections).toBe(0);
 });
 
-// Guards: each of these is ended within its time and two seconds, alone and all together, and nothing of it is left.
+// Guards: each kind of endless command is ended within its time and two seconds, alone and all together, and leaves
+// nothing.
 inBubblewrap('what takes everything gets little of it', async () => {
   const attempts: [script: string, ending: RegExp, timeoutMs?: number][] = [
     ['while :; do :; done', /not done within 1 seconds/],
@@ -146,7 +147,7 @@ inBubblewrap('what takes everything gets little of it', async () => {
   for (const time of [31415, 31416, 31417, 31418, 271828]) expect(await isRunning(`sleep ${time}`)).toBe(false);
 });
 
-// Guards: nothing is left of what is ended while its sandbox is still being made.
+// Guards: a command that is ended while its sandbox is still being made leaves nothing.
 inBubblewrap('what is ended early is ended whole', async () => {
   const early = (timeoutMs: number) => expect(bash('sleep 1732050', { timeoutMs })).rejects.toThrow(/not done within/);
   for (let ms = 1; ms < 60; ms += 8) await Promise.all(Array.from({ length: 4 }, (_, i) => early(ms + 2 * i)));
@@ -164,7 +165,7 @@ inBubblewrap('a signal ends it', async () => {
   expect(await isRunning('sleep 1618')).toBe(false);
 });
 
-// Guards: a worker that is killed takes its commands with it.
+// Guards: a worker that is killed ends its commands too.
 inBubblewrap('ends with the process that started it', async () => {
   const { href } = new URL('../../../src/platform/sandbox/command.ts', import.meta.url);
   const request = `{ stdin: '', timeoutMs: 600_000, owner: 'a', signal: new AbortController().signal }`;
@@ -178,7 +179,7 @@ inBubblewrap('ends with the process that started it', async () => {
   await eventually(async () => expect(await isRunning('sleep 2718')).toBe(false), 2_000);
 });
 
-// Guards: calls to the kernel that get round the limits are refused, and those that programs need are not.
+// Guards: system calls that get round the limits are refused, and those that programs need are not.
 inBubblewrap('memory that no limit counts is refused', async () => {
   const { exitCode } = await run([
     'perl',

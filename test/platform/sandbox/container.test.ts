@@ -32,7 +32,7 @@ afterEach(() => engine.close());
 
 const KNOWN = { image: 'tools/known:1' };
 
-// Guards: a deployment that did not ask for containers asks no engine, and a setting that is none is told.
+// Guards: a deployment that did not ask for containers never calls an engine, and a faulty setting is reported.
 test('is off unless it is on', async () => {
   const off = sandboxAt(engine.host, { isOn: false });
   expect(off.problem()).toContain('TOOLS_CONTAINER');
@@ -46,7 +46,7 @@ test('is off unless it is on', async () => {
     expect(sandboxAt(host).problem()).toBeUndefined();
 });
 
-// Guards: each container is made with every wall there is, and is gone when its call is answered.
+// Guards: each container is made with all restrictions, and is gone when its call is answered.
 test('asks for a container with nothing', async () => {
   let asked: FakeContainer | undefined;
   engine.behave(async ({ stdin, write }) => {
@@ -117,7 +117,7 @@ test('asks for the runtime that is set', async () => {
   expect(runtime).toBe('runsc');
 });
 
-// Guards: an image is a name and nothing else; it becomes part of an address that the engine, or another host, is asked.
+// Guards: an image is a name and nothing else, because it becomes part of an address of the engine or another host.
 test.each(['../x', '//evil.example/x', 'a/../../b', 'x?y=z', 'x#y', 'a b', 'UPPER', 'x:', 'a%2fb', '', 'http://x'])(
   'the image %s is refused',
   async (image) => {
@@ -134,7 +134,7 @@ test('images are the ones that the operator named', () => {
     expect(sandboxAt(engine.host).imageProblem(image)).toBeUndefined();
 });
 
-// Guards: an engine that refuses, fails or is not there is an answer in words, and leaves nothing behind.
+// Guards: an engine that refuses, fails or is absent gives an answer in words, and leaves nothing behind.
 test('says what is wrong', async () => {
   const sandbox = sandboxAt(engine.host);
   await expect(runIn(sandbox, { image: 'unknown' })).rejects.toThrow('has no image unknown');
@@ -146,7 +146,7 @@ test('says what is wrong', async () => {
   expect(engine.containers.size).toBe(0);
 });
 
-// Guards: its time, its output and its run's end each end a container, which is removed at once.
+// Guards: a container ends at its time limit, at its output limit and at the end of its run, and is removed at once.
 test('ends what does not end', async () => {
   const sandbox = sandboxAt(engine.host);
   engine.behave(async () => {});
@@ -163,7 +163,7 @@ test('ends what does not end', async () => {
   expect(engine.containers.size).toBe(0);
 });
 
-// Guards: a container that is made only after its call was given up does not start, and goes.
+// Guards: a container that is made after its call was given up never starts and is removed.
 test('removes what was made too late', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   engine.createAfter(promise);
@@ -174,7 +174,7 @@ test('removes what was made too late', async () => {
   expect(engine.requests.filter((request) => request.endsWith('/start'))).toEqual([]);
 });
 
-// Guards: what a crashed worker left is removed when its time is over; others' containers, and those under way, stay.
+// Guards: what a crashed worker left is removed when its time is over; containers of others, and those in use, stay.
 test('sweeps up after a crash', async () => {
   const left = (name: string, Labels: Record<string, string>) =>
     engine.containers.set(name, { name, order: { Labels }, isStarted: true });

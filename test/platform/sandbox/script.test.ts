@@ -31,7 +31,7 @@ const fewAtOnce = async <T>(scripts: string[], look: (script: string) => Promise
   return found;
 };
 
-// Guards: the arguments go in and the returned JSON value comes out, as JSON has it.
+// Guards: the arguments are passed in, and the returned value comes out as JSON.
 test.each([
   ['return args.a + args.b', { a: 20, b: 22 }, 42],
   ['const x = await Promise.resolve(args.list); return x.map((n) => n * 2)', { list: [1, 2] }, [2, 4]],
@@ -46,7 +46,7 @@ test.each([
   expect(await run(script, { args })).toEqual(result);
 });
 
-// Guards: what goes wrong is told in words, with the place in the script and what it had written.
+// Guards: an error is explained with its place in the script and what the script had printed.
 test('an error says what and where', async () => {
   const { message } = await failureOf(`console.log('step', { n: 1 });\nthrow new TypeError('no such colour')`);
   expect(message).toContain('TypeError: no such colour');
@@ -67,7 +67,7 @@ test.each([
   expect((await failureOf(script)).message).toContain(message);
 });
 
-// Guards: nothing of the host is there to be used, by whatever way a script asks for it.
+// Guards: a script reaches nothing of the host, by whatever way it tries.
 test('a script has the language and nothing else', async () => {
   const names = ['process', 'require', 'module', 'fetch', 'Buffer', 'WebAssembly', 'setTimeout', 'Worker', 'print'];
   expect(await run(`return [${names.map((name) => `typeof ${name}`).join(', ')}].join()`)).toBe(
@@ -93,7 +93,7 @@ test.each([
   expect(message).toContain(named);
 });
 
-// Guards: a script that bends the language bends it for itself.
+// Guards: a script that changes built-in objects changes them for itself alone.
 test('prototype tricks stay inside', async () => {
   const result = await run(`
     Object.prototype.polluted = true;
@@ -114,7 +114,7 @@ test('arguments that bend prototypes are data', async () => {
     ['__proto__', 'constructor'],
   ]);
 });
-// Guards: what closes the function early is code of the script's own, with the same limits.
+// Guards: code that closes the wrapping function early stays the script's own code, with the same limits.
 test('a script that closes its function gains nothing', async () => {
   const { message } = await failureOf(
     `}); globalThis.x = typeof process; (async () => { throw new Error(globalThis.x)`,
@@ -122,7 +122,7 @@ test('a script that closes its function gains nothing', async () => {
   expect(message).toContain('undefined');
 });
 
-// Guards: whatever it does, a script ends within its time and two seconds, and the event loop goes on meanwhile.
+// Guards: a script ends within its time and two seconds, whatever it does, and the event loop goes on meanwhile.
 test('an endless script ends in time', async () => {
   let beats = 0;
   const timer = setInterval(() => beats++, 20);
@@ -158,7 +158,7 @@ test('one that the interpreter does not notice ends in time too', async () => {
   expect(seconds).toBeLessThan(0.5 + MARGIN_S);
 });
 
-// Guards: memory and stack are limited, and running into a limit ends the script alone.
+// Guards: memory and stack are limited, and exceeding a limit ends only the script.
 test('a script that takes too much ends alone', async () => {
   const before = process.memoryUsage().rss;
   const endings = await fewAtOnce(
@@ -191,7 +191,7 @@ test('a script that takes too much ends alone', async () => {
   expect(endings.map(({ message }) => message).join('\n')).toMatch(/out of memory[^]*out of memory[^]*stack overflow/);
 });
 
-// Guards: the console is kept for the one who reads the error, and only so much of it.
+// Guards: console output is kept for the reader of the error, up to a limit.
 test('the console is capped', async () => {
   const { message } = await failureOf(
     `for (let i = 0; i < 100; i++) console.log('x'.repeat(1e5)); throw new Error('end')`,

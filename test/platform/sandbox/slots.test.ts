@@ -19,7 +19,7 @@ const job = () => {
 };
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-// Guards: no more than so many at once, in order, and a place is given on however the work before it ended.
+// Guards: at most so many programs run at once, in order, and a slot is passed on however the work before it ended.
 test('waits for a place', async () => {
   const slots = createSlots(2);
   const jobs = ['a', 'b', 'c', 'd'].map((owner) => ({ owner, ...job() }));
@@ -36,7 +36,7 @@ test('waits for a place', async () => {
   expect(await slots.run('f', never, async () => 'done')).toBe('done');
 });
 
-// Guards: one workspace's endless programs leave places for the others.
+// Guards: the endless programs of one workspace leave slots for the others.
 test('one owner gets half the places', async () => {
   const slots = createSlots(4);
   const greedy = [job(), job(), job()];
@@ -50,7 +50,8 @@ test('one owner gets half the places', async () => {
   await Promise.all(running);
 });
 
-// Guards: who waits can be cancelled, and is told after a while; a place that comes later goes to somebody else.
+// Guards: waiting can be cancelled and ends with a message after a while; a slot that becomes free goes to somebody
+// else.
 test('does not wait for ever', async () => {
   const slots = createSlots(1, 50);
   const first = job();

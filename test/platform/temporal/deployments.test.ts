@@ -64,8 +64,8 @@ async function buildIdOf(workflowId: string): Promise<string | undefined> {
 const runOn = async (): Promise<string | undefined> =>
   buildIdOf(`run-${(await acme.run({ agent: 'assistant', prompt: 'hello' })).run_id}`);
 
-// Guards: a rollout as docs/operate/deploy.md describes it. What began on the old version and is pinned ends there, what is not
-// goes along; a ramp splits what begins; the way back is the same step.
+// Guards: a rollout works as docs/operate/deploy.md describes it. Pinned executions end on the old version and others
+// move along; a ramp splits new work; the way back is the same step.
 test('a rollout', async () => {
   const { temporal } = service.runtime;
   const use = (buildId: string) => eventually(() => makeCurrent(temporal, { deployment, buildId }));
@@ -135,7 +135,7 @@ test('a rollout', async () => {
   ]);
 }, 240_000);
 
-// Guards: what plain workers began goes along with the first version, so that they can be stopped.
+// Guards: executions that unversioned workers began move to the first version, so that those workers can be stopped.
 test('from workers without a version', async () => {
   for (const worker of running.splice(0)) await worker.close();
   const { temporal } = service.runtime;
@@ -154,7 +154,7 @@ test('from workers without a version', async () => {
   expect(await buildIdOf(`project-${projectId}`)).toBe('v4');
 }, 240_000);
 
-// Guards: half of a version is a mistake that stops the worker, and not a worker without one.
+// Guards: a version of which only a half is set stops the worker, which would otherwise run without one.
 test.each([{ WORKER_DEPLOYMENT: 'aos' }, { WORKER_BUILD_ID: 'v1' }])('%j alone is refused', (settings) => {
   expect(() => ownVersion({ WORKER_DEPLOYMENT: undefined, WORKER_BUILD_ID: undefined, ...settings })).toThrow(
     'WORKER_DEPLOYMENT and WORKER_BUILD_ID go together',

@@ -19,7 +19,7 @@ const textOf = ({ metadata, data }: Payload): string =>
 const seal = async (keys: string, given: Payload): Promise<Payload> =>
   first(await createPayloadCodec(keys).encode([given]));
 
-// Guards: what comes back is what was sealed, byte for byte, its metadata too; and nothing of either can be read meanwhile.
+// Guards: a sealed payload opens byte for byte, with its metadata, and is unreadable in between.
 test.each([
   ['JSON', '"canary"'],
   ['nothing', ''],
@@ -35,7 +35,7 @@ test.each([
   expect(Object.keys(present(opened.metadata))).toEqual(['encoding', 'messageType']);
 });
 
-// Guards: a payload without data, as `undefined` is sent, survives.
+// Guards: a payload without data, which is how `undefined` is sent, survives.
 test.each([{}, { data: null }, { data: [] as never }])('a payload without data: %j', async (more) => {
   const nothing = { metadata: { encoding: Buffer.from('binary/null') }, ...more };
   const opened = first(await createPayloadCodec(ONE).decode([await seal(ONE, nothing)]));
@@ -47,7 +47,7 @@ test('each sealing is another', async () => {
   expect(textOf(await seal(ONE, payload('"a"')))).not.toBe(textOf(await seal(ONE, payload('"a"'))));
 });
 
-// Guards: after a rotation what was sealed before still opens, and what is new is sealed with the new key.
+// Guards: after a rotation, old payloads still open, and new ones are sealed with the new key.
 test('rotation', async () => {
   const rotated = createPayloadCodec(`${TWO},${ONE}`);
   const opened = first(await rotated.decode([await seal(ONE, payload('"before"'))]));
@@ -55,15 +55,15 @@ test('rotation', async () => {
   expect(textOf(await seal(`${TWO},${ONE}`, payload('"after"')))).toMatch(/ two /);
 });
 
-// Guards: a key that was taken away too early is named, and nothing is read as nothing because of it.
+// Guards: the error for a key that was removed too early names the key, and nothing is silently lost.
 test('a key that is missing', async () => {
   await expect(createPayloadCodec(TWO).decode([await seal(ONE, payload('"a"'))])).rejects.toThrow(
     'a payload is sealed with the key "one", which TEMPORAL_CODEC_KEYS lacks',
   );
 });
 
-// Guards: what people send by hand and what was recorded before passes; so do bytes that are none of ours, of which the
-// payload converter makes nothing. A throw would stop the workflow for ever.
+// Guards: payloads that people send by hand or that were recorded unsealed pass through; so do foreign bytes, of which
+// the payload converter makes nothing. A throw would stop the workflow for ever.
 test('what is not sealed, and what was tampered with', async () => {
   const codec = createPayloadCodec(ONE);
   const tampered = await seal(ONE, payload('"a"'));
@@ -84,7 +84,7 @@ test('what is not sealed, and what was tampered with', async () => {
   expect(await createPayloadCodec(`two:${ONE.slice(4)},${ONE}`).decode([renamed])).toEqual([renamed]);
 });
 
-// Guards: keys that are none stop the process with the setting's name, and say how to make one.
+// Guards: unusable keys stop the process with the setting's name and say how to make one.
 test.each([
   ['no pair', 'nonsense'],
   ['a short key', 'one:c2hvcnQ='],

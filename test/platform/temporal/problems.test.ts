@@ -7,7 +7,7 @@ import { namedIfUnreachable } from '../../../src/platform/temporal/problems.ts';
 const failed = (code: number, message: string) =>
   new ServiceError('Workflow Update failed', { cause: Object.assign(new Error(message), { code }) });
 
-// Guards: workers that cannot keep up with a project are a 502, which a caller may repeat, and no error of ours.
+// Guards: workers that cannot keep up with a project give a 502, which a caller may repeat, and no internal error.
 test.each([
   [9, 'Unable to perform workflow execution update due to Workflow Task in failed state.'],
   [14, 'no connection'],
@@ -16,7 +16,7 @@ test.each([
   expect(namedIfUnreachable(failed(code, message))).toMatchObject({ code: 'runtime_unreachable' });
 });
 
-// Guards: what is wrong for another reason keeps its name.
+// Guards: any other error keeps its name.
 test('another precondition is what it is', () => {
   const error = failed(9, 'namespace is deleted');
   expect(namedIfUnreachable(error)).toBe(error);

@@ -14,7 +14,8 @@ afterEach(async () => {
   await proxy?.close();
 });
 
-// Guards: a look at the schedules that goes on long after its time, as a server that is slow is waited for, call by call.
+// Guards against: a comparison of schedules that goes on long after its time because it waits for a slow server, call
+// by call.
 test('what waits for Temporal is given up when its time is over', async () => {
   proxy = await startTcpProxy(present(process.env.TEST_TEMPORAL_ADDRESS));
   const temporal = await connectTo(proxy.address, createLog({ level: 'silent', pretty: false }));

@@ -14,7 +14,7 @@ const endless = (handle: (id: string) => Promise<void>, failed: string[] = []) =
   });
 };
 
-// Guards: an activity that was cancelled, or whose time was over, went on beside its successor.
+// Guards against: an activity that was cancelled, or whose time was over, and went on beside its successor.
 test('ends when it is told to', async () => {
   const told = new AbortController();
   const handled: string[] = [];
@@ -28,7 +28,7 @@ test('ends when it is told to', async () => {
   expect(handled).toContain('12');
 });
 
-// Guards: one that fails each time kept all after it waiting.
+// Guards against: one chore that fails each time and keeps all after it waiting.
 test('goes on after a failure', async () => {
   const told = new AbortController();
   const failed: string[] = [];

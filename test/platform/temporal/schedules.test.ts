@@ -47,7 +47,8 @@ const crons = fc
   .map((fields) => fields.join(' '))
   .filter((cron) => cronProblem(cron) === undefined);
 
-// Guards: a job is said to run when it runs. The next ones as well, as an expression may be right once by chance.
+// Guards: a job's next times are the ones at which it really runs. Several are compared, because one may be right by
+// chance.
 test('of any expression', async () => {
   await fc.assert(
     fc.asyncProperty(crons, async (cron) => {

@@ -62,7 +62,7 @@ function* readableIn(value: unknown, path = ''): Generator<string> {
 }
 
 describe('what Temporal keeps', () => {
-  // Guards: with a codec a project's arguments, board, signals and results are sealed, and it runs to its end.
+  // Guards: with a codec, a project's arguments, board, signals and results are sealed, and it runs to its end.
   test('of a project', async () => {
     const id = await startProject(acme, 'gated', { brief: CANARY });
     const gate = await untilGate(acme, id, 'text', 'gate');
@@ -75,7 +75,7 @@ describe('what Temporal keeps', () => {
     }
   });
 
-  // Guards: texts and stacks of errors are sealed too, those of activities and those that workflows throw.
+  // Guards: messages and stacks of errors are sealed too, those of activities and those of workflows.
   test('of a run that failed', async () => {
     const run = await acme.run({ agent: 'assistant', prompt: `[[fail-status:400]] ${CANARY}` });
     expect(run).toMatchObject({ status: 'failed' });
@@ -89,7 +89,7 @@ describe('what Temporal keeps', () => {
     });
   });
 
-  // Guards: what a schedule starts with is sealed where Temporal keeps it, which is for as long as the schedule is there.
+  // Guards: the arguments of a schedule are sealed in Temporal for as long as the schedule exists.
   test('of a schedule', async () => {
     const { status } = await acme.cp('POST', '/v1/scheduled-jobs', { ...JOB, name: CANARY });
     expect(status).toBe(201);
@@ -107,7 +107,7 @@ describe('what Temporal keeps', () => {
   });
 });
 
-// Guards: an operator or a script without the key can still answer a gate; the plain signal is understood.
+// Guards: an operator or a script without the key can still answer a gate by a plain signal.
 test('a plain signal from outside', async () => {
   const id = await startProject(acme, 'gated');
   const { subtaskId } = await untilGate(acme, id, 'text', 'gate');
@@ -133,7 +133,7 @@ describe('the codec of the Temporal Web UI', () => {
     cookie: `service_session=${sessionFor({ ...caller, workspaceId }, role)}`,
   });
 
-  // Guards: with the operator's token sealed payloads are opened, and what an operator sends is sealed.
+  // Guards: the operator's token opens sealed payloads, and what an operator sends is sealed.
   test('both ways', async () => {
     const { status, body } = await ask('decode', await sealedInput(), operator);
     expect(status).toBe(200);
@@ -143,7 +143,7 @@ describe('the codec of the Temporal Web UI', () => {
     expect((await ask('decode', back.body, operator)).body).toEqual(body);
   });
 
-  // Guards: the Web UI's page, and no other, may ask with the session of an owner or admin of the operating workspace.
+  // Guards: only the Web UI's page may ask, with the session of an owner or admin of the operating workspace.
   test('from the Web UI', async () => {
     const sealed = await sealedInput();
     const answer = await ask('decode', sealed, { ...cookieOf('owner'), origin: UI });
@@ -157,7 +157,7 @@ describe('the codec of the Temporal Web UI', () => {
     expect(elsewhere.headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  // Guards: whoever may not read everything reads nothing.
+  // Guards: a caller who may not read everything can read nothing.
   test.each([
     ['nothing', {}, 401],
     ['another token', { authorization: 'Bearer of-somebody-else' }, 401],
@@ -168,7 +168,7 @@ describe('the codec of the Temporal Web UI', () => {
     expect([status, JSON.stringify(body)]).toEqual([expected, expect.not.stringContaining('payloads')]);
   });
 
-  // Guards: what is no list of payloads is a 400, and a method or address that is not there a 404.
+  // Guards: a body that is no list of payloads is a 400, and an unknown method or address a 404.
   test('nonsense', async () => {
     for (const body of [{}, { payloads: 'x' }, { payloads: [{ data: 'not base64!' }] }, null]) {
       expect((await ask('decode', body, operator)).status).toBe(400);
@@ -193,7 +193,7 @@ describe('rotation', () => {
     };
   }
 
-  // Guards: what was begun, and scheduled, with the old key goes on where the new one comes first.
+  // Guards: executions and schedules from before a rotation go on after the new key has come first.
   test('in the middle of a project', async () => {
     const id = await startProject(acme, 'gated');
     const { subtaskId } = await untilGate(acme, id, 'text', 'gate');

@@ -3,7 +3,8 @@ import { expect, test } from '@jest/globals';
 import { createLog } from '../../../src/platform/core/log.ts';
 import { createDeliveryStarter } from '../../../src/platform/temporal/starting.ts';
 
-// Guards: a hundred starts, each with a deadline of its own, were sent at once; on a busy machine the last ones were late.
+// Guards against: a hundred starts, each with its own deadline, being sent at once. On a busy machine the last ones
+// came too late.
 test('starts what was recorded so many at once', async () => {
   let [underWay, most] = [0, 0];
   const started: string[] = [];

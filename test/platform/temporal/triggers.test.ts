@@ -9,7 +9,8 @@ beforeAll(async () => {
 });
 afterAll(() => temporal?.close());
 
-// Guards: a change of a job at the moment of its deletion, which asks a schedule about itself that ends without an answer.
+// Guards against: a job changed at the moment of its deletion, where the update asks a schedule that ends without an
+// answer.
 test('a schedule is brought in line while somebody else deletes it', async () => {
   const triggers = createTriggers(temporal);
   const raced = (n: number, revision: number) => triggerOf(`${temporal.queuePrefix}race/${n}`, revision);

@@ -24,7 +24,8 @@ function withoutSchedules({ temporal, ...runtime }: Runtime): Runtime {
   return { ...runtime, temporal: { ...temporal, client } };
 }
 
-// Guards: a start that fails half-way: what polled already went on for ever, and kept the process from ending.
+// Guards against: a start that fails half-way while the workers that began already poll for ever and keep the process
+// alive.
 test('a worker that cannot be started polls no more', async () => {
   const starting = startWorker(withoutSchedules(service.runtime), service.services);
   await expect(starting).rejects.toThrow('disk I/O error');
@@ -35,7 +36,8 @@ test('a worker that cannot be started polls no more', async () => {
 /** A worker that hears nothing is left to the end of the process after its grace and five seconds more. */
 const LEFT_MS = 20_000;
 
-// Guards: a stop that waits for polls which nobody answers any more: for a minute, or as long as Temporal is away.
+// Guards against: a stop that waits for polls which nobody answers any more, for a minute or as long as Temporal is
+// away.
 test.each(['refuse', 'hang', 'silence'] as const)(
   'a worker ends while Temporal is away (%s)',
   async (how) => {

@@ -14,7 +14,7 @@ const job = (name: keyof typeof Jobs, timeoutMs = 60_000): Job<unknown, unknown>
   module: new URL('./jobs.ts', import.meta.url),
 });
 
-// Guards: work is done elsewhere, several pieces at a time as well as one after the other.
+// Guards: work is done in threads, several pieces at a time as well as one after the other.
 test('does what it is given', async () => {
   const numbers = Array.from({ length: 20 }, (_, at) => at);
   await expect(Promise.all(numbers.map((number) => runInThread(job('double'), number)))).resolves.toEqual(
@@ -22,7 +22,7 @@ test('does what it is given', async () => {
   );
 });
 
-// Guards: whoever asks too much is told so, and those before and after it are served.
+// Guards: a caller that asks too much is refused, and those before and after it are served.
 test.each([
   ['spin', 2_000, /^the spin job took longer than 2 seconds/],
   ['hoard', 60_000, /^the hoard job needs more memory/],
@@ -35,7 +35,7 @@ test.each([
   await expect(runInThread(job('double'), 21)).resolves.toBe(42);
 });
 
-// Guards: the limit of memory is the job's own, whatever the machine has.
+// Guards: the memory limit belongs to the job, whatever the machine has.
 test('a job that wants too much takes little of the machine', async () => {
   const before = process.memoryUsage.rss();
   let grown = 0;
@@ -45,7 +45,7 @@ test('a job that wants too much takes little of the machine', async () => {
   expect(grown).toBeLessThan(1_024 * MB);
 });
 
-// Guards: jobs that may take long, however many there are, keep no short one waiting until they are done.
+// Guards: jobs that may take long keep no short job waiting, however many there are.
 test('a short job is not behind the long ones', async () => {
   const controller = new AbortController();
   const long = Array.from({ length: 10 }, () => runInThread(job('spin'), undefined, controller.signal));
@@ -54,7 +54,7 @@ test('a short job is not behind the long ones', async () => {
   expect((await Promise.allSettled(long)).map(({ status }) => status)).toEqual(long.map(() => 'rejected'));
 });
 
-// Guards: the thread of a job that nobody waits for any more is ended with it, however many there are.
+// Guards: the thread of a job that nobody waits for any more is ended, however many there are.
 test('a job ends with its caller', async () => {
   const reason = new Error('cancelled');
   const jobs = Array.from({ length: 5 }, async () => {
@@ -67,7 +67,7 @@ test('a job ends with its caller', async () => {
   await expect(runInThread(job('double'), 4)).resolves.toBe(8);
 });
 
-// Guards: what is wrong with the work is said in its own words, and is no limit.
+// Guards: a fault of the work is reported in its own words, and not as a limit.
 test('a failure is passed on', async () => {
   const failed = await runInThread(job('refuse'), undefined).catch((error: unknown) => error);
   expect(failed).not.toBeInstanceOf(ThreadLimitError);

@@ -14,13 +14,13 @@ const skill = (slug: string, more: Partial<OfferedSkill> = {}): OfferedSkill => 
 const sectionOf = (skills: OfferedSkill[], stepSkills?: string[]) =>
   createSkillSection({ offered: async () => skills })('acme', { agent: 'writer', stepSkills, hasOwn: true });
 
-// Guards: an agent without skills costs no token.
+// Guards: an agent without skills spends no token on them.
 test('is empty without skills', async () => {
   expect(await sectionOf([])).toEqual({ text: '', loaded: [] });
   expect(await sectionOf([], [])).toEqual({ text: '', loaded: [] });
 });
 
-// Guards: skills that are always loaded cannot fill the context window; what has no room can be loaded.
+// Guards: skills that are always loaded cannot fill the context window; those without room can be loaded by the agent.
 test('lists what has no room', async () => {
   const large = (slug: string) => skill(slug, { alwaysLoad: true, body: `${slug} ${'a'.repeat(49_000)}` });
   const { text, loaded } = await sectionOf([large('one'), large('two'), large('three')]);
@@ -44,7 +44,7 @@ test('lists a hundred', async () => {
   expect(text.length).toBeLessThan(40_000);
 });
 
-// Guards: a step whose skill has been deleted goes on and is told so.
+// Guards: a step whose skill was deleted goes on and is told so.
 test('names what has gone', async () => {
   const { text, loaded } = await sectionOf([skill('here', { body: 'Body.' })], ['here', 'gone']);
   expect(loaded).toEqual(['here']);

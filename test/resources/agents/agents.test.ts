@@ -146,7 +146,7 @@ describe('detail', () => {
     },
   );
 
-  // Guards: addresses that the specification closes stay closed.
+  // Guards: endpoints that the specification excludes do not exist.
   test.each([
     ['get', '/v1/agents/writer'],
     ['post', '/v1/agents/writer/invoke'],
@@ -157,7 +157,7 @@ describe('detail', () => {
 });
 
 describe('tenancy', () => {
-  // Guards: a foreign agent answers exactly as one that does not exist, on every route, and nothing changes.
+  // Guards: another workspace's agent answers on every route exactly as one that does not exist, and nothing changes.
   test("another workspace's agent is an unknown one", async () => {
     await create('acme', minimal('secret')).expect(201);
     const before = (await detail('acme', 'secret')).body;
@@ -185,7 +185,7 @@ describe('tenancy', () => {
 });
 
 describe('public visibility', () => {
-  // Guards: how built-in agents are made never leaves a deployment that hides it, by any route.
+  // Guards: a deployment that hides the definitions of built-in agents shows them by no route.
   test('blanks built-in agents and never custom ones', async () => {
     await create('acme', minimal('visible')).expect(201);
     const list = await call('get', 'acme', '/v1/agents', publicServer).expect(200);

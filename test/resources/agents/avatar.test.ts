@@ -83,7 +83,7 @@ const create = (slug: string) =>
 describe('a picture', () => {
   beforeEach(() => stored.clear());
 
-  // Guards: what is served is always a square WebP, whatever came, for built-in and custom agents.
+  // Guards: the avatar that is served is always a square WebP, whatever was uploaded, for built-in and custom agents.
   test.each(['png', 'jpeg', 'webp'] as const)('may be %s and is served as 512 px WebP', async (format) => {
     await get('writer', 'other').expect(404, { detail: 'not_found' });
     const answer = await put('writer', await picture().toFormat(format).toBuffer(), { name: 'lies.txt' }).expect(200);
@@ -97,7 +97,7 @@ describe('a picture', () => {
     await remove('writer').expect(204);
   });
 
-  // Guards: where a photograph was taken, and anything else inside the file, is not passed on.
+  // Guards: metadata of a picture, such as the place where it was taken, is removed.
   test('loses its metadata and keeps its orientation', async () => {
     // Red on its left; turned by a quarter to the right, as the orientation says, red is at the top.
     const photo = await picture(100, 100)
@@ -121,7 +121,7 @@ describe('a picture', () => {
     expect(dominant.g).toBeLessThan(60);
   });
 
-  // Guards: the old file goes when nothing refers to it any more, also when several replace it at once.
+  // Guards: an old file is deleted once nothing refers to it, also when several uploads replace it at once.
   test('replaces the one before it', async () => {
     const bytes = await picture().png().toBuffer();
     await put('coder', bytes).expect(200);
@@ -176,7 +176,7 @@ describe('an upload that is no picture', () => {
     ['more than 2 MB', async () => Buffer.concat([await picture().png().toBuffer(), Buffer.alloc(MAX_AVATAR_BYTES)])],
   ];
 
-  // Guards: each is the caller's mistake with a reason, and nothing of it is stored.
+  // Guards: each fault of an upload is the caller's mistake, with a reason, and nothing of it is stored.
   test.each(cases)('%s is refused', async (_case, make) => {
     stored.clear();
     const response = await put('designer', await make());

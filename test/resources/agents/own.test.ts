@@ -34,7 +34,7 @@ describe('create', () => {
     expect((await detail('acme', 'full').expect(200)).body).toEqual({ ...body, recent_runs: expect.anything() });
   });
 
-  // Guards: bad input names its field and is never a 500.
+  // Guards: bad input gives an error that names its field, and never a 500.
   test.each([
     ['no slug', { model: 'm', prompt: 'p' }, 'slug'],
     ['no model', { slug: 'x1', prompt: 'p' }, 'model'],
@@ -90,7 +90,7 @@ describe('create', () => {
 });
 
 describe('update', () => {
-  // Guards: what was not sent stays, and a changed definition has another version.
+  // Guards: fields that were not sent stay, and a changed definition gets a new version.
   test('changes only what was sent', async () => {
     await create('acme', { ...minimal('changing'), description: 'before', default_model: 'm1' }).expect(201);
     const { body } = await patch('acme', 'changing', { prompt: 'Better.', selection_mode: 'auto' }).expect(200);
@@ -125,7 +125,7 @@ describe('update', () => {
 });
 
 describe('model and voice', () => {
-  // Guards: a workspace's choice about a built-in agent is its own and can be taken back.
+  // Guards: a workspace can change a built-in agent for itself and undo that.
   test('of a built-in agent are set per workspace', async () => {
     const own = present(builtinAgents.get('analyst')).model;
     const { body } = await patch('acme', 'analyst/model', {
@@ -145,7 +145,7 @@ describe('model and voice', () => {
     expect((await patch('acme', 'analyst/voice', { voice: null }).expect(200)).body.voice).toBeNull();
   });
 
-  // Guards: a custom agent has one model, whichever of the two routes set it last.
+  // Guards: a custom agent has one model, which either of the two routes sets.
   test('of a custom agent change its definition', async () => {
     await create('acme', minimal('tuned')).expect(201);
     const first = await patch('acme', 'tuned/model', { model: 'm1', resolver_enforce: true }).expect(200);
@@ -171,7 +171,7 @@ describe('model and voice', () => {
 });
 
 describe('delete', () => {
-  // Guards: a later agent of the same name starts afresh.
+  // Guards: a new agent under the name of a deleted one inherits nothing.
   test('takes the agent and everything set about it', async () => {
     await create('acme', minimal('brief')).expect(201);
     await patch('acme', 'brief/voice', { voice: 'warm' }).expect(200);

@@ -196,14 +196,14 @@ describe('revoke', () => {
     expect((await rowOf(id)).revokedAt).toEqual(first);
   });
 
-  // Guards: nobody ends another workspace's key; the id answers as service.md says, an unknown one as any other.
+  // Guards: nobody can revoke another workspace's key; the answer is the same as for an unknown id.
   test("refuses another workspace's key", async () => {
     const { id } = await make('acme');
     await remove('other', id).expect(403, { detail: 'not_your_key' });
     expect((await rowOf(id)).revokedAt).toBeNull();
   });
 
-  // Guards: ids beyond the column's range are unknown rather than a database error.
+  // Guards: an id beyond the column's range is unknown and no database error.
   test.each(['2147483647', '2147483648', '999999999999999'])('knows no key %s', async (id) => {
     await remove('acme', id).expect(404, { detail: 'not_found' });
   });
@@ -232,7 +232,7 @@ describe('caller', () => {
     });
   });
 
-  // Guards: a secret that is wrong by one character opens nothing, nor does the stored hash itself.
+  // Guards: a secret with one wrong character opens nothing, and neither does the stored hash.
   test('knows no other secret', async () => {
     const { id, key } = await make('acme');
     const { keyHash } = await rowOf(id);
@@ -241,7 +241,7 @@ describe('caller', () => {
     }
   });
 
-  // Guards: revoking works on the very next request.
+  // Guards: a revoked key fails at the very next request.
   test('tells a revoked key from an unknown one', async () => {
     const { id, key } = await make('acme');
     expect(await codeOf(key)).toBe('valid');
@@ -249,7 +249,8 @@ describe('caller', () => {
     expect(await codeOf(key)).toBe('api_key_revoked');
   });
 
-  // Guards: the key check alone tells an archived workspace, so that no second query is needed to refuse it.
+  // Guards: the query that checks a key also tells whether its workspace is archived, so a refusal needs no second
+  // query.
   test('names the state of the workspace', async () => {
     const secret = newApiKey();
     await store.insert({ customerId: 'gone', name: 'old', keyHash: sha256(secret), keyPrefix: prefixOf(secret) });
@@ -268,7 +269,7 @@ describe('last use', () => {
     return made;
   };
 
-  // Guards: a request notes the minute behind itself.
+  // Guards: the time of a key's last use is written after the answer, to the minute.
   test('is noted by a request', async () => {
     const { id, key } = await makeOld();
     await service.caller(key);
@@ -292,7 +293,7 @@ describe('last use', () => {
     expect((await rowOf(id)).lastUsedAt).toEqual(new Date('2026-03-01T10:02:00Z'));
   });
 
-  // Guards: the minute of a use begins before a key that was made within it, and no key was used before it was made.
+  // Guards: a key is never shown as used before it was made, although uses are noted by the minute.
   test('is not before the making', async () => {
     const { id } = await make('acme');
     const { createdAt } = await rowOf(id);
@@ -300,7 +301,7 @@ describe('last use', () => {
     expect((await rowOf(id)).lastUsedAt).toEqual(createdAt);
   });
 
-  // Guards: what is advisory never fails a request.
+  // Guards: a failure to note the use of a key never fails the request.
   test('does not fail a request when it cannot be written', async () => {
     const { key } = await make('acme');
     const broken = createApiKeyService({

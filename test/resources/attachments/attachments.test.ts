@@ -82,7 +82,7 @@ test('keeps files beside a project', async () => {
   expect(await download(second.id)).toMatchObject({ status: 200, body: '' });
 });
 
-// Guards: a page that somebody uploads, or an agent saves, is never one that a browser runs on this origin.
+// Guards against: an uploaded or saved page that a browser would run on this origin.
 test('serves pages as text to be saved', async () => {
   const html = '<!doctype html><script>alert(document.domain)</script>';
   const { body } = await upload(await project(), form(['page "1".html', html]));
@@ -110,7 +110,7 @@ test('serves pages as text to be saved', async () => {
   expect((await acme.cp('GET', '/v1/files/download')).status).toBe(422);
 });
 
-// Guards: who has no such project has nothing to list and nowhere to put files; a project that was given up takes none.
+// Guards: an unknown project has no attachments and takes none, and neither does an abandoned one.
 test('refuses projects that take no files', async () => {
   const before = await stored();
   const theirs = await project('active', other);
@@ -130,7 +130,7 @@ test('refuses projects that take no files', async () => {
   expect((await upload(await project('completed'), form(['a.txt', 'a']))).status).toBe(201);
 });
 
-// Guards: an upload counts whole or not at all, and what it left in storage is gone with it.
+// Guards: an upload counts whole or not at all, and a failed one leaves nothing in storage.
 test('keeps all files of an upload or none', async () => {
   const id = await project();
   const before = { files: await stored(), rows: await countRows() };
@@ -186,7 +186,7 @@ test('forgets an upload that breaks off', async () => {
   await eventually(async () => expect({ files: (await stored()).length, rows: await countRows() }).toEqual(before));
 });
 
-// Guards: a name shows and saves as what it is: no path, nothing hidden in it.
+// Guards: a file name is shown and saved without a path and without hidden characters.
 test.each([
   ['../../etc/passwd', 'passwd'],
   ['C:\\temp\\a.txt', 'a.txt'],

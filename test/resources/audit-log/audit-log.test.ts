@@ -16,7 +16,7 @@ const log = async (query = '', of = tenant) => (await of.cp('GET', `/v1/audit-lo
 const last = async () => (await log('?limit=1')).data[0];
 
 describe('the audit log', () => {
-  // Guards: who, what and when, of a change that was made, and which one it made.
+  // Guards: an entry says who changed what and when, and the id of what was made.
   test('tells of a change', async () => {
     const { body } = await tenant.cp('POST', '/v1/api-keys', { name: 'build server' });
     expect(await last()).toEqual({
@@ -32,7 +32,7 @@ describe('the audit log', () => {
     expect(await last()).toMatchObject({ action: 'api-keys.revoke', target: { id: body.id }, change: {} });
   });
 
-  // Guards: the public surface changes configuration too, and a key is named by its id.
+  // Guards: changes by the public API are recorded too, under the id of the key.
   test('tells of a change by an API key', async () => {
     await tenant.api('POST', '/v1/webhooks', { url: 'https://hooks.example.com/services/CANARY-PATH?k=CANARY-QUERY' });
     const entry = await last();
@@ -44,7 +44,7 @@ describe('the audit log', () => {
     expect(entry.change).toEqual({ url: 'https://hooks.example.com/***', events: ['*'] });
   });
 
-  // Guards: what was refused is told with its status; what is no request at all (bad input, no credential) is not.
+  // Guards: a refused change is recorded with its status; a request that is invalid or has no credential is not.
   test('tells of refusals', async () => {
     const { total } = (await log()).meta;
     expect((await tenant.cp('DELETE', '/v1/agents/nothing')).status).toBe(404);
@@ -54,14 +54,14 @@ describe('the audit log', () => {
     expect((await log()).meta.total).toBe(total + 1);
   });
 
-  // Guards: runs are dispatched without a row for each.
+  // Guards: starting a run makes no entry.
   test('has nothing of runs', async () => {
     const { total } = (await log()).meta;
     expect((await tenant.api('POST', '/v1/runs', { agent: 'assistant', prompt: 'Hello' })).status).toBe(201);
     expect((await log()).meta.total).toBe(total);
   });
 
-  // Guards: the demand for a code is a question; what is then done with the code is one entry, a wrong code another.
+  // Guards: the demand for a code makes no entry; the change with the right code makes one, and a wrong code another.
   test('has one entry of a confirmed change', async () => {
     const path = '/v1/integrations/smtp/credentials/password';
     const { total } = (await log()).meta;
@@ -84,7 +84,7 @@ describe('the audit log', () => {
     expect((await log()).meta.total).toBe(total + 2);
   });
 
-  // Guards: the log is read by many who may not see what is in it: no secret and no content, wherever a body has it.
+  // Guards: the log contains no secret and no content, wherever a body has one, because many may read it.
   test('keeps no secret and no content', async () => {
     const canary = (n: number) => `CANARY-${n}`;
     await tenant.cp('POST', '/v1/tools', {
@@ -112,19 +112,20 @@ describe('the audit log', () => {
     expect(stored.map(({ text }) => text).join()).not.toContain('CANARY');
   });
 
-  // Guards: the row is there before the change: a process that dies in between leaves an unknown outcome, not nothing.
+  // Guards: the entry is written before the change, so that a process which dies in between leaves an entry with an
+  // unknown outcome.
   test('tells of a change whose outcome is unknown', async () => {
     const { trail } = service.services.audit;
     await trail.open('agents.update', { caller: tenant.caller, params: { slug: 'poet' }, query: undefined, body: {} });
     expect(await last()).toMatchObject({ action: 'agents.update', target: { slug: 'poet' }, status: null });
   });
 
-  // Guards: a change is made, and answered for, although its outcome cannot be written.
+  // Guards: a change is made and answered although its outcome cannot be recorded.
   test('does not fail what it tells of', async () => {
     await expect(service.services.audit.trail.close([2 ** 60], 201)).resolves.toBeUndefined();
   });
 
-  // Guards: filters and pages; newest first.
+  // Guards: the log is listed newest first, with filters and pages.
   test('is read in parts', async () => {
     const since = new Date().toISOString();
     await tenant.cp('PATCH', '/v1/agents/poet', { description: 'Writes verse.' });

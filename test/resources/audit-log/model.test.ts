@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { madeIn, summaryOf, targetOf } from '../../../src/resources/audit-log/model.ts';
 
-// Guards: names that hide what they name, and those that only look like one of them.
+// Guards: names that mark secrets are recognised, and names that only look like them are not.
 test.each([
   [{ api_key: 'x', openaiKey: 'x', client_secret: 'x', webhook_token: 'x' }, '***'],
   [
@@ -17,7 +17,7 @@ test.each([
   expect(summaryOf(body)).toEqual(Object.fromEntries(Object.keys(body).map((name) => [name, each])));
 });
 
-// Guards: addresses, whose path, query and user are secrets as often as not.
+// Guards against: secrets in the path, query or user of an address.
 test.each([
   ['https://user:canary@hooks.example.com/services/canary?k=canary#canary', 'https://hooks.example.com/***'],
   ['postgres://user:canary@db:5432/canary', 'postgres://db:5432/***'],
@@ -28,7 +28,7 @@ test.each([
   expect(summaryOf({ url, list: [url] })).toEqual({ url: kept, list: [kept] });
 });
 
-// Guards: a body of any size and form becomes a row of a bounded size that Postgres takes, and never a failure.
+// Guards: a body of any size and form becomes an entry of bounded size that Postgres accepts.
 test('a summary is small', () => {
   const wide = Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`name${n}`, 'v'.repeat(1_000)]));
   let deep: unknown = 'end';
@@ -43,7 +43,7 @@ test('a summary is small', () => {
   for (const none of [undefined, null, 'text', 7, [1]]) expect(summaryOf(none)).toEqual({});
 });
 
-// Guards: which one it was, by what the address says and what the reply calls it.
+// Guards: the entry names the changed thing by its address or by the id in the reply.
 test('targets', () => {
   expect(targetOf({ slug: 'a', key: 'b', n: 5 }, { scope: 'c'.repeat(300), none: undefined })).toEqual({
     slug: 'a',

@@ -78,7 +78,8 @@ async function newTenant(): Promise<Tenant> {
   return tenant;
 }
 
-// Guards: an act that nobody hears of. Whatever can name a workspace says which, or is about none.
+// Guards: every act of the operator on a workspace is recorded in that workspace's log. An endpoint that can name a
+// workspace says which one, or that it names none.
 test('every endpoint that names a workspace says which it concerns', () => {
   const silent = audited.filter(({ endpoint, concerned }) => namesWorkspace(endpoint) && !concerned);
   expect(silent.map(({ endpoint }) => endpoint.id)).toEqual(NOBODYS_IN_PARTICULAR);
@@ -88,7 +89,7 @@ test('every endpoint that names a workspace says which it concerns', () => {
 describe.each(about.map((route) => [route.endpoint.id, route] as const))('%s', (_id, route) => {
   const { endpoint } = route;
 
-  // Guards: the tenant reads who did what to it and how it ended, the operator too, and nobody else.
+  // Guards: the tenant and the operator read what was done to the workspace and how it ended, and nobody else does.
   test('by the operator is told to the tenant', async () => {
     const tenant = await newTenant();
     const before = (await logOf('internal', endpoint)).length;
@@ -111,7 +112,7 @@ describe.each(about.map((route) => [route.endpoint.id, route] as const))('%s', (
     expect(body).toMatchObject({ data: [{ actor, status, action: endpoint.id }], meta: { total: 1 } });
   });
 
-  // Guards: a log that others write into. What a tenant says of another workspace is not in that one's log.
+  // Guards: a tenant cannot write entries into another workspace's log by naming that workspace.
   test('by another tenant is not', async () => {
     const tenant = await newTenant();
     // As itself, also where only the operator's session would come through.
@@ -124,7 +125,7 @@ describe.each(about.map((route) => [route.endpoint.id, route] as const))('%s', (
   });
 });
 
-// Guards: one entry of what somebody does to the own workspace, under the own name.
+// Guards: an act on one's own workspace makes one entry, under one's own name.
 test('the own workspace is told once', async () => {
   const tenant = await service.tenant('acc_own');
   const { actor } = tenant.caller;
@@ -135,7 +136,8 @@ test('the own workspace is told once', async () => {
 
 describe('what a tenant is told', () => {
   const told = async ({ cp }: Tenant, action: string) => (await cp('GET', `/v1/audit-log?action=${action}`)).body.data;
-  // Guards: exceptions of a flag name other customers, and what the operator thinks of one is its own.
+  // Guards: a tenant's log does not show the exceptions of a flag, which name other customers, nor the operator's
+  // notes.
   test('is nothing of others and nothing of what is noted', async () => {
     const tenant = await newTenant();
     const { customerId } = tenant.caller;

@@ -78,7 +78,7 @@ async function buyer(workspaceId: string, amount = 1_000): Promise<Tenant> {
 const OFF = { managed: false, key_hash: null, key_limit_usd: null };
 const credentialsOf = ({ caller }: Tenant) => service.services.modelCredentials(caller.customerId);
 
-// Guards: no key without the minimum top-up, which is what was ever bought; nor for a workspace that is not ready.
+// Guards: the managed key needs a minimum of bought credit, and a workspace that is ready.
 test('wants credit and a ready workspace', async () => {
   const tenant = await buyer('acc_poor', 500);
   expect(await set(tenant, true)).toMatchObject({ status: 402, body: { detail: 'insufficient_credit' } });
@@ -101,7 +101,8 @@ test('the minimum top-up', async () => {
   expect([await has('models_only'), await has('managed_infra')]).toEqual([true, false]);
 });
 
-// Guards: a key capped at the balance, one for repeats and races, which runs of the workspace use and nobody reads.
+// Guards: the managed key is capped at the balance, made once despite repeats and races, used by the workspace's runs
+// and readable by nobody.
 test('mints one key', async () => {
   const tenant = await buyer('acc_router', 2_550);
   const answers = await Promise.all([1, 2, 3, 4].map(() => set(tenant, true)));
@@ -128,7 +129,7 @@ test('mints one key', async () => {
   expect(await credentialsOf(tenant)).toMatchObject({ 'openai-compatible': undefined });
 });
 
-// Guards: a workspace's own key goes before the managed one, and is named.
+// Guards: a workspace's own key goes before the managed one, and the answer names which one is used.
 test('leaves a key of its own alone', async () => {
   const tenant = await buyer('acc_own');
   await set(tenant, true);
@@ -137,7 +138,7 @@ test('leaves a key of its own alone', async () => {
   expect((await addons(tenant)).model_vendor).toEqual({ mode: 'byo', kind: 'openrouter' });
 });
 
-// Guards: the limit follows the wallet; what the router was not told, it is told with the next event.
+// Guards: the key's limit follows the wallet; an update that the router missed is sent with the next one.
 test('the limit grows with the credit', async () => {
   const tenant = await buyer('acc_grows');
   await set(tenant, true);
@@ -152,7 +153,7 @@ test('the limit grows with the credit', async () => {
   expect([...keys.values()]).toEqual([20]);
 });
 
-// Guards: a router that fails leaves things as they were, and a key that it lost can be given up.
+// Guards: a failure of the router changes nothing, and a key that it lost can be given up.
 test('the router fails', async () => {
   const tenant = await buyer('acc_down');
   router.answer(fails);
@@ -175,7 +176,7 @@ test('the router fails', async () => {
   expect((await set(tenant, false)).body.model_router).toEqual(OFF);
 });
 
-// Guards: half of a router is a mistake that is told at the start.
+// Guards: an incomplete configuration of the router is reported at the start.
 test('wants both settings', () => {
   expect(() =>
     createModelRouter({

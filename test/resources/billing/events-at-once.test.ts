@@ -46,7 +46,8 @@ const waiting = async (): Promise<number> => {
   return row.count;
 };
 
-// Guards: of two events that are handled at once the later one holds, whichever came first.
+// Guards: of two events that are handled at the same time, the one that happened later takes effect, whichever arrived
+// first.
 test.each([
   ['the older one first', { plan_starter: 1_000, plan_pro: 2_000 }],
   ['the newer one first', { plan_pro: 2_000, plan_starter: 1_000 }],

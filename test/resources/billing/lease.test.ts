@@ -39,7 +39,8 @@ test('one after another', async () => {
   expect(await rowOf('acme')).toBeUndefined();
 });
 
-// Guards: a holder that died is followed when its time is up, and if it wakes up it does not free the lease of the next.
+// Guards: when the holder of a lease dies, the next one takes over after its time, and the old holder cannot release
+// the new lease.
 test('outlives its holder', async () => {
   /** A holder that ends when it is told to. */
   const hold = () => {

@@ -70,7 +70,7 @@ test('summary', async () => {
   });
 });
 
-// Guards: the bounds of credit as clients show them.
+// Guards: clients learn the least and the greatest top-up.
 test('top-up options', async () => {
   expect((await tenant.cp('GET', '/v1/billing/topup/options')).body).toEqual({
     mode: 'internal_noop',
@@ -82,7 +82,7 @@ test('top-up options', async () => {
   });
 });
 
-// Guards: both answers that do nothing, and that a wrong body is told before them.
+// Guards: without a billing provider both commands do nothing, and a wrong body is still refused.
 test('subscribe and top-up do nothing', async () => {
   const noop = { status: 200, body: { ok: true, noop: true, message: expect.any(String) } };
   expect(await post('subscribe', { billing_plan_id: 'plan_of_any_name' })).toMatchObject(noop);
@@ -138,13 +138,14 @@ test('without a deployment', async () => {
   expect(await ask('POST', 'addons/model-router', { enabled: true })).toMatchObject(missing);
 });
 
-// Guards: nobody's word is taken where no secret is set that could vouch for it.
+// Guards: a webhook is refused where no secret is configured with which to verify it.
 test('events are refused', async () => {
   const event = eventOf('checkout.session.completed', { id: 'cs_1', payment_status: 'paid' });
   expect(await deliver(service.controlPlaneUrl, event)).toEqual({ status: 400, body: { detail: 'invalid_signature' } });
 });
 
-// Guards: the add-on in its local form: one key, sized to the wallet, shown by its hash alone, and gone again.
+// Guards: without a provider, the add-on makes one local key, limited by the wallet, shown only by its hash, and
+// deleted again.
 test('model router', async () => {
   const off = { managed: false, key_hash: null, key_limit_usd: null };
   expect(await get('addons')).toEqual({

@@ -89,7 +89,7 @@ const pay = (id: string, planId: string, created?: number) =>
   tell('invoice.paid', invoice(id, [planId, 1_900]), created);
 
 describe('a workspace that a tenant makes itself', () => {
-  // Guards: plans for the asking. Caps without an end were a body with `scale` in it.
+  // Guards against: a plan taken without paying, such as by a body with `scale` in it.
   test.each(PLANS.filter((plan) => !/internal|hosted/.test(plan)))('with %s has the caps of free', async (plan) => {
     expect(await make(plan)).toMatchObject({ plan, ...(plan !== 'free' && { plan_in_force: 'free' }) });
     expect(await inForce()).toBe('free');
@@ -103,7 +103,7 @@ describe('a workspace that a tenant makes itself', () => {
     expect(usage.runs_today).toEqual({ current: 3, limit: 100 });
   });
 
-  // Guards: asking again for more, by way of taking the workspace down, is no payment either.
+  // Guards against: a plan raised by destroying a workspace and making it again.
   test('again, has the caps of what is paid', async () => {
     const { stores } = service.services;
     await make('starter_byo');
@@ -130,7 +130,7 @@ describe('a workspace that a tenant makes itself', () => {
 });
 
 describe('what an internal admin sets', () => {
-  // Guards: it counts at once, and no subscription of the tenant takes it away.
+  // Guards: a plan that the operator grants counts at once, and no subscription of the tenant takes it away.
   test('stays', async () => {
     await make('pro_byo', operator());
     expect(await inForce()).toBe('pro_byo');
@@ -143,7 +143,7 @@ describe('what an internal admin sets', () => {
     expect(await inForce()).toBe('pro_byo');
   });
 
-  // Guards: and it is a floor, not a ceiling: who pays for more gets more.
+  // Guards: a granted plan is the least that the workspace has; a paid higher one counts.
   test('does not keep a tenant from buying more', async () => {
     await make('free', operator());
     const id = await subscribe('plan_pro');
@@ -158,7 +158,7 @@ describe('a subscription', () => {
     return subscribe(planId);
   };
 
-  // Guards: an invoice that was sent is not one that was paid, whatever the provider calls the subscription.
+  // Guards: an invoice counts once it is paid, whatever the provider calls the subscription.
   test('counts from its payment', async () => {
     const id = await start('plan_pro');
     expect(await shown()).toMatchObject({ plan: 'pro_byo', plan_in_force: 'free' });
@@ -174,7 +174,8 @@ describe('a subscription', () => {
     expect(await shown()).not.toHaveProperty('plan_in_force');
   });
 
-  // Guards: up with a payment, down at once, and an invoice buys neither more than it is for nor more than is subscribed.
+  // Guards: a higher plan starts with its payment and a lower one at once, and an invoice pays neither for a higher
+  // plan than it names nor for one that is no longer subscribed.
   test('moves up when it is paid and down when it is asked for', async () => {
     const id = await start('plan_starter');
     await pay(id, 'plan_starter');
@@ -190,14 +191,15 @@ describe('a subscription', () => {
     expect(await inForce()).toBe('starter_byo');
   });
 
-  // Guards: what is given back for a plan that was left is no purchase of it.
+  // Guards: a credit for a plan that was left does not pay for that plan.
   test('is not bought by what an invoice gives back', async () => {
     const id = await start('plan_pro');
     await tell('invoice.paid', invoice(id, ['plan_pro', -3_000], ['plan_starter', 1_000]));
     expect(await inForce()).toBe('starter_byo');
   });
 
-  // Guards: whoever stops paying is back at the caps of free until the next payment; events come in any order.
+  // Guards: a workspace that stops paying has the caps of the free plan until the next payment, in whatever order the
+  // events come.
   test('stops with its payments', async () => {
     const id = await start('plan_pro');
     await pay(id, 'plan_pro');
@@ -219,7 +221,7 @@ describe('a subscription', () => {
     expect([next === id, await inForce()]).toEqual([true, 'pro_byo']);
   });
 
-  // Guards: the form of invoices has changed, and may say the plan in its metadata alone.
+  // Guards: invoices of a newer form, which name the plan in their metadata alone, are understood.
   test.each([
     [
       'of old',
@@ -246,7 +248,8 @@ describe('a subscription', () => {
     (form) => tell('invoice.paid', { id: `in_form_${(nth += 1)}`, object: 'invoice', ...form }),
   );
 
-  // Guards: one that broke off before it was on record is adopted with what was paid for it, and with no more.
+  // Guards: a subscription whose start broke off before it was recorded is adopted with what was paid for it, and no
+  // more.
   test.each([
     ['paid', 'starter_byo'],
     ['open', 'free'],
@@ -263,7 +266,7 @@ describe('a subscription', () => {
     expect(await inForce()).toBe(expected);
   });
 
-  // Guards: the provider sets off what was invoiced, paid or not: credit for nothing would pay for the next plan.
+  // Guards against: unpaid invoices that the provider turns into credit, which would pay for the next plan.
   test.each([
     ['paid', { proration_behavior: 'always_invoice' }],
     ['open', { proration_behavior: 'none', 'billing_cycle_anchor[type]': 'now' }],

@@ -32,7 +32,7 @@ const isWithout = isMissing('requests to Stripe', await reasonOf(buildStripeMock
     expect(updated).toMatchObject({ status: 200, body: { ok: true, change: 'updated', plan_id: 'plan_pro' } });
   });
 
-  // Guards: a currency that a plan has no price in; its fixture has dollars alone.
+  // Guards against: a currency in which a plan has no price; Stripe's fixture has dollars only.
   test('refuses a plan without a price', async () => {
     expect(await tenant.cp('POST', '/v1/billing/subscribe', { billing_plan_id: 'plan_pro' })).toMatchObject({
       status: 409,
@@ -40,7 +40,7 @@ const isWithout = isMissing('requests to Stripe', await reasonOf(buildStripeMock
     });
   });
 
-  // Guards: the payment page as Stripe makes it, and the credit of its event.
+  // Guards: the payment page that Stripe makes leads to the credit of its event.
   test('tops up', async () => {
     const { status, body } = await tenant.cp('POST', '/v1/billing/topup', { amount_usd_cents: 2_500 });
     expect({ status, body }).toMatchObject({
@@ -54,7 +54,7 @@ const isWithout = isMissing('requests to Stripe', await reasonOf(buildStripeMock
     expect(wallet.body).toMatchObject({ balance_usd_micros: 25_000_000, meta: { limit: 50, offset: 0, total: 1 } });
   });
 
-  // Guards: the catalogue with what the provider sells.
+  // Guards: the catalogue shows the prices that the provider sells at.
   test('shows the catalogue', async () => {
     const { body } = await tenant.cp('GET', '/v1/billing/catalog');
     expect(body.error).toBeUndefined();

@@ -70,7 +70,8 @@ async function subscribed(workspaceId: string, plan: Plan = 'free', { isGranted 
   return { tenant, id: body.subscription.id as string };
 }
 
-// Guards: one customer and one subscription for a workspace, both on record; switching changes that one, and the caps follow.
+// Guards: a workspace has one customer and one subscription, both recorded; switching the plan changes that
+// subscription, and the caps follow.
 test('subscribes and switches', async () => {
   const { tenant, id } = await subscribed('acc_switch');
   const [customer] = stripe.created('customer');
@@ -96,7 +97,7 @@ test('subscribes and switches', async () => {
   });
 });
 
-// Guards: two at once, and an attempt that broke off before its subscription was on record, leave one subscription.
+// Guards: two requests at once, and one that broke off before it was recorded, leave one subscription.
 test('leaves one subscription', async () => {
   const tenant = await service.tenant('acc_race', 'free');
   const answers = await Promise.all(
@@ -138,7 +139,7 @@ test('asks for a payment method', async () => {
   });
 });
 
-// Guards: the currency by country; what the body says goes before it.
+// Guards: the country decides the currency, unless the body names one.
 test.each([
   [{}, undefined, 'pages'],
   [{ 'cf-ipcountry': 'id' }, undefined, 'pages'],
@@ -157,7 +158,7 @@ test.each([
     });
 });
 
-// Guards: plans that are not sold, also such as would lead to another address of the provider.
+// Guards: plans that are not sold are refused, including names that would lead to another address of the provider.
 test.each(['plan_nowhere', 'plan_retired', '../customers', '..', 'plan%2Fx', '__proto__'])(
   '%s is not found',
   async (planId) => {
@@ -169,7 +170,7 @@ test.each(['plan_nowhere', 'plan_retired', '../customers', '..', 'plan%2Fx', '__
   },
 );
 
-// Guards: failures of the provider, each as the specification words it, with nothing half done.
+// Guards: each failure of the provider has the words of the specification and leaves nothing half done.
 test('passes failures on', async () => {
   const tenant = await service.tenant('acc_fails', 'free');
   const refusal = { type: 'invalid_request_error', code: 'account_closed', message: 'No.' };
@@ -200,7 +201,8 @@ test('an archived workspace is refused', async () => {
   expect(await subscribe(tenant, 'plan_pro')).toMatchObject({ status: 403, body: { detail: 'workspace_archived' } });
 });
 
-// Guards: changes that originate at the provider move the caps; hosted stays hosted, and the end of it is free.
+// Guards: changes that begin at the provider change the caps; a hosted workspace stays hosted, and the end of a
+// subscription means the free plan.
 test('follows the provider', async () => {
   const { tenant, id } = await subscribed('acc_follow', 'starter_hosted', { isGranted: false });
   await tell('customer.subscription.updated', subscriptionEvent(id, 'plan_pro'), { created: 2_000_000_000 });
@@ -218,7 +220,7 @@ test('follows the provider', async () => {
   expect(await rowOf(tenant)).toEqual({ plan: 'free', config: { billing_customer_id: expect.any(String) } });
 });
 
-// Guards: whoever has a plan by agreement keeps it, and a subscription of somebody else moves nothing.
+// Guards: a workspace with an agreed plan keeps it, and somebody else's subscription changes nothing.
 test('leaves other plans alone', async () => {
   const { tenant, id } = await subscribed('acc_scale', 'scale');
   await tell('customer.subscription.updated', subscriptionEvent(id, 'plan_starter'));
@@ -228,7 +230,7 @@ test('leaves other plans alone', async () => {
   expect((await rowOf(other)).plan).toBe('starter_byo');
 });
 
-// Guards: a provider that cannot be asked leaves a catalogue that says so.
+// Guards: where the provider cannot be reached, the catalogue says so.
 test('the catalogue without the provider', async () => {
   const own = await startTestService({
     worker: false,
@@ -248,7 +250,7 @@ test('the catalogue without the provider', async () => {
   }
 });
 
-// Guards: live prices stand in the place of the list's.
+// Guards: the provider's prices replace those of the built-in list.
 test('the catalogue with the provider', async () => {
   const { body } = await call(`${service.controlPlaneUrl}/v1/billing/catalog`, 'GET', {
     'x-service-session': (await service.tenant('acc_prices')).session,

@@ -84,7 +84,7 @@ describe('asking', () => {
     });
   });
 
-  // Guards: the way back is a page of our own.
+  // Guards: the payment page leads back to a page of this service only.
   test('leads back', async () => {
     const backOf = async (return_path?: string) =>
       session((await topup({ return_path })).checkout_session_id).success_url;
@@ -93,14 +93,14 @@ describe('asking', () => {
     expect(await backOf('/..//evil.example')).toBe('https://app.example//evil.example?topup=done');
   });
 
-  // Guards: nothing lands by asking.
+  // Guards: asking for a top-up credits nothing.
   test('credits nothing', async () => {
     expect(await wallet()).toMatchObject({ balance_usd_micros: 0, data: [] });
   });
 });
 
 describe('an event', () => {
-  // Guards: credit once for many parallel deliveries of one event, and once for two events of one session.
+  // Guards: credit is given once for parallel deliveries of one event, and once for two events of one session.
   test('credits once', async () => {
     const buyer = await service.tenant('acc_once', 'free');
     const { checkout_session_id: id } = await topup({ amount_usd_cents: 2_500 }, buyer);
@@ -128,7 +128,7 @@ describe('an event', () => {
     });
   });
 
-  // Guards: a session that is completed and not yet paid is credited when it is paid.
+  // Guards: a session that was completed unpaid is credited when it is paid.
   test('waits for the payment', async () => {
     const buyer = await service.tenant('acc_slow', 'free');
     const { checkout_session_id: id } = await topup({ currency: 'USD' }, buyer);
@@ -141,7 +141,8 @@ describe('an event', () => {
     });
   });
 
-  // Guards: one that is here before our own record of the session credits by what we signed into the session, once.
+  // Guards: an event that arrives before the session was recorded is credited once, by the metadata that we signed into
+  // the session.
   test('comes before the session is on record', async () => {
     const buyer = await service.tenant('acc_early', 'free');
     const { checkout_session_id: id } = await topup({}, buyer);
@@ -151,7 +152,7 @@ describe('an event', () => {
     expect(await wallet(buyer)).toMatchObject({ balance_usd_micros: 10_000_000, meta: { total: 1 } });
   });
 
-  // Guards: sessions of others in the same account, whatever they say of themselves.
+  // Guards: sessions that others make in the same account are ignored, whatever their metadata says.
   test('of a session that is not ours credits nothing', async () => {
     const { checkout_session_id: id } = await topup();
     const signed = metadataOf(id);
@@ -171,7 +172,7 @@ describe('an event', () => {
     expect(await wallet()).toEqual(before);
   });
 
-  // Guards: nothing is stored, and nothing happens, without a fresh signature over the very bytes.
+  // Guards: nothing is stored, and nothing happens, without a fresh signature over the exact bytes.
   test('without a good signature is refused', async () => {
     const { checkout_session_id: id } = await topup();
     const event = paid(id);
@@ -195,7 +196,7 @@ describe('an event', () => {
     expect(await tell(text, { 'stripe-signature': signatureOf(text, { ageS: 200 }) })).toEqual(TAKEN);
   });
 
-  // Guards: what is signed and makes no sense is no failure of ours.
+  // Guards: a signed event that makes no sense is no internal error.
   test.each(['[]', 'null', '7', '{}', '{"id":"evt_x","type":"a"}', '{"id":"","type":"a","data":{"object":{}}}', '{'])(
     'that is none: %s',
     async (text) => {

@@ -84,7 +84,7 @@ const ask = (of = acme, override = {}) => of.run({ agent: 'assistant', prompt: '
 const time = callTools({ id: 'time', name: 'current_time', arguments: {} });
 
 describe('a run in live billing', () => {
-  // Guards: it stops before the spend, with no credit at all and with too little.
+  // Guards: a run stops before a call that its credit does not cover, with no credit and with too little.
   test.each([undefined, 999_999])('needs credit: %p is too little', async (micros) => {
     if (micros) await credit(micros);
     const run = await ask();
@@ -97,7 +97,7 @@ describe('a run in live billing', () => {
     expect((await heldBy())?.held ?? 0).toBe(0);
   });
 
-  // Guards: each call is charged what it cost, in the record of its turn; the next one is refused when credit is short.
+  // Guards: each call is charged its cost in the record of its turn, and the next one is refused when credit is short.
   test('is charged for each call', async () => {
     await credit(1_050_000);
     provider.script(time, answer('It is late.'));
@@ -134,7 +134,8 @@ describe('a run in live billing', () => {
     expect([await balance(), await heldBy()]).toEqual([3_410_000, { held: 0, spent: 0 }]);
   });
 
-  // Guards: a run with a budget of its own is held to both, and its budget counts the price without the wallet's markup.
+  // Guards: a run with its own budget is held to both limits, and its budget counts the price without the wallet's
+  // markup.
   test('is held to its own budget too', async () => {
     await credit(10_000_000);
     provider.otherwise(answer('Done.'));
@@ -148,7 +149,7 @@ describe('a run in live billing', () => {
     expect(await balance()).toBe(9_970_000);
   });
 
-  // Guards: without a price nobody could be charged.
+  // Guards: a model without a price is refused, because nobody could be charged for it.
   test('is refused on a model without a price', async () => {
     await credit(10_000_000);
     const run = await ask(acme, { model_override: 'mystery' });
@@ -190,7 +191,7 @@ describe('a run in live billing', () => {
 });
 
 describe('who pays', () => {
-  // Guards: a call with the workspace's own credential is its own affair: neither held nor charged.
+  // Guards: a call with the workspace's own credential is neither held nor charged.
   test('the workspace itself, with its own credential', async () => {
     const own = await confirmed(acme, 'PUT', '/v1/integrations/openai-compatible/secrets/server.base_url', {
       value: provider.baseUrl,
@@ -201,8 +202,8 @@ describe('who pays', () => {
     expect([await balance(), await chargesOf(), await heldBy()]).toEqual([0, [], undefined]);
   });
 
-  // Guards: while the model router is on, what the provider bills is billed times 1.2, and so much is held; models
-  // that the operator gave no price have that of the router. Its key is no credential of the workspace's own.
+  // Guards: through the model router, calls are charged 1.2 times the provider's price, and that much is held. Models
+  // without an operator's price have the router's, and the router's key is no credential of the workspace.
   test('the wallet with a markup, through the model router', async () => {
     const { customerId } = acme.caller;
     const sealed = service.services.secretBox.seal('router-key', routerKeyOwner(customerId));
@@ -251,7 +252,7 @@ describe('who pays', () => {
   });
 });
 
-// Guards: a project pauses before the spend that its workspace has no credit for; with credit it goes on.
+// Guards: a project pauses before a call that its workspace cannot pay, and with new credit it goes on.
 test('a project without credit pauses', async () => {
   provider.otherwise(answer('Done.'));
   await makeTemplate(acme, 'three', [phaseSpec('text', [agentStep('a'), agentStep('b'), agentStep('c')])]);
@@ -271,7 +272,7 @@ test('a project without credit pauses', async () => {
   expect(await projectOf(acme, id)).toMatchObject({ status: 'completed' });
 });
 
-// Guards: a worker that goes away in a call leaves nothing held twice, and the call that is made again is charged once.
+// Guards: a worker that dies during a call leaves no double hold, and the repeated call is charged once.
 test('a call that another worker makes again', async () => {
   const other = await startService(LIVE, false);
   try {
@@ -330,7 +331,7 @@ describe('the record of a turn', () => {
   }
   beforeEach(() => credit(2_000_000));
 
-  // Guards: a call that outlived its cancelled run is charged, once, and what it held is given back.
+  // Guards: a call that ends after its run was cancelled is charged once, and its hold is released.
   test('charges a call that came too late', async () => {
     const { runs } = service.services.stores;
     const runId = await inCall();
@@ -342,7 +343,7 @@ describe('the record of a turn', () => {
     expect(await chargesOf()).toHaveLength(1);
   });
 
-  // Guards: a worker that died between hold and record leaves a hold that the repeated call meets, and the end gives back.
+  // Guards: a hold that a dead worker left is used by the repeated call and released at the end.
   test('a hold whose call was lost is given back', async () => {
     const { runs } = service.services.stores;
     const runId = await inCall();

@@ -42,7 +42,8 @@ const pass = (time: string, customerId = acme) =>
     where customer_id = ${customerId}`);
 
 describe('a hosted workspace that is ready', () => {
-  // Guards: whole minutes from when it was ready, each once; what is left of one is charged when it is over.
+  // Guards: whole minutes are charged once each from when a workspace was ready; the remainder is charged when its
+  // infrastructure ends.
   test('is charged by the minute', async () => {
     await pass('90 seconds');
     await tick();
@@ -60,7 +61,7 @@ describe('a hosted workspace that is ready', () => {
     }
   });
 
-  // Guards: ticks that were missed are made up for, in one charge, and below zero too: what was used is owed.
+  // Guards: missed ticks are made up for in one charge, even below zero, because what was used is owed.
   test('is charged for the minutes that no tick came', async () => {
     await tick();
     await service.services.stores.wallets.post({
@@ -75,7 +76,7 @@ describe('a hosted workspace that is ready', () => {
     expect((await chargesOf(acme)).map(({ kind }) => kind)).toEqual(['topup', 'managed_infra']);
   });
 
-  // Guards: ticks at the same time, and one that died before it was done, charge each minute once.
+  // Guards: simultaneous ticks, and one that died half-way, charge each minute once.
   test('is charged once by ticks that overlap or die', async () => {
     const others = await Promise.all([workspace('pro_hosted'), workspace('pro_hosted')]);
     await tick();
@@ -97,7 +98,7 @@ describe('a hosted workspace that is ready', () => {
 });
 
 describe('nobody is charged', () => {
-  // Guards: only plans with managed infrastructure are, and only while it is there.
+  // Guards: only plans with managed infrastructure are charged, and only while it exists.
   test.each(['internal', 'free', 'starter_byo', 'pro_byo', 'scale'] as const)('on the plan %s', async (plan) => {
     const customerId = await workspace(plan);
     await pass('90 seconds', customerId);
@@ -125,7 +126,7 @@ describe('nobody is charged', () => {
     expect(await minutesOf(acme)).toBe(1);
   });
 
-  // Guards: what is archived or failed is not there.
+  // Guards: archived and failed workspaces are not charged.
   test.each(['failed', 'archived'])('once it is %s', async (status) => {
     await tick();
     await pass('1 minute');
@@ -137,7 +138,8 @@ describe('nobody is charged', () => {
   });
 });
 
-// Guards: the worker of a live deployment has a schedule that charges; of one that is not live it is taken away.
+// Guards: the worker of a live deployment has a schedule that charges, and the schedule is removed where the deployment
+// is not live.
 test('the schedule of the worker', async () => {
   const { temporal, config } = service.runtime;
   const schedule = temporal.client.schedule.getHandle(`${config.TASK_QUEUE_PREFIX}metering`);

@@ -31,7 +31,7 @@ const charge = (customerId: string, key: string, micros: number): Posting => ({
 const ledgerOf = async (customerId: string) =>
   (await wallets.list(customerId, { limit: 500, offset: 0 })).rows.toReversed();
 
-// Guards: a key counts once, however many post it at the same time.
+// Guards: a posting with one key counts once, however many send it at the same time.
 test('a key is posted once', async () => {
   const posted = await Promise.all(
     Array.from({ length: 20 }, () => wallets.post(credit('once', 'session:cs_1', 5_000_000))),
@@ -87,7 +87,7 @@ test('the ledger can be read', async () => {
   expect(await wallets.totalToppedUp('reader')).toBe(10_000_000);
 });
 
-// Guards: a posting is part of the transaction it is made in.
+// Guards: a posting is part of the transaction in which it is made.
 test('a posting that is rolled back never was', async () => {
   const failing = database.db.transaction(async () => {
     await wallets.post(credit('undone', 'session:cs_3', 100));
@@ -109,7 +109,7 @@ describe('nothing but a posting moves a balance', () => {
   };
   beforeAll(async () => void (await wallets.post(credit('fixed', 'session:cs_4', 1_000_000))));
 
-  // Guards: what is in the ledger stays as it is.
+  // Guards: rows of the ledger cannot be changed.
   test.each([
     ['an update', sql`update wallet_ledger set delta_usd_micros = 9 where customer_id = 'fixed'`],
     ['an update of nothing that counts', sql`update wallet_ledger set meta = '{}'`],
@@ -120,7 +120,7 @@ describe('nothing but a posting moves a balance', () => {
     expect(await ledgerOf('fixed')).toHaveLength(1);
   });
 
-  // Guards: the balance follows the ledger alone, whoever writes SQL.
+  // Guards: the balance follows from the ledger alone, whoever writes SQL.
   test.each([
     ['raised', sql`update budgets set limit_usd = limit_usd + 5 where id = 'wallet:fixed'`, /kept by wallet_ledger/],
     ['deleted', sql`delete from budgets where id = 'wallet:fixed'`, /kept by wallet_ledger/],
@@ -142,7 +142,7 @@ describe('nothing but a posting moves a balance', () => {
     expect(await wallets.balance('fixed')).toBe(1_000_000);
   });
 
-  // Guards: the database decides what the balance is, not who posts.
+  // Guards: the database computes the balance, not the code that posts.
   test('a balance and a number that are given are not taken', async () => {
     await attempt(sql`
       insert into wallet_ledger (id, customer_id, key, kind, delta_usd_micros, balance_after_usd_micros)
@@ -152,7 +152,7 @@ describe('nothing but a posting moves a balance', () => {
     expect(present(forged).id).toBeGreaterThan(present(first).id);
   });
 
-  // Guards: a bug in a sign does not make money.
+  // Guards: a wrong sign in the code cannot create money.
   test.each([
     ['topup', -1],
     ['topup', 0],
@@ -169,8 +169,8 @@ describe('nothing but a posting moves a balance', () => {
   });
 });
 
-// Guards: calls of one project at the same time hold and charge under locks that are taken in one order, whatever order
-// their budgets are named in; nothing is lost and nothing stays held.
+// Guards: simultaneous calls of one project take their locks in one order, whatever order their budgets are named in,
+// so that none deadlocks and nothing is lost or left held.
 test('calls that share a project and a wallet do not wait for each other in a circle', async () => {
   const { db } = database;
   const runs = createRunStore(db);

@@ -66,7 +66,7 @@ describe('a thread', () => {
     expect((await tenant.cp('GET', `${path}/messages`)).status).toBe(404);
   });
 
-  // Guards: a mistake is the status that is promised; an id that is none is unknown.
+  // Guards: a mistake has the promised status, and an id of the wrong form is unknown.
   test('is refused with bad input', async () => {
     for (const body of [{ title: '' }, { title: 'x'.repeat(201) }, { title: 'nul \u0000' }, { agent: 7 }]) {
       expect((await tenant.cp('POST', '/v1/chat/threads', body)).status).toBe(422);
@@ -83,7 +83,8 @@ describe('a thread', () => {
 });
 
 describe('a message', () => {
-  // Guards: it is a run on the thread, answered in order, that sees what was said before; the first names the thread.
+  // Guards: a message is a run on its thread, answered in order, that sees the messages before it; the first message
+  // names the thread.
   test('is answered', async () => {
     const id = await begin();
     const first = await say(id, '  What is\nbread? ');
@@ -110,7 +111,7 @@ describe('a message', () => {
     expect(context.body.content).toContain('What is\nbread?');
   });
 
-  // Guards: chat is no way around the cap of the plan, and a refused message leaves nothing.
+  // Guards: a message counts against the plan's cap of runs, and a refused one leaves nothing.
   test('counts as a run', async () => {
     tenant = await service.tenant(`acc_capped${tenants}`, 'free');
     const id = await begin();
@@ -122,7 +123,7 @@ describe('a message', () => {
     expect((await messagesOf(id)).meta.total).toBe(2);
   });
 
-  // Guards: what is in flight when its thread is deleted is cancelled; the runs stay where runs are.
+  // Guards: deleting a thread cancels its runs that are in flight; the runs stay in the list of runs.
   test('ends with its thread', async () => {
     const id = await begin();
     const { body } = await say(id, '[[sleep:60000]]');
@@ -140,7 +141,7 @@ describe('a message', () => {
 describe('files of a thread', () => {
   const READ = '[[tool:read_attachment {"filename":"facts.txt"}]]';
 
-  // Guards: the runs of the thread read them, and no other conversation does.
+  // Guards: the runs of a thread read its attachments, and no other conversation does.
   test('are read by its runs', async () => {
     const [id, other] = [await begin(), await begin()];
     const file = await attach(id, 'facts.txt', 'The sky is green on Tuesdays.');
@@ -159,7 +160,7 @@ describe('files of a thread', () => {
     expect(outside.output ?? '').not.toContain('green');
   });
 
-  // Guards: a message is about files of its own thread.
+  // Guards: a message can only name files of its own thread.
   test('of another thread are unknown', async () => {
     const [id, other] = [await begin(), await begin()];
     const file = await attach(other, 'facts.txt', 'Other.');
@@ -182,7 +183,7 @@ describe('files of a thread', () => {
 });
 
 describe('a call', () => {
-  // Guards: a TURN server that has the secret computes the same credential, until the time that the name says.
+  // Guards: a TURN server with the secret computes the same credential, which is valid until the time in its user name.
   test('gets credentials for a limited time', async () => {
     const { status, body } = await tenant.cp('GET', '/v1/chat/call/turn');
     expect([status, body.ttl, body.uris]).toEqual([200, 600, TURN.TURN_URLS.split(',')]);

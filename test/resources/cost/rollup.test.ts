@@ -43,7 +43,7 @@ const sumOf = (rows: readonly Row[]) => rows.reduce((sum, { cost_usd }) => sum +
 const WINDOWS = ['24h', '7d', '30d'];
 const GROUPS = ['agent', 'model', 'project', 'day'];
 
-// Guards: every grouping adds up to one total, which is that of GET /v1/runs/costs, to the last digit.
+// Guards: every grouping adds up to the total of GET /v1/runs/costs, to the last digit.
 test.each(WINDOWS.flatMap((window) => GROUPS.map((group) => [window, group])))(
   '%s by %s adds up',
   async (window, group) => {
@@ -57,7 +57,7 @@ test.each(WINDOWS.flatMap((window) => GROUPS.map((group) => [window, group])))(
   },
 );
 
-// Guards: a step's run counts to its project and to its agent; what belongs to none has the key null.
+// Guards: a step's run counts for its project and for its agent; a run without one of them has the key null.
 test('counts steps to their project', async () => {
   const { data } = await rollup('window=24h&group_by=project');
   expect(data.map(({ key, run_count }: Row) => [key, run_count]).sort()).toEqual(
@@ -72,7 +72,8 @@ test('counts steps to their project', async () => {
   expect(agents).toEqual(expect.arrayContaining(['analyst', 'writer']));
 });
 
-// Guards: runs of no known price are told of, sums over 32 bits are exact, a cost has no exponent; days are in order.
+// Guards: runs without a known price are reported, large sums are exact, no cost has an exponent, and days are in
+// order.
 test('tells of runs without a price', async () => {
   const { data } = await rollup('window=30d&group_by=day');
   expect(data[0]).toMatchObject({
@@ -106,7 +107,7 @@ test('takes the windows and groups that there are', async () => {
   });
 });
 
-// Guards: the sums of a day do not read the runs of a year. Last: it makes those.
+// Guards: the sums of one day do not read the runs of a year. This test comes last because it makes those runs.
 test('is served by an index', async () => {
   const { db } = service.runtime;
   await db.rows(sql`

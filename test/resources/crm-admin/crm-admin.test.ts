@@ -21,7 +21,7 @@ const CUSTOMERS = '/v1/crm-admin/customers';
 const ofAcme = `${CUSTOMERS}/acme`;
 const note = (text: string, path = ofAcme) => operator.cp('POST', `${path}/notes`, { text });
 
-// Guards: status and notes are kept with who wrote them, and the newest note is what the list shows.
+// Guards: status and notes are kept with their author, and the list shows the newest note.
 // Guards: crm-admin.get, crm-admin.update, crm-admin.notes and crm-admin.createNote answer what they did.
 test('keeps a status and notes', async () => {
   expect((await operator.cp('GET', ofAcme)).body).toMatchObject({ status: null, note_count: 0, last_note: null });
@@ -112,7 +112,8 @@ test.each([
   expect((await operator.cp(method, path, body)).status).toBe(status);
 });
 
-// Guards: an owner of a tenant, stamp and all, is refused before anything is looked up; so is the operator's member.
+// Guards: an owner of a tenant, even with a stamp, is refused before anything is read, and so is a member of the
+// operator's workspace.
 test.each(byId(endpoints.filter(({ id }) => id.startsWith('crm-admin.'))))(
   '%s is the operators',
   async (_id, endpoint) => {

@@ -36,7 +36,7 @@ interface Row {
 const ids = async (tenant: Tenant, query?: string) =>
   (await list(tenant, query)).data.map((row: Row) => row.customer_id);
 
-// Guards: what a workspace uses is counted as its caps count it: revoked keys do not, skills are no memories.
+// Guards: usage is counted as the caps count it: revoked keys are left out, and skills are no memories.
 test('tells what a workspace uses and spends', async () => {
   const { body: costs } = await small.cp('GET', '/v1/runs/costs?window=30d');
   const { data } = await list(operator, '?plan=free');
@@ -69,7 +69,7 @@ test('tells what a workspace uses and spends', async () => {
   expect(acmes.usage.runs_today).toEqual({ current: 1, limit: null });
 });
 
-// Guards: no admin of a tenant learns of another one, whatever is asked for.
+// Guards: an admin of a tenant learns nothing of another tenant, whatever is asked for.
 test("shows a tenant's admin that tenant alone", async () => {
   for (const query of ['', '?q=small', '?q=%25', '?plan=free', '?offset=1', '?customer_id=small-100']) {
     const body = await list(acme, query);
@@ -86,7 +86,8 @@ test('is for admins', async () => {
   expect(answer).toMatchObject({ status: 403, body: { detail: 'admin_required' } });
 });
 
-// Guards: newest first in pages without gaps; a search takes its text as it is; an archived workspace stays.
+// Guards: customers are listed newest first in pages without gaps; a search takes its text literally; archived
+// workspaces are listed too.
 test('is searched and paged', async () => {
   const all = await ids(operator);
   expect(all).toEqual(['small-100', 'acme', 'internal']);

@@ -53,7 +53,7 @@ const until = (kind: string, of: { subject?: string; project?: string; run?: str
     return events;
   });
 
-// Guards: a question is told when it waits and when it is answered, each once, and where to look it up.
+// Guards: a question makes an event when it waits and one when it is answered, each once, with the id to look it up by.
 test('waits of runs', async () => {
   const run = await asks(tenant, 'Which colour?');
   const wait = await untilWait(tenant, { run_id: run });
@@ -77,7 +77,7 @@ test('waits of runs', async () => {
   });
 });
 
-// Guards: a gate likewise; one that changes under those who look at it says so; and a project that is abandoned settles it.
+// Guards: a gate does the same; a change of its subject makes an event, and an abandoned project settles it.
 test('waits of projects', async () => {
   const project = await startProject(tenant, 'gated');
   const wait = await untilWait(tenant, { project_id: project });
@@ -91,7 +91,8 @@ test('waits of projects', async () => {
   ]);
 });
 
-// Guards: whether an artifact reached its destination is told once, at its end, and again when it was sent again.
+// Guards: the outcome of sending an artifact to a destination is one event at its end, and one more for each time it is
+// sent again.
 test('outputs', async () => {
   const { body } = await tenant.cp('POST', '/v1/output-destinations', {
     name: 'To a webhook',
@@ -109,7 +110,7 @@ test('outputs', async () => {
   expect(events[1]).toMatchObject({ subject: failed!.subject, run: null, payload: { attempts: 2 } });
 });
 
-// Guards: that a schedule is switched, fires, and could not, each in the order in which it was so.
+// Guards: switching a schedule, each firing and each failure to fire make events, in order.
 test('schedules', async () => {
   const { body: heartbeat } = await tenant.cp('POST', '/v1/heartbeats', {
     name: 'Pulse',
@@ -144,7 +145,7 @@ test('schedules', async () => {
   ]);
 });
 
-// Guards: a job is told by the id that it has at the API, one that ships too.
+// Guards: the event of a job has the id that the API uses, also for built-in jobs.
 test('schedules of jobs', async () => {
   const { body: job } = await tenant.cp('POST', '/v1/scheduled-jobs', {
     name: 'Nightly',
@@ -167,7 +168,7 @@ test('schedules of jobs', async () => {
   ]);
 });
 
-// Guards: what a credential is worth is told when it changes, and not each time it is asked about.
+// Guards: the validity of a credential makes an event when it changes, and not at each check.
 test('integrations', async () => {
   const { db } = service.runtime;
   const store = createIntegrationStore(db);

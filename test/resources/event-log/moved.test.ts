@@ -5,7 +5,8 @@ import { BEGINNING } from '../../../src/resources/event-log/model.ts';
 import { continueEventOrder, createEventLogStore } from '../../../src/resources/event-log/store/read.ts';
 import { openTestDatabase } from '../../support/database/database.ts';
 
-// Guards: after a restore elsewhere nothing of what was is hidden, what comes is after it, and asking twice moves nothing.
+// Guards: after a restore into another database, earlier events stay visible and later ones come after them, and
+// repeating the move changes nothing.
 test('the order goes on after a move to another server', async () => {
   const database = await openTestDatabase();
   const { db } = database;

@@ -104,8 +104,9 @@ async function withClients<T>(count: number, work: (clients: pg.Client[]) => Pro
 }
 
 describe('transactions that commit out of order', () => {
-  // Guards: a reader misses an event whose transaction began before, and committed after, one that it has read; meets one
-  // twice; or is told of one that was rolled back. The embedded database has one connection: there nothing is interleaved.
+  // Guards against: a reader that misses an event whose transaction began before, and committed after, one that it has
+  // read; that gets one twice; or that gets one that was rolled back. The embedded database has one connection, so
+  // nothing is interleaved there.
   test('every reader meets each event exactly once, in one order', async () => {
     if (!isNative()) return;
     const readers = ['alba', 'bora'].flatMap((customer) => [1, 7, 500].map((limit) => reader(customer, limit)));

@@ -45,7 +45,7 @@ const feed = async (query = '', tenant = acme) => {
   return { topics: body.data.map(({ topic }: { topic: string }) => topic), meta: body.meta, data: body.data };
 };
 
-// Guards: a day of all projects, newest first.
+// Guards: the last day's events of all projects are listed, newest first.
 test('tells of the last day', async () => {
   const { topics, meta, data } = await feed();
   expect(topics).toEqual(['task_started', 'project_started', 'subtask_failed']);
@@ -53,7 +53,7 @@ test('tells of the last day', async () => {
   expect(data[1]).toMatchObject({ project_id: projectIds[1], payload_jsonb: { n: 1 }, level: 'info', trace_id: null });
 });
 
-// Guards: the total counts what matches whatever the limit; 0 hours have no bound; a topic is no filter.
+// Guards: the total counts all matches whatever the limit is; 0 hours means no bound; a topic does not filter.
 test.each([
   ['?since_hours=0', 5, ['task_started', 'project_started', 'subtask_failed', 'project_started', 'subtask_alive']],
   ['?since_hours=48', 4, ['task_started', 'project_started', 'subtask_failed', 'project_started']],
@@ -74,7 +74,7 @@ test.each(['limit=0', 'limit=2001', 'since_hours=-1', 'since_hours=721', 'catego
   },
 );
 
-// Guards: a workspace hears of its own projects.
+// Guards: a workspace sees events of its own projects only.
 test('tells nothing of others', async () => {
   expect(await feed('?since_hours=0', other)).toMatchObject({ topics: ['project_completed'], meta: { total: 1 } });
 });

@@ -59,7 +59,8 @@ test('is switched by the operator alone', async () => {
   }
 });
 
-// Guards: bad names and bodies are the caller's mistake, never a 500; a flag is not for workspaces that are not there.
+// Guards: bad names and bodies are the caller's mistake and never a 500; an exception for an unknown workspace is
+// refused.
 test.each([
   ['Upper', { enabled: true }, 422],
   ['a..b', { enabled: true }, 422],
@@ -78,7 +79,7 @@ test.each([
   expect((await flagsOf(operator)).meta.total).toBe(2);
 });
 
-// Guards: a key that means something to JavaScript is no exception for anybody, and breaks nothing.
+// Guards: a key such as `__proto__` is no exception for anybody and breaks nothing.
 test('does not take __proto__ for a workspace', async () => {
   const { status } = await call(
     `${service.baseUrl}/api/v1/cp/v1/feature-flags/proto`,
@@ -96,7 +97,7 @@ test('does not take __proto__ for a workspace', async () => {
   expect(isOnFor({ enabled: false, workspaces: {} }, 'constructor')).toBe(false);
 });
 
-// Guards: deleting takes it away for everybody, once.
+// Guards: deleting removes a flag for everybody; a second deletion finds nothing.
 test('is deleted', async () => {
   expect((await operator.cp('DELETE', '/v1/feature-flags/kept')).status).toBe(204);
   expect((await operator.cp('DELETE', '/v1/feature-flags/kept')).status).toBe(404);

@@ -37,7 +37,7 @@ describe('a heartbeat', () => {
     expect(jobs.meta).toMatchObject({ heartbeat_total: 1, heartbeat_enabled: 1 });
   });
 
-  // Guards: the whole life of one; an ill-formed id is an unknown one.
+  // Guards: the whole life of a heartbeat; an id of the wrong form is unknown.
   test('is changed and deleted', async () => {
     const { body } = await tenant.cp('POST', '/v1/heartbeats', { ...BEAT, interval_s: 3_600 });
     const path = `/v1/heartbeats/${body.id}`;
@@ -69,8 +69,8 @@ describe('housekeeping', () => {
   const make = async (): Promise<string> =>
     (await tenant.cp('POST', '/v1/heartbeats', { ...BEAT, interval_s: 3_600 })).body.id;
 
-  // Guards: whichever side was broken, the schedules come to be as the rows say: lost, changed by hand, changed in the
-  // row alone, without a row; and whatever Temporal says to one of them.
+  // Guards: schedules are brought back to what the rows say, whichever side was broken: lost, changed by hand, changed
+  // in the row alone or without a row, and whatever error Temporal gives for one of them.
   test('holds schedules to their rows', async () => {
     const [refused, lost, paused, ahead, stray] = await Promise.all([make(), make(), make(), make(), make()]);
     await service.runtime.db.rows(

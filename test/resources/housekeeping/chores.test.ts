@@ -51,7 +51,8 @@ async function tick(own: Partial<Record<Chore, Work>>, { ticks = 1, giveUpMs = 2
 }
 const without = (...chores: Chore[]) => CHORES.filter((chore) => !chores.includes(chore)).sort();
 
-// Guards: the first chore of the tick fails, another one hangs and does not even hear that it is to stop: each of the others is done.
+// Guards: every other chore is done although the first of the tick fails and another hangs and ignores its
+// cancellation.
 test('a chore that fails or hangs keeps none of the others', async () => {
   const { done, outcomes, metrics } = await tick(
     { startRuns: () => Promise.reject(new Error('broken')), settleProjects: () => new Promise(() => {}) },
@@ -65,7 +66,7 @@ test('a chore that fails or hangs keeps none of the others', async () => {
   expect(metrics).toContain('aos_chore_duration_seconds_count{chore="startProjects",outcome="done"} 1');
 }, 60_000);
 
-// Guards: chores do not wait for each other: while one is under way the others are done.
+// Guards: chores do not wait for each other.
 test('chores are done side by side', async () => {
   const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
   const done: string[] = [];

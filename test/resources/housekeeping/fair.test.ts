@@ -112,8 +112,8 @@ async function loseStarts() {
 
 // Before there is a worker, whose housekeeping would take what these look for.
 
-// Guards: each workspace has its turn whoever waits for how long; those who take at once take different rows, and what was
-// taken is not due again at once.
+// Guards: every workspace gets its turn, however long others have waited. Simultaneous takers get different rows, and a
+// row that was taken is not due again at once.
 test('what is due is taken in turn by workspace, and once', async () => {
   const { takeUnstarted, noteStarted } = service.services.stores.runs;
   const fair = await service.tenant('acc_fair');
@@ -144,7 +144,7 @@ test('what is due is taken in turn by workspace, and once', async () => {
   expect(row.due).toBeNull();
 });
 
-// Guards: how far behind housekeeping is can be seen, of every chore that has rows to see to.
+// Guards: the backlog of housekeeping can be seen for every chore that takes rows.
 test('what is due is counted', async () => {
   await rows(sql`update runs set start_due_at = now() - interval '10 minutes' where id like 'older-%'`);
   const behind = await service.services.system.choresBehind();
@@ -155,7 +155,7 @@ test('what is due is counted', async () => {
   await rows(sql`delete from runs where id like 'older-%'`);
 });
 
-// Guards: those that are tried in vain at every tick keep nobody waiting, as they are not the first each time.
+// Guards: rows that fail at every tick do not keep others waiting, because they are not taken first each time.
 test('what fails each time is not the first each time', async () => {
   const { customerId } = hog.caller;
   const run = newRunId();
@@ -189,7 +189,7 @@ test('what fails each time is not the first each time', async () => {
   await rows(sql`delete from runs where id = ${run}`);
 });
 
-// Guards: what was answered 201 begins within a minute of it although its start was lost, and although very much waits.
+// Guards: work that was answered 201 begins within a minute although its start was lost and very much else waits.
 test('a lost start is found among many others', async () => {
   await fillWith(OTHERS);
   const acceptedAt = performance.now();

@@ -59,7 +59,7 @@ const acceptProject = (): Promise<string> =>
     phases: [phaseSpec('text', [agentStep('write')])],
   });
 
-// Guards: nothing that was answered 201, or ticked, waits for ever; and nothing is started a second time.
+// Guards: work that was answered 201, or that a schedule started, does not wait for ever, and nothing is started twice.
 test('each kind of lost start is repeated', async () => {
   const conversation = { threadId: 'one', conversation: 'thread:one' };
   const spec = { slug: 'lost', version: 1, title: 'Lost', phases: [phaseSpec('text', [agentStep('write')])] };
@@ -94,7 +94,7 @@ test('each kind of lost start is repeated', async () => {
   for (const id of [...Object.values(runs), project]) await eventually(() => expect(told(id)).toHaveLength(1));
 });
 
-// Guards: a cancellation whose request never reached Temporal holds all the same, whatever is started afterwards.
+// Guards: a cancellation holds although it never reached Temporal, whatever is started afterwards.
 test('a cancelled run stays cancelled although its workflow was not told', async () => {
   const id = await dispatch(acme, { agent: 'writer', prompt: '[[sleep:60000]]' });
   await eventually(async () => expect((await acme.api('GET', `/v1/runs/${id}`)).body.status).toBe('running'));

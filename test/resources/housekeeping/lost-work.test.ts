@@ -97,7 +97,7 @@ const untilAsked = (table: 'runs' | 'projects', id: string) =>
   });
 
 describe('a run', () => {
-  // Guards: what Temporal has forgotten goes on from its recorded turns, and ends and is announced once.
+  // Guards: a run that Temporal has lost goes on from its recorded turns, ends once and is announced once.
   test('goes on from its record', async () => {
     held();
     const id = await dispatch(acme, { agent: 'assistant', prompt: `${get('done-1')} [[then]] ${get('held-1')}` });
@@ -114,7 +114,7 @@ describe('a run', () => {
     await eventually(() => expect(toldOf(id)).toEqual(['run.succeeded']));
   });
 
-  // Guards: an effect that may have happened is not repeated, and the model is told that nobody knows.
+  // Guards: an effect that may have happened is not repeated, and the model is told that its outcome is unknown.
   test('does not repeat what is irreversible', async () => {
     const id = await dispatch(acme, { agent: 'assistant', prompt: post('never-2') });
     await arrived('never-2');
@@ -126,7 +126,7 @@ describe('a run', () => {
     expect(result).toMatchObject({ status: 'failed', payload: { result_preview: expect.stringContaining('unknown') } });
   });
 
-  // Guards: the same for a run that was spawned: its parent has it started again, and is given its one answer.
+  // Guards: a lost spawned run is started again for its parent, which gets its one answer.
   test('comes back with the run that it waits for', async () => {
     const spawn = tool('spawn_run', { agent: 'writer', prompt: post('never-3') });
     const id = await dispatch(acme, { agent: 'assistant', prompt: spawn });
@@ -143,7 +143,7 @@ describe('a run', () => {
     expect(result).toMatchObject({ status: 'succeeded' });
   });
 
-  // Guards: what an operator ended does not look under way for ever, and its webhook says so.
+  // Guards: a run that an operator terminated does not look under way for ever, and its webhook reports the end.
   test('is failed when its workflow was terminated', async () => {
     const id = await dispatch(acme, { agent: 'assistant', prompt: '[[sleep:60000]]' });
     await untilStatus(acme, id, 'running');
@@ -156,7 +156,7 @@ describe('a run', () => {
     await eventually(() => expect(toldOf(id)).toEqual(['run.failed']));
   });
 
-  // Guards: one that is under way is left alone, however often it is asked about.
+  // Guards: a run that is under way is left alone, however often Temporal is asked about it.
   test('is left alone where it is there', async () => {
     held();
     const id = await dispatch(acme, { agent: 'assistant', prompt: get('held-4') });
@@ -197,7 +197,7 @@ describe('a project', () => {
     ]);
   });
 
-  // Guards: a gate that waited is open again, the work before it is not done again, and the project comes to its end.
+  // Guards: after a loss, a waiting gate is open again, the work before it is not repeated, and the project completes.
   test('waits at its gate again', async () => {
     const id = await startProject(acme, 'gated');
     const { subtaskId } = await untilGate(acme, id, 'text', 'approve');
@@ -214,7 +214,7 @@ describe('a project', () => {
     await eventually(() => expect(toldOf(id)).toEqual(['project.completed']));
   });
 
-  // Guards: a step that was under way is done again, and the run that had it is settled.
+  // Guards: a step that was under way is done again, and its earlier run is settled.
   test('takes up a step that was under way', async () => {
     held();
     const id = await startProject(acme, 'held');
@@ -229,7 +229,7 @@ describe('a project', () => {
     await untilStatus(acme, lost.child_run_id, 'cancelled');
   });
 
-  // Guards: what must not happen twice is left to a person.
+  // Guards: a step with an irreversible effect is left to a person.
   test('is paused where nobody knows whether an effect happened', async () => {
     const id = await startProject(acme, 'posting');
     await arrived('never-6');
@@ -240,7 +240,8 @@ describe('a project', () => {
     expect(timesAt('never-6')).toBe(1);
   });
 
-  // Guards: an effect that is known to have happened, in a step that died later on and would begin from the start.
+  // Guards against: repeating an effect that is known to have happened, in a step that died later and would begin from
+  // the start.
   test('is paused where doing it again would repeat an effect', async () => {
     held();
     const id = await startProject(acme, 'posted');
@@ -253,7 +254,7 @@ describe('a project', () => {
     expect(timesAt('sent-7')).toBe(1);
   });
 
-  // Guards: whoever terminated it has stopped it, and its feed says why; resumed, it goes on.
+  // Guards: a project whose workflow was terminated is paused, and its feed says why; resumed, it goes on.
   test('is paused when its workflow was terminated', async () => {
     const id = await startProject(acme, 'gated');
     await untilGate(acme, id, 'text', 'approve');
@@ -269,8 +270,8 @@ describe('a project', () => {
     await untilProject(acme, id, 'completed');
   });
 
-  // Guards: a record that says one thing and workflows that believe another are brought together again, whether a phase
-  // is to begin or one that has begun is to go on.
+  // Guards: a record and workflows that disagree are brought back together, whether a phase has yet to begin or a begun
+  // one has to go on.
   test.each(['gated', 'polished'])('goes on where it stands still although it is active: %s', async (template) => {
     const id = await startProject(acme, template);
     const gate = await untilGate(acme, id, 'text', 'approve');
@@ -286,7 +287,8 @@ describe('a project', () => {
     }, 30_000);
   });
 
-  // Guards: a phase that was ended by hand after its project had continued as new, which therefore does not hear of it.
+  // Guards: a phase that was ended by hand after its project had continued as new is settled, although the project does
+  // not hear of it.
   test('hears of a phase that is gone', async () => {
     const id = await startProject(acme, 'beside');
     await untilGate(acme, id, 'left', 'approve');

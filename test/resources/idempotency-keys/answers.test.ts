@@ -37,7 +37,7 @@ const askerOf =
     return call(service.baseUrl + prefix + path, 'POST', headers, body);
   };
 
-// Guards: an endpoint takes part by its declaration, and what takes part can be answered again.
+// Guards: endpoints take keys by their declaration, and each of them can give its answer again.
 test('these endpoints take a key', () => {
   const declared = endpoints.filter(({ idempotent }) => idempotent);
   expect(
@@ -73,7 +73,7 @@ describe.each(GATEWAYS)('%s', (_name, options) => {
       return row.n;
     };
 
-    // Guards: a caller who did not hear the first answer gets it, and nothing is made twice.
+    // Guards: a caller that missed the first answer gets it again, and nothing is made twice.
     test('gives the first answer again', async () => {
       const before = await count(tenant);
       const first = await ask(tenant, surface, path, body, `again-${endpoint}`);
@@ -86,7 +86,7 @@ describe.each(GATEWAYS)('%s', (_name, options) => {
       expect(await count(tenant)).toBe(before + 1);
     });
 
-    // Guards: one of many at once does it, the others wait and are told what it came to.
+    // Guards: of many simultaneous requests one does the work; the others wait and get its result.
     test('is done once of ten at once', async () => {
       const before = await count(tenant);
       const all = await Promise.all(
@@ -98,7 +98,7 @@ describe.each(GATEWAYS)('%s', (_name, options) => {
       expect(await count(tenant)).toBe(before + 1);
     });
 
-    // Guards: a key that is used for two things is a mistake of the caller's, and is said to be one.
+    // Guards: using one key for two different requests is refused as the caller's mistake.
     test('refuses the key for another body', async () => {
       await ask(tenant, surface, path, body, `body-${endpoint}`);
       const before = await count(tenant);
@@ -132,7 +132,7 @@ describe.each(GATEWAYS)('%s', (_name, options) => {
     expect(same.body.run_id).not.toBe(run.body.run_id);
   });
 
-  // Guards: what was refused has made nothing: the same request is looked at anew.
+  // Guards: a refused request made nothing, so the same request is tried anew.
   test('what failed before anything was made runs again', async () => {
     const body = { agent: 'not-yet', prompt: 'Say something.' };
     expect((await ask(tenant, 'api', '/v1/runs', body, 'refused')).status).toBe(404);
@@ -147,7 +147,7 @@ describe.each(GATEWAYS)('%s', (_name, options) => {
     expect(made.headers.get('idempotency-replayed')).toBeNull();
   });
 
-  // Guards: a bad key is refused before anything is done, and said which way.
+  // Guards: a bad key is refused before anything is done, with the reason.
   test.each([
     ['empty', ''],
     ['too long', 'k'.repeat(256)],
@@ -172,7 +172,7 @@ describe.each(GATEWAYS)('%s', (_name, options) => {
   });
 });
 
-// Guards: without the extension the interface is the documented one: a key is a header like any other, and no row is written.
+// Guards: without the extension the header has no effect, and no row is written.
 test('without the extension a key counts for nothing', async () => {
   const service = await startTestService({ worker: false });
   try {

@@ -42,7 +42,7 @@ const countOf = async (table: string): Promise<number> =>
 const isReplayed = ({ headers }: Answer) => headers.get('idempotency-replayed') === 'true';
 
 describe('a process that died', () => {
-  // Guards: what was accepted is found by what it made, and not made again.
+  // Guards: work that was accepted is found by what it made, and not done again.
   test.each([
     ['runs', '/v1/runs', RUN],
     ['projects', '/v1/projects', PROJECT],
@@ -57,7 +57,7 @@ describe('a process that died', () => {
     expect(isReplayed(await ask(path, body))).toBe(true);
   });
 
-  // Guards: a key whose process died before it did anything is no dead end.
+  // Guards: a key whose process died before it did anything can be used again.
   test('before it made anything', async () => {
     await ask('/v1/runs', RUN);
     await dieBeforeTheAnswerIsKept();
@@ -67,7 +67,8 @@ describe('a process that died', () => {
     expect(await countOf('runs')).toBe(before + 1);
   });
 
-  // Guards: what was withdrawn, as it could not be started, is no answer: it is made anew, under an id of its own.
+  // Guards: a project or run that was withdrawn because it could not be started is no answer; it is made anew under
+  // another id.
   test('after what it made was withdrawn', async () => {
     const first = await ask('/v1/runs', RUN);
     await tenant.waitForRun(first.body.run_id);
@@ -78,7 +79,7 @@ describe('a process that died', () => {
     expect(second.body.run_id).not.toBe(first.body.run_id);
   });
 
-  // Guards: as long as it may be alive nobody does its work for it; afterwards somebody does.
+  // Guards: while a process may be alive nobody takes over its request; afterwards somebody does.
   test('is waited for until its time is over', async () => {
     const first = await ask('/v1/runs', RUN);
     await change(sql`answer = null, lease_until = clock_timestamp() + interval '500 ms'`);
@@ -90,7 +91,7 @@ describe('a process that died', () => {
     expect(row).toEqual({ late: true });
   });
 
-  // Guards: a process that was taken for dead and goes on finds that the request is another's by now, and makes nothing.
+  // Guards: a process that was taken for dead and goes on makes nothing once another has taken over its request.
   test.each([
     [
       'runs',
@@ -127,7 +128,7 @@ describe('a process that died', () => {
     expect([await countOf(table), await countOf('usage_counters')]).toEqual([before, counted]);
   });
 
-  // Guards: an answer on a gate that was recorded is not told that somebody else was first.
+  // Guards: the repeat of an answer to a gate that was recorded is not refused as too late.
   test('after it decided on a gate', async () => {
     await makeTemplate(tenant, 'gated', [phaseSpec('write', [agentStep('text'), gateStep('approve')])]);
     const project = await startProject(tenant, 'gated');
@@ -154,7 +155,7 @@ describe('a process that died', () => {
   });
 });
 
-// Guards: a payment page that was asked for is not asked for twice: the provider is told that it is the same request.
+// Guards: a payment page is not made twice, because the provider gets the same key.
 test('a process that died after it asked for credit', async () => {
   const stripe = await startStripeServer();
   const env = { ...LIVE_BILLING(stripe), EXTENSIONS: 'idempotency' };
@@ -175,7 +176,7 @@ test('a process that died after it asked for credit', async () => {
   }
 });
 
-// Guards: what is answered is nobody's to read in the database; and where its key is gone, what was made tells the answer.
+// Guards: a stored answer cannot be read from the database; where its key is gone, what was made gives the answer.
 test('answers are kept sealed, and found where they cannot be opened', async () => {
   const first = await ask('/v1/runs', RUN);
   const row = itemAt(
@@ -203,7 +204,7 @@ describe('after a day', () => {
     expect(isReplayed(await ask('/v1/runs', { ...RUN, prompt: 'Say more.' }))).toBe(true);
   });
 
-  // Guards: rows do not pile up.
+  // Guards: expired rows are deleted.
   test('rows are swept, and younger ones stay', async () => {
     await ask('/v1/runs', RUN);
     await age();

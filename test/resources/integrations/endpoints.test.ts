@@ -90,7 +90,7 @@ describe('the catalogue', () => {
     });
   });
 
-  // Guards: words of the catalogue and nothing else, whatever they are the names of elsewhere.
+  // Guards: names that are not in the catalogue are unknown, whatever they mean to JavaScript.
   test.each(['nothing', '__proto__', 'constructor', 'GitHub', '%2e%2e', 'a'.repeat(300)])(
     '%s is unknown',
     async (slug) => {
@@ -146,7 +146,7 @@ describe('a token', () => {
     expect((await acme.cp('PUT', path, { value: 'ghp_other' }, otpHeaders(challenge_id))).status).toBe(403);
   });
 
-  // Guards: a new value is another token, of which nothing is known; the old one is not asked about any more.
+  // Guards: a new value replaces the old token; nothing is known of it yet, and the old one is no longer checked.
   test('is replaced', async () => {
     provider.answer(({ headers }) => ({ status: headers.authorization === 'Bearer new' ? 401 : 200 }));
     const first = await put(acme, 'notion/credentials/token', { value: 'old' });
@@ -157,7 +157,7 @@ describe('a token', () => {
     expect((await get(acme, 'notion')).tokens).toHaveLength(1);
   });
 
-  // Guards: the worst of all scopes is the status of the whole, and each scope is deleted by itself.
+  // Guards: the status of an integration is the worst of its scopes, and each scope can be deleted alone.
   test('has a scope', async () => {
     provider.answer(({ headers }) => ({ status: headers.authorization === 'Bearer bad' ? 403 : 200 }));
     await put(acme, 'stripe/credentials/secret_key', { value: 'good' });
@@ -170,7 +170,8 @@ describe('a token', () => {
     expect((await get(acme, 'stripe')).tokens.map(({ scope }: { scope: string }) => scope)).toEqual(['shared']);
   });
 
-  // Guards: DELETE /v1/integrations/{slug}/credentials/{kind}; what is not there is unknown, before any code is asked for.
+  // Guards: DELETE /v1/integrations/{slug}/credentials/{kind}; an absent credential is unknown before any code is asked
+  // for.
   test('is deleted', async () => {
     await put(acme, 'discord/credentials/bot_token', { value: 'bot' });
     expect((await remove(acme, 'discord/credentials/bot_token')).status).toBe(204);
@@ -199,7 +200,7 @@ describe('a secret', () => {
     expect((await acme.cp('DELETE', path)).status).toBe(404);
   });
 
-  // Guards: where an address is expected, nothing inside the deployment's network can be named.
+  // Guards: a secret that is an address cannot name one inside the deployment's network.
   test.each([
     'http://127.0.0.1:9/v1',
     'http://[::ffff:127.0.0.1]/v1',
@@ -270,7 +271,7 @@ describe('what cannot be done', () => {
     }
   });
 
-  // Guards: of two writes with one code one is done, however close they come.
+  // Guards: of two writes with one code one succeeds, however close they come.
   test('one code for two writes', async () => {
     const path = '/v1/integrations/linear/credentials/api_key';
     const { challenge_id } = demandIn(await acme.cp('PUT', path, { value: 'lin' }));
@@ -308,7 +309,7 @@ describe('workspaces', () => {
     expect(await slotOf(acme)).toMatchObject({ is_set: true });
   });
 
-  // Guards: the internal workspace acts for others; one that there is not is unknown.
+  // Guards: the internal workspace may act for others; an unknown workspace is refused.
   test('are named by the internal one', async () => {
     const internal = await service.tenant('acc_internal', 'internal');
     const path = 'gitlab/credentials/token';

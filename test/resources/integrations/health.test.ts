@@ -123,7 +123,7 @@ describe('the request', () => {
     expect(logged).not.toContain(CANARY);
   });
 
-  // Guards: the two that have no published address are covered below; nobody is forgotten.
+  // Guards: the two providers without a published address are covered below, so that none is forgotten.
   test('of the others goes to a server of the workspace', () => {
     const others = [...integrations.values()].filter(({ baseUrl }) => !baseUrl).map(({ slug }) => slug);
     expect(others).toEqual(['openai-compatible', 'smtp']);
@@ -131,7 +131,7 @@ describe('the request', () => {
 });
 
 describe('the answer', () => {
-  // Guards: what a status means, whoever says it; what tells nothing changes nothing.
+  // Guards: each status has its meaning for all providers; one that says nothing changes nothing.
   test.each<[string, ProviderAnswer, string]>([
     ['well', { status: 200 }, 'ok'],
     ['no', { status: 401 }, 'invalid'],
@@ -149,7 +149,7 @@ describe('the answer', () => {
     expect(provider.requests).toHaveLength(1);
   });
 
-  // Guards: providers that say it in words of their own.
+  // Guards: providers that report a bad key in their own words are understood.
   test.each<[string, ProviderAnswer, string]>([
     ['google', { status: 400, body: { error: { details: [{ reason: 'API_KEY_INVALID' }] } } }, 'invalid'],
     ['google', { status: 400, body: { error: { message: 'API key expired. Please renew the API key.' } } }, 'expired'],
@@ -178,7 +178,7 @@ describe('the answer', () => {
     expect(await verdict(slug, answer)).toBe(status);
   });
 
-  // Guards: what was known is not forgotten because a provider is down; it is asked again soon.
+  // Guards: the known state is kept while a provider is down, and asked again soon.
   test('that does not come leaves what was known', async () => {
     expect(await verdict('openai', { status: 401 })).toBe('invalid');
     await database.db.rows(sql`update integration_credentials set check_at = now()`);
@@ -192,7 +192,7 @@ describe('the answer', () => {
     expect(row).toEqual({ soon: true });
   });
 
-  // Guards: what no header can carry is told apart without asking, and without an error.
+  // Guards: a value that no header can carry is reported as invalid without asking, and without an error.
   test('to what is no token is not needed', async () => {
     expect(await verdict('openai', { status: 200 }, {}, 'smörgås')).toBe('invalid');
     expect(provider.requests).toEqual([]);
@@ -209,7 +209,7 @@ describe('a server of the workspace', () => {
     expect(logged).toContain('ForbiddenAddressError');
   });
 
-  // Guards: the address that nobody set is no reason to fail.
+  // Guards: an address that nobody set counts as unset and not as a failure.
   test('that is not named is not asked', async () => {
     expect(await verdict('openai-compatible', { status: 200 })).toBe('unchecked');
     expect(await verdict('smtp', { status: 200 })).toBe('unchecked');
@@ -226,7 +226,7 @@ describe('a server of the workspace', () => {
     expect(logged).not.toContain(password);
   });
 
-  // Guards: the same guard holds for what is no HTTP, by address and by name.
+  // Guards: internal addresses are refused also for checks that are not HTTP, by address and by name.
   test.each(['127.0.0.1', 'localhost', '2130706433', '::1', '169.254.169.254'])(
     'for mail is not at %s',
     async (host) => {
@@ -238,7 +238,7 @@ describe('a server of the workspace', () => {
 });
 
 describe('the schedule', () => {
-  // Guards: all that is due is asked about once, a freshly checked one is not asked about again.
+  // Guards: every due credential is checked once, and a freshly checked one is not checked again.
   test('takes what is due', async () => {
     for (const slug of ['openai', 'github', 'notion', 'stripe', 'mistral']) await give(slug);
     await Promise.all([checks().checkCredentials({}, never), checks().checkCredentials({}, never)]);
@@ -247,7 +247,7 @@ describe('the schedule', () => {
     expect(new Set(await health())).toEqual(new Set(['ok']));
   });
 
-  // Guards: one that was just given is asked about alone.
+  // Guards: a credential that was just set is checked alone.
   test('is not needed for a new one', async () => {
     await give('openai');
     const tokenId = await give('github');
@@ -257,7 +257,7 @@ describe('the schedule', () => {
     expect(provider.requests).toHaveLength(1);
   });
 
-  // Guards: the answer for an old value says nothing of the new one.
+  // Guards: the result for an old value is not recorded for the new one.
   test('does not take an old answer for a new value', async () => {
     await give('openai', 'old');
     provider.answer(async () => {
@@ -268,7 +268,7 @@ describe('the schedule', () => {
     expect(await health()).toEqual(['unchecked']);
   });
 
-  // Guards: what changed beside the token while it was checked has it checked anew.
+  // Guards: a credential whose other settings changed during the check is checked anew.
   test('does not take the answer of another server', async () => {
     await give('openai');
     provider.answer(async () => {
@@ -282,7 +282,7 @@ describe('the schedule', () => {
     expect(await health()).toEqual(['ok']);
   });
 
-  // Guards: one that cannot be opened any more (its key is lost) does not keep the others from being checked.
+  // Guards: a credential that cannot be opened does not keep the others from being checked.
   test('goes on past one that is broken', async () => {
     const { customerId } = acme;
     const foreign = createSecretBox('another-key-of-the-health-tests');
@@ -294,7 +294,7 @@ describe('the schedule', () => {
   });
 });
 
-// Guards: a setting with a name that there is not stops the service, instead of doing nothing.
+// Guards: a setting with an unknown integration stops the service instead of doing nothing.
 test('addresses are of integrations that there are', () => {
   const wrong = (slug: string) => () =>
     createBaseAddresses({ INTEGRATION_BASE_URLS: { [slug]: provider.url } } as never);

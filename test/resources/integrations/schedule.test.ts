@@ -18,8 +18,8 @@ afterAll(async () => {
   await provider?.close();
 });
 
-// Guards: a check whose start was lost, because the process died after the write, is made good; and a credential that
-// stops working later is noticed without anybody asking.
+// Guards: a check whose start was lost is made up for, and a credential that stops working is noticed without anybody
+// asking.
 test('the schedule checks what nobody asked about', async () => {
   const tenant = await service.tenant('acc_acme');
   const key = { customerId: tenant.caller.customerId, slug: 'notion', kind: 'token', scope: 'shared' };

@@ -65,7 +65,7 @@ test('add, list, change, remove', async () => {
 });
 
 describe('who may', () => {
-  // Guards: members who make themselves more than they are.
+  // Guards against: members who make themselves more than they are.
   test('a member reads and changes nothing', async () => {
     const { tenant, ownerId, path } = await newWorkspace();
     const member = as(tenant, 'member');
@@ -94,7 +94,7 @@ describe('who may', () => {
     expect((await as(tenant, 'owner')('PATCH', `${path}/${other}`, { role: 'owner' })).status).toBe(200);
   });
 
-  // Guards: a workspace that nobody can administer any more; also when its two owners leave at once.
+  // Guards against: a workspace that nobody can administer any more, also when its two owners leave at once.
   test('the last owner stays', async () => {
     const { tenant, customerId, ownerId, path } = await newWorkspace();
     const refused = { status: 409, body: { detail: 'last_owner' } };
@@ -108,7 +108,8 @@ describe('who may', () => {
     expect(both.map(({ status }) => status).filter((status) => status === 409)).toHaveLength(1);
   });
 
-  // Guards: another workspace's members. The operator's own admins may, for those who have locked themselves out.
+  // Guards: members of another workspace are out of reach, except for the operator's own admins, who help those who
+  // locked themselves out.
   test('foreign workspaces are unknown, but to the operator', async () => {
     const { tenant, path } = await newWorkspace();
     const { tenant: stranger } = await newWorkspace();
@@ -140,7 +141,7 @@ describe('who may', () => {
 });
 
 describe('what somebody is signed in with', () => {
-  // Guards: a role that lives on in a session, and a session of somebody who was removed.
+  // Guards against: a session that keeps its role after the member lost it, and a session of a removed person.
   test('ends with a change of role and with removal', async () => {
     const { tenant, customerId, path } = await newWorkspace();
     const email = `ana@${customerId}.example`;
@@ -164,7 +165,7 @@ describe('what somebody is signed in with', () => {
     expect(inbox.mails.filter(({ challenge_id }) => challenge_id === asked.json.challenge_id)).toEqual([]);
   });
 
-  // Guards: somebody who signs in while being removed, and stays in for as long as a session lasts.
+  // Guards against: a person who signs in while being removed and stays in for the length of a session.
   test('is nothing when it is begun while its member is removed', async () => {
     const { tenant, customerId, path } = await newWorkspace();
     const outcomes = await Promise.all(
@@ -185,7 +186,7 @@ describe('what somebody is signed in with', () => {
   });
 });
 
-// Guards: the first member of a workspace is its maker, once, and only somebody who has an inbox.
+// Guards: the maker of a workspace becomes its first member, once, and only with an e-mail address.
 test('a first owner is seeded once', async () => {
   const { caller } = await service.tenant('acc_seeded');
   const { members } = service.services;

@@ -47,7 +47,8 @@ afterAll(async () => {
   await provider.close();
 });
 
-// Guards: the provider's failure is told as a 502 with its reason and without the key; nothing is stored without a vector.
+// Guards: a failure of the embedding provider is a 502 with its reason and without the key, and no entry is stored
+// without a vector.
 test('is a 502, and nothing is kept', async () => {
   const failure = expect.objectContaining({ code: 'embedding_failed', status: 502 });
   const error = await memory.create('no-vectors', { type: 'note', content: 'x' }).catch((thrown: unknown) => thrown);

@@ -41,7 +41,7 @@ function embedderOf(env: Record<string, string>) {
 const vectorOf = (text: string): number[] => [text.length, 3, 0, 4];
 
 describe('a provider', () => {
-  // Guards: texts come back as unit vectors in their order, asked for in one request with the size and the key.
+  // Guards: texts come back as unit vectors in their order, from one request with the size and the key.
   test('embeds through OpenAI', async () => {
     server.script(embeddings(vectorOf));
     const vectors = await embedderOf(ofOpenAi()).embed(['', 'abc', 'abcdefghijkl']);
@@ -54,7 +54,7 @@ describe('a provider', () => {
     });
   });
 
-  // Guards: servers that know no other size than theirs are not asked for one, and must give the one that is set.
+  // Guards: a server with a fixed size is not asked for one, and must give the size of the setting.
   test('holds a compatible server to the size', async () => {
     server.script(
       embeddings(vectorOf),
@@ -69,7 +69,7 @@ describe('a provider', () => {
     });
   });
 
-  // Guards: a refusal has a name and says no key.
+  // Guards: a refusal of the provider has a name and contains no key.
   test('names what a provider refused', async () => {
     server.script(refuse(401, { message: `Incorrect API key: ${KEY}` }));
     const failure = await embedderOf(ofOpenAi())
@@ -115,7 +115,7 @@ describe('the stored vectors', () => {
     ).map(({ name }) => name);
   const start = (kind: { model: string; dimensions: number }) => requireVectorsOf(database.db, kind);
 
-  // Guards: as long as nothing is stored the settings decide, and afterwards the database does.
+  // Guards: the settings choose the model while nothing is stored; afterwards the database does.
   test('are of the model that was configured when the first was made', async () => {
     await start(PACKAGED);
     await start({ model: 'openai:first', dimensions: 8 });
@@ -127,7 +127,8 @@ describe('the stored vectors', () => {
     await expect(start({ ...PACKAGED, model: 'another of this size' })).rejects.toThrow('aos memory re-embed');
   });
 
-  // Guards: broken off half way the old vectors are whole; going on embeds what is left, and what was changed since.
+  // Guards: re-embedding that is broken off leaves the old vectors whole; the next one embeds what is left and what has
+  // changed since.
   test('are changed at once, however often that was broken off', async () => {
     await add(...Array.from({ length: 150 }, (_, i) => `note ${i}`));
     const embedded: string[] = [];
@@ -174,7 +175,7 @@ describe('the stored vectors', () => {
     expect(await reEmbed(database.db, { ...other, embed })).toBe(false);
   });
 
-  // Guards: the new vectors have the index that the search of large workspaces goes by.
+  // Guards: the new vectors have the index that searches of large workspaces use.
   test('keep their index', async () => {
     const indexes = await database.db.rows<{ definition: string }>(sql`
       select indexdef as definition from pg_indexes where tablename = 'memory_entries' and indexdef like '%hnsw%'`);
@@ -183,7 +184,7 @@ describe('the stored vectors', () => {
     ]);
   });
 
-  // Guards: one that changed its mind begins anew; nothing of a third model is mixed in.
+  // Guards: re-embedding to another model than before begins anew, and vectors of two models are never mixed.
   test('of an attempt with another model are thrown away', async () => {
     const third = { model: 'openai:third', dimensions: 6 };
     await expect(

@@ -1,45 +1,25 @@
 /** Entries of the memory over HTTP, on a real database and with the packaged embedder: made, listed and read. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { present } from '../../../src/platform/core/present.ts';
-import { confirmed } from '../../support/service/otp.ts';
-import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import {
+  ENTRIES,
+  UNKNOWN,
+  create,
+  created,
+  other,
+  patch,
+  read,
+  refused,
+  service,
+  tenant,
+  useMemory,
+} from './over-http.ts';
 
-const ENTRIES = '/v1/memory/entries';
-
-const UNKNOWN = 999_999_999_999_999;
-
-let service: TestService;
-
-let tenant: Tenant;
-
-let other: Tenant;
-
-beforeAll(async () => {
-  service = await startTestService({ worker: false });
-  tenant = await service.tenant('acc_memory');
-  other = await service.tenant('acc_memory_other');
-});
-
-afterAll(() => service?.close());
-
-const create = (body: object, by = tenant) =>
-  by.cp('POST', ENTRIES, { type: 'note', content: 'The bakery opens at six.', ...body });
-
-async function created(body: object = {}, by = tenant) {
-  const answer = await create(body, by);
-  expect(answer.status).toBe(201);
-  return answer.body;
-}
-
-const read = async (id: number, by = tenant) => (await by.cp('GET', `${ENTRIES}/${id}`)).body;
-
-const patch = (id: number, body?: object, by = tenant) => confirmed(by, 'PATCH', `${ENTRIES}/${id}`, body);
-
-const refused = (detail: unknown, status = 400) => ({ status, body: { detail } });
+useMemory();
 
 describe('memory.create', () => {
-  // Guards: the shape of an entry, and the defaults of what is left out.
+  // Guards: the shape of an entry, and the defaults of fields that are left out.
   test('answers with the whole entry, embedded', async () => {
     const { status, body } = await create({});
     expect(status).toBe(201);
@@ -68,7 +48,7 @@ describe('memory.create', () => {
     expect(await tenant.cp('GET', `${ENTRIES}/${body.id}`)).toMatchObject({ status: 200, body });
   });
 
-  // Guards: every field that can be given is kept; a blank agent is none.
+  // Guards: every given field is kept; a blank agent counts as none.
   test('keeps what it is given', async () => {
     const given = {
       type: 'fact',
@@ -106,13 +86,13 @@ describe('memory.create', () => {
     expect(await tenant.cp('POST', ENTRIES, body)).toMatchObject(refused(expect.stringContaining(detail)));
   });
 
-  // Guards: names that objects have by themselves are names like any other.
+  // Guards: names such as `constructor` are names like any other.
   test('keeps odd names', async () => {
     const body = JSON.parse('{"slug": "constructor", "meta": {"constructor": 1, "toString": {"valueOf": null}}}');
     expect(await created(body)).toMatchObject({ slug: 'constructor', meta: body.meta });
   });
 
-  // Guards: a slug names one node of a workspace, also among the skills that ship; and says nothing of other workspaces.
+  // Guards: a slug names one entry of a workspace and no built-in skill, and says nothing of other workspaces.
   test('gives a slug once', async () => {
     await created({ slug: 'taken' });
     expect(await create({ slug: 'taken' })).toMatchObject(refused('slug_taken', 409));
@@ -124,7 +104,7 @@ describe('memory.create', () => {
 });
 
 describe('the plan', () => {
-  // Guards: the cap holds for creates at once, counts no skills, and has a supersede count too.
+  // Guards: the cap holds for simultaneous creates, counts no skills, and leaves a superseded entry counted.
   test('caps entries', async () => {
     const free = await service.tenant('acc_memory_free', 'free');
     await service.runtime.db.rows(sql`
@@ -147,7 +127,8 @@ describe('the plan', () => {
 });
 
 describe('memory.list', () => {
-  // Guards: newest first, previews in the place of contents, filters that add up, and a total of what they let through.
+  // Guards: entries are listed newest first with previews instead of contents; filters combine, and the total counts
+  // the matches.
   test('shows the newest first', async () => {
     const lister = await service.tenant('acc_memory_list');
     const long = `${'é'.repeat(239)}🍞 and more`;
@@ -171,7 +152,7 @@ describe('memory.list', () => {
     expect((await list('?unknown=1')).meta.total).toBe(3);
   });
 
-  // Guards: a question orders by meaning and says how close; entries of every status are found.
+  // Guards: a search orders entries by meaning, with their similarity, and finds entries of every status.
   test('finds by meaning', async () => {
     const asker = await service.tenant('acc_memory_search');
     const bread = await created({ content: 'Sourdough bread needs flour, water and salt.', agent: 'baker' }, asker);
@@ -188,7 +169,7 @@ describe('memory.list', () => {
     expect(one.body).toMatchObject({ data: [{ id: bread.id }], meta: { limit: 1, search: true } });
   });
 
-  // Guards: bad queries are 400 here.
+  // Guards: a bad query is a 400 here.
   test.each(['limit=0', 'limit=201', 'limit=x', 'limit=1&limit=2', 'q=a%00b', `type=${'x'.repeat(101)}`, 'q=a&q=b'])(
     'refuses ?%s',
     async (query) => {
@@ -198,7 +179,7 @@ describe('memory.list', () => {
 });
 
 describe('memory.get', () => {
-  // Guards: an id that is not there is 404 whatever it looks like, and no number is too large for the database.
+  // Guards: an unknown id is a 404 whatever its form, and no number is too large for the database.
   test.each([
     [UNKNOWN, 404],
     [0, 404],
@@ -212,7 +193,7 @@ describe('memory.get', () => {
     expect(await tenant.cp('DELETE', `${ENTRIES}/${id}`)).toMatchObject({ status });
   });
 
-  // Guards: the rate is computed of the counts as they are.
+  // Guards: the rate is computed from the counts as they are.
   test('tells how often it was recalled', async () => {
     const { id } = await created();
     await service.runtime.db.rows(

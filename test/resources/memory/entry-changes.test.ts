@@ -1,45 +1,14 @@
 /** Entries of the memory over HTTP: changed, verified, deleted, and counted. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { first } from '../../../src/platform/core/present.ts';
 import { confirmed, demandIn, otpHeaders } from '../../support/service/otp.ts';
-import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { ENTRIES, UNKNOWN, created, other, patch, read, refused, service, tenant, useMemory } from './over-http.ts';
 
-const ENTRIES = '/v1/memory/entries';
-
-const UNKNOWN = 999_999_999_999_999;
-
-let service: TestService;
-
-let tenant: Tenant;
-
-let other: Tenant;
-
-beforeAll(async () => {
-  service = await startTestService({ worker: false });
-  tenant = await service.tenant('acc_memory');
-  other = await service.tenant('acc_memory_other');
-});
-
-afterAll(() => service?.close());
-
-const create = (body: object, by = tenant) =>
-  by.cp('POST', ENTRIES, { type: 'note', content: 'The bakery opens at six.', ...body });
-
-async function created(body: object = {}, by = tenant) {
-  const answer = await create(body, by);
-  expect(answer.status).toBe(201);
-  return answer.body;
-}
-
-const read = async (id: number, by = tenant) => (await by.cp('GET', `${ENTRIES}/${id}`)).body;
-
-const patch = (id: number, body?: object, by = tenant) => confirmed(by, 'PATCH', `${ENTRIES}/${id}`, body);
-
-const refused = (detail: unknown, status = 400) => ({ status, body: { detail } });
+useMemory();
 
 describe('memory.update', () => {
-  // Guards: nothing changes without a code; the code lets exactly this change through.
+  // Guards: nothing changes without a code, and a code allows exactly one change.
   test('is done with a code', async () => {
     const entry = await created();
     const path = `${ENTRIES}/${entry.id}`;
@@ -54,7 +23,7 @@ describe('memory.update', () => {
     expect(Date.parse(body.updated_at)).toBeGreaterThan(Date.parse(entry.updated_at));
   });
 
-  // Guards: each field changes alone, and null takes away what may be missing.
+  // Guards: each field can be changed alone, and null removes an optional one.
   test('changes what is sent', async () => {
     const { id } = await created({ description: 'x', meta: { a: 1 } });
     const change = { content: 'Closed.', scope: 'personal', always_load: true };
@@ -72,7 +41,7 @@ describe('memory.update', () => {
     });
   });
 
-  // Guards: a search goes by the old content until it is asked to go by the new one.
+  // Guards: a search uses the old content until the entry is embedded again.
   test('embeds again only when asked', async () => {
     const vector = async () => {
       const row = first(
@@ -98,7 +67,7 @@ describe('memory.update', () => {
     expect(after).toBe(row.v);
   });
 
-  // Guards: an entry is archived and brought back, and no caller makes one superseded or revives one.
+  // Guards: an entry can be archived and restored, but no caller can make it superseded or revive a superseded one.
   test('moves between active and archived', async () => {
     const { id } = await created();
     expect((await patch(id, { status: 'archived' })).body.status).toBe('archived');
@@ -110,7 +79,7 @@ describe('memory.update', () => {
     expect(await patch(id, { meta: { why: 'old' } })).toMatchObject({ status: 200, body: { status: 'superseded' } });
   });
 
-  // Guards: what cannot be done is said before anybody is asked for a code.
+  // Guards: an impossible change is refused before anybody is asked for a code.
   test.each<[string, unknown]>([
     ['nothing', undefined],
     ['an empty change', {}],
@@ -129,7 +98,7 @@ describe('memory.update', () => {
     expect(await tenant.cp('PATCH', `${ENTRIES}/${UNKNOWN}`, { scope: 'x' })).toMatchObject(refused('not_found', 404));
   });
 
-  // Guards: the body and scope of a skill change where their rules are kept, its status here.
+  // Guards: the body and scope of a skill change at the endpoints of skills; its status changes here.
   test('leaves skills to their own address', async () => {
     const [{ id }] = (await service.runtime.db.rows<{ id: number }>(sql`
       insert into memory_entries (customer_id, type, slug, name, content)
@@ -143,7 +112,7 @@ describe('memory.update', () => {
 });
 
 describe('memory.delete', () => {
-  // Guards: an entry goes for good, with a code and only with it.
+  // Guards: an entry is deleted for good, and only with a code.
   test('is done with a code', async () => {
     const { id } = await created({ slug: 'to-go' });
     const asked = await tenant.cp('DELETE', `${ENTRIES}/${id}`);
@@ -164,7 +133,7 @@ describe('memory.delete', () => {
 describe('memory.bulkDelete', () => {
   const bulk = (body: unknown, by = tenant) => confirmed(by, 'POST', `${ENTRIES}/bulk-delete`, body);
 
-  // Guards: one code for the whole set, named by how many and which, however they are ordered.
+  // Guards: one code confirms the deletion of a whole set, which is identified by its ids in any order.
   test('deletes a set', async () => {
     const ids = [(await created()).id, (await created()).id, (await created()).id];
     const scopeOf = async (sent: number[]) =>
@@ -178,7 +147,7 @@ describe('memory.bulkDelete', () => {
     for (const id of ids) expect(await tenant.cp('GET', `${ENTRIES}/${id}`)).toMatchObject({ status: 404 });
   });
 
-  // Guards: with one that is unknown or another workspace's nothing is deleted, and the answer is the same.
+  // Guards: where one id is unknown or another workspace's, nothing is deleted, and both cases have the same answer.
   test('deletes all or none', async () => {
     const { id } = await created();
     const { id: foreign } = await created({}, other);
@@ -189,7 +158,7 @@ describe('memory.bulkDelete', () => {
     expect(await read(foreign, other)).toMatchObject({ id: foreign });
   });
 
-  // Guards: an entry that goes between the demand and its answer takes the whole deletion with it.
+  // Guards: where an entry is deleted between the demand and its answer, the whole deletion is refused.
   test('finds out what has gone meanwhile', async () => {
     const ids = [(await created()).id, (await created()).id];
     const asked = demandIn(await tenant.cp('POST', `${ENTRIES}/bulk-delete`, { ids }));
@@ -199,7 +168,7 @@ describe('memory.bulkDelete', () => {
     expect(await read(first(ids))).toMatchObject({ id: ids[0] });
   });
 
-  // Guards: anything but a non-empty list of whole numbers is 400.
+  // Guards: any body but a non-empty list of whole numbers is a 400.
   test.each([
     undefined,
     {},
@@ -218,7 +187,7 @@ describe('memory.bulkDelete', () => {
 });
 
 describe('memory.verify', () => {
-  // Guards: it stamps the time and nothing else, without a code.
+  // Guards: marking as reviewed sets the time and nothing else, without a code.
   test('stamps the time', async () => {
     const entry = await created();
     const { status, body } = await tenant.cp('POST', `${ENTRIES}/${entry.id}/verify`);
@@ -229,7 +198,7 @@ describe('memory.verify', () => {
 });
 
 describe('memory.stats', () => {
-  // Guards: counts by agent, type and scope, the largest first, of one's own entries only.
+  // Guards: entries of one's own workspace are counted by agent, type and scope, the largest group first.
   test('counts', async () => {
     const counter = await service.tenant('acc_memory_stats');
     expect((await counter.cp('GET', '/v1/memory/stats')).body).toEqual({

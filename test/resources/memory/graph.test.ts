@@ -34,7 +34,7 @@ const remove = (id: number, by = tenant) => confirmed(by, 'DELETE', `${ENTRIES}/
 const graph = async (query = '', by = tenant) => (await by.cp('GET', `/v1/memory/graph${query}`)).body;
 
 describe('wikilinks', () => {
-  // Guards: what is a link and what is only text.
+  // Guards: wikilinks are told apart from plain text.
   test.each<[string, string[]]>([
     ['See [[bread]] and [[ oven | the oven ]].', ['bread', 'oven']],
     ['[[a]] [[b]] [[a]] [[a|again]]', ['a', 'b']],
@@ -45,7 +45,7 @@ describe('wikilinks', () => {
     [`[[${'x'.repeat(128)}]] [[${'y'.repeat(129)}]]`, ['x'.repeat(128)]],
   ])('%j', (content, slugs) => expect(wikilinks(content)).toEqual(slugs));
 
-  // Guards: an entry makes a bounded number of edges, and no content makes finding them slow.
+  // Guards: an entry makes a bounded number of edges, and no content makes parsing slow.
   test('are bounded', () => {
     const many = Array.from({ length: MAX_LINKS + 50 }, (_, n) => `[[s${n}]]`).join(' ');
     expect(wikilinks(many)).toHaveLength(MAX_LINKS);
@@ -56,7 +56,7 @@ describe('wikilinks', () => {
 });
 
 describe('memory.links', () => {
-  // Guards: the shape of a link from both of its ends.
+  // Guards: a link is listed with the same shape at both of its ends.
   test('are told at both ends', async () => {
     const oven = await create('Hot.', { slug: 'oven', name: 'Oven' });
     const bread = await create('Bake it in the [[oven|big oven]], see [[nowhere]].', { slug: 'bread' });
@@ -73,7 +73,8 @@ describe('memory.links', () => {
     expect(await tenant.cp('GET', `${ENTRIES}/999999999/links`)).toMatchObject({ status: 404 });
   });
 
-  // Guards: a link waits for its slug, leads to whoever gets it, and waits again when that goes.
+  // Guards: a link to a slug that nothing has waits for it, leads to the entry that gets it, and waits again when that
+  // is deleted.
   test('resolve when their slug appears and not before', async () => {
     const { id } = await create('[[later]]');
     expect(await targets(id)).toEqual([['later', null]]);
@@ -85,7 +86,7 @@ describe('memory.links', () => {
     expect(await targets(id)).toEqual([['later', again.id]]);
   });
 
-  // Guards: links follow the content with every change of it, and go with the entry.
+  // Guards: links follow each change of the content, and are deleted with the entry.
   test('follow the content', async () => {
     const { id } = await create('[[one]] [[two]]');
     const change = (body: object) => confirmed(tenant, 'PATCH', `${ENTRIES}/${id}`, body);
@@ -129,7 +130,7 @@ describe('memory.links', () => {
 });
 
 describe('memory.supersede', () => {
-  // Guards: the new entry inherits what is not said, and both remember.
+  // Guards: a superseding entry inherits every field that is not given, and both entries know each other.
   test('puts a new entry in the place of the old', async () => {
     const old = await create('Six o’clock.', {
       slug: 'hours',
@@ -174,7 +175,7 @@ describe('memory.supersede', () => {
     expect((await links(body.id)).outgoing).toEqual([]);
   });
 
-  // Guards: what is said replaces what would be inherited, null included; the old one then keeps its slug.
+  // Guards: given fields replace inherited ones, null included; the old entry then keeps its slug.
   test('takes what is given', async () => {
     const old = await create('Old.', { slug: 'keeps-it', name: 'Old', agent: 'writer' });
     const given = { content: '[[keeps-it]]', type: 'fact', slug: 'new-one', name: null, agent: null, scope: 'x' };
@@ -190,7 +191,7 @@ describe('memory.supersede', () => {
     ]);
   });
 
-  // Guards: nothing is left half done where it cannot be.
+  // Guards: a supersede that fails leaves nothing half done.
   test('refuses what cannot be superseded', async () => {
     const { id } = await create('Here.');
     const archived = await create('Kept.');
@@ -210,7 +211,8 @@ describe('memory.supersede', () => {
     expect((await tenant.cp('GET', `${ENTRIES}/${id}`)).body.status).toBe('active');
   });
 
-  // Guards: of several at once one wins, also against a deletion; no entry is replaced twice, and none is lost.
+  // Guards: of several simultaneous supersedes one wins, also against a deletion; no entry is replaced twice, and none
+  // is lost.
   test('happens once', async () => {
     const racing = await newTenant();
     const { id } = await create('Raced.', { slug: 'raced' }, racing);
@@ -233,7 +235,7 @@ describe('memory.supersede', () => {
 });
 
 describe('memory.graph', () => {
-  // Guards: nodes by every filter, edges between them and no others, and a count of those that were left out.
+  // Guards: the graph has nodes by every filter, the edges between them, and a count of edges that were left out.
   test('shows what the filters let through', async () => {
     const drawer = await newTenant();
     const a = await create('[[b]] [[c]] [[nowhere]]', { slug: 'a', type: 'fact', agent: 'writer' }, drawer);
@@ -286,7 +288,7 @@ describe('memory.graph', () => {
     },
   );
 
-  // Guards: a graph with more edges than anybody can look at is cut off and says so.
+  // Guards: a very large graph is cut off and says so.
   test('is bounded', async () => {
     const dense = await newTenant();
     const { customerId } = dense.caller;
@@ -305,7 +307,8 @@ describe('memory.graph', () => {
   });
 });
 
-// Guards: writers at once neither block each other for good nor leave a link that misses the entry of its slug.
+// Guards: simultaneous writers do not block each other for good, and none leaves a link that misses the entry of its
+// slug.
 test('stays whole under many writers', async () => {
   const { caller } = await newTenant();
   const { customerId } = caller;

@@ -63,20 +63,20 @@ async function exactly(customerId: string, k: number): Promise<number[]> {
   return rows.map(({ id }) => id);
 }
 
-// Guards: whoever has few entries finds as many as were asked for, however many nearer ones others have, and the right
-// ones; nothing of the others is found.
+// Guards: a workspace with few entries finds as many as it asked for, and the right ones, however many closer ones
+// others have; none of theirs is found.
 test.each([1, 10, 40])('a small workspace among a large one gets its %i', async (k) => {
   const found = await store.searchEntries({ customerId: small, embedding: QUESTION, k });
   expect(found.map(({ id }) => id)).toEqual(await exactly(small, k));
 });
 
-// Guards: no more than there are is no failure.
+// Guards: a search for more entries than there are does not fail.
 test('asking for more than there are gives all', async () => {
   expect(await store.searchEntries({ customerId: small, embedding: QUESTION, k: 200 })).toHaveLength(40);
   expect(await store.searchEntries({ customerId: 'nobody', embedding: QUESTION, k: 5 })).toEqual([]);
 });
 
-// Guards: the index finds nearly what comparing with every entry finds, in order and with the true cosine.
+// Guards: the index finds nearly the same entries as a comparison with all, in order and with the true similarity.
 test('a large workspace is searched by the index', async () => {
   const plan = JSON.stringify(
     await database.db.transaction(async () => {
@@ -95,14 +95,14 @@ test('a large workspace is searched by the index', async () => {
   expect(found.filter(({ id }) => truth.has(id)).length).toBeGreaterThanOrEqual(45);
 });
 
-// Guards: a filter that lets few through does not end the walk along the index before they are found.
+// Guards: a strict filter does not end the walk along the index before the matching entries are found.
 test('a filter does not thin the results', async () => {
   const search = { customerId: large, embedding: QUESTION, k: 7, filters: { type: 'rare' } };
   const found = await store.searchEntries(search);
   expect(found.map(({ type }) => type)).toEqual(new Array(7).fill('rare'));
 });
 
-// Guards: the settings of a search end with it; the connection is everybody's.
+// Guards: the settings of a search end with it, because others use the same connection.
 test('leaves no setting behind', async () => {
   await store.searchEntries({ customerId: large, embedding: QUESTION, k: 3 });
   const [row] = await database.db.rows<{ sort: string; scan: string }>(

@@ -31,7 +31,8 @@ const BY_PAGE = { name: 'page', via: 'page' } as const;
 const COLOUR = { question: 'Which colour?', options: ['red', 'blue'] };
 
 describe('a question', () => {
-  // Guards: the address stands in the timeline, the answer reaches the model as the result of the call, and that once.
+  // Guards: the address of the page is in the timeline, and the answer reaches the model once, as the result of the
+  // call.
   test('is answered on its page', async () => {
     const runId = await asks(tenant, COLOUR);
     const page = await askedOn(service, tenant, runId);
@@ -87,7 +88,7 @@ describe('a question', () => {
     expect(await tenant.waitForRun(body.run_id)).toMatchObject({ status: 'succeeded' });
   });
 
-  // Guards: of people who answer at the same time one is heard, and each learns whether it was them.
+  // Guards: of simultaneous answers one counts, and each person learns whether it was theirs.
   test('is answered once', async () => {
     const runId = await asks(tenant, COLOUR);
     const page = await askedOn(service, tenant, runId);
@@ -98,7 +99,7 @@ describe('a question', () => {
     expect(first(await resultsOf(tenant, runId)).result_preview).toContain(`{"answer":${winner}}`);
   });
 
-  // Guards: nobody answering is told to the model, which goes on; the page is closed then.
+  // Guards: where nobody answers, the model is told and goes on, and the page is closed.
   test('that nobody answers ends with its time', async () => {
     const runId = await asks(tenant, { ...COLOUR, timeout_s: 1 });
     const page = await askedOn(service, tenant, runId);
@@ -121,7 +122,7 @@ describe('a question', () => {
     expect(endsOf(await typesOf(tenant, runId))).toEqual(['run_cancelled']);
   });
 
-  // Guards: questions of one turn wait side by side, each for its own answer.
+  // Guards: the questions of one turn wait side by side, each for its own answer.
   test('waits beside another', async () => {
     const prompt = ['One?', 'Two?'].map((question) => tool('ask_human', { question })).join(' ');
     const runId = await dispatch(tenant, { agent: ASKER, prompt });
@@ -139,7 +140,7 @@ describe('a question', () => {
 });
 
 describe('the wait', () => {
-  // Guards: it is no process that waits: the worker can be gone when the answer comes.
+  // Guards: no process has to live while a question waits: the worker can be gone when the answer comes.
   test('outlives the worker', async () => {
     const runId = await asks(tenant, COLOUR);
     const page = await askedOn(service, tenant, runId);
@@ -149,8 +150,8 @@ describe('the wait', () => {
     expect(await tenant.waitForRun(runId)).toMatchObject({ status: 'succeeded' });
   });
 
-  // Guards: an answer is recorded before the run is told; where telling failed, housekeeping does it, and it does not
-  // tell again what somebody is telling right now.
+  // Guards: an answer is recorded before the run is told. Where telling fails, housekeeping does it, but not while
+  // another process is about to.
   test('ends although the signal was lost', async () => {
     const runId = await asks(tenant, COLOUR);
     const page = await askedOn(service, tenant, runId);
@@ -172,7 +173,7 @@ describe('the wait', () => {
     expect(await untold()).toEqual([]);
   });
 
-  // Guards: neither the question nor the answer nor the address is in the history, and no activity waits.
+  // Guards: the history contains neither question, answer nor address, and no activity waits.
   test('is a timer in a history without content', async () => {
     const runId = await asks(tenant, { question: 'canary-question' });
     const page = await askedOn(service, tenant, runId);

@@ -66,7 +66,7 @@ document.querySelector('button').addEventListener('click', async () => {
   const inFrame = () => tab.frameLocator('iframe');
   const untilSent = () => tab.getByText('Sent. You can close this page.').waitFor({ timeout: 10_000 });
 
-  // Guards: a person answers in her own words, and the run goes on with them.
+  // Guards: a person answers in their own words, and the run goes on with them.
   test('a question is answered in words', async () => {
     const runId = await asks(tenant, { question: 'Which <b>colour</b>?', options: ['red', 'blue'] });
     const page = await askedOn(service, tenant, runId);
@@ -83,7 +83,7 @@ document.querySelector('button').addEventListener('click', async () => {
     expect(await tab.getByRole('status').textContent()).toContain('answered already');
   }, 60_000);
 
-  // Guards: an option is one click; a second person with the page still open is told that it is over.
+  // Guards: an option is one click, and a second person with the page open is told that it was answered.
   test('a question is answered with an option, once', async () => {
     const runId = await asks(tenant, { question: 'Which?', options: ['red', 'blue'] });
     const page = await askedOn(service, tenant, runId);
@@ -99,8 +99,8 @@ document.querySelector('button').addEventListener('click', async () => {
     expect(first(await resultsOf(tenant, runId)).result_preview).toContain('{"answer":"blue"}');
   }, 60_000);
 
-  // Guards: a page of a workspace runs its scripts, has its arguments and sends its answer, and reaches nothing else:
-  // no cookie of the service, no other address, no window, not even by leaving.
+  // Guards: a workspace's page runs its scripts, has its arguments and sends its answer, and reaches nothing else: no
+  // cookie of the service, no other address and no window, not even by navigating away.
   test('a miniapp reaches nothing but its run', async () => {
     const page = await openForm(service, tenant, { product: '</script><b>"chair"' });
     tab = await context.newPage();
@@ -128,7 +128,7 @@ document.querySelector('button').addEventListener('click', async () => {
     expect(world.received).toEqual([]);
   }, 60_000);
 
-  // Guards: going somewhere else would carry data out; the frame does not let the page.
+  // Guards against: a page that carries data out by navigating; the frame does not allow it.
   test.each([
     ['a link', '<a href="WORLD/link">Go</a>'],
     ['a script', '<button onclick="location = \'WORLD/script?\' + JSON.stringify(ARGS)">Go</button>'],

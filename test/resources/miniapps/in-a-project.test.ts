@@ -46,7 +46,8 @@ async function asked(projectId: string) {
   return { runId, page: await askedOn(service, tenant, runId) };
 }
 
-// Guards: a step waits for a person too, through a pause, and goes on with the answer; its gate is still a gate.
+// Guards: a step waits for a person through a pause of its project and goes on with the answer; its gate works as
+// usual.
 test('a step asks, and goes on with the answer', async () => {
   const id = await startProject(tenant, 'asking');
   const { runId, page } = await asked(id);
@@ -61,7 +62,7 @@ test('a step asks, and goes on with the answer', async () => {
   await untilProject(tenant, id, 'completed');
 });
 
-// Guards: what is given up asks nobody any more.
+// Guards: a project that was abandoned asks nobody any more.
 test('the question of an abandoned project is closed', async () => {
   const id = await startProject(tenant, 'asking');
   const { page } = await asked(id);

@@ -50,7 +50,7 @@ describe('a miniapp tool', () => {
     expect(shown.body).toContain('<h1>Order');
   });
 
-  // Guards: what is sent is there for a later run, however long after; and for one that waits already.
+  // Guards: an answer is there for a later run, however much later, and for a run that waits already.
   test.each(['before', 'after'])('is answered %s somebody waits', async (order) => {
     const page = await openForm(service, tenant);
     const submit = async () => expect((await send(page, '{"size":"XL"}')).status).toBe(200);
@@ -65,7 +65,7 @@ describe('a miniapp tool', () => {
     expect(JSON.parse(result.result_preview)).toMatchObject({ page_id: page.id, data: { size: 'XL' } });
   });
 
-  // Guards: everybody who waits hears of it.
+  // Guards: every run that waits for a page gets its answer.
   test('is waited for by several', async () => {
     const page = await openForm(service, tenant);
     const waiting = [await awaiting(tenant, page), await awaiting(tenant, page)];
@@ -76,7 +76,7 @@ describe('a miniapp tool', () => {
     }
   });
 
-  // Guards: a wait that ends leaves the page open; the model is told for how long.
+  // Guards: a wait that times out leaves the page open, and the model is told for how long.
   test('can be waited for again', async () => {
     const page = await openForm(service, tenant);
     const prompt = awaits(page.id, { timeout_s: 1 });
@@ -89,7 +89,7 @@ describe('a miniapp tool', () => {
     expect(first(await resultsOf(tenant, again.run_id)).result_preview).toContain('"late"');
   });
 
-  // Guards: an expired page takes nothing, and nobody waits for it.
+  // Guards: an expired page takes no answer, and nobody waits for it.
   test('expires', async () => {
     const page = await openForm(service, tenant);
     await service.runtime.db.rows(sql`update miniapp_pages set expires_at = now() where id = ${page.id}`);
@@ -121,7 +121,7 @@ describe('the page', () => {
     page = await openForm(service, tenant);
   });
 
-  // Guards: its origin is none, and its policy lets nothing out but the answer.
+  // Guards: the page has no origin, and its policy lets nothing out but the answer.
   test('is isolated', async () => {
     const { headers } = await look(page);
     const policy = present(headers.get('content-security-policy'));
@@ -134,7 +134,7 @@ describe('the page', () => {
     expect(headers.get('referrer-policy')).toBe('no-referrer');
   });
 
-  // Guards: nothing in a request gets more into the policy.
+  // Guards: nothing in a request can extend the page's policy.
   test('keeps its policy whatever the request says', async () => {
     const { hostname, port, pathname } = new URL(page.url);
     const ask = request({ host: hostname, port, path: pathname, headers: { host: 'a;script-src *, b' } }).end();
@@ -155,7 +155,7 @@ describe('the page', () => {
     expect(new Function(`return ${value}`)()).toMatchObject({ product: hostile });
   });
 
-  // Guards: what a page sends is checked like any input, and what is refused leaves it open.
+  // Guards: an answer is validated like any input, and a refused one leaves the page open.
   test.each([
     ['nothing', '', 400],
     ['half of a value', '{"a":', 400],
@@ -168,7 +168,7 @@ describe('the page', () => {
     expect((await look(page)).status).toBe(200);
   });
 
-  // Guards: there is nothing to find without the token, and no other method.
+  // Guards: without the token no page is found, and no other method exists.
   test('is found by its token only', async () => {
     for (const path of ['nobodys-token', page.id, '%00', '%ff', `${page.token}x`]) {
       const other = { ...page, url: `${service.baseUrl}/miniapps/${path}` };
@@ -179,14 +179,14 @@ describe('the page', () => {
     expect((await call(`${service.controlPlaneUrl}/miniapps/${page.token}`, 'GET', {})).status).toBe(404);
   });
 
-  // Guards: the token, which is the page's credential, stands in no log line.
+  // Guards: the token, which is the page's credential, is in no log line.
   test('leaves no token in the log', async () => {
     await send(page, '{}');
     expect(lines.some((line) => line.includes('/miniapps/***'))).toBe(true);
     expect(lines.filter((line) => line.includes(page.token))).toEqual([]);
   });
 
-  // Guards: an address that went around shows nothing of the page to whoever comes late.
+  // Guards: a shared address shows nothing of the page after it was answered.
   test('shows nothing any more once it is answered', async () => {
     const answered = await look(page);
     expect(answered.status).toBe(410);

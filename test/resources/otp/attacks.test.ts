@@ -46,7 +46,8 @@ const openOf = async (customerId: string) =>
       order by created_at`)
   ).map(({ id }) => id);
 
-// Guards: guesses at once that each find the gate open: of hundreds, over many challenges, no more count than lock it.
+// Guards against: simultaneous guesses that each find the gate open. Of hundreds, over many challenges, no more count
+// than the limit.
 test('of 480 parallel guesses over 120 challenges a hundred are looked at', async () => {
   const { customerId, put } = await newWorkspace();
   const ids: string[] = [];
@@ -67,7 +68,7 @@ test('of 480 parallel guesses over 120 challenges a hundred are looked at', asyn
   expect(details([last], 'otp_locked')).toBe(1);
 });
 
-// Guards: many open challenges at once, each with five guesses. The older ones end, those of others stay.
+// Guards against: many open challenges at once with five guesses each. The older ones end, and those of others stay.
 test('five challenges of a workspace are open at a time', async () => {
   const [mine, other] = [await newWorkspace(), await newWorkspace()];
   const others = await challenged(other.put);
@@ -82,7 +83,7 @@ test('five challenges of a workspace are open at a time', async () => {
   expect((await other.put('a', 'hello', otpHeaders(others))).status).toBe(200);
 });
 
-// Guards: a write that fails and takes the count of guesses back with it.
+// Guards against: a failing write that also rolls back the count of guesses.
 test('what a write throws takes no guess back', async () => {
   const { customerId, put } = await newWorkspace();
   const guessed = await challenged(put);
@@ -103,7 +104,7 @@ test('what a write throws takes no guess back', async () => {
 });
 
 describe('mails of codes', () => {
-  // Guards: a mailbox that is flooded, also by many requests at once; and an answer that does not say why.
+  // Guards against: flooding a mailbox, also by simultaneous requests, with an answer that does not say why.
   test('are limited for a workspace and an inbox', async () => {
     const { put } = await newWorkspace(withLimit);
     const answers = await times(MAILS + 20, () => put('a', 'hello'));
@@ -120,7 +121,7 @@ describe('mails of codes', () => {
     expect(demandIn(await put('a', 'hello'))).toBeDefined();
   });
 
-  // Guards: workspaces that share the operator's inbox, and one that keeps the others from confirming.
+  // Guards against: a workspace that keeps others, which share the operator's inbox, from confirming.
   test('leave each workspace its own, whoever floods the inbox', async () => {
     await withLimit.db.rows(sql`delete from otp_challenges`);
     for (let i = 0; i < 5; i++) {

@@ -31,7 +31,7 @@ test('mails the code to the operator', async () => {
   expect((await put('a', 'hello', otpHeaders(body.detail.challenge_id, code))).status).toBe(200);
 });
 
-// Guards: where no mail gets through the caller is told so, and no challenge is left that nobody has the code of.
+// Guards: where mail fails the caller is told so, and no challenge is left whose code nobody has.
 test('without its mail there is no challenge', async () => {
   const { put } = await service.tenant('acc_unmailed');
   await server.close();
@@ -43,7 +43,8 @@ test('without its mail there is no challenge', async () => {
   expect(left).toEqual([]);
 });
 
-// Guards: the document tells of the headers, and of the answers that the gate gives, without its contract saying so.
+// Guards: the OpenAPI document has the headers and answers of the gate, although the endpoint's contract does not
+// repeat them.
 test('is in the OpenAPI document of every gated endpoint', () => {
   const { paths } = openApiDocument({
     title: 'T',

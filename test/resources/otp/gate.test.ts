@@ -18,7 +18,7 @@ afterAll(() => service.close());
 
 const challenged = async (put: Put, slug = 'a', note = 'hello') => demandIn(await put(slug, note));
 
-// Guards: the shape of the demand, that nothing is written for it, and that the code lets the same request through.
+// Guards: the demand has its shape, nothing is written for it, and the code lets the same request through.
 test('asks for a code, then lets the request through', async () => {
   const { put } = await newTenant();
   const first = await put('a', 'hello');
@@ -41,7 +41,7 @@ test('asks for a code, then lets the request through', async () => {
   expect(await service.notes()).toEqual(['hello']);
 });
 
-// Guards: the code itself is nowhere in the database.
+// Guards: the code itself is not in the database.
 test('keeps an HMAC of the code only', async () => {
   const { put } = await newTenant();
   const { challenge_id: id } = await challenged(put);
@@ -60,7 +60,7 @@ test('takes a code once', async () => {
   expect(await service.notes()).toEqual(['hello']);
 });
 
-// Guards: a person with two tabs, of whom the code of the first is of no use any more, or does both.
+// Guards: a person with two tabs can still use the code of the first.
 test('takes the codes of two tabs, each for its own', async () => {
   const { put } = await newTenant();
   const [first, second] = [await challenged(put), await challenged(put)];
@@ -73,7 +73,7 @@ test('takes the codes of two tabs, each for its own', async () => {
   expect(demandIn(await put('a', 'hello', otpHeaders(first.challenge_id))).challenge_id).not.toBe(first.challenge_id);
 });
 
-// Guards: of parallel right answers one wins.
+// Guards: of several simultaneous right answers one succeeds.
 test('lets one of 50 parallel right answers through', async () => {
   const { put } = await newTenant();
   const { challenge_id: id } = await challenged(put);
@@ -128,7 +128,7 @@ test('burns a challenge with the fifth wrong code', async () => {
   expect((await put('a', 'hello', otpHeaders(next))).status).toBe(200);
 });
 
-// Guards: parallel guesses are all counted: no more than five get a look at one challenge.
+// Guards: simultaneous guesses are all counted, and no more than five are compared with one challenge's code.
 test('counts parallel wrong codes', async () => {
   const { put } = await newTenant();
   const { challenge_id: id } = await challenged(put);
@@ -137,7 +137,7 @@ test('counts parallel wrong codes', async () => {
   expect(row).toEqual({ wrong_codes: 5 });
 });
 
-// Guards: what the write refuses leaves the challenge to be used again, and nothing half written.
+// Guards: a refused write leaves the challenge usable, and nothing half written.
 test('rolls the use back with the write', async () => {
   const { put } = await newTenant();
   const { challenge_id: id } = await challenged(put, 'a', 'taken');

@@ -94,7 +94,7 @@ const untilStatus = (status: string, length = 1) =>
   });
 
 describe('a finished artifact', () => {
-  // Guards: every kind gets it when its project completes, and the log says so.
+  // Guards: destinations of every kind get the artifact when the project completes, and the log records it.
   test('is sent to each destination', async () => {
     await create('webhook', webhookConfig());
     await create('slack', { webhook_url: `${receiver.url}/slack` });
@@ -133,7 +133,7 @@ describe('a finished artifact', () => {
     expect([object.status, object.text]).toEqual([200, artifact.content]);
   });
 
-  // Guards: a destination gets what it asked for: of its workflows, while it is enabled.
+  // Guards: a destination gets only artifacts of its workflows, and only while it is enabled.
   test('is sent only to who wants it', async () => {
     const wanting = await create('webhook', webhookConfig(), { workflow_slugs: ['bread', 'butter'] });
     await create('webhook', webhookConfig(), { name: 'other', workflow_slugs: ['butter'] });
@@ -144,7 +144,7 @@ describe('a finished artifact', () => {
     expect(await deliveries()).toHaveLength(1);
   });
 
-  // Guards: a project that completes again sends its new version, and nothing that was sent.
+  // Guards: a project that completes again sends its new version, and nothing that was sent before.
   test('is sent once', async () => {
     await create('webhook', webhookConfig());
     const { id, artifact } = await completeProject();
@@ -158,7 +158,7 @@ describe('a finished artifact', () => {
 });
 
 describe('a delivery', () => {
-  // Guards: what may be mended by waiting is tried again, of each protocol.
+  // Guards: failures that may pass are retried, for each protocol.
   test('is repeated after failures', async () => {
     const reactions = [500, 429, 'reset', 'timeout', 200] as const;
     script = () => reactions[receiver.received.length - 1] ?? 200;
@@ -173,7 +173,7 @@ describe('a delivery', () => {
     expect(attempts).toEqual({ webhook: 5, s3: 3 });
   });
 
-  // Guards: what no retry would change ends at once and says why, without the secret.
+  // Guards: a failure that no retry would change ends the delivery at once with the reason, without the secret.
   test('ends where it is refused', async () => {
     script = () => 404;
     await create('slack', { webhook_url: `${receiver.url}/T0/SECRETPART` });
@@ -196,7 +196,7 @@ describe('a delivery', () => {
     expect(rows.map((row: { attempts: number }) => row.attempts)).toEqual([1, 1, 1]);
   });
 
-  // Guards: attempts are bounded; somebody may ask for more of them, also for one that has arrived.
+  // Guards: attempts are limited; a person may ask for more of them, also after a success.
   test('is sent again on request', async () => {
     script = () => 500;
     await create('webhook', webhookConfig());
@@ -211,7 +211,8 @@ describe('a delivery', () => {
     expect((await untilStatus('delivered'))[0]).toMatchObject({ attempts: 10, redeliveries: 2 });
   });
 
-  // Guards: one that waits for its next attempt is not sent twice at a time, and is gone with its destination.
+  // Guards: a delivery that waits for its next attempt is not sent twice at a time, and is dropped with its
+  // destination.
   test('is dropped with its destination', async () => {
     script = () => 'timeout';
     const id = await create('webhook', webhookConfig());
@@ -228,7 +229,7 @@ describe('a delivery', () => {
     expect((await handle.describe()).status.name).toBe('CANCELLED');
   });
 
-  // Guards: histories are for operators: no content, address or secret is in them.
+  // Guards: histories contain no content, address or secret, because operators read them.
   test('keeps its content out of Temporal', async () => {
     script = () => 404;
     await create('webhook', { url: `${receiver.url}/canary-address`, secret: SECRET });
@@ -263,7 +264,7 @@ describe('what was lost', () => {
     expect(receiver.received).toHaveLength(2);
   });
 
-  // Guards: a worker that stops in the middle of an attempt costs that attempt and nothing else.
+  // Guards: a worker that stops during an attempt costs that attempt and nothing else.
   test('goes on with another worker', async () => {
     const settings = { OUTPUT_TIMEOUT: '1m', SHUTDOWN_GRACE: '100ms', WEBHOOK_RETRY_INITIAL: '10ms' };
     const other = await startTestService({

@@ -73,7 +73,7 @@ describe('a destination', () => {
     expect((await sealedOf(body.id)).config).toEqual(shown);
   });
 
-  // Guards: each is the 422 or 400 that is promised, and leaves no row.
+  // Guards: each fault is the promised 422 or 400, and leaves no row.
   test.each([
     ['webhook', { url: 'nonsense' }, 400],
     ['webhook', { url: 'ftp://example.com' }, 400],
@@ -101,7 +101,7 @@ describe('a destination', () => {
     expect((await tenant.cp('GET', '/v1/output-destinations')).body.data).toEqual([]);
   });
 
-  // Guards: absent and masked fields stay, null takes away what is optional, what is given replaces.
+  // Guards: absent and masked fields stay, null removes an optional field, and given fields replace.
   test('is changed in part', async () => {
     const { body } = await create('webhook', { url: 'https://example.com/in', secret: SECRET });
     const path = `/v1/output-destinations/${body.id}`;
@@ -127,7 +127,7 @@ describe('a destination', () => {
     expect(more.body.config).toEqual({ url: 'https://example.com/moved' });
   });
 
-  // Guards: names are unique in a workspace, also for two who come at once.
+  // Guards: names are unique in a workspace, also for two simultaneous requests.
   test('has a name of its own', async () => {
     const config = { to: ['owner@example.com'] };
     const answers = await Promise.all([create('email', config), create('email', config)]);
@@ -136,7 +136,7 @@ describe('a destination', () => {
     expect((await tenant.cp('PATCH', `/v1/output-destinations/${other.id}`, { name: 'To email' })).status).toBe(409);
   });
 
-  // Guards: an id that is none is an unknown one; a deleted one is gone.
+  // Guards: an id of the wrong form is unknown, and a deleted destination is gone.
   test('is unknown without its id', async () => {
     for (const id of ['1', 'deliveriesx', '0199c0de-0000-7000-8000-000000000000']) {
       expect((await tenant.cp('GET', `/v1/output-destinations/${id}`)).status).toBe(404);
@@ -150,7 +150,7 @@ describe('a destination', () => {
     expect((await tenant.cp('GET', `/v1/output-destinations/${body.id}`)).status).toBe(404);
   });
 
-  // Guards: an archived workspace gets none.
+  // Guards: an archived workspace gets no deliveries.
   test('is not made in an archived workspace', async () => {
     await service.runtime.db.rows(
       sql`update workspaces set status = 'archived', archived_at = now() where customer_id = ${tenant.caller.customerId}`,
@@ -169,7 +169,7 @@ describe('a test of it', () => {
   };
   const at = (status: number) => `http://${receiver.hostAndPort}/${status}`;
 
-  // Guards: a person learns at once what would happen to a delivery, and nothing of it is in the log.
+  // Guards: a test tells at once what would happen to a delivery, and makes no entry in the log.
   test('says what happened', async () => {
     expect(await tested('webhook', { url: at(200) })).toEqual([true, null]);
     expect(await tested('slack', { webhook_url: at(403) })).toEqual([false, 'Slack answered 403']);
@@ -183,7 +183,7 @@ describe('a test of it', () => {
     expect((await tenant.cp('GET', `/v1/output-destinations/deliveries`)).body.data).toEqual([]);
   });
 
-  // Guards: credentials that the storage does not take are named as such, and not shown.
+  // Guards: credentials that the storage refuses are reported as such, without showing them.
   test('tells wrong credentials', async () => {
     const { body } = await create('s3', { ...S3, endpoint: storage.url, secret_access_key: 'canary-secret' });
     const { body: answer } = await tenant.cp('POST', `/v1/output-destinations/${body.id}/test`);

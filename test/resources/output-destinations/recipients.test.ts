@@ -87,7 +87,8 @@ async function completeProject(): Promise<string> {
 }
 
 describe('somebody who is no member', () => {
-  // Guards: content of tenants in the mailbox of anybody. Members have it at once; who confirms is sent what was held back.
+  // Guards against: a tenant's content in the mailbox of anybody. Members get it at once; an outsider who confirms gets
+  // what was held back.
   test('is asked, and sent nothing before it has said yes', async () => {
     const { id, recipients } = await create([member.toUpperCase(), stranger]);
     expect(recipients).toEqual([
@@ -124,7 +125,8 @@ describe('somebody who is no member', () => {
     expect(itemAt(artifacts(), 2).to).toHaveLength(2);
   });
 
-  // Guards: a delivery that is nobody's yet: its reason is clear, a test says the same, and it is not lost.
+  // Guards against: a delivery without a recipient who may get it being lost. Its reason is clear, and a test of the
+  // destination gives the same one.
   test('holds a delivery back that is for nobody else', async () => {
     const { id } = await create([stranger]);
     await completeProject();
@@ -141,7 +143,8 @@ describe('somebody who is no member', () => {
     expect(await testOf(id)).toMatchObject({ delivered: true, error: null });
   });
 
-  // Guards: a no that does not count, or that the workspace gets around by asking again or by making it a member.
+  // Guards against: a refusal without effect, or one that the workspace gets around by asking again or by making the
+  // person a member.
   test('is sent nothing when it says no', async () => {
     const { id } = await create([stranger]);
     const { token } = await questionTo(stranger);
@@ -156,7 +159,7 @@ describe('somebody who is no member', () => {
     expect(questions()).toHaveLength(1);
   });
 
-  // Guards: one that answers in the moment in which its mail is held back.
+  // Guards: a recipient who confirms at the moment in which mail is held back for them still gets it.
   test('is not forgotten when it confirms while a delivery is under way', async () => {
     await create([stranger]);
     await completeProject();
@@ -184,7 +187,7 @@ describe('somebody who is no member', () => {
 });
 
 describe('a link', () => {
-  // Guards: confirmations that somebody makes up, or that outlive what they were given for.
+  // Guards against: forged confirmations, and ones that outlive what they were given for.
   test('is good for one address of one destination, for as long as it is there', async () => {
     const { id } = await create([stranger]);
     const { token } = await questionTo(stranger);
@@ -208,7 +211,7 @@ describe('a link', () => {
     expect((await pageOf(token)).status).toBe(404);
   });
 
-  // Guards: links that never end.
+  // Guards against: links that stay valid for ever.
   test('is good for a week', async () => {
     await create([stranger]);
     const { token } = await questionTo(stranger);
@@ -223,7 +226,7 @@ describe('a link', () => {
 });
 
 describe('mails', () => {
-  // Guards: content without limit, also by many at once and by tests.
+  // Guards against: unlimited content, also by simultaneous deliveries and by tests.
   test('are limited for a workspace and day', async () => {
     const { id } = await create([member]);
     const answers = await Promise.all(Array.from({ length: 20 }, () => testOf(id)));
@@ -239,7 +242,8 @@ describe('mails', () => {
     await eventually(async () => expect((await deliveries())[0].status).toBe('delivered'));
   });
 
-  // Guards: questions as a way to write to anybody: again and again to one, from many workspaces, to many.
+  // Guards against: confirmation mails as a way to write to anybody: repeatedly to one person, from many workspaces, or
+  // to many people.
   test('are few also where they only ask', async () => {
     for (let i = 0; i < 6; i++) {
       const { id } = await create([stranger]);
@@ -273,7 +277,7 @@ describe('mails', () => {
     expect(questions()).toHaveLength(1);
   });
 
-  // Guards: mails that were not sent and use up the day, and a question that is lost with its mail.
+  // Guards against: unsent mails that use up the day's limit, and a question that is lost with its mail.
   test('that fail do not count', async () => {
     const full = `full${tenants}@example.com`;
     await addMember(service, tenant.caller.customerId, full, 'member');

@@ -70,8 +70,8 @@ const untilBreached = async (id: string) => {
 };
 
 describe('the budget of a project', () => {
-  // Guards: it stops the project before the spend, in the feed's order; raised and resumed it goes on, and the attempt
-  // that was stopped is no fault of the step's.
+  // Guards: a project stops before it exceeds its budget, with its events in order. Raised and resumed it goes on, and
+  // the attempt that was stopped does not count against the step.
   test('stops it before the spend', async () => {
     provider.otherwise(answer('Done.'));
     const id = await startProject(acme, 'three', { cost_budget_usd: '1.03' });
@@ -94,7 +94,7 @@ describe('the budget of a project', () => {
     expect((await triesOf(acme, id, 'text', 'c')).at(-1)).toBe('auto_retry succeeded');
   });
 
-  // Guards: steps that run at the same time never spend more than there is between them, nor hold anything afterwards.
+  // Guards: simultaneous steps never spend more than the shared budget, and hold nothing afterwards.
   test('is never exceeded by parallel steps', async () => {
     let release = (): void => {};
     const released = new Promise<void>((resolve) => (release = resolve));
@@ -110,7 +110,7 @@ describe('the budget of a project', () => {
     expect(await untilProject(acme, id, 'completed')).toMatchObject({ cost_total_usd: '0.18', cost_budget_usd: null });
   });
 
-  // Guards: one warning when most of it is spent, and another one only for another budget.
+  // Guards: a warning is given once when most of a budget is spent, and again only for a new budget.
   test('is warned of once', async () => {
     const dear = answer('Done.', { inputTokens: 1, outputTokens: 90 });
     provider.script(dear, answer('Done.'), dear);
@@ -133,7 +133,7 @@ describe('the budget of a project', () => {
     });
   });
 
-  // Guards: what a step has others do is its own spending.
+  // Guards: the cost of spawned runs counts for the step that spawned them.
   test('covers the runs that a step starts', async () => {
     const spawn = { id: 'spawn', name: 'spawn_run', arguments: { agent: 'writer', prompt: 'Salt' } };
     provider.script(callTools(spawn), answer('Salt.'), answer('Done.'));
@@ -153,7 +153,7 @@ describe('the budget of a project', () => {
   });
 });
 
-// Guards: a phase has a budget of its own for each of its starts.
+// Guards: a phase's budget is for each of its starts.
 test('the budget of a phase stops the project', async () => {
   provider.otherwise(answer('Done.'));
   await makeTemplate(acme, 'phase-budget', [

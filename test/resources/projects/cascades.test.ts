@@ -57,8 +57,8 @@ const retrigger = (id: string, phase: string, body: Record<string, unknown> = {}
 const count = (topics: string[], topic: string) => topics.filter((each) => each === topic).length;
 
 describe('a retrigger of a completed project', () => {
-  // Guards: each mode does to each phase downstream what it says, in the answer, in the statuses and in the versions;
-  // the project is active meanwhile and completes again.
+  // Guards: each mode does what it says to each phase downstream, in the answer, the statuses and the versions;
+  // meanwhile the project is active, and it completes again.
   test.each([
     {
       cascade: 'lazy',
@@ -137,7 +137,7 @@ describe('a retrigger of a completed project', () => {
     }
   });
 
-  // Guards: each completion is told to endpoints, once.
+  // Guards: each completion sends one webhook.
   test('is another completion', async () => {
     const beta = await service.tenant('acc_beta');
     expect(await beta.api('POST', '/v1/webhooks', { url: 'http://127.0.0.1:9/hook' })).toMatchObject({ status: 201 });
@@ -154,7 +154,7 @@ describe('a retrigger of a completed project', () => {
     ]);
   });
 
-  // Guards: of two at once one begins, and the other is told that the phase is under way.
+  // Guards: of two simultaneous retriggers one begins, and the other is told that the phase is under way.
   test('begins once', async () => {
     await makeTemplate(acme, 'held', [phaseSpec('outline', [agentStep('write'), gateStep('gate')])]);
     const id = await startProject(acme, 'held');
@@ -176,7 +176,7 @@ describe('while downstream is under way', () => {
     return { id, gate };
   }
 
-  // Guards: it ends with what it began with, and is stale then.
+  // Guards: a phase under way ends with the versions it began with, and is then stale.
   test('lazy marks it stale at its end', async () => {
     const { id, gate } = await waiting();
     expect(await retrigger(id, 'outline')).toMatchObject({
@@ -191,7 +191,7 @@ describe('while downstream is under way', () => {
     expect(await triesOf(acme, id, 'draft', 'write')).toEqual(['initial succeeded']);
   });
 
-  // Guards: it ends with what it began with, and then runs again with the new version.
+  // Guards: under `strict` it ends with the versions it began with, and then runs again with the new one.
   test('strict runs it again at its end', async () => {
     const { id, gate } = await waiting();
     expect(await retrigger(id, 'outline', { cascade: 'strict' })).toMatchObject({
@@ -209,7 +209,8 @@ describe('while downstream is under way', () => {
     expect(await contextOf(acme, again)).toContain('Upstream artifact: outline (version 2)');
   });
 
-  // Guards: neither it nor a phase that has not begun can be sent back; a paused project can, and stays paused.
+  // Guards: a phase under way, or one that has not begun, cannot be retriggered; a paused project's phase can, and the
+  // project stays paused.
   test('it cannot be sent back itself', async () => {
     const { id } = await waiting();
     expect(await retrigger(id, 'draft')).toMatchObject({ status: 409 });
@@ -228,7 +229,7 @@ describe('a revert', () => {
   const revert = (id: string, body: Record<string, unknown>) =>
     command(acme, id, 'phases/outline/revert-artifact', body);
 
-  // Guards: the version of old is current again, with nothing deleted, and downstream follows; the next run of the phase
+  // Guards: a reverted version is current again, nothing is deleted, and downstream follows; the next run of the phase
   // makes the next number.
   test('makes an earlier version current', async () => {
     const id = await completed();

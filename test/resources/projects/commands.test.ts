@@ -1,13 +1,9 @@
 /** Commands on projects and their steps, over HTTP and through the workflow: what they answer, and what they refuse. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { newUuid } from '../../../src/platform/core/ids.ts';
 import { present } from '../../../src/platform/core/present.ts';
 import {
-  agentStep,
   attemptsOf,
-  gateStep,
-  makeTemplate,
-  phaseSpec,
   phaseStatuses,
   projectEventsOf,
   projectOf,
@@ -17,50 +13,10 @@ import {
   untilProject,
   untilStep,
 } from '../../support/fixtures/projects.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { eventually } from '../../support/service/service.ts';
+import { acme, completedProject, gatedProject, other, post, service, useCommandProjects } from './command-projects.ts';
 
-let service: TestService;
-
-let acme: Tenant;
-
-let other: Tenant;
-
-beforeAll(async () => {
-  service = await startTestService();
-  acme = await service.tenant('acc_acme');
-  other = await service.tenant('acc_other');
-  await makeTemplate(acme, 'gated', [
-    phaseSpec('plan', [agentStep('write'), gateStep('approve', 'human', { on_reject: 'rework' })]),
-    phaseSpec('article', [agentStep('write')], { depends_on: ['plan'] }),
-  ]);
-  await makeTemplate(acme, 'two', [
-    phaseSpec('plan', [agentStep('write')]),
-    phaseSpec('article', [agentStep('write')], { depends_on: ['plan'] }),
-  ]);
-  await makeTemplate(acme, 'lonely', [phaseSpec('wait', [gateStep('approve', 'human', { on_reject: 'pause' })])]);
-  await makeTemplate(acme, 'failing', [
-    phaseSpec('plan', [agentStep('write', { instructions: 'Write. [[fail-status:400]]', max_attempts: 1 })]),
-  ]);
-});
-
-afterAll(() => service?.close());
-
-const at = (id: string, path: string) => `/v1/projects/${id}/${path}`;
-
-const post = (id: string, path: string, body?: unknown, tenant = acme) => tenant.cp('POST', at(id, path), body);
-
-/** Waits for a person at its first gate. */
-async function gatedProject() {
-  const id = await startProject(acme, 'gated');
-  const gate = await untilStep(acme, id, 'plan', 'approve', 'blocked');
-  return { id, gate };
-}
-
-async function completedProject(): Promise<string> {
-  const id = await startProject(acme, 'two');
-  await untilProject(acme, id, 'completed');
-  return id;
-}
+useCommandProjects();
 
 describe('pause, resume and abandon', () => {
   // Guards: projects.pause, projects.resume, projects.abandon: the read model is true when the command answers, each
@@ -97,7 +53,7 @@ describe('pause, resume and abandon', () => {
     }
   });
 
-  // Guards: a project that is over cannot be paused or resumed, though its workflow has closed.
+  // Guards: a project that has ended cannot be paused or resumed, although its workflow has closed.
   test('are refused by a completed project', async () => {
     const id = await completedProject();
     for (const command of ['pause', 'resume', 'abandon']) {
@@ -222,7 +178,7 @@ describe('retry', () => {
     await post(id, 'abandon');
   });
 
-  // Guards: a gate that was rejected can be asked once more; it has no attempts, so the step is answered.
+  // Guards: a rejected gate can be asked once more; because a gate has no attempts, the answer is the step.
   test('opens a rejected gate again', async () => {
     const id = await startProject(acme, 'lonely');
     const gate = await untilStep(acme, id, 'wait', 'approve', 'blocked');

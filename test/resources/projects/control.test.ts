@@ -63,7 +63,7 @@ const startedAfter = async (id: string, topic: string): Promise<number> => {
 };
 
 describe('pause', () => {
-  // Guards: from its answer on nothing begins; what is under way ends and is kept; resume goes on where it was.
+  // Guards: once a pause is answered no step begins; steps under way end and are kept, and resuming continues there.
   test('holds until resume', async () => {
     const release = holdReplies();
     const id = await startProject(acme, 'two-ways');
@@ -83,7 +83,7 @@ describe('pause', () => {
     }
   });
 
-  // Guards: a gate that is answered while the project is paused keeps its answer, and nothing else happens until resume.
+  // Guards: a gate that is answered during a pause keeps its answer, and nothing follows until the project is resumed.
   test('outlives the answer of a gate', async () => {
     answerAtOnce();
     await makeTemplate(acme, 'gated', [phaseSpec('text', [agentStep('write'), gateStep('gate'), agentStep('polish')])]);
@@ -97,8 +97,8 @@ describe('pause', () => {
     expect(await startedAfter(id, 'project_paused')).toBe(1);
   });
 
-  // Guards: a failure in one phase stops the others too; a resume that comes while something is still under way counts,
-  // also when the failed phase ends only afterwards.
+  // Guards: a failure in one phase stops the others too. A resume during other work counts, even where the failed phase
+  // ends only afterwards.
   test('by a failure is undone by a resume, whatever is still under way', async () => {
     provider.reset();
     let release = (): void => {};
@@ -132,7 +132,7 @@ describe('pause', () => {
   });
 });
 
-// Guards: a step that failed can be had again while others of its phase are still at work; they are left alone.
+// Guards: a failed step can be retried while other steps of its phase are at work, and they are left alone.
 test('a step is retried beside one that goes on', async () => {
   provider.reset();
   let release = (): void => {};
@@ -171,7 +171,7 @@ test('a step is retried beside one that goes on', async () => {
     expect(await triesOf(acme, id, 'both', slug)).toEqual(['initial succeeded']);
 });
 
-// Guards: abandoning stops what is under way, keeps what was made, and is the last command there is.
+// Guards: abandoning stops what is under way, keeps what was made, and is the last command possible.
 test('abandon is the end', async () => {
   provider.reset();
   provider.script(answer('An outline'));
@@ -199,7 +199,7 @@ test('abandon is the end', async () => {
 });
 
 describe('run-step', () => {
-  // Guards: of a paused project exactly one step runs, whichever kind it is, in pipeline order; the rest waits.
+  // Guards: run-step runs exactly one step of a paused project, of any kind, in pipeline order.
   test('runs one step of each kind', async () => {
     answerAtOnce();
     await makeTemplate(acme, 'stepwise', [
@@ -243,7 +243,7 @@ describe('run-step', () => {
     expect(provider.requests).toHaveLength(3);
   });
 
-  // Guards: a step that fails is not repeated by the same command; two commands at once run no step twice.
+  // Guards: a failing step is not repeated by the same command, and two simultaneous commands run no step twice.
   test('runs no step twice', async () => {
     answerAtOnce();
     const id = await startProject(acme, 'two-ways');

@@ -70,7 +70,7 @@ const crashTopics = async (id: string) =>
 const NOTHING = { crashed_attempts_recovered: 0, repeat_crash_failures: 0, nonidempotent_pauses: 0 };
 
 describe('a project whose workflow is gone', () => {
-  // Guards: any command starts it again from the record; what its phases were at is taken up, and nothing is made twice.
+  // Guards: any command restarts a lost project from the record; its phases are recovered, and nothing is made twice.
   test('is taken up by resume', async () => {
     hang(1);
     const id = await startProject(acme, 'two');
@@ -88,7 +88,7 @@ describe('a project whose workflow is gone', () => {
     await untilStatus(acme, dead.child_run_id, 'cancelled');
   });
 
-  // Guards: the same where it was paused and a gate was open.
+  // Guards: the same holds for a paused project and an open gate.
   test('opens its gates again', async () => {
     provider.otherwise(answer('Done.'));
     await makeTemplate(acme, 'gated', [phaseSpec('text', [agentStep('write'), gateStep('gate'), agentStep('polish')])]);
@@ -104,7 +104,7 @@ describe('a project whose workflow is gone', () => {
 });
 
 describe('a phase whose workflow is gone', () => {
-  // Guards: its project notices, and starts it again where it was.
+  // Guards: a project whose phase workflow is terminated notices it and starts the phase again where it was.
   test('is taken up by its project', async () => {
     provider.script(answer('Done.'), () => {});
     provider.otherwise(answer('Done.'));
@@ -127,7 +127,7 @@ describe('a run whose workflow is gone', () => {
     return run;
   };
 
-  // Guards: its step is tried again by itself, once; dying again it is left to a person, who may have it retried.
+  // Guards: a step that died is tried again once by itself; if it dies again a person decides, who may have it retried.
   test('is repeated once', async () => {
     hang(2);
     const id = await startProject(acme, 'two');
@@ -145,7 +145,7 @@ describe('a run whose workflow is gone', () => {
     expect((await triesOf(acme, id, 'outline', 'write')).at(-1)).toBe('manual_retry succeeded');
   });
 
-  // Guards: what died while nobody was there to see it is counted by the resume.
+  // Guards: attempts that died while the project's workflow was gone are counted by the resume.
   test('is counted by resume', async () => {
     hang(1);
     const id = await startProject(acme, 'two');
@@ -170,7 +170,8 @@ describe('an action that must not happen twice', () => {
   beforeAll(publish);
   const start = () => startProject(acme, 'publish', { params: { publish_url: receiver.url } });
 
-  // Guards: where nobody knows whether it happened a person decides; until then no resume repeats it.
+  // Guards: where the outcome of an irreversible effect is unknown a person decides, and until then no resume repeats
+  // it.
   test('is left to a person when its outcome is unknown', async () => {
     provider.otherwise(answer('Done.'));
     reaction = 'reset';
@@ -191,7 +192,7 @@ describe('an action that must not happen twice', () => {
     expect(receiver.received).toHaveLength(before + 2);
   });
 
-  // Guards: the same when the workflow of its phase is terminated while it is under way.
+  // Guards: the same holds where the phase's workflow is terminated during the effect.
   test('is not repeated when its phase is gone', async () => {
     provider.otherwise(answer('Done.'));
     reaction = 'timeout';
@@ -209,7 +210,7 @@ describe('an action that must not happen twice', () => {
     expect(receiver.received).toHaveLength(before + 2);
   });
 
-  // Guards: the same when its worker is shut down: what it was doing is not given to the next one.
+  // Guards: the same holds where the worker is shut down: its work is not given to the next one.
   test('is not repeated when its worker stops', async () => {
     provider.otherwise(answer('Done.'));
     reaction = 'timeout';
@@ -224,7 +225,7 @@ describe('an action that must not happen twice', () => {
     await command(acme, id, 'abandon');
   });
 
-  // Guards: the same where it is a tool call of an agent, which in a run of its own would only be told to the model.
+  // Guards: the same holds for an agent's tool call, which in a run outside a project would only be told to the model.
   test('is not repeated when an agent did it', async () => {
     const post = { id: 'call', name: 'http_request', arguments: { method: 'POST', url: receiver.url, body: '{}' } };
     provider.script(callTools(post));
@@ -241,7 +242,7 @@ describe('an action that must not happen twice', () => {
     expect((await acme.waitForRun(dead.child_run_id)).error).toContain('tool_outcome_unknown');
   });
 
-  // Guards: an answer, however bad, is an outcome: it is an ordinary failure with its reason.
+  // Guards: a failing answer is an outcome, and so an ordinary failure with its reason.
   test('fails in the ordinary way when it is refused', async () => {
     provider.otherwise(answer('Done.'));
     reaction = 500;
@@ -257,7 +258,7 @@ describe('an action that must not happen twice', () => {
     expect(receiver.received).toHaveLength(before + 1);
   });
 
-  // Guards: the same where what it gives back has not the shape that was asked for.
+  // Guards: the same holds for a result of the wrong shape.
   test('is not repeated for the shape of its output', async () => {
     provider.otherwise(answer('Done.'));
     reaction = 200;

@@ -1,27 +1,11 @@
 /** What is not accepted as a project. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { dumpRecords } from '../../support/database/dump-tables.ts';
-import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { phase, spec, step } from '../templates/specs.ts';
-import { makeTemplate, pipeline, request } from './pipeline.ts';
+import { acme, makeTemplate, other, pipeline, request, rows, service, usePipeline } from './pipeline.ts';
 
-let service: TestService;
-
-let acme: Tenant;
-
-let other: Tenant;
-
-beforeAll(async () => {
-  service = await startTestService({ worker: false });
-  acme = await service.tenant('acc_acme');
-  other = await service.tenant('acc_other');
-  await makeTemplate(acme);
-});
-
-afterAll(() => service?.close());
-
-const rows = <Row>(statement: ReturnType<typeof sql>) => service.runtime.db.rows<Row>(statement);
+usePipeline();
 
 describe('is refused', () => {
   const large = { topic: 'x', text: 'x'.repeat(70_000) };
@@ -80,7 +64,7 @@ describe('is refused', () => {
     expect(await acme.cp('POST', '/v1/projects', JSON.parse(text))).toMatchObject({ status: 400 });
   });
 
-  // Guards: names that a hostile body can have do nothing.
+  // Guards: names such as `__proto__` in a hostile body have no effect.
   test('nothing for a __proto__ in params', async () => {
     const params = JSON.parse('{"topic": "bees", "__proto__": {"polluted": true}}');
     const { status } = await acme.cp('POST', '/v1/projects', { ...request, params });
@@ -88,7 +72,7 @@ describe('is refused', () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  // Guards: what a step names has to be there when the project begins, whatever was there when the template was made.
+  // Guards: what a step names has to exist when the project begins, whatever existed when the template was made.
   test('steps that nobody can carry out', async () => {
     await acme.cp('POST', '/v1/agents', { slug: 'passing', model: 'offline', prompt: 'You help.' });
     const steps = [step('write', { assignee: 'passing' })];
@@ -99,7 +83,7 @@ describe('is refused', () => {
     expect(refused.body.detail).toMatch(/^template has unresolvable step bindings: .*passing/);
   });
 
-  // Guards: a workflow of another workspace is an unknown one.
+  // Guards: another workspace's workflow is unknown.
   test("another workspace's workflow", async () => {
     expect(await other.cp('POST', '/v1/projects', request)).toMatchObject({
       status: 400,

@@ -1,28 +1,23 @@
 /** How projects are accepted and planned. No worker is there, so that they stay as they were planned. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { projectIdOf } from '../../../src/resources/projects/store/create.ts';
-import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { phase, spec, step } from '../templates/specs.ts';
-import { makeProject, makeTemplate, request, subtasksOf, tasksOf } from './pipeline.ts';
+import {
+  acme,
+  makeProject,
+  makeTemplate,
+  other,
+  request,
+  rows,
+  service,
+  subtasksOf,
+  tasksOf,
+  usePipeline,
+} from './pipeline.ts';
 import { UNHURRIED } from '../../support/service/housekeeping.ts';
 
-let service: TestService;
-
-let acme: Tenant;
-
-let other: Tenant;
-
-beforeAll(async () => {
-  service = await startTestService({ worker: false });
-  acme = await service.tenant('acc_acme');
-  other = await service.tenant('acc_other');
-  await makeTemplate(acme);
-});
-
-afterAll(() => service?.close());
-
-const rows = <Row>(statement: ReturnType<typeof sql>) => service.runtime.db.rows<Row>(statement);
+usePipeline();
 
 describe('a project', () => {
   // Guards: every field of the specification, and owners that come from the session whatever the body says.
@@ -84,7 +79,7 @@ describe('a project', () => {
     expect(tasks[3]).toMatchObject({ depends_on: ['draft', 'pictures'], cost_budget_usd: null });
   });
 
-  // Guards: defaults of steps: the step before as dependency, three attempts, the artifact's schema, a judge's shape.
+  // Guards: defaults of steps: the step before as dependency, three attempts, the artifact's schema, a judge's schema.
   test('has its steps as subtasks', async () => {
     const { id } = await makeProject(acme);
     const steps = await subtasksOf(acme, id);
@@ -156,7 +151,7 @@ describe('a project', () => {
     ]);
   });
 
-  // Guards: what is spent is counted from the first call on, against the project and against each phase.
+  // Guards: costs count from the first call on, against the project and against each phase.
   test('has its budgets', async () => {
     const { id } = await makeProject(acme, { cost_budget_usd: '3' });
     const budgets = await rows<{ id: string; limit: string | null }>(sql`
@@ -165,7 +160,7 @@ describe('a project', () => {
     expect(budgets.map(({ limit }) => limit && Number(limit))).toEqual([3, 0.5, null, null, null]);
   });
 
-  // Guards: the version in force at the start is pinned, and any active one can be asked for.
+  // Guards: a project is pinned to the version that is active at its start, and any active version can be chosen.
   test('pins its version', async () => {
     await makeTemplate(acme, spec({ slug: 'twice' }));
     const { body: second } = await acme.cp('PATCH', '/v1/workflows/twice', { spec: spec({ slug: 'twice' }) });
@@ -183,7 +178,7 @@ describe('a project', () => {
     expect((await acme.cp('GET', `/v1/projects/${latest.id}`)).body).toMatchObject({ workflow_version: 2 });
   });
 
-  // Guards: the largest pipeline there may be is planned in a few statements, whole.
+  // Guards: the largest possible pipeline is planned whole, in a few statements.
   test('can be as large as a workflow may be', async () => {
     const steps = Array.from({ length: 50 }, (_, at) => step(`s${at}`));
     const phases = Array.from({ length: 40 }, (_, at) =>
@@ -224,7 +219,7 @@ describe('the public API', () => {
     expect((await acme.cp('GET', `/v1/projects/${project_id}`)).body).toMatchObject({ auth_mode: 'api_key', brief });
   });
 
-  // Guards: a project of another workspace is an unknown one.
+  // Guards: another workspace's project is unknown.
   test('tells nobody else', async () => {
     const { id } = await makeProject(acme);
     const unknown = await other.api('GET', '/v1/projects/no-such-project-000000');
@@ -234,7 +229,7 @@ describe('the public API', () => {
 });
 
 describe('starting', () => {
-  // Guards: the workflow is started beside the row, with what an operator looks for.
+  // Guards: the workflow starts together with the row, with the search attributes that operators need.
   test('starts one workflow, and again none', async () => {
     const { id } = await makeProject(acme);
     const handle = service.runtime.temporal.client.workflow.getHandle(`project-${id}`);
@@ -260,7 +255,7 @@ describe('starting', () => {
     expect(Buffer.from(input, 'utf8').length).toBeLessThan(10_000);
   });
 
-  // Guards: what was accepted and never started is found by housekeeping: a project whose workflow is not there.
+  // Guards: housekeeping starts a project that was accepted and never started.
   test('lists what waits for too long', async () => {
     const { id } = await makeProject(acme);
     const { takeUnstarted } = service.services.stores.projects;
@@ -272,7 +267,7 @@ describe('starting', () => {
     expect((await takeUnstarted(turn)).ids).toEqual([]);
   });
 
-  // Guards: the board that a workflow starts from is the record's, references by position.
+  // Guards: a workflow starts from the board in the record, which refers to phases by position.
   test('starts from the board', async () => {
     const { id } = await makeProject(acme);
     await rows(sql`update tasks set status = 'succeeded', iteration = 2 where project_id = ${id} and position = 0`);
@@ -294,7 +289,7 @@ describe('starting', () => {
   });
 });
 
-// Guards: ids read like titles, whatever a title is written in, and are never without a name.
+// Guards: ids are made of titles in any script, and are never empty.
 test.each([
   ['Hello, World!', /^hello-world-[0-9a-f]{6}$/],
   ['Ein Käse-Blog über Öl', /^ein-kase-blog-uber-ol-[0-9a-f]{6}$/],

@@ -77,8 +77,8 @@ async function session(id: string, instruction = 'Make it shorter.', more = {}) 
 }
 const sessionStatus = async (id: string, slug: string) => (await phaseStatuses(acme, id))[slug];
 
-// Guards: the planner sees the request and the project; what it proposes happens when it is approved, and not before:
-// new content is the next version, instructions reach the phase that runs again, and downstream follows.
+// Guards: the planner sees the request and the project. Its plan is carried out once it is approved, and not before:
+// new content becomes the next version, instructions reach the phase that runs again, and downstream follows.
 test('an approved plan is carried out', async () => {
   const id = await completed();
   provider.script(
@@ -122,7 +122,7 @@ test('an approved plan is carried out', async () => {
   expect(await decide('rejected')).toMatchObject({ status: 409 });
 });
 
-// Guards: a plan that is turned down changes nothing, and the session is skipped.
+// Guards: a rejected plan changes nothing, and the session is skipped.
 test('a rejected plan is not', async () => {
   const id = await completed();
   provider.script(proposes({ kind: 'retrigger', phase_slug: 'outline' }));
@@ -135,7 +135,7 @@ test('a rejected plan is not', async () => {
   expect(await topicsOf(acme, id)).toEqual(expect.arrayContaining(['subtask_skipped', 'task_skipped']));
 });
 
-// Guards: a session that came to nothing, or is not wanted any more, is given up, and the project is completed again.
+// Guards: a session that failed, or is not wanted any more, can be discarded, and the project completes again.
 test.each(['failed', 'running'] as const)('a session whose planner is %s is rejected', async (state) => {
   const id = await completed();
   const refused = refuse(400, { message: 'not today' });
@@ -153,7 +153,7 @@ test.each(['failed', 'running'] as const)('a session whose planner is %s is reje
   expect(await reject()).toMatchObject({ status: 409 });
 });
 
-// Guards: what a phase could not make a person can write: it is done with that, and the project goes on.
+// Guards: a person can write the artifact of a phase that failed; the phase is then done, and the project goes on.
 test('a failed phase is completed by hand', async () => {
   await makeTemplate(acme, 'failing', [
     phaseSpec('outline', [agentStep('write', { max_attempts: 1, instructions: 'FAIL-HERE' })]),
@@ -176,8 +176,8 @@ test('a failed phase is completed by hand', async () => {
   expect(await contextOf(acme, article)).toContain('By hand');
 });
 
-// Guards: the planner is asked again with the comment and its own plan, as often as it takes; a plan of the wrong shape
-// never reaches a person.
+// Guards: the planner can be asked again with a comment and its own plan, any number of times; a plan of the wrong
+// shape never reaches a person.
 test('a plan is changed on request', async () => {
   const id = await completed();
   provider.script(
@@ -206,8 +206,8 @@ test('a plan is changed on request', async () => {
   ]);
 });
 
-// Guards: what a person wrote is carried out in the place of the proposal, with the session's cascade; what cannot be
-// applied is reported and stops nothing.
+// Guards: a person's revised plan is carried out instead of the proposal, with the session's cascade; impossible
+// actions are reported and stop nothing.
 test('a plan is written by hand', async () => {
   const id = await completed();
   provider.script(proposes({ kind: 'retrigger', phase_slug: 'article' }));
@@ -231,7 +231,7 @@ test('a plan is written by hand', async () => {
   expect(set).toMatchObject({ category: 'artifact', payload_jsonb: { phase_slug: 'outline', version: 2 } });
 });
 
-// Guards: a session beside work that is under way changes what it may and leaves the rest; two sessions do not meet.
+// Guards: a session beside work under way changes what it can and leaves the rest; two sessions do not interfere.
 test('a session beside a running phase', async () => {
   await makeTemplate(acme, 'busy', [
     phaseSpec('outline', [agentStep('write')]),
@@ -262,8 +262,8 @@ test('a session beside a running phase', async () => {
   }
 });
 
-// Guards: the session of a paused project waits like everything else, and goes on step by step where a person says so;
-// instructions reach a phase that has yet to begin.
+// Guards: the session of a paused project waits like everything else, and can be run step by step; instructions reach a
+// phase that has yet to begin.
 test('a session of a paused project', async () => {
   await makeTemplate(acme, 'held', [
     phaseSpec('outline', [agentStep('write'), gateStep('gate')]),

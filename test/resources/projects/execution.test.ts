@@ -47,7 +47,8 @@ describe('a project', () => {
     expect(topics.at(-1)).toBe('project_completed');
   });
 
-  // Guards: a reviewer that objects sends the work back with its reasons, and the phase fails when nothing helps.
+  // Guards: a reviewer's objection sends the work back with its reasons, and the phase fails where all attempts are
+  // used up.
   test('sends rejected work back until no attempt is left', async () => {
     await makeTemplate(tenant, 'rejected', [
       phaseSpec('text', [

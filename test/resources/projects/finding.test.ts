@@ -2,7 +2,8 @@
 import { expect, test } from '@jest/globals';
 import { objection } from '../../../src/resources/projects/store/engine/finding.ts';
 
-// Guards: a judge with a schema of its own is understood: its approval is no rejection, and its reasons are passed on.
+// Guards: a judge's verdict is understood whatever its own schema calls it: an approval is no rejection, and its
+// reasons are passed on.
 test.each([
   [{ decision: 'approved', feedback: 'Good.' }, undefined],
   [{ decision: 'Approve' }, undefined],

@@ -56,7 +56,7 @@ const gateEvents = async (id: string) =>
   (await projectEventsOf(acme, id)).filter(({ category }) => category === 'gate');
 
 describe('a human gate', () => {
-  // Guards: the first of several decisions stands, in the name of whoever made it; the next step is told.
+  // Guards: the first of several decisions counts, in the name of the person who made it, and the next step is told.
   test('is approved once', async () => {
     const id = await startProject(acme, 'human');
     const gate = await untilGate(acme, id, 'text', 'gate');
@@ -75,8 +75,8 @@ describe('a human gate', () => {
     expect((await gateEvents(id)).map(({ topic }) => topic)).toEqual(['gate_awaiting', 'gate_resolved']);
   });
 
-  // Guards: where all cores are taken each workflow task is a wait. One records the answer and gives it; the phase hears of
-  // it meanwhile, and has nothing to say to a project that knows.
+  // Guards: an answer to a gate takes one workflow task, because each is a wait on a busy machine: that task records
+  // the answer and returns it, and the phase is told meanwhile without having to report back.
   test('is answered within one workflow task', async () => {
     const id = await startProject(acme, 'human');
     const handle = service.runtime.temporal.client.workflow.getHandle(`project-${id}`);
@@ -96,7 +96,7 @@ describe('a human gate', () => {
     expect(await told()).toEqual(['phaseStatus', 'accepted', 'answered', 'delivered']);
   });
 
-  // Guards: a rejection stops the project; the retry of the gate asks again, and the project goes on from there.
+  // Guards: a rejection stops the project; a retry of the gate asks again, and the project goes on from there.
   test('stops the project when it is rejected', async () => {
     const id = await startProject(acme, 'human');
     const gate = await untilGate(acme, id, 'text', 'gate');
@@ -111,7 +111,7 @@ describe('a human gate', () => {
     expect(await triesOf(acme, id, 'text', 'write')).toEqual(['initial succeeded']);
   });
 
-  // Guards: with on_reject rework the work goes back with the comment, as often as it takes.
+  // Guards: with on_reject `rework`, the work goes back with the comment, any number of times.
   test('sends the work back', async () => {
     const id = await startProject(acme, 'rework');
     for (const comment of ['More salt', 'Less salt']) {
@@ -140,7 +140,7 @@ describe('a webhook gate', () => {
     return { id, subtaskId };
   };
 
-  // Guards: a person cannot answer for an external system; a signal can, and what it says reaches the next step.
+  // Guards: a person cannot answer for an external system; a signal can, and its payload reaches the next step.
   test('is answered by a signal', async () => {
     const { id, subtaskId } = await webhookProject();
     expect(await (await untilGate(acme, id, 'text', 'gate')).approve()).toMatchObject({ status: 409 });
@@ -166,7 +166,7 @@ describe('a webhook gate', () => {
     ]);
   });
 
-  // Guards: whatever comes as a signal, the project stays as it is, says so in its feed, and goes on afterwards.
+  // Guards: a malformed signal changes nothing, is noted in the feed, and the project goes on afterwards.
   test('survives every other signal', async () => {
     const { id, subtaskId } = await webhookProject();
     const right = { subtask_id: subtaskId, decision: 'approved' };
@@ -209,7 +209,7 @@ describe('a webhook gate', () => {
     await untilProject(acme, id, 'completed');
   });
 
-  // Guards: an agent may answer it with its tool, in the name of the system it speaks for.
+  // Guards: an agent may answer a webhook gate with its tool, in the name of the system that it speaks for.
   test('is answered by an agent', async () => {
     const { id, subtaskId } = await webhookProject();
     const answer = { project_id: id, subtask_id: subtaskId, payload: { from: 'shop' } };
@@ -218,7 +218,7 @@ describe('a webhook gate', () => {
     expect((await gateOf(id)).gate_output).toMatchObject({ decided_by: 'webhook', payload: { from: 'shop' } });
   });
 
-  // Guards: past expires_in_s the system rejects it, and on_reject says what follows.
+  // Guards: after expires_in_s the system rejects the gate, and on_reject says what follows.
   test.each([
     ['pause', 'paused'],
     ['rework', 'active'],
@@ -246,8 +246,8 @@ describe('a webhook gate', () => {
     await command(acme, id, 'abandon');
   });
 
-  // Guards: a clock is not somebody: the end of a gate's time starts nothing that a failure stopped, record and workflow
-  // agree, and what a person does next has its effect.
+  // Guards: the end of a gate's time does not restart a project that a failure stopped, record and workflow agree, and
+  // a later decision of a person takes effect.
   test('does not wake a stopped project by its time', async () => {
     await makeTemplate(acme, 'clock', [
       gated('webhook', { on_reject: 'rework', expires_in_s: 2 }),
@@ -271,7 +271,7 @@ describe('a webhook gate', () => {
     await command(acme, id, 'abandon');
   });
 
-  // Guards: what a system says is news: a project that stopped by itself goes on with it; one that a person stopped stays.
+  // Guards: an external answer restarts a project that stopped by itself, and not one that a person paused.
   test('takes a stopped project along, but not one that a person stopped', async () => {
     await makeTemplate(acme, 'beside', [
       gated('webhook', {}),

@@ -101,7 +101,7 @@ async function restartWorker(how: Restart): Promise<void> {
 
 let stories = 0;
 
-// Guards: section 3 of the specification under any sequence of commands, races, failures and restarts.
+// Guards: section 3 of the specification holds under any sequence of commands, races, failures and restarts.
 test(
   'any story keeps the record sound and comes to an end',
   async () => {

@@ -1,65 +1,29 @@
 /** Commands on phases and edit sessions, over HTTP and through the workflow: what they answer, and what they refuse. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { newUuid } from '../../../src/platform/core/ids.ts';
 import { first } from '../../../src/platform/core/present.ts';
 import { readHistories } from '../../support/temporal/histories.ts';
 import {
-  agentStep,
   artifactsOf,
-  gateStep,
-  makeTemplate,
-  phaseSpec,
   phaseStatuses,
   projectOf,
-  startProject,
   tasksOf,
   untilProject,
   untilStep,
 } from '../../support/fixtures/projects.ts';
-import { eventually, startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { eventually } from '../../support/service/service.ts';
+import {
+  acme,
+  at,
+  completedProject,
+  gatedProject,
+  other,
+  post,
+  service,
+  useCommandProjects,
+} from './command-projects.ts';
 
-let service: TestService;
-
-let acme: Tenant;
-
-let other: Tenant;
-
-beforeAll(async () => {
-  service = await startTestService();
-  acme = await service.tenant('acc_acme');
-  other = await service.tenant('acc_other');
-  await makeTemplate(acme, 'gated', [
-    phaseSpec('plan', [agentStep('write'), gateStep('approve', 'human', { on_reject: 'rework' })]),
-    phaseSpec('article', [agentStep('write')], { depends_on: ['plan'] }),
-  ]);
-  await makeTemplate(acme, 'two', [
-    phaseSpec('plan', [agentStep('write')]),
-    phaseSpec('article', [agentStep('write')], { depends_on: ['plan'] }),
-  ]);
-  await makeTemplate(acme, 'lonely', [phaseSpec('wait', [gateStep('approve', 'human', { on_reject: 'pause' })])]);
-  await makeTemplate(acme, 'failing', [
-    phaseSpec('plan', [agentStep('write', { instructions: 'Write. [[fail-status:400]]', max_attempts: 1 })]),
-  ]);
-});
-
-afterAll(() => service?.close());
-
-const at = (id: string, path: string) => `/v1/projects/${id}/${path}`;
-
-const post = (id: string, path: string, body?: unknown, tenant = acme) => tenant.cp('POST', at(id, path), body);
-
-/** Waits for a person at its first gate. */
-async function gatedProject() {
-  const id = await startProject(acme, 'gated');
-  const gate = await untilStep(acme, id, 'plan', 'approve', 'blocked');
-  return { id, gate };
-}
-
-async function completedProject(): Promise<string> {
-  const id = await startProject(acme, 'two');
-  await untilProject(acme, id, 'completed');
-  return id;
-}
+useCommandProjects();
 
 describe('retrigger and revert-artifact', () => {
   // Guards: projects.retrigger, projects.revertArtifact: a completed project goes back to work, what consumed the old
@@ -106,7 +70,7 @@ describe('retrigger and revert-artifact', () => {
     expect(await phaseStatuses(acme, id)).toEqual({ plan: 'succeeded', article: 'succeeded' });
   });
 
-  // Guards: 400 for what is badly said, 404 for what is not there, 409 for a phase at work.
+  // Guards: 400 for a faulty request, 404 for an unknown phase, 409 for a phase at work.
   test('refuse', async () => {
     const { id } = await gatedProject();
     const bad = { status: 400, body: { detail: expect.any(String) } };
@@ -205,7 +169,7 @@ describe('edit sessions', () => {
     for (const text of ['A plan by hand', 'Make it shorter.', 'Like this']) expect(history).not.toContain(text);
   });
 
-  // Guards: a rejected plan changes nothing; what is no edit session of this project is a 404.
+  // Guards: a rejected plan changes nothing, and an id that is no edit session of this project is a 404.
   test('change nothing when rejected', async () => {
     const id = await completedProject();
     const { task_id } = await session(id);

@@ -1,7 +1,8 @@
 /** A workflow with one of everything: parallel phases, a review, gates, schemas, budgets. */
-import { expect } from '@jest/globals';
+import { afterAll, beforeAll, expect } from '@jest/globals';
+import type { SQL } from 'drizzle-orm';
 import type { WorkflowSpec } from '../../../src/resources/templates/model.ts';
-import type { Tenant } from '../../support/service/service.ts';
+import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
 import { gate, phase, spec, step } from '../templates/specs.ts';
 
 const OUTLINE = {
@@ -78,3 +79,23 @@ export async function subtasksOf(tenant: Tenant, projectId: string) {
   }
   return found;
 }
+
+export let service: TestService;
+
+export let acme: Tenant;
+
+export let other: Tenant;
+
+/** Before the tests of a file: two tenants, one with the template. No worker is there, so projects stay as planned. */
+export function usePipeline(): void {
+  beforeAll(async () => {
+    service = await startTestService({ worker: false });
+    acme = await service.tenant('acc_acme');
+    other = await service.tenant('acc_other');
+    await makeTemplate(acme);
+  });
+
+  afterAll(() => service?.close());
+}
+
+export const rows = <Row>(statement: SQL) => service.runtime.db.rows<Row>(statement);

@@ -30,7 +30,7 @@ const downstreamOf = (phases: readonly CascadePhase[], changed: string): Set<str
   return reached;
 };
 
-// Guards: a cascade touches only what is downstream, each phase once, in pipeline order, and as its mode says.
+// Guards: a cascade reaches only phases downstream, each once, in pipeline order, and as its mode says.
 test('planCascade', () => {
   fc.assert(
     fc.property(cases, ({ phases, at, cascade }) => {
@@ -63,7 +63,7 @@ test('planCascade', () => {
   );
 });
 
-// Guards: strict runs again everything downstream that has begun; none runs and marks nothing.
+// Guards: `strict` runs again everything downstream that has begun; `none` runs and marks nothing.
 test('the two ends of the scale', () => {
   fc.assert(
     fc.property(cases, ({ phases, at }) => {

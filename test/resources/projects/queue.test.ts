@@ -4,7 +4,7 @@ import { createQueue } from '../../../src/resources/projects/commands/queue.ts';
 
 const gates = () => Promise.withResolvers<void>();
 
-// Guards: commands on one project never overlap and keep their order; those on another do not wait for them.
+// Guards: commands on one project never overlap and keep their order; those on another project do not wait for them.
 test('goes one after another for a key, and beside each other for two', async () => {
   const inTurn = createQueue();
   const [first, second] = [gates(), gates()];
@@ -24,7 +24,7 @@ test('goes one after another for a key, and beside each other for two', async ()
   expect(seen.slice(3)).toEqual(['1 ends', '2 begins', '2 ends', '3 begins', '3 ends']);
 });
 
-// Guards: a command that is refused is told so, and does not keep the next one from its turn.
+// Guards: a refused command reports its refusal, and the next one gets its turn.
 test('goes on after a failure', async () => {
   const inTurn = createQueue();
   const refused = inTurn('a', () => Promise.reject(new Error('refused')));

@@ -88,7 +88,7 @@ test('attempts', async () => {
   ]);
 });
 
-// Guards: a step's cost is the sum of its attempts, a phase's and the project's are what their budgets counted.
+// Guards: a step's cost is the sum of its attempts; a phase's and the project's are what their budgets counted.
 test('costs', async () => {
   expect((await acme.cp('GET', `${path}/tasks/${taskId}/subtasks/${subtaskId}`)).body).toMatchObject({
     attempt_count: 3,
@@ -108,7 +108,7 @@ test('costs', async () => {
   });
 });
 
-// Guards: the current version alone unless the history is asked for.
+// Guards: only the current version is listed, unless the history is asked for.
 test('artifacts', async () => {
   const current = await acme.cp('GET', `${path}/artifacts`);
   expect(current).toMatchObject({ status: 200, body: { meta: { total: 1 } } });
@@ -141,7 +141,7 @@ test('artifacts', async () => {
   expect((await acme.cp('GET', `${path}/artifacts?current_only=maybe`)).status).toBe(422);
 });
 
-// Guards: newest first, as many as are asked for, the step's own under the step.
+// Guards: events are listed newest first, up to the limit, and a step's own under the step.
 test('events', async () => {
   const topics = ({ body }: { body: { data: { topic: string }[] } }) => body.data.map(({ topic }) => topic);
   const all = await acme.cp('GET', `${path}/events`);
@@ -170,7 +170,7 @@ test('events', async () => {
   expect((await acme.cp('GET', `${path}/subtasks/${subtaskId}/events?limit=2001`)).status).toBe(422);
 });
 
-// Guards: whatever is unknown, of another project or of another workspace is a 404, however it is written.
+// Guards: an unknown id, or one of another project or workspace, is a 404 in every form.
 describe('nobody finds', () => {
   const reads = (project: string, task: string, subtask: string) => [
     `/v1/projects/${project}`,
@@ -229,7 +229,7 @@ describe('the list', () => {
     return { ids: body.data.map((row: { id: string }) => row.id), meta: body.meta, data: body.data };
   };
 
-  // Guards: newest first, with the total of what matches.
+  // Guards: projects are listed newest first, with the total of matches.
   test('comes newest first, in pages', async () => {
     const all = await list();
     expect(all).toMatchObject({ ids, meta: { total: 3, limit: 50, offset: 0 } });
@@ -245,7 +245,7 @@ describe('the list', () => {
     expect(await list('?offset=9')).toMatchObject({ ids: [], meta: { total: 3 } });
   });
 
-  // Guards: each filter, alone and together; an owner that is somebody else has nothing here.
+  // Guards: filters work alone and together; another owner has no projects here.
   test.each([
     ['?status=paused', [0]],
     ['?status=planning', [1, 2]],
@@ -280,7 +280,7 @@ describe('a change', () => {
     return { ...row, limit: row.limit && Number(row.limit) };
   };
 
-  // Guards: the cap that is enforced is the one that is told, and a new cap is warned about anew.
+  // Guards: the budget that is enforced is the one that is shown, and a new budget gets a new warning.
   test('sets title and budget', async () => {
     await run(sql`update projects set is_cost_warned = true where id = ${changing}`);
     expect(await patch({ title: ' Renamed ' })).toMatchObject({
@@ -304,7 +304,7 @@ describe('a change', () => {
     });
   });
 
-  // Guards: nothing else of a project can be changed, and whoever tries is told what.
+  // Guards: nothing else of a project can be changed, and the refusal says what can.
   test.each([
     [{}, 'nothing to update: give title, cost_budget_usd or phase_cost_budgets'],
     [{ brief: 'Other' }, 'cannot be changed: brief'],

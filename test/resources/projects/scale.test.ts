@@ -74,7 +74,7 @@ async function chainOf(workflowId: string): Promise<{ runId: string; events: num
 }
 
 describe('the largest project', () => {
-  // Guards: the largest template there may be runs to its end within what Temporal holds.
+  // Guards: the largest possible template runs to its end within Temporal's limits.
   test(
     'runs to its end',
     async () => {
@@ -102,7 +102,7 @@ describe('the largest project', () => {
 });
 
 describe('the widest phase', () => {
-  // Guards: the widest phase there may be: all of its steps run, and the last of them sees what they made.
+  // Guards: the widest possible phase runs all of its steps, and the last one sees all their outputs.
   test(
     'runs them at once',
     async () => {
@@ -153,7 +153,8 @@ describe('a project that continues as new', () => {
   const GATED = ['left', 'middle', 'right'];
   const EVENTS = 60;
 
-  // Guards: nobody notices: phases that wait go on, commands before, during and after are answered, nothing is lost.
+  // Guards: continuing as new is not noticed: waiting phases go on, commands before, during and after it are answered,
+  // and nothing is lost.
   test(
     'takes the phases that are under way along',
     async () => {
@@ -193,7 +194,7 @@ describe('a project that continues as new', () => {
     PATIENCE_MS,
   );
 
-  // Guards: a phase that goes round and round does not fill its history either.
+  // Guards: a phase with many rounds of rework does not fill its history either.
   test(
     'as do its phases',
     async () => {
@@ -227,7 +228,7 @@ describe('a long life', () => {
   const EVENTS = 10_000;
   const OTHERS = 5;
 
-  // Guards: what is read of a project costs what it shows, not what the table holds.
+  // Guards: the cost of reading a project depends on what is shown, not on the size of the table.
   test('is read by index', async () => {
     const { db } = service.runtime;
     await makeTemplate(tenant, 'long', [phaseSpec('text', [agentStep('write')])]);

@@ -62,7 +62,7 @@ const HEADLINE = {
 };
 
 describe('the output of a step with a schema', () => {
-  // Guards: what has not the shape asked for is sent back with the fault, and never becomes an artifact.
+  // Guards: an output of the wrong shape is sent back with the fault, and never becomes an artifact.
   test('is repaired', async () => {
     script({ 'STEP-write': ['No JSON at all', '{"headline": 7}', '```json\n{"headline": "Bread"}\n```'] });
     await makeTemplate(tenant, 'shaped', [phaseSpec('text', [step('write', { output_schema: HEADLINE })])]);
@@ -106,7 +106,7 @@ describe('the output of a step with a schema', () => {
     expect(await artifactsOf(tenant, id)).toEqual([]);
   });
 
-  // Guards: no text of a model can stop a project: what Postgres cannot store is made storable.
+  // Guards: no text of a model can stop a project: characters that Postgres cannot store are replaced.
   test.each([
     ['text with NUL', 'a\u0000b', undefined],
     ['JSON with NUL', '{"headline": "a\\u0000b", "k\\u0000": 1}', HEADLINE],
@@ -130,8 +130,8 @@ describe('a judge', () => {
       step('polish', { role: 'utility', depends_on: ['style', 'facts'] }),
     ]);
 
-  // Guards: of two reviewers one objects: its reasons reach the producer with its old work, both look at the new work,
-  // and what comes after them waits for both.
+  // Guards: where one of two reviewers objects, its reasons reach the producer with the old work, both look at the new
+  // work, and later steps wait for both.
   test('that objects is heard', async () => {
     script({
       'STEP-write': ['Draft one', 'Draft two'],
@@ -160,8 +160,8 @@ describe('a judge', () => {
     ]);
   });
 
-  // Guards: a reviewer that is still reading the old work when another one objects is asked again of the new work, and
-  // what it says of the old does not count.
+  // Guards: a reviewer that still reads the old work when another objects is asked again about the new work, and its
+  // old verdict does not count.
   test('that comes too late is asked again', async () => {
     const rewritten = new Promise<string>((resolve) => {
       script({
@@ -189,8 +189,8 @@ describe('a judge', () => {
     expect(await artifactsOf(tenant, id)).toMatchObject([{ content: 'Draft two' }]);
   });
 
-  // Guards: a tester that does not pass the work sends it back, whatever its own schema calls the verdict; what it
-  // rejects for good stops the project.
+  // Guards: a tester that fails the work sends it back, whatever its schema calls the verdict; a final rejection stops
+  // the project.
   test('may have a schema of its own', async () => {
     const verdict = {
       type: 'object',
@@ -221,7 +221,7 @@ describe('a judge', () => {
   });
 });
 
-// Guards: what does not depend on each other runs at the same time: no request is answered before all are there.
+// Guards: steps that do not depend on each other run at the same time: no request is answered before all have come.
 test('independent phases and steps run at once', async () => {
   const all = provider.received(5).then(() => 'Done.');
   const both = provider.received(7).then(() => 'Joined.');

@@ -49,7 +49,8 @@ const statusOfRun = async (runId: string): Promise<string> =>
   (await tenant.cp('GET', `/v1/runs/${runId}/detail`)).body.status;
 
 describe('an attempt that fails', () => {
-  // Guards: a step is tried max_attempts times; then it, its phase and its project stop, and the feed says so in order.
+  // Guards: a step is tried max_attempts times; then the step, its phase and its project stop, and the feed says so in
+  // order.
   test('is repeated until none is left', async () => {
     await makeTemplate(tenant, 'failing', [
       phaseSpec('text', [agentStep('write', { instructions: 'Write. [[fail-status:400]]', max_attempts: 2 })]),
@@ -76,7 +77,7 @@ describe('an attempt that fails', () => {
     expect(await contextOf(tenant, third)).toContain('Mind the crust');
   });
 
-  // Guards: a step has its time; what is not done by then is stopped, and tried again.
+  // Guards: a step that exceeds its time is stopped and tried again.
   test('is stopped when its time is over', async () => {
     await makeTemplate(tenant, 'slow', [
       phaseSpec('text', [
@@ -99,7 +100,7 @@ describe('an attempt that fails', () => {
     expect(await contextOf(tenant, itemAt(attempts, 1))).toContain('not done after 1 s');
   });
 
-  // Guards: a run that a person cancels is no fault to be repeated; a person decides.
+  // Guards: a run that a person cancels is not repeated; a person decides.
   test('is left to a person when its run was cancelled', async () => {
     await makeTemplate(tenant, 'cancelled', [
       phaseSpec('text', [agentStep('write', { instructions: 'Write. [[sleep:600000]]' })]),
@@ -118,8 +119,8 @@ describe('an attempt that fails', () => {
 });
 
 describe('what a step works with', () => {
-  // Guards: the brief, the parameters, artifacts and outputs before it reach the agent, and only the tools of its step;
-  // what it spends is on its attempt, with what it had others do, and adds up to the cost of its project.
+  // Guards: the agent gets the brief, the parameters, earlier artifacts and outputs, and only the tools of its step.
+  // Its cost, with that of spawned runs, is on its attempt and adds up to the project's cost.
   test('is in its prompt', async () => {
     const spawn = tool('spawn_run', { agent: 'writer', prompt: 'One line on salt.' });
     await makeTemplate(
@@ -182,7 +183,7 @@ describe('what a step works with', () => {
     });
   });
 
-  // Guards: an action is a step without a model; an assembler's output, whichever step stands last, is the artifact.
+  // Guards: an action is a step without a model; the artifact is an assembler's output, whichever step comes last.
   test('is put together by an action', async () => {
     await makeTemplate(tenant, 'assembled', [
       phaseSpec('book', [
@@ -224,7 +225,7 @@ describe('what a step works with', () => {
   });
 });
 
-// Guards: the runs of steps are nobody's calls: their ends are not announced. That of the project is, once, signed.
+// Guards: the ends of steps' runs send no webhooks; the end of the project sends one, signed.
 test('one webhook tells of a project', async () => {
   const beta = await service.tenant('acc_beta');
   const { body: endpoint } = await beta.api('POST', '/v1/webhooks', { url: receiver.url });

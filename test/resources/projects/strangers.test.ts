@@ -32,7 +32,7 @@ async function waiting() {
   return { id, gate };
 }
 
-// Guards: bytes that nobody here can read are a signal that is ignored, where a throw would stop the workflow for ever.
+// Guards: a signal of unreadable bytes is ignored; a throw would stop the workflow for ever.
 test('signals that cannot be read', async () => {
   const { id, gate } = await waiting();
   const { client, namespace } = service.runtime.temporal;
@@ -62,7 +62,7 @@ test('signals that cannot be read', async () => {
   await untilProject(acme, id, 'completed');
 });
 
-// Guards: an update that is not whole is refused before it reaches a handler, and so is one of a name that is not there.
+// Guards: an incomplete update, and one of an unknown name, are refused before they reach a handler.
 test('updates that are not whole', async () => {
   const { id, gate } = await waiting();
   const handle = service.runtime.temporal.client.workflow.getHandle(`project-${id}`);

@@ -31,7 +31,8 @@ const record = async () =>
   (await dumpRecords(service.runtime.db)).filter((row) => !row.startsWith('public.project_commands'));
 
 describe.each(['refuse', 'hang'] as const)('when Temporal is away (connections %s)', (how) => {
-  // Guards: what needs Temporal answers 502 in time and has changed nothing: no project, task, step or budget is left.
+  // Guards: an operation that needs Temporal answers 502 in time and changes nothing: no project, task, step or budget
+  // is left.
   test('starts and commands are refused and leave nothing', async () => {
     const before = await record();
     await wire.cut(how);
@@ -54,7 +55,7 @@ describe.each(['refuse', 'hang'] as const)('when Temporal is away (connections %
     expect(await record()).toEqual(before);
   });
 
-  // Guards: whatever Postgres alone can answer goes on.
+  // Guards: operations that need only Postgres work.
   test('reads and changes go on', async () => {
     await wire.cut(how);
     for (const read of ['', '/tasks', '/events', '/artifacts', '/cost']) {
@@ -65,7 +66,7 @@ describe.each(['refuse', 'hang'] as const)('when Temporal is away (connections %
   });
 });
 
-// Guards: the connection comes back by itself.
+// Guards: the connection recovers by itself.
 test('it recovers by itself', async () => {
   await wire.restore();
   await makeProject(acme);

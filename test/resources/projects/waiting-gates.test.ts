@@ -44,7 +44,7 @@ const payloadOf = async (id: string, topic: string) =>
   (await projectEventsOf(acme, id)).find((event) => event.topic === topic)?.payload_jsonb;
 
 describe('a schedule gate', () => {
-  // Guards: it passes by itself when its time has come, also one that is past, in the name of the system.
+  // Guards: a time gate passes when its time has come, also one in the past, in the name of the system.
   test.each([
     ['a delay', () => ({ delay_s: 1 })],
     ['no delay', () => ({ delay_s: 0 })],
@@ -74,7 +74,7 @@ describe('a schedule gate', () => {
 });
 
 describe('a pipeline_dep gate', () => {
-  // Guards: it opens when the other project completes, and at once when that has happened already.
+  // Guards: a project gate opens when the other project completes, or at once where it has.
   test('waits for another project', async () => {
     const awaited = await startProject(acme, 'human');
     const id = await startWith('pipeline_dep', { project_id: awaited });
@@ -89,7 +89,7 @@ describe('a pipeline_dep gate', () => {
     expect(await topicsOf(acme, later)).not.toContain('gate_awaiting');
   });
 
-  // Guards: what it waits for will never come: it is rejected, and the project stops.
+  // Guards: a gate whose other project can never complete is rejected, and the project stops.
   test('is rejected when the other project is abandoned', async () => {
     const awaited = await startProject(acme, 'human');
     const id = await startWith('pipeline_dep', { project_id: awaited });
@@ -107,7 +107,7 @@ describe('a pipeline_dep gate', () => {
 });
 
 describe('a gate that is set up wrong', () => {
-  // Guards: nobody can answer it, so the project stops and says why; a foreign project is as unknown as none.
+  // Guards: a misconfigured gate stops the project with the reason; another workspace's project is unknown there.
   test.each([
     ['a project that is not there', async () => 'nothing-abcdef'],
     ['a project of somebody else', () => startProject(other, 'human')],
@@ -122,14 +122,14 @@ describe('a gate that is set up wrong', () => {
     expect((await topicsOf(acme, id)).slice(-2)).toEqual(['gate_misconfigured', 'project_paused']);
   });
 
-  // Guards: a time that never comes is told apart from one that is far away.
+  // Guards: a time that never comes is told apart from a distant one.
   test('has a cron expression that never comes', async () => {
     const id = await startWith('schedule', { cron: '0 0 31 2 *' });
     expect(await untilProject(acme, id, 'paused')).toMatchObject({ pause_reason: 'gate_misconfigured' });
     expect(await gateOf(id)).toMatchObject({ error: expect.stringContaining('never comes') });
   });
 
-  // Guards: once what was wrong is right, the retry of the gate opens it.
+  // Guards: once the configuration is right, retrying the gate opens it.
   test('is asked again by a retry', async () => {
     const slug = 'early-bird';
     await makeTemplate(acme, slug, [

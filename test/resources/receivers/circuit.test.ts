@@ -124,7 +124,7 @@ describe.each(KINDS)('a $what', ({ what, table, make, send, state, resume, redel
     return { id, deliveryId };
   }
 
-  // Guards: failures of a few hours pause nothing, nor does a single one after days without any.
+  // Guards: failures of a few hours pause nothing, and neither does a single one after quiet days.
   test('goes on when it fails now and then', async () => {
     const id = await make();
     await send('failed');
@@ -139,7 +139,7 @@ describe.each(KINDS)('a $what', ({ what, table, make, send, state, resume, redel
     expect(await state(id)).toMatchObject({ on: true, paused_at: null });
   }, 120_000);
 
-  // Guards: after days of failure nothing new is sent there; its owners hear of it once, and of no secret.
+  // Guards: after days of failure nothing new is sent to the receiver; its owners are told once, without any secret.
   test('that takes nothing for days is paused, and its owners are told', async () => {
     const { id } = await paused();
     const sent = receiver.received.length;
@@ -155,7 +155,7 @@ describe.each(KINDS)('a $what', ({ what, table, make, send, state, resume, redel
     expect(first(told).text).not.toContain('a-secret-path');
   }, 120_000);
 
-  // Guards: a person switches it on again, and from then on it has as long as before.
+  // Guards: a person can switch it on again, and it then has the full time again.
   test('that was paused is switched on again', async () => {
     const { id } = await paused();
     expect(await resume(id)).toBe(200);
@@ -164,7 +164,7 @@ describe.each(KINDS)('a $what', ({ what, table, make, send, state, resume, redel
     expect(await state(id)).toMatchObject({ on: true, paused_at: null });
   }, 120_000);
 
-  // Guards: what is sent again although it is paused, and taken, closes the circuit.
+  // Guards: a delivery that is sent again during the pause and succeeds closes the circuit.
   test('that was paused and takes something goes on', async () => {
     const { id, deliveryId } = await paused();
     answer = 200;

@@ -54,7 +54,8 @@ async function sweepAll(): Promise<void> {
   }
 }
 
-// Guards: a table that refers to rows that go, and by that keeps them, or is taken along although somebody needs it.
+// Guards against: a table whose rows refer to deleted ones, and so keep them from being deleted or are deleted although
+// they are needed.
 test('references of the database to what goes', async () => {
   const text = Object.values(STATEMENTS)
     .flat()
@@ -71,7 +72,7 @@ test('references of the database to what goes', async () => {
   ]);
 });
 
-// Guards: what refers to rows by their ids alone, as a page, a wait, an artifact or a delivery may.
+// Guards: rows that refer to others by their ids alone, as pages, waits, artifacts and deliveries may, stay correct.
 test('everything can be read and worked with when all that goes has gone', async () => {
   const reads = asked.filter(({ method }) => method === 'get');
   const before = await statusesOf(reads);

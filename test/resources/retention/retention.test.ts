@@ -84,8 +84,8 @@ const NOTHING = {
 const sweep = (env: Record<string, string>, signal = new AbortController().signal) =>
   retentionWith({ ...NOTHING, ...env }).sweep(signal);
 
-// Guards: the schedule does it: transcripts and events of long ago go, the run stays in the list with its result, what
-// is younger or still in flight stays whole, and the list's count is of the events that can be read.
+// Guards: the schedule deletes old transcripts and events. The run stays in the list with its result and the number of
+// events that can be read, and younger runs and those in flight stay whole.
 test('a tick deletes what is old', async () => {
   const [transcript, all, young, inFlight] = [
     await oldRun(100),
@@ -103,7 +103,7 @@ test('a tick deletes what is old', async () => {
   await rows(sql`update runs set status = 'cancelled', completed_at = now() where id = ${inFlight}`);
 });
 
-// Guards: empty and 0 keep for ever, and details never go before the detail route does.
+// Guards: an empty setting and 0 keep rows for ever, and no detail is deleted while its endpoint still shows it.
 test('what has no end is kept', async () => {
   const id = await oldRun(300);
   expect(await sweep({})).toBe(0);
@@ -127,7 +127,7 @@ test('open pages stay with the calls they belong to', async () => {
   expect(await count('miniapp_pages', sql`run_id = ${id}`)).toBe(0);
 });
 
-// Guards: deliveries go with their attempts once they are over; one that is still to be sent stays.
+// Guards: ended deliveries are deleted with their attempts, and unsent ones stay.
 test('deliveries', async () => {
   const { body: hook } = await tenant.api('POST', '/v1/webhooks', { url: 'https://example.com/hook' });
   const at = daysAgo(100);
@@ -159,7 +159,7 @@ test('deliveries', async () => {
   expect(await count('webhook_delivery_attempts')).toBe(2);
 });
 
-// Guards: one that a person sends again after it has gone, or while it goes: it is there with what it tells, or it is unknown.
+// Guards: a delivery that is sent again during or after its deletion exists with its content, or is unknown.
 test('a delivery that is sent again', async () => {
   const { body: hook } = await tenant.api('POST', '/v1/webhooks', { url: 'https://example.com/again' });
   const at = daysAgo(100);
@@ -192,7 +192,7 @@ test('a delivery that is sent again', async () => {
     );
 });
 
-// Guards: events of projects go by their own age, but not those of a project under way.
+// Guards: events of projects are deleted by their own age, but not those of a project under way.
 test('events of projects', async () => {
   const { customerId } = tenant.caller;
   const project = async (status: string) => {
@@ -212,7 +212,7 @@ test('events of projects', async () => {
   await rows(sql`update projects set status = 'completed'`);
 });
 
-// Guards: a reader who goes on from before what was deleted, and is not told that something is missing.
+// Guards against: a reader that resumes before deleted events and is not told that some are missing.
 test.each([
   ['run_events', async () => void (await oldRun(400))],
   [
@@ -253,7 +253,7 @@ test.each([
   expect(BigInt((await from()).from)).toBe(BigInt(last.tx) + 1n);
 });
 
-// Guards: counts that keep a day's mails within their cap, and are deleted while they count.
+// Guards against: deleting counts of a day's mails while they still keep the mails within their cap.
 test('mails of the day', async () => {
   await rows(sql`insert into output_mail_counts (day, counted, mails)
     select (now() at time zone 'utc')::date - n, 'kept', 7 from generate_series(0, 3) n`);
@@ -263,7 +263,7 @@ test('mails of the day', async () => {
   expect(left.map(({ ago }) => ago)).toEqual([0, 1]);
 });
 
-// Guards: codes, sign-ins and ended sessions are forgotten when they are over and their time has passed; open ones stay.
+// Guards: codes, sign-ins and ended sessions are deleted when they are over and their time has passed; open ones stay.
 test('codes, sign-ins and ended sessions', async () => {
   for (const [name, expires] of [
     ['old', daysAgo(2)],
@@ -289,7 +289,7 @@ test('codes, sign-ins and ended sessions', async () => {
   }
 });
 
-// Guards: a setting under which the mails of codes would be counted anew before their hour is over.
+// Guards against: a setting that deletes the rows by which mails are counted before their hour is over.
 test('codes of the last hour, however short the setting', async () => {
   await rows(sql`insert into otp_challenges
     (id, customer_id, operation, scope, body_hash, code_hmac, expires_at, created_at)
@@ -300,7 +300,7 @@ test('codes of the last hour, however short the setting', async () => {
   await rows(sql`delete from otp_challenges where id = 'asked 30'`);
 });
 
-// Guards: the audit log has its own time.
+// Guards: the audit log has its own age.
 test('the audit log', async () => {
   await rows(sql`insert into audit_log (customer_id, actor, action, target, change, status, created_at)
     select 'kept', 'a', 'old', '{}', '{}', 200, now() - interval '800 days' from generate_series(1, 3)`);
@@ -367,7 +367,7 @@ describe('many rows', () => {
   /** Empty in this test: where there is nothing, how it is read does not matter. */
   const SMALL = ['workspaces', 'output_deliveries', 'projects'];
 
-  // Guards: no deletion reads a whole table, neither when there is much to delete nor when there is nothing.
+  // Guards: no deletion reads a whole table, whether much is to be deleted or nothing.
   test.each(
     Object.entries(STATEMENTS).flatMap(([kind, each]) =>
       each.map((statement, n) => [`${kind} ${n}`, statement] as const),
@@ -381,7 +381,7 @@ describe('many rows', () => {
     }
   });
 
-  // Guards: one statement takes a bounded number of rows, one tick a bounded number of statements, and the next goes on.
+  // Guards: a statement and a tick delete a limited number of rows, and the next tick goes on.
   test('are deleted in steps', async () => {
     const old = () => count('audit_log', sql`action = 'many' and created_at < now() - interval '1 day'`);
     const first = await old();
@@ -391,7 +391,7 @@ describe('many rows', () => {
     expect(await old()).toBe(0);
   });
 
-  // Guards: a worker that is to stop stops after the statement it is in.
+  // Guards: a worker that is stopped ends after the current statement.
   test('wait for the next worker', async () => {
     const stopping = new AbortController();
     stopping.abort();

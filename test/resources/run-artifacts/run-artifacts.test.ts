@@ -23,7 +23,7 @@ afterAll(() => service.close());
 const list = async (query = '') => (await tenant.cp('GET', `/v1/run-artifacts${query}`)).body;
 const names = async (query = '') => (await list(query)).data.map(({ filename }: { filename: string }) => filename);
 
-// Guards: what a run saved is found by it, complete, and its bytes are where the record says.
+// Guards: the files of a run are listed completely, and their bytes are where the record says.
 test('lists the files of a run', async () => {
   const { data, meta } = await list(`?run_id=${runId}`);
   expect(meta).toEqual({ total: 2, limit: 50, offset: 0 });
@@ -44,7 +44,7 @@ test('lists the files of a run', async () => {
   expect((await tenant.cp('GET', `/v1/run-artifacts/${first.id}`)).body).toEqual(first);
 });
 
-// Guards: the workspace's files newest first, page by page, by agent; and a run without any is no error.
+// Guards: the workspace's files are listed newest first, in pages and by agent; a run without files is no error.
 test('lists the files of the workspace', async () => {
   const all = await names();
   expect([all[0], ...all.slice(1).sort()]).toEqual(['third.md', 'first.md', 'second.csv']);

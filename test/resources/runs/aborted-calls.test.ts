@@ -75,7 +75,7 @@ async function costsOf(runId: string) {
 const costing = (usd: number, held = 0) => ({ run: usd, budget: usd, events: usd, wallet: usd, held });
 const abortedOf = async (runId: string) => (await eventsOf(acme, runId)).filter(({ status }) => status === 'aborted');
 
-// Guards: what a cancelled call had said already is paid for, shown, and told before the end of the timeline.
+// Guards: what a cancelled call had produced is paid for, shown, and recorded before the end of the timeline.
 test('a call that is cancelled', async () => {
   provider.script(stall('Once upon a time'));
   const runId = await dispatch(acme, limited('5'));
@@ -93,7 +93,7 @@ test('a call that is cancelled', async () => {
   expect(await rowOf(acme, runId)).toMatchObject({ total_cost_usd: '0.04', last_event_type: 'run_cancelled' });
 });
 
-// Guards: each attempt is paid for, the one that comes to a reply as well.
+// Guards: each attempt is paid for, including the one that gives a reply.
 test('replies that cannot be used', async () => {
   provider.script(truncate('Once upon a time'), truncate('Once'), answer('The end.'));
   const run = await acme.run(limited('5'));
@@ -105,7 +105,7 @@ test('replies that cannot be used', async () => {
   ]);
 });
 
-// Guards: what an aborted attempt cost counts against the budget before the next attempt is made.
+// Guards: the cost of an aborted attempt counts against the budget before the next attempt.
 test('a budget that an aborted attempt used up', async () => {
   provider.script(truncate('Once upon a time'), answer('never asked for'));
   const run = await acme.run(limited('1.03'));
@@ -141,7 +141,7 @@ function takeTurnAgain(runId: string, heartbeatDetails?: unknown) {
   return asyncLocalStorage.run(context, () => activities.takeTurn({ runId, turn: 1, limits } as never));
 }
 
-// Guards: of two attempts that both come to a reply both are paid for, and one is heard.
+// Guards: where two attempts both give a reply, both are paid for and one is used.
 test('a reply that another attempt was quicker with', async () => {
   let finish = () => {};
   provider.script((response, request) => (finish = () => answer('Too late.')(response, request)), answer('First.'));
@@ -155,7 +155,7 @@ test('a reply that another attempt was quicker with', async () => {
   expect(await acme.waitForRun(runId)).toMatchObject({ output: 'First.' });
 });
 
-// Guards: a call whose worker died is booked by the attempt that follows, as what is known of it, and once.
+// Guards: a call whose worker died is booked once, by the next attempt, as far as its cost is known.
 test('a call whose worker was killed', async () => {
   provider.script(hang(), answer('Again.'));
   const runId = await dispatch(acme, limited('5'));
@@ -191,8 +191,8 @@ const turn = (runId: string, n: number) => ({
   },
 });
 
-// Guards: a record whose answer was lost, and is made again, books nothing again: on a run in flight, on one that has
-// ended meanwhile, and of a call that was aborted.
+// Guards: repeating a record whose answer was lost books nothing again: for a run in flight, for one that has ended,
+// and for an aborted call.
 test.each(['running', 'cancelled'])('a turn of a %s run that is recorded twice', async (status) => {
   provider.script(hang());
   const runId = await dispatch(acme, limited('5'));

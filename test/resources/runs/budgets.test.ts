@@ -57,7 +57,7 @@ async function budgetOf(runId: string) {
   return row as { limit: number; spent: number; reserved: number };
 }
 
-// Guards: a budget stops a run before the spend: a call that may cost a dollar is not made for 99 cents.
+// Guards: a run stops before it exceeds its budget: a call that may cost a dollar is not made for 99 cents.
 test.each(['0.99', '0', 0.99])('a budget of %p is too small for one call', async (budget) => {
   const run = await acme.run(limited(budget));
   expect(run).toMatchObject({ status: 'failed', error: expect.stringMatching(/^budget_exceeded: .*may cost 1 USD/) });
@@ -67,7 +67,7 @@ test.each(['0.99', '0', 0.99])('a budget of %p is too small for one call', async
   expect(await budgetOf(run.run_id)).toMatchObject({ spent: 0, reserved: 0 });
 });
 
-// Guards: what was held is given back, what was spent is booked, and both before the next call.
+// Guards: before the next call, the hold is released and the cost is booked.
 test.each([
   ['1', 'stops before the second call', 'failed', 1],
   ['1.029', 'stops before the second call', 'failed', 1],
@@ -81,7 +81,7 @@ test.each([
   expect(Number((await rowOf(acme, run.run_id)).total_cost_usd)).toBeCloseTo(calls * 0.03, 8);
 });
 
-// Guards: the hold is there while the call is under way, and a cancelled or failed call does not keep it.
+// Guards: the hold exists during the call, and a cancelled or failed call does not keep it.
 test('a hold ends with its call', async () => {
   provider.otherwise(() => {});
   const runId = await dispatch(acme, limited('1'));
@@ -95,7 +95,7 @@ test('a hold ends with its call', async () => {
   expect(await budgetOf(failed.run_id)).toMatchObject({ spent: 0, reserved: 0 });
 });
 
-// Guards: children spend from their parent's budget, all at once, and never more than there is.
+// Guards: spawned runs spend from their parent's budget, also simultaneously, and never exceed it.
 test('children share the budget of their parent', async () => {
   const held: (() => void)[] = [];
   const isParent = ({ body }: Parameters<Reply>[1]) => JSON.stringify(body.messages).includes('Do as scripted');
@@ -132,7 +132,7 @@ test('children share the budget of their parent', async () => {
   }
 });
 
-// Guards: without a price no budget can be kept, so a run that has one is refused, in words that say what to do.
+// Guards: a run with a budget is refused where a model has no price, and the refusal says what to do.
 test('a budget on a model without a price', async () => {
   const run = await acme.run(limited('1000', { model_override: 'mystery' }));
   expect(run).toMatchObject({
@@ -150,8 +150,8 @@ test('a repeated call holds once', async () => {
   expect(await budgetOf(run.run_id)).toEqual({ limit: 1, spent: 0.03, reserved: 0 });
 });
 
-// Guards: what a call held whose worker died after its run was cancelled is given back within minutes, and not while a
-// worker that lives may not have heard of it.
+// Guards: the hold of a call whose worker died after the run was cancelled is released within minutes, but not while a
+// live worker may not have heard of the cancellation.
 test.each([
   [1, 1],
   [3, 0],

@@ -29,7 +29,7 @@ async function expectCancelled(runId: string): Promise<void> {
   expect(await acme.waitForRun(runId)).toMatchObject({ status: 'cancelled', output: null, error: null });
 }
 
-// Guards: a long model call does not keep a run alive.
+// Guards: a cancelled run does not wait for a long model call.
 test('a run in a model call', async () => {
   const runId = await dispatch(acme, { agent: 'assistant', prompt: '[[sleep:60000]]' });
   await untilStatus(acme, runId, 'running');
@@ -38,7 +38,7 @@ test('a run in a model call', async () => {
   expect((await rowOf(acme, runId)).total_cost_usd).toBe('0');
 });
 
-// Guards: neither does a tool that does not answer.
+// Guards: a cancelled run does not wait for a tool that does not answer.
 test('a run in a tool call', async () => {
   const runId = await dispatch(acme, {
     agent: 'assistant',
@@ -49,7 +49,7 @@ test('a run in a tool call', async () => {
   barrier.open('tool');
 });
 
-// Guards: what comes after the end is not recorded: no words, no event, no second end; money that is gone is counted.
+// Guards: after the end nothing more is recorded, no text, no event and no second end; only the cost is counted.
 test('late results', async () => {
   const runId = await dispatch(acme, {
     agent: 'assistant',
@@ -91,7 +91,7 @@ test('late results', async () => {
   barrier.open('late');
 });
 
-// Guards: many who cancel at once get one end; each of them learns of it.
+// Guards: of many simultaneous cancellations there is one end, and each caller learns of it.
 test('cancelled by many at once', async () => {
   const runId = await dispatch(acme, { agent: 'assistant', prompt: '[[sleep:60000]]' });
   await untilStatus(acme, runId, 'running');
@@ -104,7 +104,7 @@ test('cancelled by many at once', async () => {
   expect(endsOf(await typesOf(acme, runId))).toEqual(['run_cancelled']);
 });
 
-// Guards: the end that a run has reached stands.
+// Guards: cancelling a run that has ended changes nothing.
 test.each([
   ['succeeded', 'Hello'],
   ['failed', '[[fail-status:400]]'],

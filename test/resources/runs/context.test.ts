@@ -23,7 +23,7 @@ async function pages(runId: string) {
   return found;
 }
 
-// Guards: paging back loses and doubles no byte, also where a page would end inside a character.
+// Guards: paging backwards loses and repeats no byte, even where a page would end inside a character.
 test('pages of the context put together are the whole text', async () => {
   // One, two, three and four bytes each, so that page ends fall everywhere in a character.
   const text = 'aé€😀'.repeat(17_000);
@@ -58,7 +58,7 @@ test('pages of the context put together are the whole text', async () => {
   }
 });
 
-// Guards: the breakdown names every category once, adds up, and agrees with what the run really carried.
+// Guards: the breakdown names every category once, adds up, and agrees with what the model was sent.
 test('the breakdown of the context adds up', async () => {
   const run = await acme.run({ agent: 'assistant', prompt: `Count ${tool('calculator', { expression: '12*12' })}` });
   const { body } = await acme.cp('GET', `/v1/runs/${run.run_id}/context`);
@@ -77,7 +77,7 @@ test('the breakdown of the context adds up', async () => {
   expect(first(await pages(run.run_id)).content).toMatch(/12\*12[^]*144/);
 });
 
-// Guards: the registry forgets a run that ended, by every door; the archive does not, and one in flight stays.
+// Guards: the registry drops a run that has ended, by every way; the archive keeps it, and a run in flight stays.
 test('detail ages out, list and events stay', async () => {
   const endedAgo = (runId: string, interval: string) =>
     service.runtime.db.rows(sql`update runs set completed_at = now() - ${interval}::interval where id = ${runId}`);
@@ -104,7 +104,7 @@ test('detail ages out, list and events stay', async () => {
   await acme.cp('POST', `/v1/runs/${slow}/cancel`);
 });
 
-// Guards: the limit of the timeline takes the oldest rows, and says how many it was asked for.
+// Guards: the limit takes the oldest rows of the timeline, and the answer repeats the limit.
 test('events come oldest first up to the limit', async () => {
   const { run_id } = await acme.run({ agent: 'writer', prompt: 'Hello' });
   const { body } = await acme.cp('GET', `/v1/runs/${run_id}/events?limit=2`);

@@ -115,7 +115,7 @@ describe.each([
     });
   });
 
-  // Guards: an unknown agent is 404, whatever it looks like, and another workspace's is as unknown as none.
+  // Guards: an unknown agent is a 404 in every form, and another workspace's agent is unknown.
   test.each(['nobody', 'Writer', 'secret-agent', '__proto__', 'constructor', '../writer', ' '])(
     'knows no agent %p',
     async (agent) => {
@@ -126,7 +126,8 @@ describe.each([
     },
   );
 
-  // Guards: JSON that is none is 400, too much of it 413, and deep nesting ends as neither crash nor row.
+  // Guards: invalid JSON is a 400, a too large body a 413, and deep nesting neither crashes the process nor makes a
+  // row.
   test('refuses what cannot be read', async () => {
     const deep = JSON.parse(`${'{"a":'.repeat(200)}1${'}'.repeat(200)}`);
     expect((await create({ ...ok, override: deep })).status).toBe(422);
@@ -139,7 +140,7 @@ describe.each([
   });
 });
 
-// Guards: what is at the edge of what is allowed is taken, an ignored field has no effect, texts arrive unharmed.
+// Guards: values at the limits are accepted, an ignored field has no effect, and texts arrive unchanged.
 test('takes what is allowed', async () => {
   const prompt = `${'é'.repeat(400_000)} \u2028 "quotes" \\u0000 ' ; drop table runs; -- %s {{x}} 😀`;
   const bodies = [
@@ -187,7 +188,7 @@ describe('queries', () => {
   });
 });
 
-// Guards: another workspace's run answers word for word as one that never was, by every door, and nothing happens to it.
+// Guards: another workspace's run answers exactly as an unknown one, on every endpoint, and nothing happens to it.
 test.each([
   ['GET', '', 'api'],
   ['GET', '/detail', 'cp'],

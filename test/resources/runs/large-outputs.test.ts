@@ -36,7 +36,7 @@ afterAll(async () => {
   await provider?.close();
 });
 
-// Guards: an answer above every limit of a message of Temporal's: it is in nothing that passes through there.
+// Guards: an answer that exceeds every message limit of Temporal works, because it never passes through Temporal.
 test('of a run', async () => {
   provider.script(answerIn(PIECES));
   const run = await tenant.run({ agent: 'assistant', prompt: 'Tell all.' });
@@ -50,7 +50,7 @@ test('of a run', async () => {
   expect(provider.requests).toHaveLength(1);
 });
 
-// Guards: the same of a step, whose output is an artifact, and what the next phase is given to read.
+// Guards: the same holds for a step, whose output is an artifact that the next phase reads.
 test('of a step', async () => {
   provider.script(answerIn(PIECES), answerIn(['Short.']));
   await makeTemplate(tenant, 'large', [

@@ -14,7 +14,7 @@ afterAll(() => service?.close());
 
 const BEGINNING = ['run_received', 'run_started', 'model_resolved', 'context_loaded'];
 
-// Guards: the vocabulary and order of a success, and what its terminal event may say.
+// Guards: a success has the specified events in order, and its terminal event the specified content.
 test('a run that uses tools tells its story in order', async () => {
   const run = await acme.run({
     agent: 'assistant',
@@ -38,7 +38,7 @@ test('a run that uses tools tells its story in order', async () => {
   }
 });
 
-// Guards: a failure ends with run_failed, with a named cause in event and detail, and nothing after it.
+// Guards: a failure ends with run_failed and a named cause in the event and in the detail, and nothing follows.
 test('a failed run says why', async () => {
   const run = await acme.run({ agent: 'assistant', prompt: '[[fail-status:401]]' });
   expect(run).toMatchObject({ status: 'failed', output: null, error: expect.stringMatching(/^model_auth_failed: /) });
@@ -47,7 +47,7 @@ test('a failed run says why', async () => {
   expect(events.at(-1)).toMatchObject({ status: 'failed', payload: { code: 'model_auth_failed' } });
 });
 
-// Guards: an attempt that is repeated shows in the timeline and does not end the run.
+// Guards: a repeated attempt shows in the timeline and does not end the run.
 test('a provider that recovers costs a failed request, not the run', async () => {
   const run = await acme.run({ agent: 'assistant', prompt: 'Patience. [[fail:1]]' });
   expect(run.status).toBe('succeeded');
@@ -59,7 +59,7 @@ test('a provider that recovers costs a failed request, not the run', async () =>
   expect(events[4]).toMatchObject({ status: 'failed', payload: { turn: 1, attempt: 1, code: 'model_unavailable' } });
 });
 
-// Guards: both surfaces, `message` instead of `prompt`, and exactly the fields that each detail has.
+// Guards: both surfaces accept `message` instead of `prompt`, and each detail has exactly its fields.
 test('the control plane dispatches too, and each detail has its own fields', async () => {
   const accepted = await acme.cp('POST', '/v1/runs', { agent: 'writer', message: 'Hello', transport: 'slack' });
   expect(accepted).toMatchObject({ status: 201, body: { run_id: expect.stringMatching(/^[0-9a-hjkmnp-tv-z]{26}$/) } });
@@ -76,7 +76,7 @@ test('the control plane dispatches too, and each detail has its own fields', asy
   expect(await acme.cp('GET', `/v1/runs/${run_id}`)).toMatchObject({ status: 404, body: { detail: 'not_found' } });
 });
 
-// Guards: list rows are sums of the run's own events, newest first, filtered and paged.
+// Guards: rows of the list are sums of the run's events; they are listed newest first, with filters and pages.
 test('the list tells of each run what its events say', async () => {
   const beta = await service.tenant('acc_list');
   const ids: string[] = [];
@@ -121,7 +121,7 @@ test('the list tells of each run what its events say', async () => {
   });
 });
 
-// Guards: costs are added up exactly: what the windows say is the sum of what the events say.
+// Guards: costs add up exactly: the windows show the sum of the events.
 test('statistics and costs are sums of the events', async () => {
   const gamma = await service.tenant('acc_costs');
   const empty = { runs: 0, completed: 0, failed: 0, in_flight: 0, cost_usd: '0' };
@@ -163,7 +163,7 @@ test('statistics and costs are sums of the events', async () => {
   }
 });
 
-// Guards: a retry is a new run of the same prompt, agent and transport; the first one stays as it was.
+// Guards: a retry is a new run with the same prompt, agent and transport, and the first run does not change.
 test('a retry is a new run', async () => {
   const first = await acme.run({ agent: 'writer', transport: 'cli', prompt: 'Again, please' });
   const retry = await acme.cp('POST', `/v1/runs/${first.run_id}/retry`);
@@ -175,7 +175,7 @@ test('a retry is a new run', async () => {
   expect(await acme.waitForRun(first.run_id)).toEqual(first);
 });
 
-// Guards: nobody is told twice how a run ended, whatever it was asked meanwhile.
+// Guards: the end of a run is announced once, whatever was asked of it meanwhile.
 test('each run has one end', async () => {
   const ids = await Promise.all([
     dispatch(acme, { agent: 'assistant', prompt: 'one' }),

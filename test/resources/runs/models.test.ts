@@ -39,7 +39,8 @@ const resolvedOf = async (runId: string) =>
 describe('the model of a run', () => {
   const long = 'and so on '.repeat(700);
   const plain = { reasoning: false, enforce: false };
-  // Guards: override, enforcement and `auto`: the model that is called is the one that event and list row name.
+  // Guards: with override, enforcement and `auto`, the model that is called is the one that the event and the list
+  // name.
   test.each([
     [
       'override',
@@ -92,7 +93,7 @@ describe('the model of a run', () => {
     expect(provider.requests.map(({ body }) => body.model)).toEqual(model === 'offline' ? [] : [model]);
   });
 
-  // Guards: a model that cannot be had is refused with what to do, not replaced; nothing is called.
+  // Guards: an unavailable model is refused with what to do, not replaced, and nothing is called.
   test('of a provider that is not configured', async () => {
     const run = await acme.run({ agent: 'own', prompt: 'Hello', override: { model_override: 'claude-sonnet-4-5' } });
     expect(run).toMatchObject({
@@ -110,7 +111,7 @@ describe('the model of a run', () => {
     });
   });
 
-  // Guards: an unknown price is told as such and never taken for free of charge.
+  // Guards: an unknown price is shown as unknown and never counts as free.
   test('without a price', async () => {
     const run = await acme.run({ agent: 'own', prompt: 'Hello' });
     const [iteration] = (await eventsOf(acme, run.run_id)).filter(
@@ -120,7 +121,7 @@ describe('the model of a run', () => {
   });
 });
 
-// Guards: a provider's refusal ends the run at once; its wish to wait is kept, and shows in the timeline.
+// Guards: a provider's refusal ends the run at once; its Retry-After is respected and shown in the timeline.
 test('provider failures', async () => {
   provider.script(refuse(429, { message: 'slow down' }, { 'retry-after': '0' }), answer('Now.'));
   const run = await acme.run({ agent: 'own', prompt: 'Hello' });
@@ -137,7 +138,7 @@ test('provider failures', async () => {
 });
 
 describe('without an agent the classifier picks one', () => {
-  // Guards: the pick is sensible, recorded as the run's agent, and its scores are in the event.
+  // Guards: the chosen agent is sensible and recorded, and the event has the scores.
   test.each([
     ['Fix the bug in this Python function and refactor the code of the API', ['coder']],
     ['Write a bedtime story for children about a shy dragon', ['storyteller', 'writer']],
@@ -156,7 +157,7 @@ describe('without an agent the classifier picks one', () => {
     if (run.agent !== 'assistant') expect(classifier.scores[0].agent).toBe(run.agent);
   });
 
-  // Guards: a workspace's own agents are candidates, and another workspace's are not.
+  // Guards: a workspace's own agents can be chosen, and another workspace's cannot.
   test('among its own agents', async () => {
     const description = 'Identifies mushrooms and toadstools from a description and tells whether they are poisonous.';
     await acme.cp('POST', '/v1/agents', {

@@ -34,7 +34,7 @@ const childrenOf = async (runId: string): Promise<string[]> =>
     .filter(({ event_type }) => event_type === 'agent_run_started')
     .map(({ payload }) => payload.run_id);
 
-// Guards: a parent that waits gets its child's answer, and both tell who belongs to whom.
+// Guards: a waiting parent gets its child's answer, and both show the relation.
 test('a run waits for the run it spawned', async () => {
   const parent = await acme.run({
     agent: 'assistant',
@@ -59,7 +59,7 @@ test('a run waits for the run it spawned', async () => {
   ]);
 });
 
-// Guards: wait=false hands over the id only; the child outlives its parent.
+// Guards: wait=false returns the id alone, and the child outlives its parent.
 test('a run need not wait', async () => {
   const parent = await acme.run({
     agent: 'assistant',
@@ -74,7 +74,7 @@ test('a run need not wait', async () => {
   expect(await acme.waitForRun(present(childId))).toMatchObject({ status: 'succeeded' });
 });
 
-// Guards: children of one turn work side by side; each failure is one child's, and an answer to the parent.
+// Guards: the children of one turn work side by side; a child's failure is its own, and an answer to the parent.
 test('children work side by side, and a failed one is a result', async () => {
   const fetching = (part: number) =>
     spawn('assistant', tool('http_request', { url: `${barrier.url('pair', 2)}&part=${part}` }));
@@ -89,7 +89,7 @@ test('children work side by side, and a failed one is a result', async () => {
   expect(children.map(({ status }) => status).sort()).toEqual(['failed', 'succeeded', 'succeeded']);
 });
 
-// Guards: an agent that spawns itself comes to an end: five levels below the first run, the sixth is refused.
+// Guards: an agent that spawns itself ends: five levels below the first run are allowed, and the sixth is refused.
 test('runs are nested five deep', async () => {
   const nested = (levels: number): string =>
     levels === 0 ? 'The bottom' : `Level ${levels} ${spawn('assistant', nested(levels - 1))}`;
@@ -103,7 +103,7 @@ test('runs are nested five deep', async () => {
   expect(run).toMatchObject({ status: 'succeeded', output: expect.stringContaining('nested 5 deep') });
 });
 
-// Guards: cancelling a run cancels what it waits for, all the way down, with one end each.
+// Guards: cancelling a run cancels the runs that it waits for, at every level, with one end each.
 test('a cancelled run takes its children along', async () => {
   const innermost = spawn('assistant', '[[sleep:60000]]');
   const parentId = await dispatch(acme, { agent: 'assistant', prompt: spawn('assistant', innermost) });

@@ -33,7 +33,7 @@ async function expectInOrder(runIds: string[]): Promise<void> {
   }
 }
 
-// Guards: one conversation is one run at a time, in the order in which they were accepted, each seeing what came before.
+// Guards: runs of one conversation go one at a time, in the order of acceptance, each seeing the ones before.
 test.each(['thread_id', 'channel_id'])('runs of one %s follow each other', async (field) => {
   const talk = (prompt: string) => dispatch(acme, { agent, prompt, [field]: 'talk' });
   const first = await talk(`My name is Ada ${fetching(`first-${field}`)}`);
@@ -52,7 +52,8 @@ test.each(['thread_id', 'channel_id'])('runs of one %s follow each other', async
   expect(heard[2]).toMatch(/My name is Ada[^]*What did I say/);
 });
 
-// Guards: the number that decides the order is given under a lock: N accepted at once still go one by one.
+// Guards: the number that decides the order is assigned under a lock, so that runs accepted at the same time still go
+// one by one.
 test('runs accepted at once go one by one', async () => {
   const ids = await Promise.all(
     Array.from({ length: 6 }, (_, i) => dispatch(acme, { agent, prompt: `Part ${i}`, thread_id: 'crowd' })),
@@ -81,7 +82,7 @@ test('conversations go side by side', async () => {
   expect(next.output).not.toContain('Earlier in this conversation');
 });
 
-// Guards: a run that is cancelled, at work or waiting, lets the next one go and leaves no trace in it.
+// Guards: a cancelled run, at work or waiting, lets the next one start and leaves nothing in the conversation.
 test('cancelled runs let the next one go', async () => {
   const say = (prompt: string) => dispatch(acme, { agent, prompt, thread_id: 'rough' });
   const working = await say(`Broken off ${fetching('rough')}`);
@@ -102,14 +103,14 @@ test('cancelled runs let the next one go', async () => {
   for (const id of [working, sleeping, waiting, last]) expect(endsOf(await typesOf(acme, id))).toHaveLength(1);
 });
 
-// Guards: what an earlier run of the thread failed with is not an answer for the next one.
+// Guards: the error of an earlier run is not shown to the next one as an answer.
 test('a failure is not part of the conversation', async () => {
   await acme.run({ agent, prompt: 'Hopeless [[fail-status:400]]', thread_id: 'fresh' });
   const { output } = await acme.run({ agent, prompt: 'Next', thread_id: 'fresh' });
   expect(output).not.toContain('Hopeless');
 });
 
-// Guards: the context of a run shows what its model was shown, the earlier turns of the conversation included.
+// Guards: the context of a run shows what its model was sent, including earlier turns of the conversation.
 test('the context of a run holds the earlier turns', async () => {
   await acme.run({ agent, prompt: 'The password is swordfish', thread_id: 'secret' });
   const { run_id } = await acme.run({ agent, prompt: 'What was it?', thread_id: 'secret' });

@@ -38,7 +38,7 @@ const scripted = { agent: 'assistant', prompt: 'Do as scripted' };
 const resultsOf = async (runId: string) =>
   (await eventsOf(acme, runId)).filter(({ event_type }) => event_type === 'tool_result');
 
-// Guards: calls of one turn run side by side, not one after another; the server answers only when all have come.
+// Guards: calls of one turn run at the same time; the server answers only once all have come.
 test('calls of one turn overlap', async () => {
   const calls = ['a', 'b', 'c'].map((part) => tool('http_request', { url: `${barrier.url('three', 3)}&part=${part}` }));
   const run = await acme.run(offline(`Fetch them all ${calls.join('')}`));
@@ -51,7 +51,7 @@ test('calls of one turn overlap', async () => {
   ]);
 });
 
-// Guards: calls of a later turn wait for the results of the turn before.
+// Guards: calls of a later turn wait for the results of the one before.
 test('turns follow each other', async () => {
   const runId = await dispatch(
     acme,
@@ -66,7 +66,7 @@ test('turns follow each other', async () => {
   expect((await resultsOf(runId)).map(({ payload }) => payload.tool)).toEqual(['http_request', 'calculator']);
 });
 
-// Guards: a bad call is an answer to the model, which can do better; it neither runs the tool nor ends the run.
+// Guards: a faulty call is answered to the model, which can correct it; it neither runs the tool nor ends the run.
 test('bad arguments, unknown tools and refusals are told to the model', async () => {
   provider.script(
     callTools(
@@ -109,7 +109,7 @@ test('a tool that the agent may not use is unknown to it', async () => {
   });
 });
 
-// Guards: a model that goes round in circles is stopped, after exactly RUN_MAX_TURNS calls.
+// Guards: a model that goes in circles is stopped after exactly RUN_MAX_TURNS calls.
 test('the turn limit ends a run', async () => {
   provider.otherwise(callTools({ id: 'again', name: 'current_time', arguments: {} }));
   const run = await acme.run(scripted);
@@ -121,7 +121,7 @@ test('the turn limit ends a run', async () => {
   expect((await typesOf(acme, run.run_id)).at(-1)).toBe('run_failed');
 });
 
-// Guards: tokens are limited over the whole run, before the next call is made.
+// Guards: tokens are limited over the whole run, and checked before each call.
 test('the token limit ends a run', async () => {
   const long = 'many words '.repeat(MAX_TOKENS / 2);
   const run = await acme.run(offline(`${long} ${tool('calculator', { expression: '1+1' })}`));
@@ -134,7 +134,7 @@ test('the token limit ends a run', async () => {
   expect(types.filter((type) => type === 'claude_iteration')).toHaveLength(1);
 });
 
-// Guards: a saved file has a row with its true size and digest, and the bytes are in storage under the run.
+// Guards: a saved file has a row with its real size and digest, and its bytes are in storage under the run.
 test('save_artifact keeps a file', async () => {
   const content = 'Größe: 1 m²\n';
   const run = await acme.run(offline(`Keep it ${tool('save_artifact', { filename: 'notes/größe.md', content })}`));
@@ -153,7 +153,7 @@ test('save_artifact keeps a file', async () => {
   expect(run.output).toContain(present(row).id);
 });
 
-// Guards: the timeline holds previews; what a call really said and got is the transcript's.
+// Guards: the timeline has previews of calls, and the transcript has their full arguments and results.
 test('events stay small whatever a call carries', async () => {
   const run = await acme.run(
     offline(tool('save_artifact', { filename: 'long.txt', content: 'so long '.repeat(1_000) })),

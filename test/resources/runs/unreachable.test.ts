@@ -26,7 +26,8 @@ const unreachable = { status: 502, body: { detail: 'runtime_unreachable' } };
 const DEADLINE_MS = 5_000;
 
 describe.each(['refuse', 'hang'] as const)('when Temporal is away (connections %s)', (how) => {
-  // Guards: what needs Temporal answers 502 in time and has changed nothing: no row, no event, no use of the cap.
+  // Guards: an operation that needs Temporal answers 502 in time and changes nothing: no row, no event, no use of the
+  // cap.
   test('starts and cancels are refused and leave nothing', async () => {
     await wire.cut(how);
     const total = await listTotal(acme);
@@ -52,7 +53,7 @@ describe.each(['refuse', 'hang'] as const)('when Temporal is away (connections %
     expect(left).toEqual({ used: 1, budgets: 0, events: 1 });
   });
 
-  // Guards: whatever Postgres alone can answer goes on.
+  // Guards: operations that need only Postgres work.
   test('reads go on', async () => {
     await wire.cut(how);
     const reads = [
@@ -67,7 +68,7 @@ describe.each(['refuse', 'hang'] as const)('when Temporal is away (connections %
   });
 });
 
-// Guards: the connection comes back by itself: new runs are taken, and the one accepted before is carried out.
+// Guards: the connection recovers by itself: new runs are accepted, and one that was accepted before is carried out.
 test('it recovers by itself', async () => {
   await wire.restore();
   expect((await acme.api('POST', '/v1/runs', { agent: 'writer', prompt: 'Two' })).status).toBe(201);

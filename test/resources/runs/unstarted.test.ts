@@ -18,7 +18,7 @@ afterAll(() => service?.close());
 const prompt = { agent: 'writer', prompt: 'Whenever you can' };
 let cancelledId: string;
 
-// Guards: a run that nobody works on can be cancelled, and then is.
+// Guards: a run that no workflow works on can be cancelled.
 test('a queued run is cancelled without a worker', async () => {
   cancelledId = await dispatch(acme, prompt);
   expect(await rowOf(acme, cancelledId)).toMatchObject({ last_status: 'queued', last_event_type: 'run_received' });
@@ -41,7 +41,8 @@ test('a queued run has no context', async () => {
   expect((await acme.cp('GET', '/v1/runs/stats/today')).body).toMatchObject({ runs: 2, in_flight: 1 });
 });
 
-// Guards: a cap of the day is exact under parallel creates, by both doors and by retry; a refused run leaves no row.
+// Guards: the daily cap is exact under simultaneous creates, by both surfaces and by retry, and a refused run leaves no
+// row.
 test('the daily cap holds', async () => {
   const free = await service.tenant('acc_free', 'free');
   const create = (i: number) => (i % 2 ? free.api : free.cp)('POST', '/v1/runs', prompt);
@@ -96,7 +97,7 @@ async function loseStart(parent?: { runId: string }): Promise<string> {
   return id;
 }
 
-// Guards: what was accepted and never started is started by housekeeping; what was cancelled stays cancelled.
+// Guards: housekeeping starts a run that was accepted and never started, and a cancelled one stays cancelled.
 test('a lost start is repeated', async () => {
   const inFlight = await dispatch(acme, prompt);
   const lost = await loseStart();

@@ -35,7 +35,7 @@ async function all(query: Record<string, string> = {}): Promise<Found[]> {
   return found;
 }
 
-// Guards: a box that finds by a bare id, in whatever case it was copied, and by any text of the prompt.
+// Guards: a search box finds a run by its bare id, in upper or lower case, and by any text of the prompt.
 test('a run is found by its id and by its text, in its workspace alone', async () => {
   const run = await acme.run({ agent: 'assistant', prompt: 'A rare 100%_word here' });
   for (const q of [run.run_id, run.run_id.toUpperCase(), 'RARE 100%', '%_word']) {
@@ -46,7 +46,7 @@ test('a run is found by its id and by its text, in its workspace alone', async (
   expect((await search({ before: run.run_id }, other)).data).toEqual([]);
 });
 
-// Guards: pages that skip or repeat a run; what is rare among very many is found without a walk over all of them at once.
+// Guards against: pages that skip or repeat a run, and a rare match that is found only by a walk over all runs at once.
 test('pages follow one another, and each looks at so many runs at most', async () => {
   await service.runtime.db.rows(sql`
     insert into runs (id, customer_id, transport, agent, prompt, status, cost_usd, completed_at, created_at)
@@ -70,7 +70,7 @@ test('pages follow one another, and each looks at so many runs at most', async (
   expect(body).toEqual({ queued: 0, running: 0, succeeded: 2_189, failed: 11, cancelled: 0 });
 });
 
-// Guards: the page of one run: all of what was said, in order, with what the tools were asked and answered.
+// Guards: the detail of a run has everything that was said, in order, with the tools' arguments and results.
 test('a run is shown whole', async () => {
   const prompt = 'Add [[tool:calculator {"expression":"2340*0.17"}]]';
   const { body: accepted } = await acme.cp('POST', '/v1/runs', {
@@ -117,7 +117,7 @@ test('a run is shown whole', async () => {
   }
 });
 
-// Guards: an answer of megabytes that a page is sent unasked.
+// Guards against: an answer of megabytes that a page loads without being asked.
 test('a large value is cut in the transcript, and says so', async () => {
   const { run_id: id } = await acme.run({ agent: 'assistant', prompt: 'x'.repeat(100_000) });
   const { body } = await acme.cp('GET', `/v1/runs/${id}/transcript`);

@@ -34,7 +34,7 @@ const recorded = (runId: string) =>
 const untilReceived = (runId: string, count: number) =>
   eventually(() => expect(received(runId).length).toBeGreaterThanOrEqual(count));
 
-// Guards: the receiver gets what service.md says, signed with the secret it was given, again where it had to be.
+// Guards: the receiver gets what service.md says, signed with its secret, and retried where needed.
 test('the end of a run is delivered and signed', async () => {
   const acme = await service.tenant('acc_acme');
   const secret = await subscribe(acme);
@@ -69,7 +69,7 @@ test('the end of a run is delivered and signed', async () => {
   expect(received(failed.run_id)).toHaveLength(1);
 });
 
-// Guards: only what was asked for, once for each endpoint, and never another workspace's.
+// Guards: an endpoint gets only the events that it asked for, once, and never another workspace's.
 test('endpoints get the events they chose', async () => {
   const [beta, other] = [await service.tenant('acc_beta'), await service.tenant('acc_other')];
   const secrets = [
@@ -87,8 +87,8 @@ test('endpoints get the events they chose', async () => {
   expect(signedBy.sort()).toEqual([1, 2]);
 });
 
-// Guards: nobody hears of a cancelled run or of one that another run spawned. The record of deliveries is written with
-// the end of the run, so that there is none says that none will come.
+// Guards: a cancelled run and a spawned run send no webhook. Deliveries are recorded with the end of the run, so that
+// none is there shows that none will come.
 test('cancelled and spawned runs are not announced', async () => {
   const gamma = await service.tenant('acc_gamma');
   await subscribe(gamma);
@@ -110,7 +110,7 @@ test('cancelled and spawned runs are not announced', async () => {
   await untilReceived(parent.run_id, 1);
 });
 
-// Guards: of every way to start a run from outside its end is told, also the retry of one that had been spawned.
+// Guards: runs that were started in any way other than spawning are announced, including the retry of a spawned one.
 test.each(['rest', 'cron', 'slack'])('runs over %s are announced, and so are their retries', async (transport) => {
   const tenant = await service.tenant(`acc_by_${transport}`);
   await subscribe(tenant);

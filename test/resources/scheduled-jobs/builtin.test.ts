@@ -35,7 +35,7 @@ const forAll = () =>
 const rows = <Row>(statement: ReturnType<typeof sql>) => service.runtime.db.rows<Row>(statement);
 
 describe('the list', () => {
-  // Guards: the fields of jobs that ship, those of custom jobs absent, and a total of all of them.
+  // Guards: built-in jobs have their fields and none of those of custom jobs, and the total counts all.
   test('has the jobs that ship first', async () => {
     const fresh = await service.tenant('acc_fresh');
     await fresh.cp('POST', JOBS, { name: 'Own', cron: '0 6 1 1 *', agent_slug: 'assistant', brief: 'Hello' });
@@ -73,7 +73,7 @@ describe('the list', () => {
     expect(body.meta.total).toBe(4);
   });
 
-  // Guards: what ships can be read in the list, timed, and answered by an agent that is there.
+  // Guards: each built-in job has a description and a time, and names an agent that exists.
   test.each([...builtinJobs.values()])('$id is well made', ({ id, description, cron, agent, kind, enabled }) => {
     expect(id).toMatch(/^[a-z]+(-[a-z]+)+$/);
     expect(description).toMatch(/^[A-Z][^\n]{10,199}\.$/);
@@ -83,7 +83,7 @@ describe('the list', () => {
     if (agent !== null) expect([...builtinAgents.keys()]).toContain(agent);
   });
 
-  // Guards: a default is told in words only where the words are true.
+  // Guards: a built-in schedule is described in words only where the words are true.
   test.each([
     ['5 * * * *', 'every hour at minute 5'],
     ['5 4 * * *', 'every day at 04:05 UTC'],
@@ -95,7 +95,8 @@ describe('the list', () => {
 });
 
 describe('a change', () => {
-  // Guards: whether and when it runs is a workspace's own matter, and its schedule in Temporal follows; absent stays.
+  // Guards: a workspace can switch a built-in job and change its time; its schedule in Temporal follows, and absent
+  // fields stay.
   test('is of one workspace, and is followed', async () => {
     const other = await service.tenant('acc_unchanged');
     const { status, body } = await change('daily-digest', { enabled: true });
@@ -116,7 +117,8 @@ describe('a change', () => {
     expect((await handleOf('daily-digest').describe()).state.paused).toBe(true);
   });
 
-  // Guards: the rest of what ships is not the workspace's, and each refusal has the status and message of the interface.
+  // Guards: other fields of built-in jobs cannot be changed, and each refusal has the status and message of the
+  // specification.
   test.each([
     ['PATCH', '', { brief: 'x' }, /only enabled and cron/],
     ['PATCH', '', { name: 'x', enabled: true }, /only enabled and cron/],
@@ -137,7 +139,7 @@ describe('a change', () => {
     expect(await listed('memory-review')).toMatchObject({ enabled: false, schedule: 'every Monday at 06:00 UTC' });
   });
 
-  // Guards: an id of nothing is unknown, also one that only looks like one that ships.
+  // Guards: an unknown id is unknown, even one that looks like a built-in job's.
   test('of an unknown job is refused', async () => {
     for (const id of ['integration', 'constructor', 'Daily-digest']) {
       expect((await change(id, { enabled: true })).status).toBe(404);
@@ -168,7 +170,7 @@ function storeOf() {
 }
 
 describe('a job of an agent', () => {
-  // Guards: a tick is a run of the agent by cron, whose prompt has what happened in this workspace and in no other.
+  // Guards: a tick starts a run of the agent by cron, whose prompt has the events of this workspace and of no other.
   test('runs with what there is to tell', async () => {
     const [mine, other] = [await service.tenant('acc_digest'), await service.tenant('acc_digest-other')];
     for (const [of, error] of [
@@ -196,7 +198,7 @@ describe('a job of an agent', () => {
     expect(prompt).not.toContain('OTHER-BROKE');
   });
 
-  // Guards: the review has the memories that are due for it, and tells nothing where it is switched off.
+  // Guards: the review gets the memories that are due for it, and gets none where it is switched off.
   test('reviews what nobody has confirmed', async () => {
     const { body: old } = await tenant.cp('POST', '/v1/memory/entries', { type: 'note', content: 'The office moves.' });
     await tenant.cp('POST', '/v1/memory/entries', { type: 'note', content: 'Said just now.' });
@@ -226,7 +228,7 @@ describe('a job of the service', () => {
     return row.due;
   };
 
-  // Guards: one schedule is for all workspaces but those with a time of their own, which are theirs to switch off, and
+  // Guards: one schedule serves all workspaces except those with a time of their own, which can switch theirs off, and
   // archived ones.
   test('is done for every workspace that has not changed it', async () => {
     const [as, off, archived, own] = await Promise.all(
@@ -251,14 +253,14 @@ describe('a job of the service', () => {
     expect(await isDue(present(off))).toBe(false);
   });
 
-  // Guards: after downtime one turn and not one for each that was missed, and no two at once.
+  // Guards: after downtime a job runs once and not once for each missed time, and never twice at the same time.
   test('has a schedule that does not pile up', async () => {
     const { policies, spec } = await forAll().describe();
     expect(spec.timezone).toBe('UTC');
     expect(policies).toMatchObject({ overlap: 'SKIP', catchupWindow: 365 * 24 * 3_600_000 });
   });
 
-  // Guards: however many workspaces there are, each has its turn, and one that fails takes it from nobody.
+  // Guards: each of many workspaces gets its turn, and one that fails takes it from nobody.
   test('goes through them page by page', async () => {
     await rows(sql`insert into workspaces (identity_workspace_id, customer_id, plan, status)
       select 'acc_page' || n, 'page' || lpad(n::text, 5, '0'), 'free', 'ready' from generate_series(1, 1200) n`);
@@ -285,7 +287,7 @@ describe('a job of the service', () => {
 });
 
 describe('housekeeping', () => {
-  // Guards: what Temporal lost, an operator changed by hand, or no row asks for, comes to be as the rows say.
+  // Guards: schedules that Temporal lost, an operator changed by hand, or no row asks for, become what the rows say.
   test('makes, mends and removes schedules', async () => {
     const [lost, paused, stray] = await Promise.all(
       ['lost', 'paused', 'stray'].map((name) => service.tenant(`acc_drift-${name}`)),

@@ -42,8 +42,8 @@ const lookedAt = (ago: string, { caller }: Tenant) =>
   );
 const behind = async () => (await service.services.system.choresBehind()).find(({ chore }) => chore === 'followRows')!;
 
-// Guards: at each tick the schedules of all workspaces were listed, so that past some number none were looked after any
-// more, and nobody was told. Now whoever waited longest is next, and who has had a look waits for the next tick.
+// Guards against: listing the schedules of all workspaces at each tick, which past some number silently left some out.
+// The workspace that has waited longest is next, and one that was looked at waits for the next tick.
 test('workspaces have their turns, the one that waited longest first', async () => {
   const [late, fresh] = [await service.tenant('acc_late'), await service.tenant('acc_fresh')];
   const [lost, other] = [await makeRow(late), await makeRow(fresh)];
@@ -57,7 +57,7 @@ test('workspaces have their turns, the one that waited longest first', async () 
   expect(await behind()).toMatchObject({ due: 0, overdueS: 0 });
 }, 30_000);
 
-// Guards: a look at one workspace that fails costs the others nothing, nor itself its next turn.
+// Guards: a failure in one workspace costs the others nothing, and does not cost it its next turn.
 test('a workspace whose schedules are refused keeps nobody waiting', async () => {
   const [refused, fine] = [await service.tenant('acc_refused'), await service.tenant('acc_fine')];
   const [broken, lost] = [await makeJob(refused), await makeRow(fine)];
@@ -73,7 +73,8 @@ test('a workspace whose schedules are refused keeps nobody waiting', async () =>
   expect((await behind()).due).toBe(0);
 }, 30_000);
 
-// Guards: the schedules of one workspace are never taken for strays of another, nor kept once a workspace is archived.
+// Guards: the schedules of one workspace are never mistaken for leftovers of another, and are removed once it is
+// archived.
 test('an archived workspace has none, and its neighbour keeps its own', async () => {
   const [gone, neighbour] = [await service.tenant('acc_gone'), await service.tenant("acc_gone'or")];
   const [stray, own] = [await makeJob(gone), await makeJob(neighbour)];

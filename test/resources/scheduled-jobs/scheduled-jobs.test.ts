@@ -33,7 +33,7 @@ const scheduleOf = (id: string) =>
   schedules().getHandle(`${jobPrefix(service.runtime.config)}${tenant.caller.customerId}/${id}`);
 
 describe('a job', () => {
-  // Guards: the list of somebody who has very many, which held everybody else up for a second.
+  // Guards against: the list of a workspace with very many jobs, which held everybody else up for a second.
   test('is one of ten thousand', async () => {
     const many = await service.tenant('acc_many', 'internal');
     await service.runtime.db.rows(sql`
@@ -85,7 +85,7 @@ describe('a job', () => {
     expect(await tenant.waitForRun(run.run_id)).toMatchObject({ status: 'succeeded', agent: 'assistant' });
   });
 
-  // Guards: what Temporal will do is what its row says.
+  // Guards: Temporal's schedule is what the row says.
   test('has a schedule that does not pile up after downtime', async () => {
     const { spec, policies, state } = await scheduleOf(await idOf()).describe();
     expect(spec.timezone).toBe('UTC');
@@ -93,7 +93,7 @@ describe('a job', () => {
     expect(state.paused).toBe(false);
   });
 
-  // Guards: absent leaves, null resets, and the schedule follows.
+  // Guards: absent fields stay, null resets, and the schedule follows.
   test('is changed in part', async () => {
     const id = await idOf({ model: 'offline', reasoning: true });
     const path = `/v1/scheduled-jobs/${id}`;
@@ -108,7 +108,7 @@ describe('a job', () => {
     expect(info.nextActionTimes.every((time) => time.getUTCMinutes() % 5 === 0)).toBe(true);
   });
 
-  // Guards: what is put beside a job its runs can read, and goes with it.
+  // Guards: the runs of a job can read its files, which are deleted with it.
   test('has files that its runs read', async () => {
     const id = await idOf({ brief: '[[tool:read_attachment {"filename":"facts.txt"}]]' });
     const path = `/v1/scheduled-jobs/${id}/attachments`;
@@ -130,7 +130,7 @@ describe('a job', () => {
     expect((await tenant.cp('GET', path)).status).toBe(404);
   });
 
-  // Guards: the limits of an upload, and that one too many takes none of the others in.
+  // Guards: uploads have limits, and one file too many refuses all of them.
   test('takes ten files of 25 MB together', async () => {
     const path = `/v1/scheduled-jobs/${await idOf()}/attachments`;
     const upload = (sizes: number[]) => {
@@ -146,7 +146,8 @@ describe('a job', () => {
     expect((await tenant.cp('GET', path)).body.meta.total).toBe(10);
   });
 
-  // Guards: a tick that fails in silence, or in a workflow that is tried for ever, and a job that is lost with its agent.
+  // Guards against: a tick that fails silently, or in a workflow that is retried for ever, and a job that is lost with
+  // its agent.
   test('outlives its agent, and says what is missing', async () => {
     const agent = { slug: 'gone-agent', model: 'offline', prompt: 'You work.' };
     expect((await tenant.cp('POST', '/v1/agents', agent)).status).toBe(201);
@@ -168,7 +169,7 @@ describe('a job', () => {
     await eventually(async () => expect(await runsOf('succeeded')).toHaveLength(1));
   });
 
-  // Guards: nothing of it is left to fire.
+  // Guards: nothing of a deleted job fires.
   test('is gone when it is deleted', async () => {
     const id = await idOf();
     expect((await tenant.cp('DELETE', `/v1/scheduled-jobs/${id}`)).status).toBe(204);
@@ -176,7 +177,7 @@ describe('a job', () => {
     await expect(scheduleOf(id).describe()).rejects.toBeInstanceOf(ScheduleNotFoundError);
   });
 
-  // Guards: each is the 400 or 409 that is promised, and leaves no row.
+  // Guards: each fault is the promised 400 or 409, and leaves no row.
   test.each([
     [{ name: ' ' }, 'name required'],
     [{ brief: undefined }, 'brief required'],
@@ -192,7 +193,7 @@ describe('a job', () => {
     expect(answer.body.detail).toEqual(typeof detail === 'string' ? detail : expect.stringMatching(detail));
   });
 
-  // Guards: names are unique in a workspace, also for two who come at once, and for a change.
+  // Guards: names are unique in a workspace, also for two simultaneous requests, and for a change.
   test('has a name of its own', async () => {
     const answers = await Promise.all([create({ name: 'Same' }), create({ name: 'Same' })]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
@@ -200,7 +201,7 @@ describe('a job', () => {
     expect((await tenant.cp('PATCH', `/v1/scheduled-jobs/${other}`, { name: 'Same' })).status).toBe(409);
   });
 
-  // Guards: an empty change says what there is to change.
+  // Guards: an empty change is refused with the fields that can be changed.
   test('is not changed by nothing', async () => {
     const { status, body } = await tenant.cp('PATCH', `/v1/scheduled-jobs/${await idOf()}`, {});
     expect([status, body.detail]).toEqual([400, expect.stringMatching(/^provide at least one of/)]);
@@ -208,7 +209,7 @@ describe('a job', () => {
 });
 
 describe('housekeeping', () => {
-  // Guards: what Temporal lost or an operator changed by hand comes back as the row says.
+  // Guards: a schedule that Temporal lost, or an operator changed by hand, becomes what the row says.
   test('makes and mends schedules', async () => {
     const [lost, paused] = [await idOf(), await idOf()];
     await scheduleOf(lost).delete();
@@ -219,7 +220,7 @@ describe('housekeeping', () => {
     });
   });
 
-  // Guards: a change that is in the row and nowhere else, as the process died before Temporal heard of it, is followed.
+  // Guards: a change that is only in the row, because the process died before it told Temporal, is carried out.
   test('brings schedules to where their rows are', async () => {
     const id = await idOf();
     const change = { cron: '0 7 * * *', enabled: false };
@@ -231,7 +232,7 @@ describe('housekeeping', () => {
     });
   });
 
-  // Guards: a schedule whose row is gone does not go on.
+  // Guards: a schedule whose row is gone is removed.
   test('removes schedules without a row', async () => {
     const id = await idOf();
     await service.services.stores.jobs.delete(tenant.caller.customerId, Number(id.replace('custom-', '')));

@@ -56,7 +56,7 @@ async function browserOf(email: string): Promise<Record<string, string>> {
 }
 
 describe('who asks for mails to the address of somebody else', () => {
-  // Guards: lock-out by asking. Where no mail is sent any more, one that was sent still opens the door.
+  // Guards against: lock-out by requests. Where no more mails are sent, an earlier one still signs in.
   test('does not keep its owner out of a browser that is new', async () => {
     const email = await newMember();
     const asked = await times(40, () => ask(email));
@@ -71,7 +71,7 @@ describe('who asks for mails to the address of somebody else', () => {
     expect([entered.status, entered.cookies.service_session]).toEqual([303, expect.any(String)]);
   });
 
-  // Guards: the owner's own mails being used up by others.
+  // Guards against: the use of the owner's own mails by others.
   test('does not use up the mails of a browser that the owner has signed in with', async () => {
     const email = await newMember();
     const browser = await browserOf(email);
@@ -80,7 +80,7 @@ describe('who asks for mails to the address of somebody else', () => {
     expect((await verify(own, await inbox.codeOf(own))).status).toBe(200);
   });
 
-  // Guards: a mailbox that is flooded: by many at once, by a browser of one's own, by cookies of one's own making.
+  // Guards against: flooding a mailbox: by simultaneous requests, from one browser, or with forged cookies.
   test('has five mailed, and five more from a browser of the owner', async () => {
     const [email, other] = [await newMember(), await newMember()];
     const browser = await browserOf(email);
@@ -94,7 +94,7 @@ describe('who asks for mails to the address of somebody else', () => {
     expect(await mailsAfterAll(email)).toHaveLength(before + 10);
   });
 
-  // Guards: a code that dies when somebody else asks for another.
+  // Guards against: a code that becomes invalid because somebody else asks for another.
   test('leaves a code that was mailed as it is', async () => {
     const email = await newMember();
     const own = await ask(email);
@@ -102,7 +102,7 @@ describe('who asks for mails to the address of somebody else', () => {
     expect((await verify(own, await inbox.codeOf(own))).status).toBe(200);
   });
 
-  // Guards: finding out who is a member by what becomes of many requests.
+  // Guards against: finding out who is a member from the answers to many requests.
   test('learns nothing from the answers', async () => {
     const answers = await Promise.all(
       [await newMember(), 'nobody@acme.example'].map((email) => times(12, () => http.json('/login/code', { email }))),
@@ -118,7 +118,7 @@ describe('who guesses', () => {
   const lockOf = (email: string, wrong: number) =>
     rows(sql`insert into login_locks (email, wrong_in_a_row) values (${email}, ${wrong})`);
 
-  // Guards: a lock against guessers that its owner stands before.
+  // Guards against: a lock against guessers that also keeps the owner out.
   test('locks codes of strangers, and neither the links nor the browsers of the owner', async () => {
     const email = await newMember();
     const browser = await browserOf(email);
@@ -133,7 +133,7 @@ describe('who guesses', () => {
     expect((await follow(token)).status).toBe(200);
   });
 
-  // Guards: guesses that burn the challenge of somebody else.
+  // Guards against: guesses that use up somebody else's challenge.
   test('burns the own challenge alone', async () => {
     const email = await newMember();
     const [own, guessed] = [await ask(email), await ask(email)];
@@ -143,7 +143,7 @@ describe('who guesses', () => {
     expect((await verify(own, await inbox.codeOf(own))).status).toBe(200);
   });
 
-  // Guards: guesses at once, over many challenges, that each find the address open.
+  // Guards against: simultaneous guesses, over many challenges, that each find the address unlocked.
   test('is stopped at a hundred, over all challenges and at once', async () => {
     const email = await newMember();
     await lockOf(email, 60);
@@ -169,7 +169,7 @@ describe('the link in a mail', () => {
     return { email, id, ...(await inbox.linkOf(id)) };
   };
 
-  // Guards: mail programs that open what is in a mail; and a link that works twice, or for two at once.
+  // Guards against: mail programs that open the links in a mail, and a link that works twice or for two people at once.
   test('signs in once, and only when somebody says so', async () => {
     const { email, url, token } = await linked();
     for (let i = 0; i < 3; i++) {
@@ -186,7 +186,8 @@ describe('the link in a mail', () => {
     expect([page.status, page.text.includes(email)]).toEqual([401, false]);
   });
 
-  // Guards: a link that leads to where a request said that we are; and one that another site uses for its visitors.
+  // Guards against: a link to an address that a request claims to be ours, and a link that another site uses for its
+  // visitors.
   test('is of this service alone', async () => {
     const email = await newMember();
     const asked = await http.json('/login/code', { email }, { headers: { 'x-forwarded-host': 'evil.example' } });
@@ -197,7 +198,7 @@ describe('the link in a mail', () => {
     expect((await follow(token)).status).toBe(200);
   });
 
-  // Guards: links of one's own making, and those that are not good any more.
+  // Guards against: forged links, and expired ones.
   test('is nothing that could be made up, and ends', async () => {
     const [mine, other] = [await linked(), await linked()];
     const [id, signed] = mine.token.split('.') as [string, string];
@@ -213,7 +214,7 @@ describe('the link in a mail', () => {
     expect((await follow(other.token)).status).toBe(200);
   });
 
-  // Guards: members of several workspaces, who are asked which.
+  // Guards: members of several workspaces are asked which one they want.
   test('leads to the choice of a workspace', async () => {
     await service.tenant('acc_second');
     const { email, token } = await linked();
@@ -225,7 +226,7 @@ describe('the link in a mail', () => {
   });
 });
 
-// Guards: mails that could not be sent and are counted: five of them, and nobody would be sent one for an hour.
+// Guards against: counting mails that could not be sent: after five of them nobody would get one for an hour.
 test('a mail that was not sent does not count', async () => {
   const store = createSignInStore(service.runtime.db);
   let isDown = true;

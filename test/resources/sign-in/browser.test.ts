@@ -49,7 +49,7 @@ const isWithout = isMissing('sign-in in a browser', await reasonOf(launched));
     await tab.keyboard.press('Enter');
   }
 
-  // Guards: the forms, as a browser posts them under the pages' own policies: its origin is known, nothing is refused.
+  // Guards: a browser can post the forms under the pages' own policies: its origin is accepted and nothing is refused.
   test('a member signs in, is led to where she wanted, and signs out', async () => {
     await tab.goto(`${service.baseUrl}/login?next=/docs`);
     await enterCode('ana@acme.example');
@@ -66,7 +66,7 @@ const isWithout = isMissing('sign-in in a browser', await reasonOf(launched));
     expect(complaints).toEqual([]);
   });
 
-  // Guards: a mistake that is told where it was made, and can be corrected.
+  // Guards: a mistake is shown where it was made, and can be corrected.
   test('a wrong code is told and corrected', async () => {
     await tab.goto(`${service.baseUrl}/login`);
     await tab.getByLabel('E-mail address').fill('ana@acme.example');
@@ -81,7 +81,7 @@ const isWithout = isMissing('sign-in in a browser', await reasonOf(launched));
     await heading('You are signed in');
   });
 
-  // Guards: the choice of a workspace, by keyboard.
+  // Guards: a workspace can be chosen by keyboard.
   test('a member of several chooses', async () => {
     await tab.goto(`${service.baseUrl}/login`);
     await enterCode('bob@acme.example');
@@ -93,7 +93,7 @@ const isWithout = isMissing('sign-in in a browser', await reasonOf(launched));
     expect(complaints).toEqual([]);
   });
 
-  // Guards: pages that do not fit a telephone.
+  // Guards against: pages that do not fit a phone.
   test('nothing is wider than a small screen', async () => {
     await tab.setViewportSize({ width: 320, height: 640 });
     await tab.goto(`${service.baseUrl}/login`);

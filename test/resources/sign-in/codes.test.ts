@@ -28,7 +28,8 @@ const wrongOf = (code: string) => (code === '000000' ? '111111' : '000000');
 const INVALID = { status: 401, json: { detail: 'invalid_code' } };
 
 describe('a member', () => {
-  // Guards: the whole way from an address to a session that the control plane takes, of the right workspace and role.
+  // Guards: the whole way from an address to a session of the right workspace and role, which the control plane
+  // accepts.
   test('gets a session for the right code', async () => {
     const { email } = await newMember();
     const asked = await http.json('/login/code', { email: ` ${email.toUpperCase()} ` });
@@ -44,7 +45,7 @@ describe('a member', () => {
     expect(member.last_login_at).not.toBeNull();
   });
 
-  // Guards: who asks in a second tab, or again because the mail is late, and enters the code of the first mail.
+  // Guards: a person who asks again, in a second tab or because the mail is late, can use the code of the first mail.
   test('enters the codes of two tabs in either order', async () => {
     const { email } = await newMember();
     const [first, second] = [await request(email), await request(email)];
@@ -54,7 +55,7 @@ describe('a member', () => {
     expect(await verify(first, codes[0])).toMatchObject(INVALID);
   });
 
-  // Guards: a cookie that scripts or other sites could use.
+  // Guards against: a cookie that scripts or other sites can use.
   test('has it in a cookie that only the service sees', async () => {
     const { email } = await newMember();
     const id = await request(email);
@@ -71,7 +72,7 @@ describe('a member', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
-  // Guards: a code that works twice, or for two at once.
+  // Guards against: a code that works twice, or for two people at once.
   test('of fifty right answers at once, one wins', async () => {
     const { email } = await newMember();
     const id = await request(email);
@@ -81,7 +82,7 @@ describe('a member', () => {
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(49);
   });
 
-  // Guards: guessing. The fifth wrong code burns the challenge, also for the right one.
+  // Guards against: guessing. The fifth wrong code burns the challenge, also for the right one.
   test('has five tries', async () => {
     const { email } = await newMember();
     const id = await request(email);
@@ -94,7 +95,7 @@ describe('a member', () => {
     expect((await verify(four, right)).status).toBe(200);
   });
 
-  // Guards: fifty wrong codes at once that are each counted as the first.
+  // Guards against: fifty simultaneous wrong codes that are each counted as the first.
   test('wrong codes at once are each counted', async () => {
     const { email } = await newMember();
     const id = await request(email);
@@ -107,7 +108,8 @@ describe('a member', () => {
     expect(await verify(id, code)).toMatchObject(INVALID);
   });
 
-  // Guards: a guesser who asks for one challenge after another. A hundred wrong in a row refuse even the right one.
+  // Guards against: a guesser who asks for one challenge after another. A hundred wrong in a row refuse even the right
+  // one.
   test('is locked after a hundred wrong ones, for a while', async () => {
     const { email } = await newMember();
     await service.runtime.db.rows(sql`insert into login_locks (email, wrong_in_a_row) values (${email}, 99)`);
@@ -121,7 +123,7 @@ describe('a member', () => {
     expect(left).toEqual([]);
   });
 
-  // Guards: codes that never end.
+  // Guards against: codes that never expire.
   test('has ten minutes', async () => {
     const { email } = await newMember();
     const id = await request(email);
@@ -134,7 +136,7 @@ describe('a member', () => {
     expect(await verify(id, code)).toMatchObject(INVALID);
   });
 
-  // Guards: mail bombs. The sixth request within a quarter of an hour is answered alike, and mails nothing.
+  // Guards against: mail bombs. The sixth request within a quarter of an hour gets the same answer and sends no mail.
   test('is sent five codes at most', async () => {
     const { email } = await newMember();
     const asked = await Promise.all(Array.from({ length: 8 }, () => http.json('/login/code', { email })));
@@ -146,7 +148,7 @@ describe('a member', () => {
     expect(inbox.mails.filter(({ to }) => to === email).length).toBeLessThanOrEqual(5);
   });
 
-  // Guards: a code that lies about in the database.
+  // Guards against: a readable code in the database.
   test("'s code is nowhere", async () => {
     const { email } = await newMember();
     const id = await request(email);
@@ -157,7 +159,7 @@ describe('a member', () => {
 });
 
 describe('a stranger', () => {
-  // Guards: finding out who is a member. The answer is of the same form, and nothing is mailed.
+  // Guards against: finding out who is a member. The answer has the same form, and nothing is mailed.
   test('gets the answer that a member gets, and no mail', async () => {
     const { email } = await newMember();
     const known = await http.json('/login/code', { email });
@@ -174,7 +176,7 @@ describe('a stranger', () => {
     expect(one).toBe(other);
   });
 
-  // Guards: a mail server that is slow or down showing which addresses it was asked to write to.
+  // Guards against: a slow or absent mail server that shows which addresses mail was sent to.
   test('is answered before any mail is sent', async () => {
     const { email } = await newMember();
     const id = await request(email);
@@ -201,7 +203,7 @@ describe('bad input', () => {
     ['a long one', { email: `${'a'.repeat(300)}@b.example` }],
     ['a prototype', JSON.parse('{"__proto__": {"email": "a@b.example"}}')],
   ];
-  // Guards: an address that reaches the mail server or the database as something else; and 500s.
+  // Guards against: an address that means something else to the mail server or the database, and 500s.
   test.each(odd)('%s is 400', async (_name, body) => {
     expect((await http.json('/login/code', body)).status).toBe(400);
   });
@@ -215,12 +217,12 @@ describe('bad input', () => {
     ['an unknown challenge', { challenge_id: 'x'.repeat(16), code: '123456' }, 401],
     ['surrogates', { challenge_id: '\ud800'.repeat(16), code: '\udc00'.repeat(6) }, 401],
   ];
-  // Guards: the same for answers.
+  // Guards against: the same in answers to a challenge.
   test.each(answers)('%s in the place of a code', async (_name, body, status) => {
     expect((await http.json('/login/verify', body)).status).toBe(status);
   });
 
-  // Guards: what is not even parsed.
+  // Guards against: bodies that cannot even be parsed.
   test('bodies that are none', async () => {
     const post = (type: string, body: string) =>
       fetch(`${service.baseUrl}/login/code`, { method: 'POST', headers: { 'content-type': type }, body });
@@ -239,7 +241,7 @@ describe('bad input', () => {
 });
 
 describe('another site', () => {
-  // Guards: login CSRF. A page of another site may sign nobody in (as somebody else) or out.
+  // Guards against: login CSRF. A page of another site can sign nobody in (as somebody else) or out.
   test.each(['https://evil.example', 'null', 'nonsense'])('%s may post nothing', async (origin) => {
     const headers = { origin };
     for (const path of ['/login/code', '/login/verify', '/login/workspace', '/logout']) {
@@ -256,7 +258,7 @@ describe('another site', () => {
 });
 
 describe('several workspaces', () => {
-  // Guards: choosing. Nobody enters a workspace that the address is no member of.
+  // Guards: nobody enters a workspace of which the address is no member.
   test('one is chosen, of those only', async () => {
     await service.tenant('acc_second');
     await service.tenant('acc_third');
@@ -282,7 +284,7 @@ describe('several workspaces', () => {
 });
 
 describe('afterwards', () => {
-  // Guards: an open redirect: a link to sign-in that leads to another site.
+  // Guards against: an open redirect: a link to sign-in that leads to another site.
   test.each([
     ['/docs', '/docs'],
     ['/docs?x=1#y', '/docs?x=1#y'],

@@ -48,7 +48,7 @@ const member = (email: string, role: Role) =>
 const REFUSED = { code: 'auth_required', status: 401 };
 
 describe('a caller', () => {
-  // Guards: whose workspace it is comes from its row, and what one may there from the members, whatever a token claims.
+  // Guards: the row decides whose workspace it is, and the members decide the role, whatever a token claims.
   test('is of the workspace that has the id, with the role it has there', async () => {
     const { provider, caller } = await start();
     await member('ana@acme.example', 'admin');
@@ -66,7 +66,7 @@ describe('a caller', () => {
     expect(await as({ email: 'bob@acme.example' })).toEqual(someone('bob@acme.example', 'member'));
     expect(await as({ email: 'eve@acme.example', role: 'owner' })).toEqual(someone('eve@acme.example'));
     expect(await as({})).toEqual(someone('person-1'));
-    // Guards: an address that nobody confirmed stands for nobody, in records neither.
+    // Guards: an unconfirmed address counts as none, also in records.
     expect(await as({ email: 'ana@acme.example', email_verified: false })).toEqual(someone('person-1'));
     const sub = { sub: 'ana@acme.example' };
     expect(await as(sub)).toEqual(someone('subject:ana at acme.example'));
@@ -75,7 +75,7 @@ describe('a caller', () => {
     );
   });
 
-  // Guards: a workspace that is still to be made, whose maker is known by the token alone.
+  // Guards: the maker of a workspace that does not exist yet is known by the token alone.
   test('without a row is of the slug', async () => {
     const { provider, caller } = await start();
     const token = await provider.token({ workspace_id: 'acc_New.Co', email: 'ana@new.example' });
@@ -88,7 +88,8 @@ describe('a caller', () => {
     });
   });
 
-  // Guards: two ids of one slug. Nobody gets into a workspace by an id that looks like its own, archived or not.
+  // Guards: two ids with the same slug are two workspaces, and nobody gets into one, archived or not, by an id that
+  // looks like it.
   test.each(['acc_Acme', 'acc_acme.', 'acme', 'ACC_acme'])('%s does not enter acc_acme', async (workspaceId) => {
     const { provider, caller } = await start();
     const token = await provider.token({ workspace_id: workspaceId, email: acme.actor });
@@ -96,14 +97,14 @@ describe('a caller', () => {
     else await expect(caller(token)).rejects.toMatchObject(REFUSED);
   });
 
-  // Guards: ids that are no text for the database, or none at all.
+  // Guards: ids that the database cannot store, or that are missing, are refused.
   test.each(['', 'acc_', 'acc_---', 'a\u0000b', '\ud800x', 'x'.repeat(201)])('%j is nobody', async (workspaceId) => {
     const { provider, caller } = await start();
     await expect(caller(await provider.token({ workspace_id: workspaceId }))).rejects.toMatchObject(REFUSED);
   });
 });
 
-// Guards: every token that is not to be believed.
+// Guards: every kind of untrustworthy token is refused.
 test('wrong tokens', async () => {
   const { provider, caller } = await start();
   const wrong = await wrongTokens(provider, { caller: acme });
@@ -117,7 +118,7 @@ test('wrong tokens', async () => {
 describe('keys', () => {
   const token = (provider: IdentityProvider) => provider.token({ workspace_id: 'acc_acme' });
 
-  // Guards: a provider that rotates its keys. The new one counts at once, the old one for as long as it is published.
+  // Guards: a provider may rotate its keys. The new key counts at once, and the old one for as long as it is published.
   test('rotate without anything being done here', async () => {
     const { provider, caller } = await start();
     const old = await token(provider);
@@ -132,7 +133,7 @@ describe('keys', () => {
     await expect(caller(old)).rejects.toMatchObject(REFUSED);
   });
 
-  // Guards: a fetch for each request, or for each token that names a key that nobody has.
+  // Guards against: a fetch of the keys for each request, or for each token that names an unknown key.
   test('are read once, and not again for every unknown one', async () => {
     const { provider, caller } = await start({ cooldownMs: 60_000 });
     const right = await token(provider);
@@ -142,7 +143,7 @@ describe('keys', () => {
     expect(provider.fetches()).toBe(1);
   });
 
-  // Guards: a provider that is down taken for a token that is wrong; and kept keys that are thrown away with it.
+  // Guards against: mistaking an absent provider for a wrong token, and throwing cached keys away with it.
   test('that cannot be read are 502, unless they are known', async () => {
     const { provider, caller } = await start();
     provider.setUp(false);
@@ -155,7 +156,7 @@ describe('keys', () => {
   });
 });
 
-// Guards: no provider at all, and one that is half configured.
+// Guards: without a provider, or with a half-configured one, tokens open nothing.
 test('settings', async () => {
   const store = createSignInStore(database.db);
   const { believedFrom } = store;

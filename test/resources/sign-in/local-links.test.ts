@@ -22,7 +22,7 @@ afterAll(() => service?.close());
 const follow = (token: string, headers: Record<string, string> = {}) =>
   fetch(`${service.baseUrl}/login/local?token=${token}`, { redirect: 'manual', headers });
 
-// Guards: the click that signs in, and that it is good once; who is signed in is led on by it all the same.
+// Guards: a click signs in, and the link works once; a person who is signed in already is led on by it all the same.
 test('a link signs its owner in, once', async () => {
   const token = service.services.signIn.localLinks.issue(OWNER);
   const first = await follow(token);
@@ -39,7 +39,7 @@ test('a link signs its owner in, once', async () => {
   expect([led.status, led.headers.get('location')]).toEqual([303, '/console']);
 });
 
-// Guards: a link that is used from elsewhere, whoever stands in front of the service.
+// Guards against: a link that is used from another machine, also through a proxy.
 test('a link that did not come straight from this machine signs nobody in', async () => {
   const token = service.services.signIn.localLinks.issue(OWNER);
   for (const name of ['x-forwarded-for', 'forwarded', 'x-real-ip', 'x-forwarded-host']) {
@@ -52,7 +52,7 @@ test('a link that did not come straight from this machine signs nobody in', asyn
   expect((await follow(token)).status).toBe(303);
 });
 
-// Guards: guesses, links of another process, old ones, and more of them than anybody printed.
+// Guards against: guessed links, links of another process, expired ones, and an unlimited number of links.
 test('nothing else opens it', async () => {
   for (const token of ['', 'x', 'a'.repeat(43)]) expect((await follow(token)).status).toBe(401);
   let now = 1_000;

@@ -56,14 +56,14 @@ describe.each([
   const sessionOf = ({ visitor }: { visitor: ReturnType<typeof newVisitor> }) =>
     visitor.cookie(new URL(service.baseUrl).host, 'service_session');
 
-  // Guards: a provider that is down when it is first asked: it says so, and the next one who asks gets through.
+  // Guards: a provider that is down at the first request is reported, and the next request works.
   test('a provider that is not there yet is 502', async () => {
     expect((await http.get('/login')).status).toBe(502);
     provider.open({ redirectUri: login('/login/callback').href, people: PEOPLE, claimsInToken });
     expect((await http.get('/login')).status).toBe(302);
   });
 
-  // Guards: the whole way: there, its forms, back, and a session of the workspace and role that the members say.
+  // Guards: the whole way through the provider and back, to a session of the workspace and role of the member.
   test('a member gets a session', async () => {
     const signedIn = await signInAs('ana', '/login?next=/docs');
     expect(signedIn.response.status).toBe(303);
@@ -76,7 +76,8 @@ describe.each([
     expect(page.text).toContain('admin');
   });
 
-  // Guards: who is at the provider but not among the members, and addresses that anybody may claim there.
+  // Guards: a person whom the provider knows but who is no member is refused, and so are addresses that anybody may
+  // claim at the provider.
   test.each(['joe', 'eve', 'ida', 'zoe'])('%s gets none', async (name) => {
     const refused = await signInAs(name);
     expect(refused.response.status).toBe(403);
@@ -84,7 +85,7 @@ describe.each([
     expect(sessionOf(refused)).toBeUndefined();
   });
 
-  // Guards: choosing among workspaces by what the provider has said, and by nothing else.
+  // Guards: the workspaces to choose from follow from what the provider said, and from nothing else.
   test('a member of several chooses', async () => {
     const asked = await signInAs('bob');
     expect(asked.response.status).toBe(200);
@@ -98,7 +99,8 @@ describe.each([
     expect(sessionOf(asked)).toEqual(expect.any(String));
   });
 
-  // Guards: a code that somebody else brought, or that was stopped and shown elsewhere (state, PKCE, nonce, one use).
+  // Guards against: a code that somebody else brought, or that was intercepted and used elsewhere (state, PKCE, nonce,
+  // single use).
   test('what comes back counts in the browser that left, once', async () => {
     const visitor = newVisitor();
     const away = await visitor.fetchAs(login());
@@ -118,7 +120,7 @@ describe.each([
     expect((await http.get('/login/callback?error=access_denied')).status).toBe(401);
   });
 
-  // Guards: the other door. With a provider nobody signs in by code.
+  // Guards: with a provider nobody signs in by mailed code.
   test('there are no codes', async () => {
     expect((await http.json('/login/code', { email: 'ana@acme.example' })).status).toBe(404);
     expect((await http.json('/login/verify', { challenge_id: 'x'.repeat(16), code: '123456' })).status).toBe(404);
@@ -126,7 +128,7 @@ describe.each([
   });
 });
 
-// Guards: a half-configured provider that shows only when somebody wants to sign in.
+// Guards against: a half-configured provider that is noticed only when somebody wants to sign in.
 test('settings', () => {
   const none = { ...ANSWER_SETTINGS, OIDC_ISSUER: undefined, OIDC_CLIENT_ID: undefined, OIDC_CLIENT_SECRET: undefined };
   expect(createOidc(none)).toBeUndefined();

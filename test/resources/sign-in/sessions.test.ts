@@ -41,7 +41,8 @@ const directly = async ({ service_session: session }: Record<string, string>) =>
   (await call(`${service.controlPlaneUrl}/v1/api-keys`, 'GET', { 'x-service-session': present(session) })).status;
 
 describe('sign-out', () => {
-  // Guards: a session that lives on in whoever copied its cookie; and one that ends those of others.
+  // Guards against: a signed-out session that goes on for somebody who copied its cookie, and a sign-out that ends
+  // other people's sessions.
   test('ends this session at both listeners, and no other', async () => {
     const email = await newPerson();
     const [here, there] = [await signIn(email), await signIn(email)];
@@ -61,7 +62,8 @@ describe('sign-out', () => {
     expect((await http.json('/logout', {})).status).toBe(204);
   });
 
-  // Guards: a lost device. All sessions of the person in the workspace end, and signing in again works at once.
+  // Guards: after the loss of a device all sessions of the person in the workspace can be ended, and signing in again
+  // works at once.
   test('everywhere ends all of one person, and a new one counts', async () => {
     const [email, other] = [await newPerson(), await newPerson()];
     const old = [await signIn(email), await signIn(email)];
@@ -78,7 +80,7 @@ describe('sign-out', () => {
 });
 
 describe('the page', () => {
-  // Guards: who is signed in sees as whom; who is not sees the form; nothing on either runs or is loaded.
+  // Guards: a person who is signed in sees as whom, others see the form, and no script runs on either page.
   test('shows who is signed in, or the form', async () => {
     const email = await newPerson();
     const page = await http.get('/login', { cookies: await signIn(email) });
@@ -94,7 +96,7 @@ describe('the page', () => {
     }
   });
 
-  // Guards: text of a link that becomes markup.
+  // Guards against: text of a link that becomes markup.
   test('escapes what it is given', async () => {
     const next = '/x"><script>alert(1)</script>';
     const { text } = await http.get(`/login?next=${encodeURIComponent(next)}`);
@@ -104,7 +106,7 @@ describe('the page', () => {
     expect(shown.text).not.toMatch(/<script>|<b>/);
   });
 
-  // Guards: the way through by a browser without a script.
+  // Guards: signing in works in a browser without scripts.
   test('leads through by forms alone', async () => {
     const email = await newPerson();
     const asked = await http.form('/login/code', { email, next: '/docs' });
@@ -142,7 +144,7 @@ describe('rotation of the secrets', () => {
   });
   afterAll(() => rotated.close());
 
-  // Guards: a rotation that signs everybody out, or that goes on signing with the old secret.
+  // Guards against: a rotation that signs everybody out, or that goes on signing with the old secret.
   test('signs nobody out, and signs with the new one', async () => {
     const email = await newPerson();
     const before = await signIn(email);
@@ -159,7 +161,7 @@ describe('rotation of the secrets', () => {
     expect((await after.get('/api/v1/cp/v1/workspaces/acc_acme/members', { cookies: before })).status).toBe(200);
   });
 
-  // Guards: confirmations under way, whose HMACs are keyed by the same secret.
+  // Guards: confirmations under way, whose HMACs have the same secret, survive a rotation.
   test('leaves confirmations valid', async () => {
     const path = '/v1/integrations/smtp/credentials/password';
     const asked = await tenant.cp('PUT', path, { value: 'a password' });
@@ -169,7 +171,7 @@ describe('rotation of the secrets', () => {
     expect(answer.status).toBeLessThan(300);
   });
 
-  // Guards: a secret in the list that is too short to be one.
+  // Guards against: a secret in the list that is too short.
   test('refuses a short one among several', () => {
     const env = { ...TEST_SECRETS, DATABASE_URL: 'postgres://x' };
     expect(() => loadConfig({ ...env, SESSION_SECRET: `${NEW},short` })).toThrow(/^SESSION_SECRET: .*16 characters/m);
@@ -177,8 +179,8 @@ describe('rotation of the secrets', () => {
   });
 });
 
-// Guards: a session of a workspace's earlier life, where one life after the other ends within a second: it then begins when
-// the cut-off before ends, which is later than now.
+// Guards against: a session of a workspace's earlier life. Where two lives end within the same second, a session begins
+// when the earlier cut-off ends, which is in the future.
 test('the end of a workspace ends every session, also one that begins later than now', async () => {
   const { sessions } = service.services.signIn;
   const customerId = 'short-lives';

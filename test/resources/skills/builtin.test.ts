@@ -9,7 +9,7 @@ import { describedTools } from '../../support/service/builtin-tools.ts';
 
 const skills = [...builtinSkills.values()];
 
-// Guards: enough of them, each with its own words, of substance, and within the bounds that custom ones have.
+// Guards: there are enough built-in skills, each of substance, in its own words, and within the limits of custom ones.
 test('are of substance', () => {
   expect(skills.length).toBeGreaterThanOrEqual(8);
   for (const { slug, title, description, category, body } of skills) {
@@ -22,7 +22,7 @@ test('are of substance', () => {
   expect(new Set(skills.map(({ description }) => description)).size).toBe(skills.length);
 });
 
-// Guards: a name in a body that leads nowhere, or tells the offline model to do something.
+// Guards against: a name in a body that leads nowhere, or that is a directive for the offline model.
 test('link to skills and tools that there are', () => {
   const tools = new Set(describedTools.all.map(({ slug }) => slug));
   for (const { slug, body } of skills) {
@@ -32,7 +32,7 @@ test('link to skills and tools that there are', () => {
   }
 });
 
-// Guards: none is there for nobody: each has agents that there are, and most of those have one.
+// Guards: each skill is for agents that exist, and most agents have a skill.
 test('are for agents that there are', () => {
   for (const { slug, agents } of skills) {
     expect(agents.length).toBeGreaterThan(0);
@@ -42,7 +42,7 @@ test('are for agents that there are', () => {
   expect([...builtinAgents.keys()].filter((slug) => !equipped.has(slug))).toEqual([]);
 });
 
-// Guards: the workflows that ship name skills, and each of them one that there is.
+// Guards: the built-in workflows name skills that exist.
 test('are bound to steps of every built-in workflow', () => {
   for (const { spec } of builtinTemplates) {
     const bound = spec.phases.flatMap(({ steps }) => steps.flatMap(({ skills: named = [] }) => named));

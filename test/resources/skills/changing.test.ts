@@ -1,37 +1,9 @@
 /** Skills over HTTP: what a workspace changes and deletes, and what a body links to. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { confirmed } from '../../support/service/otp.ts';
-import { startTestService, type Answer, type Tenant, type TestService } from '../../support/service/service.ts';
+import { acme, get, made, other, patch, remove, useSkills } from './over-http.ts';
 
-let service: TestService;
-
-let acme: Tenant;
-
-let other: Tenant;
-
-beforeAll(async () => {
-  service = await startTestService({ worker: false });
-  acme = await service.tenant('acc_acme');
-  other = await service.tenant('acc_other');
-});
-
-afterAll(() => service?.close());
-
-const post = (body: unknown, tenant = acme): Promise<Answer> => tenant.cp('POST', '/v1/skills', body);
-
-const pathOf = (slug: string): string => `/v1/skills/${encodeURIComponent(slug)}`;
-
-const get = (slug: string, tenant = acme): Promise<Answer> => tenant.cp('GET', pathOf(slug));
-
-const patch = (slug: string, body?: unknown, tenant = acme): Promise<Answer> => tenant.cp('PATCH', pathOf(slug), body);
-
-const remove = (slug: string, tenant = acme): Promise<Answer> => tenant.cp('DELETE', pathOf(slug));
-
-async function made(body: { slug: string } & Record<string, unknown>, tenant = acme) {
-  const { status, body: skill } = await post({ name: 'A skill', ...body }, tenant);
-  expect([status, skill]).toEqual([201, skill]);
-  return skill;
-}
+useSkills();
 
 const stub = { description: 'Says yes.', kind: 'stub', schema: { type: 'object' }, body: { result: 'yes' } };
 
@@ -49,7 +21,7 @@ async function linksOf(id: number, tenant = acme): Promise<string[]> {
 }
 
 describe('changing one', () => {
-  // Guards: each field changes alone; what is not sent stays.
+  // Guards: each field can be changed alone; fields that are not sent stay.
   test('changes what is sent', async () => {
     const before = await made({ slug: 'change', description: 'Before', category: 'one', prompt_addendum: 'Body' });
     let now = before;
@@ -73,7 +45,7 @@ describe('changing one', () => {
     expect(now.id).toBe(before.id);
   });
 
-  // Guards: searches find a skill by the body that it has now.
+  // Guards: searches find a skill by its present body.
   test('embeds a new body', async () => {
     await made({ slug: 'moves', prompt_addendum: 'Knitting with two needles.' });
     await patch('moves', { prompt_addendum: 'Sailing against the wind on the open sea.' });
@@ -100,7 +72,7 @@ describe('changing one', () => {
     expect((await get(slug)).body).toEqual(before);
   });
 
-  // Guards: what ships belongs to nobody; what is unknown is 404 whatever is sent.
+  // Guards: a built-in skill cannot be changed; an unknown one is a 404 whatever is sent.
   test('refuses built-in and unknown skills', async () => {
     const immutable = { status: 400, body: { detail: expect.stringContaining('is built in') } };
     expect(await patch('planning', { name: 'Ours' })).toMatchObject(immutable);
@@ -117,7 +89,7 @@ describe('changing one', () => {
 });
 
 describe('links', () => {
-  // Guards: a link to a tool of the workspace, built-in or its own, is a use; every other is a dependency.
+  // Guards: a link to a tool of the workspace, built-in or its own, is a use; any other link is a dependency.
   test('are uses of tools and dependencies on skills', async () => {
     await acme.cp('POST', '/v1/tools', { slug: 'our-tool', ...stub });
     await acme.cp('POST', '/v1/tools', { slug: 'by-hand', access: 'human', ...stub });
@@ -145,7 +117,7 @@ describe('links', () => {
     expect((await acme.cp('GET', '/v1/tools/our-tool')).body.used_by).toBe(0);
   });
 
-  // Guards: a link is a use from when the tool is made until it is deleted, in this workspace and no other.
+  // Guards: a link counts as a use of a tool while that tool exists, in this workspace and no other.
   test('follow the tools of the workspace', async () => {
     const { id: entry } = await made({ slug: 'hammer-time', prompt_addendum: '[[hammer]]' });
     const { id: theirs } = await made({ slug: 'hammer-time', prompt_addendum: '[[hammer]]' }, other);
@@ -160,7 +132,7 @@ describe('links', () => {
     expect(await links()).toEqual([`depends_on hammer ${skill}`, dependency, `links_to hammer ${skill}`]);
   });
 
-  // Guards: links that wait for a slug lead to the skill from when it is made until it goes, inside the workspace.
+  // Guards: links to a slug lead to the skill while it exists, inside the workspace.
   test('resolve when the skill appears and not after it has gone', async () => {
     const { id } = await made({ slug: 'early', prompt_addendum: 'See [[late]].' });
     const { body: note } = await acme.cp('POST', '/v1/memory/entries', { type: 'note', content: 'See [[late]].' });
@@ -178,7 +150,7 @@ describe('links', () => {
 });
 
 describe('deleting one', () => {
-  // Guards: it is gone from everywhere, once; its slug is free again.
+  // Guards: a deleted skill is gone from everywhere, and its slug is free again.
   test('takes it away', async () => {
     const { id } = await made({ slug: 'gone' });
     expect([(await remove('gone')).status, (await remove('gone')).status]).toEqual([204, 404]);
@@ -188,7 +160,7 @@ describe('deleting one', () => {
   });
 });
 
-// Guards: a workflow can name skills that there are: built-in ones, and active ones of the workspace.
+// Guards: a workflow can name existing skills: built-in ones, and active ones of the workspace.
 test('a step can be bound to skills alone', async () => {
   await made({ slug: 'bound' });
   await made({ slug: 'theirs' }, other);

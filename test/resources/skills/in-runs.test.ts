@@ -61,7 +61,7 @@ async function run(agent: string, replies: Reply[], tenant = acme) {
 }
 
 describe('a run', () => {
-  // Guards: an agent is told which skills it can load, reads one, and is asked for nothing else; the timeline says so.
+  // Guards: an agent is told which skills it can load and reads one without asking anybody; the timeline shows that.
   test('is told of skills and loads them', async () => {
     await makeSkill('napkins', { description: 'Folding\n  napkins' });
     const { runId, requests } = await run('waiter', [load('napkins'), answer('Done.')]);
@@ -82,7 +82,7 @@ describe('a run', () => {
     expect(loaded.payload.system_length).toBe(systemOf(first).length);
   });
 
-  // Guards: without any skill nothing is said and nothing offered.
+  // Guards: without any skill nothing is said and no tool is offered.
   test('of an agent without skills is as it was', async () => {
     const plain = await service.tenant('acc_plain');
     await makeAgent('cook', plain);
@@ -90,7 +90,7 @@ describe('a run', () => {
     expect([systemOf(itemAt(requests, 0)), toolsOf(itemAt(requests, 0))]).toEqual(['You are a cook.', ['calculator']]);
   });
 
-  // Guards: a skill for one agent is neither shown to nor read by another, nor by another workspace.
+  // Guards: a skill for one agent is shown to and read by no other agent and no other workspace.
   test('sees what is for its agent', async () => {
     await makeSkill('recipes', { agents: ['cook'] });
     const cooks = await run('cook', [load('recipes'), answer('Done.')]);
@@ -115,7 +115,7 @@ describe('a run', () => {
     });
   });
 
-  // Guards: built-in agents use built-in skills without anybody doing anything.
+  // Guards: built-in agents use built-in skills without any set-up.
   test('of a built-in agent has built-in skills', async () => {
     const fresh = await service.tenant('acc_fresh');
     const { requests } = await run('coder', [load('code-review'), answer('Done.')], fresh);
@@ -126,7 +126,7 @@ describe('a run', () => {
     expect(resultOf(itemAt(requests, 1))).toMatchObject({ slug: 'code-review', content: body });
   });
 
-  // Guards: what a skill of the workspace names can be read: a built-in one by every agent.
+  // Guards: skills that a workspace's skill names can be read, a built-in one by every agent.
   test('follows a link to a built-in skill', async () => {
     await makeSkill('menus', { agents: ['cook'], prompt_addendum: 'Write them as [[writing-style]] says.' });
     const { requests } = await run('cook', [load('menus'), load('writing-style'), answer('Done.')]);
@@ -134,7 +134,7 @@ describe('a run', () => {
     expect(resultOf(itemAt(requests, 2))).toMatchObject({ content: present(builtinSkills.get('writing-style')).body });
   });
 
-  // Guards: what is always loaded stands in the prompt, as it was when the run began; the timeline names it.
+  // Guards: a skill that is always loaded is in the prompt as it was when the run began, and the timeline names it.
   test('has always loaded skills in its prompt', async () => {
     await makeSkill('hygiene', { agents: ['cook'], always_load: true });
     const { runId, requests } = await run('cook', [answer('Done.')]);
@@ -148,7 +148,7 @@ describe('a run', () => {
     expect(skills.tokens).toBeGreaterThan(0);
   });
 
-  // Guards: a deleted skill cannot be loaded from that moment on; the run that holds its body goes on with it.
+  // Guards: a deleted skill can no longer be loaded; a run that has its body goes on with it.
   test('outlives a skill that it holds', async () => {
     await makeSkill('fleeting', { agents: ['waiter'] });
     const deleteThenLoad: Reply = (response, request) => {
@@ -170,7 +170,7 @@ describe('a run', () => {
     expect(resultOf(itemAt(requests, 1))).toMatchObject({ error: expect.stringContaining('no skill "resting"') });
   });
 
-  // Guards: a body that is longer than a tool's result may be is read page by page, whole.
+  // Guards: a body that exceeds a tool's result is read page by page, whole.
   test('reads a long skill in pages', async () => {
     const long = '"\n'.repeat(24_000);
     const id = await makeSkill('long', { agents: ['waiter'] });
@@ -198,7 +198,7 @@ describe('a step of a project', () => {
     return itemAt(provider.requests, 0);
   }
 
-  // Guards: what a step is bound to is in its prompt, whole; it needs no tool beside it.
+  // Guards: the skill that a step is bound to is in its prompt as a whole, without a tool.
   test('has the skills that it is bound to', async () => {
     await makeSkill('silver', { agents: ['cook'] });
     const request = await project('bound', { skills: ['silver', 'planning'] });
@@ -208,7 +208,7 @@ describe('a step of a project', () => {
     expect(toolsOf(request)).toEqual(['load_skill']);
   });
 
-  // Guards: a step that names no skill is told of none, but of those that are always loaded.
+  // Guards: a step that names no skill is told only of those that are always loaded.
   test('has none that it does not name', async () => {
     const request = await project('unbound', { tools: ['calculator'] });
     expect([systemOf(request), toolsOf(request)]).toEqual(['You are a waiter.', ['calculator']]);

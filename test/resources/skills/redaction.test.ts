@@ -19,7 +19,7 @@ const asMember = (method: string, path: string, body?: unknown) =>
     body,
   );
 
-// Guards: no answer gives a body to a session without the admin stamp, not even to whoever wrote it; admins see it.
+// Guards: no answer has a body for a session without the admin stamp, not even for its author; admins see it.
 test('blanks bodies for all but admins', async () => {
   const skill = { slug: 'secret', name: 'Secret', prompt_addendum: BODY };
   const blank = { body: '', redacted: true, body_length: BODY.length, title: 'Secret' };

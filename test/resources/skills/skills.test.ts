@@ -1,40 +1,14 @@
 /** Skills over HTTP: what a workspace sees, and what it makes. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { first, present } from '../../../src/platform/core/present.ts';
 import { builtinSkills } from '../../../src/resources/skills/builtin/index.ts';
 import { MAX_BODY_LENGTH } from '../../../src/resources/skills/model.ts';
-import { startTestService, type Answer, type Tenant, type TestService } from '../../support/service/service.ts';
+import { acme, get, made, other, post, remove, service, useSkills } from './over-http.ts';
 
-let service: TestService;
-
-let acme: Tenant;
-
-let other: Tenant;
-
-beforeAll(async () => {
-  service = await startTestService({ worker: false });
-  acme = await service.tenant('acc_acme');
-  other = await service.tenant('acc_other');
-});
-
-afterAll(() => service?.close());
-
-const post = (body: unknown, tenant = acme): Promise<Answer> => tenant.cp('POST', '/v1/skills', body);
-
-const pathOf = (slug: string): string => `/v1/skills/${encodeURIComponent(slug)}`;
-
-const get = (slug: string, tenant = acme): Promise<Answer> => tenant.cp('GET', pathOf(slug));
-
-const remove = (slug: string, tenant = acme): Promise<Answer> => tenant.cp('DELETE', pathOf(slug));
-
-async function made(body: { slug: string } & Record<string, unknown>, tenant = acme) {
-  const { status, body: skill } = await post({ name: 'A skill', ...body }, tenant);
-  expect([status, skill]).toEqual([201, skill]);
-  return skill;
-}
+useSkills();
 
 describe('the catalogue', () => {
-  // Guards: what ships is there before anybody made anything, and counted apart; rows have the fields of the specification.
+  // Guards: built-in skills exist from the beginning and are counted apart; rows have the fields of the specification.
   test('has built-in skills first, then custom ones by slug', async () => {
     const quiet = await service.tenant('acc_quiet');
     await made({ slug: 'zebra', name: 'skill: Stripes' }, quiet);
@@ -57,7 +31,7 @@ describe('the catalogue', () => {
     expect(body.data.at(-1)).toMatchObject({ title: 'Stripes', body_length: 0 });
   });
 
-  // Guards: a built-in skill is read like any other and is nobody's entry.
+  // Guards: a built-in skill is read like any other and is no entry of the memory.
   test('shows a built-in skill', async () => {
     const { title, description, category, body } = present(builtinSkills.get('fact-checking'));
     expect(await get('fact-checking')).toMatchObject({
@@ -82,7 +56,8 @@ describe('the catalogue', () => {
     expect(entries.data.map(({ slug }: { slug: string }) => slug)).not.toContain('fact-checking');
   });
 
-  // Guards: `used_by` counts skills, custom and built-in, that name the slug; once each, and not the skill itself.
+  // Guards: `used_by` counts the skills that name the slug, custom and built-in, each once and without the skill
+  // itself.
   test('counts who names a skill', async () => {
     const builtin = [...builtinSkills.values()].filter(({ body }) => body.includes('[[fact-checking]]')).length;
     expect(builtin).toBeGreaterThan(0);
@@ -105,7 +80,7 @@ describe('the catalogue', () => {
 });
 
 describe('making one', () => {
-  // Guards: all that is sent is kept and given back; the skill is an entry of the memory, found like one.
+  // Guards: everything that is sent is kept and returned; a skill is also found as an entry of the memory.
   test('keeps what is sent', async () => {
     const { status, body } = await post({
       slug: 'brand.voice',
@@ -146,7 +121,7 @@ describe('making one', () => {
     expect(data).toMatchObject([{ slug: 'brand.voice', score: expect.any(Number) }]);
   });
 
-  // Guards: what is left out has the value that says the least; agents alone make a skill theirs.
+  // Guards: fields that are left out have the smallest default; naming agents makes the skill personal to them.
   test.each([
     ['nothing', {}, { category: 'bare', scope: 'shared', agents: [], agent: null, body: '', description: null }],
     ['one agent', { agents: ['writer'] }, { scope: 'agent', agents: ['writer'], agent: 'writer' }],
@@ -157,7 +132,7 @@ describe('making one', () => {
     expect(await made({ slug: `bare-${name.replaceAll(' ', '-')}`, ...more })).toMatchObject(expected);
   });
 
-  // Guards: each of these is 400 in words, never 422 and never 500, and makes nothing.
+  // Guards: each fault is a 400 in words, never a 422 or a 500, and makes nothing.
   test.each([
     ['no body', undefined, 'slug required'],
     ['no object', [], 'slug required'],
@@ -189,7 +164,7 @@ describe('making one', () => {
     expect((await get('bad')).status).toBe(404);
   });
 
-  // Guards: the bound itself is inside, as is every character that a wikilink can name.
+  // Guards: the limits themselves are allowed, and so is every character that a wikilink can have.
   test.each(['a'.repeat(128), 'A/b:c.d_e-1', 'Überblick', 'constructor'])('takes the slug %s', async (slug) => {
     await made({ slug });
     expect(await get(slug)).toMatchObject({ status: 200, body: { slug } });
@@ -210,13 +185,13 @@ describe('making one', () => {
     await made({ slug: 'noted' }, other);
   });
 
-  // Guards: of many at once with one slug one is made; the others are told, not failed.
+  // Guards: of many simultaneous creates of one slug one succeeds, and the others are told.
   test('makes one of many at once', async () => {
     const answers = await Promise.all(Array.from({ length: 6 }, () => post({ slug: 'once', name: 'Once' })));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
   });
 
-  // Guards: the cap of the plan holds against creates side by side, and says what it is.
+  // Guards: the cap of the plan holds under simultaneous creates, and the refusal names it.
   test('keeps to the cap', async () => {
     const small = await service.tenant('acc_small', 'free');
     const answers = await Promise.all(

@@ -37,7 +37,7 @@ async function health() {
   return { status: body.status, body, of: (name: string) => parts.find((part) => part.name === name) };
 }
 
-// Guards: a service without a worker is told of, and one that gets a worker is well.
+// Guards: a service without a worker is reported, and is healthy once a worker starts.
 test('tells of every part', async () => {
   const before = await health();
   expect(before.body).toEqual({
@@ -56,13 +56,13 @@ test('tells of every part', async () => {
   await eventually(async () => expect((await health()).status).toBe('ok'));
 });
 
-// Guards: who asks while somebody is looking gets an answer too, and the parts are looked at once.
+// Guards: simultaneous requests share one check, in which the parts are looked at in parallel.
 test('answers many at once', async () => {
   const answers = await Promise.all(Array.from({ length: 20 }, health));
   expect(new Set(answers.map(({ body }) => body.checked_at)).size).toBeLessThan(20);
 });
 
-// Guards: a mail server that is away is told of, and nothing of its address.
+// Guards: an absent mail server is reported without its address.
 test('tells of a mail server that is away', async () => {
   await mail.close();
   const { status, of } = await health();
@@ -72,7 +72,7 @@ test('tells of a mail server that is away', async () => {
   ]);
 });
 
-// Guards: the answer comes within five seconds however Temporal is away, and the rest is looked at all the same.
+// Guards: the answer comes within five seconds in whatever way Temporal is away, and the other parts are still checked.
 test.each(['refuse', 'hang'] as const)('answers in time without Temporal (%s)', async (how) => {
   await wire.cut(how);
   const { status, of } = await health();
@@ -81,7 +81,7 @@ test.each(['refuse', 'hang'] as const)('answers in time without Temporal (%s)', 
   await wire.restore();
 });
 
-// Guards: nothing is worse than a database that is away, and nothing else takes the service down.
+// Guards: an absent database is the worst state, and no other part takes the service down.
 test('is down without its database', () => {
   expect(
     overall([

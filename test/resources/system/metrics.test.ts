@@ -18,7 +18,7 @@ function valueOf(text: string, name: string, labels: Record<string, string>): nu
   return line === undefined ? undefined : Number(line.split(' ').at(-1));
 }
 
-// Guards: what waits is counted with the age of the oldest, over all workspaces, and no workspace is named.
+// Guards: waiting work is counted over all workspaces with the age of the oldest, without naming a workspace.
 test('tell what waits', async () => {
   const [one, other] = [await service.tenant('acc_one'), await service.tenant('acc_other')];
   for (const tenant of [one, one, other]) {
@@ -36,7 +36,7 @@ test('tell what waits', async () => {
   expect(body).not.toMatch(/acc_one|acc_other|"one"|"other/);
 });
 
-// Guards: a route is one series, however many ids it is asked with, and what is no route is one as well.
+// Guards: a route is one series, however many ids it is called with, and unknown addresses are one series together.
 test('time requests by their route', async () => {
   const tenant = await service.tenant('acc_timed');
   const count = { listener: 'gateway', method: 'GET', route: '/v1/runs/{run_id}', status: '404' };
@@ -53,7 +53,7 @@ test('time requests by their route', async () => {
   });
 });
 
-// Guards: the figures are the operator's: the gateway, which is open to the world, has none of them.
+// Guards: metrics are for the operator: the gateway, which is open to the world, serves none.
 test('are not on the gateway', async () => {
   for (const path of ['/metrics', '/api/v1/cp/metrics']) {
     expect([401, 404]).toContain((await fetch(service.baseUrl + path)).status);

@@ -46,7 +46,7 @@ const price = () =>
   );
 const operators = () => service.services.mcp.operators;
 
-// Guards: everybody learns what holds for them; how the deployment is run is the operator's to see.
+// Guards: everybody can read what holds for them; how the deployment is run is for the operator.
 test('tells what the deployment is', async () => {
   const { status, body } = await tenant.cp('GET', '/v1/system/info');
   expect([status, body]).toEqual([
@@ -73,7 +73,7 @@ test('tells what the deployment is', async () => {
   expect(JSON.stringify(full)).not.toMatch(/sesame|-of-the-tests|postgres:/);
 });
 
-// Guards: files are read anew; what stays the same keeps its connection, what changed or went loses it.
+// Guards: files are read anew; an unchanged connection stays, and a changed or removed one is closed.
 test('reloads', async () => {
   const [kept, changed] = [operators().get('kept'), operators().get('changed')];
   expect(price()).toBe('1');
@@ -94,7 +94,7 @@ test('reloads', async () => {
   expect((await reload()).body.reloaded).toEqual(['model_prices', 'mcp_servers']);
 });
 
-// Guards: with one bad file nothing changes, the good one included, and the answer names it without its secrets.
+// Guards: with one bad file nothing changes, not even from the good one, and the answer names it without its secrets.
 test.each([
   ['MCP_SERVERS', () => writeServers({ kept: { ...server('kept'), unknown: 1 } })],
   ['MCP_SERVERS', () => rm(serversFile())],
@@ -114,7 +114,7 @@ test.each([
   ]);
 });
 
-// Guards: it is the operator's; a body that makes no sense is told of.
+// Guards: reloading is for the operator, and a senseless body is refused.
 test('is for the operator', async () => {
   expect(await tenant.cp('POST', '/v1/system/reload')).toMatchObject({
     status: 403,
@@ -123,7 +123,7 @@ test('is for the operator', async () => {
   for (const body of [{ log_level: 'loud' }, { prices: {} }, [], null]) expect((await reload(body)).status).toBe(400);
 });
 
-// Guards: a process that no request reaches, such as a worker, is told by a signal; a bad file does not end it.
+// Guards: a process without a listener, such as a worker, reloads on a signal, and a bad file does not end it.
 test('reloads at SIGHUP', async () => {
   const database = await openTestDatabase();
   await writePrices(1);

@@ -23,7 +23,7 @@ const agentsOf = (spec: WorkflowSpec) => stepsOf(spec).filter(({ kind }) => kind
 /** Tools that take a store; the others are in the list of built-in tools without one. */
 const TOOLS = ['read_artifact', 'read_attachment', 'calculator', 'current_time', 'http_request'];
 
-// Guards: the product ships what its specification names.
+// Guards: the built-in templates are those of the specification.
 test('ships the ten', () => {
   const slugs =
     'content micro-saas blog-post sticker-pack landing-page content-slideshow childrens-book motion-graphics worksheet digital-planner';
@@ -37,7 +37,7 @@ test('ships the ten', () => {
   }
 });
 
-// Guards: they are ten pipelines and not one under ten names: no two share their phases, nor a prompt.
+// Guards: the ten templates differ: no two have the same phases or share a prompt.
 test('differ from each other', () => {
   const graphs = specs.map(({ phases }) => JSON.stringify(phases.map(({ slug, depends_on }) => [slug, depends_on])));
   expect(new Set(graphs).size).toBe(specs.length);
@@ -47,7 +47,7 @@ test('differ from each other', () => {
   expect(new Set(schemas).size).toBe(schemas.length);
 });
 
-// Guards: what the engine can do is shown by a template that ships.
+// Guards: each feature of the engine is used by some built-in template.
 test('show all that a pipeline can be', () => {
   const steps = specs.flatMap(stepsOf);
   const phases = specs.flatMap((spec) => spec.phases);
@@ -62,7 +62,7 @@ test('show all that a pipeline can be', () => {
 });
 
 describe.each(specs.map((spec) => [spec.slug, spec] as const))('%s', (slug, spec) => {
-  // Guards: it would be accepted if a tenant sent it, unchanged.
+  // Guards: a tenant could send each built-in template unchanged.
   test('is a valid spec', async () => {
     expect(await parseSpec(structuredClone(spec) as unknown as Record<string, unknown>)).toMatchObject({ slug });
     expect(spec.phases.length).toBeGreaterThanOrEqual(3);
@@ -71,7 +71,7 @@ describe.each(specs.map((spec) => [spec.slug, spec] as const))('%s', (slug, spec
     for (const { artifact } of spec.phases) expect(artifact?.schema_slug).toMatch(new RegExp(`^${slug}/`));
   });
 
-  // Guards: no binding can fail to resolve, and every agent has a tool.
+  // Guards: every binding resolves, and every agent has a tool.
   test('names agents, tools and actions that there are', () => {
     for (const { kind, assignee, tools, step_slug } of stepsOf(spec)) {
       if (kind === 'agent') {
@@ -83,7 +83,7 @@ describe.each(specs.map((spec) => [spec.slug, spec] as const))('%s', (slug, spec
     }
   });
 
-  // Guards: nothing that runs by default sends anything out or needs an effect that cannot be repeated.
+  // Guards: nothing that runs by default sends anything out or has an irreversible effect.
   test('has no irreversible step', () => {
     for (const { kind, assignee } of stepsOf(spec))
       if (kind === 'action') expect(present(findAction(present(assignee))).effect).toBe('read');
@@ -98,7 +98,7 @@ describe.each(specs.map((spec) => [spec.slug, spec] as const))('%s', (slug, spec
     }
   });
 
-  // Guards: a prompt that speaks of an artifact or a parameter can see it.
+  // Guards: a prompt that mentions an artifact or a parameter is given it.
   test('refers only to what there is', () => {
     for (const phase of spec.phases) {
       for (const { instructions = '' } of phase.steps.filter(({ kind }) => kind === 'agent')) {
@@ -110,7 +110,7 @@ describe.each(specs.map((spec) => [spec.slug, spec] as const))('%s', (slug, spec
     }
   });
 
-  // Guards: quality is looked at, and who is asked can send the work back to somebody who can change it.
+  // Guards: each template checks quality, and whoever checks can send the work back to a step that can change it.
   test('has its work judged', () => {
     const judges = stepsOf(spec).filter(({ role }) => role === 'reviewer' || role === 'tester');
     expect(judges.length).toBeGreaterThan(0);
@@ -128,7 +128,7 @@ describe.each(specs.map((spec) => [spec.slug, spec] as const))('%s', (slug, spec
     }
   });
 
-  // Guards: with nothing but its required parameters it runs to the end on the offline model, and what it makes opens.
+  // Guards: with only its required parameters each template completes on the offline model, and its result opens.
   test('makes a file on the offline model', async () => {
     const params = Object.fromEntries(
       ((present(spec.params).required as string[]) ?? []).map((name) => [name, PARAMS[name]]),

@@ -23,7 +23,7 @@ import {
 useTemplates();
 
 describe('POST /v1/workflows', () => {
-  // Guards: a version is made once; the second to try learns of it.
+  // Guards: a version is made once, and a second attempt is refused.
   test('makes each version once', async () => {
     await make({ version: 3 });
     await post({ spec: spec({ version: 3 }) }).expect(409, { detail: 'version 3 of newsletter exists' });
@@ -33,7 +33,7 @@ describe('POST /v1/workflows', () => {
     expect((await versions('newsletter')).map(({ version }) => version)).toEqual([4, 3]);
   });
 
-  // Guards: nothing of the request decides whose it is, and what is said of it is kept as it was said.
+  // Guards: the session decides the owner, whatever the request says, and descriptions are kept unchanged.
   test('keeps what is said about it', async () => {
     const body = { spec: spec(), collection: 'mail', tags: ['b', 'a', 'b'], owner_id: 'other', customer_id: 'other' };
     expect((await post(body).expect(201)).body).toMatchObject({
@@ -66,7 +66,7 @@ describe('POST /v1/workflows', () => {
     expect(await database.db.orm.$count(templates)).toBe(BUILTINS.length);
   });
 
-  // Guards: a step that nobody could carry out is found before anything is made, each with its place.
+  // Guards: a step that nobody can carry out is refused before anything is made, with its place.
   test('resolves every binding', async () => {
     const bound = (...steps: ReturnType<typeof step>[]) =>
       post({ spec: spec({ phases: [phase('p'), phase('q', { steps })] }) });
@@ -90,14 +90,14 @@ describe('POST /v1/workflows', () => {
     ).expect(201);
   });
 
-  // Guards: an archived workspace makes nothing.
+  // Guards: an archived workspace makes no template.
   test('is refused to an archived workspace', async () => {
     await post({ spec: spec() }, 'gone').expect(403, { detail: 'workspace_archived' });
   });
 });
 
 describe('PATCH /v1/workflows/{slug}', () => {
-  // Guards: what is said about a workflow changes where it stands; what it does does not.
+  // Guards: descriptions change in place; the spec of a version never changes.
   test('changes metadata in place', async () => {
     await make({ description: 'Old.' });
     const before = await make({ version: 2, description: 'Old.' }, { collection: 'mail', tags: ['a'] });
@@ -112,7 +112,7 @@ describe('PATCH /v1/workflows/{slug}', () => {
     expect((await versions('newsletter')).map(({ description }) => description)).toEqual(['New.', 'Old.']);
   });
 
-  // Guards: a spec makes the next version, whatever number it says; what is not said stays as it was.
+  // Guards: a changed spec makes the next version, whatever number it names, and keeps what is not sent.
   test('makes the next version of a spec', async () => {
     await make({ version: 4, description: 'Weekly.' }, { collection: 'mail', tags: ['a'] });
     const first = await patch('newsletter', { spec: spec({ version: 1, title: 'Fifth' }), tags: ['b'] }).expect(200);
@@ -130,7 +130,7 @@ describe('PATCH /v1/workflows/{slug}', () => {
     expect((await get('/v1/workflows/newsletter?version=4')).body).toMatchObject({ name: 'Newsletter', tags: ['a'] });
   });
 
-  // Guards: N at once make N versions, without a gap.
+  // Guards: N simultaneous changes make N versions without a gap.
   test('in parallel makes as many versions', async () => {
     await make();
     const answers = await Promise.all(
@@ -144,7 +144,7 @@ describe('PATCH /v1/workflows/{slug}', () => {
     }
   });
 
-  // Guards: what ships can be made one's own, by nobody else's leave and for nobody else to see.
+  // Guards: a workspace can make its own version of a built-in template, which no other workspace sees.
   test('makes a built-in workflow one’s own', async () => {
     const { body } = await patch('story', { spec: spec({ slug: 'story', title: 'My story' }) }).expect(200);
     expect(body).toMatchObject({
@@ -167,7 +167,7 @@ describe('PATCH /v1/workflows/{slug}', () => {
     expect(shown).toMatchObject({ version: 1, status: 'active', is_builtin: true });
   });
 
-  // Guards: an own version and a built-in one that came later under the same number: the own one is meant.
+  // Guards: an own version has precedence over a later built-in one with the same number.
   test('an own version goes before a built-in one of the same number', async () => {
     await patch('story', { spec: spec({ slug: 'story', title: 'My story' }) }).expect(200);
     const later = spec({ slug: 'story', title: 'Second story', version: 2 });
@@ -183,7 +183,7 @@ describe('PATCH /v1/workflows/{slug}', () => {
     expect((await get('/v1/workflows/story', 'other')).body.name).toBe('Second story');
   });
 
-  // Guards: an archived workflow comes back with a spec and with nothing less.
+  // Guards: an archived workflow is restored by a new spec, and by nothing less.
   test('of an archived workflow', async () => {
     await make();
     await remove('newsletter').expect(204);
@@ -219,7 +219,7 @@ describe('PATCH /v1/workflows/{slug}', () => {
 });
 
 describe('DELETE /v1/workflows/{slug}', () => {
-  // Guards: every version goes, none is lost, and doing it again does nothing.
+  // Guards: archiving archives every version, loses none, and a repeat changes nothing.
   test('archives every version', async () => {
     await make();
     await make({ version: 2 });
@@ -238,7 +238,7 @@ describe('DELETE /v1/workflows/{slug}', () => {
   });
 });
 
-// Guards: the old name of every address is the same endpoint: what is made through one is there through the other.
+// Guards: the old name of each address is the same endpoint.
 describe('the alias', () => {
   test('answers as /v1/workflows does', async () => {
     const made = await call('post', '/v1/templates').send({ spec: spec() }).expect(201);
@@ -258,7 +258,7 @@ describe('the alias', () => {
   });
 });
 
-// Guards: a workspace's own are its own: seen, counted, changed and archived by nobody else.
+// Guards: a workspace's own templates are seen, counted, changed and archived by nobody else.
 describe('between workspaces', () => {
   test('nothing is shared but what ships', async () => {
     const mine = await make({ title: 'Mine' });
@@ -279,7 +279,7 @@ describe('between workspaces', () => {
     expect((await get('/v1/workflows/newsletter')).body).toEqual(mine);
   });
 
-  // Guards: a step cannot name another workspace's agent, nor learn by trying that there is one.
+  // Guards: a step cannot name another workspace's agent, and the refusal does not reveal that it exists.
   test("another workspace's agent is unknown", async () => {
     const agent = { model: 'auto', prompt: 'You help.', description: '', allowedTools: [] };
     await createAgentStore(database.db).insertAgent('other', 'theirs', agent, {});

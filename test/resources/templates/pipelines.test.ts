@@ -88,7 +88,8 @@ async function drive(id: string): Promise<string[]> {
   return [...answered.values()].sort();
 }
 
-// Guards: what ships works: every step runs, every gate is asked once and answered, and the last artifact opens.
+// Guards: each built-in pipeline works: every step runs, each gate asks once and is answered, and the last artifact
+// opens.
 test.each(builtinTemplates.map(({ spec }) => [spec.slug, spec] as const))(
   '%s runs to its end',
   async (slug, spec) => {
@@ -111,7 +112,7 @@ test.each(builtinTemplates.map(({ spec }) => [spec.slug, spec] as const))(
   120_000,
 );
 
-// Guards: a rejection reaches whoever can change the work, with its words, and the gate then asks again.
+// Guards: a rejection reaches the step that can change the work, with the comment, and the gate then asks again.
 test.each([
   ['blog-post', 'draft', 'approve', 'write'],
   ['landing-page', 'page', 'compliance', 'finish'],

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-// Guards: a fresh installation has the ten of the specification, on both surfaces.
+// Guards: a fresh installation has the ten templates of the specification, on both surfaces.
 test('are there when the service has started', async () => {
   for (const { status, body } of [await tenant.api('GET', '/v1/workflows'), await tenant.cp('GET', '/v1/workflows')]) {
     expect(status).toBe(200);
@@ -25,7 +25,7 @@ test('are there when the service has started', async () => {
   }
 });
 
-// Guards: the agents, tools, skills and actions that they name are those that the service is wired with.
+// Guards: the agents, tools, skills and actions that they name exist in the running service.
 test.each(builtinTemplates.map(({ spec }) => [spec.slug, spec] as const))(
   '%s can be carried out',
   async (slug, spec) => {
@@ -35,7 +35,7 @@ test.each(builtinTemplates.map(({ spec }) => [spec.slug, spec] as const))(
   },
 );
 
-// Guards: taking a built-in workflow as it is read, changing a word and sending it back makes a version of one's own.
+// Guards: reading a built-in workflow, changing a word and sending it back makes an own version.
 test('can be customised from what is read', async () => {
   const { body: shipped } = await tenant.cp('GET', '/v1/workflows/blog-post');
   const spec = { ...shipped.spec, title: 'Our blog' };

@@ -18,7 +18,7 @@ function faultsOf(given: unknown): string {
   return 'faults' in checked ? checked.faults.join('; ') : '';
 }
 
-// Guards: whoever sends a wrong spec is told so, be it checked here or, as a large one is, in a thread.
+// Guards: a wrong spec is refused with the reason, whether it is checked here or, for a large one, in a thread.
 test.each([1, 200])('a wrong spec is a bad request, with a phase of %i steps', async (count) => {
   const wrong = spec({
     phases: [phase('p', { steps: Array.from({ length: count }, (_, at) => step(`s${at}`, { assignee: '' })) })],
@@ -35,7 +35,7 @@ const without = (given: object, field: string) =>
   Object.fromEntries(Object.entries(given).filter(([key]) => key !== field));
 const object = (properties: object) => ({ type: 'object', properties });
 
-// Guards: all that the shape has is taken, and what is not said is as it is documented.
+// Guards: every field of the shape is accepted, and absent ones have their documented defaults.
 test('takes a full spec and fills in what is not said', () => {
   const full = spec({
     description: 'Once a week.',
@@ -74,7 +74,7 @@ test('takes a full spec and fills in what is not said', () => {
   expect(first.steps.map(({ role }) => role)).toEqual(['producer', 'gatekeeper']);
 });
 
-// Guards: money is one text for one amount, as it is everywhere else.
+// Guards: an amount of money has one form, as everywhere else.
 test.each([
   ['2.50', '2.5'],
   ['007', '7'],
@@ -248,13 +248,13 @@ describe('says what is wrong and where', () => {
     expect(faultsOf(given)).toContain(wanted);
   });
 
-  // Guards: a judge may stand far behind the work, and a gate may stand between.
+  // Guards: a judge may come long after the work, with a gate between.
   test('a judge sees through what stands between', () => {
     const list = [step('a'), gate('b'), step('c', { role: 'utility' }), step('d', { role: 'reviewer' })];
     expect(faultsOf(steps(...list))).toBe('');
   });
 
-  // Guards: one look at the answer is enough to mend everything, and the answer has an end.
+  // Guards: one answer lists all faults, up to a limit.
   test('tells all at once, up to twenty', () => {
     const wrong = spec({
       title: '',
@@ -275,7 +275,7 @@ describe('says what is wrong and where', () => {
     expect(faultsOf(long).length).toBeLessThan(1_100);
   });
 
-  // Guards: a name that objects have by nature is a name like any other.
+  // Guards: a name such as `constructor` is a name like any other.
   test('names of the language', () => {
     expect(faultsOf({ ...JSON.parse('{"__proto__": {"slug": "x"}}'), ...spec(), constructor: 1 })).toContain(
       'Unrecognized',
@@ -308,7 +308,7 @@ describe('graphs', () => {
   const asSteps = (nodes: { slug: string; depends_on: string[] }[]) =>
     steps(...nodes.map(({ slug, depends_on }) => step(slug, { depends_on })));
 
-  // Guards: what has no circle is taken, and ordered so that nothing comes before what it needs.
+  // Guards: a graph without a circle is accepted, and ordered so that everything comes after what it depends on.
   test('without a circle are taken', () => {
     fc.assert(
       fc.property(graphs, (nodes) => {
@@ -324,7 +324,7 @@ describe('graphs', () => {
     );
   });
 
-  // Guards: a circle is never taken, and the one that is named is one: each depends on the next.
+  // Guards: a circle is always refused, and the refusal names a real one: each phase depends on the next.
   test('with a circle are refused', () => {
     const withCircle = fc.tuple(graphs, fc.nat(), fc.nat()).map(([nodes, from, to]) => {
       const sorted = [...nodes].sort((a, b) => Number(a.slug.slice(1)) - Number(b.slug.slice(1)));
@@ -354,7 +354,7 @@ describe('graphs', () => {
     );
   });
 
-  // Guards: nothing moves that need not; positions on the board are those that the author wrote.
+  // Guards: phases keep the order and the positions that the author wrote, where possible.
   test('keep their order where they are free to', () => {
     const order = (phases: WorkflowSpec['phases']) => orderPhases({ phases }).map(({ slug }) => slug);
     expect(order([phase('c'), phase('a'), phase('b')])).toEqual(['c', 'a', 'b']);
@@ -362,7 +362,7 @@ describe('graphs', () => {
   });
 });
 
-// Guards: what ships is what its own rules allow, whatever its slug is looked up by.
+// Guards: built-in templates follow these rules, and are found by any slug without surprises.
 test('built-in workflows are right', () => {
   const slugs = builtinTemplates.map(({ spec: { slug, version } }) => `${slug} ${version}`);
   expect(new Set(slugs).size).toBe(slugs.length);

@@ -56,7 +56,7 @@ describe('GET /v1/workflows', () => {
     ]);
   });
 
-  // Guards: filters look at the version that is shown and at no other.
+  // Guards: filters apply to the version that is shown.
   test('filters by collection and tag', async () => {
     await make({}, { collection: 'mail', tags: ['text', 'weekly'] });
     expect(await slugs('?collection=mail')).toEqual(['newsletter']);
@@ -68,7 +68,7 @@ describe('GET /v1/workflows', () => {
     expect(await slugs('?collection=post')).toEqual(['newsletter']);
   });
 
-  // Guards: what is archived is out of sight until it is asked for.
+  // Guards: archived workflows are hidden unless they are asked for.
   test('shows archived workflows on demand', async () => {
     await make();
     await make({ version: 2 });
@@ -83,7 +83,7 @@ describe('GET /v1/workflows', () => {
     ]);
   });
 
-  // Guards: with a key: what can be started, and what each start needs.
+  // Guards: an API key sees what can be started, and what each start needs.
   test('with a key says what each needs', async () => {
     await make();
     const { body } = await get('/public/v1/workflows').expect(200);
@@ -114,7 +114,7 @@ describe('GET /v1/workflows', () => {
 });
 
 describe('GET /v1/workflows/{slug}', () => {
-  // Guards: the detail is the list entry, the spec as it was sent, and when it was made.
+  // Guards: the detail has the fields of the list, the spec as it was sent, and the time of its making.
   test('gives the latest active version, or any by its number', async () => {
     const made = await make({ description: 'Weekly.' });
     await make({ version: 2 });
@@ -127,7 +127,7 @@ describe('GET /v1/workflows/{slug}', () => {
     expect((await list())[0]).toEqual(entry);
   });
 
-  // Guards: archived versions stay readable for the projects that are pinned to them, by number alone.
+  // Guards: archived versions stay readable by their number, for the projects that are pinned to them.
   test('gives archived versions by number', async () => {
     await make();
     await remove('newsletter').expect(204);
@@ -148,7 +148,7 @@ describe('GET /v1/workflows/{slug}', () => {
 });
 
 describe('GET /v1/workflows/{slug}/versions', () => {
-  // Guards: every version, newest first, the built-in one below the workspace's own.
+  // Guards: all versions are listed, newest first, the built-in one below the workspace's own.
   test('lists every version', async () => {
     await patch('story', { spec: spec({ slug: 'story', description: 'Mine.' }) }).expect(200);
     await remove('story').expect(204);
@@ -184,7 +184,7 @@ describe('the OpenAPI document', () => {
       endpoints: endpoints(),
     });
 
-  // Guards: what a spec may say is published, down to its steps, for requests and replies alike.
+  // Guards: the published schema describes a spec down to its steps, for requests and replies.
   test('has the shape of a spec', () => {
     const { schemas = {} } = document().components ?? {};
     const step = ['properties', 'phases', 'items', 'properties', 'steps', 'items', 'properties', 'gate_kind', 'enum'];
@@ -200,7 +200,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  // Guards: nobody takes the old name for the one to use.
+  // Guards: the documents mark the old address as deprecated.
   test('marks the alias as deprecated', () => {
     const marked = Object.entries(document().paths ?? {}).map(([path, { get }]) => [path, get?.deprecated ?? false]);
     expect(Object.fromEntries(marked)).toEqual({
@@ -215,7 +215,7 @@ describe('the OpenAPI document', () => {
 });
 
 describe('for a project', () => {
-  // Guards: a project begins from what is active, also where it names a version.
+  // Guards: a project starts from an active version, also where it names one.
   test('resolves active versions', async () => {
     await make();
     await make({ version: 2, title: 'Second' });
@@ -230,7 +230,8 @@ describe('for a project', () => {
     expect(await service.resolveForProject('acme', 'newsletter', 1)).toBeUndefined();
   });
 
-  // Guards: what was right when the template was made may be gone when a project starts; the list of it has an end.
+  // Guards: bindings that were right when the template was made may be gone when a project starts; the list of faults
+  // is bounded.
   test('says what cannot be carried out any more', async () => {
     expect(await service.unresolvedBindings('acme', spec())).toEqual([]);
     const steps = Array.from({ length: 40 }, (_, at) => step(`s${at}`, { assignee: `agent-${at}` }));
@@ -243,7 +244,7 @@ describe('for a project', () => {
 describe('seeding', () => {
   const all = () => database.db.orm.select().from(templates).orderBy(templates.slug, templates.version);
 
-  // Guards: every process seeds at its start, at the same time as others: nothing is doubled and nothing rewritten.
+  // Guards: simultaneous processes that seed at their start double and rewrite nothing.
   test('again changes nothing', async () => {
     const before = await all();
     await Promise.all([store.seedBuiltins(BUILTINS), store.seedBuiltins(BUILTINS), store.seedBuiltins([])]);
@@ -251,7 +252,7 @@ describe('seeding', () => {
     expect(before.map(({ customerId }) => customerId)).toEqual([null, null]);
   });
 
-  // Guards: a new version in a new product comes beside the old one, which pinned projects still read.
+  // Guards: a new release adds its version beside the old one, which pinned projects still read.
   test('adds a version and keeps the old one', async () => {
     const changed = BUILTINS.map((template) => ({ ...template, spec: { ...template.spec, title: 'Rewritten' } }));
     const next = { ...first(changed), spec: { ...first(changed).spec, version: 2 } };

@@ -23,7 +23,7 @@ test('says what is wrong', async () => {
     expect(await check(schema, notAnObject)).toContain('must be object');
 });
 
-// Guards: what strangers write stays within bounds; the fault is named.
+// Guards: faults in foreign schemas and values are named within limits.
 test.each<[string, Record<string, unknown>, string]>([
   ['not an object', { type: 'string' }, 'not of type object'],
   ['not a schema', { type: 'object', properties: { a: { type: 'strnig' } } }, 'is not valid'],
@@ -41,7 +41,7 @@ test.each<[string, Record<string, unknown>, string]>([
   expect(await checkArguments({ slug: 'lookup', parameters: schema }, { a: 'x' })).toContain('cannot be called');
 });
 
-// Guards: depth, and doubling by reference: 2^30 checks from a schema of 2 KB.
+// Guards against: depth, and doubling by reference: 2^30 checks from a schema of 2 KB.
 test('refuses a schema that would take for ever', async () => {
   const deep = Array.from({ length: 60 }).reduce<object>((inner) => ({ not: inner }), {});
   expect(await schemaProblem({ type: 'object', ...deep })).toContain('deeper');
@@ -57,7 +57,7 @@ test('refuses a schema that would take for ever', async () => {
   ).toMatch(/too large|deeper/);
 });
 
-// Guards: a pattern that takes exponential time elsewhere takes none here.
+// Guards: a pattern that takes exponential time in other engines takes none here.
 test('matches patterns in linear time', async () => {
   const start = performance.now();
   const properties = { a: { pattern: '^(a+)+$' }, b: { pattern: '^b$' } };
@@ -68,7 +68,8 @@ test('matches patterns in linear time', async () => {
   expect(performance.now() - start).toBeLessThan(20_000);
 });
 
-// Guards: ordinary schemas of other authors: shared definitions, a dialect, their own id, properties named like keywords.
+// Guards: ordinary schemas of other authors work: shared definitions, a dialect, an own id, properties named like
+// keywords.
 test('accepts what is usual', async () => {
   const parameters = {
     $schema: 'http://json-schema.org/draft-07/schema#',

@@ -11,7 +11,7 @@ import { createToolContext } from './tool-context.ts';
 const tool = (slug: string): Tool => present(builtin.all.find((one) => one.slug === slug));
 const calculate = (expression: string) => tool('calculator').execute({ expression }, createToolContext().context);
 
-// Guards: the slugs that agents are configured with.
+// Guards: the built-in tools have the slugs that agents are configured with.
 test('ships its tools under their slugs', async () => {
   expect(builtin.all.map(({ slug, module }) => [slug, module])).toEqual(
     [
@@ -34,7 +34,7 @@ test('ships its tools under their slugs', async () => {
   expect(() => builtinToolsOf([tool('calculator'), tool('calculator')])).toThrow('one slug');
 });
 
-// Guards: every tool passes what is asked of a tenant's: a model can be shown it and its calls can be checked.
+// Guards: every built-in tool follows the rules for custom ones: a model can be shown it, and its calls can be checked.
 test.each(builtin.all.map((one) => [one.slug, one] as const))('%s is well described', async (slug, one) => {
   expect(slug).toMatch(/^[a-z][a-z_]{1,63}$/);
   expect(one.description.length).toBeGreaterThan(80);
@@ -44,7 +44,7 @@ test.each(builtin.all.map((one) => [one.slug, one] as const))('%s is well descri
   expect(await checkArguments(one, { surprise: 1 })).toContain('surprise');
 });
 
-// Guards: a tool that is reached past the check still refuses what it does not understand.
+// Guards: a tool that is called without the check still refuses what it does not understand.
 test('parses its arguments itself', async () => {
   await expect(tool('calculator').execute({ expression: 7 }, createToolContext().context)).rejects.toThrow(ToolError);
 });
@@ -74,7 +74,7 @@ describe('calculator', () => {
     expect(await calculate(expression)).toEqual({ result });
   });
 
-  // Guards: an expression reaches no property, no object and no code.
+  // Guards: an expression reaches no property, object or code.
   test.each([
     'constructor',
     'constructor.constructor("return process")()',
@@ -110,7 +110,7 @@ describe('calculator', () => {
     await expect(calculate(expression)).rejects.toThrow(ToolError);
   });
 
-  // Guards: the largest things an expression can say do not hold up the worker.
+  // Guards: the largest possible expressions do not hold up the worker.
   test.each([
     '9**9**9**9',
     '9^9^9^9^9^9^9',
@@ -134,7 +134,7 @@ describe('calculator', () => {
 describe('current_time', () => {
   const timeIn = (args: object) => tool('current_time').execute(args, createToolContext().context);
 
-  // Guards: the time is that of the run's clock, rendered with the zone's own offset on that day.
+  // Guards: the time is that of the run's clock, with the offset of the zone on that day.
   test.each([
     [{}, '2026-07-01T22:30:15+00:00', 'Wednesday'],
     [{ timezone: 'Europe/Paris' }, '2026-07-02T00:30:15+02:00', 'Thursday'],
@@ -150,7 +150,7 @@ describe('current_time', () => {
     });
   });
 
-  // Guards: the model is told which zone it got wrong.
+  // Guards: the model is told which zone was wrong.
   test('refuses an unknown zone', async () => {
     await expect(timeIn({ timezone: 'Mars/Olympus' })).rejects.toThrow(
       new ToolError('unknown time zone Mars/Olympus: give an IANA name such as Europe/Paris or America/New_York'),
@@ -159,7 +159,7 @@ describe('current_time', () => {
 });
 
 describe('save_artifact', () => {
-  // Guards: what is stored has a plain name and the size that the model is told.
+  // Guards: a saved file has a plain name and the size that the model is told.
   test.each([
     ['report.md', 'report.md', 'text/markdown'],
     ['../../etc/passwd', 'passwd', 'text/plain'],
@@ -175,7 +175,7 @@ describe('save_artifact', () => {
     expect(artifacts).toEqual([{ filename: expected, contentType, bytes: Buffer.from('héllo') }]);
   });
 
-  // Guards: names that no file can have, and the limits.
+  // Guards: impossible file names are refused, and limits hold.
   test('refuses what it cannot store', async () => {
     const { context, artifacts } = createToolContext();
     const save = (args: object) => tool('save_artifact').execute({ filename: 'a.txt', content: 'x', ...args }, context);
@@ -190,7 +190,7 @@ describe('save_artifact', () => {
   });
 });
 
-// Guards: a child run is started by the workflow only, with what its model asked for.
+// Guards: only the workflow starts a child run, with what the model asked for.
 test('spawn_run is left to the workflow', async () => {
   expect(tool('spawn_run').dispatch).toBe('child_run');
   expect(SpawnRunArguments.parse({ agent: 'writer', prompt: 'Write.' })).toEqual({

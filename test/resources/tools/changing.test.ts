@@ -1,40 +1,16 @@
 /** The tools resource over HTTP: what a workspace may make, change and delete. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { first, present } from '../../../src/platform/core/present.ts';
 import { createToolStore } from '../../../src/resources/tools/store.ts';
-import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { create, list, service, show, stub, tenant, useTools } from './over-http.ts';
 
-let service: TestService;
-
-let tenant: Tenant;
-
-beforeAll(async () => {
-  service = await startTestService();
-  tenant = await service.tenant('acc_acme');
-});
-
-afterAll(() => service?.close());
-
-const stub = (slug: string, more: object = {}) => ({
-  slug,
-  description: 'Says yes.',
-  kind: 'stub',
-  schema: { type: 'object', properties: { text: { type: 'string' }, loud: { type: 'boolean' } } },
-  body: { result: { says: 'yes' } },
-  ...more,
-});
+useTools();
 
 const webhook = (slug: string, body: object = {}, more: object = {}) =>
   stub(slug, { kind: 'webhook', body: { url: 'https://example.com/{text}', ...body }, ...more });
 
-const create = (tool: unknown, by = tenant) => by.cp('POST', '/v1/tools', tool);
-
 const change = (slug: string, body?: unknown, by = tenant) => by.cp('PATCH', `/v1/tools/${slug}`, body);
-
-const show = async (slug: string, by = tenant) => (await by.cp('GET', `/v1/tools/${slug}`)).body;
-
-const list = async (by = tenant) => (await by.cp('GET', '/v1/tools')).body;
 
 /** Rows named by what is said: what is sent may be long. */
 const named = (rows: [sent: unknown, detail: string | RegExp][]) =>
@@ -43,7 +19,7 @@ const named = (rows: [sent: unknown, detail: string | RegExp][]) =>
 const refused = (detail: unknown) => ({ status: 400, body: { detail } });
 
 describe('making a tool', () => {
-  // Guards: each kind is taken for what it is, unless its author says otherwise.
+  // Guards: each kind has its own default of the effect, unless the author names one.
   test('has the defaults of its kind, and takes what is said', async () => {
     const of = async (tool: object) => {
       const { body } = await create(tool);
@@ -67,7 +43,7 @@ describe('making a tool', () => {
     expect(await show('no-type')).toMatchObject({ schema: { type: 'object', properties: {} } });
   });
 
-  // Guards: bad input is 400 with a sentence that names what is wrong; never 422, never 500.
+  // Guards: bad input is a 400 that names the fault, never a 422 or a 500.
   test.each(
     named([
       [undefined, 'slug required'],
@@ -116,7 +92,7 @@ describe('making a tool', () => {
     expect(answer).toMatchObject(refused(typeof detail === 'string' ? detail : expect.stringMatching(detail)));
   });
 
-  // Guards: JSON that a parser makes a prototype of is a value like any other, and reaches nothing.
+  // Guards: a `__proto__` key in JSON is a value like any other and reaches nothing.
   test('takes __proto__ as a name', async () => {
     const text = JSON.stringify(stub('proto')).replace('"text"', '"__proto__"').replace('"says"', '"__proto__"');
     const answer = await fetch(`${service.baseUrl}/api/v1/cp/v1/tools`, {
@@ -128,7 +104,7 @@ describe('making a tool', () => {
     expect(({} as Record<string, unknown>)['type']).toBeUndefined();
   });
 
-  // Guards: a slug names one tool: neither a built-in one nor another of the workspace gets displaced, however two race.
+  // Guards: a slug names one tool: no built-in or existing tool is replaced, even by simultaneous creates.
   test('refuses a taken slug', async () => {
     const taken = { status: 409, body: { detail: 'slug_taken' } };
     expect(await create(stub('calculator'))).toMatchObject(taken);
@@ -138,7 +114,7 @@ describe('making a tool', () => {
     expect(await create(stub('calculator', { body: {} }))).toMatchObject({ status: 400 });
   });
 
-  // Guards: the cap of the plan holds under parallel creates, says what it is, and frees a place with a deletion.
+  // Guards: the cap of the plan holds under simultaneous creates, the refusal names it, and a deletion frees a place.
   test('stops at the cap', async () => {
     const small = await service.tenant('acc_small', 'free');
     const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => create(stub(`tool-${i}`), small)));
@@ -159,7 +135,7 @@ describe('making a tool', () => {
 });
 
 describe('changing a tool', () => {
-  // Guards: only what was sent changes, and each change has a version.
+  // Guards: only what was sent changes, and each change makes a version.
   test('changes what is sent', async () => {
     const { body: before } = await create(stub('changed'));
     const { body } = await change('changed', { description: 'Says no.', body: { result: 'no' } });
@@ -175,7 +151,8 @@ describe('changing a tool', () => {
     });
   });
 
-  // Guards: what is written is checked as a whole: a schema cannot lose what the address needs, nor a kind its body.
+  // Guards: a changed tool is checked as a whole: its schema keeps the parameters of the address, and its kind keeps
+  // its body.
   test('keeps a tool callable', async () => {
     await create(webhook('whole'));
     expect(await change('whole', { schema: { type: 'object' } })).toMatchObject(
@@ -190,7 +167,7 @@ describe('changing a tool', () => {
     expect(await show('whole')).toMatchObject({ version: '1', kind: 'webhook' });
   });
 
-  // Guards: a GET that becomes a POST is not repeated; what the author chose stays chosen.
+  // Guards: a GET that becomes a POST is no longer repeated, unless the author chose that.
   test('keeps the effect true', async () => {
     await create(webhook('reader', { method: 'GET' }));
     const url = 'https://example.com/';
@@ -199,7 +176,7 @@ describe('changing a tool', () => {
     expect((await change('chosen', { body: { url, method: 'PATCH' } })).body).toMatchObject({ effect: 'idempotent' });
   });
 
-  // Guards: no secret of a header comes back; the mask does, and keeps the secret that it stands for.
+  // Guards: no secret of a header is returned; its mask is, and sending the mask back keeps the secret.
   test('masks secrets and keeps them', async () => {
     const headers = {
       Authorization: 'Bearer canary-1234',
@@ -227,7 +204,7 @@ describe('changing a tool', () => {
     );
   });
 
-  // Guards: what ships is nobody's to change.
+  // Guards: a built-in tool cannot be changed.
   test.each(['PATCH', 'DELETE'])('%s refuses a built-in tool, and does not know an unknown one', async (method) => {
     const body = method === 'PATCH' ? { description: 'Mine.' } : undefined;
     expect(await tenant.cp(method, '/v1/tools/calculator', body)).toMatchObject(
@@ -245,7 +222,7 @@ describe('changing a tool', () => {
     }
   });
 
-  // Guards: changes that race each have their version; a deletion among them leaves nothing half done.
+  // Guards: simultaneous changes each make a version, and a deletion among them leaves nothing half done.
   test('races', async () => {
     await create(stub('raced'));
     const changes = await Promise.all(Array.from({ length: 8 }, (_, i) => change('raced', { description: `${i}.` })));

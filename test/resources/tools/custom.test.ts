@@ -71,7 +71,7 @@ const resultOf = async (slug: string, args?: object, by = tenant) => {
   return row;
 };
 
-// Guards: a tool is an agent's as soon as it is made, is what it was changed to, and is gone when it is deleted.
+// Guards: a tool is available to agents once it is made, follows each change, and is gone once it is deleted.
 test('is there at once, and gone at once', async () => {
   expect(await resultOf('greet')).toBe(NOT_OFFERED);
   await make('greet', 'stub', { result: { hello: 1 } });
@@ -86,7 +86,7 @@ test('is there at once, and gone at once', async () => {
   expect(await resultOf('greet')).toBe(NOT_OFFERED);
 });
 
-// Guards: arguments that the schema does not take are an answer to the model, and nothing is sent.
+// Guards: arguments that do not fit the schema are answered to the model, and nothing is sent.
 test('checks the arguments first', async () => {
   await make('hook', 'webhook', { url });
   expect(await resultOf('hook', { name: 7 })).toEqual({
@@ -96,7 +96,7 @@ test('checks the arguments first', async () => {
   expect(seen).toEqual([]);
 });
 
-// Guards: a tool of another workspace is none, also for an agent that is allowed its slug.
+// Guards: another workspace's tool does not exist, even for an agent that is allowed its slug.
 test('is its workspace’s alone', async () => {
   await make('mine', 'stub', { result: 'of acme' });
   const other = await service.tenant('acc_other');
@@ -112,7 +112,7 @@ test('is its workspace’s alone', async () => {
   expect(await resultOf('mine')).toMatchObject({ result: 'of acme' });
 });
 
-// Guards: a receiver that fails for a moment is asked again where that is harmless, and never where it is not.
+// Guards: a failing receiver is asked again where that is harmless, and never where it is not.
 test('repeats what may be repeated', async () => {
   await make('reader', 'webhook', { url, method: 'GET' });
   answer = (response) => (seen.length < 3 ? response.writeHead(503).end('busy') : response.end('well'));
@@ -135,7 +135,7 @@ test('repeats what may be repeated', async () => {
   expect(seen).toHaveLength(1);
 });
 
-// Guards: the way out that a run gives to a tool is the guarded one.
+// Guards: a tool's requests go through the guard.
 test('reaches nothing inside', async () => {
   let touched = 0;
   const inside = createServer((_, response) => response.end('inside')).on('connection', () => (touched += 1));
@@ -153,7 +153,7 @@ test('reaches nothing inside', async () => {
   await new Promise((closed) => inside.close(closed));
 });
 
-// Guards: a cancelled run lets go of a receiver that does not answer.
+// Guards: a cancelled run does not wait for a receiver that does not answer.
 test('stops with its run', async () => {
   await make('hook', 'webhook', { url, timeout_s: 300 });
   answer = () => {};
@@ -163,7 +163,7 @@ test('stops with its run', async () => {
   await untilStatus(tenant, runId, 'cancelled', 10_000);
 });
 
-// Guards: neither a secret of the tool, nor what was sent or answered, is in what an operator or a member reads.
+// Guards: operators and members read neither a tool's secret nor what was sent or answered.
 test('leaves no secret in a history or a timeline', async () => {
   const headers = { Authorization: 'Bearer canary-of-header-0123', 'X-Name': '{name}' };
   await make('hook', 'webhook', { url: `${url}?k=canary-of-url`, headers }, { effect: 'idempotent' });
@@ -193,7 +193,7 @@ test('leaves no secret in a history or a timeline', async () => {
   });
 });
 
-// Guards: a step can be bound to a custom tool that agents may use, and to no other; its run calls it.
+// Guards: a step can be bound to a custom tool that agents may use, and to no other, and its run calls it.
 test('serves the steps of projects', async () => {
   await make('hook', 'webhook', { url });
   const steps = (tools: string[]) => [

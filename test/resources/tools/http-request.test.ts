@@ -52,7 +52,7 @@ afterAll(async () => {
 
 const call = (args: object, given: ToolContext = context) => httpRequest.execute(args, given);
 
-// Guards: what the model asked for is what is sent, and it gets the useful part of the answer.
+// Guards: the request is what the model asked for, and the model gets the useful part of the answer.
 test('sends a request and returns the answer', async () => {
   const answer = await call({ method: 'POST', url: `${base}/a?b=c`, headers: { 'X-Token': 't' }, body: '{"a":1}' });
   expect(answer).toEqual({
@@ -74,7 +74,7 @@ test('returns text only, and not too much', async () => {
   expect(await call({ url: `${base}/latin` })).toMatchObject({ body: 'é' });
 });
 
-// Guards: reading may be repeated, everything else happens once; an answered POST is not failed by its redirect.
+// Guards: reads may be repeated, everything else happens once; the redirect of an answered POST does not fail it.
 test('knows the effect of each method', async () => {
   for (const method of ['GET', 'HEAD', 'OPTIONS']) expect(effectOf(httpRequest, { url: base, method })).toBe('read');
   expect(effectOf(httpRequest, { url: base })).toBe('read');
@@ -88,7 +88,7 @@ test('knows the effect of each method', async () => {
   });
 });
 
-// Guards: no address inside, by name or by redirect; the model learns why.
+// Guards: no internal address is reached, by name or by redirect, and the model learns why.
 test('refuses forbidden addresses', async () => {
   const port = new URL(base).port;
   for (const url of [
@@ -104,7 +104,7 @@ test('refuses forbidden addresses', async () => {
   expect(seen.every(({ url }) => url === '/inside')).toBe(true);
 });
 
-// Guards: no header that splits the request or redirects the connection.
+// Guards: no header can split the request or redirect the connection.
 test.each([
   { 'X-A': 'b\r\nHost: inside' },
   { 'X-A': 'b\n' },
@@ -120,7 +120,7 @@ test.each([
   expect(seen).toEqual([]);
 });
 
-// Guards: a request that cannot be made is explained instead of failing the run.
+// Guards: an impossible request is explained to the model and does not fail the run.
 test('explains what cannot work', async () => {
   const closed = createServer();
   await new Promise<void>((ready) => closed.listen(0, '127.0.0.1', ready));
@@ -139,7 +139,7 @@ test('explains what cannot work', async () => {
   );
 });
 
-// Guards: where nobody knows whether a write happened, the model is not invited to repeat it.
+// Guards: where the outcome of a write is unknown, the model is not invited to repeat it.
 test('leaves an unknown outcome to the run', async () => {
   const failure = await call({ method: 'POST', url: `${base}/reset` }).catch((error: unknown) => error);
   expect(failure).toMatchObject({ message: 'fetch failed' });

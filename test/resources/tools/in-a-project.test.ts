@@ -42,8 +42,8 @@ const resultsOf = (tool: string) =>
     select c.status, c.result from run_tool_calls c join runs r on r.id = c.run_id
     where c.tool = ${tool} order by r.seq, c.call_id`);
 
-// Guards: an agent of a later phase reads what an earlier one made and what people attached; the gate between them is
-// answered by a run outside of the project, in the name of the system it speaks for, once.
+// Guards: an agent of a later phase reads earlier artifacts and attachments; a run outside of the project answers the
+// gate between them once, in the name of its system.
 test('reads the project it works for, after its gate was answered', async () => {
   const reads = `${callOf('read_artifact', { phase_slug: 'outline' })} ${callOf('read_attachment', { filename: 'brief.md' })}`;
   await makeTemplate(tenant, 'gated', [

@@ -82,7 +82,7 @@ const refusal = (slug: string, args: object, by = context) =>
     },
   );
 
-// Guards: a model can be shown them and its calls can be checked; only the answer to a gate changes anything.
+// Guards: a model can be shown these tools and their calls can be checked; only answering a gate changes anything.
 test.each([
   ['read_artifact', 'read', false],
   ['read_attachment', 'read', false],
@@ -95,7 +95,7 @@ test.each([
 });
 
 describe('read_artifact', () => {
-  // Guards: the current version, or the one asked for; of the run's own project and no other.
+  // Guards: an artifact is read in its current or a named version, from the run's own project only.
   test('reads a version', async () => {
     const of = (version: number) => ({
       phase_slug: 'outline',
@@ -107,7 +107,7 @@ describe('read_artifact', () => {
     expect(await use('read_artifact', { phase_slug: 'outline', version: 1 })).toEqual(of(1));
   });
 
-  // Guards: the model is told what there is instead.
+  // Guards: for an unknown name the model is told what exists.
   test('names what can be read', async () => {
     expect(await refusal('read_artifact', { phase_slug: 'draft' })).toBe(
       'draft has no artifact; phases with one: outline',
@@ -122,7 +122,7 @@ describe('read_artifact', () => {
     }
   });
 
-  // Guards: pages join to the whole, whatever is in it, and none is so long that it would be cut on its way to the model.
+  // Guards: pages join to the whole, whatever the content, and none is so long that it would be cut.
   test.each([
     ['plain text', 'x'.repeat(PAGE_LENGTH * 2)],
     ['line breaks and quotes', '"line"\n'.repeat(20_000)],
@@ -179,7 +179,7 @@ describe('read_attachment', () => {
     return id;
   };
 
-  // Guards: the list names what can be read, by id or by name, and the latest of two of a name is meant.
+  // Guards: the list names what can be read, by id or by name; of two attachments with one name the latest is meant.
   test('lists and reads the files of the project', async () => {
     expect(await use('read_attachment', {})).toEqual({ attachments: [], total: 0 });
     const first = await attach(project, 'brief.md', 'text/markdown', 'First brief, ä');
@@ -226,7 +226,7 @@ describe('pipeline_resolve_webhook_gate', () => {
     ...more,
   });
 
-  // Guards: what is sent is what was asked for, with the defaults of the specification.
+  // Guards: the answer to a gate is sent as asked, with the defaults of the specification.
   test('answers a webhook gate', async () => {
     const { project_id, subtask_id } = answer();
     expect(await use('pipeline_resolve_webhook_gate', answer())).toEqual({
@@ -242,7 +242,7 @@ describe('pipeline_resolve_webhook_gate', () => {
     ]);
   });
 
-  // Guards: no agent answers for a person, for another step or in another workspace: nothing is even sent.
+  // Guards: no agent answers for a person, for another step or in another workspace, and nothing is sent.
   test('refuses what is no webhook gate of the workspace', async () => {
     for (const [args, why] of [
       [{ subtask_id: project.stepId('draft/ask') }, 'a gate of kind human, not webhook'],
@@ -261,7 +261,7 @@ describe('pipeline_resolve_webhook_gate', () => {
     expect(answered).toEqual([]);
   });
 
-  // Guards: a gate that does not wait is something to tell the model; a runtime that is away is something to try again.
+  // Guards: a gate that does not wait is reported to the model; an absent runtime is retried.
   test('tells refusals from failures', async () => {
     for (const code of ['gate_not_waiting', 'project_ended'] as const) {
       workflowSays = async () => Promise.reject(new Problem(code));

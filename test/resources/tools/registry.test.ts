@@ -13,7 +13,7 @@ const source = (module: string, ...slugs: string[]): ToolSource & { asked: strin
   };
 };
 
-// Guards: nobody can put another tool under a slug of an earlier source, and each source is asked once.
+// Guards: a later source cannot replace a tool of an earlier one, and each source is asked once.
 test('takes each tool from the first source that has it', async () => {
   const builtin = source('app', 'calculator', 'http_request');
   const custom = source('(db)', 'calculator', 'greet');
@@ -31,7 +31,7 @@ test('takes each tool from the first source that has it', async () => {
   expect(mcp.asked).toEqual([['acme', 'none', 'mcp.x.y']]);
 });
 
-// Guards: a run with built-in tools alone costs no query.
+// Guards: a run with built-in tools alone needs no query.
 test('asks no further source than it must', async () => {
   const builtin = source('app', 'calculator');
   const custom = source('(db)');
@@ -42,7 +42,7 @@ test('asks no further source than it must', async () => {
   expect(await registry.get('acme', 'none')).toBeUndefined();
 });
 
-// Guards: what is listed is what a slug means: a tool of a later source under a taken one does not show.
+// Guards: the list shows the tool that a slug means; one of a later source under a taken slug is hidden.
 test('lists what can be found', async () => {
   const tools = (...slugs: string[]) => slugs.map((slug) => ({ slug }) as Tool);
   const listing = (module: string, ...slugs: string[]): ToolSource => ({
@@ -57,7 +57,7 @@ test('lists what can be found', async () => {
   ]);
 });
 
-// Guards: the listing groups tools by where they are defined.
+// Guards: the list groups tools by their source.
 test.each([
   ['app.tools.memory.memory_search', 'memory'],
   ['app.tools.old', 'general'],

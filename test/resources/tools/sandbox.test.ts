@@ -64,7 +64,7 @@ const call = async (slug: string, args: object = {}): Promise<{ status: string; 
 };
 const failed = (error: string) => ({ status: 'failed', result: { error: expect.stringContaining(error) } });
 
-// Guards: a script's value is the result of the call, and its failure an answer to the model.
+// Guards: a script's value is the result of the call, and its failure is answered to the model.
 test('runs a script', async () => {
   await make('script', 'script', { script: 'return { doubled: args.n * 2 }' });
   expect(await call('script', { n: 21 })).toEqual({ status: 'succeeded', result: { doubled: 42 } });
@@ -72,7 +72,7 @@ test('runs a script', async () => {
   expect(await call('script', { text: 'luck' })).toMatchObject(failed('script: Error: no luck'));
 });
 
-// Guards: what is no script, or no command, is refused where it is written, and as bad input.
+// Guards: an invalid script or command is refused when it is written, as bad input.
 test.each([
   ['script', { script: 'return {' }, 'body.script: '],
   ['script', { script: '}); (async () => {' }, 'body.script: '],
@@ -88,7 +88,7 @@ test.each([
   });
 });
 
-// Guards: an endless script ends with its time and takes nobody with it: the worker goes on with what others ask.
+// Guards: an endless script ends at its limit, and the worker goes on with other work meanwhile.
 test('an endless script ends, and the worker goes on', async () => {
   await make('loop', 'script', { script: 'while (true) {}', timeout_s: 2 });
   const looping = call('loop');
@@ -109,7 +109,7 @@ test('cancelling a run ends its script', async () => {
   expect(await call('script')).toMatchObject({ status: 'succeeded' });
 });
 
-// Guards: an argument fills its place in one element, whatever it says; braces that are no parameter's stay.
+// Guards: an argument fills its place in one element, whatever it is; braces that name no parameter stay.
 inBubblewrap('runs a command', async () => {
   const argv = ['printf', '%s|', 'n={n}', '{text}', '--{text}--', '{print $1}', '{unknown}', ''];
   await make('command', 'command', { argv });
@@ -139,7 +139,7 @@ inBubblewrap.each([
   });
 });
 
-// Guards: from a command there is no way to what the service holds: settings, database, Temporal, its own listeners.
+// Guards: a command reaches nothing of the service: settings, database, Temporal, its own listeners.
 inBubblewrap('a command finds nothing of the service', async () => {
   const { config } = service.runtime;
   const temporal = `http://${process.env.TEST_TEMPORAL_ADDRESS}`;
@@ -157,7 +157,7 @@ inBubblewrap('a command finds nothing of the service', async () => {
   for (const secret of [...Object.values(TEST_SECRETS), config.DATABASE_URL]) expect(stdout).not.toContain(secret);
 });
 
-// Guards: whatever a command does, it ends with its time, and the worker goes on with what others ask.
+// Guards: a command ends at its limit, whatever it does, and the worker goes on with other work.
 inBubblewrap.each([
   ['a fork bomb', 'bomb() { bomb | bomb & }; bomb; sleep 100'],
   ['all the memory', 'tail /dev/zero'],
@@ -171,7 +171,7 @@ inBubblewrap.each([
   expect(await call('command')).toMatchObject({ status: 'succeeded', result: { stdout: 'well' } });
 });
 
-// Guards: a tool from before the deployment stopped running its kind says so to the model.
+// Guards: where the deployment has stopped running a tool's kind, the tool tells the model so.
 test('kinds that are off are not called', async () => {
   const docker = { dockerHost: 'unix:///nowhere.sock', images: [] };
   const off: [CustomKind, Record<string, unknown>, string][] = [
@@ -195,7 +195,7 @@ test('kinds that are off are not called', async () => {
   }
 });
 
-// Guards: what a container may be made of is checked before anybody is asked for one.
+// Guards: the image and options of a container are checked before the engine is called.
 test('a container of anything else is refused', () => {
   const docker = { dockerHost: 'unix:///nowhere.sock', images: ['tools/known:1'], isOn: true };
   const kind = createContainer(createContainerSandbox({ ...limits, ...docker }));

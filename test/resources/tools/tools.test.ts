@@ -1,38 +1,14 @@
 /** The tools resource over HTTP: what is listed and shown, and to whom. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { eq, sql } from 'drizzle-orm';
 import { memoryEntries } from '../../../src/resources/memory/table.ts';
 import { tool as callOf } from '../../support/fixtures/runs.ts';
-import { startTestService, type Tenant, type TestService } from '../../support/service/service.ts';
+import { create, list, service, show, stub, useTools } from './over-http.ts';
 
-let service: TestService;
-
-let tenant: Tenant;
-
-beforeAll(async () => {
-  service = await startTestService();
-  tenant = await service.tenant('acc_acme');
-});
-
-afterAll(() => service?.close());
-
-const stub = (slug: string, more: object = {}) => ({
-  slug,
-  description: 'Says yes.',
-  kind: 'stub',
-  schema: { type: 'object', properties: { text: { type: 'string' }, loud: { type: 'boolean' } } },
-  body: { result: { says: 'yes' } },
-  ...more,
-});
-
-const create = (tool: unknown, by = tenant) => by.cp('POST', '/v1/tools', tool);
-
-const show = async (slug: string, by = tenant) => (await by.cp('GET', `/v1/tools/${slug}`)).body;
-
-const list = async (by = tenant) => (await by.cp('GET', '/v1/tools')).body;
+useTools();
 
 describe('what is shown', () => {
-  // Guards: the fields of a built-in tool, which has none of those of custom ones.
+  // Guards: a built-in tool has its fields, and none of those of custom ones.
   test('a built-in tool', async () => {
     const { data, meta } = await list();
     const row = data.find(({ slug }: { slug: string }) => slug === 'http_request');
@@ -56,7 +32,7 @@ describe('what is shown', () => {
     });
   });
 
-  // Guards: the fields of a custom tool, and that defaults are those of its kind.
+  // Guards: a custom tool has its fields, and the defaults of its kind.
   test('a custom tool', async () => {
     const other = await service.tenant('acc_shown');
     const made = await create(stub('greet'), other);
@@ -93,7 +69,8 @@ describe('what is shown', () => {
     expect(meta).toEqual({ total: data.length, builtin: data.length - 1, custom: 1 });
   });
 
-  // Guards: every call shows, newest first, without what its names tell to be secret, and only the workspace's own.
+  // Guards: calls are listed newest first, without values whose names mark them as secret, and only the workspace's
+  // own.
   test('recent invocations', async () => {
     const [other, stranger] = [await service.tenant('acc_calls'), await service.tenant('acc_stranger')];
     for (const each of [other, stranger]) {
@@ -129,8 +106,8 @@ describe('what is shown', () => {
     ]);
   });
 
-  // Guards: a tool is used by the active skills that declare it, and by nothing of another workspace; skills that name
-  // a slug before there is such a tool declare it once there is, and no more when it is gone.
+  // Guards: a tool's uses are the active skills of the workspace that name it, also those that named the slug before
+  // the tool existed, and no longer once it is gone.
   test('how many skills use a tool', async () => {
     const [other, stranger] = [await service.tenant('acc_uses'), await service.tenant('acc_uses_too')];
     const usesOf = async (slug: string, by = other) => (await show(slug, by)).used_by;
@@ -162,7 +139,7 @@ describe('what is shown', () => {
   });
 });
 
-// Guards: another workspace's tool is an unknown one, its slug is free, and each keeps its own body.
+// Guards: another workspace's tool is unknown, its slug is free, and each workspace keeps its own.
 test('tools are a workspace’s own', async () => {
   const [alba, bora] = [await service.tenant('acc_alba'), await service.tenant('acc_bora')];
   await create(stub('mine', { body: { result: 'of alba' } }), alba);

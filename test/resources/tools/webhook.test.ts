@@ -87,14 +87,14 @@ const call = (body: object, args: Record<string, unknown> = {}, more: Partial<Cu
   webhook.execute(toolOf({ url: `http://${host}/`, ...body }, more), args, given);
 
 describe('what it sends', () => {
-  // Guards: the arguments as JSON by POST, where nothing else is said; the answer as a value.
+  // Guards: by default the arguments are sent as JSON by POST, and the answer is a value.
   test('posts the arguments', async () => {
     expect(await call({}, { id: 7, q: 'é' })).toEqual({ status: 200, body: { ok: true } });
     expect(seen).toMatchObject([{ method: 'POST', url: '/', headers: { 'content-type': 'application/json' } }]);
     expect(JSON.parse(first(seen).body)).toEqual({ id: 7, q: 'é' });
   });
 
-  // Guards: arguments in path, query and headers; a parameter that was not given is left out.
+  // Guards: arguments can go into path, query and headers, and an absent parameter is left out.
   test('fills the places of the arguments', async () => {
     const body = {
       url: `http://${host}/orders/{id}.json?q={q}&page={page}&fixed=1`,
@@ -113,7 +113,8 @@ describe('what it sends', () => {
     }
   });
 
-  // Guards: what an argument says is text, in its one place: no second substitution, no other header, no inherited name.
+  // Guards: an argument is text in its one place: it is not substituted again, adds no header, and no inherited name
+  // counts.
   test('takes arguments for text', async () => {
     await call({ headers: { 'X-A': '{q}' } }, { q: '{token}', token: 'secret' });
     expect(first(seen).headers['x-a']).toBe('{token}');
@@ -128,7 +129,7 @@ describe('what it sends', () => {
 });
 
 describe('where it may send', () => {
-  // Guards: no address inside, however it is spelled, by GET or POST, is reached through a tool.
+  // Guards: no internal address is reached through a tool, however it is spelled, by GET or POST.
   test.each(INSIDE)('not to %s', async (spelling) => {
     for (const method of ['GET', 'POST']) {
       const url = `http://${spelling}:${insidePort}/`;
@@ -139,7 +140,7 @@ describe('where it may send', () => {
     expect(touched).toBe(0);
   });
 
-  // Guards: nor by a redirect, from a server that is allowed.
+  // Guards: no internal address is reached by a redirect from an allowed server.
   test.each(['GET', 'POST', 'PUT'])('not where a redirect of a %s leads', async (method) => {
     for (const status of [301, 302, 303, 307, 308]) {
       answer = (response) => response.writeHead(status, { location: `http://127.0.0.1:${insidePort}/` }).end();
@@ -148,7 +149,7 @@ describe('where it may send', () => {
     expect(touched).toBe(0);
   });
 
-  // Guards: a redirect within what is allowed is followed; another origin gets no credential.
+  // Guards: an allowed redirect is followed, and another origin gets no credential.
   test('where a redirect leads that is allowed', async () => {
     answer = (response, { url }) =>
       url === '/' ? response.writeHead(302, { location: '/there' }).end() : response.end('there');
@@ -166,7 +167,7 @@ describe('where it may send', () => {
     await new Promise((closed) => other.close(closed));
   });
 
-  // Guards: the host is the tool's. No template lets an argument into it, and none carries credentials.
+  // Guards: the host belongs to the tool: no template puts an argument into it, and none has credentials.
   test.each([
     'http://{id}/',
     'http://{id}.example.com/',
@@ -198,7 +199,7 @@ describe('where it may send', () => {
     expect(webhook.checkBody(toolOf({ url }))).toMatch(/^body\.url: /);
   });
 
-  // Guards: whatever the arguments are, the request goes to the tool's host and its own path; nothing is opened or left.
+  // Guards: whatever the arguments are, the request goes to the tool's host and path.
   test('keeps arguments in their places', () => {
     const nasty = fc.oneof(
       fc.string({ unit: 'binary' }),
@@ -229,7 +230,7 @@ describe('where it may send', () => {
 });
 
 describe('what comes back', () => {
-  // Guards: text, JSON and bytes each for what they are, and not too much of them.
+  // Guards: text, JSON and bytes are each returned in their form, up to a limit.
   test('gives the answer in a form that can be kept', async () => {
     const replied = async (type: string, body: string | Buffer, status = 200) => {
       answer = (response) => response.writeHead(status, { 'content-type': type }).end(body);
@@ -254,7 +255,8 @@ describe('what comes back', () => {
     expect(await replied('text/plain', '', 204)).toEqual({ status: 204, body: '' });
   });
 
-  // Guards: a 4xx is told to the model with what the receiver says; a 5xx is repeated where that is harmless, else told.
+  // Guards: a 4xx is told to the model with the receiver's text; a 5xx is repeated where that is harmless, and
+  // otherwise told.
   test('tells what the receiver refuses', async () => {
     answer = (response) =>
       response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":"no order 7"}');
@@ -272,7 +274,7 @@ describe('what comes back', () => {
     );
   });
 
-  // Guards: a receiver that repeats what it was sent does not hand the workspace's secrets to a model.
+  // Guards: a receiver that repeats the request does not pass the workspace's secrets to a model.
   test('masks secrets that are repeated', async () => {
     const secrets = {
       Authorization: 'Bearer canary-one',
@@ -320,7 +322,7 @@ describe('the credential of an integration', () => {
     ]);
   });
 
-  // Guards: without one nothing is sent, and the model can say what is missing; a broken one does not show.
+  // Guards: without a token nothing is sent, and the model can say what is missing; a broken token is not shown.
   test('must be there', async () => {
     await expect(call({}, {}, { integration: 'github' }, withToken(undefined))).rejects.toThrow(
       new ToolError('the integration "github" has no credential in this workspace'),
@@ -335,7 +337,7 @@ describe('the credential of an integration', () => {
 });
 
 describe('what goes wrong', () => {
-  // Guards: a read that takes too long is told; of a write nobody says that it did not happen.
+  // Guards: a read that takes too long is reported; for a write the outcome is reported as unknown.
   test('gives up in time', async () => {
     answer = () => {};
     const failed = (body: object, effect: CustomTool['effect']) =>
@@ -348,7 +350,7 @@ describe('what goes wrong', () => {
     expect(written).not.toBeInstanceOf(ToolError);
   });
 
-  // Guards: a cancelled run does not wait for a slow receiver, not even in the middle of its answer.
+  // Guards: a cancelled run does not wait for a slow receiver, even in the middle of its answer.
   test.each([false, true])('stops when the run is cancelled (answer begun: %s)', async (isBegun) => {
     answer = (response) => isBegun && response.write('begins');
     const cancel = new AbortController();
@@ -358,7 +360,7 @@ describe('what goes wrong', () => {
     await expect(pending).rejects.toThrow('cancelled');
   });
 
-  // Guards: a receiver that is not there is told, without the rest of the address.
+  // Guards: an absent receiver is reported without the rest of its address.
   test('tells that nobody is there', async () => {
     const closed = createServer();
     const gone = `127.0.0.1:${await listen(closed)}`;

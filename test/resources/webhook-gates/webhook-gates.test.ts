@@ -65,7 +65,7 @@ const list = async (query = '', tenant = acme) => {
   return { slugs: body.data.map(({ step_slug }: { step_slug: string }) => step_slug), ...body };
 };
 
-// Guards: every field, with what the gate's phase consumed and what the gate itself waits behind.
+// Guards: a gate has every field, with what its phase consumed and the steps that it comes after.
 test('tells what waits, and with what', async () => {
   const { slugs, data, meta } = await list();
   expect(slugs).toEqual(['shop', 'early', 'late']);
@@ -101,7 +101,7 @@ test('tells what waits, and with what', async () => {
   });
 });
 
-// Guards: a filter narrows rows and total, never the counts by status.
+// Guards: a filter narrows rows and total, but never the counts by status.
 test.each([
   ['?status=blocked', ['shop'], 1],
   ['?status=failed', [], 0],
@@ -116,7 +116,7 @@ test.each(['limit=0', 'limit=1001', 'status=waiting'])('refuses %s', async (quer
   expect((await acme.cp('GET', `/v1/webhooks?${query}`)).status).toBe(422);
 });
 
-// Guards: a workspace sees its own gates.
+// Guards: a workspace sees its own gates only.
 test('tells nothing of others', async () => {
   expect(await list('', other)).toMatchObject({ meta: { total: 3, by_status: [{ status: 'pending', count: 3 }] } });
   expect(JSON.stringify((await list('', other)).data)).not.toContain(projectId);

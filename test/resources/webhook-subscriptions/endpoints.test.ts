@@ -78,7 +78,7 @@ const queueDelivery = async (eventKey: string): Promise<string> => {
 };
 
 describe('endpoints', () => {
-  // Guards: the create answer has the secret, the list has all but the secret, and events default to all.
+  // Guards: the answer to a create has the secret, the list has not, and events default to all.
   test('are registered, listed and deleted', async () => {
     const created = await register(acme, { description: 'ours' });
     expect(created).toEqual({
@@ -101,7 +101,7 @@ describe('endpoints', () => {
     await api(acme).delete(`/v1/webhooks/${created.id}`).expect(404, { detail: 'not_found' });
   });
 
-  // Guards: what may be subscribed to, and that the answer names what may not.
+  // Guards: the events that can be subscribed to; a refusal names the unknown ones.
   test('take known events only', async () => {
     expect(await register(acme, { events: ['run.failed', 'run.failed', '*'] })).toMatchObject({
       events: ['run.failed', '*'],
@@ -116,7 +116,7 @@ describe('endpoints', () => {
     await api(acme).post('/v1/webhooks').send({}).expect(422);
   });
 
-  // Guards: no address inside can be registered, and none that is not https unless the deployment says so.
+  // Guards: no internal address can be registered, and only https unless the deployment allows http.
   test.each([
     ['http://hooks.example.com/', 400, 201],
     ['http://127.0.0.1:9/', 400, 201],
@@ -134,7 +134,7 @@ describe('endpoints', () => {
     await api(acme, { allowHttp: true }).post('/v1/webhooks').send({ url: address }).expect(whereHttpIsAllowed);
   });
 
-  // Guards: a foreign id is answered as an unknown one, and an id that fits no column is merely unknown.
+  // Guards: another workspace's id is unknown, and so is one that fits no column.
   test('of another workspace are unknown', async () => {
     const { id } = await register();
     for (const unknown of [id, 2_000_000_000, 999_999_999_999_999]) {
@@ -148,7 +148,7 @@ describe('endpoints', () => {
     await api(acme).delete(`/v1/webhooks/${id}`).expect(204);
   });
 
-  // Guards: a rotation answers with another secret and the time until which the old one signs along.
+  // Guards: a rotation answers with the new secret and the time until which the old one signs along.
   test('rotate their secret', async () => {
     const { id, secret } = await register();
     const { body } = await api(acme).post(`/v1/webhook-deliveries/endpoints/${id}/rotate-secret`).expect(200);
@@ -165,7 +165,8 @@ describe('endpoints', () => {
 });
 
 describe('the delivery log', () => {
-  // Guards: newest first, filtered, paged, counted, of the own workspace, and without secret or address of others.
+  // Guards: deliveries are listed newest first, with filters, pages and counts, of one's own workspace, without secrets
+  // or others' addresses.
   test('lists deliveries', async () => {
     const { id: endpoint } = await register(acme, { events: ['run.failed'] });
     const ids = [await queueDelivery('run:a'), await queueDelivery('run:b')];
@@ -196,7 +197,7 @@ describe('the delivery log', () => {
     }
   });
 
-  // Guards: nothing is sent beside a delivery in flight; an ended one goes out again under a new number.
+  // Guards: nothing is sent beside a delivery in flight, and an ended one is sent again under a new number.
   test('sends a delivery again', async () => {
     await register(acme, { events: ['run.failed'] });
     const id = await queueDelivery('run:again');
@@ -211,7 +212,7 @@ describe('the delivery log', () => {
     await api(acme).post('/v1/webhook-deliveries/not-an-id/redeliver').expect(422);
   });
 
-  // Guards: deleting an endpoint drops what waits for it, and the log keeps it.
+  // Guards: deleting an endpoint drops its waiting deliveries, and the log keeps them.
   test('shows what a deletion dropped', async () => {
     const { id: endpoint } = await register(acme, { events: ['run.failed'] });
     await queueDelivery('run:dropped');

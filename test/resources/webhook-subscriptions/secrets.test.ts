@@ -59,7 +59,8 @@ async function expectSigned(...secrets: string[]): Promise<void> {
   for (const secret of secrets) expect(verifyWebhook(secret, posted.signature, posted.body)).toBe(true);
 }
 
-// Guards: who writes to the database and puts the secret of one endpoint into the row of another of the workspace.
+// Guards against: copying the sealed secret of one endpoint into the row of another, by somebody who can write to the
+// database.
 test('a secret opens for its own row alone', async () => {
   const [mine, other] = [await register(), await register()];
   const { sealed_secret: sealed, secrets_bound: isBound } = await rowOf(mine.id);
@@ -75,7 +76,7 @@ test('a secret opens for its own row alone', async () => {
   }
 });
 
-// Guards: endpoints of an earlier release, whose deliveries would go unsigned or not at all.
+// Guards against: endpoints of an earlier release whose deliveries would be unsigned or not sent.
 test('those of an earlier release sign, before and after they are brought forward', async () => {
   const { id } = await register();
   await makeOld(id, 'whsec_old', 'whsec_older');
@@ -91,7 +92,7 @@ test('those of an earlier release sign, before and after they are brought forwar
   await expectSigned('whsec_old', 'whsec_older');
 });
 
-// Guards: a rotation in between, after which the old secret has to sign along for a day.
+// Guards: after a rotation during the migration the old secret signs along for a day.
 test('rotating one of an earlier release keeps it as the previous one', async () => {
   const { id } = await register();
   await makeOld(id, 'whsec_old');
@@ -103,7 +104,7 @@ test('rotating one of an earlier release keeps it as the previous one', async ()
   await expectSigned(newest, secret);
 });
 
-// Guards: one that no key opens, which must not keep the others from being brought forward, nor from being replaced.
+// Guards against: one secret that cannot be opened and keeps the others from being migrated or replaced.
 test('what cannot be opened stays, and is replaced by rotating', async () => {
   const [lost, other] = [await register(), await register()];
   await makeOld(other.id, 'whsec_old');
@@ -116,7 +117,7 @@ test('what cannot be opened stays, and is replaced by rotating', async () => {
   expect(await rowOf(lost.id)).toMatchObject({ secrets_bound: true, sealed_previous_secret: null });
 });
 
-// Guards: a receiver that still has the first secret, cut off before the time that it was promised.
+// Guards against: cutting off a receiver with the old secret before the promised time.
 test('a second rotation waits for the end of the first', async () => {
   const { id, secret } = await register();
   const [one, other] = await Promise.all([rotate(id), rotate(id)]);

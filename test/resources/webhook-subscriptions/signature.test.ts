@@ -17,7 +17,7 @@ const body = JSON.stringify({ type: 'run.succeeded', created_at: 1, data: { outp
 const nowS = Math.floor(Date.now() / 1000);
 
 describe('webhook signatures', () => {
-  // Guards: a receiver with any implementation of the published scheme accepts what we sign, and we what it signs.
+  // Guards: any implementation of the published scheme accepts our signatures, and ours accepts its.
   test('agree with an independent implementation', () => {
     expect(oracleAccepts(body, signWebhook([secret], body, nowS), secret)).toBe(true);
     const theirs = oracle.generateTestHeaderString({ payload: body, secret, timestamp: nowS });
@@ -25,7 +25,7 @@ describe('webhook signatures', () => {
     expect(verifyWebhook(secret, theirs, Buffer.from(body))).toBe(true);
   });
 
-  // Guards: during a rotation a receiver that holds either secret accepts the delivery.
+  // Guards: during a rotation a receiver with either secret accepts the delivery.
   test('carry one v1 for each secret in force', () => {
     const header = signWebhook(['whsec_new', 'whsec_old'], body, nowS);
     expect(header).toMatch(/^t=\d+,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/);
@@ -36,7 +36,7 @@ describe('webhook signatures', () => {
     expect(verifyWebhook('whsec_other', header, body)).toBe(false);
   });
 
-  // Guards: a body that was touched, and a recorded delivery that is played again, are refused.
+  // Guards: a changed body and a replayed delivery are refused.
   test.each([
     ['a changed body', signWebhook([secret], body, nowS), `${body} `],
     ['a changed time', signWebhook([secret], body, nowS).replace(`t=${nowS}`, `t=${nowS - 1}`), body],

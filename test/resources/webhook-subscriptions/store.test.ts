@@ -62,7 +62,7 @@ describe('the outbox', () => {
     );
   });
 
-  // Guards: an activity that records its end twice queues nothing new, and is told again what there is to start.
+  // Guards: a repeated record of a run's end queues nothing new, and returns the same deliveries to start.
   test('is the same when it is repeated', async () => {
     await subscribe(acme);
     await subscribe(acme);
@@ -73,7 +73,7 @@ describe('the outbox', () => {
     expect(await insertDeliveries(database.db, message('run:2'))).toHaveLength(2);
   });
 
-  // Guards: what is told of an event is kept once, however many hear of it, and not at all where nobody does.
+  // Guards: an event's body is stored once, however many endpoints get it, and not at all where none does.
   test('keeps one copy of what is told', async () => {
     const told = { ...message('run:large'), data: { output: 'x'.repeat(100_000) } };
     await insertDeliveries(database.db, told);
@@ -102,7 +102,7 @@ describe('the outbox', () => {
     expect(present(await store.startAttempt({ deliveryId: old.id, redelivery: 0 })).body).toBe('{"old":true}');
   });
 
-  // Guards: the ids sort by time, so that the log's order and its index are one.
+  // Guards: ids sort by time, so that the order of the log is that of its index.
   test('makes ids of version 7 that sort by time', async () => {
     await subscribe(acme);
     const before = Date.now();
@@ -112,7 +112,7 @@ describe('the outbox', () => {
     expect(Math.abs(madeAt - before)).toBeLessThan(10_000);
   });
 
-  // Guards: as part of another statement it queues only if that statement did what it announces.
+  // Guards: as part of another statement, a delivery is queued only if that statement changed its row.
   test.each([
     [true, 1],
     [false, 0],
@@ -135,7 +135,7 @@ describe('a delivery', () => {
     ts: new Date('2026-01-02T03:04:05.678Z'),
   });
 
-  // Guards: a retried recording changes nothing the second time.
+  // Guards: a repeated record changes nothing.
   test('records an attempt once', async () => {
     await subscribe(acme);
     const deliveryId = itemAt(await insertDeliveries(database.db, message()), 0);
@@ -149,7 +149,7 @@ describe('a delivery', () => {
     expect(present(row).completed_at).not.toBeNull();
   });
 
-  // Guards: a workflow that was overtaken by a redelivery can neither send nor end what is not its own any more.
+  // Guards: a workflow that a redelivery has replaced can neither send nor end the delivery.
   test('belongs to its latest redelivery', async () => {
     await subscribe(acme);
     const deliveryId = itemAt(await insertDeliveries(database.db, message()), 0);
@@ -162,7 +162,7 @@ describe('a delivery', () => {
     expect(await store.startAttempt({ ...first, redelivery: 1 })).toMatchObject({ number: 1 });
   });
 
-  // Guards: a delivery queued beside the deletion of its endpoint is dropped when its turn comes.
+  // Guards: a delivery that is queued while its endpoint is deleted is dropped in its turn.
   test('is dropped when its endpoint is gone', async () => {
     const endpoint = await subscribe(acme);
     const deliveryId = itemAt(await insertDeliveries(database.db, message()), 0);
@@ -174,7 +174,7 @@ describe('a delivery', () => {
     await expect(store.redeliver(acme.customerId, deliveryId)).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  // Guards: housekeeping comes past every waiting delivery, a few at a time, and past nothing fresh.
+  // Guards: housekeeping takes every waiting delivery, a few at a time, and no fresh one.
   test('is found by housekeeping once it waits for long', async () => {
     await subscribe(acme);
     const ids: string[] = [];

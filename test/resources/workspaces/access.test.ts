@@ -33,7 +33,7 @@ describe('scoped, with access tokens and no operator', () => {
   const idsIn = ({ data }: { data: { identity_workspace_id: string }[] }) =>
     data.map(({ identity_workspace_id }) => identity_workspace_id).sort();
 
-  // Guards: WORKSPACES_SCOPED: a tenant sees its own, the operator all, and a foreign one is an unknown one.
+  // Guards: with WORKSPACES_SCOPED a tenant sees its own workspaces and the operator all; another's is unknown.
   test('a tenant sees its own workspace only', async () => {
     const own = await tenant.cp('GET', '/v1/workspaces');
     expect(own.body).toMatchObject({ data: [{ identity_workspace_id: 'acc_scoped' }], meta: { total: 1 } });
@@ -47,7 +47,7 @@ describe('scoped, with access tokens and no operator', () => {
     expect(await operator(service, 'GET', '/acc_other')).toMatchObject({ status: 200 });
   });
 
-  // Guards: an access token of the identity provider makes, sees and takes down its own workspace, and nothing else.
+  // Guards: an access token of the identity provider makes, reads and destroys its own workspace, and nothing else.
   test('an access token is for its own workspace', async () => {
     const claims = { ...claimsFor(tenant), workspace_id: 'acc_by-token' };
     const token = await provider.token(claims);
@@ -73,7 +73,7 @@ describe('scoped, with access tokens and no operator', () => {
     expect(await ask('DELETE', '/acc_by-token')).toMatchObject({ status: 200, body: { status: 'archived' } });
   });
 
-  // Guards: without a token the operator's route is not there, whatever is shown and whatever is asked for.
+  // Guards: without an operator's token the operator's endpoint does not exist, whatever is sent.
   test('the operator route is disabled', async () => {
     const shown: Record<string, string>[] = [{}, { 'x-operator-token': '' }, { 'x-operator-token': 'guess' }];
     for (const headers of shown) {
@@ -101,7 +101,7 @@ describe('in live billing', () => {
     );
   const asked = { identity_workspace_id: 'acc_paying', plan: 'free' };
 
-  // Guards: a billing provider that is away keeps nobody from a workspace, and the row says that it was away.
+  // Guards: an absent billing provider keeps nobody from a workspace, and the row records its absence.
   test('a workspace is made without a customer', async () => {
     service = await live(false);
     expect(await operator(service, 'POST', '', asked)).toMatchObject({ status: 201, body: { status: 'pending' } });
@@ -109,14 +109,14 @@ describe('in live billing', () => {
     expect(body.config).toEqual({ billing_customer_error: expect.any(String) });
   });
 
-  // Guards: in strict mode there is no workspace without a customer: 502, and no row.
+  // Guards: in strict mode there is no workspace without a customer: the answer is a 502, and there is no row.
   test('none is made in strict mode', async () => {
     service = await live(true);
     expect((await operator(service, 'POST', '', asked)).status).toBe(502);
     expect(await operator(service, 'GET', '/acc_paying')).toMatchObject({ status: 404 });
   });
 
-  // Guards: managed infrastructure is not made on credit; who it is for is decided before, whether it is there after.
+  // Guards: managed infrastructure is not made on credit; the caller's right is checked before the plan.
   test('a hosted plan asks for a top-up first', async () => {
     service = await live(false);
     for (const id of ['acc_paying', INTERNAL_WORKSPACE]) {
@@ -147,7 +147,7 @@ describe.each(['refuse', 'hang'] as const)('when Temporal is away (connections %
     await wire?.close();
   });
 
-  // Guards: a destruction that cannot begin has changed nothing; a new workspace waits for housekeeping.
+  // Guards: a destruction that cannot begin changes nothing; a new workspace that cannot start waits for housekeeping.
   test('nothing is destroyed, and what is accepted is kept', async () => {
     const { workspaces } = service.services.stores;
     const before = await workspaces.find(tenant.caller.workspaceId);

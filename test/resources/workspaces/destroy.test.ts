@@ -45,7 +45,7 @@ beforeEach(async () => {
 });
 
 describe('who may', () => {
-  // Guards: a stranger learns nothing, a member may not, and the operator's own workspace stays.
+  // Guards: a stranger learns nothing, a member may not destroy, and the operator's workspace cannot be destroyed.
   test('is decided before anything is done', async () => {
     const stranger = (await service.tenant(`acc_stranger-${nth}`)).caller;
     const refusals: [Caller, 'owner' | 'member', string, number, string][] = [
@@ -63,7 +63,7 @@ describe('who may', () => {
     expect(await rowOf()).toMatchObject({ status: 'ready', destroyingSince: null });
   });
 
-  // Guards: what is on its way up is not taken down beside it.
+  // Guards: a workspace cannot be destroyed while it is being provisioned.
   test.each(['pending', 'provisioning'])('not while it is %s', async (status) => {
     await service.runtime.db.rows(
       sql`update workspaces set status = ${status}::workspace_status where identity_workspace_id = ${id}`,
@@ -72,7 +72,7 @@ describe('who may', () => {
   });
 });
 
-// Guards: the whole of a destruction. Runs, projects, schedules, keys, files and infrastructure end; rows stay.
+// Guards: a destruction is complete. Runs, projects, schedules, keys, files and infrastructure end; rows stay.
 test('ends all that the tenant has under way', async () => {
   const { workspaceId, customerId } = tenant.caller;
   const made = async (answer: ReturnType<Tenant['cp']>) => {
@@ -128,8 +128,8 @@ test('ends all that the tenant has under way', async () => {
   expect(await destroy()).toMatchObject({ status: 200, body: { status: 'archived', archived_at: body.archived_at } });
 });
 
-// Guards: a workspace that is made again finds nothing of its past. What it is called at the billing provider stays, or the
-// next subscription would be a second one.
+// Guards: a workspace that is made again finds nothing of its past. It keeps its customer at the billing provider, so
+// that its next subscription is not a second one.
 test('can be made again', async () => {
   const { workspaceId } = tenant.caller;
   await tenant.cp('POST', '/v1/heartbeats', {
@@ -154,7 +154,7 @@ test('can be made again', async () => {
   expect([...external.resources.keys()].filter((path) => path.includes(tenant.caller.customerId))).toEqual([]);
 });
 
-// Guards: many at once are one destruction, and each is told of its end.
+// Guards: simultaneous requests make one destruction, and each is told its end.
 test('is done once, however many ask', async () => {
   const answers = await Promise.all(Array.from({ length: 5 }, () => destroy()));
   expect(answers.map(({ status, body }) => [status, body.status])).toEqual(
@@ -166,7 +166,7 @@ test('is done once, however many ask', async () => {
   expect(removals).toHaveLength(1);
 });
 
-// Guards: making, taking down and trying again at once ends in a state that there is, with nothing left half.
+// Guards: simultaneous creates, destructions and retries end in a valid state with nothing half done.
 test('races with making and retrying', async () => {
   const { workspaceId, customerId } = tenant.caller;
   const create = () => as(tenant.caller)('POST', '', { identity_workspace_id: workspaceId, plan: 'free' });
@@ -183,8 +183,8 @@ test('races with making and retrying', async () => {
   await eventually(async () => expect(await destroy()).toMatchObject({ status: 200 }));
 });
 
-// Guards: a step that fails for good is said, what is left is on record, nothing new is accepted meanwhile, and asking
-// again goes on from there.
+// Guards: a step that fails for good is reported, the rest stays on record, nothing new is accepted meanwhile, and
+// another request continues there.
 test('keeps what is left when a step fails', async () => {
   const { customerId } = tenant.caller;
   const path = (resource: string) => `/v1/workspaces/${customerId}/${resource}`;
@@ -218,7 +218,7 @@ test('keeps what is left when a step fails', async () => {
   expect([...external.resources.keys()].filter((each) => each.includes(`/${customerId}/`))).toEqual([]);
 });
 
-// Guards: what cannot be repaired by asking again is asked once.
+// Guards: a failure that no repetition can mend is tried once.
 test('a refusal is final', async () => {
   const asked = () =>
     external.asked.filter(({ method, path }) => method === 'DELETE' && path.includes(`/${tenant.caller.customerId}/`));
@@ -230,7 +230,7 @@ test('a refusal is final', async () => {
   expect(asked()).toHaveLength(1);
 });
 
-// Guards: a destruction that takes long is said to go on, and asking again waits on instead of beginning another.
+// Guards: a long destruction reports that it goes on, and another request waits for it instead of beginning a second.
 test('goes on when nobody waits', async () => {
   const { runtime, services } = service;
   const impatient = createWorkspaceService({
@@ -258,7 +258,7 @@ test('goes on when nobody waits', async () => {
   expect((await rowOf()).generation).toBe(generation + 1);
 });
 
-// Guards: what was begun for one state of a workspace does nothing to another.
+// Guards: an operation that began in one life of a workspace has no effect on another.
 test('loses against an operator', async () => {
   const { stores } = service.services;
   const { customerId, generation } = await rowOf();

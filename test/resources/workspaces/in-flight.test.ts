@@ -95,7 +95,8 @@ async function leftOf({ caller }: Tenant): Promise<unknown[]> {
 }
 
 describe.each(uploads.map((endpoint) => [endpoint.id, endpoint] as const))('%s', (_id, endpoint) => {
-  // Guards: bytes that land in a workspace that is gone, and stay for ever; or a failure that looks like ours.
+  // Guards against: bytes that are stored for a workspace that is gone and stay for ever, or an internal error in that
+  // case.
   test('does not land in a workspace that has ended meanwhile', async () => {
     const { tenant, workspaceId, address } = await prepare();
     const end = await begin(address(endpoint), tenant.session, endpoint);
@@ -104,7 +105,7 @@ describe.each(uploads.map((endpoint) => [endpoint.id, endpoint] as const))('%s',
     expect(await leftOf(tenant)).toEqual([]);
   });
 
-  // Guards: somebody who was taken out while their request went on.
+  // Guards against: a request that goes on for a person who was removed meanwhile.
   test('does not land from somebody who was removed meanwhile', async () => {
     const { tenant, workspaceId, address } = await prepare();
     const email = 'leaver@members.example';

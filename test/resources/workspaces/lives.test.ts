@@ -59,14 +59,14 @@ afterAll(async () => {
 });
 
 describe('every table', () => {
-  // Guards: a new one whose rows nobody thought of at the end of a workspace.
+  // Guards against: a new table whose rows nobody handles at the end of a workspace.
   test('says what becomes of its rows', async () => {
     const tables = await rows<{ name: string }>(sql`
       select c.relname as name from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'`);
     expect(Object.keys(FATES).sort()).toEqual(tables.map(({ name }) => name).sort());
   });
 
-  // Guards: rows that stay behind, or that keep others from going, as nothing takes them along.
+  // Guards against: rows that stay behind, or keep others from being deleted, because nothing deletes them.
   test('goes with what it says', async () => {
     const references = await rows<{ from: string; to: string; isCascade: boolean }>(sql`
       select conrelid::regclass::text as from, confrelid::regclass::text as to, confdeltype = 'c' as "isCascade"
@@ -90,7 +90,7 @@ describe('every table', () => {
     expect(early).toEqual([]);
   });
 
-  // Guards: an end that reads a whole table, once for each of its rows, to see who refers to it.
+  // Guards against: an end that reads a whole table for each of its rows to find references.
   test('is found from what it refers to', async () => {
     const unindexed = await rows<{ table: string; constraint: string }>(sql`
       select f.conrelid::regclass::text as table, f.conname as constraint from pg_constraint f
@@ -116,8 +116,8 @@ describe('an archived workspace', () => {
 
   const changing = endpoints.filter((endpoint) => isForOpen(endpoint) && !isOfOperator(endpoint));
 
-  // Guards: what is switched on, uploaded or made in an archive: it is there for ever, and begins to act when the workspace
-  // is made again. A new endpoint enters by being declared.
+  // Guards against: settings, files and rows that are made in an archived workspace, where they stay for ever and take
+  // effect when it is made again. A new endpoint is covered once it is declared.
   test.each(byId(changing))('%s changes nothing', async (id, endpoint) => {
     const parts = await EXAMPLES[id]?.(belongings);
     expect(await send(service, before, endpoint, parts)).toMatchObject({
@@ -131,13 +131,13 @@ describe('an archived workspace', () => {
     expect(await recorded()).toEqual(archived);
   });
 
-  // Guards: what it was can be read until somebody makes it again.
+  // Guards: the past of an archived workspace can be read until it is made again.
   test('can be read', async () => {
     expect((await before.cp('GET', '/v1/runs')).body.data.length).toBeGreaterThan(0);
     expect((await before.cp('GET', `/v1/projects/${belongings.projectId}`)).status).toBe(200);
   });
 
-  // Guards: secrets of others that nobody needs any more.
+  // Guards against: keeping secrets of third parties that nobody needs any more.
   test('keeps no credential', async () => {
     expect(
       await rows(sql`select 1 from integration_credentials where customer_id = ${before.caller.customerId}`),
@@ -166,7 +166,7 @@ describe('made again for somebody else', () => {
     after = tenantOf(service.baseUrl, owner, key.body.key, session);
   });
 
-  // Guards: rows of the life before.
+  // Guards against: rows of the earlier life in the new one.
   test('it holds nothing of before', async () => {
     const stays = Object.entries(FATES).flatMap(([table, fate]) => ('stays' in fate ? [`public.${table} `] : []));
     const left = (await dumpRecords(service.runtime.db)).filter(
@@ -176,7 +176,7 @@ describe('made again for somebody else', () => {
     expect(left).toEqual([expect.stringMatching(/^public\.api_keys .*"name": "new"/)]);
   });
 
-  // Guards: what is left for a reason, and shown to whoever is there now.
+  // Guards: rows that are kept on purpose are shown to the members of the new life.
   test.each(byId(endpoints.filter(({ method, credential }) => method === 'get' && credential !== 'provider')))(
     '%s shows nothing of before',
     async (id, endpoint) => {
@@ -190,7 +190,7 @@ describe('made again for somebody else', () => {
     },
   );
 
-  // Guards: a key, a session or a token of before that opens the new workspace.
+  // Guards against: a key, session or token of the earlier life that opens the new one.
   test('nothing of before opens it', async () => {
     expect(await before.cp('GET', '/v1/runs')).toMatchObject({ status: 401 });
     expect(await before.api('GET', '/v1/agents')).toMatchObject({ status: 401 });
@@ -202,7 +202,7 @@ describe('made again for somebody else', () => {
     expect((await fetch(address, { headers: { authorization: `Bearer ${fresh}` } })).status).toBe(200);
   });
 
-  // Guards: somebody of before who hears what the new workspace does.
+  // Guards against: a member of the earlier life who learns what the new one does.
   test('nobody of before hears of it', async () => {
     const { status } = await after.run({ agent: 'assistant', prompt: 'Hello' });
     expect(status).toBe('succeeded');
@@ -212,7 +212,7 @@ describe('made again for somebody else', () => {
   });
 });
 
-// Guards: its owner, who makes it again, being thrown out of it by that.
+// Guards against: an owner who makes the workspace again and is signed out by that.
 test('whoever makes the own one again stays signed in', async () => {
   const tenant = await service.tenant('acc_own');
   const stranger = sessionFor({ ...tenant.caller, actor: 'other@own.example' });

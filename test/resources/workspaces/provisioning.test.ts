@@ -63,7 +63,8 @@ beforeEach(() => {
 });
 afterEach(() => external.interfere(() => undefined));
 
-// Guards: the protocol, word for word: what is sent, in which order, and what is kept of the answers.
+// Guards: the protocol with the provisioner is kept exactly: what is sent, in which order, and what is stored of the
+// answers.
 test('asks for each resource in turn, and looks until it is there', async () => {
   await make();
   expect(await ended()).toMatchObject({ status: 'ready', runtimeBaseUrl: `${external.url}/runtime` });
@@ -88,7 +89,7 @@ test('asks for each resource in turn, and looks until it is there', async () => 
 });
 
 describe('failing', () => {
-  // Guards: what passes is tried again, to the end that the policy sets.
+  // Guards: failures that may pass are retried up to the limit of the policy.
   test.each([
     ['a server error', { status: 503 }],
     ['a broken connection', 'reset' as const],
@@ -105,7 +106,8 @@ describe('failing', () => {
     expect(asked('PUT', 'storage')).toHaveLength(1);
   });
 
-  // Guards: a reason that a person can act on, what was made before on record, and no attempt too many.
+  // Guards: a final failure has a reason that a person can act on, keeps what was made before on record, and uses no
+  // attempt too many.
   test.each([
     ['a refusal', { status: 422, body: { code: 'quota', message: 'No more databases' } }, 'quota', 1],
     ['a redirect', { status: 302, body: {} }, 'provisioner_refused', 1],
@@ -129,7 +131,7 @@ describe('failing', () => {
     expect(external.resources.get(path('storage'))).toBeDefined();
   });
 
-  // Guards: a runtime that nobody can reach is none.
+  // Guards: a runtime that cannot be reached does not count as made.
   test('a runtime that does not answer', async () => {
     external.interfere((one) => (one.path === '/runtime' ? { status: 503 } : undefined));
     await make();
@@ -138,7 +140,7 @@ describe('failing', () => {
 });
 
 describe('a worker that dies', () => {
-  // Guards: a provisioning outlives its workers; nothing is made twice.
+  // Guards: a provisioning survives its workers, and nothing is made twice.
   test('in the middle of a provisioning', async () => {
     const slow = await startExternalProvisioner({ slowness: 1_000_000 });
     const other = await startTestService({ env: { ...SETTINGS, PROVISIONER_URL: slow.url }, worker: false });
@@ -173,7 +175,7 @@ const ready = ({ url }: ExternalProvisioner, at: string) => ({
 });
 
 describe('an operator in between', () => {
-  // Guards: what an operator says of a workspace on its way stands; its workflow ends without a word.
+  // Guards: a state that an operator sets during a provisioning stays, and its workflow ends silently.
   test('cuts a provisioning off', async () => {
     let isHeld = true;
     external.interfere((one) =>
@@ -197,7 +199,7 @@ describe('an operator in between', () => {
   });
 });
 
-// Guards: what operators read in Temporal are names and numbers; the token of the provisioner is nowhere.
+// Guards: operators see names and numbers in Temporal, and the provisioner's token nowhere.
 test('histories hold references only', async () => {
   await make();
   await ended();

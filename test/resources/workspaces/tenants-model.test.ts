@@ -273,7 +273,7 @@ const steps = fc.array(
   { minLength: 20, maxLength: sized(40, 80), size: 'max' },
 );
 
-// Guards: whatever happens to workspaces and their people, in whatever order.
+// Guards: the rules of workspaces and members hold after any sequence of what can happen to them.
 test('nothing crosses a life or a tenant', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (all) => {

@@ -68,7 +68,7 @@ beforeAll(async () => {
 afterAll(() => service?.close());
 
 describe('making one', () => {
-  // Guards: the way of a workspace, from its row to a runtime, over every field that a caller sees.
+  // Guards: a workspace goes from its row to a runtime, and every field that a caller sees is right on the way.
   test('answers pending, and provisioning makes it ready', async () => {
     const { status, body } = await make({ plan: 'pro_hosted' });
     expect(status).toBe(201);
@@ -100,7 +100,7 @@ describe('making one', () => {
     expect(JSON.parse(settings.toString())).toMatchObject({ workspace_id: id, plan: 'pro_hosted' });
   });
 
-  // Guards: every refusal with its status and words, in the order in which they are decided.
+  // Guards: every refusal has its status and words, and they are checked in the documented order.
   test.each([
     ['no body', undefined, 422, expect.any(Array)],
     ['no id', { plan: 'free' }, 422, expect.any(Array)],
@@ -133,7 +133,7 @@ describe('making one', () => {
     expect(await as(tenant.caller)('POST', '', body)).toMatchObject({ status, body: { detail } });
   });
 
-  // Guards: only owners and admins of the operator's workspace make others; everybody makes their own.
+  // Guards: only owners and admins of the operator's workspace make workspaces for others; everybody makes their own.
   test('is for the tenant itself, and for the operator', async () => {
     const body = { identity_workspace_id: id, plan: 'free' };
     expect(await as(INTERNAL, 'member')('POST', '', body)).toMatchObject({ status: 403 });
@@ -141,7 +141,7 @@ describe('making one', () => {
     await reaching('ready');
   });
 
-  // Guards: one row an id, whoever asks at once; two ids of one slug are one.
+  // Guards: an id has one row, however many ask at once; two ids with one slug have one too.
   test('is done once', async () => {
     const asked = { identity_workspace_id: id, plan: 'free' };
     const answers = await Promise.all(Array.from({ length: 8 }, () => operators('POST', '', asked)));
@@ -152,14 +152,14 @@ describe('making one', () => {
     expect(await operators('POST', '', other)).toMatchObject({ status: 409, body: { detail: 'already_exists' } });
   });
 
-  // Guards: names that billing writes are not the caller's to write.
+  // Guards: names that billing writes cannot be written by a caller.
   test('leaves out what only billing writes', async () => {
     await make({ config: { billing_customer_id: 'cus_stolen', region: 'eu' } });
     expect((await reaching('ready')).config).toEqual({ region: 'eu' });
   });
 });
 
-// Guards: no credential in a config leaves the service, at whatever depth and under whatever name of one.
+// Guards: no credential in a config is returned, at any depth and under any name for one.
 test('masks credentials in the config, in the detail alone', async () => {
   const canary = 'canary-credential';
   await make({
@@ -189,7 +189,7 @@ test('masks credentials in the config, in the detail alone', async () => {
   expect((await rowOf()).config).toMatchObject({ api_key: canary });
 });
 
-// Guards: the list and the detail are of everybody, as the specification has them.
+// Guards: everybody may read the list and the detail, as the specification says.
 test('shows every workspace to everybody', async () => {
   await make();
   const { body } = await tenant.cp('GET', '/v1/workspaces');
@@ -205,7 +205,8 @@ test('shows every workspace to everybody', async () => {
 });
 
 describe('workspaces.retry', () => {
-  // Guards: failed -> pending -> ready, as a generation of its own; nothing else can be tried again.
+  // Guards: a failed workspace can be tried again as a new generation, and goes over pending to ready; nothing else
+  // can.
   test('takes a failed one from pending to ready', async () => {
     await make();
     const { customer_id: customerId } = await reaching('ready');
@@ -232,7 +233,7 @@ describe('workspaces.retry', () => {
 });
 
 describe('the operator', () => {
-  // Guards: token, then row, then body.
+  // Guards: the checks have an order: token, then row, then body.
   test('is refused in this order', async () => {
     expect(await setState('acc_nobody', {}, '')).toMatchObject({
       status: 401,
@@ -255,7 +256,7 @@ describe('the operator', () => {
     }
   });
 
-  // Guards: each state that it may set, with what goes along; and an operator's word is not written over.
+  // Guards: the operator can set each allowed state with its side effects, and that state is not overwritten.
   test('says what a workspace is', async () => {
     await make();
     await reaching('ready');
@@ -280,7 +281,7 @@ describe('the operator', () => {
 });
 
 describe('housekeeping', () => {
-  // Guards: a workspace that was answered 201 is provisioned, though its start was lost.
+  // Guards: a workspace that was answered 201 is provisioned, although its start was lost.
   test('starts what was accepted', async () => {
     const { stores } = service.services;
     await stores.workspaces.create({ workspaceId: id, plan: 'free', config: null });
@@ -288,7 +289,7 @@ describe('housekeeping', () => {
     await reaching('ready');
   });
 
-  // Guards: a provisioning that was terminated does not leave its workspace for ever on the way.
+  // Guards: a workspace whose provisioning was terminated does not stay pending for ever.
   test('settles what lost its workflow', async () => {
     const { stores } = service.services;
     await make();

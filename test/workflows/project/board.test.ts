@@ -26,7 +26,7 @@ function underWay() {
   return board;
 }
 
-// Guards: of two gates that wait side by side both are seen, each until it is over.
+// Guards: of two gates that wait at the same time both are shown, each until it is answered.
 test('each gate is there for as long as it waits', () => {
   const board = underWay();
   board.opens('a');
@@ -38,7 +38,8 @@ test('each gate is there for as long as it waits', () => {
   expect([board.waitsFor(), board.status()]).toEqual([[], 'running']);
 });
 
-// Guards: an answer can be here before the phase's word that the gate has opened; it does not wait for ever on the board.
+// Guards: an answer may arrive before the phase reports that its gate is open; the gate then does not stay on the board
+// for ever.
 test('one that was answered before it was heard of is not waited for, the next time it is', () => {
   const board = underWay();
   board.answer('draft', 'a');
@@ -48,7 +49,7 @@ test('one that was answered before it was heard of is not waited for, the next t
   expect(board.waitsFor()).toEqual(['a']);
 });
 
-// Guards: a project that continues as new does not forget what it waits for, and an answer ends that as before.
+// Guards: a project that continues as new keeps its waiting gates, and an answer ends them as before.
 test('it is carried over', () => {
   const before = underWay();
   before.opens('a');
@@ -58,7 +59,7 @@ test('it is carried over', () => {
   expect([after.waitsFor(), after.status()]).toEqual([[], 'running']);
 });
 
-// Guards: phases that an earlier release started name no gate.
+// Guards: phases that an earlier release started report no gates.
 test('a phase that does not say which gate waits is believed', () => {
   const board = underWay();
   const about = { slug: 'draft', iteration: 1 };

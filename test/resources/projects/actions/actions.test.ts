@@ -19,7 +19,7 @@ function hostile(value: unknown, key = ''): unknown {
 
 const RENDERING = Object.keys(CASES).filter((name) => !['check_html', 'http_post'].includes(name));
 
-// Guards: the list is complete, names are unique, and a name from a tenant's template finds nothing by accident.
+// Guards: the list of actions is complete, names are unique, and no name in a template finds anything by accident.
 test('lists every action once', () => {
   const names = ACTIONS.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
@@ -34,7 +34,7 @@ test('lists every action once', () => {
 describe.each(Object.keys(CASES))('%s', (name) => {
   const { given, needs } = present(CASES[name]);
 
-  // Guards: what is missing is named, as a refusal that is not retried.
+  // Guards: missing material is named in a refusal that is not retried.
   test('says what is missing', async () => {
     const refused = runAction(name, { ...given, inputs: {}, artifacts: {} });
     await expect(refused).rejects.toThrow(ActionError);
@@ -52,7 +52,7 @@ describe.each(Object.keys(CASES))('%s', (name) => {
 describe.each(RENDERING)('%s', (name) => {
   const { given } = present(CASES[name]);
 
-  // Guards: the file opens: HTML without an error and without a fault of the tester, SVG well-formed.
+  // Guards: the result opens: HTML without errors or faults of the tester, and well-formed SVG.
   test('makes a file that opens', async () => {
     const file = await renderFile(name, given);
     expect(file.filename).toMatch(/^bees-on-roofs\.(html|md|svg)$/);
@@ -63,7 +63,7 @@ describe.each(RENDERING)('%s', (name) => {
     else expect(file.content).toMatch(/^# Bees on roofs\n/);
   });
 
-  // Guards: nothing that a model or a tenant writes becomes code, markup or an address in the file.
+  // Guards: nothing that a model or a tenant wrote becomes code, markup or an address in the file.
   test('shows hostile text as text', async () => {
     const project = { ...given.project, title: `Bees ${HOSTILE}` };
     const inputs = hostile(given.inputs ?? {}) as Record<string, unknown>;

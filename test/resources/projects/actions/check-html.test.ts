@@ -7,7 +7,7 @@ const pageWith = (body: string, { head = '<title>T</title>', lang = ' lang="en"'
 const check = (content: string) =>
   runAction('check_html', { inputs: { page: { filename: 'p.html', content_type: 'text/html', content } } });
 
-// Guards: a tester that passes everything is worth nothing: every fault of this list is found.
+// Guards: the tester finds every fault of this list.
 test.each([
   ['<h1>A</h1><p', /line 1: unexpected solidus in tag/],
   ['<h2>A</h2>', /0 headings of the first level/],
@@ -35,13 +35,13 @@ test.each([
   expect(findings.join('\n')).toMatch(fault);
 });
 
-// Guards: a page without title or language is not whole.
+// Guards: a page without title or language is incomplete.
 test('wants a title and a language', async () => {
   const { findings } = (await check(pageWith('<h1>A</h1>', { head: '', lang: '' }))) as { findings: string[] };
   expect(findings).toEqual(['the page does not say its language', 'the page has no title']);
 });
 
-// Guards: what is right passes, and the answer says that something was looked at.
+// Guards: a correct page passes, and the answer says what was inspected.
 test('passes a page without faults', async () => {
   const body =
     '<h1>A</h1><h2 id="b">B</h2><a href="#b"><svg role="img" aria-label="To B"></svg></a>' +

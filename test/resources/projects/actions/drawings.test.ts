@@ -13,7 +13,7 @@ const clean = (inner: string, attributes = 'viewBox="0 0 10 10"') => {
   return markup;
 };
 
-// Guards: none of the ways in which an SVG runs code, loads something or restyles its page gets through.
+// Guards: no way in which an SVG runs code, loads something or restyles its page gets through.
 test.each([
   ['a script', '<script>alert(1)</script>', /script|alert/],
   ['a script in another namespace', '<s:script xmlns:s="http://www.w3.org/2000/svg">alert(1)</s:script>', /alert/],
@@ -33,7 +33,7 @@ test.each([
   expect(clean(inner)).not.toMatch(forbidden);
 });
 
-// Guards: what a drawing is made of stays, with the case of its names, and styles become attributes.
+// Guards: allowed elements stay with the case of their names, and styles become attributes.
 test('keeps shapes, gradients and plain styles', () => {
   const markup = clean(
     '<defs><linearGradient id="sky"><stop offset="0" stop-color="#fff"/></linearGradient></defs>' +
@@ -46,7 +46,7 @@ test('keeps shapes, gradients and plain styles', () => {
   expect(markup).not.toContain('blur');
 });
 
-// Guards: two drawings with the same ids do not paint each other.
+// Guards: two drawings with the same ids on one page do not change each other's colours.
 test('keeps the ids of two drawings apart', async () => {
   const svg =
     '<svg viewBox="0 0 1 1"><defs><clipPath id="a"><rect width="1" height="1"/></clipPath></defs><circle r="1" clip-path="url(#a)"/></svg>';
@@ -57,7 +57,7 @@ test('keeps the ids of two drawings apart', async () => {
 });
 
 describe('reads', () => {
-  // Guards: words and code fences around a drawing, and one that breaks off, are what models send.
+  // Guards: explanations and code fences around a drawing, as models send them, are removed.
   test.each([
     ['fenced', 'Here it is:\n```svg\n<svg viewBox="0 0 2 2"><circle r="1"/></svg>\n```\nEnjoy', '0 0 2 2'],
     ['sized', '<svg width="20px" height="30"><circle r="1"/></svg>', '0 0 20 30'],
@@ -70,7 +70,7 @@ describe('reads', () => {
     parseXml(textOf(drawingMarkup(present(drawing), null)));
   });
 
-  // Guards: words, an empty drawing and one that breaks off are no drawing, so that one is drawn instead.
+  // Guards: a text without a drawing, an empty drawing and a broken one are replaced by a drawn picture.
   test.each(['', 'a bee in the sun', '<svg></svg>', '<svg><script>1</script></svg>', '<svg><circle r="1"/>', '<svg'])(
     'nothing in %j',
     (text) => {
@@ -79,7 +79,7 @@ describe('reads', () => {
   );
 });
 
-// Guards: without a drawing there is one all the same, well-formed, the same for the same words and another for others.
+// Guards: the replacement is well-formed, the same for the same words and different for others.
 test('draws where nothing was drawn', () => {
   for (const fallback of [landscape, badge]) {
     const pictures = ['a bee', 'a bee', 'a hive'].map((seed) =>

@@ -62,13 +62,13 @@ test('sends the parts', async () => {
   expect(received).toEqual([{ path: '/hook', type: 'application/json', body }]);
 });
 
-// Guards: a refusal of the receiver fails the step, and a redirect takes the content nowhere else.
+// Guards: a refusal of the receiver fails the step, and a redirect never gets the content.
 test.each(['/broken', '/moved'])('fails where %s does not take it', async (path) => {
   await expect(post(`${origin}${path}`)).rejects.toThrow(/answered with status (500|307)/);
   expect(received.map((each) => each.path)).toEqual([path]);
 });
 
-// Guards: no address, a bad one and a private one are refusals with a reason, and nothing is sent.
+// Guards: a missing, bad or private address is refused with a reason, and nothing is sent.
 test.each([undefined, 7, 'soon', 'http://169.254.169.254/latest', 'file:///etc/passwd'])('refuses %p', async (url) => {
   await expect(post(url)).rejects.toThrow(ActionError);
   await expect(post(url)).rejects.toThrow(/publish_url|not allowed/);

@@ -11,7 +11,7 @@ import { contextOf, parseHtml, renderFile, runAction, textIn } from './context.t
 
 const given = { inputs: { b: 1, a: 2 }, artifacts: { d: 3, c: 4 } };
 
-// Guards: the database does not keep the order of keys, so an action must not depend on it.
+// Guards: an action does not depend on the order of keys, which the database does not keep.
 test('takes from steps before phases, from those named first, then by slug', () => {
   const slugs = (instructions: string | null) =>
     sourcesOf(contextOf({ ...given, instructions })).map(({ slug }) => slug);
@@ -19,13 +19,13 @@ test('takes from steps before phases, from those named first, then by slug', () 
   expect(slugs('First b, then d.')).toEqual(['b', 'a', 'd', 'c']);
 });
 
-// Guards: a part that is nearly right is refused with what is wrong with it, not as missing.
+// Guards: a part that nearly fits is refused with its fault, and not as missing.
 test('explains a part of the wrong shape', async () => {
   const slides = runAction('render_slides', { inputs: { draft: { slides: [{ title: '' }] } } });
   await expect(slides).rejects.toThrow(/the slides to show in "draft" cannot be used: .*slides\[0\]\.title/s);
 });
 
-// Guards: only what the product itself wrote passes as markup, whatever the data looks like.
+// Guards: only the product's own strings pass as markup, whatever the data looks like.
 test('takes no data for markup', () => {
   const forged = JSON.parse('{"markup": "<b>", "Symbol(markup)": "<b>"}');
   expect(() => textOf(html`${forged}`)).toThrow(TypeError);
@@ -34,7 +34,7 @@ test('takes no data for markup', () => {
   );
 });
 
-// Guards: file names and ids are plain, also of titles in other scripts.
+// Guards: file names and ids are plain, even for titles in other scripts.
 test('makes slugs', () => {
   expect(slugify('Über die Bienen: "Summ"!')).toBe('uber-die-bienen-summ');
   expect(slugify('蜜蜂')).toBe('untitled');
@@ -44,7 +44,7 @@ test('makes slugs', () => {
 describe('Markdown', () => {
   const render = (text: string) => textOf(renderMarkdown(text).body);
 
-  // Guards: scripts, handlers and addresses that run code are gone, also where Markdown hides them.
+  // Guards: scripts, handlers and addresses that run code are removed, also where Markdown hides them.
   test.each([
     '<script>alert(1)</script>',
     '<p onclick="alert(1)">x</p>',
@@ -78,13 +78,14 @@ describe('Markdown', () => {
     expect(textOf(body)).toContain('<h2 id="x-a">A</h2>');
   });
 
-  // Guards: an id is one heading's, also where a heading looks like the number of another.
+  // Guards: an id belongs to one heading, even where another heading looks like the id of a repetition.
   test('gives each heading its own id', () => {
     const { headings } = renderMarkdown('## A 4\n\n## A\n\n## A\n\n## A\n\n## A 2');
     expect(new Set(headings.map(({ id }) => id)).size).toBe(5);
   });
 
-  // Guards: sections of a joined document stay apart: code keeps its tags, and a block left open swallows nothing.
+  // Guards: sections of a joined document stay apart: code keeps its tags, and an open code block ends with its
+  // section.
   test('joins texts with code in them', async () => {
     const first = '# First\n\n## Part\n\n`<b>` <b>\n\n~~~html\n# <i>\n```\n<u>';
     const { content } = await renderFile('assemble_markdown', { inputs: { a: first, b: 'Second.' } });
@@ -93,7 +94,7 @@ describe('Markdown', () => {
     expect(content).toContain('1. [A: First](#1-a)\n2. [B](#2-b)');
   });
 
-  // Guards: a text that is made to be slow is not: what a model writes must not hold up everybody's work.
+  // Guards against: a text that a model wrote so that rendering it takes long, and everybody's work waits.
   test('is quick with texts that are made to be slow', async () => {
     const nasty = [`# ${' '.repeat(50_000)}#`, '```x\n'.repeat(20_000), '<svg '.repeat(50_000), '`'.repeat(50_000)];
     for (const content of nasty) {
@@ -106,7 +107,7 @@ describe('Markdown', () => {
     }
   });
 
-  // Guards: contents that are shown are those of the text, unescaped once and escaped once.
+  // Guards: a table of contents shows headings with the right characters, escaped exactly once.
   test('lists contents of an article', async () => {
     const content = '# Title\n\nText.\n\n## A & B\n\n## "C" <D>\n\n## E';
     const file = await renderFile('render_html_page', { inputs: { content } });
@@ -119,7 +120,7 @@ describe('Markdown', () => {
 describe('colours', () => {
   const colour = fc.integer({ min: 0, max: 0xffffff }).map((value) => `#${value.toString(16).padStart(6, '0')}`);
 
-  // Guards: text can be read whatever colours a model chose.
+  // Guards: text stays readable whatever colours a model chose.
   test('are readable', () => {
     fc.assert(
       fc.property(colour, colour, (background, ink) => {
@@ -131,7 +132,7 @@ describe('colours', () => {
     expect(contrast('#ffffff', '#000000')).toBeCloseTo(21);
   });
 
-  // Guards: a colour that is none ends up in no style sheet.
+  // Guards: an invalid colour reaches no style sheet.
   test('that are no colours are not used', () => {
     const palette = { background: 'red;}</style>', ink: '#000000', accent: '#000000' };
     expect(paletteOf(contextOf({ inputs: { look: { palette } } })).background).toBe('#fdfcf9');
@@ -156,7 +157,7 @@ describe('calendar', () => {
     );
   });
 
-  // Guards: week numbers are those printed in other calendars.
+  // Guards: week numbers are those of other calendars.
   test.each([
     [2027, '2026-12-28', 53],
     [2027, '2027-01-04', 1],
@@ -167,7 +168,7 @@ describe('calendar', () => {
     expect(weeksOf(year, 'monday').find(({ days }) => idOf(itemAt(days, 0)) === monday)?.number).toBe(number);
   });
 
-  // Guards: names of months and days are in the language of the planner, and an odd year is refused.
+  // Guards: names of months and days are in the language of the planner, and an impossible year is refused.
   test('speaks the language of the project', async () => {
     const artifacts = { prompts: { monthly: [{ theme: 'T', question: 'Q' }], weekly: ['W'] } };
     const params = { year: 2027, language: 'de', week_start: 'sunday' };

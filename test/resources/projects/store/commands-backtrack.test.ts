@@ -1,15 +1,13 @@
 /** Retrigger and revert: going back to a phase, and what that does downstream. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { itemAt, last, present, take } from '../../../../src/platform/core/present.ts';
 import type { Cascade } from '../../../../src/resources/projects/model.ts';
 import * as commands from '../../../../src/resources/projects/store/commands/index.ts';
-import { openTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
 import {
   attemptsOf,
   eventsOf,
   insertAttempt,
-  insertProject,
   projectOf,
   recordOf,
   statusesOf,
@@ -20,21 +18,9 @@ import {
   type PhaseFixture,
   type StepFixture,
 } from '../../../support/fixtures/projects-store.ts';
-import { makeWorkspace } from '../../../support/fixtures/workspaces.ts';
+import { ann, by, db, project, useAcme } from './acme.ts';
 
-let database: TestDatabase;
-let db: TestDatabase['db'];
-beforeAll(async () => {
-  database = await openTestDatabase();
-  db = database.db;
-  await makeWorkspace(db, 'acc_acme');
-});
-afterAll(() => database?.close());
-
-const ann = { kind: 'human', id: 'ann@acme.example' } as const;
-let given = 0;
-const by = () => ({ actor: ann, commandId: `command-${(given += 1)}` });
-const project = (phases: PhaseFixture[], more = {}) => insertProject(db, { customerId: 'acme', phases, ...more });
+useAcme();
 
 /** a, and after it: b (lazy), c (strict) after b, d (none), one that runs, one that has not begun. */
 const PIPELINE: PhaseFixture[] = [
@@ -103,7 +89,7 @@ async function expectCascade(made: InsertedProject, cascade: Cascade): Promise<v
   expect(cascades.map(({ payload }) => payload['phase_slugs'])).toEqual(skipped ? [skipped] : []);
 }
 
-// Guards: each mode does to the phases downstream what it says, to the record and in the answer, and once.
+// Guards: each mode does what it says to the phases downstream, in the record and in the answer, once.
 test.each(['lazy', 'strict', 'none', 'default'] as const)('retriggerPhase, %s', async (cascade) => {
   const made = await project(PIPELINE);
   const [affected, stale, rerun] = REACHED[cascade].plan;
@@ -173,7 +159,7 @@ test('retriggerPhase resets the steps', async () => {
   expect(events[1]).toMatchObject({ actor_id: ann.id, payload: { addendum: true, auto_retriggered: ['b'] } });
 });
 
-// Guards: the estimate is what the latest starts cost, of the phase and of what runs again with it.
+// Guards: the estimate is what the latest starts cost, of the phase and of those that run again with it.
 test('retriggerPhase estimates the cost', async () => {
   const made = await project(PIPELINE);
   const long = new Date(Date.now() - 3_600_000);
@@ -190,7 +176,7 @@ test('retriggerPhase estimates the cost', async () => {
   expect(await attemptsOf(db, made, 'a/write')).toHaveLength(2);
 });
 
-// Guards: what is to run again at its end is not made merely stale by a later, milder change.
+// Guards: a phase that will run again at its end stays so after a later, milder change.
 test('the stronger consequence stays', async () => {
   const made = await project(PIPELINE);
   await commands.revertArtifact(db, revert(made, 'strict'));
@@ -198,7 +184,7 @@ test('the stronger consequence stays', async () => {
   expect((await taskOf(db, made, 'running')).onEnd).toBe('rerun');
 });
 
-// Guards: the phases that may be retriggered are those that have ended, of a project that is not abandoned.
+// Guards: phases that have ended can be retriggered, in any project that is not abandoned.
 test('retriggerPhase refuses', async () => {
   const phases = (['pending', 'running', 'blocked', 'review'] as const).map((status) => ({ slug: status, status }));
   const session: PhaseFixture = { slug: 'edit-session-1', taskKind: 'edit_session', status: 'succeeded' };
@@ -223,7 +209,7 @@ test('retriggerPhase refuses', async () => {
   }
 });
 
-// Guards: going back in a completed project makes it active; in a paused one it stays paused.
+// Guards: retriggering in a completed project makes it active; a paused one stays paused.
 test.each([
   ['completed', 'active'],
   ['paused', 'paused'],
@@ -247,7 +233,7 @@ const versionsOf = (made: InsertedProject) =>
     select id, version, superseded, superseded_by_artifact_id as by, supersedes_artifact_id as before
     from artifacts where task_id = ${made.taskId('a')}::uuid order by version`);
 
-// Guards: the pointer moves, later versions stay in history, and downstream follows by the mode; once.
+// Guards: reverting changes which version is current, keeps later versions, and downstream follows by the mode, once.
 test.each(['lazy', 'strict', 'none', 'default'] as const)('revertArtifact, %s', async (cascade) => {
   const made = await project(PIPELINE);
   const [affected, stale, rerun] = REACHED[cascade].plan;
@@ -276,7 +262,7 @@ test.each(['lazy', 'strict', 'none', 'default'] as const)('revertArtifact, %s', 
   await expect(again).rejects.toMatchObject({ code: 'already_current' });
 });
 
-// Guards: what is current is superseded by nothing, and what was replaced names what replaced it.
+// Guards: the current version is superseded by none, and each replaced one names its replacement.
 test('there and back again', async () => {
   const made = await project([{ slug: 'a', status: 'succeeded', versions: 3 }]);
   for (const targetVersion of [1, 3]) await commands.revertArtifact(db, revert(made, 'lazy', { targetVersion }));
@@ -285,7 +271,7 @@ test('there and back again', async () => {
   expect([present(first).by, present(third).by]).toEqual([present(third).id, null]);
 });
 
-// Guards: choosing a version brings a stale phase up to date and completes a failed one; a pending one keeps waiting to run.
+// Guards: choosing a version brings a stale phase up to date and completes a failed one; a pending phase still runs.
 test.each([
   ['stale', 'succeeded'],
   ['pending', 'pending'],
@@ -297,8 +283,8 @@ test.each([
   expect(changes).toEqual(status === 'pending' ? [] : [{ slug: 'a', status: becomes }]);
 });
 
-// Guards: a phase that failed to make a new version is done with the one that it has, and nothing downstream moves; what
-// failed, or nobody knows the outcome of, is nobody's to see to any more.
+// Guards: a phase that failed to make a new version can keep its old one, and nothing downstream changes; its failed
+// steps, and those of unknown outcome, then need no person.
 test('a failed phase is completed with its current version', async () => {
   const steps: StepFixture[] = [
     { slug: 'write', status: 'succeeded' },
@@ -324,7 +310,7 @@ test('a failed phase is completed with its current version', async () => {
   ]);
 });
 
-// Guards: a phase that is to run is walked through, as what is behind it was made from what it made before.
+// Guards: a cascade passes through a phase that will run, because phases behind it used its earlier artifact.
 test('a cascade goes through phases that are to run', async () => {
   const phases: PhaseFixture[] = [
     { slug: 'a', status: 'succeeded' },
@@ -359,7 +345,7 @@ test('revertArtifact refuses', async () => {
   }
 });
 
-// Guards: however many reverts arrive together, exactly one version is current, and it is the last one's.
+// Guards: after any number of simultaneous reverts exactly one version is current, the one of the last revert.
 test('parallel reverts', async () => {
   const made = await project([{ slug: 'a', status: 'succeeded', versions: 5 }]);
   const targets = [1, 2, 3, 4, 5, 1, 2, 3, 4, 5];

@@ -1,15 +1,12 @@
 /** Decisions on the plans of edit sessions, and sessions that are given up. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { present } from '../../../../src/platform/core/present.ts';
-import { type Decision } from '../../../../src/resources/projects/model.ts';
 import * as commands from '../../../../src/resources/projects/store/commands/index.ts';
-import { openTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
 import {
   attemptsOf,
   gate,
   insertAttempt,
-  insertProject,
   projectOf,
   recordOf,
   statusesOf,
@@ -19,34 +16,9 @@ import {
   type PhaseFixture,
   type StepFixture,
 } from '../../../support/fixtures/projects-store.ts';
-import { makeWorkspace } from '../../../support/fixtures/workspaces.ts';
+import { answer, by, db, project, useAcme } from './acme.ts';
 
-let database: TestDatabase;
-
-let db: TestDatabase['db'];
-
-beforeAll(async () => {
-  database = await openTestDatabase();
-  db = database.db;
-  await makeWorkspace(db, 'acc_acme');
-});
-
-afterAll(() => database?.close());
-
-const ann = { kind: 'human', id: 'ann@acme.example' } as const;
-
-let given = 0;
-
-const by = () => ({ actor: ann, commandId: `command-${(given += 1)}` });
-
-const project = (phases: PhaseFixture[], more = {}) => insertProject(db, { customerId: 'acme', phases, ...more });
-
-const answer = (made: InsertedProject, decision: Decision, more = {}) => ({
-  projectId: made.id,
-  gateKind: null,
-  ...by(),
-  answer: { subtask_id: made.stepId('a/approve'), decision, ...more },
-});
+useAcme();
 
 const session = (more: Partial<PhaseFixture> = {}, status: StepFixture['status'] = 'blocked') =>
   project([
@@ -101,7 +73,7 @@ test.each([
   expect(await recordOf(db, made.id)).toEqual(before);
 });
 
-// Guards: the plain gate route may turn a plan down too, without stopping the project.
+// Guards: the plain gate endpoint can reject a plan too, without stopping the project.
 test('a plan is rejected through its gate', async () => {
   const made = await session();
   expect(await commands.resolveGate(db, answer(made, 'rejected'))).toMatchObject({ gate: { effect: 'skip' } });
@@ -110,7 +82,7 @@ test('a plan is rejected through its gate', async () => {
   expect((await projectOf(db, made.id)).status).toBe('active');
 });
 
-// Guards: only an edit session of this project is answered as one, and only while its gate waits.
+// Guards: only an edit session of this project, whose gate waits, can be answered as one.
 test('resolveEditPlan refuses', async () => {
   const made = await session();
   const phase = await session({ taskKind: 'regular' });
@@ -125,7 +97,8 @@ test('resolveEditPlan refuses', async () => {
   }
 });
 
-// Guards: an edit session is given up in any state until its plan is enacted, and what it had stopped goes on.
+// Guards: an edit session can be discarded in any state until its plan is enacted, and a project that it had stopped
+// goes on.
 test.each([
   ['its planner failed', 'failed', ['failed', 'pending', 'pending']],
   ['its planner is at work', 'running', ['running', 'pending', 'pending']],
@@ -168,7 +141,7 @@ test.each([
   expect(await recordOf(db, made.id)).toEqual(before);
 });
 
-// Guards: what is enacted stays; and a project that something else has stopped stays stopped.
+// Guards: an enacted plan stays, and a project that something else stopped stays stopped.
 test('a session that is too far, and one beside other trouble', async () => {
   const made = await session({}, 'succeeded');
   const enact = `enact:${made.stepId('a/enact')}:now`;

@@ -1,17 +1,15 @@
 /** Edit sessions: how one is set up, and what enacting its plan does. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { checkValue, schemaProblem } from '../../../../src/platform/core/json-schema.ts';
 import { first } from '../../../../src/platform/core/present.ts';
 import type { Cascade } from '../../../../src/resources/projects/model.ts';
 import { editPlanSchema, type EditAction, type EditPlan } from '../../../../src/resources/projects/edit-plans/model.ts';
 import * as commands from '../../../../src/resources/projects/store/commands/index.ts';
-import { openTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
 import {
   eventsOf,
   gate,
   insertAttempt,
-  insertProject,
   projectOf,
   recordOf,
   statusesOf,
@@ -19,23 +17,11 @@ import {
   topicsOf,
   type PhaseFixture,
 } from '../../../support/fixtures/projects-store.ts';
-import { makeWorkspace } from '../../../support/fixtures/workspaces.ts';
+import { by, db, project, useAcme } from './acme.ts';
 
-let database: TestDatabase;
-let db: TestDatabase['db'];
-beforeAll(async () => {
-  database = await openTestDatabase();
-  db = database.db;
-  await makeWorkspace(db, 'acc_acme');
-});
-afterAll(() => database?.close());
+useAcme();
 
-const ann = { kind: 'human', id: 'ann@acme.example' } as const;
-let given = 0;
-const by = () => ({ actor: ann, commandId: `command-${(given += 1)}` });
-const project = (phases: PhaseFixture[], more = {}) => insertProject(db, { customerId: 'acme', phases, ...more });
-
-// Guards: a session is three steps after all phases, with a plan of a shape for this project; a repeat adds none.
+// Guards: a session has three steps after all phases, with a plan schema for this project; a repeat adds none.
 test('startEditSession', async () => {
   const made = await project([
     { slug: 'a', status: 'succeeded', versions: 2 },
@@ -80,7 +66,7 @@ test('startEditSession', async () => {
   expect(second.change.slug).toBe('edit-session-2');
 });
 
-// Guards: a completed project takes an edit session and is active again, an abandoned one takes none.
+// Guards: a completed project becomes active with an edit session, and an abandoned one takes none.
 test('startEditSession on projects that have ended', async () => {
   const args = { instruction: 'x', cascade: 'lazy' as const };
   const phases: PhaseFixture[] = [{ slug: 'a', status: 'succeeded' }];
@@ -93,7 +79,7 @@ test('startEditSession on projects that have ended', async () => {
   await expect(refusal).rejects.toMatchObject({ code: 'project_ended' });
 });
 
-// Guards: the schema takes every plan of the shape and no other, for as many phases as a project may have.
+// Guards: the schema accepts exactly the plans of the shape, for as many phases as a project may have.
 test('editPlanSchema', () => {
   const schema = editPlanSchema(['a']);
   const action: EditAction = {
@@ -162,7 +148,7 @@ async function approved(actions: EditAction[], { cascade = 'lazy', approval = {}
   return { made, ref: { projectId: made.id, taskId, subtaskId, iteration: 1 } };
 }
 
-// Guards: a plan sets artifacts and runs phases again, with the session's cascade, once for one approval.
+// Guards: a plan sets artifacts and runs phases again, with the session's cascade, once for each approval.
 test('enactPlan applies the actions', async () => {
   const { made, ref } = await approved([
     about('edit_artifact', 'b', { content: { new: true } }),
@@ -216,7 +202,7 @@ test('enactPlan prefers what the person sent', async () => {
   expect((await commands.enactPlan(db, ref)).output.applied).toMatchObject([{ phase_slug: 'a' }]);
 });
 
-// Guards: what cannot be done is reported with its reason, and stops nothing else.
+// Guards: an impossible action is reported with its reason and stops no other.
 test('enactPlan reports what it cannot apply', async () => {
   const { ref } = await approved([
     about('retrigger', 'unknown'),
@@ -243,7 +229,7 @@ test('enactPlan reports what it cannot apply', async () => {
   ]);
 });
 
-// Guards: instructions for a phase that an earlier action made pending reach it.
+// Guards: instructions reach a phase that an earlier action made pending.
 test('enactPlan adds instructions to a phase that will run anyway', async () => {
   const actions = [about('retrigger', 'a'), about('instruct', 'c', { instructions: 'Be kind' })];
   const { made, ref } = await approved(actions, { cascade: 'strict' });
@@ -255,7 +241,8 @@ test('enactPlan adds instructions to a phase that will run anyway', async () => 
   expect(await taskOf(db, made, 'c')).toMatchObject({ addenda: ['Be kind'], nextReason: 'cascade_retrigger' });
 });
 
-// Guards: nothing is enacted without approval or in the name of an earlier start, and that does not use the approval up.
+// Guards: nothing is enacted without approval or in the name of an earlier start, and a refused attempt does not use
+// the approval up.
 test('enactPlan is fenced', async () => {
   const rejected = await approved([about('retrigger', 'a')], { approval: { decision: 'rejected' } });
   const { made, ref } = await approved([about('retrigger', 'a')]);

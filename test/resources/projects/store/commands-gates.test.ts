@@ -1,14 +1,12 @@
 /** Decisions on gates, and gates that nobody decides. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { newUuid } from '../../../../src/platform/core/ids.ts';
-import { SYSTEM, type Decision } from '../../../../src/resources/projects/model.ts';
+import { SYSTEM } from '../../../../src/resources/projects/model.ts';
 import * as commands from '../../../../src/resources/projects/store/commands/index.ts';
-import { openTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
 import {
   eventsOf,
   gate,
-  insertProject,
   projectOf,
   recordOf,
   statusesOf,
@@ -16,30 +14,11 @@ import {
   taskOf,
   topicsOf,
   type InsertedProject,
-  type PhaseFixture,
   type StepFixture,
 } from '../../../support/fixtures/projects-store.ts';
-import { makeWorkspace } from '../../../support/fixtures/workspaces.ts';
+import { ann, answer, db, project, useAcme } from './acme.ts';
 
-let database: TestDatabase;
-
-let db: TestDatabase['db'];
-
-beforeAll(async () => {
-  database = await openTestDatabase();
-  db = database.db;
-  await makeWorkspace(db, 'acc_acme');
-});
-
-afterAll(() => database?.close());
-
-const ann = { kind: 'human', id: 'ann@acme.example' } as const;
-
-let given = 0;
-
-const by = () => ({ actor: ann, commandId: `command-${(given += 1)}` });
-
-const project = (phases: PhaseFixture[], more = {}) => insertProject(db, { customerId: 'acme', phases, ...more });
+useAcme();
 
 const gated = (more: Partial<StepFixture> = {}, project_: object = {}) =>
   project(
@@ -58,14 +37,7 @@ const gated = (more: Partial<StepFixture> = {}, project_: object = {}) =>
     project_,
   );
 
-const answer = (made: InsertedProject, decision: Decision, more = {}) => ({
-  projectId: made.id,
-  gateKind: null,
-  ...by(),
-  answer: { subtask_id: made.stepId('a/approve'), decision, ...more },
-});
-
-// Guards: the first decision stands, with who made it; the second is refused; a repeat of the first is not.
+// Guards: the first decision counts, with its author; a second is refused, and a repeat of the first is not.
 test('resolveGate approves once', async () => {
   const made = await gated();
   const args = { ...answer(made, 'approved', { comment: 'Good', payload: { seen: 1 } }), gateKind: 'human' as const };
@@ -97,7 +69,7 @@ test('resolveGate approves once', async () => {
   expect(await recordOf(db, made.id)).toEqual(before);
 });
 
-// Guards: of decisions that arrive together one wins.
+// Guards: of simultaneous decisions one wins.
 test('parallel decisions', async () => {
   const made = await gated();
   const decisions = Array.from({ length: 6 }, (_, n) =>
@@ -111,7 +83,7 @@ test('parallel decisions', async () => {
   expect(new Set(codes)).toEqual(new Set(['gate_not_waiting']));
 });
 
-// Guards: a rejection stops the phase for a person, unless the gate asks for the work to be done again.
+// Guards: a rejection stops the phase for a person, unless the gate is configured for rework.
 test('resolveGate rejects', async () => {
   const made = await gated();
   const failed = await commands.resolveGate(db, answer(made, 'rejected', { decided_by: 'Bo', comment: 'No' }));
@@ -145,7 +117,8 @@ test('resolveGate rejects', async () => {
   expect(await commands.resolveGate(db, answer(alone, 'rejected'))).toMatchObject({ gate: { effect: 'fail' } });
 });
 
-// Guards: news from outside wakes a project, except one that a person stopped, and except by a rejection.
+// Guards: an external answer restarts a paused project, except one that a person paused, and except where it is a
+// rejection.
 test.each([
   ['webhook', 'budget_breached', 'approved', 'active'],
   ['webhook', 'requested', 'approved', 'paused'],
@@ -166,7 +139,7 @@ const expire = (made: InsertedProject) => ({
   isLenient: true,
 });
 
-// Guards: a clock starts nothing that a rejection, a failure or a budget stopped.
+// Guards: a timeout does not restart a project that a rejection, a failure or a budget stopped.
 test.each(['gate_rejected', 'subtask_failed', 'budget_breached', 'requested'] as const)(
   'the time of a gate is over while the project is paused by %s',
   async (pauseReason) => {
@@ -178,7 +151,7 @@ test.each(['gate_rejected', 'subtask_failed', 'budget_breached', 'requested'] as
   },
 );
 
-// Guards: work that nobody looks at is not done over and over: the third time in a row pauses, and no time-out gives
+// Guards: rework that nobody looks at ends: the third timeout in a row pauses the project, and a timeout gives no
 // attempts back.
 test('a gate that nobody answers', async () => {
   const made = await gated({ gateKind: 'webhook', gateConfig: { on_reject: 'rework', expires_in_s: 1 } });
@@ -209,7 +182,8 @@ test('a gate that nobody answers', async () => {
   expect((await stepOf(db, made, 'a/write')).attemptsUsed).toBe(2);
 });
 
-// Guards: a caller reaches only waiting gates of its kind and project; a signal that does not is noted, never thrown.
+// Guards: a caller reaches only waiting gates of its kind and project; a signal that does not is noted and never
+// thrown.
 test('resolveGate refuses, or ignores and says so', async () => {
   const made = await gated();
   const other = await gated({ status: 'pending' });

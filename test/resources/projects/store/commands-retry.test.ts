@@ -1,14 +1,12 @@
 /** Retries by hand of the steps of a phase. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { newUuid } from '../../../../src/platform/core/ids.ts';
 import * as commands from '../../../../src/resources/projects/store/commands/index.ts';
-import { openTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
 import {
   attemptsOf,
   eventsOf,
   gate,
   insertAttempt,
-  insertProject,
   projectOf,
   recordOf,
   statusesOf,
@@ -16,30 +14,11 @@ import {
   taskOf,
   topicsOf,
   type InsertedProject,
-  type PhaseFixture,
   type StepFixture,
 } from '../../../support/fixtures/projects-store.ts';
-import { makeWorkspace } from '../../../support/fixtures/workspaces.ts';
+import { ann, by, db, project, useAcme } from './acme.ts';
 
-let database: TestDatabase;
-
-let db: TestDatabase['db'];
-
-beforeAll(async () => {
-  database = await openTestDatabase();
-  db = database.db;
-  await makeWorkspace(db, 'acc_acme');
-});
-
-afterAll(() => database?.close());
-
-const ann = { kind: 'human', id: 'ann@acme.example' } as const;
-
-let given = 0;
-
-const by = () => ({ actor: ann, commandId: `command-${(given += 1)}` });
-
-const project = (phases: PhaseFixture[], more = {}) => insertProject(db, { customerId: 'acme', phases, ...more });
+useAcme();
 
 const retry = (made: InsertedProject, path: string, more = {}) => ({
   projectId: made.id,
@@ -56,7 +35,8 @@ const DRAFT: StepFixture[] = [
   { slug: 'last', status: 'pending', dependsOn: ['review'] },
 ];
 
-// Guards: a retry queues one attempt, gives the step all of its attempts again, and takes what consumed it along.
+// Guards: a retry queues one attempt, gives the step all of its attempts again, and resets the steps that used its
+// output.
 test('retrySubtask of a phase that has ended', async () => {
   const made = await project([{ slug: 'a', status: 'failed', steps: DRAFT }], { status: 'paused' });
   await insertAttempt(db, made, 'a/write', { status: 'failed', attemptNumber: 4 });
@@ -92,14 +72,14 @@ test('retrySubtask of a phase that has ended', async () => {
   expect(await recordOf(db, made.id)).toEqual(before);
 });
 
-// Guards: a phase at work is told of the retry instead of being started a second time.
+// Guards: a phase at work is told of the retry and not started a second time.
 test('retrySubtask of a phase under way', async () => {
   const made = await project([{ slug: 'a', status: 'running', steps: DRAFT }]);
   expect(await commands.retrySubtask(db, retry(made, 'a/write'))).toMatchObject({ inFlight: true, change: null });
   expect((await taskOf(db, made, 'a')).status).toBe('running');
 });
 
-// Guards: a retry of an earlier step does not repeat what may have had its effect already.
+// Guards: retrying an earlier step does not repeat a step whose irreversible effect may have happened.
 test('retrySubtask leaves an unknown outcome to a person', async () => {
   const steps: StepFixture[] = [
     { slug: 'write', status: 'failed' },
@@ -110,7 +90,7 @@ test('retrySubtask leaves an unknown outcome to a person', async () => {
   expect(await stepOf(db, made, 'a/post')).toMatchObject({ status: 'failed', isOutcomeUnknown: true });
 });
 
-// Guards: work that was turned down is reworked; a gate opens anew; an unknown outcome is settled by the person.
+// Guards: a retry does rejected work again, opens a gate anew, and lets the person settle an unknown outcome.
 test('retrySubtask says why', async () => {
   const steps: StepFixture[] = [
     { slug: 'write', feedback: ['too long'] },
@@ -131,7 +111,7 @@ test('retrySubtask says why', async () => {
   expect(await topicsOf(db, made.id)).toEqual([queued, 'nonidempotent_crash_resolved', queued, queued]);
 });
 
-// Guards: what is not there, not failed or over is refused, and nothing is written.
+// Guards: an unknown step, one that has not failed and one of an ended project are refused, and nothing is written.
 test('retrySubtask refuses', async () => {
   const made = await project([{ slug: 'a', status: 'running', steps: [{ slug: 'write' }] }]);
   const other = await project([{ slug: 'a', status: 'failed' }]);

@@ -1,10 +1,9 @@
 /** Start, pause, resume, abandon, complete: what moves a project as a whole. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { newRunId } from '../../../../src/platform/core/ids.ts';
 import * as commands from '../../../../src/resources/projects/store/commands/index.ts';
 import { createWebhookStore } from '../../../../src/resources/webhook-subscriptions/store/index.ts';
-import { openTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
 import {
   attemptsOf,
   eventsOf,
@@ -20,24 +19,15 @@ import {
   type PhaseFixture,
 } from '../../../support/fixtures/projects-store.ts';
 import { makeWorkspace } from '../../../support/fixtures/workspaces.ts';
+import { ann, by, db, project, useAcme } from './acme.ts';
 
-let database: TestDatabase;
-let db: TestDatabase['db'];
-beforeAll(async () => {
-  database = await openTestDatabase();
-  db = database.db;
-  await makeWorkspace(db, 'acc_acme');
-  await makeWorkspace(db, 'acc_other');
-});
-afterAll(() => database?.close());
+useAcme();
 
-const ann = { kind: 'human', id: 'ann@acme.example' } as const;
-let given = 0;
-const by = () => ({ actor: ann, commandId: `command-${(given += 1)}` });
-const project = (phases: PhaseFixture[], more = {}) => insertProject(db, { customerId: 'acme', phases, ...more });
+beforeAll(() => makeWorkspace(db, 'acc_other'));
+
 const effectOf = (action: string) => (action === 'http_post' ? ('irreversible' as const) : ('idempotent' as const));
 
-// Guards: a project starts once, and whoever paused it before it began keeps it paused.
+// Guards: a project starts once, and one that was paused before it began stays paused.
 test('startProject', async () => {
   const planned = await project([{ slug: 'a' }], { status: 'planning', startedAt: null });
   expect(await commands.startProject(db, { projectId: planned.id })).toEqual({ status: 'active' });
@@ -52,7 +42,7 @@ test('startProject', async () => {
   await expect(commands.startProject(db, { projectId: 'unknown' })).rejects.toMatchObject({ code: 'not_found' });
 });
 
-// Guards: a person's pause stands above any other, and is no error where it is there already.
+// Guards: a person's pause replaces any other reason, and pausing again is no error.
 test('pauseProject', async () => {
   for (const status of ['active', 'planning'] as const) {
     const { id } = await project([{ slug: 'a' }], { status });
@@ -73,7 +63,7 @@ test('pauseProject', async () => {
   }
 });
 
-// Guards: resume recovers what nobody works on, and leaves alone what somebody does.
+// Guards: resuming recovers phases that no workflow works on, and leaves alone those that one does.
 test('resumeProject recovers dead phases and leaves living ones', async () => {
   const made = await project(
     [
@@ -137,8 +127,8 @@ test.each(['planning', 'active', 'completed', 'abandoned'] as const)('a %s proje
   await expect(refusal).rejects.toMatchObject({ code: 'project_not_paused' });
 });
 
-// Guards: the effect of a dead agent step is that of the tool calls that it, or a run it spawned, has begun: another
-// attempt would make them once more.
+// Guards: the effect of a dead agent step is that of the tool calls which its runs have begun, because another attempt
+// would make them again.
 test.each([
   ['itself', 'irreversible', 'pending', 'failed'],
   ['a spawned run', 'irreversible', 'pending', 'failed'],
@@ -191,7 +181,7 @@ test('recoverPhase is fenced by the iteration', async () => {
   expect(await recordOf(db, made.id)).toEqual(after);
 });
 
-// Guards: the death of one attempt is judged once, and does not undo that its work was sent back meanwhile.
+// Guards: the death of an attempt is judged once, and does not undo a review that sent the work back meanwhile.
 test('judgeCrash', async () => {
   const made = await project([
     { slug: 'a', status: 'running', steps: [{ slug: 'write', status: 'pending', nextReason: 'review_failure' }] },
@@ -219,7 +209,7 @@ test('judgeCrash', async () => {
   expect(await projectOf(db, made.id)).toMatchObject({ status: 'paused', pause_reason: 'repeat_crash' });
 });
 
-// Guards: abandoning ends all that is unfinished and keeps what was made.
+// Guards: abandoning ends everything that is unfinished and keeps what was made.
 test('abandonProject', async () => {
   const made = await project([
     { slug: 'done', status: 'succeeded', versions: 2 },
@@ -259,7 +249,7 @@ test('abandonProject', async () => {
   await expect(commands.abandonProject(db, { projectId, ...by() })).rejects.toMatchObject({ code: 'project_ended' });
 });
 
-// Guards: a project completes when all is done, tells endpoints and waiting gates, and says the same again if asked.
+// Guards: a project completes once all phases are done, queues webhooks and answers gates; a repeat answers the same.
 test('completeProject', async () => {
   const endpoint = { customerId: 'acme', url: 'https://example.com/hook', events: ['project.completed'] };
   await createWebhookStore(db).insertSubscription(endpoint, () => 'sealed');
@@ -321,7 +311,7 @@ test('completeProject', async () => {
   expect(second.deliveries).not.toEqual(answer.deliveries);
 });
 
-// Guards: what is paused or has work left is not completed.
+// Guards: a paused project, or one with work left, is not completed.
 test.each([
   ['paused', 'succeeded'],
   ['active', 'failed'],
@@ -334,7 +324,7 @@ test.each([
   expect(await recordOf(db, made.id)).toEqual(before);
 });
 
-// Guards: a project in which nothing can go on is paused with the reason, and no other one is.
+// Guards: a project in which nothing can go on is paused with the reason, and no other project is.
 test.each([
   [
     [
@@ -366,7 +356,7 @@ test.each([
   expect(await eventsOf(db, id)).toMatchObject(status === 'paused' ? paused : []);
 });
 
-// Guards: run-step gets the first step that could begin, and none of a project that runs by itself.
+// Guards: run-step gets the first step that could begin, and none where the project runs by itself.
 test('nextStep', async () => {
   const phases: PhaseFixture[] = [
     { slug: 'a', status: 'stale' },

@@ -19,7 +19,8 @@ const project = (phases: PhaseFixture[]) => insertProject(database.db, { custome
 const open = (made: Awaited<ReturnType<typeof project>>, key: string) =>
   engine.openAndBegin({ projectId: made.id, taskId: made.taskId('a'), iteration: 1 }, { granted: null, key }, effectOf);
 
-// Guards: a phase whose opening is repeated goes on with the steps that it began, instead of waiting for them for ever.
+// Guards: where the opening of a phase is repeated, the phase goes on with the steps that it began instead of waiting
+// for them for ever.
 test('the opening of a phase begins its steps once, and names them each time', async () => {
   const steps = [{ slug: 'write' }, { slug: 'draw', dependsOn: [] }, { slug: 'check', dependsOn: ['write'] }];
   const made = await project([{ slug: 'a', steps }]);
@@ -30,14 +31,14 @@ test('the opening of a phase begins its steps once, and names them each time', a
   expect(await attemptsOf(database.db, made, 'a/write')).toHaveLength(1);
 });
 
-// Guards: another run of the workflow does not take a step for its own that was begun by the one before it.
+// Guards: another execution of the workflow does not adopt a step that the one before it began.
 test('the opening by another run names none of them', async () => {
   const made = await project([{ slug: 'a' }]);
   await open(made, 'run-1:1');
   expect(await open(made, 'run-2:1')).toMatchObject({ kind: 'opened', begun: [] });
 });
 
-// Guards: a gate that is open stays the workflow's to wait at.
+// Guards: an open gate still belongs to the workflow, which waits for it.
 test('an open gate is not opened by it again', async () => {
   const made = await project([{ slug: 'a', steps: [gate('approve', { status: 'pending' })] }]);
   const first = await open(made, 'run-1:1');

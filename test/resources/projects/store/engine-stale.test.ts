@@ -98,7 +98,7 @@ const retry = (made: InsertedProject, path: string) =>
 const activate = (made: InsertedProject) =>
   db.rows(sql`update projects set status = 'active', pause_reason = null where id = ${made.id}`);
 
-// Guards: each attempt keeps which versions it was given.
+// Guards: each attempt records which versions it was given.
 test('an attempt keeps what it consumed', async () => {
   const made = await pipeline();
   await run(made, 'a');
@@ -108,7 +108,8 @@ test('an attempt keeps what it consumed', async () => {
   expect(await phasesOf(made)).toEqual({ a: 'succeeded', b: 'succeeded', c: 'pending' });
 });
 
-// Guards: a phase that fails on the old version and is retried has still used it in the steps that are not repeated.
+// Guards: a phase that fails on an old version and is retried still counts as made from it, because of the steps that
+// are not repeated.
 test.each(['while it runs', 'when it has failed'] as const)('a change upstream %s', async (when) => {
   const made = await pipeline();
   await run(made, 'a');
@@ -127,7 +128,7 @@ test.each(['while it runs', 'when it has failed'] as const)('a change upstream %
   expect(await phasesOf(made)).toEqual({ a: 'succeeded', b: 'stale', c: 'pending' });
 });
 
-// Guards: one that has used nothing but the new version when it ends is up to date, whatever was said of it before.
+// Guards: a phase that used only the new version is up to date when it ends, whatever was marked before.
 test('what was made again of the new version is up to date', async () => {
   const made = await pipeline();
   await run(made, 'a');
@@ -141,7 +142,7 @@ test('what was made again of the new version is up to date', async () => {
   expect(await phasesOf(made)).toEqual({ a: 'succeeded', b: 'succeeded', c: 'pending' });
 });
 
-// Guards: strict promised to run it again: it does, although it failed first; and once is enough.
+// Guards: a phase that `strict` promised to run again does so, although it failed first, and only once.
 test('a strict change holds for a phase that fails', async () => {
   const made = await pipeline();
   await run(made, 'a');
@@ -160,8 +161,8 @@ test('a strict change holds for a phase that fails', async () => {
   expect(await phasesOf(made)).toEqual({ a: 'succeeded', b: 'succeeded', c: 'pending' });
 });
 
-// Guards: a phase that ends before the new version of what it consumed is there is outdated already; also where the
-// change comes from further away.
+// Guards: a phase that ends before the new version of its input exists is outdated already, also where the change comes
+// from further away.
 test.each(['a', 'b'] as const)('a change of %s while c runs', async (changed) => {
   const made = await pipeline();
   await run(made, 'a');
@@ -173,7 +174,7 @@ test.each(['a', 'b'] as const)('a change of %s while c runs', async (changed) =>
   expect((await phasesOf(made)).c).toBe('stale');
 });
 
-// Guards: `none` leaves what is downstream as it is, also what is under way, until it is itself begun anew.
+// Guards: `none` leaves phases downstream as they are, also those under way, until they begin anew.
 test('a change that was to spare it', async () => {
   const made = await pipeline();
   await run(made, 'a');
@@ -189,7 +190,7 @@ test('a change that was to spare it', async () => {
   expect((await taskOf(db, made, 'b')).spared).toEqual([]);
 });
 
-// Guards: whoever runs on what is stale knows it: only what became stale since counts.
+// Guards: a phase that ran on an input that was already stale stays up to date; only what became stale later counts.
 test('a phase that runs again on a stale version', async () => {
   const made = await pipeline();
   await run(made, 'a');

@@ -32,8 +32,8 @@ afterAll(() => database?.close());
 const effectOf = () => 'idempotent' as const;
 const locks = () => asked.filter((text) => text.includes('from projects') && text.includes('for update'));
 
-// Guards: what begins with an end, or with the opening of its phase, costs no lock of its own; nor does an opening take
-// a trip for its event.
+// Guards: a step that begins with the end of another, or with the opening of its phase, takes no lock of its own, and
+// an opening needs no extra statement for its event.
 test('a phase that opens and begins two steps holds its project once, in eight statements', async () => {
   const steps = [{ slug: 'write' }, { slug: 'draw', dependsOn: [] }];
   const made = await insertProject(database.db, { customerId: 'acme', phases: [{ slug: 'a', steps }] });
