@@ -1076,8 +1076,8 @@ export const eventsList = <ThrowOnError extends boolean = true>(options: Options
  * - `event: text`, `data: {run_id, project_id, turn, attempt, offset, text}`: what a model is writing, a few times a second, to
  * be put at `offset` of what came before of the same turn and attempt. It has no `id` and is no fact: after a lost
  * connection it comes again from its beginning or not at all, and `output` of the run has the whole.
- * - `event: gap`, `data: {after, kept_from}`: events after the cursor that was asked for are not kept any more; the stream goes
- * on with what there is.
+ * - `event: gap`, `id: <kept_from>`, `data: {after, kept_from}`: some events between the two cursors are not kept any more; those that
+ * are came before it. It is told once: whoever connects again after it goes on from there.
  * - `event: end` comes last, `data: {reason}`: `ended` (of a stream of one run or project: there is nothing more), `life` (streams are served for a limited time), `shutdown`, `slow_reader` (what
  * waited for this reader was dropped) or `signed_out`. But for the last of them, connect again with the last `id` that was
  * seen: nothing is lost and nothing comes twice.

@@ -50,11 +50,16 @@ interface Open {
   end: () => void;
 }
 
+interface StreamTimes {
+  heartbeatMs?: number;
+  admissionMs?: number;
+}
+
 /**
  * Makes the sender of one surface. It checks again and again who may still read, once for all streams of one
  * credential.
  */
-export function createStreamSender() {
+export function createStreamSender({ heartbeatMs = HEARTBEAT_MS, admissionMs = ADMISSION_MS }: StreamTimes = {}) {
   const byCredential = new Map<string, Set<Open>>();
   let timer: NodeJS.Timeout | undefined;
   let isChecking = false;
@@ -75,7 +80,7 @@ export function createStreamSender() {
   function watch(credential: string, stream: Open): () => void {
     const streams = byCredential.get(credential) ?? new Set();
     byCredential.set(credential, streams.add(stream));
-    timer ??= setInterval(() => void urgently(check), ADMISSION_MS);
+    timer ??= setInterval(() => void urgently(check), admissionMs);
     return () => {
       streams.delete(stream);
       if (streams.size === 0) byCredential.delete(credential);
@@ -100,7 +105,7 @@ export function createStreamSender() {
     });
     const heartbeat = setInterval(() => {
       if (!response.writableNeedDrain && !response.writableEnded) response.write(':\n\n');
-    }, HEARTBEAT_MS);
+    }, heartbeatMs);
     try {
       response.status(200).set({
         'content-type': 'text/event-stream',

@@ -23,7 +23,7 @@ export interface Listener {
 }
 
 interface HubDependencies {
-  store: Pick<EventLogStore, 'end' | 'readTail'>;
+  store: Pick<EventLogStore, 'lastingEnd' | 'readTail'>;
   texts: Pick<Texts, 'round' | 'isRecorded'>;
   log: Log;
 }
@@ -32,18 +32,19 @@ export function createHub({ store, texts, log }: HubDependencies) {
   const listeners = new Map<string, Set<Listener>>();
   /** Everything up to here was handed out; undefined while nobody listens. */
   let position: Place | undefined;
-  /** There was nothing after it at the last reading: where those begin who want what is to come. */
+  /** Where those begin who want what is to come, asked for once for all who come between two rounds. */
   let end: Place | undefined;
   /** A round that is under way, or the start: nobody joins meanwhile, as it would not know of them. */
-  let busy: Promise<void> | undefined;
+  let busy: Promise<unknown> | undefined;
   let timer: NodeJS.Timeout | undefined;
   // A round is nobody's request, whoever's stream it was begun for.
   const forAll = AsyncLocalStorage.snapshot();
   const later = (waitMs: number) => setTimeout(() => forAll(() => urgently(round)), waitMs);
 
-  const exclusively = (work: () => Promise<void>): Promise<void> => {
+  const exclusively = <T>(work: () => Promise<T>): Promise<T> => {
     const done = work().finally(() => (busy = undefined));
-    return (busy = done);
+    busy = done;
+    return done;
   };
 
   function next(waitMs: number): void {
@@ -66,7 +67,7 @@ export function createHub({ store, texts, log }: HubDependencies) {
       // database, and what such a one writes would stand before a place that nobody has seen anything at.
       const last = page.rows.at(-1);
       if (last) position = { tx: last.tx, seq: last.seq };
-      end = page.next;
+      end = undefined;
       isMore = page.rows.length === MOST_ROWS;
     }).catch((err: unknown) =>
       log.warn({ err }, 'events could not be read; the next round goes on from the same place'),
@@ -81,13 +82,14 @@ export function createHub({ store, texts, log }: HubDependencies) {
      */
     async join(listener: Listener): Promise<{ joined: Place; end: Place }> {
       while (busy) await busy.catch(() => {});
+      const now = end ?? (await exclusively(async () => (end = await store.lastingEnd())));
       if (!position) {
-        await exclusively(async () => void (position = end = await store.end()));
+        position = now;
         timer = later(POLL_MS);
       }
       const ofWorkspace = listeners.get(listener.customerId) ?? new Set();
       listeners.set(listener.customerId, ofWorkspace.add(listener));
-      return { joined: position!, end: end! };
+      return { joined: position, end: now };
     },
 
     leave(listener: Listener): void {

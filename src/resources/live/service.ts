@@ -120,16 +120,24 @@ export function createLiveService({ store, texts: textStore, settings, log }: De
       const { joined, end } = await hub.join(listener);
       after ??= end;
       yield frameOf({ id: cursorOf(after), event: 'open', data: { cursor: cursorOf(after) }, retryMs: 1_000 });
+      let at = after;
+      async function* upTo(until: Place): AsyncGenerator<string, boolean> {
+        while (isAfter(until, at) && !gone.aborted) {
+          const { rows, next } = await store.readPage(customerId, filter, { after: at, until, limit: PAGE });
+          if (rows.length > 0) yield rows.map(told).join('');
+          if (rows.some(isLast)) return true;
+          at = next;
+        }
+        return false;
+      }
       if (from?.keptFrom !== undefined) {
-        const kept_from = cursorOf({ tx: from.keptFrom, seq: 0 });
-        yield frameOf({ event: 'gap', data: { after: cursorOf(after), kept_from } });
+        // What is left of before comes first, and the gap has a cursor of its own: whoever has heard of it goes on after it.
+        const kept = { tx: from.keptFrom, seq: 0 };
+        if (yield* upTo(isAfter(joined, kept) ? kept : joined)) return;
+        const kept_from = cursorOf(kept);
+        yield frameOf({ id: kept_from, event: 'gap', data: { after: cursorOf(after), kept_from } });
       }
-      for (let at = after; isAfter(joined, at) && !gone.aborted;) {
-        const { rows, next } = await store.readPage(customerId, filter, { after: at, until: joined, limit: PAGE });
-        if (rows.length > 0) yield rows.map(told).join('');
-        if (rows.some(isLast)) return;
-        at = next;
-      }
+      if (yield* upTo(joined)) return;
       // After what was: of a text that is over by then there is nothing to read along.
       if (withText) await texts.watch(reader);
       for (let frames = await mailbox.take(); frames !== undefined; frames = await mailbox.take()) yield frames;

@@ -1,7 +1,7 @@
 /** `GET /v1/live`: what a client of the stream is promised, over real HTTP, in one process and through a gateway apart. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
-import { itemAt } from '../../../src/platform/core/present.ts';
+import { itemAt, present } from '../../../src/platform/core/present.ts';
 import { openStream, type OpenStream } from '../../support/http/event-stream.ts';
 import {
   GATEWAYS,
@@ -190,6 +190,30 @@ describe.each(GATEWAYS)('%s', (_name, { split }) => {
 // Guards: what was deleted as old is said to be missing, and the stream goes on with what there is; so it is with a cursor of
 // a life that is over. Streams end at the end of their life, and when the process does, in a way that clients resume from.
 describe('on its own', () => {
+  // Guards: what is left of before a gap is told, once, before the gap; a connection that broke there has the gap still to come.
+  test('has what is left of before a gap', async () => {
+    const before = await follow();
+    const { id: cursor } = await before.first(isOf('open'));
+    for (const subject of ['old-1', 'old-gone', 'old-2', 'new']) await note(subject);
+    await before.first(isAbout('new'));
+    const [, left] = before.events;
+    const {
+      rows: [gone],
+    } = {
+      rows: await service.runtime.db.rows<{ tx: number }>(sql`
+      delete from log_events where subject = 'old-gone' returning tx::float8 as tx`),
+    };
+    await service.runtime.db.rows(sql`
+      update workspaces set events_from = ${present(gone).tx + 1} where customer_id = 'live'`);
+    const subjects = async (after: string) => {
+      const stream = await follow(`?after=${after}`);
+      await stream.first(isAbout('new'));
+      return stream.events.slice(1).map(({ event, data }) => (event === 'gap' ? 'gap' : data.event.id));
+    };
+    expect(await subjects(present(cursor))).toEqual(['old-1', 'gap', 'old-2', 'new']);
+    expect(await subjects(present(present(left).id))).toEqual(['gap', 'old-2', 'new']);
+  });
+
   beforeAll(async () => {
     service = await startTestService({ worker: false, env: { LIVE_STREAM_LIFE: '1h' } });
     tenant = await service.tenant('acc_live');
@@ -207,7 +231,18 @@ describe('on its own', () => {
     const after = await follow(`?after=${cursor}`);
     await after.first(isAbout('kept'));
     expect(after.events.map(({ event }) => event)).toEqual(['open', 'gap', 'wait']);
-    expect(itemAt(after.events, 1).data).toMatchObject({ after: cursor });
+    const gap = itemAt(after.events, 1);
+    expect(gap).toMatchObject({ id: gap.data.kept_from, data: { after: cursor } });
+    // Whoever was told of it is not told again, wherever the connection broke after it; and has all that there is.
+    for (const [left, rest] of [
+      [gap.id, ['open', 'wait']],
+      [itemAt(after.events, 2).id, ['open', 'wait']],
+    ] as const) {
+      if (left !== gap.id) await note('later');
+      const again = await follow('', { headers: { 'last-event-id': present(left) } });
+      await again.first(isAbout(left === gap.id ? 'kept' : 'later'));
+      expect(again.events.map(({ event }) => event)).toEqual(rest);
+    }
   });
 
   test('a process that stops ends its streams', async () => {
@@ -216,6 +251,8 @@ describe('on its own', () => {
     service.services.live.close();
     await stream.ended;
     expect(stream.events.at(-1)).toEqual({ event: 'end', data: { reason: 'shutdown' } });
+    // Browsers wait as long as they are told before they connect again.
+    expect(stream.text()).toMatch(/event: end\nretry: 1000\ndata: \{"reason":"shutdown"\}\n\n$/);
     const late = await follow();
     await late.ended;
     expect(late.events.map(({ event }) => event)).toEqual(['open', 'end']);

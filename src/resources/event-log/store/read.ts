@@ -136,6 +136,19 @@ export const createEventLogStore = (db: Database) => {
       return { tx: row.tx, seq: 0 };
     },
 
+    /**
+     * The same, as a place to go on from later. A crash of the database takes back numbers of transactions of which nothing was on
+     * the disk, and then gives them again: what those write would stand before a place beyond them, and never be seen. The
+     * message, which nobody reads, has this transaction wait for the disk, and with it all whose numbers are lower.
+     */
+    async lastingEnd(): Promise<Place> {
+      const row = first(
+        await db.rows<{ tx: number }>(sql`
+          select event_horizon()::float8 as tx from pg_logical_emit_message(true, 'end of the log', '') written`),
+      );
+      return { tx: row.tx, seq: 0 };
+    },
+
     /** Reads a page of one workspace's log. */
     readPage: (customerId: string, filter: EventFilter, reading: Reading): Promise<LogPage> =>
       read(sql`${customerId}`, filter, reading),

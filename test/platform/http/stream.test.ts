@@ -1,0 +1,68 @@
+/** How a stream is sent, whatever it is of. */
+import { afterEach, expect, test } from '@jest/globals';
+import express from 'express';
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { present } from '../../../src/platform/core/present.ts';
+import { Problem } from '../../../src/platform/core/problem.ts';
+import { createStreamSender } from '../../../src/platform/http/stream.ts';
+import { openStream } from '../../support/http/event-stream.ts';
+import { portOf } from '../../support/processes/listening.ts';
+import { eventually } from '../../support/service/service.ts';
+
+let server: Server | undefined;
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+});
+
+/** Streams that say nothing until their reader is gone. @returns how many there are */
+async function serve(times: Parameters<typeof createStreamSender>[0], admit: () => Promise<unknown>) {
+  const send = createStreamSender(times);
+  let open = 0;
+  const silent = async function* (gone: AbortSignal) {
+    open += 1;
+    try {
+      if (!gone.aborted) await once(gone, 'abort');
+      yield '';
+    } finally {
+      open -= 1;
+    }
+  };
+  server = express()
+    .get('/', (request, response, next) => void send(request, response, silent, admit).catch(next))
+    .listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { url: `http://127.0.0.1:${portOf(present(server))}/`, open: () => open };
+}
+
+// Guards: a stream in which nothing happens says again and again that it is alive, in a way that no client takes for an event;
+// and is given up when its reader goes.
+test('says that it is alive', async () => {
+  const { url, open } = await serve({ heartbeatMs: 5 }, async () => {});
+  const stream = await openStream(url, {});
+  await eventually(() => expect(stream.text()).toMatch(/^(:\n\n){3,}$/));
+  expect(stream.events).toEqual([]);
+  await stream.close();
+  await eventually(() => expect(open()).toBe(0));
+});
+
+// Guards: whoever may not read any more is told so and cut off, with all the streams of the credential and no others; that the
+// database is away ends nobody's.
+test('ends when its caller may not read any more', async () => {
+  let asked = 0;
+  let answer: () => Promise<unknown> = () => Promise.reject(new Error('the database is away'));
+  const { url, open } = await serve({ admissionMs: 5 }, () => {
+    asked += 1;
+    return answer();
+  });
+  const streams = [await openStream(url, {}), await openStream(url, {})];
+  await eventually(() => expect(asked).toBeGreaterThan(2));
+  expect(open()).toBe(2);
+  answer = () => Promise.reject(new Problem('auth_required'));
+  for (const stream of streams) {
+    await stream.ended;
+    expect(stream.events).toEqual([{ event: 'end', data: { reason: 'signed_out' } }]);
+  }
+  await eventually(() => expect(open()).toBe(0));
+});
