@@ -12,9 +12,11 @@ import type { Later, Patience } from '../src/resources/receivers/model.ts';
 import type { PlaceStore } from '../src/resources/receivers/store.ts';
 import { hostOf } from '../src/resources/output-destinations/host.ts';
 import { openConfig } from '../src/resources/output-destinations/secrets.ts';
+import type { NoticeReader } from '../src/resources/output-destinations/send/notice.ts';
 import type { Deliver } from '../src/resources/output-destinations/send/delivering.ts';
-import { OutputError } from '../src/resources/output-destinations/send/output.ts';
-import type { DestinationStore } from '../src/resources/output-destinations/store/index.ts';
+import { OutputError, type Output } from '../src/resources/output-destinations/send/output.ts';
+import type { Notice } from '../src/resources/output-destinations/send/notice.ts';
+import type { DestinationStore, StartedOutput } from '../src/resources/output-destinations/store/index.ts';
 import { heartbeating } from './failures.ts';
 import { inItsPlace, laterForItsKey } from './place.ts';
 
@@ -24,28 +26,42 @@ export interface OutputDependencies {
   store: DestinationStore;
   secretBox: SecretBox;
   deliver: Deliver;
+  notices: NoticeReader;
   timeoutMs: number;
   places: PlaceStore;
   log: Log;
 }
 
 export const createOutputActivities = (needs: OutputDependencies) => {
-  const { store, secretBox, deliver, timeoutMs, places, log } = needs;
+  const { store, secretBox, deliver, notices, timeoutMs, places, log } = needs;
+
+  /** @throws OutputError where what it is about is gone */
+  async function messageOf(
+    { deliveryId }: OutputDeliveryRef,
+    { destination: { customerId }, project, artifact, waitId, notice: what, nth, revision, recipient }: StartedOutput,
+  ): Promise<Output | Notice> {
+    if (project && artifact) return { deliveryId, project, artifact };
+    const told = waitId && revision ? await notices.read({ customerId, waitId, revision, recipient }) : undefined;
+    if (!told || !what) throw new OutputError('what it is about is gone', { isFinal: true });
+    return { deliveryId, what, nth: nth ?? 0, revision: revision ?? 0, ...told };
+  }
 
   async function send(ref: OutputDeliveryRef): Promise<void> {
     const attempt = await store.startAttempt(ref);
     // The delivery has ended meanwhile: it is gone with its destination, or an earlier attempt delivered it and its
     // report was lost.
     if (!attempt) return;
-    const { destination, project, artifact, withheldFrom } = attempt;
+    const { destination, withheldFrom, recipient } = attempt;
     let withheld: string[];
     try {
       // A delivery to a paused destination is tried where somebody asks for it: anything that the destination takes
       // switches it on again.
       if (!destination.enabled && !destination.pausedAt)
         throw new OutputError('the destination is disabled', { isFinal: true });
-      const output = { deliveryId: ref.deliveryId, project, artifact };
-      withheld = await heartbeating((cancelled) => deliver(destination, output, { only: withheldFrom, cancelled }));
+      const message = await messageOf(ref, attempt);
+      withheld = await heartbeating((cancelled) =>
+        deliver(destination, message, { only: withheldFrom, recipient, cancelled }),
+      );
     } catch (error) {
       if (!(error instanceof OutputError)) throw error;
       await store.recordError(ref, error);

@@ -20,6 +20,8 @@ import { documents } from './openapi.ts';
 import { allRoutes, routesOf } from './resources/index.ts';
 import { continueEventOrder } from './resources/event-log/store/read.ts';
 import { requireVectorsOf } from './resources/memory/re-embed.ts';
+import { LINK_PATH } from './resources/inbox/model.ts';
+import { linkRouter } from './resources/inbox/link-routes.ts';
 import { miniappRouter } from './resources/miniapps/routes.ts';
 import { QUESTION_PATH } from './resources/output-destinations/model.ts';
 import { recipientRouter } from './resources/output-destinations/page-routes.ts';
@@ -120,6 +122,7 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
         ['/api/v1/cp', proxy],
         ['/mcp', mcpRouter({ routes, authenticate, baseUrl: config.BASE_URL, log })],
         [QUESTION_PATH, recipientRouter({ destinations: services.destinations })],
+        [LINK_PATH, linkRouter({ links: services.actionLinks, baseUrl: services.baseUrl })],
         ['/miniapps', miniappRouter({ miniapps: services.miniapps, baseUrl: config.BASE_URL })],
         signInRouter({
           signIn: services.signIn,

@@ -14,12 +14,14 @@ import { signWebhook } from '../resources/webhook-subscriptions/signature.ts';
 import { createWebhookStore } from '../resources/webhook-subscriptions/store/index.ts';
 import type { Runtime } from '../runtime.ts';
 import type { Access } from './access.ts';
+import type { Inbox } from './inbox.ts';
 import type { Platform } from './platform.ts';
 
 export function composeDeliveries(
   { config, log, db, temporal }: Runtime,
   { baseUrl, egress, mailer, meters, secretBox }: Platform,
   { stores: { members, workspaces } }: Access,
+  { notices }: Inbox,
 ) {
   const pausing = { pauseAfterMs: config.WEBHOOK_PAUSE_AFTER, lookAgainMs: config.LOST_WORK_INTERVAL };
   const webhooks = meteredWebhooks(createWebhookStore(db, pausing), meters);
@@ -44,7 +46,7 @@ export function composeDeliveries(
       timeoutMs: config.OUTPUT_TIMEOUT,
     }),
   });
-  const outputs = { store: destinations, secretBox, deliver, timeoutMs: config.OUTPUT_TIMEOUT };
+  const outputs = { store: destinations, secretBox, deliver, notices, timeoutMs: config.OUTPUT_TIMEOUT };
   return {
     stores: { webhooks },
     outputs,

@@ -27,7 +27,8 @@ export function createServices(runtime: Runtime) {
   const tools = composeTools(runtime, platform, access, integrations, knowledge, projects);
   const runs = composeRuns(runtime, platform, access, knowledge, tools);
   const triggers = composeTriggers(runtime, platform, access, knowledge);
-  const deliveries = composeDeliveries(runtime, platform, access);
+  const inbox = composeInbox(runtime, platform, access, projects, tools);
+  const deliveries = composeDeliveries(runtime, platform, access, inbox);
   return {
     ...platform,
     ...access,
@@ -38,7 +39,7 @@ export function createServices(runtime: Runtime) {
     ...tools,
     ...runs,
     ...deliveries,
-    ...composeInbox(runtime, projects, tools),
+    ...inbox,
     ...composePipelines(runtime, knowledge, projects, tools),
     ...composeWorkspaces(runtime, platform, access, billing, projects, runs, triggers),
     ...composeOperations(runtime, platform),

@@ -72,6 +72,8 @@ async function fill(box = old, tokens = 1, db = database.db): Promise<void> {
     kind: 'webhook',
     workflowSlugs: null,
     enabled: true,
+    artifacts: true,
+    waits: false,
     config: { url: 'https://example.com', secret: '***' },
     sealed: box.seal('{"secret":"of a destination"}', destinationOwner(customerId, destinationId)),
   });

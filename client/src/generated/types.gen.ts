@@ -607,6 +607,14 @@ export type NewOutputDestination = {
      */
     workflow_slugs?: Array<string> | null;
     enabled?: boolean;
+    /**
+     * It is sent the artifacts of completed projects
+     */
+    artifacts?: boolean;
+    /**
+     * It is told of what waits for an answer: opened, reminder, escalated, settled. Not of kind s3
+     */
+    waits?: boolean;
     kind: 'webhook';
     config: {
         /**
@@ -625,6 +633,14 @@ export type NewOutputDestination = {
      */
     workflow_slugs?: Array<string> | null;
     enabled?: boolean;
+    /**
+     * It is sent the artifacts of completed projects
+     */
+    artifacts?: boolean;
+    /**
+     * It is told of what waits for an answer: opened, reminder, escalated, settled. Not of kind s3
+     */
+    waits?: boolean;
     kind: 'slack';
     config: {
         /**
@@ -639,9 +655,21 @@ export type NewOutputDestination = {
      */
     workflow_slugs?: Array<string> | null;
     enabled?: boolean;
+    /**
+     * It is sent the artifacts of completed projects
+     */
+    artifacts?: boolean;
+    /**
+     * It is told of what waits for an answer: opened, reminder, escalated, settled. Not of kind s3
+     */
+    waits?: boolean;
     kind: 'email';
     config: {
         to: Array<string>;
+        /**
+         * With `waits`: members whose answer counts are told too, each by a mail of their own
+         */
+        approvers?: boolean;
         /**
          * In the place of the title of the project
          */
@@ -654,6 +682,11 @@ export type NewOutputDestination = {
      */
     workflow_slugs?: Array<string> | null;
     enabled?: boolean;
+    /**
+     * It is sent the artifacts of completed projects
+     */
+    artifacts?: boolean;
+    waits?: false;
     kind: 's3';
     config: {
         /**
@@ -681,6 +714,8 @@ export type OutputDestinationChange = {
     };
     workflow_slugs?: Array<string> | null;
     enabled?: boolean;
+    artifacts?: boolean;
+    waits?: boolean;
 };
 
 export type NewChatThread = {
@@ -1749,6 +1784,10 @@ export type GatePolicy = {
          */
         api_keys?: boolean;
     };
+    /**
+     * An answer by a link in a mail also takes a confirmation code
+     */
+    step_up?: 'code';
     /**
      * What happens when the time is over; `remind` by default
      */
@@ -2891,6 +2930,8 @@ export type OutputDestination = {
     };
     workflow_slugs: Array<string> | null;
     enabled: boolean;
+    artifacts: boolean;
+    waits: boolean;
     /**
      * Of kind email: who is sent artifacts. Members are; others are mailed a link by which they confirm or refuse, and nothing else while they are waiting
      */
@@ -2918,8 +2959,20 @@ export type OutputDelivery = {
      */
     destination: string;
     kind: 'webhook' | 'slack' | 'email' | 's3';
-    project_id: string;
-    artifact_id: string;
+    project_id: string | null;
+    /**
+     * Null of one that tells of a wait
+     */
+    artifact_id: string | null;
+    wait_id: string | null;
+    /**
+     * What is told of the wait
+     */
+    notice: 'opened' | 'reminder' | 'escalated' | 'settled' | null;
+    /**
+     * Of a wait, by mail: each recipient is mailed by themselves
+     */
+    recipient: string | null;
     status: 'pending' | 'delivered' | 'failed';
     attempts: number;
     redeliveries: number;
@@ -9726,6 +9779,69 @@ export type InboxDelegateResponses = {
 };
 
 export type InboxDelegateResponse = InboxDelegateResponses[keyof InboxDelegateResponses];
+
+export type InboxWithdrawLinksData = {
+    body?: never;
+    path: {
+        wait_id: string;
+    };
+    query?: never;
+    url: '/api/v1/cp/v1/inbox/{wait_id}/links';
+};
+
+export type InboxWithdrawLinksErrors = {
+    /**
+     * `bad_request`
+     */
+    400: Problem;
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `workspace_archived`, `read_only`, `foreign_origin`
+     */
+    403: Problem;
+    /**
+     * `not_found`
+     */
+    404: Problem;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type InboxWithdrawLinksError = InboxWithdrawLinksErrors[keyof InboxWithdrawLinksErrors];
+
+export type InboxWithdrawLinksResponses = {
+    /**
+     * Done; no body
+     */
+    204: void;
+};
+
+export type InboxWithdrawLinksResponse = InboxWithdrawLinksResponses[keyof InboxWithdrawLinksResponses];
 
 export type EventsListData = {
     body?: never;

@@ -42,13 +42,13 @@ main { width: 100%; max-width: 26rem; padding: 2rem; background: var(--paper); b
 h1 { margin: 0 0 0.5rem; font-size: 1.5rem; line-height: 1.25; }
 p { margin: 0 0 1.25rem; color: var(--soft); }
 label { display: block; margin-bottom: 0.4rem; font-weight: 600; }
-input[type='email'], input[type='text'] { width: 100%; padding: 0.7rem 0.8rem; font: inherit; color: inherit;
+input[type='email'], input[type='text'], textarea { width: 100%; padding: 0.7rem 0.8rem; font: inherit; color: inherit;
   background: transparent; border: 1px solid var(--line); border-radius: 0.5rem; }
 input.code { font: 600 1.5rem/1.2 ui-monospace, monospace; letter-spacing: 0.35em; text-align: center; }
 button { width: 100%; margin-top: 1rem; padding: 0.75rem 1rem; font: inherit; font-weight: 600; color: var(--on-accent);
   background: var(--accent); border: 1px solid var(--accent); border-radius: 0.5rem; cursor: pointer; }
 button.quiet { color: var(--accent); background: transparent; border-color: var(--line); }
-:is(a, button, input):focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+:is(a, button, input, textarea, summary):focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 a { color: var(--accent); }
 .alert { padding: 0.7rem 0.9rem; color: var(--bad); background: var(--bad-ground); border-radius: 0.5rem; }
 .more { margin: 1.5rem 0 0; font-size: 0.9rem; }
@@ -58,7 +58,13 @@ legend { padding: 0; font-weight: 600; }
   border: 1px solid var(--line); border-radius: 0.5rem; cursor: pointer; overflow-wrap: anywhere; }
 dl { display: grid; grid-template-columns: auto 1fr; gap: 0.4rem 1rem; margin: 0 0 1.25rem; }
 dt { color: var(--soft); }
-dd { margin: 0; font-weight: 600; overflow-wrap: anywhere; }`;
+dd { margin: 0; font-weight: 600; overflow-wrap: anywhere; }
+h1, p, li { overflow-wrap: anywhere; }
+ul { margin: 0 0 1.25rem; padding-left: 1.2rem; }
+pre { overflow: auto; max-height: 20rem; white-space: pre-wrap; overflow-wrap: anywhere; font-size: 0.875rem; }
+details { margin: 0 0 1.25rem; }
+.asked { color: var(--ink); white-space: pre-line; }
+.then { margin: 0.35rem 0 0; font-size: 0.875rem; }`;
 
 export const page = (title: string, nonce: string, body: string): string => `<!doctype html>
 <html lang="en">

@@ -97,7 +97,7 @@ function reasonOf(check: (() => void) | undefined): string | undefined {
 }
 
 /** The last part of such an address is its credential, which must not be logged. */
-const withoutToken = (path: string): string => path.replace(/^(\/miniapps\/).+/, '$1***');
+const withoutToken = (path: string): string => path.replace(/^(\/(?:miniapps|act)\/).+/, '$1***');
 
 /**
  * Logs one line for each request, at debug, as a healthy service is quiet. Server errors are logged where they are

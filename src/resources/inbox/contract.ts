@@ -1,6 +1,6 @@
 /** The HTTP contract of the inbox: everything that waits for somebody outside, and the answers to it. */
 import { z } from 'zod';
-import { endpoint } from '../../platform/http/endpoint.ts';
+import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
 import { limit, Timestamp, Usd } from '../../platform/http/schemas.ts';
 import { GatePolicy } from '../templates/gates/contract.ts';
 import { GATE_KINDS } from '../templates/model.ts';
@@ -286,4 +286,18 @@ export const delegateWait = endpoint({
   status: 200,
   reply: WaitDetail,
   problems: ['not_found', 'not_an_approver', 'four_eyes', 'already_answered', 'changed_since'],
+});
+
+export const withdrawLinks = endpoint({
+  id: 'inbox.withdrawLinks',
+  surface: 'control-plane',
+  method: 'delete',
+  path: '/v1/inbox/{wait_id}/links',
+  credential: 'session',
+  summary: 'Withdraw every link by which it could be answered',
+  params: WaitPath,
+  badInput: 400,
+  status: 204,
+  reply: NO_CONTENT,
+  problems: ['not_found'],
 });

@@ -50,3 +50,7 @@ export const isApiKey = (actor: string): boolean => actor.startsWith('api-key:')
 
 /** Whoever asks for a reminder is not asked for another one before. */
 export const REMINDED_FOR_MS = 10 * 60_000;
+
+/** The path of the gateway below which action links are. */
+export const LINK_PATH = '/act';
+export const LINK_TTL_MS = 7 * 24 * 60 * 60_000;

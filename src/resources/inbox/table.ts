@@ -115,3 +115,32 @@ export const waitDelegations = pgTable(
   },
   (t) => [primaryKey({ columns: [t.waitId, t.delegator] })],
 );
+
+/** Links by which one recipient answers one wait; a wait that is settled takes no answer by any. */
+export const actionLinks = pgTable(
+  'action_links',
+  {
+    id: uuid('id').primaryKey().defaultRandom(),
+    customerId: text('customer_id').notNull(),
+    waitId: uuid('wait_id')
+      .notNull()
+      .references(() => waits.id, { onDelete: 'cascade' }),
+    /** What the recipient was told of: an answer is bound to it. */
+    revision: integer('revision').notNull(),
+    /** An e-mail address in lower case. A trigger withdraws the links of a member who is removed. */
+    recipient: text('recipient').notNull(),
+    /** SHA-256 of the token, which is kept nowhere. */
+    tokenHash: text('token_hash').notNull(),
+    expiresAt: instant('expires_at').notNull(),
+    usedAt: instant('used_at'),
+    withdrawnAt: instant('withdrawn_at'),
+    createdAt: createdAt(),
+  },
+  (t) => [
+    uniqueIndex('action_links_by_token').on(t.tokenHash),
+    index('action_links_by_wait').on(t.waitId),
+    index('action_links_by_recipient')
+      .on(t.customerId, t.recipient)
+      .where(sql`${t.withdrawnAt} is null`),
+  ],
+);

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
 import { limit, listReply, offset, pageReply, Slug, Timestamp } from '../../platform/http/schemas.ts';
-import { DESTINATION_KINDS, MASK, OUTPUT_DELIVERY_STATUSES, RECIPIENT_STATES } from './model.ts';
+import { DESTINATION_KINDS, MASK, NOTICE_KINDS, OUTPUT_DELIVERY_STATUSES, RECIPIENT_STATES } from './model.ts';
 
 const Path = z.object({ id: z.string() });
 const Address = z.string().min(1).max(2_048);
@@ -28,6 +28,10 @@ export const CONFIGS = {
   slack: z.strictObject({ webhook_url: Address.describe('Of an incoming webhook; it is a secret itself') }),
   email: z.strictObject({
     to: z.array(z.email().max(254)).min(1).max(20),
+    approvers: z
+      .boolean()
+      .optional()
+      .describe('With `waits`: members whose answer counts are told too, each by a mail of their own'),
     subject: Line(200).optional().describe('In the place of the title of the project'),
   }),
   s3: z.strictObject({
@@ -56,13 +60,18 @@ const Definition = z.strictObject({
     .default(null)
     .describe('Only artifacts of projects of these workflows; null for all'),
   enabled: z.boolean().default(true),
+  artifacts: z.boolean().default(true).describe('It is sent the artifacts of completed projects'),
+  waits: z
+    .boolean()
+    .default(false)
+    .describe('It is told of what waits for an answer: opened, reminder, escalated, settled. Not of kind s3'),
 });
 const NewDestination = z
   .discriminatedUnion('kind', [
     Definition.extend({ kind: z.literal('webhook'), config: CONFIGS.webhook }),
     Definition.extend({ kind: z.literal('slack'), config: CONFIGS.slack }),
     Definition.extend({ kind: z.literal('email'), config: CONFIGS.email }),
-    Definition.extend({ kind: z.literal('s3'), config: CONFIGS.s3 }),
+    Definition.extend({ kind: z.literal('s3'), config: CONFIGS.s3, waits: z.literal(false).default(false) }),
   ])
   .meta({ id: 'NewOutputDestination' });
 export type NewDestination = z.output<typeof NewDestination>;
@@ -80,6 +89,8 @@ const DestinationChange = z
       .describe(`Fields of its kind; absent ones and \`${MASK}\` stay as they are, null takes an optional one away`),
     workflow_slugs: z.array(Slug).min(1).max(100).nullable().optional(),
     enabled: z.boolean().optional(),
+    artifacts: z.boolean().optional(),
+    waits: z.boolean().optional(),
   })
   .meta({ id: 'OutputDestinationChange' });
 export type DestinationChange = z.output<typeof DestinationChange>;
@@ -92,6 +103,8 @@ const Destination = z
     config: z.record(z.string(), z.unknown()).describe(`Secrets are \`${MASK}\``),
     workflow_slugs: z.array(z.string()).nullable(),
     enabled: z.boolean(),
+    artifacts: z.boolean(),
+    waits: z.boolean(),
     recipients: z
       .array(z.object({ email: z.string(), state: z.enum(RECIPIENT_STATES) }))
       .describe(
@@ -110,8 +123,11 @@ const Delivery = z
     destination_id: z.uuid(),
     destination: z.string().describe('Its name'),
     kind: z.enum(DESTINATION_KINDS),
-    project_id: z.string(),
-    artifact_id: z.uuid(),
+    project_id: z.string().nullable(),
+    artifact_id: z.uuid().nullable().describe('Null of one that tells of a wait'),
+    wait_id: z.uuid().nullable(),
+    notice: z.enum(NOTICE_KINDS).nullable().describe('What is told of the wait'),
+    recipient: z.string().nullable().describe('Of a wait, by mail: each recipient is mailed by themselves'),
     status: z.enum(OUTPUT_DELIVERY_STATUSES),
     attempts: z.int(),
     redeliveries: z.int(),

@@ -9,6 +9,10 @@ export type DestinationKind = (typeof DESTINATION_KINDS)[number];
  */
 export const OUTPUT_DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
 
+/** What is told of a wait. Opened again, it is another revision. */
+export const NOTICE_KINDS = ['opened', 'reminder', 'escalated', 'settled'] as const;
+export type NoticeKind = (typeof NOTICE_KINDS)[number];
+
 /** An address that was asked whether it wants the mails of a destination answers one of these. */
 export const RECIPIENT_ANSWERS = ['confirmed', 'refused'] as const;
 

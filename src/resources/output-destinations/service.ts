@@ -108,10 +108,10 @@ export const createDestinationService = (deps: DestinationServiceDependencies) =
     /** @throws Problem invalid_url, name_taken, workspace_archived, plan_limit_exceeded */
     async create({ customerId }: Caller, body: NewDestination) {
       checkAddress(body);
-      const { name, kind, workflow_slugs: workflowSlugs, enabled } = body;
+      const { name, kind, workflow_slugs: workflowSlugs, enabled, artifacts, waits } = body;
       const id = newUuid();
       const config = sealConfig(secretBox, { id, customerId, kind, config: body.config });
-      const row = { id, customerId, name, kind, ...config, workflowSlugs, enabled };
+      const row = { id, customerId, name, kind, ...config, workflowSlugs, enabled, artifacts, waits };
       const inserted = await workspaces.underCap(
         ...([customerId, 'output_destinations'] as const),
         () => store.count(customerId),
@@ -125,9 +125,13 @@ export const createDestinationService = (deps: DestinationServiceDependencies) =
       const { config, workflow_slugs: workflowSlugs, ...rest } = change;
       await find(customerId, id);
       if (Object.keys(change).length === 0) {
-        throw new Problem('bad_request', 'provide at least one of name, config, workflow_slugs, enabled');
+        throw new Problem(
+          'bad_request',
+          'provide at least one of name, config, workflow_slugs, enabled, artifacts, waits',
+        );
       }
       const after = await store.change(customerId, id, (row) => {
+        if (rest.waits && row.kind === 's3') throw new Problem('bad_request', 'waits: storage is told of nothing');
         const own = {
           ...rest,
           ...(workflowSlugs !== undefined && { workflowSlugs }),
@@ -209,6 +213,8 @@ const wire = ({
   config,
   workflowSlugs,
   enabled,
+  artifacts,
+  waits,
   createdAt,
   updatedAt,
   ...circuit
@@ -219,6 +225,8 @@ const wire = ({
   config,
   workflow_slugs: workflowSlugs,
   enabled,
+  artifacts,
+  waits,
   failing_since: circuit.failingSince,
   paused_at: circuit.pausedAt,
   created_at: createdAt,
@@ -264,9 +272,9 @@ function startDelivery(temporal: Temporal, settings: Settings, delivery: Startab
         requestEagerStart: true,
         workflowIdConflictPolicy: 'USE_EXISTING',
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        typedSearchAttributes: searchAttributes({ workspaceId, projectId }),
+        typedSearchAttributes: searchAttributes({ workspaceId, ...(projectId !== null && { projectId }) }),
         staticSummary: kind,
-        staticDetails: `Output of project \`${projectId}\``,
+        staticDetails: projectId === null ? 'Told of a question' : `Output of project \`${projectId}\``,
         priority: priorityOf(customerId, 'deliveries'),
       }),
     ),

@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm';
 import {
   boolean,
+  check,
   date,
   index,
   integer,
@@ -16,9 +17,10 @@ import {
 import { circuit } from '../../platform/db/circuit.ts';
 import { createdAt, instant, startDue } from '../../platform/db/columns.ts';
 import { workspaces } from '../workspaces/table.ts';
-import { DESTINATION_KINDS, OUTPUT_DELIVERY_STATUSES, RECIPIENT_ANSWERS } from './model.ts';
+import { DESTINATION_KINDS, NOTICE_KINDS, OUTPUT_DELIVERY_STATUSES, RECIPIENT_ANSWERS } from './model.ts';
 
 export const destinationKind = pgEnum('destination_kind', DESTINATION_KINDS);
+export const noticeKind = pgEnum('notice_kind', NOTICE_KINDS);
 export const outputDeliveryStatus = pgEnum('output_delivery_status', OUTPUT_DELIVERY_STATUSES);
 
 export const outputDestinations = pgTable(
@@ -37,6 +39,9 @@ export const outputDestinations = pgTable(
     /** Only artifacts of these workflows are sent; null sends those of all. */
     workflowSlugs: text('workflow_slugs').array(),
     enabled: boolean('enabled').notNull().default(true),
+    /** What it hears of: artifacts of completed projects, and waits of the inbox. */
+    artifacts: boolean('artifacts').notNull().default(true),
+    waits: boolean('waits').notNull().default(false),
     ...circuit(),
     createdAt: createdAt(),
     updatedAt: instant('updated_at').notNull().defaultNow(),
@@ -91,8 +96,18 @@ export const outputDeliveries = pgTable(
     destinationId: uuid('destination_id')
       .notNull()
       .references(() => outputDestinations.id, { onDelete: 'cascade' }),
-    projectId: text('project_id').notNull(),
-    artifactId: uuid('artifact_id').notNull(),
+    /** Null of a wait that is about no project. */
+    projectId: text('project_id'),
+    /** It delivers an artifact, or tells of a wait: a trigger of the table of waits writes those. */
+    artifactId: uuid('artifact_id'),
+    waitId: uuid('wait_id'),
+    notice: noticeKind('notice'),
+    /** Of reminders the how manieth, of openings the revision. */
+    nth: integer('nth'),
+    /** The revision that is told of. */
+    revision: integer('revision'),
+    /** Whom this one is mailed to; each recipient has a delivery of their own. */
+    recipient: text('recipient'),
     status: outputDeliveryStatus('status').notNull().default('pending'),
     attempts: integer('attempts').notNull().default(0),
     /** So often somebody asked for it to be sent again; the number is a part of the workflow id. */
@@ -110,6 +125,13 @@ export const outputDeliveries = pgTable(
   },
   (t) => [
     uniqueIndex('output_deliveries_once').on(t.destinationId, t.artifactId),
+    uniqueIndex('output_deliveries_of_wait_once')
+      .on(t.waitId, t.destinationId, t.notice, t.nth, sql`coalesce(${t.recipient}, '')`)
+      .where(sql`${t.waitId} is not null`),
+    check(
+      'output_deliveries_of_something',
+      sql`num_nonnulls(${t.artifactId}, ${t.waitId}) = 1 and (${t.waitId} is null) = (${t.notice} is null)`,
+    ),
     // It serves the log of a workspace, newest first, as ids are UUIDv7.
     index('output_deliveries_by_workspace').on(t.customerId, t.id),
     index('output_deliveries_by_destination').on(t.customerId, t.destinationId, t.id),

@@ -56,6 +56,7 @@ export const FATES: Readonly<Record<string, Fate>> = {
   waits: { goesWith: 'runs and projects' },
   wait_votes: { goesWith: 'waits' },
   wait_delegations: { goesWith: 'waits' },
+  action_links: { goesWith: 'waits' },
   // All budgets but the wallet's, which the ledger keeps.
   budgets: { goesWith: 'runs and projects' },
 

@@ -19,7 +19,7 @@ export interface Schema {
 /** Ids of ours without a foreign key: what they refer to may be gone, or comes later. */
 const IDS_WITHOUT_REFERENCE = [
   ...['runs.parent_run_id', 'runs.attempt_id', 'runs.budget_ids', 'attempts.task_id', 'attempts.child_run_id'],
-  ...['output_deliveries.project_id', 'output_deliveries.artifact_id'],
+  ...['output_deliveries.project_id', 'output_deliveries.artifact_id', 'output_deliveries.wait_id'],
 ];
 
 /** For queries of the catalogue, in `public`. */

@@ -34,6 +34,8 @@ const ADDRESSES: readonly [address: string, credential: string, what: string][] 
   ['POST /miniapps/{token}', 'token', 'What the person answered'],
   ['GET /outputs/confirm', 'link', 'Asks an address whether it wants the artifacts of a workspace by mail'],
   ['POST /outputs/confirm', 'link', 'What it answered'],
+  ['GET /act/{token}', 'link', 'What waits for whom it was mailed to; opening it decides nothing'],
+  ['POST /act/{token}', 'link', 'Their answer, once'],
   ['POST /mcp', 'api-key', 'The service as an MCP server'],
 ];
 

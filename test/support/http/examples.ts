@@ -163,6 +163,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'inbox.get': ({ waitId }) => ({ params: { wait_id: waitId } }),
   'inbox.answer': ({ waitId }) => ({ params: { wait_id: waitId }, body: { answer: 'approve', revision: 1 } }),
   'inbox.remind': ({ waitId }) => ({ params: { wait_id: waitId } }),
+  'inbox.withdrawLinks': ({ waitId }) => ({ params: { wait_id: waitId } }),
   'inbox.delegate': ({ waitId }) => ({
     params: { wait_id: waitId },
     body: { to: 'deputy@example.com', until: new Date(Date.now() + 3_600_000).toISOString() },

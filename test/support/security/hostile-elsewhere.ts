@@ -60,6 +60,14 @@ const ADDRESSES: readonly [Pick<Endpoint, 'id' | 'method' | 'path' | 'query' | '
     { params: { token: 'x'.repeat(43) }, body: { answer: 'yes' } },
   ],
   [
+    { id: 'inbox.link', method: 'get', path: '/act/{token}' },
+    { params: { token: `${'x'.repeat(32)}.${'y'.repeat(43)}` } },
+  ],
+  [
+    { id: 'inbox.linkAnswer', method: 'post', path: '/act/{token}', body: z.object({ answer: text, comment: text }) },
+    { params: { token: `${'x'.repeat(32)}.${'y'.repeat(43)}` }, body: { answer: 'approve', comment: 'x' } },
+  ],
+  [
     {
       id: 'mcp.call',
       method: 'post',

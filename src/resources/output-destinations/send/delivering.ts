@@ -3,28 +3,31 @@ import type { SecretBox } from '../../../platform/core/crypto.ts';
 import type { Recipients } from '../recipients.ts';
 import { openConfig } from '../secrets.ts';
 import type { DestinationRow } from '../store/destinations.ts';
+import type { Notice } from './notice.ts';
 import type { Output } from './output.ts';
 import type { OutputSender } from './sender.ts';
 
 interface Sending {
   /** Only these addresses are sent to, where the others have had it already. */
   only?: readonly string[];
+  /** Whom a notice by mail is for; otherwise it is for all whom the destination names. */
+  recipient?: string | null;
   cancelled?: AbortSignal;
 }
 
 /** @returns addresses that it was not sent to because they have not confirmed @throws OutputError and nothing else */
-export type Deliver = (destination: DestinationRow, output: Output, sending?: Sending) => Promise<string[]>;
+export type Deliver = (destination: DestinationRow, message: Output | Notice, sending?: Sending) => Promise<string[]>;
 
 export const createDeliver =
   (deps: { secretBox: SecretBox; send: OutputSender; recipients: Recipients }): Deliver =>
-  async (destination, output, { only = [], cancelled } = {}) => {
+  async (destination, message, { only = [], recipient = null, cancelled } = {}) => {
     const target = openConfig(deps.secretBox, destination);
     if (target.kind === 'email') {
-      const { to } = target.config;
+      const to = recipient === null ? target.config.to : [recipient];
       return deps.recipients.sendTo(destination, { to, only }, (allowed) =>
-        deps.send({ ...target, config: { ...target.config, to: allowed } }, output, cancelled),
+        deps.send({ ...target, config: { ...target.config, to: allowed } }, message, cancelled),
       );
     }
-    await deps.send(target, output, cancelled);
+    await deps.send(target, message, cancelled);
     return [];
   };

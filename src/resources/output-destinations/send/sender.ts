@@ -7,6 +7,7 @@ import type { DestinationTarget } from '../contract.ts';
 import { SECRET_FIELDS } from '../model.ts';
 import { bodyLimitIn } from '../../../platform/egress/limits.ts';
 import { sendEmail } from './email.ts';
+import { sendNotice, type Notice } from './notice.ts';
 import { OutputError, type Output } from './output.ts';
 import { sendS3 } from './s3.ts';
 import { sendSlack } from './slack.ts';
@@ -22,15 +23,20 @@ export interface SenderDependencies {
 }
 
 /** @throws OutputError and nothing else */
-export type OutputSender = (target: DestinationTarget, output: Output, cancelled?: AbortSignal) => Promise<void>;
+export type OutputSender = (
+  target: DestinationTarget,
+  message: Output | Notice,
+  cancelled?: AbortSignal,
+) => Promise<void>;
 
 export const createOutputSender =
   (deps: SenderDependencies): OutputSender =>
-  async (target, output, cancelled) => {
+  async (target, message, cancelled) => {
     const limits = { totalMs: deps.timeoutMs, raisedBy: { time: 'OUTPUT_TIMEOUT' } };
     const fetch: GuardedFetch = (url, init) => deps.fetch(url, init, limits);
     try {
-      await dispatch({ ...deps, fetch }, target, output, cancelled);
+      if ('wait' in message) await sendNotice({ ...deps, fetch }, target, message, cancelled);
+      else await dispatch({ ...deps, fetch }, target, message, cancelled);
     } catch (error) {
       if (error instanceof OutputError) throw error;
       const isFinal = error instanceof ForbiddenAddressError;

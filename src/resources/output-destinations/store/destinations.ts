@@ -9,7 +9,10 @@ import { setRecipients } from './recipients.ts';
 import { outputDeliveries, outputDestinations } from '../table.ts';
 
 export type DestinationRow = typeof outputDestinations.$inferSelect;
-type DestinationValues = Pick<DestinationRow, 'name' | 'config' | 'sealed' | 'workflowSlugs' | 'enabled'>;
+type DestinationValues = Pick<
+  DestinationRow,
+  'name' | 'config' | 'sealed' | 'workflowSlugs' | 'enabled' | 'artifacts' | 'waits'
+>;
 type DestinationChange = Partial<DestinationValues> & Partial<typeof CLOSED>;
 
 /** @returns the addresses of a destination by mail */

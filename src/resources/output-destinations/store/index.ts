@@ -24,6 +24,7 @@ import { outputDeliveries, outputDestinations } from '../table.ts';
 
 export type DestinationStore = ReturnType<typeof createDestinationStore>;
 type DeliveryValues = PgUpdateSetSource<typeof outputDeliveries>;
+export type StartedOutput = NonNullable<Awaited<ReturnType<DestinationStore['startAttempt']>>>;
 export type StartableOutput = Awaited<ReturnType<DestinationStore['listStartable']>>[number];
 
 const pending = ({ deliveryId, redelivery }: OutputDeliveryRef) =>
@@ -41,6 +42,9 @@ const DELIVERY = {
   kind: outputDestinations.kind,
   project_id: outputDeliveries.projectId,
   artifact_id: outputDeliveries.artifactId,
+  wait_id: outputDeliveries.waitId,
+  notice: outputDeliveries.notice,
+  recipient: outputDeliveries.recipient,
   status: outputDeliveries.status,
   attempts: outputDeliveries.attempts,
   redeliveries: outputDeliveries.redeliveries,
@@ -99,7 +103,7 @@ export const createDestinationStore = (db: Database, { pauseAfterMs = PAUSE_AFTE
         subject: sql`guard.id`,
         customerId: sql`guard.customer_id`,
         projectId: sql`guard.project_id`,
-        payload: sql`jsonb_build_object('destination_id', guard.destination_id, 'artifact_id', guard.artifact_id,
+        payload: sql`jsonb_build_object('destination_id', guard.destination_id, 'artifact_id', guard.artifact_id, 'wait_id', guard.wait_id,
           'attempts', guard.attempts, 'withheld', cardinality(guard.withheld_from))`,
       }),
     );
@@ -202,11 +206,16 @@ export const createDestinationStore = (db: Database, { pauseAfterMs = PAUSE_AFTE
           project: projects,
           artifact: artifacts,
           withheldFrom: outputDeliveries.withheldFrom,
+          waitId: outputDeliveries.waitId,
+          notice: outputDeliveries.notice,
+          nth: outputDeliveries.nth,
+          revision: outputDeliveries.revision,
+          recipient: outputDeliveries.recipient,
         })
         .from(outputDeliveries)
         .innerJoin(outputDestinations, ofItsDestination)
-        .innerJoin(projects, eq(projects.id, outputDeliveries.projectId))
-        .innerJoin(artifacts, eq(artifacts.id, outputDeliveries.artifactId))
+        .leftJoin(projects, eq(projects.id, outputDeliveries.projectId))
+        .leftJoin(artifacts, eq(artifacts.id, outputDeliveries.artifactId))
         .where(eq(outputDeliveries.id, ref.deliveryId));
       return attempt;
     },

@@ -14,7 +14,7 @@ export async function insertOutputs(db: Database, { id, customerId }: { id: stri
   const pairs = await db.rows<{ destinationId: string; artifactId: string }>(sql`
     select d.id as "destinationId", a.id as "artifactId"
     from ${projects} p
-      join ${outputDestinations} d on d.customer_id = p.customer_id and d.enabled
+      join ${outputDestinations} d on d.customer_id = p.customer_id and d.enabled and d.artifacts
         and (d.workflow_slugs is null or p.workflow_slug = any(d.workflow_slugs))
       join ${artifacts} a on a.project_id = p.id and not a.superseded
     where p.id = ${id} and p.customer_id = ${customerId}

@@ -155,6 +155,16 @@ export const createRecipientStore = (db: Database) => {
         )
         .orderBy(outputRecipients.email),
 
+    /** @returns those of the addresses that are members, in lower case: they are told of waits without being named */
+    async listMembers(customerId: string, emails: readonly string[]): Promise<string[]> {
+      const named = emails.map((email) => email.toLowerCase());
+      const rows = await db.orm
+        .select({ email: workspaceMembers.email })
+        .from(workspaceMembers)
+        .where(and(eq(workspaceMembers.customerId, customerId), inArray(workspaceMembers.email, named)));
+      return rows.map(({ email }) => email);
+    },
+
     /** @returns the recipients of a destination whose question is due */
     listUnasked: (customerId: string, destinationId: string): Promise<Asked[]> =>
       asked(

@@ -33,6 +33,7 @@ const POLICY = {
   escalate_to: Approvers.optional().describe(
     'Whose answers count too once it is due; the time then runs a second time',
   ),
+  step_up: z.literal('code').optional().describe('An answer by a link in a mail also takes a confirmation code'),
   on_timeout: z.enum(TIMEOUTS).optional().describe('What happens when the time is over; `remind` by default'),
 };
 

@@ -29,6 +29,8 @@ export interface GatePolicy {
   reminders_s?: number[] | undefined;
   /** These people may answer too once the gate is due. Its time then runs a second time. */
   escalate_to?: Approvers | undefined;
+  /** An answer by a link also takes a confirmation code. */
+  step_up?: 'code' | undefined;
   on_timeout?: Timeout | undefined;
 }
 
@@ -39,6 +41,7 @@ const NAMES = [
   'due_in_s',
   'reminders_s',
   'escalate_to',
+  'step_up',
   'on_timeout',
 ] as const satisfies readonly (keyof GatePolicy)[];
 

@@ -1,0 +1,160 @@
+/** The pages of action links: without a script, for any width, and small, as they are opened on the way. */
+import { alert, escaped, hidden, page } from '../../platform/http/pages.ts';
+import type { WaitDetailRow } from './contract.ts';
+import type { Linked } from './links.ts';
+import { type Answer } from './model.ts';
+
+/** What somebody has written already. */
+export type Draft = Partial<Record<'answer' | 'comment' | 'text' | 'raise_by_usd' | 'code', string>>;
+
+const TITLE = 'Your answer is asked for';
+/** Characters: the page stays below 15 kB; all of it is in the console. */
+const MAX_PROMPT = 2_000;
+const MAX_WORK = 1_500;
+const MAX_LISTED = 5;
+
+const LABELS: Readonly<Record<Answer, string>> = {
+  approve: 'Approve',
+  reject: 'Reject',
+  apply: 'Apply the plan',
+  request_changes: 'Ask for changes',
+  submit: 'Send the answer',
+  resume: 'Resume',
+  raise_budget: 'Raise the budget and resume',
+  retry: 'Retry',
+  abandon: 'Abandon the project',
+};
+
+const cut = (text: string, most: number): string => {
+  const characters = [...text];
+  return characters.length <= most ? text : `${characters.slice(0, most).join('')} …`;
+};
+const at = (time: unknown): string => new Date(String(time)).toISOString().slice(0, 16).replace('T', ' ') + ' UTC';
+const term = (name: string, value: string | null): string =>
+  value === null ? '' : `<dt>${name}</dt><dd>${escaped(cut(value, 200))}</dd>\n`;
+
+interface Shown {
+  linked: Linked;
+  baseUrl: string;
+  draft?: Draft;
+  problem?: string;
+  /** It was just now, by this link. */
+  isAnswered?: boolean;
+}
+
+export function linkedPage(nonce: string, { linked, baseUrl, draft = {}, problem, isAnswered }: Shown): string {
+  const { wait, recipient, workspaceId, state } = linked;
+  const facts = `<dl>
+${term('Workspace', workspaceId)}${term('Project', wait.project_title)}${term('Step', placeOf(wait))}${term('Asked', recipient)}${term(
+    'Due',
+    wait.due_at === null ? null : at(wait.due_at),
+  )}</dl>`;
+  const console = `<p class="more"><a href="${escaped(`${baseUrl}/console/inbox/${wait.id}`)}" rel="noreferrer">All of it in the console</a></p>`;
+  const body =
+    state === 'open'
+      ? `${about(wait)}\n${alert(problem)}${formOf(wait, draft)}`
+      : `<p role="status">${escaped(NOTICES[state](wait, isAnswered === true))}</p>`;
+  return page(TITLE, nonce, `<h1>${escaped(wait.title)}</h1>\n${facts}\n${body}\n${console}`);
+}
+
+const placeOf = ({ phase_slug, step_slug, agent }: WaitDetailRow): string | null =>
+  [phase_slug, step_slug].filter(Boolean).join(' / ') || agent;
+
+const NOTICES = {
+  settled: ({ answer, settled_by, settled_at, comment }: WaitDetailRow, isAnswered: boolean) =>
+    answer === null || settled_at === null
+      ? 'Nothing waits for an answer any more: what this was about moved on.'
+      : `${isAnswered ? 'Thank you. ' : ''}Answered: ${answer}, by ${settled_by}, ${at(settled_at)}.${comment ? ` "${cut(comment, 500)}"` : ''}`,
+  counted: ({ approvals, policy }: WaitDetailRow) =>
+    `Your answer was counted: ${approvals} of ${policy?.quorum ?? 1} approvals. It waits for others now.`,
+  changed: () =>
+    'What this is about has changed since the message was sent, so it takes no answer here. Look at it in the console, or wait for the next message.',
+} as const;
+
+function about({ prompt, title, artifacts, work, votes, failures }: WaitDetailRow): string {
+  const lines = [
+    ...artifacts
+      .slice(0, MAX_LISTED)
+      .map(({ phase_slug, version, stale }) => `About ${phase_slug}, version ${version}${stale ? ' (stale)' : ''}`),
+    ...failures.slice(0, MAX_LISTED).map(({ step_slug, error }) => `Failed: ${step_slug}. ${cut(error ?? '', 200)}`),
+    ...votes.slice(0, MAX_LISTED).map(({ by, answer }) => `${by}: ${answer}`),
+  ].map((line) => `<li>${escaped(line)}</li>`);
+  const texts = work
+    .slice(-1)
+    .map(
+      ({ step_slug, output }) =>
+        `<details><summary>${escaped(step_slug)}</summary><pre>${escaped(cut(textOf(output), MAX_WORK))}</pre></details>`,
+    );
+  return [
+    prompt === null || prompt === title ? '' : `<p class="asked">${escaped(cut(prompt, MAX_PROMPT))}</p>`,
+    lines.length > 0 ? `<ul>${lines.join('')}</ul>` : '',
+    ...texts,
+  ].join('\n');
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value, null, 2));
+
+function formOf({ choices, question, may_answer: mayAnswer }: WaitDetailRow, draft: Draft): string {
+  if (!mayAnswer) return '<p role="status">Others decide here: you are told of it, and are not asked.</p>';
+  if (question && question.tool !== 'ask_human') return '<p role="status">It is answered on a page of its own.</p>';
+  const takesComment = choices.some(({ takes }) => takes.includes('comment'));
+  const takesMoney = choices.some(({ takes }) => takes.includes('raise_by_usd'));
+  const buttons = choices.map(
+    ({ answer, then }, i) =>
+      `<button${i === 0 ? '' : ' class="quiet"'} name="answer" value="${answer}">${LABELS[answer]}</button>\n<p class="then">${escaped(then)}</p>`,
+  );
+  return `<form method="post">
+${question ? answerField(question, draft) : ''}${
+    takesComment
+      ? `<label for="comment">Comment</label>\n<textarea id="comment" name="comment" rows="3" maxlength="10000">${escaped(draft.comment ?? '')}</textarea>\n`
+      : ''
+  }${
+    takesMoney
+      ? `<label for="raise">Raise by, in US dollars</label>\n<input type="text" inputmode="decimal" id="raise" name="raise_by_usd" value="${escaped(draft.raise_by_usd ?? '')}">\n`
+      : ''
+  }${buttons.join('\n')}
+</form>`;
+}
+
+function answerField({ options }: NonNullable<WaitDetailRow['question']>, draft: Draft): string {
+  if (!options || options.length === 0)
+    return `<label for="text">Answer</label>\n<textarea id="text" name="text" rows="3" maxlength="10000">${escaped(draft.text ?? '')}</textarea>\n`;
+  const choices = options
+    .slice(0, 20)
+    .map(
+      (option) =>
+        `<label class="choice"><input type="radio" name="text" value="${escaped(option)}"${draft.text === option ? ' checked' : ''}> ${escaped(option)}</label>`,
+    );
+  return `<fieldset><legend>Answer</legend>${choices.join('\n')}</fieldset>\n`;
+}
+
+interface Asked {
+  linked: Linked;
+  draft: Draft;
+  challenge: { challengeId: string; delivery: string };
+  wasWrong: boolean;
+}
+
+export const codePage = (nonce: string, { linked, draft, challenge, wasWrong }: Asked): string =>
+  page(
+    TITLE,
+    nonce,
+    `<h1>${escaped(linked.wait.title)}</h1>
+<p>This answer takes a confirmation code. One was sent: ${escaped(challenge.delivery)}</p>
+${alert(wasWrong ? 'That code is not right, or not good any more.' : undefined)}<form method="post">
+${(['answer', 'comment', 'text', 'raise_by_usd'] as const).map((name) => hidden(name, draft[name] ?? '')).join('\n')}
+${hidden('challenge_id', challenge.challengeId)}
+<label for="code">Code</label>
+<input type="text" class="code" id="code" name="code" inputmode="numeric" autocomplete="one-time-code" maxlength="6" required>
+<button>Confirm</button>
+</form>`,
+  );
+
+const notice = (title: string, text: string) => (nonce: string) =>
+  page(TITLE, nonce, `<h1>${title}</h1>\n<p>${text}</p>`);
+
+export const goneLinkPage = notice(
+  'This link is not good any more',
+  'It is too old, was withdrawn, or is not for you any more. What waits for you is in the console.',
+);
+export const tooManyPage = notice('Too many requests', 'Try again in a minute.');

@@ -1,0 +1,65 @@
+/** Action links, as they are kept: the digest of a token, and what it is bound to. */
+import { sql } from 'drizzle-orm';
+import type { Database } from '../../platform/db/client.ts';
+
+export type LinkStore = ReturnType<typeof createLinkStore>;
+
+export interface NewLink {
+  customerId: string;
+  waitId: string;
+  /** The revision of the wait that the recipient is told of. */
+  revision: number;
+  /** An e-mail address. */
+  recipient: string;
+}
+
+export interface LinkRow extends NewLink {
+  id: string;
+  workspaceId: string;
+  isUsed: boolean;
+}
+
+export const createLinkStore = (db: Database) => ({
+  /** @returns false where the wait is gone or settled: nothing is linked to any more */
+  async insert({ customerId, waitId, revision, recipient }: NewLink, tokenHash: string, ttlMs: number) {
+    const made = await db.rows(sql`
+      insert into action_links (customer_id, wait_id, revision, recipient, token_hash, expires_at)
+      select w.customer_id, w.id, ${revision}::int, lower(${recipient}), ${tokenHash}, now() + ${ttlMs} * interval '1 ms'
+      from waits w where w.id = ${waitId}::uuid and w.customer_id = ${customerId} and w.settled_at is null
+      returning id`);
+    return made.length > 0;
+  },
+
+  /**
+   * One that is good: neither expired nor withdrawn, of a workspace that is there, and its recipient still somebody there:
+   * a member who may answer at all, or one whom the gate itself names by address.
+   */
+  async find(tokenHash: string): Promise<LinkRow | undefined> {
+    const [row] = await db.rows<LinkRow>(sql`
+      select l.id, l.customer_id as "customerId", o.identity_workspace_id as "workspaceId", l.wait_id as "waitId", l.revision,
+        l.recipient, l.used_at is not null as "isUsed"
+      from action_links l
+        join workspaces o on o.customer_id = l.customer_id and o.archived_at is null and o.destroying_since is null
+        join waits w on w.id = l.wait_id and w.customer_id = l.customer_id
+        left join subtasks s on s.id = w.subtask_id and s.customer_id = w.customer_id
+      where l.token_hash = ${tokenHash} and l.withdrawn_at is null and l.expires_at > now()
+        and (exists (select from workspace_members m where m.customer_id = l.customer_id and m.email = l.recipient
+            and may_answer(null, false, m.email, m.role::text))
+          or is_among(s.gate_config -> 'approvers', l.recipient, null)
+          or (w.escalated_at is not null and is_among(s.gate_config -> 'escalate_to', l.recipient, null)))`);
+    return row;
+  },
+
+  /** Good once: what it was for has been said. */
+  async use({ customerId, id }: Pick<LinkRow, 'customerId' | 'id'>): Promise<void> {
+    await db.rows(sql`
+      update action_links set used_at = now() where id = ${id}::uuid and customer_id = ${customerId} and used_at is null`);
+  },
+
+  /** All of one wait. */
+  async withdraw(customerId: string, waitId: string): Promise<void> {
+    await db.rows(sql`
+      update action_links set withdrawn_at = now()
+      where wait_id = ${waitId}::uuid and customer_id = ${customerId} and withdrawn_at is null`);
+  },
+});

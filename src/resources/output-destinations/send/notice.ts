@@ -1,0 +1,209 @@
+/**
+ * What a destination is told of a wait: that it was opened, is reminded of, has escalated, was settled. It says what is asked
+ * and where it is answered, and nothing of what was made.
+ */
+import { Problem } from '../../../platform/core/problem.ts';
+import type { GuardedFetch } from '../../../platform/egress/egress.ts';
+import { discard } from '../../../platform/egress/read-capped.ts';
+import type { Mailer } from '../../../platform/mail/mailer.ts';
+import type { DestinationTarget } from '../contract.ts';
+import type { NoticeKind } from '../model.ts';
+import { OutputError, refusedWith } from './output.ts';
+import type { Sign } from './webhook.ts';
+
+export interface Notice {
+  /** It is the same for every attempt and redelivery, so that a receiver can tell a repeat. */
+  deliveryId: string;
+  what: NoticeKind;
+  /** Of reminders the how manieth, of openings the revision. */
+  nth: number;
+  /** Which was told of; an answer is bound to it. */
+  revision: number;
+  wait: ToldWait;
+  /** Where it is answered: of a mail the recipient's own link, where they can answer by one. */
+  url: string;
+  isOwnLink: boolean;
+}
+
+export interface ToldWait {
+  id: string;
+  kind: string;
+  /** In a line. */
+  title: string;
+  status: 'open' | 'settled';
+  projectId: string | null;
+  projectTitle: string | null;
+  workflowSlug: string | null;
+  phaseSlug: string | null;
+  stepSlug: string | null;
+  runId: string | null;
+  /** Times are ISO 8601. */
+  openedAt: string;
+  dueAt: string | null;
+  settledAt: string | null;
+  answer: string | null;
+  settledBy: string | null;
+}
+
+/** What a delivery tells of: the inbox reads it, when it is sent. */
+export interface NoticeReader {
+  /** @param told.recipient of a mail: the link is theirs @returns undefined where the wait is gone */
+  read(told: {
+    customerId: string;
+    waitId: string;
+    revision: number;
+    recipient: string | null;
+  }): Promise<Pick<Notice, 'wait' | 'url' | 'isOwnLink'> | undefined>;
+}
+
+const EVENTS: Readonly<Record<NoticeKind, string>> = {
+  opened: 'wait.opened',
+  reminder: 'wait.reminder',
+  escalated: 'wait.escalated',
+  settled: 'wait.settled',
+};
+
+const HEADINGS: Readonly<Record<NoticeKind, string>> = {
+  opened: 'Waits for an answer',
+  reminder: 'Still waits for an answer',
+  escalated: 'Overdue, and waits for an answer',
+  settled: 'Answered',
+};
+
+/** One that was settled before it was told of is told of as settled: nobody is to decide twice. */
+const headingOf = ({ what, wait: { status, answer } }: Notice): string => {
+  if (status === 'open') return HEADINGS[what];
+  return answer === null ? 'Waits no more' : HEADINGS.settled;
+};
+
+const placeOf = ({ projectTitle, phaseSlug, stepSlug, runId }: ToldWait): string =>
+  [projectTitle ?? (runId && `run ${runId}`), phaseSlug, stepSlug].filter(Boolean).join(' / ');
+
+const outcomeOf = ({ answer, settledBy }: ToldWait): string =>
+  answer === null ? 'What it was about moved on.' : `${answer}, by ${settledBy}`;
+
+export interface NoticeDependencies {
+  fetch: GuardedFetch;
+  mailer: Mailer | undefined;
+  sign: Sign;
+}
+
+/** @throws OutputError */
+export async function sendNotice(
+  deps: NoticeDependencies,
+  target: DestinationTarget,
+  notice: Notice,
+  signal?: AbortSignal,
+): Promise<void> {
+  switch (target.kind) {
+    case 'webhook':
+      return toWebhook(deps, target.config, notice, signal);
+    case 'slack':
+      return toSlack(deps, target.config, notice, signal);
+    case 'email':
+      return byMail(deps, target.config.to, notice);
+    case 's3':
+      throw new OutputError('storage is told of nothing', { isFinal: true });
+  }
+}
+
+async function toWebhook(
+  { fetch, sign }: NoticeDependencies,
+  { url, secret }: Extract<DestinationTarget, { kind: 'webhook' }>['config'],
+  { deliveryId, what, nth, revision, wait, url: answerAt }: Notice,
+  signal?: AbortSignal,
+): Promise<void> {
+  const t = Math.floor(Date.now() / 1_000);
+  const body = JSON.stringify({
+    type: EVENTS[what],
+    created_at: t,
+    data: {
+      delivery_id: deliveryId,
+      wait_id: wait.id,
+      revision,
+      nth,
+      kind: wait.kind,
+      title: wait.title,
+      status: wait.status,
+      project_id: wait.projectId,
+      project_title: wait.projectTitle,
+      workflow_slug: wait.workflowSlug,
+      phase_slug: wait.phaseSlug,
+      step_slug: wait.stepSlug,
+      run_id: wait.runId,
+      opened_at: wait.openedAt,
+      due_at: wait.dueAt,
+      settled_at: wait.settledAt,
+      answer: wait.answer,
+      settled_by: wait.settledBy,
+      url: answerAt,
+    },
+  });
+  const headers = {
+    'content-type': 'application/json',
+    'x-service-event': EVENTS[what],
+    ...(secret !== undefined && { 'x-service-signature': sign([secret], body, t) }),
+  };
+  const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
+  await discard(response);
+  if (!response.ok) throw refusedWith(response.status, 'the receiver');
+}
+
+/** Slack reads these as a mention, a link or markup of its own. */
+const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+async function toSlack(
+  { fetch }: NoticeDependencies,
+  { webhook_url: url }: Extract<DestinationTarget, { kind: 'slack' }>['config'],
+  notice: Notice,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { wait } = notice;
+  const heading = `${headingOf(notice)}: ${escaped(wait.title)}`;
+  const lines = [
+    escaped(placeOf(wait)),
+    wait.status === 'settled' ? escaped(outcomeOf(wait)) : wait.dueAt && `due ${wait.dueAt}`,
+  ].filter(Boolean);
+  const button = {
+    type: 'button',
+    text: { type: 'plain_text', text: wait.status === 'open' ? 'Look and answer' : 'Look' },
+    url: notice.url,
+  };
+  const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text } });
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      // Notifications show this text, because they show no blocks.
+      text: heading,
+      blocks: [section(`*${heading}*\n${lines.join('\n')}`), { type: 'actions', elements: [button] }],
+    }),
+    redirect: 'manual',
+    signal,
+  });
+  await discard(response);
+  if (!response.ok) throw refusedWith(response.status, 'Slack');
+}
+
+async function byMail({ mailer }: NoticeDependencies, to: readonly string[], notice: Notice): Promise<void> {
+  if (!mailer) throw new OutputError('the service has no mail server (SMTP_URL)', { isFinal: true });
+  const { deliveryId, wait, url, isOwnLink } = notice;
+  const text = [
+    `${headingOf(notice)}: ${wait.title}`,
+    placeOf(wait),
+    ...(wait.status === 'settled' ? [outcomeOf(wait)] : []),
+    ...(wait.status === 'open' && wait.dueAt !== null ? [`Due: ${wait.dueAt}`] : []),
+    wait.status === 'open' ? `Look, and answer: ${url}` : `Look: ${url}`,
+    ...(isOwnLink ? ['The link is yours alone: whoever has it answers in your name.'] : []),
+  ];
+  const subject = `${headingOf(notice)}: ${wait.title}`;
+  const mail = {
+    to,
+    subject,
+    text: text.filter(Boolean).join('\n\n'),
+    messageId: `<${deliveryId}@output-destinations>`,
+  };
+  await mailer.send(mail).catch((error: unknown) => {
+    throw error instanceof Problem ? new OutputError(error.message, { isFinal: false }) : error;
+  });
+}

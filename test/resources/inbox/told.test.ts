@@ -1,0 +1,205 @@
+/** What the world is told of waits: opened, reminded of, settled, each once, to those who subscribed and to nobody else. */
+import { sql } from 'drizzle-orm';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { present } from '../../../src/platform/core/present.ts';
+import { verifyWebhook } from '../../../src/resources/webhook-subscriptions/signature.ts';
+import {
+  agentStep,
+  gateStep,
+  makeTemplate,
+  phaseSpec,
+  startProject,
+  untilProject,
+} from '../../support/fixtures/projects.ts';
+import { MAIL_PASSWORD, MAIL_USER, startMailServer, type MailServer } from '../../support/fakes/smtp-server.ts';
+import { startWebhookReceiver, type Script, type WebhookReceiver } from '../../support/fakes/webhook-receiver.ts';
+import { UNHURRIED } from '../../support/service/housekeeping.ts';
+import {
+  eventually,
+  startTestService,
+  tenantOf,
+  type Tenant,
+  type TestService,
+} from '../../support/service/service.ts';
+import { addMember } from '../sign-in/people.ts';
+import { answer, asks, ASKER_AGENT, detailOf, untilWait } from './waits.ts';
+
+const SECRET = 'a secret of sixteen characters';
+const [ANA, BOB] = ['ana@acme.example', 'bob@acme.example'];
+
+let service: TestService;
+let receiver: WebhookReceiver;
+let mail: MailServer;
+let script: Script;
+let tenant: Tenant;
+let tenants = 0;
+
+beforeAll(async () => {
+  [receiver, mail] = await Promise.all([startWebhookReceiver((request) => script(request)), startMailServer()]);
+  service = await startTestService({
+    env: {
+      WEBHOOK_ALLOW_HTTP: 'true',
+      WEBHOOK_RETRY_INITIAL: '10ms',
+      EGRESS_ALLOWLIST: receiver.hostAndPort,
+      SMTP_URL: `smtp://${MAIL_USER}:${MAIL_PASSWORD}@127.0.0.1:${mail.port}?tls.rejectUnauthorized=false`,
+      BASE_URL: 'https://agents.example.com',
+    },
+  });
+});
+beforeEach(async () => {
+  script = () => 200;
+  receiver.received.length = 0;
+  mail.mails.length = 0;
+  tenant = await service.tenant(`acc_told${++tenants}`);
+  await tenant.cp('POST', '/v1/agents', ASKER_AGENT);
+  for (const email of [ANA, BOB]) await addMember(service, tenant.caller.customerId, email, 'member');
+  const gate = gateStep('gate', 'human', { prompt: 'Is it good?', approvers: { members: [ANA] } });
+  await makeTemplate(tenant, 'asked', [phaseSpec('text', [agentStep('write'), gate])]);
+});
+afterAll(async () => {
+  await service?.close();
+  await Promise.all([receiver?.close(), mail?.close()]);
+});
+
+async function subscribe(kind: string, config: object, more: object = {}): Promise<void> {
+  const body = { name: `To ${kind}`, kind, config, waits: true, artifacts: false, ...more };
+  const made = await tenant.cp('POST', '/v1/output-destinations', body);
+  if (made.status !== 201) throw new Error(JSON.stringify(made.body));
+}
+const deliveriesOf = () =>
+  service.runtime.db.rows<{ notice: string; nth: number; recipient: string | null; status: string }>(sql`
+    select notice, nth, recipient, status from output_deliveries where customer_id = ${tenant.caller.customerId} order by id`);
+/** Starts what is due, as housekeeping does, until so many are delivered. */
+const untilTold = (count: number) =>
+  eventually(async () => {
+    await service.services.destinations.startDue(UNHURRIED);
+    const rows = await deliveriesOf();
+    expect(rows.map(({ status }) => status)).toEqual(Array.from({ length: count }, () => 'delivered'));
+    return rows;
+  });
+const as = (email: string) => tenantOf(service.baseUrl, { ...tenant.caller, actor: email }, '');
+const received = () =>
+  receiver.received.map(({ body }) => JSON.parse(body) as { type: string; data: Record<string, unknown> });
+
+describe('a destination with waits', () => {
+  // Guards: a program hears of each thing once, signed, with the wait and the revision that an answer has to name.
+  test('is told by a signed request what is opened, reminded of and settled', async () => {
+    await subscribe('webhook', { url: receiver.url, secret: SECRET });
+    const id = await startProject(tenant, 'asked');
+    const wait = await untilWait(tenant, { project_id: id });
+    await untilTold(1);
+    await as(BOB).cp('POST', `/v1/inbox/${wait.id}/remind`);
+    await untilTold(2);
+    await answer(as(ANA), wait, { answer: 'approve' });
+    await untilProject(tenant, id, 'completed');
+    await untilTold(3);
+    const about = { wait_id: wait.id, revision: wait.revision, project_id: id, title: 'Is it good?', kind: 'gate' };
+    expect(received()).toMatchObject([
+      {
+        type: 'wait.opened',
+        data: { ...about, status: 'open', url: `https://agents.example.com/console/inbox/${wait.id}` },
+      },
+      { type: 'wait.reminder', data: { ...about, nth: 1 } },
+      { type: 'wait.settled', data: { ...about, status: 'settled', answer: 'approve', settled_by: ANA } },
+    ]);
+    for (const { headers, body } of receiver.received) {
+      expect(verifyWebhook(SECRET, String(headers['x-service-signature']), body)).toBe(true);
+    }
+    expect((await tenant.cp('GET', '/v1/output-destinations/deliveries')).body.data).toMatchObject([
+      { notice: 'settled', wait_id: wait.id, artifact_id: null },
+      { notice: 'reminder' },
+      { notice: 'opened' },
+    ]);
+  });
+
+  // Guards: a channel gets a button that leads to the inbox, and texts that are no markup of its own.
+  test('is told by Slack', async () => {
+    await subscribe('slack', { webhook_url: receiver.url });
+    const runId = await asks(tenant, 'Is <!channel> & *this* right?');
+    const wait = await untilWait(tenant, { run_id: runId });
+    await untilTold(1);
+    expect(JSON.parse(present(receiver.received[0]).body)).toMatchObject({
+      text: 'Waits for an answer: Is &lt;!channel&gt; &amp; *this* right?',
+      blocks: [
+        {},
+        { type: 'actions', elements: [{ type: 'button', url: `https://agents.example.com/console/inbox/${wait.id}` }] },
+      ],
+    });
+    await tenant.cp('POST', `/v1/runs/${runId}/cancel`);
+    await tenant.waitForRun(runId);
+    await untilTold(2);
+    expect(JSON.parse(present(receiver.received[1]).body)).toMatchObject({
+      text: expect.stringMatching(/^Waits no more: /),
+    });
+  });
+
+  // Guards: approvers are mailed, each by themselves, with a link of their own that answers; others only where they are named.
+  test('mails approvers a link of their own', async () => {
+    await subscribe('email', { to: [BOB], approvers: true });
+    const id = await startProject(tenant, 'asked');
+    const wait = await untilWait(tenant, { project_id: id });
+    await untilTold(2);
+    const mailTo = (email: string) => {
+      const { text } = present(mail.mails.find(({ to }) => to.includes(email)));
+      return text.replaceAll(/=\r?\n/g, '').replaceAll('=3D', '=');
+    };
+    expect(mail.mails.map(({ to }) => to).toSorted()).toEqual([[ANA], [BOB]]);
+    expect(mailTo(ANA)).toContain('Waits for an answer: Is it good?');
+    expect(mailTo(BOB)).toContain(`Look, and answer: https://agents.example.com/console/inbox/${wait.id}`);
+    const link = new URL(present(/https:\S+\/act\/\S+/.exec(mailTo(ANA)))[0]);
+    expect((await fetch(`${service.baseUrl}${link.pathname}`)).status).toBe(200);
+    expect(await detailOf(tenant, wait.id)).toMatchObject({ status: 'open' });
+    const body = new URLSearchParams({ answer: 'approve' });
+    expect((await fetch(`${service.baseUrl}${link.pathname}`, { method: 'POST', body })).status).toBe(200);
+    await untilProject(tenant, id, 'completed');
+    // Whoever settled it knows.
+    await untilTold(3);
+    expect(mail.mails.slice(2)).toMatchObject([{ to: [BOB], text: expect.stringContaining(`Answered: Is it good?`) }]);
+  });
+});
+
+describe('each is told', () => {
+  // Guards: an attempt that fails, or whose report is lost, is made again under the same id; however often it is started it is one.
+  test('once, over failures and repeated starts', async () => {
+    await subscribe('webhook', { url: receiver.url });
+    let calls = 0;
+    script = () => (++calls < 3 ? 503 : 200);
+    const id = await startProject(tenant, 'asked');
+    const wait = await untilWait(tenant, { project_id: id });
+    await Promise.all([1, 2, 3].map(() => service.services.destinations.startDue(UNHURRIED)));
+    await untilTold(1);
+    expect(new Set(received().map(({ data }) => data['delivery_id'])).size).toBe(1);
+    expect(calls).toBe(3);
+    await service.runtime.db.rows(sql`update waits set reminders = reminders where id = ${wait.id}::uuid`);
+    expect(await deliveriesOf()).toHaveLength(1);
+  });
+
+  // Guards: what is not committed is told to nobody: the delivery is of the statement that opens or settles.
+  test('if, and only if, it happened', async () => {
+    await subscribe('webhook', { url: receiver.url });
+    const wait = await untilWait(tenant, { project_id: await startProject(tenant, 'asked') });
+    const { db } = service.runtime;
+    const undone = db.transaction(async () => {
+      await db.rows(sql`update waits set settled_at = now() where id = ${wait.id}::uuid`);
+      expect((await deliveriesOf()).map(({ notice }) => notice)).toEqual(['opened', 'settled']);
+      throw new Error('the process dies');
+    });
+    await expect(undone).rejects.toThrow('the process dies');
+    expect((await deliveriesOf()).map(({ notice }) => notice)).toEqual(['opened']);
+  });
+
+  // Guards: to its own workspace, of the workflows that are wanted, and only where waits are.
+  test('to whom it concerns', async () => {
+    await subscribe('webhook', { url: receiver.url }, { workflow_slugs: ['another'] });
+    await subscribe('slack', { webhook_url: receiver.url }, { waits: false, artifacts: true });
+    const mine = tenant;
+    tenant = await service.tenant(`acc_told${++tenants}`);
+    await subscribe('webhook', { url: receiver.url });
+    await untilWait(mine, { project_id: await startProject(mine, 'asked') });
+    expect(await deliveriesOf()).toEqual([]);
+    tenant = mine;
+    expect(await deliveriesOf()).toEqual([]);
+    const s3 = { region: 'eu-1', bucket: 'files', access_key_id: 'k', secret_access_key: 's' };
+    await expect(subscribe('s3', s3)).rejects.toThrow();
+  });
+});
