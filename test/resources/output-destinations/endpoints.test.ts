@@ -61,6 +61,8 @@ describe('a destination', () => {
         config: shown,
         workflow_slugs: null,
         enabled: true,
+        artifacts: true,
+        waits: false,
         failing_since: null,
         paused_at: null,
         created_at: expect.any(String),
