@@ -140,7 +140,7 @@ export function Outputs({ id }: { id: string | undefined }) {
               facts={[
                 ['State', <Status key="state" status={row.status} />],
                 ['Attempts', row.attempts],
-                [
+                row.project_id !== null && [
                   'Project',
                   <Link
                     key="project"
@@ -149,6 +149,17 @@ export function Outputs({ id }: { id: string | undefined }) {
                     className="text-accent underline"
                   >
                     {row.project_id}
+                  </Link>,
+                ],
+                row.wait_id !== null && [
+                  'Tells of',
+                  <Link
+                    key="wait"
+                    to="/inbox/$waitId"
+                    params={{ waitId: row.wait_id }}
+                    className="text-accent underline"
+                  >
+                    {row.notice}
                   </Link>,
                 ],
                 row.withheld_from.length > 0 && ['Not sent to', row.withheld_from.join(', ')],
