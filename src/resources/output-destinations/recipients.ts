@@ -7,7 +7,7 @@ import { hmacSha256, safeEqual, secretsIn } from '../../platform/core/crypto.ts'
 import type { Log } from '../../platform/core/log.ts';
 import { last } from '../../platform/core/present.ts';
 import type { Mailer } from '../../platform/mail/mailer.ts';
-import { IS_SENT_TO, QUESTION_PATH, QUESTION_TTL_MS, type RecipientState } from './model.ts';
+import { IS_SENT_TO, QUESTION_PATH, QUESTION_TTL_MS } from './model.ts';
 import type { Asked, RecipientStore } from './store/recipients.ts';
 import { OutputError } from './send/output.ts';
 
@@ -131,12 +131,15 @@ export const createRecipients = (options: RecipientsOptions) => {
         return [];
       }
       const known = await store.list(customerId, [id]);
-      const members = await store.listMembers(customerId, wanted);
-      const states = new Map<string, RecipientState>(members.map((email) => [email, 'member']));
-      for (const { email, state } of known) states.set(email, state);
+      const members = new Set(await store.listMembers(customerId, wanted));
+      const states = new Map(known.map(({ email, state }) => [email, state]));
       const stateOf = (email: string) => states.get(email.toLowerCase()) ?? 'waiting';
-      const allowed = wanted.filter((email) => IS_SENT_TO[stateOf(email)]);
-      const waiting = wanted.filter((email) => stateOf(email) === 'waiting').map((email) => email.toLowerCase());
+      // A member who is told of waits, and whom the destination does not name.
+      const isInside = (email: string) => members.has(email.toLowerCase()) && !states.has(email.toLowerCase());
+      const allowed = wanted.filter((email) => isInside(email) || IS_SENT_TO[stateOf(email)]);
+      const waiting = wanted
+        .filter((email) => !isInside(email) && stateOf(email) === 'waiting')
+        .map((email) => email.toLowerCase());
       if (waiting.length > 0) await ask({ id, customerId });
       if (wanted.length === 0) throw new OutputError('nobody is left that it was to go to', { isFinal: true });
       if (allowed.length === 0) throw nobody(waiting);
