@@ -34,7 +34,7 @@ export function laterForItsKey(
     if (!(error instanceof UnknownKeyError)) return undefined;
     log.error(
       { key: error.keyId, delivery_id: deliveryId },
-      'a delivery waits for a key that SECRETS_KEY does not name',
+      'a delivery waits for a key that SECRETS_KEY does not name: add that key',
     );
     return { waitMs: KEY_WAIT_MS, made: Context.current().info.attempt - 1 };
   }

@@ -110,7 +110,7 @@ export const createWorkspaceActivities = (needs: WorkspaceDependencies) => {
           if (made.isReady) return;
           await sleep(pollMs, undefined, { signal });
           const found = await provisioner.find(await provisioning(ref), resource, signal);
-          if (!found) throw new ProvisionerError('resource_vanished', `${resource}: it is not there any more`);
+          if (!found) throw new ProvisionerError('resource_vanished', `${resource}: it no longer exists`);
           made = found;
         }
       }),

@@ -139,7 +139,9 @@ export async function startApi(runtime: Runtime, services: Services): Promise<Ap
     api.gatewayUrl = listener.url;
   }
   // It is not awaited, because mail servers take their time.
-  services.destinations.askNeverAsked().catch((err: unknown) => log.warn({ err }, 'recipients could not be asked'));
+  services.destinations
+    .askNeverAsked()
+    .catch((err: unknown) => log.warn({ err }, 'recipients could not be asked for their consent'));
   log.info({ gateway: api.gatewayUrl, control_plane: api.controlPlaneUrl }, 'listening');
   return api;
 }

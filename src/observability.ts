@@ -51,6 +51,6 @@ export async function openMetrics(
     },
     routers: [['/metrics', metricsOf(runtime, services)]],
   });
-  runtime.log.info({ metrics: listener.url }, 'metrics are shown');
+  runtime.log.info({ metrics: listener.url }, 'metrics are served');
   return listener;
 }

@@ -83,7 +83,7 @@ export async function runUntilSignalled(open: (runtime: Runtime) => Promise<Work
     try {
       work.reload();
     } catch (err) {
-      runtime.log.error({ err }, 'not reloaded');
+      runtime.log.error({ err }, 'the files could not be read anew');
     }
   };
   if (isReloadDue) reload();

@@ -66,7 +66,8 @@ export async function startWorker(runtime: Runtime, services: Services): Promise
     await orAfter(
       config.SHUTDOWN_GRACE + UNANSWERED_MS,
       Promise.all(running).then(() => {}),
-      () => log.warn('a worker waits for Temporal, which does not answer; it is left to the end of the process'),
+      () =>
+        log.warn('a worker could not finish its polls, because Temporal does not answer; they end with the process'),
     );
   };
 

@@ -84,7 +84,7 @@ export function connect(options: ClientOptions): Connection {
 
 function addressOf(given: string | undefined): string {
   const address = given ?? (globalThis as { location?: { origin?: string } }).location?.origin ?? '';
-  if (!URL.canParse(address)) throw new AosError('baseUrl is to be an address such as https://aos.example.com');
+  if (!URL.canParse(address)) throw new AosError('baseUrl must be an address such as https://aos.example.com');
   let end = address.length;
   while (address[end - 1] === '/') end -= 1;
   return address.slice(0, end);

@@ -54,7 +54,7 @@ async function* linesOf(body: ReadableStream<Uint8Array>, onLife: (() => void) |
       onLife?.();
       const lines = (rest + decoder.decode(value, { stream: true })).split(/\r\n|\n|\r(?!$)/);
       rest = lines.pop()!;
-      if (rest.length > MAX_LINE_LENGTH) throw new Error('a line of the event stream has no end');
+      if (rest.length > MAX_LINE_LENGTH) throw new Error('a line of the event stream is too long');
       yield* lines;
     }
   } finally {

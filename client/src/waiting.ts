@@ -88,7 +88,7 @@ export async function* eachWithin<T>(
 function endsOf({ signal, timeoutMs }: WaitOptions, what: string): { ends: AbortSignal | undefined; done: () => void } {
   if (timeoutMs === undefined) return { ends: signal, done: () => {} };
   const timer = new AbortController();
-  const late = new WaitTimeoutError(`${what} did not come to its end within ${timeoutMs} ms`);
+  const late = new WaitTimeoutError(`${what} did not end within ${timeoutMs} ms`);
   const timeout = setTimeout(() => timer.abort(late), timeoutMs);
   return { ends: signal ? AbortSignal.any([signal, timer.signal]) : timer.signal, done: () => clearTimeout(timeout) };
 }

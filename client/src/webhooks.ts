@@ -79,11 +79,11 @@ export async function verifyWebhook<Payload = WebhookEvent>({
   const secrets = typeof secret === 'string' ? [secret] : secret;
   const matches = await Promise.all(secrets.flatMap((each) => digests.map((digest) => isSigned(each, digest, signed))));
   if (!matches.includes(true))
-    throw new WebhookVerificationError('no_match', 'no signature is of this secret and body');
+    throw new WebhookVerificationError('no_match', 'no signature matches this secret and body');
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as Payload;
   } catch {
-    throw new WebhookVerificationError('not_json', 'the body is signed, and no JSON');
+    throw new WebhookVerificationError('not_json', 'the body is signed but is not JSON');
   }
 }
 

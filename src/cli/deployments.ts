@@ -54,7 +54,8 @@ const load = () => import('../platform/temporal/deployments.ts');
 
 function percentage(text: string): number {
   const percent = Number(text);
-  if (text.trim() === '' || !(percent >= 0 && percent <= 100)) throw new InvalidArgumentError('from 0 to 100');
+  if (text.trim() === '' || !(percent >= 0 && percent <= 100))
+    throw new InvalidArgumentError('expects a number from 0 to 100');
   return percent;
 }
 

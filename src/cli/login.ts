@@ -75,7 +75,7 @@ async function login(email: string, options: LoginOptions): Promise<void> {
   }
   if (answer.status !== 200) throw new CliError(`not signed in: ${explainProblem(answer.text)}`);
   const session = answer.cookies.service_session;
-  if (!session) throw new CliError('the service gave no session');
+  if (!session) throw new CliError('the service accepted the code but sent no session cookie');
   await keepSession(dataDirOf(process.env), { base_url: baseUrl, session });
   const signedIn = JSON.parse(answer.text) as SignedIn;
   if (json) printJson(signedIn);
@@ -123,7 +123,7 @@ async function choose(workspaces: readonly string[]): Promise<string> {
   printAside(list);
   const number = await question('Number of the workspace: ', /^\d{1,4}$/);
   const chosen = workspaces[Number(number) - 1];
-  if (chosen === undefined) throw new CliError('there is no such number');
+  if (chosen === undefined) throw new CliError('no workspace has that number: choose one from the list');
   return chosen;
 }
 

@@ -123,7 +123,7 @@ function parseConfig(text: string | undefined): unknown {
   try {
     return text === undefined ? undefined : JSON.parse(text);
   } catch {
-    throw new CliError('--config is no JSON');
+    throw new CliError('--config must be JSON');
   }
 }
 

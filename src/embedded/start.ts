@@ -56,7 +56,7 @@ export async function startEmbedded(env: NodeJS.ProcessEnv, options: EmbeddedOpt
         await cleanUp();
       } catch (err) {
         // The parts below must still be stopped.
-        log.error({ err }, 'a part did not stop as it should');
+        log.error({ err }, 'a part of the service failed to stop');
       }
     }
   };

@@ -78,7 +78,7 @@ test.each([
   ['the operator of all', ['delete', INTERNAL_WORKSPACE, '--yes'], '400 cannot_destroy_internal'],
   ['a deletion by accident', ['delete', 'acc_shop'], 'add --yes'],
   ['a plan that is none', ['create', 'acc_x', '-p', 'gold'], '422 body.plan'],
-  ['a config that is none', ['create', 'acc_x', '-c', '{'], '--config is no JSON'],
+  ['a config that is none', ['create', 'acc_x', '-c', '{'], '--config must be JSON'],
   ['a state that is none', ['set-state', 'acc_shop', 'archived'], 'Allowed choices'],
   ['a state of nobody', ['set-state', 'acc_nobody', 'ready'], '404 not_found'],
 ])('says what is wrong with %s', async (_, args, message) => {

@@ -38,7 +38,7 @@ export function namedKeysIn(setting: string): [current: NamedKey, ...older: Name
     if (!id || key.length !== 32) throw new Error('expects id:key pairs, each key 32 bytes: openssl rand -base64 32');
     return { id, key };
   });
-  if (new Set(keys.map(({ id }) => id)).size < keys.length) throw new Error('expects another id for each key');
+  if (new Set(keys.map(({ id }) => id)).size < keys.length) throw new Error('expects a different id for each key');
   return keys as [NamedKey, ...NamedKey[]];
 }
 
@@ -92,7 +92,7 @@ export const createSecretBox = (settings: string): SecretBox => {
   const current = first(keys);
   const partsOf = (sealed: string) => {
     const [id, wrapped, text] = sealed.split('.');
-    if (!id || !wrapped || !text) throw new Error('that is no sealed secret');
+    if (!id || !wrapped || !text) throw new Error('the value is not a sealed secret');
     const known = keys.find((key) => key.id === id);
     if (!known) throw new UnknownKeyError(id);
     return { key: known.key, wrapped, text };

@@ -115,7 +115,8 @@ export function createDatabase({
       return spanned('transaction', () => inTransaction(work));
     },
     async outermostTransaction(work) {
-      if (current.getStore()) throw new Error('this transaction would be undone with the one around it');
+      if (current.getStore())
+        throw new Error('a transaction inside another one would be rolled back with it: run it outside');
       return spanned('transaction', () => inTransaction(work));
     },
     use: () => pool.use,

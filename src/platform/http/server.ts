@@ -51,7 +51,7 @@ export async function listen({
   for (const handler of before) app.use(handler);
   app.get('/healthz', (_request, response) => {
     const reason = reasonOf(alive);
-    if (reason) log.error({ reason }, 'not alive');
+    if (reason) log.error({ reason }, 'the liveness check fails');
     response.status(reason ? 503 : 200).json({ status: reason ? 'failed' : 'ok' });
   });
   app.get('/readyz', async (_request, response) => {
@@ -59,7 +59,7 @@ export async function listen({
       () => undefined,
       (error: unknown) => (error instanceof Error ? error.message : 'not ready'),
     );
-    if (reason) log.warn({ reason }, 'not ready');
+    if (reason) log.warn({ reason }, 'the readiness check fails');
     response.status(reason ? 503 : 200).json({ status: reason ? 'unavailable' : 'ok' });
   });
   for (const router of routers) {

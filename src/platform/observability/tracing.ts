@@ -29,7 +29,7 @@ export async function openTracing(env: Env, log: Log): Promise<Tracing | undefin
     import('@opentelemetry/resources'),
   ]);
   // A collector that is away is worth a line of the log, and no trouble of the service's.
-  const warn = (reason: string) => log.warn({ reason }, 'traces are not sent as they should be');
+  const warn = (reason: string) => log.warn({ reason }, 'traces could not be exported');
   const quiet = () => {};
   diag.setLogger(
     { error: warn, warn, info: quiet, debug: quiet, verbose: quiet },
@@ -43,7 +43,7 @@ export async function openTracing(env: Env, log: Log): Promise<Tracing | undefin
     spanProcessors: [new sdk.BatchSpanProcessor(new exporter.OTLPTraceExporter())],
   });
   provider.register();
-  log.info('traces are sent');
+  log.info('traces are exported');
   return {
     async close() {
       await provider.shutdown().catch((error: unknown) => warn(error instanceof Error ? error.message : 'lost'));

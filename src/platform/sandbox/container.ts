@@ -77,7 +77,7 @@ export const createContainerSandbox = ({ isOn, dockerHost, images, slots, ...lim
         try {
           await sweep(await docker(SWEEP_MS));
         } catch (error) {
-          log.warn({ reason: messageOf(error) }, 'containers left behind cannot be looked for');
+          log.warn({ reason: messageOf(error) }, 'leftover containers could not be listed');
         }
       };
       void look();

@@ -69,7 +69,7 @@ export function createLostStarts<Row extends { id: string }>({
   const round = createRounds({ take, load, handle, failed });
   return async (signal: AbortSignal): Promise<void> => {
     const started = await round(signal);
-    if (started > 0) log.info({ what, started }, 'repeated the start of what was accepted');
+    if (started > 0) log.info({ what, started }, 'started accepted work whose first start was lost');
   };
 }
 

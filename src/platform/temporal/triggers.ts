@@ -120,7 +120,10 @@ export const followingRows = ({
       await withinDeadline(temporal, () => triggers.apply(trigger));
     } catch (error) {
       await undo().catch((err: unknown) =>
-        log.error({ err, schedule_id: trigger.scheduleId }, 'a row could not be put back; housekeeping follows it'),
+        log.error(
+          { err, schedule_id: trigger.scheduleId },
+          'a change that Temporal refused could not be undone in its row; housekeeping will change the schedule to match',
+        ),
       );
       throw error;
     }

@@ -33,11 +33,15 @@ export const createAuditService = ({ store, log }: { store: AuditStore; log: Log
     close: (rows, status, reply) =>
       store
         .complete(rows, status, madeIn(reply))
-        .catch((err: unknown) => log.error({ err, audit_ids: rows }, 'an outcome is missing in the audit log')),
+        .catch((err: unknown) =>
+          log.error({ err, audit_ids: rows }, 'the outcome of a change could not be recorded in the audit log'),
+        ),
     withdraw: (rows) =>
       store
         .delete(rows)
-        .catch((err: unknown) => log.error({ err, audit_ids: rows }, 'a mere question stays in the audit log')),
+        .catch((err: unknown) =>
+          log.error({ err, audit_ids: rows }, 'an audit entry of a request that changed nothing could not be removed'),
+        ),
   };
 
   return {

@@ -51,6 +51,6 @@ function asEvent(text: string): BillingEvent {
   const { id, type, created, data } = payload ?? {};
   const object = fieldsOf(data).object;
   const isEvent = typeof id === 'string' && id !== '' && typeof type === 'string';
-  if (!isEvent || !isRecord(object)) throw new Problem('bad_request', 'not an event');
+  if (!isEvent || !isRecord(object)) throw new Problem('bad_request', 'the body is not an event');
   return { id, type, created: Number(created) || 0, object, payload };
 }

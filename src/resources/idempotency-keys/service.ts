@@ -40,7 +40,10 @@ export const createOnceOnly = ({ store, secretBox, log }: IdempotencyDependencie
     try {
       return { body: secretBox.open(row.answer, ownerOf(request)), isReplayed: true };
     } catch (err) {
-      log.warn({ err, endpoint: request.endpoint }, 'a kept answer cannot be opened: what it tells of is looked up');
+      log.warn(
+        { err, endpoint: request.endpoint },
+        'a stored answer cannot be opened; the answer is made again from what the request created',
+      );
       await store.forgetAnswer(request, row.answer);
       return undefined;
     }
@@ -48,7 +51,7 @@ export const createOnceOnly = ({ store, secretBox, log }: IdempotencyDependencie
 
   /** It never throws: what was done is done, and whoever asks next finds out what a row does not say. */
   const note = (what: Promise<void>): Promise<void> =>
-    what.catch((err: unknown) => log.warn({ err }, 'an idempotency key could not be brought up to date'));
+    what.catch((err: unknown) => log.warn({ err }, 'the row of an idempotency key could not be updated'));
 
   async function attempt(claim: Claim, request: RepeatableRequest, work: (claim: Claim) => Promise<unknown>) {
     const timer = setInterval(() => void note(store.renew(claim)), LEASE_MS / RENEWALS_A_LEASE).unref();

@@ -86,7 +86,7 @@ export const createIntegrationService = (options: IntegrationServiceOptions) => 
         staticSummary: 'checks a new credential',
       });
     await withinDeadline(temporal, () => Promise.all(tokenIds.map(start))).catch((err: unknown) =>
-      log.warn({ err }, 'the schedule will check the new credential'),
+      log.warn({ err }, 'a new credential could not be checked at once; the schedule will check it'),
     );
   }
 

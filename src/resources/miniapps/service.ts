@@ -48,7 +48,8 @@ export function createMiniappService({ store, temporal, log, secret, baseUrl }: 
     }
   }
 
-  const tellLater = (err: unknown) => log.warn({ err }, 'a run will hear of a submission from housekeeping');
+  const tellLater = (err: unknown) =>
+    log.warn({ err }, 'a run could not be told of a submission; housekeeping will tell it');
 
   return {
     /** Opens a page for a call of a run; a repeated call gets the same page. */

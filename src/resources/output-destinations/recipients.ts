@@ -74,7 +74,9 @@ export const createRecipients = (options: RecipientsOptions) => {
   async function askAll(all: readonly Asked[]): Promise<void> {
     if (!mailer) return;
     for (const asked of all) {
-      await askOne(asked, mailer).catch((err: unknown) => log.warn({ err }, 'a recipient could not be asked'));
+      await askOne(asked, mailer).catch((err: unknown) =>
+        log.warn({ err }, 'a recipient could not be asked for consent'),
+      );
     }
   }
 
@@ -84,7 +86,7 @@ export const createRecipients = (options: RecipientsOptions) => {
     await store
       .listUnasked(customerId, id)
       .then(askAll)
-      .catch((err: unknown) => log.warn({ err }, 'recipients could not be asked'));
+      .catch((err: unknown) => log.warn({ err }, 'recipients could not be asked for their consent'));
   }
 
   return {
@@ -141,7 +143,10 @@ export const createRecipients = (options: RecipientsOptions) => {
         .filter((email) => !isInside(email) && stateOf(email) === 'waiting')
         .map((email) => email.toLowerCase());
       if (waiting.length > 0) await ask({ id, customerId });
-      if (wanted.length === 0) throw new OutputError('nobody is left that it was to go to', { isFinal: true });
+      if (wanted.length === 0)
+        throw new OutputError('no recipient is left: the addresses were removed from the destination', {
+          isFinal: true,
+        });
       if (allowed.length === 0) throw nobody(waiting);
       if (!(await store.takeMails(customerId, allowed.length, mailsPerDay))) {
         throw new OutputError(

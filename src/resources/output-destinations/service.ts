@@ -178,7 +178,7 @@ export const createDestinationService = (deps: DestinationServiceDependencies) =
     async redeliver({ customerId }: Caller, id: string) {
       await store.redeliver(customerId, idOr404(id));
       await startRecorded([id]).catch((err: unknown) =>
-        log.warn({ err, delivery_id: id }, 'housekeeping will start the redelivery'),
+        log.warn({ err, delivery_id: id }, 'a redelivery could not be started; housekeeping will start it'),
       );
       return store.getDelivery(customerId, id);
     },
@@ -191,7 +191,7 @@ export const createDestinationService = (deps: DestinationServiceDependencies) =
       const released = await recipients.answer(token, answer);
       if (released === undefined) return false;
       await startRecorded(released).catch((err: unknown) =>
-        log.warn({ err }, 'housekeeping will start what waited for a recipient'),
+        log.warn({ err }, 'deliveries that waited for a recipient could not be started; housekeeping will start them'),
       );
       return true;
     },

@@ -35,7 +35,7 @@ export function createLostProjects(deps: LostProjectsDependencies, olderThanMs: 
       if (isIdle) await wake(id);
       return;
     }
-    log.warn({ project_id: id, found }, 'a project was not where its record says');
+    log.warn({ project_id: id, found }, 'the workflow of a project is not running although its record says so');
     if (found === 'absent') return startAgain(id);
     await store.pauseEnded(id, found);
   }
@@ -45,7 +45,7 @@ export function createLostProjects(deps: LostProjectsDependencies, olderThanMs: 
    * with its record.
    */
   async function wake(id: string): Promise<void> {
-    log.warn({ project_id: id }, 'an active project stood still: it is told to look at its record');
+    log.warn({ project_id: id }, 'an active project does nothing; its workflow is told to read its record again');
     await temporal.client.workflow.getHandle(projectWorkflowId(id)).signal(recheckSignal);
   }
 
@@ -57,7 +57,10 @@ export function createLostProjects(deps: LostProjectsDependencies, olderThanMs: 
     for (const phase of phases) {
       const found = await workflowState(temporal, phaseWorkflowId(id, phase.slug, phase.iteration));
       if (found === 'running') continue;
-      log.warn({ project_id: id, phase: phase.slug, found }, 'a phase was not where its record says');
+      log.warn(
+        { project_id: id, phase: phase.slug, found },
+        'the workflow of a phase is not running although its record says so',
+      );
       await temporal.client.workflow.getHandle(projectWorkflowId(id)).signal(phaseLostSignal, phase);
     }
   }

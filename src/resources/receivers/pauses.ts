@@ -41,13 +41,15 @@ export const createPauseTeller =
         if (signal.aborted) return;
         await tell(what, remedy(pause.id), pause)
           .then(() => pauses.recordPauseTold(pause))
-          .catch((err: unknown) => log.warn({ err, customer_id: pause.customerId }, 'owners were not told of a pause'));
+          .catch((err: unknown) =>
+            log.warn({ err, customer_id: pause.customerId }, 'owners could not be told that a receiver was paused'),
+          );
       }
     }
 
     async function tell(what: string, remedy: string, { id, customerId, name, failingSince }: PauseUntold) {
       const owners = await ownersOf(customerId);
-      log.warn({ customer_id: customerId, id, what }, 'paused, as it took nothing for days');
+      log.warn({ customer_id: customerId, id, what }, 'paused a receiver that has accepted nothing for days');
       if (owners.length === 0) return;
       await mailer.send({
         to: owners,

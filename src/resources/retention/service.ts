@@ -53,7 +53,7 @@ export const createRetention = ({ store, settings, log }: RetentionDependencies)
         }
       }
       const total = Object.values(deleted).reduce((sum, rows) => sum + rows, 0);
-      if (total > 0) log.info(deleted, 'deleted what was older than it is kept');
+      if (total > 0) log.info(deleted, 'deleted rows that were past their retention');
       return total;
     },
   };

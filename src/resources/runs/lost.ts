@@ -38,7 +38,7 @@ export function createLostRuns(deps: LostRunsDependencies, olderThanMs: number) 
     const found = await workflowState(temporal, runWorkflowId(run.id));
     const verdict = verdictOn(run, found);
     if (verdict === 'leave') return;
-    log.warn({ run_id: run.id, found, verdict }, 'a run was not where its record says');
+    log.warn({ run_id: run.id, found, verdict }, 'the workflow of a run is not running although its record says so');
     switch (verdict) {
       case 'cancel':
         return void (await temporal.client.workflow.getHandle(runWorkflowId(run.id)).cancel());

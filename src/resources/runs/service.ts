@@ -197,7 +197,7 @@ export const createRunService = (deps: RunServiceDependencies) => {
       const { status, after } = found(await store.endRun(runId, { status: 'cancelled' }));
       if (after.nextRunId) {
         await giveGoAhead(after.nextRunId).catch((err: unknown) =>
-          log.warn({ err }, 'the next run will look for itself'),
+          log.warn({ err }, 'the next run of a conversation could not be told to start; it will find out by itself'),
         );
       }
       if (status !== 'cancelled') throw new Problem('run_not_in_flight');

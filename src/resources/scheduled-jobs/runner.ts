@@ -46,7 +46,7 @@ export const createBuiltinRunner = ({
       signal.throwIfAborted();
       await job
         .run(facts, customerId)
-        .catch((err: unknown) => log.error({ err, customer_id: customerId, job_id: jobId }, 'a job failed'));
+        .catch((err: unknown) => log.error({ err, customer_id: customerId, job_id: jobId }, 'a scheduled job failed'));
     }
     return page.length < PAGE ? undefined : page.at(-1);
   },

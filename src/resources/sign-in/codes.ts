@@ -71,7 +71,9 @@ export function createCodes({ store, isMember, mailer, secret, baseUrl, log }: C
             log.warn({ err }, 'a sign-in code was not mailed');
             await store.withdraw(id);
           })
-          .catch((err: unknown) => log.warn({ err }, 'a sign-in code that was not mailed counts for an hour'));
+          .catch((err: unknown) =>
+            log.warn({ err }, 'a sign-in code that was not mailed still counts against the limit of mails for an hour'),
+          );
       }
       return id;
     },

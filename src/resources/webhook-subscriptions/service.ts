@@ -125,7 +125,7 @@ export const createWebhookService = (options: WebhookServiceOptions) => {
     async redeliver({ customerId }: Caller, id: string) {
       await store.redeliver(customerId, id);
       await startRecorded([id]).catch((err: unknown) =>
-        log.warn({ err, delivery_id: id }, 'housekeeping will start the redelivery'),
+        log.warn({ err, delivery_id: id }, 'a redelivery could not be started; housekeeping will start it'),
       );
       return store.getDelivery(customerId, id);
     },

@@ -107,7 +107,10 @@ export const createWorkspaceService = (deps: WorkspaceServiceDependencies) => {
 
   const startOrLeave = (row: WorkspaceRow): Promise<unknown> =>
     startProvisioning(row).catch((err: unknown) =>
-      log.warn({ err, workspace_id: row.identityWorkspaceId }, 'housekeeping will start the provisioning'),
+      log.warn(
+        { err, workspace_id: row.identityWorkspaceId },
+        'a provisioning could not be started; housekeeping will start it',
+      ),
     );
 
   /** @returns whether the provisioning of a generation has closed; one that an operator took over never had any */

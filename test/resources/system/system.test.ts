@@ -156,7 +156,7 @@ test('reloads at SIGHUP', async () => {
     expect(await until('reloaded')).toContain('model_prices');
     await writePrices('dear');
     child.kill('SIGHUP');
-    expect(await until('not reloaded')).toContain('MODEL_PRICES');
+    expect(await until('the files could not be read anew')).toContain('MODEL_PRICES');
   } finally {
     const ended = once(child, 'exit');
     child.kill('SIGTERM');

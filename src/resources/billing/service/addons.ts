@@ -67,7 +67,14 @@ export const createAddons = (options: AddonOptions) => {
     const { key, hash } = await router.mintKey(`workspace ${customerId}`, limitUsd);
     const row = { customerId, keyHash: hash, limitUsd, sealed: secretBox.seal(key, routerKeyOwner(customerId)) };
     const revoke = () =>
-      router.revokeKey(hash).catch((err: unknown) => log.error({ err, key_hash: hash }, 'a router key is left over'));
+      router
+        .revokeKey(hash)
+        .catch((err: unknown) =>
+          log.error(
+            { err, key_hash: hash },
+            'a key could not be deleted at the model router: delete it there by its hash',
+          ),
+        );
     const isKept = await routerKeys.insert(row).catch(async (error: unknown) => {
       await revoke();
       throw error;

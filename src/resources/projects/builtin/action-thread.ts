@@ -17,7 +17,7 @@ export async function actionJob({
   material: ActionMaterial;
 }): Promise<ActionOutcome> {
   try {
-    const fetch = () => Promise.reject(new Error('a pure action reaches nobody'));
+    const fetch = () => Promise.reject(new Error('a pure action has no network: remove isPure, or the call of fetch'));
     return {
       output: await present(findAction(name)).run({ ...material, signal: new AbortController().signal, fetch }),
     };

@@ -46,7 +46,7 @@ export const createBuiltinTools = ({ projects, attachments, skills, memory, page
 
 export const builtinToolsOf = (all: readonly Tool[]): BuiltinTools => {
   const bySlug = new Map(all.map((tool) => [tool.slug, tool]));
-  if (bySlug.size !== all.length) throw new Error('two built-in tools have one slug');
+  if (bySlug.size !== all.length) throw new Error('two built-in tools have the same slug');
   return {
     all,
     find: async (_, slugs) => slugs.flatMap((slug) => bySlug.get(slug) ?? []),

@@ -66,7 +66,10 @@ export const createHttpProvisioner = ({ url, token, timeoutMs, fetch }: HttpProv
     if (status >= 200 && status < 300) {
       const answer = Answer.safeParse(body);
       if (answer.success) return answer.data;
-      throw new ProvisionerError('provisioner_malformed_answer', `${resource}: the provisioner's answer is not one`);
+      throw new ProvisionerError(
+        'provisioner_malformed_answer',
+        `${resource}: the provisioner's answer cannot be understood`,
+      );
     }
     const refusal = Refusal.safeParse(body).data;
     const isFinal = status >= 300 && status < 500 && status !== 408 && status !== 429;
@@ -104,7 +107,10 @@ export const createHttpProvisioner = ({ url, token, timeoutMs, fetch }: HttpProv
     async create(tenant, resource, signal) {
       const made = resourceOf(resource, await ask('PUT', tenant, resource, signal));
       if (made) return made;
-      throw new ProvisionerError('provisioner_malformed_answer', `${resource}: the provisioner's answer is not one`);
+      throw new ProvisionerError(
+        'provisioner_malformed_answer',
+        `${resource}: the provisioner's answer cannot be understood`,
+      );
     },
 
     find: async (tenant, resource, signal) => {
