@@ -1,19 +1,23 @@
 /**
- * Runs and projects as they happen, by the client package: from the stream of the service, and where it has none, or no place
- * for another listener, by asking again and again.
+ * Follows runs and projects as they happen, with the client package: by the service's stream, or by polling where the
+ * service has none or no place for another listener.
  */
 import type { Client, RunUpdate, TextPiece } from '../../client/src/index.ts';
 import { CliError } from './output.ts';
 import type { ServiceClient } from './client.ts';
 
-/** A project whose stream cannot be had. */
+/** The pause between two reads of a project without a stream. */
 const POLL_MS = 250;
-/** And one that is streamed: not all that can be seen of a project is an event of it. */
+/**
+ * The pause for a project with a stream, which is read now and then too, because not every visible change is an event.
+ */
 const LOOK_MS = 5_000;
-/** What happens together is looked at together. */
+/** Changes that happen together within this time cause one read. */
 const SETTLE_MS = 50;
 
-/** Loaded only where something is followed: it takes as long as all the rest of the command line. */
+/**
+ * The client is loaded only where something is followed, because that takes as long as the rest of the command line.
+ */
 async function clientOf({ baseUrl, session }: ServiceClient): Promise<Client> {
   if (!session) throw new CliError('no session for this service: use `aos login`, or set AOS_SESSION');
   const { createClient } = await import('../../client/src/index.ts');
@@ -21,8 +25,8 @@ async function clientOf({ baseUrl, session }: ServiceClient): Promise<Client> {
 }
 
 /**
- * Each event once, in order, until the run has ended.
- * @param text also what its models write, while they write it
+ * Yields each event once, in order, until the run has ended.
+ * @param text asks also for what its models write, while they write it
  * @throws CliError
  */
 export async function* followRun(
@@ -40,12 +44,15 @@ export async function* followRun(
 }
 
 export interface Changes {
-  /** Resolves when something may have changed since it was last asked. */
+  /** Resolves when something may have changed since the last call. */
   next(): Promise<void>;
   stop(): void;
 }
 
-/** Tells when to look at a project again. @throws CliError */
+/**
+ * Tells when to read a project again.
+ * @throws CliError
+ */
 export async function changesOf(service: ServiceClient, projectId: string): Promise<Changes> {
   const aos = await clientOf(service);
   const over = new AbortController();
@@ -59,7 +66,7 @@ export async function changesOf(service: ServiceClient, projectId: string): Prom
   const follow = async () => {
     for await (const _ of aos.live({ projectId, kinds: ['project'], text: false, signal: over.signal })) note();
   };
-  // What is wrong with the service is met, and told, by who then looks.
+  // An error of the service is reported by the read that follows.
   const gone = () => {
     isStreamed = false;
     note();
@@ -84,7 +91,7 @@ export async function changesOf(service: ServiceClient, projectId: string): Prom
   };
 }
 
-/** A text on a terminal, while it is written; other lines may stand between its parts. */
+/** Writes a text to a terminal while it is written; other lines may stand between its parts. */
 export function createTextWriter(write: (text: string) => void) {
   let text = '';
   let isInLine = false;
@@ -100,9 +107,9 @@ export function createTextWriter(write: (text: string) => void) {
       write(goesOn ? piece : text);
       isInLine = true;
     },
-    /** Before anything else is printed. */
+    /** Ends the current line, before anything else is printed. */
     endLine,
-    /** All of the last one. */
+    /** @returns the whole of the last text */
     text: () => text,
   };
 }

@@ -1,4 +1,4 @@
-/** The address of a wait, and what the service says of one that does not take what was sent, in words. */
+/** Addresses a wait, and says in words why the service refuses what was sent to it. */
 import { ServiceProblem } from './client.ts';
 import { CliError, oneLine, shortTime } from './output.ts';
 

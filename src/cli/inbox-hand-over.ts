@@ -1,4 +1,7 @@
-/** `aos inbox remind` and `delegate`: asks those who can answer once more, or has somebody answer in one's place. */
+/**
+ * Adds `aos inbox remind`, which asks those who can answer once more, and `aos inbox delegate`, which lets somebody
+ * answer in another's place.
+ */
 import type { Command } from 'commander';
 import type { WaitDetailRow } from '../resources/inbox/contract.ts';
 import { openService } from './client.ts';

@@ -1,4 +1,4 @@
-/** `aos inbox list`: what waits, once or for as long as somebody looks. */
+/** Adds `aos inbox list`, which lists what waits, once or for as long as somebody watches. */
 import { Option, type Command } from 'commander';
 import { WAIT_KINDS, type WaitKind } from '../resources/inbox/model.ts';
 import type { WaitRow } from '../resources/inbox/contract.ts';
@@ -84,7 +84,7 @@ function printWaits(waits: readonly WaitRow[], settled = false): void {
 export const placeOf = ({ project_id, phase_slug, step_slug, run_id }: WaitRow): string =>
   [project_id ?? run_id, phase_slug, step_slug].filter(Boolean).join('/');
 
-/** Until it is interrupted. */
+/** Prints waits until it is interrupted. */
 async function watchWaits(service: ServiceClient, options: ListOptions): Promise<never> {
   const isDrawn = process.stdout.isTTY;
   let before: WaitRow[] | undefined;
@@ -105,7 +105,7 @@ async function watchWaits(service: ServiceClient, options: ListOptions): Promise
 
 const isGone = ({ id }: WaitRow, waits: readonly WaitRow[]): boolean => !waits.some((wait) => wait.id === id);
 
-/** As another revision it is another. */
+/** A wait with another revision counts as another one. */
 const without = (waits: readonly WaitRow[], others: readonly WaitRow[]): WaitRow[] => {
   const known = new Set(others.map(({ id, revision }) => `${id} ${revision}`));
   return waits.filter(({ id, revision }) => !known.has(`${id} ${revision}`));

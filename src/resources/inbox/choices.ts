@@ -1,9 +1,9 @@
-/** What each answer to a wait leads to, in words. Pure. */
+/** Says in words what each answer to a wait leads to. Pure. */
 import type { Choice, WaitRow } from './contract.ts';
 import type { Answer } from './model.ts';
 
 interface Costs {
-  /** US dollars; null where nothing is known. */
+  /** In US dollars; null where nothing is known. */
   ofRest: string | null;
   ofPhase: string | null;
 }

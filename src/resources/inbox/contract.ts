@@ -1,4 +1,4 @@
-/** The HTTP contract of the inbox: everything that waits for somebody outside, and the answers to it. */
+/** Declares the HTTP contract of the inbox: everything that waits for somebody outside, and the answers to it. */
 import { z } from 'zod';
 import { endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
 import { limit, Timestamp, Usd } from '../../platform/http/schemas.ts';

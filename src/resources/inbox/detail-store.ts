@@ -1,4 +1,4 @@
-/** What somebody has to know to answer a wait: read when one wait is looked at, a part at a time. */
+/** Reads what somebody has to know to answer a wait, part by part, when one wait is looked at. */
 import { sql } from 'drizzle-orm';
 import { parseJson } from '../../platform/core/json.ts';
 import type { Database } from '../../platform/db/client.ts';
@@ -6,15 +6,15 @@ import type { WaitDetailRow, WaitRow } from './contract.ts';
 
 export type WaitDetailStore = ReturnType<typeof createWaitDetailStore>;
 
-/** Characters of what a step made; the rest is at its attempt. */
+/** The limit, in characters, of what is shown of a step's output. Its attempt has the rest. */
 const MAX_OUTPUT = sql.raw('20000');
 
 export interface WaitFacts {
   gateConfig: Record<string, unknown> | null;
-  /** What a call of a run asks with. */
+  /** The arguments of the run's call that waits. */
   callArguments: Record<string, unknown> | null;
   tool: string | null;
-  /** Of an edit session: what was asked for. */
+  /** For an edit session: what was asked for. */
   instruction: string | null;
 }
 
@@ -31,7 +31,10 @@ export const createWaitDetailStore = (db: Database) => {
       return row!;
     },
 
-    /** A gate is about what its phase was given; a plan, and a project that stopped, about all that there is. */
+    /**
+     * A gate is about the artifacts that its phase was given. A plan, and a project that stopped, are about all current
+     * artifacts.
+     */
     artifacts: (customerId: string, { project_id: projectId, task_id: taskId, kind }: WaitRow) =>
       db.rows<WaitDetailRow['artifacts'][number]>(sql`
         select a.id, a.phase_slug, a.version, a.schema_slug, u.status = 'stale' as stale, a.created_at
@@ -41,7 +44,7 @@ export const createWaitDetailStore = (db: Database) => {
             select t.depends_on from tasks t where t.id = ${taskId}::uuid and t.customer_id = ${customerId}), '{}')))
         order by u.position`),
 
-    /** Of the steps that a gate comes after, however far before. */
+    /** Reads the work of all steps that come before the gate, directly or through others. */
     work: (customerId: string, { subtask_id: subtaskId, task_id: taskId }: WaitRow) =>
       db.rows<WaitDetailRow['work'][number]>(sql`
         with recursive upstream(slug) as (
@@ -106,7 +109,7 @@ export const createWaitDetailStore = (db: Database) => {
           and (b.id = ${`project:${projectId}`} or t.id is not null)
         order by t.position nulls first`),
 
-    /** The plan that waits to be enacted: what the planner's last attempt proposes. */
+    /** Reads the plan that waits to be enacted, which is what the planner's last attempt proposes. */
     async plan(customerId: string, { task_id: taskId }: WaitRow): Promise<Record<string, unknown> | null> {
       const [row] = await db.rows<{ plan: unknown }>(sql`
         select a.output as plan from attempts a join subtasks s on s.id = a.subtask_id and s.customer_id = a.customer_id
@@ -117,7 +120,10 @@ export const createWaitDetailStore = (db: Database) => {
       return typeof plan === 'object' && plan !== null ? (plan as Record<string, unknown>) : null;
     },
 
-    /** US dollars: what the phases that are still to come cost, on average, where this template ran to its end before. */
+    /**
+     * @returns in US dollars, what the phases that are still to come cost on average in completed projects of this
+     * template
+     */
     async costOfRest(
       customerId: string,
       { project_id: projectId, workflow_slug: slug }: WaitRow,
@@ -141,7 +147,10 @@ export const createWaitDetailStore = (db: Database) => {
       return row?.usd ?? null;
     },
 
-    /** US dollars: what the phase cost since it began the last time, which is about what doing it again will. */
+    /**
+     * @returns in US dollars, what the phase has cost since it last began, which is about what running it again will
+     * cost
+     */
     async costOfPhase(customerId: string, { task_id: taskId }: WaitRow): Promise<string | null> {
       const [row] = await db.rows<{ usd: string | null }>(sql`
         select trim_scale(sum(a.cost_usd))::text as usd

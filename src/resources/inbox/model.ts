@@ -1,13 +1,16 @@
 /**
- * Words and rules of the inbox. A wait is anything that stands still until somebody outside says something: it is opened
- * and closed by what it is about, and answered here. Pure.
+ * Words and rules of the inbox. A wait is anything that stands still until somebody outside says something. What the
+ * wait is about opens and closes it; the inbox answers it. Pure.
  */
 import type { PauseReason } from '../projects/model.ts';
 
 export const WAIT_KINDS = ['gate', 'plan', 'webhook_gate', 'question', 'paused', 'lost_effect'] as const;
 export type WaitKind = (typeof WAIT_KINDS)[number];
 
-/** Everything that any wait can be answered with; which of them one takes is up to its kind and what stopped it. */
+/**
+ * Everything that any wait can be answered with. The kind of a wait, and the reason of a pause, decide which of them it
+ * takes.
+ */
 export const ANSWERS = [
   'approve',
   'reject',
@@ -29,7 +32,9 @@ const OF_KIND: Readonly<Record<Exclude<WaitKind, 'paused'>, readonly Answer[]>> 
   lost_effect: [],
 };
 
-/** Where a step has failed, it is tried again with the project: resuming alone would only stop once more. */
+/**
+ * A failed step is tried again together with the project, because resuming alone would only stop the project once more.
+ */
 const OF_PAUSE: Readonly<Record<Exclude<PauseReason, 'requested'>, readonly Answer[]>> = {
   subtask_failed: ['retry', 'resume', 'abandon'],
   gate_rejected: ['retry', 'resume', 'abandon'],
@@ -41,7 +46,7 @@ const OF_PAUSE: Readonly<Record<Exclude<PauseReason, 'requested'>, readonly Answ
   gate_expired: ['resume', 'abandon'],
 };
 
-/** What this wait may be answered with, the most likely first. */
+/** @returns what this wait may be answered with, the most likely answer first */
 export const answersTo = (kind: WaitKind, pauseReason: PauseReason | null): readonly Answer[] =>
   kind === 'paused' ? OF_PAUSE[(pauseReason ?? 'nothing_dispatchable') as keyof typeof OF_PAUSE] : OF_KIND[kind];
 

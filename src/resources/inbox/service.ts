@@ -1,6 +1,7 @@
 /**
- * The inbox: what waits for somebody outside, and the answers to it. An answer is carried out by what it is about, where it
- * is held against what was seen; here it is only looked at whether this wait takes such an answer at all.
+ * Lists what waits for somebody outside, and takes the answers. An answer is carried out by the resource that it is
+ * about, which also checks that nothing has changed since it was seen. The inbox only checks that the wait takes such
+ * an answer at all.
  */
 import { Problem, type ProblemCode } from '../../platform/core/problem.ts';
 import { found } from '../../platform/db/client.ts';
@@ -59,7 +60,7 @@ export interface InboxDependencies {
   projects: Pick<ProjectStore, 'delegateGate' | 'remindOfWait'>;
 }
 
-/** A wait, with what its own rows call it. */
+/** A wait, with the id of what it is about. */
 type StoredWait = WaitRow & { subject: string };
 
 const LOST = new Set<ProblemCode>(['gate_not_waiting', 'project_not_paused', 'already_submitted', 'not_found']);
@@ -107,7 +108,10 @@ export const createInboxService = ({ store, details, commands, pages, projects }
     };
   }
 
-  /** @param revision of the wait that was seen; without one any @throws Problem already_answered, changed_since */
+  /**
+   * @param revision is the one of the wait that was seen; where it is left out, any will do
+   * @throws Problem already_answered, changed_since
+   */
   async function requireOpen(caller: Caller, wait: WaitRow, revision = wait.revision): Promise<void> {
     if (wait.answer !== null) {
       const { answer, settled_by: by, settled_via: via, settled_at: at, comment } = wait;
@@ -160,7 +164,7 @@ export const createInboxService = ({ store, details, commands, pages, projects }
     }
   }
 
-  /** An earlier try of the same request was carried out, and died before it could say so. */
+  /** Tells whether an earlier try of the same request was carried out, whose process died before it could answer. */
   const isDone = async ({ customerId }: Caller, wait: StoredWait, claim: Claim | undefined): Promise<boolean> =>
     claim !== undefined &&
     claim.isRepeated &&
@@ -188,7 +192,7 @@ export const createInboxService = ({ store, details, commands, pages, projects }
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
         if (await isDone(caller, wait, claim)) return describe(caller, await find(caller, waitId));
-        // Somebody was faster in a way that knows nothing of waits: then it is said who.
+        // Somebody may have answered first by a way that knows nothing of waits. The caller is then told who that was.
         if (LOST.has(error.code)) await requireOpen(caller, await find(caller, waitId), body.revision);
         throw error;
       }
@@ -225,7 +229,7 @@ export const createInboxService = ({ store, details, commands, pages, projects }
       }
       const delegation = { customerId, projectId, subtaskId, delegator, standIn: to, until: new Date(until) };
       await projects.delegateGate(delegation).catch(async (error: unknown) => {
-        // It was answered meanwhile: then it is said who did.
+        // The wait was answered meanwhile, and the caller is told by whom.
         if (error instanceof Problem && LOST.has(error.code)) await requireOpen(caller, await find(caller, waitId));
         throw error;
       });

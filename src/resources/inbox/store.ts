@@ -1,4 +1,4 @@
-/** What readers ask of the table of waits. Its rows are written by triggers and by whoever answers what they are about. */
+/** Queries on the table of waits. Triggers write its rows, and so does whoever answers what a wait is about. */
 import { sql, type SQL } from 'drizzle-orm';
 import { Problem } from '../../platform/core/problem.ts';
 import type { Database } from '../../platform/db/client.ts';
@@ -8,16 +8,18 @@ import { answersTo, isApiKey, type WaitKind } from './model.ts';
 
 export type InboxStore = ReturnType<typeof createInboxStore>;
 
-/** Nothing closes a page at the moment when its time is over: that is what its wait has the moment for. */
+/**
+ * A page is not closed at the moment when its time is over, so its wait has that moment and is open only until then.
+ */
 const IS_OPEN = sql`(w.settled_at is null and (w.expires_at is null or w.expires_at > now()))`;
 const IS_OVERDUE = sql`(w.settled_at is null and coalesce(w.due_at <= now(), false))`;
 const TITLE_LENGTH = sql.raw('200');
 
-/** In a line: what a person asked for, else the name of what waits. */
+/** One line: what a person was asked, otherwise the name of what waits. */
 const TITLE = sql`left(split_part(btrim(coalesce(
     s.gate_config ->> 'prompt', c.arguments ->> 'question', s.title, p.title, w.subject)), E'\n', 1), ${TITLE_LENGTH})`;
 
-/** The caller's answer would count. */
+/** Tells whether an answer of the caller would count. */
 const isForCaller = ({ customerId, actor }: Reader): SQL => sql`
   (${!isApiKey(actor)} or s.gate_config -> 'approvers' is not null)
   and seat_at(w.id, ${customerId}, s.gate_config, w.escalated_at is not null, ${actor}) is not null`;
@@ -36,7 +38,7 @@ const columns = (reader: Reader): SQL => sql`
   case when not ${IS_OPEN} then coalesce(w.settled_at, w.expires_at) end as settled_at, w.settled_by, w.settled_via,
   w.answer, w.comment`;
 
-/** Each joined by the workspace too: whatever a row names is its own. */
+/** Each source is joined by the workspace too, so that whatever a row names is the workspace's own. */
 const SOURCES = sql`
   waits w
   left join projects p on p.id = w.project_id and p.customer_id = w.customer_id
@@ -62,7 +64,7 @@ const toWait = ({ gate_config: config, ...row }: StoredWait): WaitRow & { subjec
   answers: row.status === 'open' ? [...answersTo(row.kind as WaitKind, row.pause_reason)] : [],
 });
 
-/** Where a page ended: a time, in the microseconds that rows have, and an id. */
+/** Says where a page ended: a time in microseconds, as rows have it, and an id. */
 const cursorOf = (at: string, id: string): string => Buffer.from(JSON.stringify([at, id])).toString('base64url');
 
 const CURSOR = /^\["(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)","([0-9a-f-]{36})"\]$/;
@@ -75,7 +77,7 @@ function readCursor(cursor: string): { at: string; id: string } {
 }
 
 export const createInboxStore = (db: Database) => ({
-  /** Newest first. */
+  /** Lists waits, newest first. */
   async list(reader: Reader, query: InboxQuery): Promise<{ data: WaitRow[]; nextCursor: string | null }> {
     const { status, kind, project_id: projectId, run_id: runId, for: whom, overdue, limit, cursor } = query;
     const at = status === 'open' ? sql`w.opened_at` : sql`w.settled_at`;
@@ -100,7 +102,7 @@ export const createInboxStore = (db: Database) => ({
     return { data: page.map(toWait), nextCursor: hasMore ? cursorOf(last.place, last.id) : null };
   },
 
-  /** Of all that is open. */
+  /** Counts all open waits. */
   count: (customerId: string) =>
     db.rows<{ kind: WaitKind; open: number; overdue: number }>(sql`
       select w.kind, count(*)::int as open, (count(*) filter (where ${IS_OVERDUE}))::int as overdue
@@ -113,7 +115,7 @@ export const createInboxStore = (db: Database) => ({
     return row && toWait(row);
   },
 
-  /** Whether the project of a wait has recorded a command that was sent under this id. */
+  /** Tells whether the project of a wait has recorded a command that was sent under this id. */
   async isCarriedOut(customerId: string, waitId: string, commandId: string): Promise<boolean> {
     const rows = await db.rows(sql`
       select from waits w join projects p on p.id = w.project_id and p.customer_id = w.customer_id
@@ -123,7 +125,7 @@ export const createInboxStore = (db: Database) => ({
     return rows.length > 0;
   },
 
-  /** What waits now of what an earlier wait was about. */
+  /** Finds the open wait on the subject of an earlier wait. */
   async findOpenOfSameSubject(customerId: string, waitId: string) {
     const [row] = await db.rows<{ id: string; revision: number }>(sql`
       select w.id, w.revision from waits before join waits w on w.subject = before.subject and w.customer_id = before.customer_id

@@ -1,7 +1,7 @@
 /**
- * What stands still until somebody outside says something. Rows are opened, revised and closed by triggers on what they
- * are about (migration 0015), in the statement that makes it true: so a wait can neither be missed nor outlive its
- * subject. Whoever answers one settles its row in the same statement, with a name; a trigger closes what is left.
+ * Holds what stands still until somebody outside says something. Triggers on the subjects of waits open, revise and
+ * close rows (migration 0015) in the statement that makes it true, so a wait can neither be missed nor outlive its
+ * subject. An answer settles its row in the same statement, with a name; a trigger closes the rows that are left.
  */
 import { sql } from 'drizzle-orm';
 import { check, index, integer, pgEnum, pgTable, primaryKey, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core';
@@ -20,7 +20,10 @@ export const waits = pgTable(
     id: uuid('id').primaryKey().defaultRandom(),
     customerId: text('customer_id').notNull(),
     kind: waitKind('kind').notNull(),
-    /** What it is about: the id of a subtask, a project, a page, or `<run id>/<call id>`. It may wait again and again. */
+    /**
+     * What the wait is about: the id of a subtask, a project or a page, or `<run id>/<call id>`. One subject may wait
+     * again and again.
+     */
     subject: text('subject').notNull(),
     projectId: text('project_id').references(() => projects.id, { onDelete: 'cascade' }),
     subtaskId: uuid('subtask_id').references(() => subtasks.id, { onDelete: 'cascade' }),
@@ -29,19 +32,19 @@ export const waits = pgTable(
     /** Changes with what an answer is about, and goes on counting when the same subject waits again. */
     revision: integer('revision').notNull(),
     openedAt: instant('opened_at').notNull().defaultNow(),
-    /** When an answer is due; what follows then is in the gate's configuration. */
+    /** When an answer is due. The gate's configuration says what happens then. */
     dueAt: instant('due_at'),
-    /** From then on it takes no answer, although nothing has closed it yet. */
+    /** From this moment on the wait takes no answer, although nothing has closed it yet. */
     expiresAt: instant('expires_at'),
-    /** How many reminders there were; since when others may answer too; when its time was over. */
+    /** The number of reminders; when the wait was escalated to others; when its time ran out. */
     reminders: integer('reminders').notNull().default(0),
-    /** Those that somebody asked for, and when the last of them was. */
+    /** How many reminders were asked for by hand, and when the last one was. */
     remindersByHand: integer('reminders_by_hand').notNull().default(0),
     remindedAt: instant('reminded_at'),
     escalatedAt: instant('escalated_at'),
     timedOutAt: instant('timed_out_at'),
     settledAt: instant('settled_at'),
-    /** Null of one that was closed without an answer: what it was about moved on. */
+    /** Null where the wait was closed without an answer, because its subject moved on. */
     answer: text('answer'),
     settledBy: text('settled_by'),
     settledVia: wayOfAnswer('settled_via'),
@@ -51,20 +54,21 @@ export const waits = pgTable(
     uniqueIndex('waits_one_open_per_subject')
       .on(t.subject)
       .where(sql`${t.settledAt} is null`),
-    // Earlier waits of the same subject.
+    // This index finds earlier waits of the same subject.
     index('waits_by_subject').on(t.subject, t.revision),
-    // The inbox, oldest first; and what was settled, read backwards.
+    // These indexes serve the inbox, oldest first, and settled waits, read backwards.
     index('waits_open')
       .on(t.customerId, t.openedAt, t.id)
       .where(sql`${t.settledAt} is null`),
     index('waits_settled')
       .on(t.customerId, t.settledAt, t.id)
       .where(sql`${t.settledAt} is not null`),
-    // Housekeeping: those whose time is over.
+    // Housekeeping looks for waits whose time is over.
     index('waits_expiring')
       .on(t.expiresAt)
       .where(sql`${t.settledAt} is null and ${t.expiresAt} is not null`),
-    // Of a project: those open, when one of its artifacts changes; and all of them when it is deleted. The same of a run.
+    // A project's open waits are needed when one of its artifacts changes, and all of them when it is deleted. The same
+    // holds for a run.
     index('waits_by_project').on(t.projectId, t.settledAt),
     index('waits_by_subtask').on(t.subtaskId),
     index('waits_by_run')
@@ -77,7 +81,7 @@ export const waits = pgTable(
   ],
 );
 
-/** What was said to a wait before it was settled; those of an earlier revision do not count. */
+/** What was said to a wait before it was settled. Votes of an earlier revision do not count. */
 export const waitVotes = pgTable(
   'wait_votes',
   {
@@ -88,7 +92,7 @@ export const waitVotes = pgTable(
     revision: integer('revision').notNull(),
     /** An e-mail address, or `api-key:<id>`. */
     voter: text('voter').notNull(),
-    /** Whose place it counts for, where that is another's; null: the voter's own. */
+    /** The approver in whose place the vote counts; null where it counts for the voter. */
     seat: text('seat'),
     answer: text('answer').notNull(),
     comment: text('comment'),
@@ -98,7 +102,7 @@ export const waitVotes = pgTable(
   (t) => [primaryKey({ columns: [t.waitId, t.revision, t.voter] })],
 );
 
-/** Whose answers to a wait count in the place of another's, and until when. */
+/** Says whose answers to a wait count in the place of another's, and until when. */
 export const waitDelegations = pgTable(
   'wait_delegations',
   {
@@ -106,7 +110,7 @@ export const waitDelegations = pgTable(
       .notNull()
       .references(() => waits.id, { onDelete: 'cascade' }),
     customerId: text('customer_id').notNull(),
-    /** An e-mail address; who may answer by themselves. */
+    /** The e-mail address of an approver, who may answer without a stand-in too. */
     delegator: text('delegator').notNull(),
     /** The e-mail address of a member, in lower case. */
     standIn: text('stand_in').notNull(),

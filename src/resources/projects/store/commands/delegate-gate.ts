@@ -1,4 +1,7 @@
-/** An approver names somebody whose answer counts in their place, until then: under the lock that settles the gate. */
+/**
+ * Lets an approver name somebody whose answer counts in their place until a given time. It runs under the lock that
+ * settles the gate.
+ */
 import { sql } from 'drizzle-orm';
 import { Problem } from '../../../../platform/core/problem.ts';
 import { found, type Database } from '../../../../platform/db/client.ts';
@@ -11,14 +14,14 @@ export interface DelegateGateArgs {
   customerId: string;
   projectId: string;
   subtaskId: string;
-  /** Both by e-mail address. */
+  /** Both are e-mail addresses. */
   delegator: string;
   standIn: string;
   until: Date;
 }
 
 /**
- * Again by the same one, it is another stand-in in the place of the first. Who stands in for somebody names nobody else.
+ * A second delegation by the same approver replaces the stand-in of the first. A stand-in cannot name another one.
  * @throws Problem not_found, gate_not_waiting, bad_request, not_an_approver, four_eyes
  */
 export const delegateGate = (
@@ -43,7 +46,7 @@ export const delegateGate = (
       insert into wait_delegations (wait_id, customer_id, delegator, stand_in, until)
       values (${waitId}::uuid, ${customerId}, ${delegator}, ${standIn}, ${until})
       on conflict (wait_id, delegator) do update set stand_in = excluded.stand_in, until = excluded.until, created_at = now()`);
-    // As it will be when they answer: four eyes may rule them out too.
+    // The right of the stand-in is checked as it will be when they answer, because four eyes may exclude them too.
     await requireSeat(db, project, gate, standIn);
     const payload = { phase_slug: gate.phaseSlug, step_slug: gate.slug, to: standIn, until };
     const actor = { kind: 'human' as const, id: delegator };
