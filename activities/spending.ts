@@ -7,6 +7,7 @@ import {
   ModelFailure,
   type ModelCredentials,
   type Models,
+  type PriceTerms,
   type ResolvedModel,
   type TokenUsage,
 } from '../src/platform/models/types.ts';
@@ -55,6 +56,20 @@ const isRouter = ({ resolved, credentials }: Call): boolean =>
 const isOwn = (call: Call): boolean =>
   !isRouter(call) && (call.credentials.own ?? []).some((name) => name === call.resolved.provider);
 
+const termsOf = (call: Call): PriceTerms => ({
+  isRouter: isRouter(call),
+  ofServer: call.credentials['openai-compatible']?.price,
+});
+
+/** Says where the price is given: where the model was configured. `0` is a price. */
+function wayOut(call: Call): string {
+  if (call.resolved.provider !== 'openai-compatible' || isRouter(call)) return 'add it to MODEL_PRICES';
+  const free = '0 if it costs nothing by the token, else <input>,<output> in US dollars for a million tokens';
+  return isOwn(call)
+    ? `give the integration openai-compatible its price (models.price: ${free})`
+    : `set OPENAI_COMPATIBLE_PRICE (${free}), or add it to MODEL_PRICES`;
+}
+
 export const createSpending = ({ runs, models, settings, tariffOf }: SpendingDependencies) => {
   const inputTokensOf = ({ request: { system, messages, tools } }: Call): Promise<number> =>
     models.countTokens(JSON.stringify([system, messages, tools]));
@@ -63,9 +78,9 @@ export const createSpending = ({ runs, models, settings, tariffOf }: SpendingDep
   async function worstCase(call: Call, limit: string): Promise<string> {
     const { resolved } = call;
     const usage = { inputTokens: await inputTokensOf(call), outputTokens: settings.MODEL_MAX_OUTPUT_TOKENS };
-    const amountUsd = models.price(resolved, usage, isRouter(call));
+    const amountUsd = models.price(resolved, usage, termsOf(call));
     if (amountUsd !== null) return amountUsd;
-    const text = `no price is known for ${resolved.model}, so its ${limit} cannot be kept; add it to MODEL_PRICES`;
+    const text = `no price is known for ${resolved.model}, so its ${limit} cannot be kept; ${wayOut(call)}`;
     throw new ModelFailure('model_unpriced', text);
   }
 
@@ -85,7 +100,7 @@ export const createSpending = ({ runs, models, settings, tariffOf }: SpendingDep
           return true;
         },
         inputTokens: () => inputTokensOf(call),
-        costOf: (usage) => models.price(resolved, usage, isRouter(call)),
+        costOf: (usage) => models.price(resolved, usage, termsOf(call)),
         wallet: (costUsd, attempt) =>
           tariff && { customerId, charge: charged && chargeFor(call, charged, costUsd, attempt) },
       };

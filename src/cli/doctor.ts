@@ -12,6 +12,8 @@ import { isFree, wantedPorts } from '../embedded/ports.ts';
 import { checkSettings } from '../embedded/settings.ts';
 import { findTemporalCli } from '../embedded/temporal.ts';
 import { ConfigError, type Config } from '../platform/core/config.ts';
+import { tokenPriceIn } from '../platform/core/server-price.ts';
+import { createPrices } from '../platform/models/prices.ts';
 import { DISK_SHORT, freeBytes, nearestExisting } from '../platform/files/disk.ts';
 import { MODEL_SETTINGS, modelsIn } from './models.ts';
 import { paintStatus, print, printJson } from './output.ts';
@@ -61,7 +63,7 @@ async function examine(env: NodeJS.ProcessEnv): Promise<CheckResult[]> {
     examinePostgres(env),
     config ? examinePorts(config, env, dataDir) : [],
   ]);
-  return [examineNode(), ...finding, ...slow.flat(), examineModels(env)];
+  return [examineNode(), ...finding, ...slow.flat(), examineModels(env), ...examinePrice(env)];
 }
 
 function examineNode(): CheckResult {
@@ -190,6 +192,29 @@ async function examinePorts(config: Config, env: NodeJS.ProcessEnv, dataDir: str
       );
     }),
   );
+}
+
+/** Without a price a budget cannot be kept: the project that was tried first would stop at its first call. */
+function examinePrice(env: NodeJS.ProcessEnv): CheckResult[] {
+  if (!env.OPENAI_COMPATIBLE_BASE_URL) return [];
+  const model = env.OPENAI_COMPATIBLE_MODEL || 'default';
+  try {
+    const ofServer = env.OPENAI_COMPATIBLE_PRICE ? tokenPriceIn(env.OPENAI_COMPATIBLE_PRICE) : undefined;
+    const usage = { inputTokens: 1_000_000, outputTokens: 1_000_000 };
+    const priceOf = createPrices(env.MODEL_PRICES || undefined);
+    const usd = priceOf({ model, provider: 'openai-compatible' }, usage, { ofServer });
+    if (usd !== null) return [ok('price', `${model}: ${usd} USD for a million tokens in and a million out`)];
+  } catch (error) {
+    return [failed('price', (error as Error).message, 'correct the file that MODEL_PRICES names')];
+  }
+  return [
+    {
+      check: 'price',
+      status: 'warning',
+      detail: `what ${model} costs is not known: with a budget its first call is refused (model_unpriced)`,
+      mend: 'set OPENAI_COMPATIBLE_PRICE: 0 for a server of your own, else <input>,<output> in US dollars for a million tokens',
+    },
+  ];
 }
 
 function examineModels(env: NodeJS.ProcessEnv): CheckResult {

@@ -43,6 +43,10 @@ export type NewAgent = {
     prompt: string;
     description?: string;
     allowed_tool_slugs?: Array<string>;
+    /**
+     * The same, by the name under which agents are shown
+     */
+    allowed_tools?: Array<string>;
     default_workspace?: string | null;
     default_model?: string | null;
     selection_mode?: 'fixed' | 'auto' | null;
@@ -59,6 +63,10 @@ export type AgentChange = {
     prompt?: string;
     description?: string;
     allowed_tool_slugs?: Array<string>;
+    /**
+     * The same, by the name under which agents are shown
+     */
+    allowed_tools?: Array<string>;
     default_workspace?: string | null;
     default_model?: string | null;
     selection_mode?: 'fixed' | 'auto' | null;

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { messageOf } from './causes.ts';
 import { namedKeysIn, secretsIn } from './crypto.ts';
 import { isOneOf } from './one-of.ts';
+import { PRICE_FORM, tokenPriceIn } from './server-price.ts';
 
 /** `7d`, `30s`, `500ms` -> milliseconds. */
 export const duration = (fallback: StringValue) =>
@@ -86,3 +87,10 @@ export const providerId = (fallback: string) =>
     .string()
     .regex(/^[\w-]{1,200}$/, 'expects an id of letters, digits, "-" and "_"')
     .default(fallback);
+
+/** Empty is not set, which is not zero. */
+export const tokenPrice = z
+  .string()
+  .optional()
+  .refine((text) => !text || tokenPriceIn(text) !== undefined, PRICE_FORM)
+  .transform((text) => (text ? tokenPriceIn(text) : undefined));

@@ -5,6 +5,7 @@
  * Ids and windows as in the data of `@pydantic/genai-prices`, so that each has a price.
  */
 import type { Config } from '../core/config.ts';
+import { tokenPriceIn } from '../core/server-price.ts';
 import {
   PROVIDER_NAMES,
   type CredentialOf,
@@ -46,6 +47,8 @@ export interface GivenToIntegration {
   /** The workspace has a server of its own, and named this model there. */
   baseUrl: string | undefined;
   model: string | undefined;
+  /** The workspace said what its server costs. */
+  price: string | undefined;
   /** Where the integration's API is, unless the workspace has a server of its own. */
   known: { baseUrl: string | undefined; isOperators: boolean };
 }
@@ -75,16 +78,23 @@ interface Provider<Credential> {
   unknownWindow: number;
 }
 
+/** What is no price was refused where it was given; it leaves the server unpriced. */
+function priced(text: string | undefined): Pick<ModelServer, 'price'> {
+  const price = text === undefined ? undefined : tokenPriceIn(text);
+  return price ? { price } : {};
+}
+
 /** A server that speaks the OpenAI chat protocol: what comes after its base address, its model where none is named. */
 const serverAt =
   (path: string, defaultModel: string) =>
-  ({ token, baseUrl, model, known }: GivenToIntegration): ModelServer | undefined => {
+  ({ token, baseUrl, model, price, known }: GivenToIntegration): ModelServer | undefined => {
     const base = baseUrl ?? known.baseUrl;
     if (!base || !(baseUrl ?? token)) return undefined;
     return {
       baseUrl: base + path,
       ...(token && { apiKey: token }),
       model: model ?? defaultModel,
+      ...priced(price),
       ...(!baseUrl && known.isOperators && { isOperators: true as const }),
     };
   };
@@ -119,6 +129,7 @@ export const PROVIDERS: { readonly [Name in ProviderName]: Provider<CredentialOf
             baseUrl: config.OPENAI_COMPATIBLE_BASE_URL,
             apiKey: config.OPENAI_COMPATIBLE_API_KEY,
             model: config.OPENAI_COMPATIBLE_MODEL,
+            ...(config.OPENAI_COMPATIBLE_PRICE && { price: config.OPENAI_COMPATIBLE_PRICE }),
           }
         : undefined,
     integrations: {

@@ -50,7 +50,7 @@ export function createModels(config: Config, { log, guardedFetch }: ModelsDeps):
       call.resolved.provider === 'offline'
         ? callOffline(call, offline)
         : callProvider(call, providerModel(call.resolved, call.credentials, replyLimits(call, config))),
-    price: (resolved, usage, isRouter) => price(resolved, usage, isRouter),
+    price: (resolved, usage, terms) => price(resolved, usage, terms),
     reloadPrices() {
       price = createPrices(config.MODEL_PRICES);
     },

@@ -8,20 +8,20 @@ import type * as GenaiPrices from '@pydantic/genai-prices';
 import { z } from 'zod';
 import { parseJson } from '../core/json.ts';
 import { withoutTrailingZeros } from '../core/text.ts';
-import type { ResolvedModel, TokenUsage } from './types.ts';
+import type { TokenPrice } from '../core/server-price.ts';
+import type { PriceTerms, ResolvedModel, TokenUsage } from './types.ts';
 
 const usdPerMillionTokens = z.number('expects US dollars for a million tokens').min(0);
 const PriceFile = z.record(
   z.string(),
   z.strictObject({ input_usd_per_mtok: usdPerMillionTokens, output_usd_per_mtok: usdPerMillionTokens }),
 );
-type Price = z.infer<typeof PriceFile>[string];
 
 /**
  * The offline model has the price of a small model, so that costs, budgets and wallets are exercised without a provider
  * too.
  */
-const OFFLINE_PRICE: Price = { input_usd_per_mtok: 0.1, output_usd_per_mtok: 0.4 };
+const OFFLINE_PRICE: TokenPrice = { input_usd_per_mtok: 0.1, output_usd_per_mtok: 0.4 };
 
 /** @throws Error that names the file and the entry */
 function readPriceFile(path: string): z.infer<typeof PriceFile> {
@@ -36,16 +36,15 @@ function readPriceFile(path: string): z.infer<typeof PriceFile> {
 /** @returns the amount with up to eight decimals, without exponent and trailing zeros */
 const decimal = (usd: number): string => withoutTrailingZeros(usd.toFixed(8));
 
-const costOf = (price: Price, { inputTokens, outputTokens }: TokenUsage): number =>
+const costOf = (price: TokenPrice, { inputTokens, outputTokens }: TokenUsage): number =>
   (inputTokens * price.input_usd_per_mtok + outputTokens * price.output_usd_per_mtok) / 1_000_000;
 
 const load = createRequire(import.meta.url);
 
-/** @param isRouter the model is called through the managed model router, whose prices are OpenRouter's */
 export type PriceOf = (
   resolved: Pick<ResolvedModel, 'model' | 'provider'>,
   usage: TokenUsage,
-  isRouter?: boolean,
+  terms?: PriceTerms,
 ) => string | null;
 
 /** @param file the path that `MODEL_PRICES` names */
@@ -53,8 +52,9 @@ export function createPrices(file?: string): PriceOf {
   const overrides = new Map(Object.entries(file ? readPriceFile(file) : {}));
   let genai: typeof GenaiPrices | undefined; // It takes 35 ms and 19 MB, so it is loaded when a provider's price is first asked for.
 
-  return ({ model, provider }, usage, isRouter = false) => {
-    const own = overrides.get(model) ?? (provider === 'offline' ? OFFLINE_PRICE : undefined);
+  return ({ model, provider }, usage, { isRouter = false, ofServer } = {}) => {
+    const said = provider === 'openai-compatible' ? ofServer : undefined;
+    const own = overrides.get(model) ?? said ?? (provider === 'offline' ? OFFLINE_PRICE : undefined);
     if (own) return decimal(costOf(own, usage));
     // Whoever runs a compatible server sets its price; the same model costs something else at each host.
     if ((provider === 'openai-compatible' && !isRouter) || provider === 'offline') return null;

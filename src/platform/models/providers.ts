@@ -9,6 +9,7 @@ import type { LanguageModel } from 'ai';
 import type { Config } from '../core/config.ts';
 import type { GuardedFetch } from '../egress/egress.ts';
 import { plainFetch } from '../egress/limits.ts';
+import { streaming } from './whole-replies.ts';
 import { replyFetch, type ReplyLimits } from './reply-limits.ts';
 import { PROVIDERS } from './catalogue.ts';
 import {
@@ -55,7 +56,7 @@ const SDK_MODELS: { readonly [Name in ProviderName]: (making: Making<CredentialO
       baseURL: baseUrl,
       apiKey,
       includeUsage: true,
-      fetch: allowed,
+      fetch: streaming(allowed),
     })(model);
   },
 };

@@ -1,5 +1,6 @@
 /** What the rest of the product knows of language models. Nothing outside this folder imports the AI SDK's providers. */
 import type { ModelMessage } from 'ai';
+import type { TokenPrice } from '../core/server-price.ts';
 import type { RunFailure } from '../core/problem.ts';
 
 /** The order is the order of preference. The last one has every model that is nobody else's. */
@@ -10,6 +11,8 @@ export interface ModelServer {
   baseUrl: string;
   apiKey?: string;
   model: string;
+  /** What its models cost, where whoever named the server said so. */
+  price?: TokenPrice;
   /** The operator set this address, which therefore may be private. */
   isOperators?: true;
   /** This is the managed model router, which the deployment pays. */
@@ -139,13 +142,21 @@ export interface EmbedOptions {
   workspace?: string;
 }
 
+/** Says whose price counts for a call of an OpenAI-compatible server. */
+export interface PriceTerms {
+  /** The model is called through the managed model router, whose prices are OpenRouter's. */
+  isRouter?: boolean;
+  /** Whoever named the server said what it costs. */
+  ofServer?: TokenPrice | undefined;
+}
+
 export interface Models {
   /** @throws ModelFailure model_not_configured when an enforced or overriding model has no configured provider */
   resolve(request: ModelRequest, credentials: ModelCredentials): ResolvedModel;
   /** @throws ModelFailure; rethrows the abort when `signal` fires */
   call(call: ModelCall): Promise<ModelReply>;
   /** @returns US dollars as a decimal string; null where no price is known */
-  price(resolved: ResolvedModel, usage: TokenUsage, isRouter?: boolean): string | null;
+  price(resolved: ResolvedModel, usage: TokenUsage, terms?: PriceTerms): string | null;
   /** Reads the operator's price file anew. @throws Error that names the file and the entry; the old prices stay */
   reloadPrices(): void;
   countTokens(text: string): Promise<number>;

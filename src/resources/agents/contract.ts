@@ -75,6 +75,7 @@ const definition = {
   prompt: z.string().min(1).max(200_000).regex(/\S/, 'must not be blank').describe('System prompt'),
   description: z.string().max(2_000),
   allowed_tool_slugs: z.array(ToolSlug).max(200),
+  allowed_tools: z.array(ToolSlug).max(200).describe('The same, by the name under which agents are shown'),
   default_workspace: z.string().max(200).nullable(),
   default_model: ModelId.nullable(),
   selection_mode: z.enum(SELECTION_MODES).nullable(),

@@ -155,12 +155,21 @@ export const createAgentService = (dependencies: AgentServiceDependencies) => {
   };
 };
 
+/** @throws Problem bad_request where both names are given and say different things */
+function toolsIn({ allowed_tool_slugs: written, allowed_tools: shown }: AgentChange): string[] | undefined {
+  if (written && shown && [...written].sort().join() !== [...shown].sort().join()) {
+    throw new Problem('bad_request', 'allowed_tools: the same as allowed_tool_slugs; send one of them');
+  }
+  const slugs = written ?? shown;
+  return slugs && [...new Set(slugs)];
+}
+
 /** Translates the body's words for columns of the definition; what was not sent is undefined and stays as it is. */
 const definitionOf = (body: AgentChange) => ({
   model: body.model,
   prompt: body.prompt,
   description: body.description,
-  allowedTools: body.allowed_tool_slugs && [...new Set(body.allowed_tool_slugs)],
+  allowedTools: toolsIn(body),
   defaultWorkspace: body.default_workspace,
 });
 const choicesOf = (body: Pick<AgentChange, 'default_model' | 'selection_mode'>) => ({

@@ -1,4 +1,5 @@
 /** Words and rules of integrations: what one consists of, and what its credentials say of its state. Pure. */
+import { PRICE_FORM, tokenPriceIn } from '../../platform/core/server-price.ts';
 
 /** Ordered from best to worst. */
 export const HEALTH_STATUSES = ['ok', 'unchecked', 'rate_limited', 'expired', 'invalid'] as const;
@@ -20,7 +21,7 @@ export interface Slot {
   label: string;
   required: boolean;
   /** A value must look like this; an `address` must be one that may be reached. */
-  format?: 'address' | 'host' | 'port';
+  format?: 'address' | 'host' | 'port' | 'price';
 }
 
 /** Runs and tools use the value of this scope. */
@@ -64,6 +65,7 @@ export function flawOf({ format }: Slot, value: string): string | undefined {
   if (format === 'port' && !(/^\d{1,5}$/.test(value) && Number(value) > 0 && Number(value) < 65_536)) {
     return 'must be a port from 1 to 65535';
   }
+  if (format === 'price' && !tokenPriceIn(value)) return PRICE_FORM;
   if (format === 'host' && !/^[\w.:-]+$/.test(value)) return 'must be a host name';
   return undefined;
 }

@@ -63,6 +63,9 @@ export const BASE_URL = 'server.base_url';
 /** A workspace names the model that its runs use there by this secret. */
 export const DEFAULT_MODEL = 'models.default';
 
+/** A workspace says by this secret what its own server costs. */
+export const MODEL_PRICE = 'models.price';
+
 export const token = (key: string, label: string, { required = true } = {}): Slot => ({
   where: 'customer_token',
   key,

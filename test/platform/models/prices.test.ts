@@ -47,9 +47,9 @@ test('gives null where no price is known', () => {
 // not.
 test('takes the prices of the model router', () => {
   const model = { model: 'anthropic/claude-sonnet-4.5', provider: 'openai-compatible' } as const;
-  expect(price(model, { inputTokens: 1_000, outputTokens: 100 }, true)).toBe('0.0045');
+  expect(price(model, { inputTokens: 1_000, outputTokens: 100 }, { isRouter: true })).toBe('0.0045');
   expect(price(model, million)).toBeNull();
-  expect(price({ ...model, model: 'openrouter/auto' }, million, true)).toBeNull();
+  expect(price({ ...model, model: 'openrouter/auto' }, million, { isRouter: true })).toBeNull();
 });
 
 // Guards: an operator's prices win over the packaged ones and over the offline model's.

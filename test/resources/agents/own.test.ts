@@ -106,6 +106,20 @@ describe('update', () => {
     expect(cleared.body).toMatchObject({ default_model: null, selection_mode: 'auto', version: '3' });
   });
 
+  // Guards: whoever writes what was read (`allowed_tools`) changes it, rather than nothing without a word; two names that say
+  // two things are refused.
+  test('takes the tools by the name under which they are shown', async () => {
+    const made = await create('acme', { ...minimal('shown'), allowed_tools: ['calculator'] }).expect(201);
+    expect(made.body).toMatchObject({ allowed_tools: ['calculator'] });
+    const { body } = await patch('acme', 'shown', { allowed_tools: ['current_time', 'calculator'] }).expect(200);
+    expect(body).toMatchObject({ allowed_tools: ['current_time', 'calculator'] });
+    const both = { allowed_tools: ['calculator'], allowed_tool_slugs: ['current_time'] };
+    const refused = await patch('acme', 'shown', both);
+    expect(refused).toMatchObject({ status: 400, body: { detail: expect.stringContaining('send one of them') } });
+    const after = await detail('acme', 'shown').expect(200);
+    expect(after.body).toMatchObject({ allowed_tools: ['current_time', 'calculator'] });
+  });
+
   test.each(['', '/model', '/voice'])('refuses an empty change of ...%s and says what it takes', async (path) => {
     for (const body of [undefined, {}, { unknown: 1 }]) {
       const response = await patch('acme', `writer${path}`, body);

@@ -153,7 +153,7 @@ describe('a run in live billing', () => {
   test('is refused on a model without a price', async () => {
     await credit(10_000_000);
     const run = await ask(acme, { model_override: 'mystery' });
-    expect(run.error).toMatch(/^model_unpriced: .*mystery.*wallet.*MODEL_PRICES/);
+    expect(run.error).toMatch(/^model_unpriced: .*mystery.*wallet.*OPENAI_COMPATIBLE_PRICE \(0 if it.*MODEL_PRICES/);
     expect(provider.requests).toHaveLength(0);
   });
 

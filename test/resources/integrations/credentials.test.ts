@@ -111,6 +111,26 @@ describe('a run', () => {
     ]);
   });
 
+  // Guards: a budget cannot be kept without a price: the message says where it is given, what is none is refused there, and
+  // with `0` the same run is made, at no cost and not as one of unknown cost.
+  test('keeps a budget on a server whose price is given', async () => {
+    models.otherwise(answer('From my own server.'));
+    await set('openai-compatible/secrets/server.base_url', models.baseUrl);
+    const limited = { prompt: 'Hello', agent: 'assistant', override: { cost_budget_usd: '1' } };
+    const refused = await tenant.run(limited);
+    expect(refused).toMatchObject({ status: 'failed', error: expect.stringContaining('models.price: 0 if it costs') });
+    expect(keys()).toEqual([]);
+
+    const path = '/v1/integrations/openai-compatible/secrets/models.price';
+    const wrong = await tenant.cp('PUT', path, { value: 'free' });
+    expect(wrong).toMatchObject({ status: 400, body: { detail: expect.stringContaining('expects 0 for a model') } });
+    await set('openai-compatible/secrets/models.price', '0');
+    const run = await tenant.run(limited);
+    expect(run).toMatchObject({ status: 'succeeded', output: 'From my own server.' });
+    const { body } = await tenant.cp('GET', `/v1/runs/${run.run_id}/summary`);
+    expect(body).toMatchObject({ cost_usd: '0', is_priced: true });
+  });
+
   // Guards: providers that speak the same protocol serve runs too, on the model that the workspace names.
   test.each([
     ['mistral', 'mistral-large-latest'],

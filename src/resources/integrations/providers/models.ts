@@ -6,6 +6,7 @@ import {
   bearer,
   DEFAULT_MODEL,
   healthByWords,
+  MODEL_PRICE,
   secret,
   token,
   type Integration,
@@ -86,6 +87,7 @@ export const openaiCompatible: Integration = {
   slots: [
     address(BASE_URL, 'Address, version path included: https://models.example.com/v1', { required: true }),
     defaultModel,
+    { ...secret(MODEL_PRICE, 'What it costs: 0, or US dollars for a million tokens as 0.15,0.60'), format: 'price' },
     token('api_key', 'API key, if the server wants one', { required: false }),
   ],
   extras: ['models'],

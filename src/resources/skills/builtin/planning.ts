@@ -6,7 +6,7 @@ export const planning = defineSkill({
   description:
     'Breaks a goal into tasks that others can carry out: order, effort, risks, how one sees that each is done.',
   category: 'planning',
-  agents: ['planner', 'assistant'],
+  agents: ['planner', 'assistant', 'interviewer'],
   body: `
 # Goal
 
