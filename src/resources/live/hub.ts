@@ -50,7 +50,9 @@ export function createHub({ store, texts, log }: HubDependencies) {
   function next(waitMs: number): void {
     clearTimeout(timer);
     timer = listeners.size > 0 ? later(waitMs) : undefined;
-    if (!timer) position = undefined;
+    if (timer) return;
+    position = undefined;
+    end = undefined;
   }
 
   async function round(): Promise<void> {

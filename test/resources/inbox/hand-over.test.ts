@@ -101,7 +101,7 @@ describe('a stand-in', () => {
   test('is one until then, and as long as both are members', async () => {
     const { wait } = await atGate('named');
     const { db } = service.runtime;
-    const mayBen = async () => (await detailOf(ben, wait.id)).may_answer as boolean;
+    const mayBen = async () => (await detailOf(ben, wait.id)).may_answer === true;
     await delegate(ana, wait);
     expect(await mayBen()).toBe(true);
     await db.rows(sql`update wait_delegations set until = now() where wait_id = ${wait.id}::uuid`);
@@ -162,7 +162,7 @@ test('an answer to another revision is refused where it is recorded', async () =
     project.executeUpdate(resolveGateUpdate, {
       args: [
         {
-          subtask_id: wait['subtask_id'] as string,
+          subtask_id: String(wait['subtask_id']),
           decision: 'approved' as const,
           actor: { kind: 'human', id: 'ana@acme.example' },
           gateKind: 'human',

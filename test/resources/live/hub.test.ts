@@ -75,3 +75,16 @@ test('a listener begins where the log ends', async () => {
   expect(page.rows).toEqual([]);
   for (const listener of [other, late]) hub.leave(listener);
 });
+
+// Guards against: a stream that begins where the log ended when somebody was here last, as nobody has read anything since.
+test('who comes after all have left begins where the log ends then', async () => {
+  const { hub, listenerOf } = tail();
+  const listener = listenerOf('acme');
+  const { end: before } = await hub.join(listener);
+  hub.leave(listener);
+  await add('acme', 'between');
+  const { end, joined } = await hub.join(listener);
+  hub.leave(listener);
+  expect(end.tx).toBeGreaterThan(before.tx);
+  expect(joined).toEqual(end);
+});

@@ -42,7 +42,7 @@ test('is cut off, and resumes without loss', async () => {
   await other.close();
 
   const chunks: Buffer[] = [];
-  for await (const chunk of slow) chunks.push(chunk as Buffer);
+  for await (const chunk of slow) chunks.push(Buffer.from(chunk));
   const seen = eventsIn(Buffer.concat(chunks).toString());
   expect(last(seen)).toEqual({ event: 'end', data: { reason: 'slow_reader' } });
   const had = seen.filter(({ event }) => event === 'wait');
