@@ -196,5 +196,5 @@ describe('problems', () => {
 
 test('without a credential there is no client', () => {
   expect(() => createClient({ baseUrl: service.baseUrl })).toThrow('give an apiKey, a session, or both');
-  expect(() => createClient({ baseUrl: 'nowhere', apiKey: 'k' })).toThrow('baseUrl is to be an address');
+  expect(() => createClient({ baseUrl: 'nowhere', apiKey: 'k' })).toThrow('baseUrl must be an address');
 });
