@@ -100,7 +100,7 @@ test('what a write throws takes no guess back', async () => {
   // Where it could be taken back, nothing is looked at to begin with.
   const answer = { customerId, id: guessed, operation: 'notes.set', scope: 'note.set:a', kept: [] };
   const within = service.db.transaction(() => service.store.answer(answer, async () => {}));
-  await expect(within).rejects.toThrow('would be undone');
+  await expect(within).rejects.toThrow('would be rolled back');
 });
 
 describe('mails of codes', () => {
