@@ -244,7 +244,7 @@ test('problems', () => {
     201: 'Make a kite',
     400: '`bad_request`, `invalid_json`',
     401: '`auth_required`',
-    403: '`plan_limit_exceeded`, `workspace_archived`, `foreign_origin`',
+    403: '`plan_limit_exceeded`, `workspace_archived`, `read_only`, `foreign_origin`',
     408: '`request_timeout`',
     409: '`slug_taken`',
     413: '`payload_too_large`',

@@ -31,7 +31,7 @@ test('ships its tools under their slugs', async () => {
     ].map((path) => [path.split('.')[1], `app.tools.${path}`]),
   );
   expect(await builtin.find('acme', ['calculator', 'unknown'])).toEqual([tool('calculator')]);
-  expect(() => builtinToolsOf([tool('calculator'), tool('calculator')])).toThrow('one slug');
+  expect(() => builtinToolsOf([tool('calculator'), tool('calculator')])).toThrow('the same slug');
 });
 
 // Guards: every built-in tool follows the rules for custom ones: a model can be shown it, and its calls can be checked.
