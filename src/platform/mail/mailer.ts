@@ -7,7 +7,7 @@ import type { Config } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { Problem } from '../core/problem.ts';
 
-interface Mail {
+export interface Mail {
   /** Several recipients see each other. */
   to: string | readonly string[];
   subject: string;

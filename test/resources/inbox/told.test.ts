@@ -104,6 +104,7 @@ describe('a destination with waits', () => {
     ]);
     for (const { headers, body } of receiver.received) {
       expect(verifyWebhook(SECRET, String(headers['x-service-signature']), body)).toBe(true);
+      expect(headers['x-service-delivery']).toBe(JSON.parse(body).data.delivery_id);
     }
     expect((await tenant.cp('GET', '/v1/output-destinations/deliveries')).body.data).toMatchObject([
       { notice: 'settled', wait_id: wait.id, artifact_id: null },

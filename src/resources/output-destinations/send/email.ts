@@ -3,13 +3,29 @@
  * message.
  */
 import { Problem } from '../../../platform/core/problem.ts';
-import type { Mailer } from '../../../platform/mail/mailer.ts';
+import type { Mail, Mailer } from '../../../platform/mail/mailer.ts';
 import type { DestinationTarget } from '../contract.ts';
 import { fileOf, OutputError, type Output } from './output.ts';
 
 type EmailConfig = Extract<DestinationTarget, { kind: 'email' }>['config'];
 
-/** @param mailer undefined where there is no mail server; artifacts are never written to the log instead */
+/**
+ * @param mailer undefined where there is no mail server; what a tenant made is never written to the log instead
+ * @throws OutputError
+ */
+export async function sendMail(
+  mailer: Mailer | undefined,
+  deliveryId: string,
+  mail: Omit<Mail, 'messageId'>,
+): Promise<void> {
+  if (!mailer) throw new OutputError('the service has no mail server (SMTP_URL)', { isFinal: true });
+  try {
+    await mailer.send({ ...mail, messageId: `<${deliveryId}@output-destinations>` });
+  } catch (error) {
+    throw error instanceof Problem ? new OutputError(error.message, { isFinal: false }) : error;
+  }
+}
+
 export async function sendEmail(
   { mailer, linkTo }: { mailer: Mailer | undefined; linkTo: (projectId: string) => string },
   { to, subject }: EmailConfig,
@@ -17,21 +33,13 @@ export async function sendEmail(
 ): Promise<void> {
   const { deliveryId, project, artifact } = output;
   const { text, extension, contentType } = fileOf(output);
-  if (!mailer) throw new OutputError('the service has no mail server (SMTP_URL)', { isFinal: true });
-  try {
-    await mailer.send({
-      to,
-      subject: subject ?? `${project.title}: ${artifact.phaseSlug}`,
-      text: [
-        `${project.title}: ${artifact.phaseSlug}, version ${artifact.version}, is attached.`,
-        `All artifacts of the project: ${linkTo(project.id)}`,
-      ].join('\n\n'),
-      messageId: `<${deliveryId}@output-destinations>`,
-      attachments: [
-        { filename: `${artifact.phaseSlug}.v${artifact.version}.${extension}`, contentType, content: text },
-      ],
-    });
-  } catch (error) {
-    throw error instanceof Problem ? new OutputError(error.message, { isFinal: false }) : error;
-  }
+  await sendMail(mailer, deliveryId, {
+    to,
+    subject: subject ?? `${project.title}: ${artifact.phaseSlug}`,
+    text: [
+      `${project.title}: ${artifact.phaseSlug}, version ${artifact.version}, is attached.`,
+      `All artifacts of the project: ${linkTo(project.id)}`,
+    ].join('\n\n'),
+    attachments: [{ filename: `${artifact.phaseSlug}.v${artifact.version}.${extension}`, contentType, content: text }],
+  });
 }

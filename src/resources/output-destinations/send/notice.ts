@@ -2,14 +2,14 @@
  * What a destination is told of a wait: that it was opened, is reminded of, has escalated, was settled. It says what is asked
  * and where it is answered, and nothing of what was made.
  */
-import { Problem } from '../../../platform/core/problem.ts';
 import type { GuardedFetch } from '../../../platform/egress/egress.ts';
-import { discard } from '../../../platform/egress/read-capped.ts';
 import type { Mailer } from '../../../platform/mail/mailer.ts';
 import type { DestinationTarget } from '../contract.ts';
 import type { NoticeKind } from '../model.ts';
-import { OutputError, refusedWith } from './output.ts';
-import type { Sign } from './webhook.ts';
+import { sendMail } from './email.ts';
+import { OutputError } from './output.ts';
+import { escaped, postToSlack, section } from './slack.ts';
+import { postSigned, type Sign } from './webhook.ts';
 
 export interface Notice {
   /** It is the same for every attempt and redelivery, so that a receiver can tell a repeat. */
@@ -107,57 +107,41 @@ export async function sendNotice(
   }
 }
 
-async function toWebhook(
-  { fetch, sign }: NoticeDependencies,
-  { url, secret }: Extract<DestinationTarget, { kind: 'webhook' }>['config'],
-  { deliveryId, what, nth, revision, wait, url: answerAt }: Notice,
+const toWebhook = (
+  deps: NoticeDependencies,
+  config: Extract<DestinationTarget, { kind: 'webhook' }>['config'],
+  { deliveryId, what, nth, revision, wait, url }: Notice,
   signal?: AbortSignal,
-): Promise<void> {
-  const t = Math.floor(Date.now() / 1_000);
-  const body = JSON.stringify({
-    type: EVENTS[what],
-    created_at: t,
-    data: {
-      delivery_id: deliveryId,
-      wait_id: wait.id,
-      revision,
-      nth,
-      kind: wait.kind,
-      title: wait.title,
-      status: wait.status,
-      project_id: wait.projectId,
-      project_title: wait.projectTitle,
-      workflow_slug: wait.workflowSlug,
-      phase_slug: wait.phaseSlug,
-      step_slug: wait.stepSlug,
-      run_id: wait.runId,
-      opened_at: wait.openedAt,
-      due_at: wait.dueAt,
-      settled_at: wait.settledAt,
-      answer: wait.answer,
-      settled_by: wait.settledBy,
-      url: answerAt,
-    },
-  });
-  const headers = {
-    'content-type': 'application/json',
-    'x-service-event': EVENTS[what],
-    ...(secret !== undefined && { 'x-service-signature': sign([secret], body, t) }),
+): Promise<void> => {
+  const data = {
+    wait_id: wait.id,
+    revision,
+    nth,
+    kind: wait.kind,
+    title: wait.title,
+    status: wait.status,
+    project_id: wait.projectId,
+    project_title: wait.projectTitle,
+    workflow_slug: wait.workflowSlug,
+    phase_slug: wait.phaseSlug,
+    step_slug: wait.stepSlug,
+    run_id: wait.runId,
+    opened_at: wait.openedAt,
+    due_at: wait.dueAt,
+    settled_at: wait.settledAt,
+    answer: wait.answer,
+    settled_by: wait.settledBy,
+    url,
   };
-  const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
-  await discard(response);
-  if (!response.ok) throw refusedWith(response.status, 'the receiver');
-}
+  return postSigned(deps, config, { event: EVENTS[what], deliveryId, data }, signal);
+};
 
-/** Slack reads these as a mention, a link or markup of its own. */
-const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-
-async function toSlack(
+const toSlack = (
   { fetch }: NoticeDependencies,
-  { webhook_url: url }: Extract<DestinationTarget, { kind: 'slack' }>['config'],
+  config: Extract<DestinationTarget, { kind: 'slack' }>['config'],
   notice: Notice,
   signal?: AbortSignal,
-): Promise<void> {
+): Promise<void> => {
   const { wait } = notice;
   const heading = `${headingOf(notice)}: ${escaped(wait.title)}`;
   const lines = [
@@ -169,41 +153,20 @@ async function toSlack(
     text: { type: 'plain_text', text: wait.status === 'open' ? 'Look and answer' : 'Look' },
     url: notice.url,
   };
-  const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text } });
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      // Notifications show this text, because they show no blocks.
-      text: heading,
-      blocks: [section(`*${heading}*\n${lines.join('\n')}`), { type: 'actions', elements: [button] }],
-    }),
-    redirect: 'manual',
-    signal,
-  });
-  await discard(response);
-  if (!response.ok) throw refusedWith(response.status, 'Slack');
-}
+  const blocks = [section(`*${heading}*\n${lines.join('\n')}`), { type: 'actions', elements: [button] }];
+  return postToSlack(fetch, config, { text: heading, blocks }, signal);
+};
 
-async function byMail({ mailer }: NoticeDependencies, to: readonly string[], notice: Notice): Promise<void> {
-  if (!mailer) throw new OutputError('the service has no mail server (SMTP_URL)', { isFinal: true });
+const byMail = ({ mailer }: NoticeDependencies, to: readonly string[], notice: Notice): Promise<void> => {
   const { deliveryId, wait, url, isOwnLink } = notice;
+  const subject = `${headingOf(notice)}: ${wait.title}`;
   const text = [
-    `${headingOf(notice)}: ${wait.title}`,
+    subject,
     placeOf(wait),
     ...(wait.status === 'settled' ? [outcomeOf(wait)] : []),
     ...(wait.status === 'open' && wait.dueAt !== null ? [`Due: ${wait.dueAt}`] : []),
     wait.status === 'open' ? `Look, and answer: ${url}` : `Look: ${url}`,
     ...(isOwnLink ? ['The link is yours alone: whoever has it answers in your name.'] : []),
   ];
-  const subject = `${headingOf(notice)}: ${wait.title}`;
-  const mail = {
-    to,
-    subject,
-    text: text.filter(Boolean).join('\n\n'),
-    messageId: `<${deliveryId}@output-destinations>`,
-  };
-  await mailer.send(mail).catch((error: unknown) => {
-    throw error instanceof Problem ? new OutputError(error.message, { isFinal: false }) : error;
-  });
-}
+  return sendMail(mailer, deliveryId, { to, subject, text: text.filter(Boolean).join('\n\n') });
+};

@@ -1,4 +1,4 @@
-/** Sends a message with the beginning of the artifact, and the address at which the rest is read. */
+/** Posts to Slack: of an artifact, its beginning and the address at which the rest is read. */
 import type { GuardedFetch } from '../../../platform/egress/egress.ts';
 import { discard } from '../../../platform/egress/read-capped.ts';
 import type { DestinationTarget } from '../contract.ts';
@@ -10,12 +10,40 @@ type SlackConfig = Extract<DestinationTarget, { kind: 'slack' }>['config'];
 const MAX_EXCERPT = 500;
 
 /** Escapes what Slack would read as a mention, a link or markup of its own. */
-const escaped = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('```', "'''");
+export const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+const escapedInCode = (text: string): string => escaped(text).replaceAll('```', "'''");
+
+/** @param text may have Slack's own markup */
+export const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text } });
+
+interface SlackMessage {
+  /** Notifications show this text, because they show no blocks. */
+  text: string;
+  blocks: readonly object[];
+}
+
+/** @throws OutputError */
+export async function postToSlack(
+  fetch: GuardedFetch,
+  { webhook_url: url }: SlackConfig,
+  { text, blocks }: SlackMessage,
+  signal?: AbortSignal,
+): Promise<void> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ text, blocks }),
+    redirect: 'manual',
+    signal,
+  });
+  await discard(response);
+  if (!response.ok) throw refusedWith(response.status, 'Slack');
+}
 
 export async function sendSlack(
   { fetch, linkTo }: { fetch: GuardedFetch; linkTo: (projectId: string) => string },
-  { webhook_url: url }: SlackConfig,
+  config: SlackConfig,
   output: Output,
   signal?: AbortSignal,
 ): Promise<void> {
@@ -24,23 +52,11 @@ export async function sendSlack(
   const characters = [...text];
   const isCut = characters.length > MAX_EXCERPT;
   const excerpt = characters.slice(0, MAX_EXCERPT).join('') + (isCut ? '…' : '');
-  const title = `${escaped(project.title)}: ${artifact.phaseSlug}, version ${artifact.version}`;
-  const section = (words: string) => ({ type: 'section', text: { type: 'mrkdwn', text: words } });
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      // Notifications show this text, because they show no blocks.
-      text: title,
-      blocks: [
-        section(`*${title}*`),
-        section(`\`\`\`${escaped(excerpt)}\`\`\``),
-        section(`<${linkTo(project.id)}|${isCut ? 'Read all of it' : 'All artifacts of the project'}>`),
-      ],
-    }),
-    redirect: 'manual',
-    signal,
-  });
-  await discard(response);
-  if (!response.ok) throw refusedWith(response.status, 'Slack');
+  const title = `${escapedInCode(project.title)}: ${artifact.phaseSlug}, version ${artifact.version}`;
+  const blocks = [
+    section(`*${title}*`),
+    section(`\`\`\`${escapedInCode(excerpt)}\`\`\``),
+    section(`<${linkTo(project.id)}|${isCut ? 'Read all of it' : 'All artifacts of the project'}>`),
+  ];
+  await postToSlack(fetch, config, { text: title, blocks }, signal);
 }

@@ -1,4 +1,4 @@
-/** Sends a signed POST with the artifact in it, signed as webhooks are. */
+/** Sends a signed POST, as webhooks are signed: of an artifact, with the artifact in it. */
 import type { GuardedFetch } from '../../../platform/egress/egress.ts';
 import { discard } from '../../../platform/egress/read-capped.ts';
 import type { DestinationTarget } from '../contract.ts';
@@ -9,20 +9,56 @@ type WebhookConfig = Extract<DestinationTarget, { kind: 'webhook' }>['config'];
 /** Signs as outbound webhooks do. */
 export type Sign = (secrets: readonly string[], body: string, t: number) => string;
 
-export async function sendWebhook(
-  { fetch, sign }: { fetch: GuardedFetch; sign: Sign },
+interface WebhookDependencies {
+  fetch: GuardedFetch;
+  sign: Sign;
+}
+
+interface Announced {
+  event: string;
+  deliveryId: string;
+  /** What the event says, without the delivery's id. */
+  data: object;
+}
+
+/** @throws OutputError */
+export async function postSigned(
+  { fetch, sign }: WebhookDependencies,
   { url, secret }: WebhookConfig,
+  { event, deliveryId, data }: Announced,
+  signal?: AbortSignal,
+): Promise<void> {
+  const t = Math.floor(Date.now() / 1_000);
+  const body = JSON.stringify({ type: event, created_at: t, data: { delivery_id: deliveryId, ...data } });
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-service-event': event,
+      'x-service-delivery': deliveryId,
+      ...(secret !== undefined && { 'x-service-signature': sign([secret], body, t) }),
+    },
+    body,
+    // A redirect is an answer, and not 2xx: the tenant named this address and no other.
+    redirect: 'manual',
+    signal,
+  });
+  await discard(response);
+  if (!response.ok) throw refusedWith(response.status, 'the receiver');
+}
+
+export async function sendWebhook(
+  deps: WebhookDependencies,
+  config: WebhookConfig,
   output: Output,
   signal?: AbortSignal,
 ): Promise<void> {
   const { deliveryId, project, artifact } = output;
   const { contentType } = fileOf(output);
-  const t = Math.floor(Date.now() / 1_000);
-  const body = JSON.stringify({
-    type: ARTIFACT_FINISHED,
-    created_at: t,
+  const announced = {
+    event: ARTIFACT_FINISHED,
+    deliveryId,
     data: {
-      delivery_id: deliveryId,
       project_id: project.id,
       title: project.title,
       workflow_slug: project.workflowSlug,
@@ -35,20 +71,6 @@ export async function sendWebhook(
       created_at: artifact.createdAt.toISOString(),
       content: artifact.content,
     },
-  });
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      'x-service-event': ARTIFACT_FINISHED,
-      'x-service-delivery': deliveryId,
-      ...(secret !== undefined && { 'x-service-signature': sign([secret], body, t) }),
-    },
-    body,
-    // A redirect is an answer, and not 2xx: the tenant named this address and no other.
-    redirect: 'manual',
-    signal,
-  });
-  await discard(response);
-  if (!response.ok) throw refusedWith(response.status, 'the receiver');
+  };
+  await postSigned(deps, config, announced, signal);
 }
