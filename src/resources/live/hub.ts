@@ -58,6 +58,8 @@ export function createHub({ store, texts, log }: HubDependencies) {
   async function round(): Promise<void> {
     let isMore = false;
     await exclusively(async () => {
+      // Also where this fails: those who come next begin where the log ends by then.
+      end = undefined;
       const page = await store.readTail([...listeners.keys()], { after: position!, limit: MOST_ROWS });
       // Read after the events and handed out before them: a text is whole before it is told that its turn is over.
       await texts.round().catch((err: unknown) => log.debug({ err }, 'texts could not be read'));
@@ -69,7 +71,6 @@ export function createHub({ store, texts, log }: HubDependencies) {
       // database, and what such a one writes would stand before a place that nobody has seen anything at.
       const last = page.rows.at(-1);
       if (last) position = { tx: last.tx, seq: last.seq };
-      end = undefined;
       isMore = page.rows.length === MOST_ROWS;
     }).catch((err: unknown) =>
       log.warn({ err }, 'events could not be read; the next round goes on from the same place'),

@@ -27,6 +27,7 @@ function tail() {
   const store = createEventLogStore(database.db);
   let rounds = 0;
   const ends: Place[] = [];
+  const readings = { isFailing: false, failed: 0 };
   const hub = createHub({
     store: {
       ...store,
@@ -36,6 +37,10 @@ function tail() {
         return end;
       },
       async readTail(...args) {
+        if (readings.isFailing) {
+          readings.failed += 1;
+          throw new Error('the database is away');
+        }
         const page = await store.readTail(...args);
         rounds += 1;
         return page;
@@ -50,7 +55,7 @@ function tail() {
     const before = rounds;
     await eventually(() => expect(rounds).toBeGreaterThan(before + 1));
   };
-  return { hub, heard, listenerOf, anotherRound, ends };
+  return { hub, heard, listenerOf, anotherRound, ends, readings };
 }
 
 // Guards: after a crash the database gives numbers of transactions again that it had not written down. A tail that had read up to
@@ -94,4 +99,16 @@ test('who comes after all have left begins where the log ends then', async () =>
   // The end itself may be the same: it waits for transactions of others.
   expect(ends).toHaveLength(2);
   expect([joined, end]).toEqual([ends[1], ends[1]]);
+});
+
+// Guards against: the same while rounds fail, as they do where the database is away.
+test('who comes after a round that failed begins where the log ends then', async () => {
+  const { hub, listenerOf, ends, readings } = tail();
+  const [early, late] = [listenerOf('acme'), listenerOf('acme')];
+  readings.isFailing = true;
+  await hub.join(early);
+  await eventually(() => expect(readings.failed).toBeGreaterThan(0));
+  expect((await hub.join(late)).end).toEqual(ends[1]);
+  expect(ends).toHaveLength(2);
+  for (const listener of [early, late]) hub.leave(listener);
 });
