@@ -111,5 +111,5 @@ const without = (waits: readonly WaitRow[], others: readonly WaitRow[]): WaitRow
   return waits.filter(({ id, revision }) => !known.has(`${id} ${revision}`));
 };
 
-const describe = ({ id, kind, revision, title, ...wait }: WaitRow): string =>
-  `${id} ${kind} ${revision}  ${placeOf({ id, kind, revision, title, ...wait })}  ${shorten(oneLine(title), 70)}`;
+const describe = (wait: WaitRow): string =>
+  `${wait.id} ${wait.kind} ${wait.revision}  ${placeOf(wait)}  ${shorten(oneLine(wait.title), 70)}`;

@@ -4,7 +4,10 @@
 const MAX_NAMES = 100_000;
 
 /** @returns whether one more under this name is within the most of the window */
-export function createLimiter(most: number, { windowMs = 60_000, now = Date.now } = {}): (name: string) => boolean {
+export function createLimiter(
+  most: number,
+  { windowMs = 60_000, now = () => performance.now() } = {},
+): (name: string) => boolean {
   let began = now();
   let counts = new Map<string, number>();
   return (name) => {

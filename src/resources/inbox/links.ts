@@ -46,6 +46,12 @@ export interface Linked {
   needsCode: boolean;
 }
 
+export interface IssuedLink {
+  token: string;
+  /** The address to mail. */
+  url: string;
+}
+
 export interface SaidByLink extends Pick<AnswerRequest, 'comment' | 'data' | 'raise_by_usd'> {
   answer: Answer;
   challengeId: string | undefined;
@@ -77,12 +83,12 @@ export const createActionLinks = ({ store, inbox, otp, audit, secret, baseUrl }:
   }
 
   return {
-    /** @returns the address to mail; undefined where there is nothing to answer any more */
-    async issue(link: NewLink): Promise<string | undefined> {
+    /** @returns undefined where there is nothing to answer any more */
+    async issue(link: NewLink): Promise<IssuedLink | undefined> {
       const random = randomBytes(24).toString('base64url');
       const token = `${random}.${signatureOf(secrets[0], random)}`;
       const isMade = await store.insert(link, sha256(token), LINK_TTL_MS);
-      return isMade ? `${baseUrl}${LINK_PATH}/${token}` : undefined;
+      return isMade ? { token, url: `${baseUrl}${LINK_PATH}/${token}` } : undefined;
     },
 
     /** @returns what it leads to, while the link is good; reading it changes nothing */

@@ -14,9 +14,9 @@ export interface NoticeReaderOptions {
 export const createNoticeReader = ({ store, links, baseUrl }: NoticeReaderOptions): NoticeReader => {
   /** By a link only whoever can answer by it; others look in the console. A repeated attempt makes another, as good. */
   async function ownLink(told: { customerId: string; waitId: string; revision: number; recipient: string }) {
-    const url = await links.issue(told);
-    const linked = url && (await links.read(url.slice(url.lastIndexOf('/') + 1)));
-    return linked && linked.state === 'open' && linked.wait.may_answer ? url : undefined;
+    const link = await links.issue(told);
+    const linked = link && (await links.read(link.token));
+    return linked?.state === 'open' && linked.wait.may_answer ? link?.url : undefined;
   }
 
   return {

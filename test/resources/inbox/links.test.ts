@@ -56,13 +56,13 @@ async function atGate(name: keyof typeof GATES, by: Tenant = acme) {
   return { id, wait: await untilWait(acme, { project_id: id }) };
 }
 async function linkTo({ id: waitId, revision }: { id: string; revision: number }, recipient = ANA): Promise<string> {
-  const url = await service.services.actionLinks.issue({
+  const link = await service.services.actionLinks.issue({
     customerId: acme.caller.customerId,
     waitId,
     revision,
     recipient,
   });
-  return new URL(present(url)).pathname;
+  return new URL(present(link).url).pathname;
 }
 async function visit(path: string, form?: Record<string, string>, init: RequestInit = {}) {
   const body = form && { method: 'POST', body: new URLSearchParams(form) };
