@@ -53,10 +53,13 @@ const TURNS = 3;
 
 const isThere = (error: unknown): boolean => error instanceof ScheduleAlreadyRunning;
 
-/** Also one that is deleted at this moment: it is asked about itself, and ends without an answer. */
+/**
+ * Also one that is deleted at this moment: it is asked about itself, and ends without an answer, of which the server says so
+ * or nothing until the call's own time is over.
+ */
 const isGone = (error: unknown): boolean =>
   error instanceof ScheduleNotFoundError ||
-  (error instanceof ServiceError && /execution closed before/.test(String(error.cause)));
+  (error instanceof ServiceError && /execution closed before|Timeout expired/.test(String(error.cause)));
 
 /**
  * Makes it, or changes the one that is there. What was found of it may have changed before the next call comes: somebody
