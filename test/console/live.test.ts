@@ -106,6 +106,37 @@ const isWithout = isMissing('live pages of the console in a browser', await reas
     await rowOf(second, 'In between').getByText('Succeeded').first().waitFor();
   });
 
+  // Guards: a cursor that is thrown away because the service was busy or away: whatever happened meanwhile would be missed.
+  test('a cursor outlives refusals, and is dropped only where the service does not know it', async () => {
+    opened = await openConsole(browser, service, acme);
+    await openLive(opened.tab);
+    const second = await opened.context.newPage();
+    await second.clock.install();
+    await openLive(second);
+    const asked: (string | null)[] = [];
+    let refusal: { status: number; body: string } | undefined = { status: 429, body: '{"detail":{"code":"busy"}}' };
+    await second.route('**/v1/live*', async (route) => {
+      const after = new URL(route.request().url()).searchParams.get('after');
+      asked.push(after);
+      if (refusal && after !== null) await route.fulfill({ ...refusal, contentType: 'application/json' });
+      else await route.continue();
+    });
+    await opened.tab.close();
+    // The third attempt comes after two waits, each of which ends when the clock is moved on. An attempt is two requests.
+    await eventually(async () => {
+      await second.clock.fastForward('01:00');
+      expect(asked.length).toBeGreaterThanOrEqual(6);
+    });
+    expect(new Set(asked).size).toBe(1);
+    expect(asked[0]).not.toBeNull();
+    refusal = { status: 422, body: '{"detail":"cursor_unknown: it is none of this service"}' };
+    await eventually(async () => {
+      await second.clock.fastForward('10:00');
+      expect(asked.at(-1)).toBeNull();
+    });
+    await untilLive(second);
+  });
+
   // Guards: a page that shows nothing until a long answer is whole; the answer itself takes the place of what was read along.
   test('an answer is read while it is written', async () => {
     const due = new Map<string, () => void>();

@@ -1,11 +1,12 @@
 /** The console's views of everything that is neither run, project nor inbox: what is shown is real, what is pressed works. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, Page as Tab } from 'playwright-core';
+import { present } from '../../src/platform/core/present.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/fakes/webhook-receiver.ts';
 import { launchBrowser } from '../support/programs/chromium.ts';
 import { isMissing, reasonOf } from '../support/programs/missing.ts';
 import { codeOf } from '../support/service/otp.ts';
-import { startTestService, type Tenant, type TestService } from '../support/service/service.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
 import { expectAccessible } from './accessible.ts';
 import { openConsole, PHONE, type ConsoleTab } from './browser.ts';
 
@@ -134,6 +135,34 @@ const isWithout = isMissing('views of the console in a browser', await reasonOf(
     await tab.getByText('It was not confirmed. Nothing was changed.').waitFor();
     const { body } = await acme.cp('GET', '/v1/integrations/openai');
     expect(body.credentials_set).toBe(0);
+  });
+
+  // Guards: two requests that need a code at once, of which one would never be answered.
+  test('codes that are needed at the same time are asked for one after another', async () => {
+    const { tab, open } = await show();
+    await open('/workspace?tab=integrations&id=slack');
+    const slots = tab.locator('form').filter({ has: tab.getByRole('button', { name: 'Set', exact: true }) });
+    const demands: Promise<unknown>[] = [];
+    tab.on('response', (response) => void (response.status() === 403 && demands.push(response.json())));
+    await slots.nth(0).locator('input').fill('one');
+    await slots.nth(1).locator('input').fill('two');
+    await tab.evaluate(
+      `for (const form of [...document.querySelectorAll('form')].filter((each) => each.textContent.includes('Set')).slice(0, 2)) form.requestSubmit();`,
+    );
+    const box = tab.getByRole('dialog', { name: 'Confirm with a code' });
+    await box.getByText('After it, 1 more code will be asked for').waitFor();
+    const [one, two] = (await Promise.all(demands)) as { detail: { challenge_id: string; scope: string } }[];
+    for (const { detail } of [present(one), present(two)]) {
+      await box.getByText(`For: ${detail.scope}`).waitFor();
+      expect(await box.getByLabel('Code').inputValue()).toBe('');
+      await box.getByLabel('Code').fill(codeOf(detail.challenge_id));
+      await box.getByRole('button', { name: 'Confirm' }).click();
+    }
+    await box.waitFor({ state: 'detached' });
+    await eventually(async () => {
+      const { body } = await acme.cp('GET', '/v1/integrations/slack');
+      expect(body.credentials_set).toBe(2);
+    });
   });
 
   // Guards: colleagues, keys and jobs are made by forms of the service's own schemas, and what it refuses is said there.

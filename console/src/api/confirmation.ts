@@ -1,5 +1,6 @@
 /**
  * Asks the person for confirmation codes. The box that asks is registered here, so that any request may need a code.
+ * Requests that need one at the same time are asked about one after another.
  */
 import type { OtpProblem } from './types.ts';
 import { ApiProblem } from './problem.ts';
@@ -7,20 +8,25 @@ import { ApiProblem } from './problem.ts';
 export type Demand = OtpProblem['detail'];
 
 interface Asked {
+  /** Tells one question from the next, also where both are about the same code. */
+  number: number;
   demand: Demand;
   isAgain: boolean;
   /** @param code is undefined where the person gave up */
   answer: (code: string | undefined) => void;
 }
 
-let asked: Asked | undefined;
+let count = 0;
+/** The first is on the screen. */
+let queue: readonly Asked[] = [];
 const watchers = new Set<() => void>();
-const set = (next: Asked | undefined) => {
-  asked = next;
+const set = (next: readonly Asked[]) => {
+  queue = next;
   for (const watcher of watchers) watcher();
 };
 
-export const askedNow = (): Asked | undefined => asked;
+/** @returns the questions that have no answer yet, oldest first; the same array for as long as nothing changes */
+export const askedNow = (): readonly Asked[] => queue;
 export const watchAsked = (watcher: () => void) => {
   watchers.add(watcher);
   return () => void watchers.delete(watcher);
@@ -28,8 +34,9 @@ export const watchAsked = (watcher: () => void) => {
 
 /** @throws ApiProblem where the person gives up */
 export async function codeFor(demand: Demand, isAgain: boolean): Promise<Record<string, string>> {
-  const code = await new Promise<string | undefined>((answer) => set({ demand, isAgain, answer }));
-  set(undefined);
+  const number = ++count;
+  const code = await new Promise<string | undefined>((answer) => set([...queue, { number, demand, isAgain, answer }]));
+  set(queue.filter((asked) => asked.number !== number));
   if (code === undefined) throw new ApiProblem('It was not confirmed. Nothing was changed.', { code: 'not_confirmed' });
   return { 'x-service-otp-challenge': demand.challenge_id, 'x-service-otp-code': code };
 }

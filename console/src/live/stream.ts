@@ -18,7 +18,10 @@ export interface LiveEvent {
 /** `polling` means that the stream cannot be had at the moment. */
 export type LiveState = 'live' | 'polling';
 type Message =
-  { event: LiveEvent } | { state: LiveState; cursor: string | undefined } | { gap: true } | { hello: true };
+  | { event: LiveEvent }
+  | { state: LiveState; cursor: string | undefined }
+  | { gap: true; cursor: string | undefined }
+  | { hello: true };
 
 const ADDRESS = '/api/v1/cp/v1/live';
 /** The wait before a refused stream is asked for again. It doubles each time, until the stream is had. */
@@ -35,6 +38,7 @@ function hear(message: Message) {
     cursor = message.event.cursor;
     for (const watcher of eventWatchers) watcher(message.event);
   } else if ('gap' in message) {
+    cursor = message.cursor;
     for (const watcher of eventWatchers) watcher('gap');
   } else if ('state' in message) {
     // A tab that has not heard of any event yet must know where to continue, too.
@@ -83,9 +87,11 @@ export function startLive(workspaceId: string): void {
   });
 }
 
+const addressNow = (): string => (cursor === undefined ? ADDRESS : `${ADDRESS}?after=${cursor}`);
+
 /** @param waitMs is the wait before the next attempt, where the stream is refused */
 function connect(tell: (message: Message) => void, waitMs = AGAIN_MS) {
-  const source = new EventSource(cursor === undefined ? ADDRESS : `${ADDRESS}?after=${cursor}`);
+  const source = new EventSource(addressNow());
   const onEvent = ({ data }: MessageEvent<string>) => tell({ event: JSON.parse(data) as LiveEvent });
   for (const kind of KINDS) source.addEventListener(kind, onEvent);
   source.addEventListener('open', (event) => {
@@ -94,17 +100,35 @@ function connect(tell: (message: Message) => void, waitMs = AGAIN_MS) {
     tell({ state: 'live', cursor });
     waitMs = AGAIN_MS;
   });
-  source.addEventListener('gap', () => tell({ gap: true }));
+  source.addEventListener('gap', ({ lastEventId }) => tell({ gap: true, cursor: lastEventId || cursor }));
   source.onerror = () => {
     tell({ state: 'polling', cursor });
     if (source.readyState !== EventSource.CLOSED) return;
-    // The stream was refused, not broken off: there are too many, the service is away, or it no longer knows the
-    // cursor, which only a stream that begins anew can mend. Pages poll meanwhile, and lead through sign-in where the
-    // session has ended.
-    if (cursor !== undefined && waitMs > AGAIN_MS) {
-      cursor = undefined;
-      tell({ gap: true });
-    }
-    setTimeout(() => connect(tell, Math.min(2 * waitMs, AGAIN_AT_MOST_MS)), waitMs);
+    // The stream was refused, not broken off: there are too many, the service is away, or it does not know the cursor.
+    // Pages poll meanwhile, and lead through sign-in where the session has ended.
+    void isCursorUnknown().then((isUnknown) => {
+      if (isUnknown) {
+        tell({ gap: true, cursor: undefined });
+        connect(tell);
+      } else setTimeout(() => connect(tell, Math.min(2 * waitMs, AGAIN_AT_MOST_MS)), waitMs);
+    });
   };
+}
+
+/**
+ * Asks why the stream was refused, which the browser does not say of a stream. Only a cursor that the service does not
+ * know is dropped: with any other, nothing would be missed once the stream is had again.
+ */
+async function isCursorUnknown(): Promise<boolean> {
+  if (cursor === undefined) return false;
+  const stopping = new AbortController();
+  try {
+    const headers = { accept: 'text/event-stream' };
+    const response = await fetch(addressNow(), { headers, signal: stopping.signal });
+    return response.status === 422 && (await response.text()).includes('cursor_unknown');
+  } catch {
+    return false;
+  } finally {
+    stopping.abort();
+  }
 }

@@ -4,24 +4,26 @@ import { askedNow, watchAsked } from '../../api/confirmation.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field } from '../../ui/field.tsx';
+import { plural } from '../../ui/figures.ts';
 
 export function CodePrompt() {
-  const asked = useSyncExternalStore(watchAsked, askedNow);
+  const [asked, ...others] = useSyncExternalStore(watchAsked, askedNow);
+  // Each question has a box of its own, so that what was typed into one never stands in the next.
+  return asked ? <Box key={asked.number} asked={asked} left={others.length} /> : null;
+}
+
+type Asked = ReturnType<typeof askedNow>[number];
+
+function Box({ asked: { demand, isAgain, answer }, left }: { asked: Asked; left: number }) {
   const [code, setCode] = useState('');
-  if (!asked) return null;
-  const { demand, isAgain, answer } = asked;
   const [way, where = ''] = demand.delivery.split(/:(.*)/s);
-  const give = (value: string | undefined) => {
-    setCode('');
-    answer(value);
-  };
   return (
-    <Dialog title="Confirm with a code" isOpen onClose={() => give(undefined)}>
+    <Dialog title="Confirm with a code" isOpen onClose={() => answer(undefined)}>
       <form
         className="space-y-3 p-4"
         onSubmit={(event) => {
           event.preventDefault();
-          give(code.trim());
+          answer(code.trim());
         }}
       >
         <p>
@@ -46,8 +48,9 @@ export function CodePrompt() {
             />
           )}
         </Field>
+        {left > 0 && <p className="text-sm text-soft">After it, {plural(left, 'more code')} will be asked for.</p>}
         <div className="flex justify-end gap-2">
-          <Button onClick={() => give(undefined)}>Cancel</Button>
+          <Button onClick={() => answer(undefined)}>Cancel</Button>
           <Button type="submit" look="primary">
             Confirm
           </Button>
