@@ -13,7 +13,7 @@ import { heartbeating } from './failures.ts';
 
 export interface ScheduledJobDependencies {
   runs: RunStore;
-  jobs: Pick<JobStore, 'find' | 'noteMissed'>;
+  jobs: Pick<JobStore, 'find' | 'noteMissed' | 'isMissed'>;
   heartbeats: Pick<HeartbeatStore, 'find'>;
   /** Runs the jobs that ship with the product. */
   builtin: BuiltinRunner;
@@ -77,6 +77,8 @@ export const createScheduledJobActivities = ({ runs, jobs, heartbeats, builtin, 
     }): Promise<{ agent: string } | undefined> {
       const earlier = await runs.findRun(customerId, runId);
       if (earlier) return { agent: present(earlier.agent) };
+      // Refused, told so, and killed before Temporal knew: a run now would make what was told untrue.
+      if (await jobs.isMissed(customerId, runId)) return undefined;
       const due = await dueOf(customerId, source);
       if (!due) return undefined;
       const { agent, ...what } = due;
@@ -93,7 +95,7 @@ export const createScheduledJobActivities = ({ runs, jobs, heartbeats, builtin, 
         });
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
-        await jobs.noteMissed(customerId, due.firedBy, error.code);
+        await jobs.noteMissed(customerId, runId, due.firedBy, error.code);
         log.warn({ customer_id: customerId, ...source, refusal: error.code }, 'a scheduled run was refused');
         return undefined;
       }

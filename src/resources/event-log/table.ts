@@ -2,7 +2,8 @@
  * The log of a workspace is three tables in one order: `run_events`, `project_events`, and this one for every kind of event
  * that has no table of its own. What they share are the columns of `eventPlace`.
  */
-import { index, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { sql } from 'drizzle-orm';
+import { index, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import { eventPlace, instant } from '../../platform/db/columns.ts';
 import type { LoggedKind } from './model.ts';
 
@@ -25,5 +26,9 @@ export const logEvents = pgTable(
     primaryKey({ columns: [t.customerId, t.tx, t.seq] }),
     // Retention deletes by it.
     index('log_events_by_time').on(t.ts),
+    // An activity that is repeated after a crash tells of the same firing again.
+    uniqueIndex('log_events_missed_once')
+      .on(t.customerId, sql`(payload ->> 'firing')`)
+      .where(sql`kind = 'schedule' and topic = 'missed'`),
   ],
 );

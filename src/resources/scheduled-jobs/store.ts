@@ -4,7 +4,7 @@ import { first, present } from '../../platform/core/present.ts';
 import type { ProblemCode } from '../../platform/core/problem.ts';
 import { found, type Database } from '../../platform/db/client.ts';
 import { unlessTaken } from '../../platform/db/taken.ts';
-import { noteSwitched, writeLogEvent } from '../event-log/store/write.ts';
+import { noteSwitched, writeLogEventOnce } from '../event-log/store/write.ts';
 import { openStatus } from '../workspaces/store/caps.ts';
 import { workspaces } from '../workspaces/table.ts';
 import { customJobId } from './model.ts';
@@ -79,9 +79,31 @@ export const createJobStore = (db: Database) => ({
       });
     }),
 
-  /** A job or a heartbeat whose time came, and whose run was refused. */
-  noteMissed: (customerId: string, { id, of }: { id: string; of: 'job' | 'heartbeat' }, problem: ProblemCode) =>
-    writeLogEvent(db, { kind: 'schedule', topic: 'missed', subject: id, customerId, payload: { of, problem } }),
+  /**
+   * Tells once that a job or a heartbeat had its time and that its run was refused.
+   * @param firing is the id that its run would have had, which an activity that is repeated has again
+   */
+  noteMissed: (
+    customerId: string,
+    firing: string,
+    { id, of }: { id: string; of: 'job' | 'heartbeat' },
+    problem: ProblemCode,
+  ) =>
+    writeLogEventOnce(db, {
+      kind: 'schedule',
+      topic: 'missed',
+      subject: id,
+      customerId,
+      payload: { of, problem, firing },
+    }),
+
+  /** @returns whether the log tells of a firing that it was refused */
+  async isMissed(customerId: string, firing: string): Promise<boolean> {
+    const [row] = await db.rows<{ found: number }>(sql`
+      select 1 as found from log_events
+      where customer_id = ${customerId} and kind = 'schedule' and topic = 'missed' and payload ->> 'firing' = ${firing}`);
+    return row !== undefined;
+  },
 
   /** @returns whether there was one */
   async delete(customerId: string, n: number): Promise<boolean> {

@@ -110,7 +110,8 @@ test('outputs', async () => {
   expect(events[1]).toMatchObject({ subject: failed!.subject, run: null, payload: { attempts: 2 } });
 });
 
-// Guards: switching a schedule, each firing and each failure to fire make events, in order.
+// Guards: switching a schedule, each firing and each failure to fire make events, in order. An activity that is repeated,
+// because its worker was killed before Temporal knew how it ended, tells nothing again and stays at what was told.
 test('schedules', async () => {
   const { body: heartbeat } = await tenant.cp('POST', '/v1/heartbeats', {
     name: 'Pulse',
@@ -134,14 +135,16 @@ test('schedules', async () => {
       .rows(sql`update workspaces set status = ${status}::workspace_status, archived_at = ${at}::timestamptz
       where customer_id = ${tick.customerId}`);
   await setStatus('archived', new Date().toISOString());
-  await activities.acceptScheduledRun({ ...tick, runId: newUuid() });
+  const refused = newUuid();
+  await Promise.all([1, 2].map(() => activities.acceptScheduledRun({ ...tick, runId: refused })));
   await setStatus('ready', null);
+  expect(await activities.acceptScheduledRun({ ...tick, runId: refused })).toBeUndefined();
   const of = { of: 'heartbeat' };
   expect(await told('schedule', { subject: heartbeat.id })).toMatchObject([
     { topic: 'switched_off', run: null, payload: of },
     { topic: 'switched_on', payload: of },
     { topic: 'fired', run: runId, payload: of },
-    { topic: 'missed', run: null, payload: { ...of, problem: 'workspace_archived' } },
+    { topic: 'missed', run: null, payload: { ...of, problem: 'workspace_archived', firing: refused } },
   ]);
 });
 

@@ -41,6 +41,10 @@ export const insertLogEvent = (
 export const writeLogEvent = (db: Database, event: NewLogEvent): Promise<unknown> =>
   db.rows(insertLogEvent(sql`(select 1)`, event));
 
+/** The same, where a unique index says which event that would be, and it is there already: then nothing is written. */
+export const writeLogEventOnce = (db: Database, event: NewLogEvent): Promise<unknown> =>
+  db.rows(sql`${insertLogEvent(sql`(select 1)`, event)} on conflict do nothing`);
+
 interface Schedule {
   customerId: string;
   /** `custom-<n>`, the id of a job that ships, or that of a heartbeat. */
