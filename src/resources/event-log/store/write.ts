@@ -38,7 +38,7 @@ export const insertLogEvent = (
   from ${guard} guard`;
 
 /** An event of which nothing else is written, or whose fact another statement of the same transaction wrote. */
-export const writeLogEvent = (db: Database, event: NewLogEvent): Promise<unknown> =>
+const writeLogEvent = (db: Database, event: NewLogEvent): Promise<unknown> =>
   db.rows(insertLogEvent(sql`(select 1)`, event));
 
 /** The same, where a unique index says which event that would be, and it is there already: then nothing is written. */
