@@ -131,7 +131,7 @@ export function createProjects(connection: Connection): Projects {
     };
   }
 
-  const statusOf = (projectId: string, signal: AbortSignal | undefined) =>
+  const statusOf = (projectId: string, { signal, text = false }: Pick<EventOptions, 'signal' | 'text'>) =>
     followStatus<ProjectState>(
       connection,
       {
@@ -140,14 +140,15 @@ export function createProjects(connection: Connection): Projects {
         stateOf: asKeyTold,
         read: (ends) => state(projectId, ends),
         isOver,
+        text,
       },
       signal,
     );
 
-  async function* statuses(projectId: string, { signal, text = false }: EventOptions): AsyncGenerator<ProjectUpdate> {
-    for await (const update of statusOf(projectId, signal)) {
+  async function* statuses(projectId: string, options: EventOptions): AsyncGenerator<ProjectUpdate> {
+    for await (const update of statusOf(projectId, options)) {
       if (update.kind === 'status') yield { kind: 'status', project: update.state };
-      else if (text) yield update;
+      else yield update;
     }
   }
 
@@ -231,7 +232,7 @@ export function createProjects(connection: Connection): Projects {
       ),
     completed: ({ onPause = 'throw', ...options } = {}) =>
       within(options, `project ${id}`, async (signal) => {
-        for await (const update of statusOf(id, signal)) {
+        for await (const update of statusOf(id, { signal })) {
           if (update.kind !== 'status') continue;
           const project = update.state;
           if (project.status === 'completed') return project;

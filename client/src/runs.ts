@@ -136,7 +136,7 @@ export function createRuns(connection: Connection): Runs {
       { signal: options.signal, text: options.text },
     );
 
-  const statusOf = (runId: string, signal: AbortSignal | undefined) =>
+  const statusOf = (runId: string, { signal, text = false }: Pick<EventOptions, 'signal' | 'text'>) =>
     followStatus<RunState>(
       connection,
       {
@@ -144,14 +144,15 @@ export function createRuns(connection: Connection): Runs {
         stateOf: (run) => run,
         read: (ends) => state(runId, ends),
         isOver: hasEnded,
+        text,
       },
       signal,
     );
 
-  async function* statuses(runId: string, { signal, text = false }: EventOptions): AsyncGenerator<RunUpdate> {
-    for await (const update of statusOf(runId, signal)) {
+  async function* statuses(runId: string, options: EventOptions): AsyncGenerator<RunUpdate> {
+    for await (const update of statusOf(runId, options)) {
       if (update.kind === 'status') yield { kind: 'status', run: update.state };
-      else if (text) yield update;
+      else yield update;
     }
   }
 
@@ -167,7 +168,7 @@ export function createRuns(connection: Connection): Runs {
       ),
     result: (options = {}) =>
       within(options, `run ${id}`, async (signal) => {
-        for await (const update of statusOf(id, signal)) {
+        for await (const update of statusOf(id, { signal })) {
           if (update.kind !== 'status' || !hasEnded(update.state)) continue;
           const run = update.state;
           if (run.status !== 'succeeded') throw new RunFailedError(run);

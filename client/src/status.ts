@@ -14,6 +14,8 @@ export interface Watched<State> {
   stateOf: (answer: never) => State;
   read: (signal?: AbortSignal) => Promise<State>;
   isOver: (state: State) => boolean;
+  /** False says that nobody reads texts, so that the service does nothing for them. */
+  text: boolean;
 }
 
 export type StatusUpdate<State> = { kind: 'status'; state: State } | { kind: 'text'; piece: TextPiece };
@@ -21,7 +23,7 @@ export type StatusUpdate<State> = { kind: 'status'; state: State } | { kind: 'te
 /** Yields states until the thing has ended. */
 export async function* followStatus<State extends { status: string }>(
   { transport, request }: Pick<Connection, 'transport' | 'request'>,
-  { path, stateOf, read, isOver }: Watched<State>,
+  { path, stateOf, read, isOver, text }: Watched<State>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<StatusUpdate<State>> {
   let last: string | undefined;
@@ -33,8 +35,8 @@ export async function* followStatus<State extends { status: string }>(
   let looked: State | undefined;
   if (path !== undefined) {
     try {
-      for await (const sent of followStream(transport, () => request(path), { signal })) {
-        if (sent.event === 'text') yield { kind: 'text', piece: dataOf(sent) };
+      for await (const sent of followStream(transport, () => request(path, { text: `${text}` }), { signal })) {
+        if (text && sent.event === 'text') yield { kind: 'text', piece: dataOf(sent) };
         if (sent.event !== 'status') continue;
         const state = stateOf(dataOf(sent));
         yield* changed(state);

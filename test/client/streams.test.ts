@@ -73,16 +73,22 @@ test.each([
   expect(text).toBe(PIECES.join(''));
   expect(read.every(({ run_id, turn, attempt }) => run_id === run.id && turn === 1 && attempt === 1)).toBe(true);
   expect((await run.result()).output).toBe(text);
-  if (client() === byKey) expect(asked).toEqual(['/v1/runs', `/v1/runs/${run.id}`, `/v1/runs/${run.id}`]);
+  if (client() === byKey)
+    expect(asked).toEqual(['/v1/runs', `/v1/runs/${run.id}?text=true`, `/v1/runs/${run.id}?text=false`]);
 });
 
-// Guards: a run that is followed without its texts is not written down anywhere.
+// Guards: a run that is followed or awaited without its texts is not written down anywhere, with either credential.
 test('nobody who does not ask for texts has them written', async () => {
   provider.script(answer('Said.'));
   await service.runtime.db.rows(sql`delete from text_watches`);
   const run = await bySession.runs.start({ agent: 'assistant', prompt: 'Write.' });
   for await (const update of run.events()) expect(update.kind).toBe('event');
   expect(asked.filter((path) => path.includes('/v1/live'))).toEqual([expect.stringContaining('text=false')]);
+  provider.script(answer('Said.'));
+  const again = await byKey.runs.start({ agent: 'assistant', prompt: 'Write.' });
+  for await (const update of again.events()) expect(update.kind).toBe('status');
+  expect((await again.result()).output).toBe('Said.');
+  expect(asked).toContain(`/v1/runs/${again.id}?text=false`);
   expect(await watches()).toEqual([]);
 });
 
@@ -99,5 +105,5 @@ test('a project is followed with a key', async () => {
   expect(new Set(statuses).size).toBe(statuses.length);
   expect(statuses.at(-1)).toBe('abandoned');
   expect(await completed).toMatchObject({ name: 'ProjectAbandonedError' });
-  expect(asked.filter((path) => path === `/v1/projects/${project.id}`)).toHaveLength(2);
+  expect(asked.filter((path) => path === `/v1/projects/${project.id}?text=false`)).toHaveLength(2);
 });

@@ -64,6 +64,12 @@ const Kinds = z
   .pipe(z.array(z.enum(EVENT_KINDS)).min(1))
   .describe(`Only events of these kinds, separated by commas: ${EVENT_KINDS.join(', ')}`);
 
+/** Chooses whether texts come; `LiveQuery` and the streams of documented endpoints have it. */
+export const TextChoice = z
+  .enum(['true', 'false'])
+  .transform((flag) => flag === 'true')
+  .optional();
+
 const LiveQuery = z.object({
   after: z
     .string()
@@ -81,11 +87,9 @@ const LiveQuery = z.object({
     .optional()
     .describe("Only what belongs to this project, its steps' runs included"),
   kind: Kinds.optional(),
-  text: z
-    .enum(['true', 'false'])
-    .transform((flag) => flag === 'true')
-    .optional()
-    .describe('Whether texts are told while models write them. Without it: where one run or project is followed'),
+  text: TextChoice.describe(
+    'Whether texts are told while models write them. Without it: where one run or project is followed',
+  ),
 });
 export type LiveQuery = z.output<typeof LiveQuery>;
 

@@ -30,7 +30,7 @@ interface Following {
   isLast: (row: LogRow) => boolean;
 }
 
-interface StateFollowing<State> extends Pick<Following, 'customerId' | 'filter'> {
+interface StateFollowing<State> extends Pick<Following, 'customerId' | 'filter' | 'withText'> {
   read: () => Promise<State>;
   hasEnded: (state: State) => boolean;
 }
@@ -147,7 +147,10 @@ export function createLiveService({ store, texts: textStore, settings, log }: De
     }
   }
 
-  async function* states<State>(mailbox: Mailbox, { customerId, filter, read, hasEnded }: StateFollowing<State>) {
+  async function* states<State>(
+    mailbox: Mailbox,
+    { customerId, filter, withText, read, hasEnded }: StateFollowing<State>,
+  ) {
     let heard: Place | undefined;
     const listener: Listener = {
       customerId,
@@ -162,7 +165,7 @@ export function createLiveService({ store, texts: textStore, settings, log }: De
       let last = '';
       // Joined first: what changes after it was read is heard of.
       heard = (await hub.join(listener)).end;
-      await texts.watch(reader);
+      if (withText) await texts.watch(reader);
       for (let frames: string | undefined = ''; frames !== undefined; frames = await mailbox.take()) {
         if (frames !== '') yield frames;
         if (!heard) continue;
@@ -207,12 +210,12 @@ export function createLiveService({ store, texts: textStore, settings, log }: De
      */
     async followState<State>(
       { customerId }: Caller,
-      filter: Pick<EventFilter, 'runId' | 'projectId'>,
+      { text: withText = true, ...filter }: Pick<EventFilter, 'runId' | 'projectId'> & Pick<LiveQuery, 'text'>,
       read: () => Promise<State>,
       hasEnded: (state: State) => boolean,
     ): Promise<EventStream> {
       await read();
-      return opened(customerId, (mailbox) => states(mailbox, { customerId, filter, read, hasEnded }));
+      return opened(customerId, (mailbox) => states(mailbox, { customerId, filter, withText, read, hasEnded }));
     },
 
     /** Ends every stream, so that clients go on with another process. */

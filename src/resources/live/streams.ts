@@ -18,7 +18,7 @@ import type { ProjectService } from '../projects/service.ts';
 import { getRun, listRunEvents } from '../runs/contract.ts';
 import { isTerminal, TERMINAL_EVENT } from '../runs/model.ts';
 import type { RunService } from '../runs/service.ts';
-import { LiveControl, LiveEvent } from './contract.ts';
+import { LiveControl, LiveEvent, TextChoice, type LiveQuery } from './contract.ts';
 import type { LiveService } from './service.ts';
 
 interface Services {
@@ -33,6 +33,12 @@ interface Streaming {
   follow: Follow;
 }
 
+/** Of every stream of a documented endpoint, beside what the endpoint takes. */
+const StreamQuery = z.object({
+  text: TextChoice.describe('`false`: a stream without texts that are being written, so that nothing is done for them'),
+});
+type Asked<Params = unknown> = EndpointRequest<Params, Pick<LiveQuery, 'text'>>;
+
 const EVENTS = z.union([LiveEvent, LiveControl]);
 const TERMINAL_EVENTS: readonly string[] = Object.values(TERMINAL_EVENT);
 const endsRun = ({ kind, topic }: LogRow): boolean => kind === 'run' && TERMINAL_EVENTS.includes(topic);
@@ -45,10 +51,14 @@ const STREAMS: ReadonlyMap<string, Streaming> = new Map<string, Streaming>([
     listRunEvents.id,
     {
       events: EVENTS,
-      async follow({ live, runs }, request: EndpointRequest<{ run_id: string }>) {
-        const { caller, params } = request;
+      async follow({ live, runs }, request: Asked<{ run_id: string }>) {
+        const { caller, params, query } = request;
         await runs.events(caller, params.run_id, 1);
-        return live.follow(caller, { run_id: params.run_id, kind: ['run'], after: resumed(request) }, endsRun);
+        return live.follow(
+          caller,
+          { run_id: params.run_id, kind: ['run'], after: resumed(request), text: query.text },
+          endsRun,
+        );
       },
     },
   ],
@@ -56,10 +66,15 @@ const STREAMS: ReadonlyMap<string, Streaming> = new Map<string, Streaming>([
     listEventsOfProject.id,
     {
       events: EVENTS,
-      async follow({ live, projects }, request: EndpointRequest<{ project_id: string }>) {
-        const { caller, params } = request;
+      async follow({ live, projects }, request: Asked<{ project_id: string }>) {
+        const { caller, params, query } = request;
         await projects.get(caller, params.project_id);
-        return live.follow(caller, { project_id: params.project_id, kind: ['project'], after: resumed(request) });
+        return live.follow(caller, {
+          project_id: params.project_id,
+          kind: ['project'],
+          after: resumed(request),
+          text: query.text,
+        });
       },
     },
   ],
@@ -67,18 +82,18 @@ const STREAMS: ReadonlyMap<string, Streaming> = new Map<string, Streaming>([
     listProjectEvents.id,
     {
       events: EVENTS,
-      follow: ({ live }, { caller, header }) =>
-        live.follow(caller, { kind: ['project'], after: header('last-event-id') }),
+      follow: ({ live }, { caller, header, query }: Asked) =>
+        live.follow(caller, { kind: ['project'], after: header('last-event-id'), text: query.text }),
     },
   ],
   [
     getRun.id,
     {
       events: z.union([getRun.reply, LiveControl]),
-      follow: ({ live, runs }, { caller, params }: EndpointRequest<{ run_id: string }>) =>
+      follow: ({ live, runs }, { caller, params, query }: Asked<{ run_id: string }>) =>
         live.followState(
           caller,
-          { runId: params.run_id },
+          { runId: params.run_id, text: query.text },
           async () => getRun.reply.parse(await runs.detail(caller, params.run_id)),
           ({ status }) => isTerminal(status),
         ),
@@ -88,10 +103,10 @@ const STREAMS: ReadonlyMap<string, Streaming> = new Map<string, Streaming>([
     getProjectStatus.id,
     {
       events: z.union([getProjectStatus.reply, LiveControl]),
-      follow: ({ live, projects }, { caller, params }: EndpointRequest<{ project_id: string }>) =>
+      follow: ({ live, projects }, { caller, params, query }: Asked<{ project_id: string }>) =>
         live.followState(
           caller,
-          { projectId: params.project_id },
+          { projectId: params.project_id, text: query.text },
           async () => getProjectStatus.reply.parse(await projects.status(caller, params.project_id)),
           ({ status }) => status === 'completed' || status === 'abandoned',
         ),
@@ -106,6 +121,8 @@ function withStream(services: Services, route: Route): Route {
   const streaming = STREAMS.get(route.endpoint.id);
   if (!streaming) return route;
   const problems = [...(route.endpoint.problems ?? []), 'cursor_unknown', 'too_many_streams'] as const;
-  const endpoint: Endpoint = { ...route.endpoint, stream: streamOf(streaming.events), problems };
+  const given = route.endpoint.query;
+  const query = given instanceof z.ZodObject ? given.extend(StreamQuery.shape) : StreamQuery;
+  const endpoint: Endpoint = { ...route.endpoint, query, stream: streamOf(streaming.events), problems };
   return { ...route, endpoint, stream: (request) => streaming.follow(services, request as never) };
 }

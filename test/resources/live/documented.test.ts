@@ -1,5 +1,6 @@
 /** `EXTENSIONS=sse`: documented endpoints give streams to who asks for them, and are otherwise what they were. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { sql } from 'drizzle-orm';
 import { itemAt, last } from '../../../src/platform/core/present.ts';
 import { openStream, type OpenStream } from '../../support/http/event-stream.ts';
 import { documents } from '../../../src/openapi.ts';
@@ -68,6 +69,24 @@ describe('switched on', () => {
     const again = await asKey(`/v1/runs/${body.run_id}`);
     await again.ended;
     expect(names(again)).toEqual(['status', 'end']);
+  });
+
+  // Guards: who follows a status and reads no texts can say so, and then nobody writes any down for them. Others get them.
+  test('texts are left out for who asks for none', async () => {
+    const { body } = await tenant.api('POST', '/v1/runs', {
+      agent: 'assistant',
+      prompt: '[[sleep:3000]] Say something.',
+    });
+    const watches = () =>
+      service.runtime.db.rows(sql`select 1 from text_watches where watched like ${`%${body.run_id}%`}`);
+    const without = await asKey(`/v1/runs/${body.run_id}?text=false`);
+    await without.first(({ event }) => event === 'status');
+    expect(await watches()).toEqual([]);
+    const reading = await asKey(`/v1/runs/${body.run_id}`);
+    await reading.first(({ event }) => event === 'status');
+    expect(await watches()).toHaveLength(1);
+    await Promise.all([without.ended, reading.ended]);
+    expect((await asKey(`/v1/runs/${body.run_id}?text=perhaps`)).response.status).toBe(422);
   });
 
   // Guards: the timeline of a run, from its beginning or from where it was left, to its last row.
