@@ -1,32 +1,20 @@
 /** Adds `aos billing`, which shows what is sold, what the workspace has, and its wallet. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { Decimal } from 'decimal.js';
+import type {
+  BillingAddons,
+  BillingCatalog,
+  BillingSubscribeResponse,
+  BillingSummary,
+  BillingTier,
+  BillingTopupResponse,
+  BillingWalletResponse,
+  WalletLedgerRow,
+} from '../../client/src/api.ts';
 import { CURRENCIES, USD_MICROS } from '../resources/billing/model.ts';
 import { openService } from './client.ts';
 import { oneLine, paint, print, printJson, printTable, shortTime } from './output.ts';
 
-interface Tier {
-  key: string;
-  tagline: string;
-  monthly_usd_cents: number | null;
-  monthly_idr_cents: number | null;
-  billing_plan_id: string | null;
-  caps: string[];
-  contact_only: boolean;
-}
-interface Catalog {
-  mode: string;
-  tiers: Tier[];
-  error?: string;
-}
-interface LedgerRow {
-  id: number;
-  delta_usd_micros: number;
-  balance_after_usd_micros: number;
-  kind: string;
-  created_at: string;
-}
-type Noop = { noop: true; message: string };
 interface Output {
   json?: boolean;
 }
@@ -88,9 +76,9 @@ async function ask<T>(method: string, path: string, body?: unknown): Promise<T> 
 }
 
 async function catalog({ json }: Output): Promise<void> {
-  const reply = await ask<Catalog>('GET', 'catalog');
+  const reply = await ask<BillingCatalog>('GET', 'catalog');
   if (json) return printJson(reply);
-  printTable<Tier>(
+  printTable<BillingTier>(
     reply.tiers,
     [
       { title: 'TIER', value: (row) => row.key },
@@ -113,20 +101,17 @@ async function catalog({ json }: Output): Promise<void> {
 }
 
 async function summary({ json }: Output): Promise<void> {
-  const reply = await ask<Record<string, unknown>>('GET', 'summary');
+  const reply = await ask<BillingSummary>('GET', 'summary');
   if (json) return printJson(reply);
-  const { mode, current_tier: tier, current_plan_id: plan, note } = reply as Record<string, string | undefined>;
+  const { mode, current_tier: tier, current_plan_id: plan, note } = reply;
   print(`mode   ${mode}\ntier   ${tier}\nplan   ${plan ?? '-'}${note ? `\n${note}` : ''}`);
 }
 
 async function wallet({ json, limit }: Output & { limit: string }): Promise<void> {
-  const reply = await ask<{ balance_usd_micros: number; data: LedgerRow[] }>(
-    'GET',
-    `wallet?limit=${encodeURIComponent(limit)}`,
-  );
+  const reply = await ask<BillingWalletResponse>('GET', `wallet?limit=${encodeURIComponent(limit)}`);
   if (json) return printJson(reply);
   print(`balance ${paint('bold', dollars(reply.balance_usd_micros))}\n`);
-  printTable<LedgerRow>(
+  printTable<WalletLedgerRow>(
     reply.data,
     [
       { title: 'WHEN (UTC)', value: (row) => shortTime(row.created_at) },
@@ -139,36 +124,26 @@ async function wallet({ json, limit }: Output & { limit: string }): Promise<void
 }
 
 async function topup(cents: number, { json, currency }: Purchase): Promise<void> {
-  const reply = await ask<Noop | { noop?: undefined; checkout_url: string }>('POST', 'topup', {
+  const reply = await ask<BillingTopupResponse>('POST', 'topup', {
     amount_usd_cents: cents,
     currency,
   });
   if (json) return printJson(reply);
-  print(reply.noop ? reply.message : `pay here; the credit lands afterwards:\n${reply.checkout_url}`);
+  print('noop' in reply ? reply.message : `pay here; the credit lands afterwards:\n${reply.checkout_url}`);
 }
 
 async function subscribe(planId: string, { json, currency }: Purchase): Promise<void> {
-  const reply = await ask<
-    | Noop
-    | { noop?: undefined; ok: true; change: string; plan_id: string }
-    | { noop?: undefined; ok: false; checkout_url: string }
-  >('POST', 'subscribe', { billing_plan_id: planId, currency });
+  const reply = await ask<BillingSubscribeResponse>('POST', 'subscribe', { billing_plan_id: planId, currency });
   if (json) return printJson(reply);
-  if (reply.noop) print(reply.message);
+  if ('noop' in reply) print(reply.message);
   else if (reply.ok) print(`the subscription is ${reply.change}: ${reply.plan_id}`);
   else print(`leave a payment method here, then run this again:\n${reply.checkout_url}`);
 }
 
-interface Addons {
-  deployment_status: string | null;
-  model_router: { managed: boolean; key_hash: string | null; key_limit_usd: string | null };
-  model_vendor: { kind: string | null };
-}
-
 async function addons({ json, modelRouter }: Output & { modelRouter?: 'on' | 'off' }): Promise<void> {
   const reply = modelRouter
-    ? await ask<Addons>('POST', 'addons/model-router', { enabled: modelRouter === 'on' })
-    : await ask<Addons>('GET', 'addons');
+    ? await ask<BillingAddons>('POST', 'addons/model-router', { enabled: modelRouter === 'on' })
+    : await ask<BillingAddons>('GET', 'addons');
   if (json) return printJson(reply);
   const { managed, key_hash: hash, key_limit_usd: limit } = reply.model_router;
   print(`workspace      ${reply.deployment_status ?? 'not created'}`);

@@ -3,6 +3,8 @@
  * come from `AOS_URL`, `AOS_API_KEY` and `AOS_SESSION`, or else from what `aos login` and `npm start` left in DATA_DIR.
  */
 import { readCredentials, readKeptSession } from '../embedded/credentials.ts';
+import { errorCodeOf, errorOf } from '../platform/core/causes.ts';
+import { fieldsOf } from '../platform/core/record.ts';
 import { withoutTrailingSlashes } from '../platform/core/text.ts';
 import { CliError } from './output.ts';
 
@@ -81,7 +83,7 @@ export function createServiceClient(address: ServiceAddress): ServiceClient {
       response = await fetch(baseUrl + path, {
         method,
         headers: isJson(body) ? { ...headers, 'content-type': 'application/json' } : headers,
-        body: isJson(body) ? JSON.stringify(body) : (body as FormData | undefined),
+        body: body === undefined || body instanceof FormData ? body : JSON.stringify(body),
         signal: AbortSignal.timeout(TIMEOUT_MS),
       });
     } catch (error) {
@@ -117,15 +119,15 @@ export const openService = async (env: NodeJS.ProcessEnv): Promise<ServiceClient
   createServiceClient(await findService(env));
 
 function explainNoAnswer(baseUrl: string, error: unknown): string {
-  const { name, cause } = error as Error;
-  const code = (cause as { code?: string } | undefined)?.code;
+  const { name, cause } = errorOf(error);
+  const code = errorCodeOf(cause);
   if (name === 'TimeoutError') return `the service at ${baseUrl} did not answer within ${TIMEOUT_MS / 1_000} s`;
   return `the service is not running at ${baseUrl}${code ? ` (${code})` : ''}: start it with \`npm start\``;
 }
 
 function detailOf(body: string): unknown {
   try {
-    return (JSON.parse(body) as { detail: unknown }).detail;
+    return fieldsOf(JSON.parse(body)).detail;
   } catch {
     return undefined;
   }
@@ -137,5 +139,8 @@ export function explainProblem(body: string): string {
   if (detail === undefined) return body.slice(0, 200);
   if (typeof detail === 'string') return detail;
   if (!Array.isArray(detail)) return JSON.stringify(detail);
-  return (detail as { loc: unknown[]; msg: string }[]).map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ');
+  return detail
+    .map(fieldsOf)
+    .map(({ loc, msg }) => `${Array.isArray(loc) ? loc.join('.') : ''}: ${String(msg)}`)
+    .join('; ');
 }

@@ -1,20 +1,8 @@
 /** Adds `aos costs`, which shows what the runs of a period cost. */
 import { Option, type Command } from 'commander';
+import type { CostOfKey, CostRollupResponse } from '../../client/src/api.ts';
 import { openService } from './client.ts';
 import { print, printJson, printTable, type Column } from './output.ts';
-
-interface CostOfKey {
-  key: string | null;
-  cost_usd: string;
-  run_count: number;
-  input_tokens: number;
-  output_tokens: number;
-  unpriced_runs: number;
-}
-interface Rollup {
-  data: CostOfKey[];
-  meta: { window: string; group_by: string; total_cost_usd: string; run_count: number };
-}
 
 export function addCostCommand(program: Command): void {
   program
@@ -30,7 +18,10 @@ export function addCostCommand(program: Command): void {
 
 async function show({ window, by, json }: { window: string; by: string; json?: boolean }): Promise<void> {
   const service = await openService(process.env);
-  const rollup = await service.controlPlane<Rollup>('GET', `/v1/cost/rollup?window=${window}&group_by=${by}`);
+  const rollup = await service.controlPlane<CostRollupResponse>(
+    'GET',
+    `/v1/cost/rollup?window=${window}&group_by=${by}`,
+  );
   if (json) return printJson(rollup);
   const number = (title: string, value: Column<CostOfKey>['value']): Column<CostOfKey> => ({
     title,

@@ -3,10 +3,11 @@
  * would.
  */
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Project } from '../../client/src/api.ts';
 import { present } from '../platform/core/present.ts';
 import type { ServiceClient } from './client.ts';
 import { forTerminal, oneLine, paint, shorten } from './output.ts';
-import { stepsOf, type Board, type PlacedStep, type Project } from './project-client.ts';
+import { stepsOf, type Board, type PlacedStep } from './project-client.ts';
 import { formatProjectEvent } from './project-events.ts';
 import { helpWith, promptOf, resolveGate } from './project-gates.ts';
 import { boardText, eventReader, followProject, newGates } from './project-watch.ts';

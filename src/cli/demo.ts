@@ -6,6 +6,7 @@ import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { Listr } from 'listr2';
+import type { CreatedApiKey, NewWebhook, Project, ProjectAccepted } from '../../client/src/api.ts';
 import { present } from '../platform/core/present.ts';
 import { projectWorkflowId } from '../resources/projects/model.ts';
 import { startDemoService, startReceiver, type WebhookReceiver } from '../embedded/demo.ts';
@@ -15,7 +16,6 @@ import { followDemoProject } from './demo-project.ts';
 import { modelsIn } from './models.ts';
 import { CliError, paint, print } from './output.ts';
 import { readArtifacts, writeArtifacts, type WrittenArtifact } from './project-artifacts.ts';
-import type { Project } from './project-client.ts';
 import { formatUsd, workflowUrl } from './timeline.ts';
 
 const OUTPUT = fileURLToPath(new URL('../../demo-output', import.meta.url));
@@ -89,10 +89,11 @@ const steps = (timeoutMs: number) =>
             uiUrl: temporal_ui_url ?? undefined,
             apiKey: undefined,
           };
-          const { key, key_prefix } = await createServiceClient(address).controlPlane<{
-            key: string;
-            key_prefix: string;
-          }>('POST', '/v1/api-keys', { name: 'demo' });
+          const { key, key_prefix } = await createServiceClient(address).controlPlane<CreatedApiKey>(
+            'POST',
+            '/v1/api-keys',
+            { name: 'demo' },
+          );
           demo.client = createServiceClient({ ...address, apiKey: key });
           task.title = `Created the API key ${key_prefix}...`;
         },
@@ -102,7 +103,7 @@ const steps = (timeoutMs: number) =>
         async task(demo, task) {
           const { url } = demo.receiver;
           const events = ['project.completed'];
-          const { secret } = await demo.client.api<{ secret: string }>('POST', '/v1/webhooks', { url, events });
+          const { secret } = await demo.client.api<NewWebhook>('POST', '/v1/webhooks', { url, events });
           demo.webhookSecret = secret;
           task.title = `Registered the webhook ${url} for ${events.join()}`;
         },
@@ -110,7 +111,7 @@ const steps = (timeoutMs: number) =>
       {
         title: 'Start a project',
         async task(demo, task) {
-          const { project_id } = await demo.client.api<{ project_id: string }>('POST', '/v1/projects', {
+          const { project_id } = await demo.client.api<ProjectAccepted>('POST', '/v1/projects', {
             workflow_slug: WORKFLOW,
             brief: BRIEF,
             cost_budget_usd: BUDGET_USD,

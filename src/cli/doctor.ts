@@ -12,6 +12,7 @@ import { isFree, wantedPorts } from '../embedded/ports.ts';
 import { checkSettings } from '../embedded/settings.ts';
 import { findTemporalCli } from '../embedded/temporal.ts';
 import { ConfigError, type Config } from '../platform/core/config.ts';
+import { errorCodeOf, messageOf } from '../platform/core/causes.ts';
 import { tokenPriceIn } from '../platform/core/server-price.ts';
 import { createPrices } from '../platform/models/prices.ts';
 import { DISK_SHORT, freeBytes, nearestExisting } from '../platform/files/disk.ts';
@@ -99,7 +100,7 @@ async function examineDataDir(dataDir: string): Promise<CheckResult> {
     await access(await nearestExisting(dataDir), constants.W_OK);
     return ok('data directory', `${dataDir} is writable`);
   } catch (error) {
-    return failed('data directory', (error as Error).message, 'set DATA_DIR to a directory that you may write to');
+    return failed('data directory', messageOf(error), 'set DATA_DIR to a directory that you may write to');
   }
 }
 
@@ -166,7 +167,7 @@ async function examinePostgres(env: NodeJS.ProcessEnv): Promise<CheckResult> {
       ? ok('Postgres', 'reachable, schema up to date')
       : failed('Postgres', `${pending} migrations are not applied`, 'run `npm run migrate`');
   } catch (error) {
-    const why = (error as Error).message || (error as { code?: string }).code;
+    const why = messageOf(error) || errorCodeOf(error);
     return failed(
       'Postgres',
       `cannot use DATABASE_URL: ${why}`,
@@ -205,7 +206,7 @@ function examinePrice(env: NodeJS.ProcessEnv): CheckResult[] {
     const usd = priceOf({ model, provider: 'openai-compatible' }, usage, { ofServer });
     if (usd !== null) return [ok('price', `${model}: ${usd} USD for a million tokens in and a million out`)];
   } catch (error) {
-    return [failed('price', (error as Error).message, 'correct the file that MODEL_PRICES names')];
+    return [failed('price', messageOf(error), 'correct the file that MODEL_PRICES names')];
   }
   return [
     {

@@ -1,16 +1,8 @@
 /** Adds `aos flags`, which shows the feature flags of the workspace. The operator switches them. */
 import { InvalidArgumentError, type Command } from 'commander';
+import type { FeatureFlag, FeatureFlagsListResponse } from '../../client/src/api.ts';
 import { openService } from './client.ts';
 import { paint, print, printJson, printTable, shorten, shortTime } from './output.ts';
-
-interface Flag {
-  name: string;
-  description: string | null;
-  enabled: boolean;
-  updated_at: string;
-  default_enabled?: boolean;
-  workspaces?: Record<string, boolean>;
-}
 
 interface Output {
   json?: boolean;
@@ -43,9 +35,11 @@ function parseSwitch(text: string): boolean {
 }
 
 async function list({ json }: Output): Promise<void> {
-  const reply = await (await openService(process.env)).controlPlane<{ data: Flag[] }>('GET', '/v1/feature-flags');
+  const reply = await (
+    await openService(process.env)
+  ).controlPlane<FeatureFlagsListResponse>('GET', '/v1/feature-flags');
   if (json) return printJson(reply);
-  printTable<Flag>(
+  printTable<FeatureFlag>(
     reply.data,
     [
       { title: 'NAME', value: ({ name }) => name },
@@ -63,7 +57,7 @@ async function list({ json }: Output): Promise<void> {
 }
 
 const onOff = (enabled: boolean): string => (enabled ? 'on' : 'off');
-const exceptionsOf = ({ workspaces }: Flag): string =>
+const exceptionsOf = ({ workspaces }: FeatureFlag): string =>
   Object.entries(workspaces ?? {})
     .map(([customerId, enabled]) => `${customerId}: ${onOff(enabled)}`)
     .join(', ') || '-';
@@ -78,7 +72,7 @@ async function set(name: string, enabled: boolean, { description, on, off, json 
   const exceptions = [...(on ?? []).map((id) => [id, true]), ...(off ?? []).map((id) => [id, false])];
   const flag = await (
     await openService(process.env)
-  ).controlPlane<Flag>('PUT', `/v1/feature-flags/${encodeURIComponent(name)}`, {
+  ).controlPlane<FeatureFlag>('PUT', `/v1/feature-flags/${encodeURIComponent(name)}`, {
     enabled,
     description,
     workspaces: on || off ? Object.fromEntries(exceptions) : undefined,

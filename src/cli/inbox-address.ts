@@ -1,12 +1,11 @@
 /** Addresses a wait, and says in words why the service refuses what was sent to it. */
+import type { AlreadyAnsweredProblem, ChangedSinceProblem } from '../../client/src/api.ts';
 import { ServiceProblem } from './client.ts';
 import { CliError, oneLine, shortTime } from './output.ts';
 
 export const pathOf = (id: string): string => `/v1/inbox/${encodeURIComponent(id)}`;
 
-type Conflict =
-  | { code: 'changed_since'; wait_id: string | null; revision: number | null }
-  | { code: 'already_answered'; answer: string; answered_by: string; answered_at: string; comment: string | null };
+type Conflict = (ChangedSinceProblem | AlreadyAnsweredProblem)['detail'];
 
 /** Says who answered first, or what changed and has to be read before an answer. */
 export function inWords(error: unknown, id: string): unknown {

@@ -3,7 +3,7 @@
  * answer in another's place.
  */
 import type { Command } from 'commander';
-import type { WaitDetailRow } from '../resources/inbox/contract.ts';
+import type { WaitDetail } from '../../client/src/api.ts';
 import { openService } from './client.ts';
 import { inWords, pathOf } from './inbox-address.ts';
 import { oneLine, print, printJson, shortTime } from './output.ts';
@@ -29,9 +29,9 @@ export function addHandOverCommands(inbox: Command): void {
     .action(delegate);
 }
 
-async function post(id: string, action: string, body?: object): Promise<WaitDetailRow> {
+async function post(id: string, action: string, body?: object): Promise<WaitDetail> {
   const service = await openService(process.env);
-  return service.controlPlane<WaitDetailRow>('POST', `${pathOf(id)}/${action}`, body).catch((error: unknown) => {
+  return service.controlPlane<WaitDetail>('POST', `${pathOf(id)}/${action}`, body).catch((error: unknown) => {
     throw inWords(error, id);
   });
 }

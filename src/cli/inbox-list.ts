@@ -1,7 +1,7 @@
 /** Adds `aos inbox list`, which lists what waits, once or for as long as somebody watches. */
 import { Option, type Command } from 'commander';
+import type { InboxListResponse, Wait } from '../../client/src/api.ts';
 import { WAIT_KINDS, type WaitKind } from '../resources/inbox/model.ts';
-import type { WaitRow } from '../resources/inbox/contract.ts';
 import { openService, type ServiceClient } from './client.ts';
 import { clearScreen, CliError, oneLine, paint, print, printJson, printTable, shorten, shortTime } from './output.ts';
 
@@ -32,11 +32,6 @@ interface ListOptions {
   limit: string;
 }
 
-interface Listed {
-  data: WaitRow[];
-  meta: { open: number };
-}
-
 async function list(options: ListOptions): Promise<void> {
   const { watch, settled, json } = options;
   const service = await openService(process.env);
@@ -49,18 +44,18 @@ async function list(options: ListOptions): Promise<void> {
   else printWaits(reply.data, settled);
 }
 
-const read = (service: ServiceClient, { kind, project, settled, limit }: ListOptions): Promise<Listed> => {
+const read = (service: ServiceClient, { kind, project, settled, limit }: ListOptions): Promise<InboxListResponse> => {
   const query = new URLSearchParams({
     limit,
     status: settled ? 'settled' : 'open',
     ...(kind && { kind }),
     ...(project && { project_id: project }),
   });
-  return service.controlPlane<Listed>('GET', `/v1/inbox?${query}`);
+  return service.controlPlane<InboxListResponse>('GET', `/v1/inbox?${query}`);
 };
 
-function printWaits(waits: readonly WaitRow[], settled = false): void {
-  printTable<WaitRow>(
+function printWaits(waits: readonly Wait[], settled = false): void {
+  printTable<Wait>(
     waits,
     [
       { title: 'ID', value: ({ id }) => id },
@@ -72,7 +67,7 @@ function printWaits(waits: readonly WaitRow[], settled = false): void {
             value: (wait) => (wait.answer === null ? 'closed' : `${wait.answer} by ${wait.settled_by}`),
           }
         : { title: 'ANSWERS', value: ({ answers }) => answers.join(', ') },
-      { title: 'SINCE (UTC)', value: ({ opened_at }) => shortTime(String(opened_at)) },
+      { title: 'SINCE (UTC)', value: ({ opened_at }) => shortTime(opened_at) },
       { title: 'OF', value: placeOf },
       { title: 'TITLE', value: ({ title }) => shorten(oneLine(title), 70) },
     ],
@@ -81,13 +76,13 @@ function printWaits(waits: readonly WaitRow[], settled = false): void {
   if (!settled && waits.length > 0) print(paint('gray', '\nlook at one with: aos inbox show <id>'));
 }
 
-export const placeOf = ({ project_id, phase_slug, step_slug, run_id }: WaitRow): string =>
+export const placeOf = ({ project_id, phase_slug, step_slug, run_id }: Wait): string =>
   [project_id ?? run_id, phase_slug, step_slug].filter(Boolean).join('/');
 
 /** Prints waits until it is interrupted. */
 async function watchWaits(service: ServiceClient, options: ListOptions): Promise<never> {
   const isDrawn = process.stdout.isTTY;
-  let before: WaitRow[] | undefined;
+  let before: Wait[] | undefined;
   for (;;) {
     const { data } = await read(service, options);
     const [came, gone] = [without(data, before ?? []), without(before ?? [], data)];
@@ -103,13 +98,13 @@ async function watchWaits(service: ServiceClient, options: ListOptions): Promise
   }
 }
 
-const isGone = ({ id }: WaitRow, waits: readonly WaitRow[]): boolean => !waits.some((wait) => wait.id === id);
+const isGone = ({ id }: Wait, waits: readonly Wait[]): boolean => !waits.some((wait) => wait.id === id);
 
 /** A wait with another revision counts as another one. */
-const without = (waits: readonly WaitRow[], others: readonly WaitRow[]): WaitRow[] => {
+const without = (waits: readonly Wait[], others: readonly Wait[]): Wait[] => {
   const known = new Set(others.map(({ id, revision }) => `${id} ${revision}`));
   return waits.filter(({ id, revision }) => !known.has(`${id} ${revision}`));
 };
 
-const describe = (wait: WaitRow): string =>
+const describe = (wait: Wait): string =>
   `${wait.id} ${wait.kind} ${wait.revision}  ${placeOf(wait)}  ${shorten(oneLine(wait.title), 70)}`;

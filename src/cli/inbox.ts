@@ -4,8 +4,8 @@
  */
 import { createInterface } from 'node:readline/promises';
 import { InvalidArgumentError, type Command } from 'commander';
+import type { WaitDetail } from '../../client/src/api.ts';
 import { ANSWERS, type Answer } from '../resources/inbox/model.ts';
-import type { WaitDetailRow } from '../resources/inbox/contract.ts';
 import { openService, ServiceProblem, type ServiceClient } from './client.ts';
 import { addHandOverCommands } from './inbox-hand-over.ts';
 import { inWords, pathOf } from './inbox-address.ts';
@@ -65,8 +65,8 @@ function parseJson(given: string): unknown {
   }
 }
 
-const read = (service: ServiceClient, id: string): Promise<WaitDetailRow> =>
-  service.controlPlane<WaitDetailRow>('GET', pathOf(id)).catch((error: unknown) => {
+const read = (service: ServiceClient, id: string): Promise<WaitDetail> =>
+  service.controlPlane<WaitDetail>('GET', pathOf(id)).catch((error: unknown) => {
     const isMissing = error instanceof ServiceProblem && error.status === 404;
     throw isMissing ? new CliError(`there is no wait ${id}; list them with: aos inbox`) : error;
   });
@@ -77,18 +77,18 @@ async function show(id: string, { json }: Output): Promise<void> {
   else printWait(wait);
 }
 
-function printWait(wait: WaitDetailRow): void {
+function printWait(wait: WaitDetail): void {
   const line = (name: string, text: string | null) => text && print(`${paint('bold', name.padEnd(10))}${text}`);
   print(`${paint('bold', oneLine(wait.title))}  ${wait.kind}, revision ${wait.revision}`);
   line('of', placeOf(wait));
-  line('since', `${shortTime(String(wait.opened_at))} UTC`);
-  line('due', wait.due_at && `${shortTime(String(wait.due_at))} UTC. ${wait.on_timeout ?? ''}`);
+  line('since', `${shortTime(wait.opened_at)} UTC`);
+  line('due', wait.due_at && `${shortTime(wait.due_at)} UTC. ${wait.on_timeout ?? ''}`);
   line('paused by', wait.pause_reason);
   if (wait.prompt !== null && wait.prompt !== wait.title) print(`\n${wait.prompt}`);
   for (const { phase_slug, step_slug, error } of wait.failures)
     line('failed', oneLine(`${phase_slug}/${step_slug} ${error ?? ''}`));
   for (const { of, spent_usd, budget_usd } of wait.budgets) {
-    line('budget', oneLine(`${of}: ${formatUsd(String(spent_usd))} of ${formatUsd(String(budget_usd))}`));
+    line('budget', oneLine(`${of}: ${formatUsd(spent_usd)} of ${formatUsd(budget_usd)}`));
   }
   for (const { phase_slug, version, id } of wait.artifacts)
     line('about', `${phase_slug} v${version}  ${paint('gray', id)}`);
@@ -97,7 +97,7 @@ function printWait(wait: WaitDetailRow): void {
   if (wait.plan) print(`\n${textOf(wait.plan)}`);
   if (wait.question?.options) line('options', wait.question.options.map(oneLine).join(', '));
   for (const { from, to, until } of wait.delegations)
-    line('stands in', oneLine(`${to} for ${from}, until ${shortTime(String(until))} UTC`));
+    line('stands in', oneLine(`${to} for ${from}, until ${shortTime(until)} UTC`));
   if (wait.status === 'settled') {
     print(wait.answer === null ? 'closed without an answer: what it was about moved on' : saidOf(wait));
   }
@@ -108,15 +108,13 @@ function printWait(wait: WaitDetailRow): void {
   }
 }
 
-const needs = (takes: WaitDetailRow['choices'][number]['takes']): string =>
+const needs = (takes: WaitDetail['choices'][number]['takes']): string =>
   (takes.includes('data') ? ' --text <text>' : '') + (takes.includes('raise_by_usd') ? ' --by <usd>' : '');
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value, null, 2));
 
-const saidOf = ({ answer: said, settled_by, settled_at, comment }: WaitDetailRow): string =>
-  oneLine(
-    `answered: ${said}, by ${settled_by}, at ${shortTime(String(settled_at))} UTC${comment ? `: ${comment}` : ''}`,
-  );
+const saidOf = ({ answer: said, settled_by, settled_at, comment }: WaitDetail): string =>
+  oneLine(`answered: ${said}, by ${settled_by}, at ${shortTime(settled_at)} UTC${comment ? `: ${comment}` : ''}`);
 
 interface AnswerOptions extends Output {
   yes?: boolean;
@@ -139,7 +137,7 @@ async function answer(id: string, said: Answer, options: AnswerOptions): Promise
     if (!yes) await requireSeen(said, seen);
   }
   const settled = await service
-    .controlPlane<WaitDetailRow>('POST', `${pathOf(id)}/answer`, {
+    .controlPlane<WaitDetail>('POST', `${pathOf(id)}/answer`, {
       answer: said,
       revision,
       comment,
@@ -154,7 +152,7 @@ async function answer(id: string, said: Answer, options: AnswerOptions): Promise
 }
 
 /** An answer is bound to what the person saw. A script names the revision that it read. */
-async function requireSeen(said: Answer, { id, revision }: WaitDetailRow): Promise<void> {
+async function requireSeen(said: Answer, { id, revision }: WaitDetail): Promise<void> {
   if (!process.stdin.isTTY || !process.stderr.isTTY) {
     throw new CliError(`say which revision you saw: aos inbox answer ${id} ${said} --revision ${revision} (or --yes)`);
   }

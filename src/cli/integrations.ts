@@ -3,36 +3,15 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { Option, type Command } from 'commander';
-import { present } from '../platform/core/present.ts';
+import type {
+  Integration,
+  IntegrationDetail,
+  IntegrationsListResponse,
+  IntegrationSlot,
+} from '../../client/src/api.ts';
 import { openService, type ServiceClient } from './client.ts';
 import { confirmable, confirmed, type Confirming } from './otp.ts';
 import { CliError, paint, print, printAside, printJson, printQuestion, printTable, shortTime } from './output.ts';
-
-interface Summary {
-  slug: string;
-  name: string;
-  category: string;
-  description: string;
-  status: string;
-  credentials_required: number;
-  credentials_set: number;
-  credentials_total: number;
-}
-
-interface Slot {
-  where: 'customer_token' | 'secrets' | 'oauth_files';
-  kind?: string;
-  dotted?: string;
-  label: string;
-  required: boolean;
-  is_set: boolean;
-  health_status?: string | null;
-}
-
-interface Detail extends Summary {
-  credentials: Slot[];
-  tokens: { kind: string; scope: string; health_status: string; checked_at: string | null }[];
-}
 
 interface Output {
   json?: boolean;
@@ -79,9 +58,9 @@ export function addIntegrationCommands(program: Command): void {
 
 async function list({ json }: Output): Promise<void> {
   const service = await openService(process.env);
-  const reply = await service.controlPlane<{ data: Summary[] }>('GET', '/v1/integrations');
+  const reply = await service.controlPlane<IntegrationsListResponse>('GET', '/v1/integrations');
   if (json) return printJson(reply);
-  printTable<Summary>(
+  printTable<Integration>(
     reply.data,
     [
       { title: 'INTEGRATION', value: ({ slug }) => slug },
@@ -104,10 +83,10 @@ async function show(slug: string, { json }: Output): Promise<void> {
   if (json) return printJson(integration);
   const { name, description, status, credentials, tokens } = integration;
   print(`${paint('bold', name)}  ${paintHealth(status)}\n${description}\n`);
-  printTable<Slot>(
+  printTable<IntegrationSlot>(
     credentials,
     [
-      { title: 'SLOT', value: (slot) => slot.dotted ?? slot.kind },
+      { title: 'SLOT', value: nameOf },
       { title: 'SET', value: ({ is_set }) => (is_set ? 'yes' : 'no') },
       { title: 'NEEDED', value: ({ required }) => (required ? 'yes' : 'no') },
       { title: 'WHAT', value: ({ label }) => label },
@@ -116,7 +95,7 @@ async function show(slug: string, { json }: Output): Promise<void> {
   );
   if (tokens.length === 0) return;
   print('');
-  printTable<Detail['tokens'][number]>(
+  printTable<IntegrationDetail['tokens'][number]>(
     tokens,
     [
       { title: 'TOKEN', value: ({ kind }) => kind },
@@ -132,17 +111,15 @@ async function show(slug: string, { json }: Output): Promise<void> {
   );
 }
 
-const read = (service: ServiceClient, slug: string): Promise<Detail> =>
+const read = (service: ServiceClient, slug: string): Promise<IntegrationDetail> =>
   service.controlPlane('GET', `/v1/integrations/${encodeURIComponent(slug)}`);
 
 /** @throws CliError that names the slots of the integration */
-async function findSlot(service: ServiceClient, slug: string, name: string): Promise<Slot> {
+async function findSlot(service: ServiceClient, slug: string, name: string): Promise<IntegrationSlot> {
   const { credentials } = await read(service, slug);
-  const slot = credentials.find(({ kind, dotted }) => name === (dotted ?? kind));
+  const slot = credentials.find((one) => name === nameOf(one));
   if (slot) return slot;
-  throw new CliError(
-    `${slug} has no slot ${name}; it has ${credentials.map((one) => one.dotted ?? one.kind).join(', ')}`,
-  );
+  throw new CliError(`${slug} has no slot ${name}; it has ${credentials.map(nameOf).join(', ')}`);
 }
 
 async function set(slug: string, name: string, { json, scope, customer, ...confirming }: Target): Promise<void> {
@@ -166,16 +143,15 @@ async function unset(slug: string, name: string, { json, scope, customer, ...con
   else print(`${slug} ${name} is deleted`);
 }
 
-const pathOf = (slug: string, { where, kind, dotted }: Slot): string =>
-  `/v1/integrations/${encodeURIComponent(slug)}/` +
-  (where === 'secrets'
-    ? `secrets/${encodeURIComponent(present(dotted))}`
-    : `credentials/${encodeURIComponent(present(kind))}`);
+const nameOf = (slot: IntegrationSlot): string => (slot.where === 'secrets' ? slot.dotted : slot.kind);
+
+const pathOf = (slug: string, slot: IntegrationSlot): string =>
+  `/v1/integrations/${encodeURIComponent(slug)}/${slot.where === 'secrets' ? 'secrets' : 'credentials'}/${encodeURIComponent(nameOf(slot))}`;
 
 /**
  * The value never comes from the command line, where other users of the machine and the shell's history would see it.
  */
-async function readValue({ label }: Slot): Promise<string> {
+async function readValue({ label }: IntegrationSlot): Promise<string> {
   const value = process.stdin.isTTY ? await askUnseen(`${label}: `) : await text(process.stdin);
   if (value.trim() === '') throw new CliError('no value: give it on standard input');
   return value.trim();

@@ -2,20 +2,16 @@
 import { openAsBlob } from 'node:fs';
 import { basename } from 'node:path';
 import { Option, type Command } from 'commander';
+import type {
+  ScheduledJob,
+  ScheduledJobsCreateResponse,
+  ScheduledJobsListResponse,
+  ScheduledJobsUpdateResponse,
+  ScheduledJobsUploadAttachmentsResponse,
+} from '../../client/src/api.ts';
 import { openService } from './client.ts';
 import { readText } from './input.ts';
 import { CliError, paint, print, printJson, printTable, shorten, shortTime } from './output.ts';
-
-interface Job {
-  id: string;
-  kind: string;
-  agent: string | null;
-  schedule: string;
-  enabled: boolean;
-  next_run_at: string | null;
-  description: string;
-  name?: string;
-}
 
 interface Output {
   json?: boolean;
@@ -71,9 +67,9 @@ export function addJobCommands(program: Command): void {
 const pathOf = (id: string): string => `${JOBS}/${encodeURIComponent(id)}`;
 
 async function list({ json }: Output): Promise<void> {
-  const reply = await (await openService(process.env)).controlPlane<{ data: Job[] }>('GET', JOBS);
+  const reply = await (await openService(process.env)).controlPlane<ScheduledJobsListResponse>('GET', JOBS);
   if (json) return printJson(reply);
-  printTable<Job>(
+  printTable<ScheduledJob>(
     reply.data,
     [
       { title: 'ID', value: (row) => row.id },
@@ -99,7 +95,7 @@ async function create(
   { json, disabled, ...given }: Fields & { disabled?: boolean },
 ): Promise<void> {
   const body = { ...(await bodyOf(given)), name, cron, agent_slug: agent, enabled: !disabled };
-  const made = await (await openService(process.env)).controlPlane<{ id: string }>('POST', JOBS, body);
+  const made = await (await openService(process.env)).controlPlane<ScheduledJobsCreateResponse>('POST', JOBS, body);
   if (json) printJson(made);
   else print(`${made.id}: ${agent} runs at ${cron} UTC${disabled ? ' once it is enabled' : ''}`);
 }
@@ -109,7 +105,9 @@ async function edit(id: string, { json, ...given }: Fields): Promise<void> {
 }
 
 async function change(id: string, body: object, { json }: Output): Promise<void> {
-  const job = await (await openService(process.env)).controlPlane<Job>('PATCH', pathOf(id), body);
+  const job = await (
+    await openService(process.env)
+  ).controlPlane<ScheduledJobsUpdateResponse>('PATCH', pathOf(id), body);
   if (json) return printJson(job);
   print(job.enabled ? `${job.id} runs next at ${shortTime(job.next_run_at)} UTC` : `${job.id} is disabled`);
 }
@@ -126,7 +124,7 @@ async function attach(id: string, files: string[], { json }: Output): Promise<vo
     form.append('files', await blobOf(file), basename(file));
   }
   const service = await openService(process.env);
-  const reply = await service.controlPlane<{ data: { filename: string; size_bytes: number }[] }>(
+  const reply = await service.controlPlane<ScheduledJobsUploadAttachmentsResponse>(
     'POST',
     `${pathOf(id)}/attachments`,
     form,

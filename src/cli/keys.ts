@@ -1,21 +1,13 @@
 /** Adds `aos keys` and `aos session`, which give others access to the service. */
 import { InvalidArgumentError, type Command } from 'commander';
 import ms, { type StringValue } from 'ms';
+import type { ApiKey, ApiKeysListResponse, CreatedApiKey } from '../../client/src/api.ts';
 import { makeSession, type SessionRequest } from '../embedded/credentials.ts';
 import { readPrivateJson } from '../embedded/private-file.ts';
 import { secretsFile, type Secrets } from '../embedded/secrets.ts';
 import { ROLES } from '../platform/core/rights.ts';
 import { openService } from './client.ts';
 import { CliError, paint, print, printJson, printTable, shortTime } from './output.ts';
-
-interface ApiKey {
-  id: number;
-  name: string;
-  key_prefix: string;
-  created_at: string;
-  last_used_at: string | null;
-  revoked_at: string | null;
-}
 
 interface Output {
   json?: boolean;
@@ -58,7 +50,7 @@ export function addKeyCommands(program: Command): void {
 }
 
 async function list({ json }: Output): Promise<void> {
-  const reply = await (await openService(process.env)).controlPlane<{ data: ApiKey[] }>('GET', '/v1/api-keys');
+  const reply = await (await openService(process.env)).controlPlane<ApiKeysListResponse>('GET', '/v1/api-keys');
   if (json) return printJson(reply);
   printTable<ApiKey>(
     reply.data,
@@ -80,7 +72,7 @@ async function list({ json }: Output): Promise<void> {
 
 async function create(name: string, { json }: Output): Promise<void> {
   const service = await openService(process.env);
-  const created = await service.controlPlane<ApiKey & { key: string }>('POST', '/v1/api-keys', { name });
+  const created = await service.controlPlane<CreatedApiKey>('POST', '/v1/api-keys', { name });
   if (json) printJson(created);
   else print(`${created.key}\n\nKey ${created.id} (${created.name}). It is not shown again.`);
 }

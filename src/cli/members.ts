@@ -1,16 +1,9 @@
 /** Adds `aos members`, which manages who may sign in to a workspace, and in which role. */
 import { Argument, type Command } from 'commander';
+import type { Member, MembersListResponse } from '../../client/src/api.ts';
 import { ROLES } from '../platform/core/rights.ts';
 import { openService, type ServiceClient } from './client.ts';
 import { CliError, print, printJson, printTable, shortTime } from './output.ts';
-
-interface Member {
-  id: string;
-  email: string;
-  role: string;
-  invited_by: string;
-  last_login_at: string | null;
-}
 
 interface Output {
   json?: boolean;
@@ -41,7 +34,7 @@ export function addMemberCommands(program: Command): void {
 const pathOf = (workspace: string): string => `/v1/workspaces/${encodeURIComponent(workspace)}/members`;
 
 const membersOf = (service: ServiceClient, workspace: string) =>
-  service.controlPlane<{ data: Member[] }>('GET', pathOf(workspace));
+  service.controlPlane<MembersListResponse>('GET', pathOf(workspace));
 
 async function list(workspace: string, { json }: Output): Promise<void> {
   const reply = await membersOf(await openService(process.env), workspace);

@@ -1,8 +1,9 @@
 /** Holds the parts of `aos memory` that change entries. */
+import type { MemoryEntry, MemoryVerifyResponse } from '../../client/src/api.ts';
 import { first } from '../platform/core/present.ts';
 import { openService } from './client.ts';
 import { readText } from './input.ts';
-import { ENTRIES, entryPath, titleOf, type Entry, type Output } from './memory-reads.ts';
+import { ENTRIES, entryPath, titleOf, type Output } from './memory-reads.ts';
 import { confirmed, type Confirming } from './otp.ts';
 import { CliError, oneLine, print, printJson, shortTime } from './output.ts';
 
@@ -39,7 +40,7 @@ export async function add(
   const content = await requiredContent(given, file);
   const body = { ...fields, content, type, source_attribution: source, always_load: always };
   const service = await openService(process.env);
-  const made = await service.controlPlane<Entry>('POST', ENTRIES, body);
+  const made = await service.controlPlane<MemoryEntry>('POST', ENTRIES, body);
   tell(made, { json }, `${made.id}: ${titleOf(made)} is kept`);
 }
 
@@ -50,7 +51,7 @@ export async function supersede(
 ): Promise<void> {
   const body = { ...fields, content: await requiredContent(given, file) };
   const service = await openService(process.env);
-  const made = await service.controlPlane<Entry>('POST', `${entryPath(id)}/supersede`, body);
+  const made = await service.controlPlane<MemoryEntry>('POST', `${entryPath(id)}/supersede`, body);
   tell(made, { json }, `${made.id}: ${titleOf(made)} is in the place of ${id}`);
 }
 
@@ -76,7 +77,7 @@ export async function edit(id: number, given: string | undefined, options: EditO
   };
   const service = await openService(process.env);
   const request = { method: 'PATCH', path: entryPath(id), body };
-  const changed = await confirmed<Entry>(service, request, { challenge, code });
+  const changed = await confirmed<MemoryEntry>(service, request, { challenge, code });
   tell(changed, { json }, `${id}: ${titleOf(changed)} is changed`);
 }
 
@@ -92,6 +93,6 @@ export async function remove(ids: number[], { json, challenge, code }: Output & 
 
 export async function verify(id: number, { json }: Output): Promise<void> {
   const service = await openService(process.env);
-  const reply = await service.controlPlane<{ last_verified_at: string }>('POST', `${entryPath(id)}/verify`);
+  const reply = await service.controlPlane<MemoryVerifyResponse>('POST', `${entryPath(id)}/verify`);
   tell(reply, { json }, `${id} is verified, ${shortTime(reply.last_verified_at)} UTC`);
 }

@@ -1,54 +1,19 @@
 /** Holds the parts of `aos memory` that show entries. */
+import type {
+  MemoryEntry,
+  MemoryEntryListRow,
+  MemoryGraph,
+  MemoryLinksResponse,
+  MemoryListResponse,
+  MemoryStatsResponse,
+} from '../../client/src/api.ts';
 import { present } from '../platform/core/present.ts';
 import type { EntryStatus } from '../resources/memory/model.ts';
 import { openService } from './client.ts';
 import { oneLine, paint, print, printJson, printTable, shorten, shortTime, type Column } from './output.ts';
 
-export interface EntryRow {
-  id: number;
-  type: string;
-  slug: string | null;
-  name: string | null;
-  description: string | null;
-  agent: string | null;
-  scope: string;
-  source_attribution: string | null;
-  status: EntryStatus;
-  always_load: boolean;
-  last_verified_at: string | null;
-  created_at: string;
-  preview: string;
-  score: number | null;
-}
-
-export interface Entry extends EntryRow {
-  content: string;
-  has_embedding: boolean;
-  hit_count: number;
-  impression_count: number;
-  last_hit_at: string | null;
-}
-
-interface Node {
-  id: number;
-  slug: string | null;
-  name: string | null;
-  type: string;
-}
-
-interface Link {
-  edge_type: string;
-  dst_slug: string | null;
-  other: Node | null;
-}
-
-interface Graph {
-  nodes: Node[];
-  edges: { source: number; target: number; edge_type: string }[];
-  meta: { node_count: number; edge_count: number; dropped_dangling: number; truncated: boolean };
-}
-
-type Counts = { key: string; count: number }[];
+type Link = MemoryLinksResponse['outgoing'][number];
+type Counts = MemoryStatsResponse['by_agent'];
 
 export interface Output {
   json?: boolean;
@@ -64,7 +29,7 @@ interface Filter extends Output {
 export const ENTRIES = '/v1/memory/entries';
 export const entryPath = (id: number): string => `${ENTRIES}/${id}`;
 
-const COLUMNS: Column<EntryRow>[] = [
+const COLUMNS: Column<MemoryEntryListRow>[] = [
   { title: 'ID', value: (row) => row.id, align: 'right' },
   { title: 'TYPE', value: (row) => row.type },
   { title: 'AGENT', value: (row) => row.agent },
@@ -72,7 +37,7 @@ const COLUMNS: Column<EntryRow>[] = [
   { title: 'SLUG', value: (row) => row.slug },
   { title: 'CONTENT', value: (row) => shorten(oneLine(row.preview), 80) },
 ];
-const SCORE: Column<EntryRow> = { title: 'SCORE', value: (row) => row.score?.toFixed(3), align: 'right' };
+const SCORE: Column<MemoryEntryListRow> = { title: 'SCORE', value: (row) => row.score?.toFixed(3), align: 'right' };
 
 export const list = (filter: Filter): Promise<void> =>
   printEntries(filter, COLUMNS, 'nothing yet; add something with: aos memory add "..."');
@@ -82,12 +47,12 @@ export const search = (q: string, filter: Filter): Promise<void> =>
 
 async function printEntries(
   { json, q, agent, type, scope, limit }: Filter & { q?: string },
-  columns: Column<EntryRow>[],
+  columns: Column<MemoryEntryListRow>[],
   empty: string,
 ): Promise<void> {
   const query = queryOf({ q, agent, type, scope, limit });
   const service = await openService(process.env);
-  const reply = await service.controlPlane<{ data: EntryRow[] }>('GET', `${ENTRIES}?${query}`);
+  const reply = await service.controlPlane<MemoryListResponse>('GET', `${ENTRIES}?${query}`);
   if (json) printJson(reply);
   else printTable(reply.data, columns, empty);
 }
@@ -99,8 +64,8 @@ function queryOf(fields: Record<string, string | undefined>): URLSearchParams {
 
 export async function show(id: number, { json }: Output): Promise<void> {
   const service = await openService(process.env);
-  const entry = await service.controlPlane<Entry>('GET', entryPath(id));
-  const links = await service.controlPlane<{ outgoing: Link[]; incoming: Link[] }>('GET', `${entryPath(id)}/links`);
+  const entry = await service.controlPlane<MemoryEntry>('GET', entryPath(id));
+  const links = await service.controlPlane<MemoryLinksResponse>('GET', `${entryPath(id)}/links`);
   if (json) return printJson({ ...entry, links });
   const line = (name: string, value: string | null) => value && print(`${name.padEnd(12)}${oneLine(value)}`);
   print(paint('bold', oneLine(titleOf(entry))));
@@ -122,7 +87,7 @@ export async function show(id: number, { json }: Output): Promise<void> {
   tell('linked by', links.incoming);
 }
 
-export const titleOf = ({ id, name, slug }: Pick<Node, 'id' | 'name' | 'slug'>): string =>
+export const titleOf = ({ id, name, slug }: Pick<MemoryEntry, 'id' | 'name' | 'slug'>): string =>
   name ?? slug ?? `entry ${id}`;
 
 const linkLine = ({ edge_type, dst_slug, other }: Link): string =>
@@ -139,7 +104,7 @@ export async function graph({ json, type = [], agent, status, limit }: GraphFilt
   const query = queryOf({ agent, status, limit });
   for (const label of type) query.append('type', label);
   const service = await openService(process.env);
-  const reply = await service.controlPlane<Graph>('GET', `/v1/memory/graph?${query}`);
+  const reply = await service.controlPlane<MemoryGraph>('GET', `/v1/memory/graph?${query}`);
   if (json) return printJson(reply);
   const { nodes, edges, meta } = reply;
   const names = new Map(nodes.map((node) => [node.id, oneLine(titleOf(node))]));
@@ -155,10 +120,7 @@ export async function graph({ json, type = [], agent, status, limit }: GraphFilt
 
 export async function stats({ json }: Output): Promise<void> {
   const service = await openService(process.env);
-  const reply = await service.controlPlane<Record<'by_agent' | 'by_type' | 'by_scope', Counts> & { total: number }>(
-    'GET',
-    '/v1/memory/stats',
-  );
+  const reply = await service.controlPlane<MemoryStatsResponse>('GET', '/v1/memory/stats');
   if (json) return printJson(reply);
   print(`${reply.total} entries`);
   const tell = (heading: string, counts: Counts, none: string) => {

@@ -4,7 +4,7 @@
  */
 import { createInterface } from 'node:readline/promises';
 import { InvalidArgumentError, type Command } from 'commander';
-import type { OtpDemand } from '../resources/otp/model.ts';
+import type { OtpProblem } from '../../client/src/api.ts';
 import { ServiceProblem, type ServiceClient } from './client.ts';
 import { CliError, oneLine, printAside } from './output.ts';
 
@@ -12,6 +12,8 @@ export interface Confirming {
   challenge?: string;
   code?: string;
 }
+
+type OtpDemand = OtpProblem['detail'];
 
 /** The number of wrong codes after which the command gives up. The service burns a challenge after as many. */
 const MAX_TRIES = 5;

@@ -1,6 +1,7 @@
 /** Counts the migrations that a database still lacks. */
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
+import { errorCodeOf } from '../platform/core/causes.ts';
 
 const JOURNAL = new URL('../../migrations/meta/_journal.json', import.meta.url);
 const UNDEFINED_TABLE = '42P01';
@@ -16,7 +17,7 @@ export async function pendingMigrations(databaseUrl: string): Promise<number> {
     );
     return Math.max(0, entries.length - Number(rows[0]?.applied));
   } catch (error) {
-    if ((error as { code?: string }).code === UNDEFINED_TABLE) return entries.length;
+    if (errorCodeOf(error) === UNDEFINED_TABLE) return entries.length;
     throw error;
   } finally {
     await client.end().catch(() => {});

@@ -1,20 +1,10 @@
 /** Writes artifacts as files, each with the extension with which it opens. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Artifact, ProjectsArtifactsResponse } from '../../client/src/api.ts';
 import { openable } from '../platform/core/openable.ts';
 import type { ServiceClient } from './client.ts';
 import { orMissing, projectPath } from './project-client.ts';
-
-export interface Artifact {
-  id: string;
-  phase_slug: string;
-  version: number;
-  schema_slug: string;
-  content: unknown;
-  superseded: boolean;
-  produced_via: string;
-  created_at: string;
-}
 
 export interface WrittenArtifact extends Omit<Artifact, 'content'> {
   file: string;
@@ -24,7 +14,7 @@ export interface WrittenArtifact extends Omit<Artifact, 'content'> {
 export async function readArtifacts(service: ServiceClient, projectId: string, all: boolean): Promise<Artifact[]> {
   const path = `${projectPath(projectId)}/artifacts?current_only=${String(!all)}`;
   const { data } = await service
-    .controlPlane<{ data: Artifact[] }>('GET', path)
+    .controlPlane<ProjectsArtifactsResponse>('GET', path)
     .catch(orMissing(`project ${projectId}`));
   return data;
 }

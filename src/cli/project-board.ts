@@ -1,10 +1,11 @@
 /**
  * Shows a project as lines of a terminal: its phases, what happens in them, what waits and for whom, and what it cost.
  */
+import type { Project } from '../../client/src/api.ts';
 import type { PauseReason, TaskStatus } from '../resources/projects/model.ts';
 import type { ServiceClient } from './client.ts';
 import { oneLine, paint, paintStatus, shorten } from './output.ts';
-import { stepsOf, type Board, type Phase, type PlacedStep, type Project } from './project-client.ts';
+import { stepsOf, type Board, type Phase, type PlacedStep } from './project-client.ts';
 import { helpWith, promptOf, waitingGates } from './project-gates.ts';
 import { formatUsd } from './timeline.ts';
 

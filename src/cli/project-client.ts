@@ -1,66 +1,18 @@
 /** Reads projects for the command line: rows of the control plane, put together as a board of phases and steps. */
+import type { Project, ProjectEvent, Subtask, Task } from '../../client/src/api.ts';
 import { first } from '../platform/core/present.ts';
-import type { PauseReason, PROJECT_STATUSES, TaskStatus as Status, Topic } from '../resources/projects/model.ts';
-import type { GateKind, StepRole, StepKind } from '../resources/templates/model.ts';
 import { ServiceProblem, type ServiceClient } from './client.ts';
 import { CliError } from './output.ts';
 
-export interface Project {
-  id: string;
-  title: string;
-  workflow_slug: string;
-  workflow_version: number;
-  status: (typeof PROJECT_STATUSES)[number];
-  pause_reason: PauseReason | null;
-  has_stale_phases: boolean;
-  cost_budget_usd: string | null;
-  cost_total_usd: string;
-  created_at: string;
-  started_at: string | null;
-  completed_at: string | null;
-  abandoned_at: string | null;
-}
-
-export interface Step {
-  id: string;
-  step_slug: string;
-  title: string;
-  kind: StepKind;
-  role: StepRole;
-  status: Status;
-  gate_kind: GateKind | null;
-  gate_config: Record<string, unknown> | null;
-  attempt_count: number;
-  error: string | null;
-  started_at: string | null;
-}
-
-export interface Phase {
-  id: string;
-  phase_slug: string;
-  title: string;
-  status: Status;
-  task_kind: 'regular' | 'edit_session';
-  cost_usd: string;
+export interface Phase extends Task {
   /** On a board of what happens, only phases that are at work or went wrong have their steps. */
-  steps: Step[];
+  steps: Subtask[];
 }
 
 export interface Board {
   project: Project;
   /** Phases in pipeline order, then the edit sessions. */
   phases: Phase[];
-}
-
-export interface ProjectEvent {
-  id: number;
-  ts: string;
-  level: 'debug' | 'info' | 'warn' | 'error';
-  topic: Topic;
-  actor_kind: string;
-  actor_id: string | null;
-  attempt_number: number | null;
-  payload_jsonb: Record<string, unknown>;
 }
 
 export const projectPath = (projectId: string): string => `/v1/projects/${encodeURIComponent(projectId)}`;
@@ -80,7 +32,7 @@ const readProject = (service: ServiceClient, projectId: string): Promise<Project
   service.controlPlane<Project>('GET', projectPath(projectId)).catch(orMissing(`project ${projectId}`));
 
 /** Phases with one of these statuses have something to show in their steps. */
-const IS_BUSY: readonly Status[] = ['running', 'blocked', 'review', 'failed'];
+const IS_BUSY: readonly Task['status'][] = ['running', 'blocked', 'review', 'failed'];
 const READ_AT_ONCE = 8;
 
 /** @param steps is `all`, or `busy` for the steps of phases that are at work or went wrong */
@@ -92,10 +44,10 @@ export async function readBoard(
   const path = projectPath(projectId);
   // The project is read first, so that a board which is read after the project's end shows that end.
   const project = await readProject(service, projectId);
-  const tasks = await list<Omit<Phase, 'steps'>>(service, `${path}/tasks`);
+  const tasks = await list<Task>(service, `${path}/tasks`);
   const phases = await mapAtOnce(tasks, READ_AT_ONCE, async (task): Promise<Phase> => {
     const isRead = steps === 'all' || IS_BUSY.includes(task.status);
-    return { ...task, steps: isRead ? await list<Step>(service, `${path}/tasks/${task.id}/subtasks`) : [] };
+    return { ...task, steps: isRead ? await list<Subtask>(service, `${path}/tasks/${task.id}/subtasks`) : [] };
   });
   return { project, phases };
 }
@@ -119,7 +71,7 @@ export async function mapAtOnce<T, R>(items: readonly T[], atOnce: number, map: 
   return results;
 }
 
-export interface PlacedStep extends Step {
+export interface PlacedStep extends Subtask {
   phase: Phase;
   /** The place of the step, as `phase/step`. */
   place: string;

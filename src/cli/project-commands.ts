@@ -4,6 +4,7 @@
  */
 import { openAsBlob } from 'node:fs';
 import { basename } from 'node:path';
+import type { AttachmentsUploadResponse, ProjectsResumeResponse, Retriggered, Reverted } from '../../client/src/api.ts';
 import type { Cascade } from '../resources/projects/model.ts';
 import { openService } from './client.ts';
 import { CliError, print, printJson } from './output.ts';
@@ -50,15 +51,9 @@ export const pause = (projectId: string, output: Output): Promise<void> =>
     ].join('\n'),
   );
 
-interface Recovered {
-  crashed_attempts_recovered: number;
-  repeat_crash_failures: number;
-  nonidempotent_pauses: number;
-}
-
 export async function resume(projectId: string, { budget, ...output }: Output & { budget?: string }): Promise<void> {
   if (budget !== undefined) await setBudget(projectId, budget);
-  await command<Recovered>({ projectId, path: '/resume' }, output, (recovered) => {
+  await command<ProjectsResumeResponse>({ projectId, path: '/resume' }, output, (recovered) => {
     const died = [
       [recovered.crashed_attempts_recovered, 'queued again after they died'],
       [recovered.repeat_crash_failures, 'failed, having died again and again'],
@@ -100,17 +95,12 @@ export async function retry(
   );
 }
 
-interface Cascaded {
-  marked_stale: string[];
-  auto_retriggered: string[];
-}
-
 export const retrigger = (
   projectId: string,
   phase: string,
   { addendum, cascade, ...output }: Output & { addendum?: string; cascade: Cascade },
 ): Promise<void> =>
-  command<Cascaded & { cost_estimate_usd: string }>(
+  command<Retriggered>(
     { ...onPhase(projectId, phase, 'retrigger'), body: { addendum_brief: addendum, cascade } },
     output,
     (reply) =>
@@ -127,7 +117,7 @@ export const revert = (
   version: number,
   { cascade, reason, ...output }: Output & { cascade: Cascade; reason?: string },
 ): Promise<void> =>
-  command<Cascaded>(
+  command<Reverted>(
     {
       ...onPhase(projectId, phase, 'revert-artifact'),
       body: { target_version: version, cascade, reason },
@@ -143,7 +133,7 @@ const onPhase = (projectId: string, phase: string, action: string): Sent => ({
   names: `phase ${phase} in it`,
 });
 
-const follows = ({ marked_stale, auto_retriggered }: Cascaded): string[] => [
+const follows = ({ marked_stale, auto_retriggered }: Pick<Reverted, 'marked_stale' | 'auto_retriggered'>): string[] => [
   ...(auto_retriggered.length > 0 ? [`also run again: ${auto_retriggered.join(', ')}`] : []),
   ...(marked_stale.length > 0 ? [`now stale: ${marked_stale.join(', ')}`] : []),
 ];
@@ -153,10 +143,8 @@ export async function attach(projectId: string, files: readonly string[], output
   for (const file of files) {
     form.append('files', await openFile(file), basename(file));
   }
-  await command<{ data: { filename: string; size_bytes: number }[] }>(
-    { projectId, path: '/attachments', body: form },
-    output,
-    ({ data }) => data.map(({ filename, size_bytes }) => `attached ${filename} (${size_bytes} bytes)`).join('\n'),
+  await command<AttachmentsUploadResponse>({ projectId, path: '/attachments', body: form }, output, ({ data }) =>
+    data.map(({ filename, size_bytes }) => `attached ${filename} (${size_bytes} bytes)`).join('\n'),
   );
 }
 

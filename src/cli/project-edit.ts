@@ -1,4 +1,5 @@
 /** Adds `aos project edit`: a planner proposes changes, and its plan is shown to whoever decides on it. */
+import type { EditSession } from '../../client/src/api.ts';
 import type { Cascade } from '../resources/projects/model.ts';
 import { openService, type ServiceClient } from './client.ts';
 import { CliError, print, printJson } from './output.ts';
@@ -8,11 +9,6 @@ import { waitingGates } from './project-gates.ts';
 
 const PLAN_TIMEOUT_MS = 600_000;
 const POLL_MS = 250;
-
-interface EditSession {
-  task_id: string;
-  gate_subtask_id: string;
-}
 
 /** Returns when the plan waits for a decision, or at once where told not to wait. */
 export async function edit(

@@ -1,6 +1,6 @@
 /** Formats one event of a project as one line. */
 import { oneLine, paint, shorten } from './output.ts';
-import type { ProjectEvent } from './project-client.ts';
+import type { ProjectEvent } from '../../client/src/api.ts';
 import { formatUsd } from './timeline.ts';
 
 /**

@@ -1,9 +1,10 @@
 /** Adds `aos project gates`, `approve` and `reject`, which show what waits for an answer and give the answer. */
+import type { ProjectsListResponse } from '../../client/src/api.ts';
 import type { EditPlan } from '../resources/projects/edit-plans/model.ts';
 import { openService, type ServiceClient } from './client.ts';
 import { CliError, oneLine, paint, print, printJson } from './output.ts';
 import { gateLines } from './project-board.ts';
-import { mapAtOnce, pickStep, readBoard, type Board, type Project } from './project-client.ts';
+import { mapAtOnce, pickStep, readBoard, type Board } from './project-client.ts';
 import { planBefore, promptOf, resolveGate, waitingGates, type Verdict } from './project-gates.ts';
 
 const MAX_PROJECTS = 500;
@@ -21,7 +22,7 @@ export async function listGates(projectId: string | undefined, { json }: { json?
 
 async function openProjects(service: ServiceClient): Promise<string[]> {
   const of = async (status: string) =>
-    (await service.controlPlane<{ data: Project[] }>('GET', `/v1/projects?status=${status}&limit=${MAX_PROJECTS}`))
+    (await service.controlPlane<ProjectsListResponse>('GET', `/v1/projects?status=${status}&limit=${MAX_PROJECTS}`))
       .data;
   return [...(await of('active')), ...(await of('paused'))].map(({ id }) => id);
 }

@@ -1,4 +1,5 @@
 /** Says of each waiting gate what opens it. */
+import type { ProjectsAttemptsResponse } from '../../client/src/api.ts';
 import { projectWorkflowId, type Decision } from '../resources/projects/model.ts';
 import type { EditPlan } from '../resources/projects/edit-plans/model.ts';
 import type { ServiceClient } from './client.ts';
@@ -82,7 +83,7 @@ export async function planBefore(
 ): Promise<EditPlan | undefined> {
   const planner = isPlanApproval(gate) ? gate.phase.steps.find(({ kind }) => kind === 'agent') : undefined;
   if (!planner) return undefined;
-  const { data } = await service.controlPlane<{ data: { status: string; output: unknown }[] }>(
+  const { data } = await service.controlPlane<ProjectsAttemptsResponse>(
     'GET',
     `${projectPath(projectId)}/subtasks/${planner.id}/attempts`,
   );

@@ -1,13 +1,14 @@
 /** Adds `aos project start`, `list`, `show`, `watch`, `events` and `artifacts`. */
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
+import type { Project, ProjectAccepted, ProjectsListResponse } from '../../client/src/api.ts';
 import { present } from '../platform/core/present.ts';
 import { projectWorkflowId } from '../resources/projects/model.ts';
 import { openService, type ServiceClient } from './client.ts';
 import { CliError, oneLine, paint, paintStatus, print, printJson, printTable, shortTime } from './output.ts';
 import { readArtifacts, writeArtifacts } from './project-artifacts.ts';
 import { boardLines, formatSpend, headline } from './project-board.ts';
-import { readBoard, readEvents, type Board, type Project } from './project-client.ts';
+import { readBoard, readEvents, type Board } from './project-client.ts';
 import { formatProjectEvent } from './project-events.ts';
 import { watchProject, whyPaused } from './project-watch.ts';
 import { workflowUrl } from './timeline.ts';
@@ -30,7 +31,7 @@ export async function start(workflow: string, options: StartOptions): Promise<vo
   const { title, param, budget, workflowVersion, json } = options;
   const brief = await briefOf(options);
   const service = await openService(process.env);
-  const accepted = await service.api<{ project_id: string; status: string }>('POST', '/v1/projects', {
+  const accepted = await service.api<ProjectAccepted>('POST', '/v1/projects', {
     workflow_slug: workflow,
     brief,
     title,
@@ -67,7 +68,7 @@ export async function list({ status, workflow, limit, json }: ListOptions): Prom
     ...(status ? { status } : {}),
     ...(workflow ? { workflow_slug: workflow } : {}),
   });
-  const reply = await service.controlPlane<{ data: Project[] }>('GET', `/v1/projects?${query}`);
+  const reply = await service.controlPlane<ProjectsListResponse>('GET', `/v1/projects?${query}`);
   if (json) return printJson(reply);
   printTable<Project>(
     reply.data,

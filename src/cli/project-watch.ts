@@ -2,12 +2,13 @@
  * Shows a project as it happens: a live board on a terminal, and elsewhere a line for each event and each waiting gate.
  */
 import { Listr } from 'listr2';
+import type { Project } from '../../client/src/api.ts';
 import { first, present } from '../platform/core/present.ts';
 import type { ServiceClient } from './client.ts';
 import { changesOf } from './following.ts';
 import { CliError, forTerminal, oneLine, paint, print } from './output.ts';
 import { boardLines, formatSpend, gateLines, headline, pauseHelp } from './project-board.ts';
-import { readBoard, readEvents, type Board, type PlacedStep, type Project } from './project-client.ts';
+import { readBoard, readEvents, type Board, type PlacedStep } from './project-client.ts';
 import { formatProjectEvent } from './project-events.ts';
 import { waitingGates } from './project-gates.ts';
 

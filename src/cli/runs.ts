@@ -1,21 +1,18 @@
 /** Adds `aos run` and `aos runs`, which dispatch, watch, look up, cancel and repeat runs. */
 import type { Command } from 'commander';
-import type { Run, RunEvent } from '../../client/src/api.ts';
+import type {
+  Run,
+  RunAccepted,
+  RunEvent,
+  RunListRow,
+  RunsCancelResponse,
+  RunsListResponse,
+  RunsRetryResponse,
+} from '../../client/src/api.ts';
 import { openService, type ServiceClient } from './client.ts';
 import { createTextWriter, followRun } from './following.ts';
 import { CliError, paint, paintStatus, print, printJson, printPart, printTable, shortTime } from './output.ts';
 import { executionUrl, formatEvent, formatUsd, listEvents, sumUsd } from './timeline.ts';
-
-interface RunListRow {
-  run_id: string;
-  agent: string | null;
-  transport: string;
-  started_at: string;
-  last_event_type: string;
-  event_count: number;
-  total_cost_usd: string;
-  model: string | null;
-}
 
 export function addRunCommands(program: Command): void {
   program
@@ -84,7 +81,7 @@ async function dispatch(
   { follow, model, thread, json }: Output & { follow?: boolean; model?: string; thread?: string },
 ): Promise<void> {
   const service = await openService(process.env);
-  const accepted = await service.api<{ run_id: string; status: string }>('POST', '/v1/runs', {
+  const accepted = await service.api<RunAccepted>('POST', '/v1/runs', {
     ...(agent === 'auto' ? {} : { agent }),
     prompt,
     transport: 'cli',
@@ -136,7 +133,7 @@ function printRun(
 async function list({ agent, limit, json }: Output & { agent?: string; limit: string }): Promise<void> {
   const service = await openService(process.env);
   const query = new URLSearchParams({ limit, ...(agent ? { agent } : {}) });
-  const reply = await service.controlPlane<{ data: RunListRow[] }>('GET', `/v1/runs?${query}`);
+  const reply = await service.controlPlane<RunsListResponse>('GET', `/v1/runs?${query}`);
   if (json) return printJson(reply);
   printTable<RunListRow>(
     reply.data,
@@ -181,14 +178,14 @@ async function events(runId: string, { json }: Output): Promise<void> {
 
 async function cancel(runId: string, { json }: Output): Promise<void> {
   const service = await openService(process.env);
-  const reply = await service.controlPlane<{ status: string }>('POST', `/v1/runs/${encodeURIComponent(runId)}/cancel`);
+  const reply = await service.controlPlane<RunsCancelResponse>('POST', `/v1/runs/${encodeURIComponent(runId)}/cancel`);
   if (json) printJson(reply);
   else print(`${runId} ${paintStatus(reply.status)}`);
 }
 
 async function retry(runId: string, { json }: Output): Promise<void> {
   const service = await openService(process.env);
-  const reply = await service.controlPlane<{ run_id: string }>('POST', `/v1/runs/${encodeURIComponent(runId)}/retry`);
+  const reply = await service.controlPlane<RunsRetryResponse>('POST', `/v1/runs/${encodeURIComponent(runId)}/retry`);
   if (json) printJson(reply);
   else print(`${reply.run_id} repeats ${runId}; watch it with: aos runs show ${reply.run_id}`);
 }

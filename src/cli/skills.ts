@@ -1,27 +1,9 @@
 /** Adds `aos skills`, which manages texts that tell agents how a kind of work is done. */
 import { Option, type Command } from 'commander';
+import type { Skill, SkillListRow, SkillsListResponse } from '../../client/src/api.ts';
 import { openService } from './client.ts';
 import { readText } from './input.ts';
 import { CliError, oneLine, paint, print, printJson, printTable, shorten } from './output.ts';
-
-interface SkillRow {
-  slug: string;
-  title: string;
-  description: string | null;
-  category: string;
-  body_length: number;
-  is_builtin: boolean;
-  used_by: number;
-}
-
-interface Skill extends SkillRow {
-  body: string;
-  redacted?: true;
-  always_load: boolean;
-  status: string;
-  agents: string[];
-  scope: string;
-}
 
 interface Output {
   json?: boolean;
@@ -69,9 +51,9 @@ export function addSkillCommands(program: Command): void {
 const pathOf = (slug: string): string => `/v1/skills/${encodeURIComponent(slug)}`;
 
 async function list({ json }: Output): Promise<void> {
-  const reply = await (await openService(process.env)).controlPlane<{ data: SkillRow[] }>('GET', '/v1/skills');
+  const reply = await (await openService(process.env)).controlPlane<SkillsListResponse>('GET', '/v1/skills');
   if (json) return printJson(reply);
-  printTable<SkillRow>(
+  printTable<SkillListRow>(
     reply.data,
     [
       { title: 'SLUG', value: (row) => row.slug },

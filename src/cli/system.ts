@@ -1,12 +1,8 @@
 /** Adds `aos system`, which shows how the deployment is and what it is, and has it read its files anew. */
 import { Option, type Command } from 'commander';
+import type { SystemHealth } from '../../client/src/api.ts';
 import { openService } from './client.ts';
 import { paintStatus, print, printJson } from './output.ts';
-
-interface Health {
-  status: string;
-  parts: { name: string; status: string; latency_ms: number; detail?: string }[];
-}
 
 interface Output {
   json?: boolean;
@@ -36,7 +32,7 @@ export function addSystemCommands(program: Command): void {
 }
 
 async function health({ json }: Output): Promise<void> {
-  const found = await (await openService(process.env)).controlPlane<Health>('GET', '/v1/system/health');
+  const found = await (await openService(process.env)).controlPlane<SystemHealth>('GET', '/v1/system/health');
   if (json) printJson(found);
   else {
     for (const { name, status, latency_ms, detail } of found.parts) {

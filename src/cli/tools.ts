@@ -1,31 +1,11 @@
 /** Adds `aos tools`, which shows what agents can use and manages the workspace's own tools. */
 import { Option, type Command } from 'commander';
+import type { Tool, ToolListRow, ToolsListResponse } from '../../client/src/api.ts';
 import { EFFECTS } from '../resources/runs/model.ts';
 import { TOOL_ACCESS, TOOL_KINDS, type ToolKind } from '../resources/tools/model.ts';
 import { openService } from './client.ts';
 import { oneLine, paint, print, printJson, printTable, shorten, shortTime } from './output.ts';
 import { definitionOf, type ToolFields } from './tool-fields.ts';
-
-interface ToolRow {
-  slug: string;
-  description: string;
-  category: string;
-  sensitive: boolean;
-  param_names: string[];
-  is_builtin: boolean;
-  used_by: number;
-  kind?: ToolKind;
-  access?: string;
-  version?: string;
-}
-
-interface Tool extends ToolRow {
-  params_schema: Record<string, unknown>;
-  recent_invocations: { ts: string; run_id: string; agent: string | null; params_preview: string }[];
-  body?: Record<string, unknown>;
-  integration?: string | null;
-  effect?: string;
-}
 
 interface Output {
   json?: boolean;
@@ -76,9 +56,9 @@ const TOOLS = '/v1/tools';
 const pathOf = (slug: string): string => `${TOOLS}/${encodeURIComponent(slug)}`;
 
 async function list({ json }: Output): Promise<void> {
-  const reply = await (await openService(process.env)).controlPlane<{ data: ToolRow[] }>('GET', TOOLS);
+  const reply = await (await openService(process.env)).controlPlane<ToolsListResponse>('GET', TOOLS);
   if (json) return printJson(reply);
-  printTable<ToolRow>(
+  printTable<ToolListRow>(
     reply.data,
     [
       { title: 'SLUG', value: (row) => row.slug },

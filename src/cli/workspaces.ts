@@ -1,24 +1,11 @@
 /** Adds `aos workspaces`, which manages the tenants of the deployment. */
 import { Argument, type Command } from 'commander';
+import type { Workspace, WorkspaceDetail, WorkspacesListResponse } from '../../client/src/api.ts';
 import { readCredentials } from '../embedded/credentials.ts';
 import { withoutTrailingSlashes } from '../platform/core/text.ts';
 import { PLANS } from '../resources/workspaces/model.ts';
 import { explainProblem, openService, ServiceProblem } from './client.ts';
 import { CliError, oneLine, paint, print, printJson, printTable, shortTime } from './output.ts';
-
-interface Workspace {
-  identity_workspace_id: string;
-  customer_id: string;
-  plan: string;
-  plan_in_force?: string;
-  status: string;
-  runtime_base_url: string | null;
-  error_code: string | null;
-  error_message: string | null;
-  created_at: string;
-  ready_at: string | null;
-  archived_at: string | null;
-}
 
 interface Output {
   json?: boolean;
@@ -82,7 +69,7 @@ const sayError = ({ error_code, error_message }: Workspace): string =>
   [error_code, error_message && oneLine(error_message)].filter(Boolean).join(': ');
 
 async function list({ json }: Output): Promise<void> {
-  const reply = await (await openService(process.env)).controlPlane<{ data: Workspace[] }>('GET', '/v1/workspaces');
+  const reply = await (await openService(process.env)).controlPlane<WorkspacesListResponse>('GET', '/v1/workspaces');
   if (json) return printJson(reply);
   printTable<Workspace>(
     reply.data,
@@ -102,7 +89,7 @@ const styleOf = (status: string) =>
 
 async function show(id: string, { json }: Output): Promise<void> {
   const service = await openService(process.env);
-  const row = await service.controlPlane<Workspace & { config: unknown }>('GET', pathOf(id));
+  const row = await service.controlPlane<WorkspaceDetail>('GET', pathOf(id));
   if (json) return printJson(row);
   const lines: [string, string | null][] = [
     ['workspace', row.identity_workspace_id],

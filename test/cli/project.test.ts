@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openable } from '../../src/platform/core/openable.ts';
 import { boardLines, headline, pauseHelp } from '../../src/cli/project-board.ts';
-import type { Board, Phase, Step } from '../../src/cli/project-client.ts';
+import type { Subtask } from '../../client/src/api.ts';
+import type { Board, Phase } from '../../src/cli/project-client.ts';
 import { createServiceClient } from '../../src/cli/client.ts';
 import { first } from '../../src/platform/core/present.ts';
 import type { PauseReason } from '../../src/resources/projects/model.ts';
@@ -259,27 +260,50 @@ test.each([
 });
 
 describe('the board', () => {
-  const step = (step_slug: string, more: Partial<Step>): Step => ({
+  const NEW_YEAR = '2026-01-01T00:00:00.000Z';
+  const step = (step_slug: string, more: Partial<Subtask>): Subtask => ({
     id: `id of ${step_slug}`,
+    project_id: 'p-1',
+    task_id: 't-1',
     step_slug,
     title: step_slug,
     kind: 'agent',
     role: 'producer',
+    assignee: null,
     status: 'pending',
+    instructions: null,
+    tools: [],
+    skills: [],
+    depends_on: [],
+    output_schema: null,
+    max_attempts: 3,
+    timeout_s: null,
     gate_kind: null,
     gate_config: null,
+    gate_output: null,
     attempt_count: 0,
+    cost_usd: '0',
+    cost_budget_usd: null,
     error: null,
+    created_at: NEW_YEAR,
     started_at: null,
+    completed_at: null,
     ...more,
   });
-  const phase = (phase_slug: string, status: Phase['status'], steps: Step[] = []): Phase => ({
+  const phase = (phase_slug: string, status: Phase['status'], steps: Subtask[] = []): Phase => ({
     id: phase_slug,
+    project_id: 'p-1',
     phase_slug,
     title: phase_slug,
     status,
+    depends_on: [],
     task_kind: 'regular',
+    cascade_on_upstream_change: 'lazy',
     cost_usd: '0',
+    cost_budget_usd: null,
+    created_at: NEW_YEAR,
+    started_at: null,
+    completed_at: null,
     steps,
   });
   const board = (phases: Phase[], pause_reason: PauseReason | null = null): Board => ({
@@ -292,10 +316,18 @@ describe('the board', () => {
       has_stale_phases: false,
       status: pause_reason ? 'paused' : 'active',
       pause_reason,
+      brief: 'x',
+      params: null,
+      owner_kind: 'internal',
+      owner_id: 'internal',
+      auth_mode: 'api_key',
+      anthropic_workspace_id: null,
       cost_budget_usd: '2',
+      cost_warning_threshold: '0.8',
       cost_total_usd: '0.5',
-      created_at: '2026-01-01T00:00:00.000Z',
-      started_at: '2026-01-01T00:00:00.000Z',
+      cost_burst_per_minute_usd: null,
+      created_at: NEW_YEAR,
+      started_at: NEW_YEAR,
       completed_at: null,
       abandoned_at: null,
     },
@@ -310,7 +342,7 @@ describe('the board', () => {
 
   // Guards: each kind of gate says whom it waits for.
   test('says what opens a gate', () => {
-    const gate = (gate_kind: Step['gate_kind'], gate_config: Record<string, unknown>) =>
+    const gate = (gate_kind: Subtask['gate_kind'], gate_config: Record<string, unknown>) =>
       boardLines(
         client,
         board([
