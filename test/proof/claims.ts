@@ -43,6 +43,11 @@ export const CLAIMS: readonly Claim[] = [
     proof: 'crash-embedded',
     holds: 'On one machine in trouble (killed, no room, files gone) the same, and one process writes a database',
   },
+  {
+    id: 'R11',
+    proof: 'followers',
+    holds: 'Whoever follows a workspace sees each event once, in order, whatever is killed meanwhile',
+  },
   { id: 'S1', proof: 'auth', holds: 'Every route refuses every wrong credential' },
   { id: 'S2', proof: 'tenancy', holds: "Another workspace's things are unknown, and show nowhere" },
   { id: 'S3', proof: 'egress', holds: 'Nothing that a tenant names leads inside, in no spelling and by no detour' },
