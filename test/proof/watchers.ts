@@ -2,6 +2,7 @@
  * Those who follow a workspace while its processes are killed, each by the client package, which connects again after the
  * last event that came, to whichever API answers. What each has seen in the end is held against the log in the database.
  */
+import { sql } from 'drizzle-orm';
 import { createClient, type EventKind, type LiveItem } from '../../client/src/index.ts';
 import { BEGINNING, cursorOf, isAfter, placeOf, type Place } from '../../src/resources/event-log/model.ts';
 import { createEventLogStore } from '../../src/resources/event-log/store/read.ts';
@@ -23,6 +24,8 @@ interface Watcher {
   kinds: readonly EventKind[] | undefined;
   from: Place | undefined;
   seen: string[];
+  /** The run of each `run_received`, by its cursor. */
+  received: Map<string, string>;
   gaps: number;
   failure: string | undefined;
 }
@@ -51,15 +54,25 @@ export async function startWatchers(
   };
 
   const watch = ({ name, kinds }: (typeof WATCHED)[number]) => {
-    const watcher: Watcher = { name, kinds, from: undefined, seen: [], gaps: 0, failure: undefined };
+    const watcher: Watcher = {
+      name,
+      kinds,
+      from: undefined,
+      seen: [],
+      received: new Map(),
+      gaps: 0,
+      failure: undefined,
+    };
     const { promise: connected, resolve } = Promise.withResolvers<void>();
     const note = (item: LiveItem): void => {
       if (item.kind === 'open') {
         watcher.from ??= placeOf(item.cursor);
         resolve();
       } else if (item.kind === 'gap') watcher.gaps += 1;
-      else if ('event' in item) watcher.seen.push(item.cursor);
-      else watcher.failure = `an event that nobody expects: ${item.kind}`;
+      else if ('event' in item) {
+        watcher.seen.push(item.cursor);
+        if (item.topic === 'run_received' && item.run_id !== null) watcher.received.set(item.cursor, item.run_id);
+      } else watcher.failure = `an event that nobody expects: ${item.kind}`;
     };
     const follow = async () => {
       const aos = createClient({ baseUrl: apis[0]!.url!, session, fetch: somewhere });
@@ -88,6 +101,18 @@ export async function startWatchers(
     return cursors;
   }
 
+  /**
+   * A run whose start was refused (502) is withdrawn, and what was told of it, that it was received, with it: the one event that
+   * may be seen and not be there later.
+   */
+  async function withdrawnFor({ received }: Watcher): Promise<Set<string>> {
+    const runs = await deployment.db.rows<{ id: string }>(
+      sql`select id from runs where id = any(${sql.param([...received.values()])}::text[])`,
+    );
+    const kept = new Set(runs.map(({ id }) => id));
+    return new Set([...received].filter(([, runId]) => !kept.has(runId)).map(([cursor]) => cursor));
+  }
+
   return {
     async finish() {
       const connected = connections;
@@ -97,13 +122,19 @@ export async function startWatchers(
         await new Promise((resolve) => setTimeout(resolve, 250));
       }
       const violations: string[] = [];
-      for (const watcher of watchers) violations.push(...faultsOf(watcher, await recordedFor(watcher)));
+      let withdrawn = 0;
+      for (const watcher of watchers) {
+        const gone = await withdrawnFor(watcher);
+        withdrawn = Math.max(withdrawn, gone.size);
+        violations.push(...faultsOf(watcher, await recordedFor(watcher), gone));
+      }
       over.abort();
       return {
         did: {
           'watchers of the workspace': watchers.length,
           'connections that they made': connected,
           'events that they saw': watchers.reduce((sum, { seen }) => sum + seen.length, 0),
+          'runs that were withdrawn before their eyes': withdrawn,
         },
         violations,
       };
@@ -112,10 +143,14 @@ export async function startWatchers(
 }
 
 /** What came after the comparison began is in neither. */
-function faultsOf({ name, seen, gaps, failure }: Watcher, recorded: readonly string[]): string[] {
+function faultsOf(
+  { name, seen, gaps, failure }: Watcher,
+  recorded: readonly string[],
+  withdrawn: ReadonlySet<string>,
+): string[] {
   const [had, is] = [new Set(seen), new Set(recorded)];
   const missing = recorded.filter((cursor) => !had.has(cursor));
-  const foreign = seen.filter((cursor) => !is.has(cursor));
+  const foreign = seen.filter((cursor) => !is.has(cursor) && !withdrawn.has(cursor));
   const places = seen.map((cursor) => placeOf(cursor)!);
   const disordered = places.filter((place, i) => i > 0 && !isAfter(place, places[i - 1]!)).length;
   const faults = {
