@@ -2,7 +2,7 @@
 import { Option, type Command } from 'commander';
 import type { Tool, ToolListRow, ToolsListResponse } from '../../client/src/api.ts';
 import { EFFECTS } from '../resources/runs/model.ts';
-import { TOOL_ACCESS, TOOL_KINDS, type ToolKind } from '../resources/tools/model.ts';
+import { TOOL_ACCESS, TOOL_KINDS } from '../resources/tools/model.ts';
 import { openService } from './client.ts';
 import { oneLine, paint, print, printJson, printTable, shorten, shortTime } from './output.ts';
 import { definitionOf, type ToolFields } from './tool-fields.ts';
