@@ -23,7 +23,7 @@ const inLog = {
 
 const LOGGED_KINDS = EVENT_KINDS.filter((kind): kind is LoggedKind => kind !== 'run' && kind !== 'project');
 
-/** An event of the log, as `data` of a stream's event whose name is the kind. */
+/** An event of the log. It is the `data` of a stream's event, whose name is the kind. */
 export const LiveEvent = z
   .discriminatedUnion('kind', [
     z.object({ kind: z.literal('run'), ...inLog, event: RunEvent }),
@@ -41,7 +41,7 @@ export const LiveEvent = z
   ])
   .meta({ id: 'LiveEvent' });
 
-/** What stands around them; the name of the stream's event says which it is. */
+/** What stands between events of the log. The name of the stream's event says which of these it is. */
 export const LiveControl = z.union([
   z.object({ cursor: Cursor }).meta({ id: 'LiveOpen' }),
   z

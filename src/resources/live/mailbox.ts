@@ -1,10 +1,16 @@
-/** What one stream has yet to send: bounded, so that a reader who takes nothing costs a known amount and then is cut off. */
+/**
+ * Holds what one stream has yet to send. It is bounded, so that a reader which takes nothing costs a known amount of
+ * memory and is then cut off, instead of holding up the others or filling the process.
+ */
 import { present } from '../../platform/core/present.ts';
 import { endFrame } from '../../platform/http/stream.ts';
 
-/** Frames are shared by all streams that get them: this bounds how far one may be behind, more than what it takes. */
+/**
+ * A stream may be behind by this much. The frames are shared by all streams that get them, so this limits how far a
+ * reader may fall behind rather than how much memory is in use.
+ */
 const MAX_BYTES = 2 ** 20;
-/** Of frames that are given out together, which are copied for each stream. */
+/** Frames are given out together up to this size. Joining them copies them for each stream, so the pieces are small. */
 const CHUNK_BYTES = 2 ** 16;
 
 export type Mailbox = ReturnType<typeof createMailbox>;
@@ -13,7 +19,7 @@ export function createMailbox(maxBytes = MAX_BYTES) {
   let waiting: string[] = [];
   let bytes = 0;
   let isClosed = false;
-  /** More than the bound came at once, and the reader has had no time yet to take any of it. */
+  /** Is set where more than the bound came at once, until the reader has had time to take some of it. */
   let isBurst = false;
   let wake: (() => void) | undefined;
 
@@ -26,8 +32,9 @@ export function createMailbox(maxBytes = MAX_BYTES) {
 
   return {
     /**
-     * Where more than the bound waits from before, all of it is dropped for the word that it was: a client resumes after the last
-     * that it has seen. What comes at once may be more: that says nothing about its reader.
+     * Adds a frame. Where more than the bound is waiting already, all of it is dropped and the stream ends with
+     * `slow_reader`. Nothing is lost by that, because a client resumes after the last event that it has seen. A burst that
+     * is larger than the bound by itself is let through, because it says nothing about how fast the reader is.
      */
     push(frame: string): void {
       if (isClosed) return;
@@ -44,10 +51,10 @@ export function createMailbox(maxBytes = MAX_BYTES) {
       setImmediate(() => (isBurst = false));
     },
 
-    /** Nothing is taken in any more; what waits is still given out, and then this. */
+    /** Takes no more frames. What waits is still given out, and then `last`. */
     close,
 
-    /** Some of what waits, as soon as there is something; undefined when it is closed and empty. */
+    /** @returns some of what waits, as soon as there is something; undefined once the mailbox is closed and empty */
     async take(): Promise<string | undefined> {
       if (waiting.length === 0 && !isClosed) {
         await new Promise<void>((resolve) => (wake = resolve));

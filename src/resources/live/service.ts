@@ -1,4 +1,7 @@
-/** Streams of a workspace's events: what was, from a cursor on, and then what comes. */
+/**
+ * Makes the streams of a workspace's events. Each begins with what happened after its cursor, which it reads in pages for
+ * itself, and goes on with what happens, which the hub reads for all streams together.
+ */
 import type { Config } from '../../platform/core/config.ts';
 import type { Log } from '../../platform/core/log.ts';
 import { Problem } from '../../platform/core/problem.ts';
@@ -35,17 +38,20 @@ interface StateFollowing<State> extends Pick<Following, 'customerId' | 'filter' 
   hasEnded: (state: State) => boolean;
 }
 
-/** Events that are read at once of what was. */
+/** A stream reads past events in pages of this size. */
 const PAGE = 200;
 
 export function createLiveService({ store, texts: textStore, settings, log }: Dependencies) {
   const texts = createTexts(textStore);
   const hub = createHub({ store, texts, log });
-  /** The streams that are open, by workspace. */
+  /** The mailboxes of the streams that are open, by workspace. */
   const open = new Map<string, Set<Mailbox>>();
   let isClosing = false;
 
-  /** @throws Problem too_many_streams */
+  /**
+   * Counts a stream, which the returned function gives back.
+   * @throws Problem too_many_streams
+   */
   function admit(customerId: string, mailbox: Mailbox): () => void {
     const ofWorkspace = open.get(customerId) ?? new Set();
     const all = [...open.values()].reduce((sum, { size }) => sum + size, 0);
@@ -62,7 +68,11 @@ export function createLiveService({ store, texts: textStore, settings, log }: De
     };
   }
 
-  /** Where a cursor stands, and whether something after it is not kept any more. @throws Problem cursor_unknown */
+  /**
+   * Finds the place of a cursor.
+   * @returns with `keptFrom` where some events after the cursor are not kept any more
+   * @throws Problem cursor_unknown
+   */
   async function resume(customerId: string, cursor: string): Promise<{ after: Place; keptFrom?: number }> {
     if (cursor === '0') return { after: BEGINNING };
     const after = placeOf(cursor);
@@ -73,7 +83,10 @@ export function createLiveService({ store, texts: textStore, settings, log }: De
     return after.tx < keptFrom ? { after, keptFrom } : { after };
   }
 
-  /** Takes a place, and gives it back when the stream is over. @throws Problem too_many_streams */
+  /**
+   * Opens a stream that counts against the limits until it is over.
+   * @throws Problem too_many_streams
+   */
   function opened(
     customerId: string,
     work: (mailbox: Mailbox, gone: AbortSignal) => AsyncGenerator<string>,
@@ -131,14 +144,15 @@ export function createLiveService({ store, texts: textStore, settings, log }: De
         return false;
       }
       if (from?.keptFrom !== undefined) {
-        // What is left of before comes first, and the gap has a cursor of its own: whoever has heard of it goes on after it.
+        // Events before the gap that are still kept come first. The gap has a cursor of its own, so that a client which was told
+        // of it resumes after it and is not told again.
         const kept = { tx: from.keptFrom, seq: 0 };
         if (yield* upTo(isAfter(joined, kept) ? kept : joined)) return;
         const kept_from = cursorOf(kept);
         yield frameOf({ id: kept_from, event: 'gap', data: { after: cursorOf(after), kept_from } });
       }
       if (yield* upTo(joined)) return;
-      // After what was: of a text that is over by then there is nothing to read along.
+      // Texts are asked for only now, because by then the texts of past turns are over and need not be sent.
       if (withText) await texts.watch(reader);
       for (let frames = await mailbox.take(); frames !== undefined; frames = await mailbox.take()) yield frames;
     } finally {
@@ -163,7 +177,7 @@ export function createLiveService({ store, texts: textStore, settings, log }: De
     const reader = readerOf(customerId, filter, mailbox);
     try {
       let last = '';
-      // Joined first: what changes after it was read is heard of.
+      // It joins before it reads the state, so that a change after the read is heard of.
       heard = (await hub.join(listener)).end;
       if (withText) await texts.watch(reader);
       for (let frames: string | undefined = ''; frames !== undefined; frames = await mailbox.take()) {
@@ -188,7 +202,8 @@ export function createLiveService({ store, texts: textStore, settings, log }: De
     isOnDocumented: settings.EXTENSIONS.has('sse'),
 
     /**
-     * @param isLast tells the event after which nothing of what is followed comes
+     * Follows the events of a workspace.
+     * @param isLast tells whether this event ends what is followed, so that the stream can end too
      * @throws Problem cursor_unknown, too_many_streams
      */
     async follow(
@@ -205,7 +220,7 @@ export function createLiveService({ store, texts: textStore, settings, log }: De
     },
 
     /**
-     * The state of one run or project each time it has changed, and texts meanwhile.
+     * Follows the state of one run or project: it is sent each time it has changed, and between that come texts.
      * @throws Problem too_many_streams, and what reading it throws
      */
     async followState<State>(
@@ -218,7 +233,7 @@ export function createLiveService({ store, texts: textStore, settings, log }: De
       return opened(customerId, (mailbox) => states(mailbox, { customerId, filter, withText, read, hasEnded }));
     },
 
-    /** Ends every stream, so that clients go on with another process. */
+    /** Ends every stream because the process is about to end; clients connect again and reach another process. */
     close(): void {
       isClosing = true;
       for (const mailboxes of open.values()) for (const mailbox of mailboxes) mailbox.close(endFrame('shutdown'));
@@ -231,7 +246,7 @@ const isWanted = (row: LogRow, { kinds, runId, projectId }: EventFilter): boolea
   (runId === undefined || row.runId === runId) &&
   (projectId === undefined || row.projectId === projectId);
 
-/** Made once of a row, for all streams that it goes to. */
+/** Keeps the frame of each row, which is made once for all streams that send it. */
 const frames = new WeakMap<LogRow, string>();
 function frameOfRow(row: LogRow): string {
   const made = frames.get(row);
@@ -251,7 +266,7 @@ function frameOfRow(row: LogRow): string {
   return frame;
 }
 
-/** The same piece goes to every stream that watches it. */
+/** Keeps the frame of each piece, which likewise goes to every stream that watches it. */
 const textFrames = new WeakMap<TextPiece, string>();
 function frameOfText(piece: TextPiece): string {
   const { runId, projectId, turn, attempt, offset, text } = piece;

@@ -1,6 +1,7 @@
 /**
- * Documented endpoints that also give streams, where `EXTENSIONS` has `sse`: by `Accept: text/event-stream`, at the same
- * address, with the same credential. Without the extension every route is as it was, in the documents too.
+ * Lets documented endpoints give streams too, where `EXTENSIONS` has `sse`. A client asks for one by
+ * `Accept: text/event-stream`, at the same address and with the same credential. Without the extension this file changes
+ * no route, so that neither an answer nor a document differs from the specification.
  */
 import { z } from 'zod';
 import {
@@ -33,7 +34,7 @@ interface Streaming {
   follow: Follow;
 }
 
-/** Of every stream of a documented endpoint, beside what the endpoint takes. */
+/** What a stream at a documented address takes beside the query of the endpoint. */
 const StreamQuery = z.object({
   text: TextChoice.describe('`false`: a stream without texts that are being written, so that nothing is done for them'),
 });
@@ -43,7 +44,7 @@ const EVENTS = z.union([LiveEvent, LiveControl]);
 const TERMINAL_EVENTS: readonly string[] = Object.values(TERMINAL_EVENT);
 const endsRun = ({ kind, topic }: LogRow): boolean => kind === 'run' && TERMINAL_EVENTS.includes(topic);
 
-/** Begins after the last event that the client saw; without one with the first there is. */
+/** @returns the cursor of the last event that the client saw, or that of the beginning: a timeline is told whole */
 const resumed = ({ header }: EndpointRequest): string => header('last-event-id') ?? '0';
 
 const STREAMS: ReadonlyMap<string, Streaming> = new Map<string, Streaming>([

@@ -1,30 +1,31 @@
 /**
- * Texts while they are written, for all streams of this process that want them: it says what is watched, reads with each
- * round of the hub what has changed, in one statement, and hands out what is new of it. Nobody who wants none pays for it.
+ * Hands out what models are writing to the streams of this process that ask for it. It tells the workers, by rows that it
+ * renews, which runs are watched; with each round of the hub it reads what has changed, in one statement for all streams.
+ * Where nobody asks for texts it does nothing, and the workers write none down.
  */
 import { RENEW_MS, watchesOf } from '../run-texts/model.ts';
 import type { RunText, RunTextStore } from '../run-texts/store.ts';
 
-/** What is new of a text: it goes on at `offset` with what was there, or begins anew at 0. */
+/** The new part of a text. It continues at `offset` what was sent before; at 0 the text begins, or begins anew. */
 export interface TextPiece extends RunText {
-  /** UTF-16 units before it. */
+  /** How many UTF-16 units come before it. */
   offset: number;
 }
 
 export interface TextListener {
   customerId: string;
-  /** As `watchOf` says it. */
+  /** What it watches, in the words of `watchOf`. */
   watched: string;
   hear(piece: TextPiece): void;
 }
 
 interface Known extends RunText {
   changedAt: number;
-  /** The turn is recorded: there is nothing to read along any more. */
+  /** Is true once the turn is recorded, because from then on its event has the text. */
   isOver: boolean;
 }
 
-/** A text that has not changed for so long is none that is being written. */
+/** A text that has not changed for this long is forgotten, because nobody is writing it any more. */
 const STALE_MS = 60_000;
 
 export type Texts = ReturnType<typeof createTexts>;
@@ -45,7 +46,7 @@ export function createTexts(store: Pick<RunTextStore, 'renewWatches' | 'readChan
     listener.customerId === text.customerId && watchesOf(text).includes(listener.watched);
 
   return {
-    /** What is written of it already is heard at once. */
+    /** Adds a listener. It is sent at once what has been written so far. */
     async watch(listener: TextListener): Promise<void> {
       const isNew = ![...listeners].some(
         ({ customerId, watched }) => customerId === listener.customerId && watched === listener.watched,
@@ -58,7 +59,7 @@ export function createTexts(store: Pick<RunTextStore, 'renewWatches' | 'readChan
 
     leave: (listener: TextListener): void => void listeners.delete(listener),
 
-    /** The turn that it was writing is recorded. */
+    /** Notes that the turn of this run is recorded, so that its text is sent to nobody who comes later. */
     isRecorded(runId: string): void {
       const text = known.get(runId);
       if (text) text.isOver = true;

@@ -42,7 +42,8 @@ describe('switched on', () => {
     await receiver?.close();
   });
 
-  // Guards: a webhook, the stream and a page to resume from speak of one place: after it comes what the webhook does not know of.
+  // Guards: a webhook names the place of its event as the stream does, so that whoever got the webhook can go on in the stream
+  // after it.
   test('webhooks name the place of what they tell', async () => {
     await tenant.api('POST', '/v1/webhooks', { url: `http://${receiver.hostAndPort}/hook` });
     const stream = await asPerson('/v1/live');
@@ -54,7 +55,8 @@ describe('switched on', () => {
     expect(last(receiver.received).headers['x-service-event-cursor']).toBe(end.id);
   });
 
-  // Guards: an API key follows status and output of a run to its end, and what it is told is what it would have read.
+  // Guards: with an API key the status and output of a run are followed to its end, and each state that is sent is the body
+  // that the endpoint would have answered.
   test('a run, with an API key', async () => {
     const { body } = await tenant.api('POST', '/v1/runs', {
       agent: 'assistant',
@@ -71,7 +73,8 @@ describe('switched on', () => {
     expect(names(again)).toEqual(['status', 'end']);
   });
 
-  // Guards: who follows a status and reads no texts can say so, and then nobody writes any down for them. Others get them.
+  // Guards: a client that follows a status and reads no texts can say so, and then the worker writes none down. Without that
+  // word texts come, as they did before there was one.
   test('texts are left out for who asks for none', async () => {
     const { body } = await tenant.api('POST', '/v1/runs', {
       agent: 'assistant',
@@ -89,7 +92,7 @@ describe('switched on', () => {
     expect((await asKey(`/v1/runs/${body.run_id}?text=perhaps`)).response.status).toBe(422);
   });
 
-  // Guards: the timeline of a run, from its beginning or from where it was left, to its last row.
+  // Guards: the stream has the timeline of a run to its last row, from its beginning or from where a client left off.
   test('the timeline of a run, with a session', async () => {
     const { run_id } = await tenant.run({ agent: 'assistant', prompt: 'Say something.' });
     const stream = await asPerson(`/v1/runs/${run_id}/events`);
@@ -127,7 +130,7 @@ describe('switched on', () => {
     expect(itemAt(state.events, -2).data).toMatchObject({ status: 'abandoned' });
   });
 
-  // Guards: what is unknown, or another workspace's, is refused as without a stream; a wrong key opens none.
+  // Guards: a stream of something unknown, or of another workspace, is refused as the ordinary request is. A wrong key opens none.
   test('refuses as before', async () => {
     const other = await service.tenant('acc_streams_too');
     const { run_id } = await other.run({ agent: 'assistant', prompt: 'Say something.' });
@@ -141,7 +144,7 @@ describe('switched on', () => {
     expect((await asPerson(`/v1/runs/${run_id}/events`, { cookie: '' })).response.status).toBe(401);
   });
 
-  // Guards: who does not ask for a stream, or takes anything, has the answer of before; the documents name both.
+  // Guards: a client that does not ask for a stream, or takes anything, gets the ordinary answer. The documents name both.
   test('answers as before without the header', async () => {
     const { run_id } = await tenant.run({ agent: 'assistant', prompt: 'Say something.' });
     for (const accept of ['*/*', 'application/json', 'text/event-stream;q=0.1, application/json']) {
@@ -163,7 +166,7 @@ describe('switched off', () => {
   });
   afterAll(() => service?.close());
 
-  // Guards: without the extension the header changes nothing, in no document either.
+  // Guards: without the extension the header changes nothing, and no document names a stream.
   test('the header means nothing', async () => {
     const { run_id } = await tenant.run({ agent: 'assistant', prompt: 'Say something.' });
     for (const { response } of [await asKey(`/v1/runs/${run_id}`), await asPerson(`/v1/runs/${run_id}/events`)]) {

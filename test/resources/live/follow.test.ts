@@ -46,7 +46,8 @@ describe.each(GATEWAYS)('%s', (_name, { split }) => {
   });
   afterAll(() => service?.close());
 
-  // Guards: a stream has every event of a run while it happens, as the run's own list has it; nothing holds it up on the way.
+  // Guards: a stream has every event of a run while it happens, in the form that the run's own list has, and no proxy or
+  // compression on the way holds it up.
   test('tells of a run while it goes on', async () => {
     const stream = await follow();
     const opened = await stream.first(isOf('open'));
@@ -66,7 +67,7 @@ describe.each(GATEWAYS)('%s', (_name, { split }) => {
     expect(stream.events.slice(1).every(({ id, data }) => id === data.cursor)).toBe(true);
   });
 
-  // Guards: whoever connects again with the last id that it saw has everything after it, once, from wherever it left off.
+  // Guards: a client that connects again with the last id that it saw gets everything after it once, wherever it left off.
   test('resumes after any event', async () => {
     const first = await follow('?kind=run,wait');
     await first.first(isOf('open'));
@@ -86,7 +87,7 @@ describe.each(GATEWAYS)('%s', (_name, { split }) => {
     expect(idsOf(oldest).slice(-seen.length)).toEqual(seen);
   });
 
-  // Guards: filters hold for what was and for what comes.
+  // Guards: filters hold for past events and for those that come.
   test('filters by run, project and kind', async () => {
     const { run_id } = await tenant.run({ prompt: 'One.' });
     const all = [
@@ -121,7 +122,7 @@ describe.each(GATEWAYS)('%s', (_name, { split }) => {
     expect(itemAt(all, 2).events.map(({ event }) => event)).toEqual(['open']);
   });
 
-  // Guards: another workspace's events are in no stream, neither of what was nor of what comes.
+  // Guards: events of another workspace are in no stream, whether they are past or come while it is open.
   test('shows nothing of another workspace', async () => {
     const other = await service.tenant(`acc_other${split ? '2' : '1'}`);
     const streamsOfOther = [
@@ -139,7 +140,7 @@ describe.each(GATEWAYS)('%s', (_name, { split }) => {
     expect(own.events.some(isAbout('of-other'))).toBe(false);
   });
 
-  // Guards: what is no cursor is refused in words, and so is one of a time that has not come; so are unknown kinds.
+  // Guards: a text that is no cursor is refused in words, and so are a cursor of a place that is not reached yet and an unknown kind.
   test('refuses cursors and kinds that it does not know', async () => {
     for (const after of ['nonsense', '2-a-b', '1-zzzzzzzz-1', '1--', '%00']) {
       const { status, body } = await tenant.cp('GET', `/v1/live?after=${after}`);
@@ -173,7 +174,7 @@ describe.each(GATEWAYS)('%s', (_name, { split }) => {
     }
   });
 
-  // Guards: a session that was ended has no stream any more; one of somebody else goes on.
+  // Guards: when a session is ended its streams end, and those of other sessions go on.
   test('ends with its session', async () => {
     const session = sessionFor({ ...tenant.caller, actor: 'leaves@live.example' });
     const [leaving, staying] = [await follow('', { session }), await follow()];
@@ -187,10 +188,12 @@ describe.each(GATEWAYS)('%s', (_name, { split }) => {
   });
 });
 
-// Guards: what was deleted as old is said to be missing, and the stream goes on with what there is; so it is with a cursor of
-// a life that is over. Streams end at the end of their life, and when the process does, in a way that clients resume from.
+// Guards: a client whose cursor is older than what is kept is told of a gap, and the stream goes on with the events that there
+// are. The same holds for a cursor of an earlier life of the workspace. Streams end after their time and when the process
+// ends, with a word from which clients resume.
 describe('on its own', () => {
-  // Guards: what is left of before a gap is told, once, before the gap; a connection that broke there has the gap still to come.
+  // Guards: events before a gap that are still kept are told once, before the gap. A client whose connection broke between them
+  // is told of the gap when it resumes.
   test('has what is left of before a gap', async () => {
     const before = await follow();
     const { id: cursor } = await before.first(isOf('open'));

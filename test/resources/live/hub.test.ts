@@ -74,7 +74,8 @@ test('numbers of transactions that are given again hide nothing', async () => {
   hub.leave(listener);
 });
 
-// Guards: who joins hears what comes, and is not told as news what there was before in a workspace that nobody listened to.
+// Guards: a listener hears what comes after it joined. Events of before, in a workspace that nobody listened to, are not told
+// as news.
 test('a listener begins where the log ends', async () => {
   const { hub, listenerOf, anotherRound } = tail();
   const other = listenerOf('other');
@@ -88,7 +89,7 @@ test('a listener begins where the log ends', async () => {
   for (const listener of [other, late]) hub.leave(listener);
 });
 
-// Guards against: a stream that begins where the log ended when somebody was here last, as nobody has read anything since.
+// Guards against: a stream that begins where the log ended when the last listener left, because nobody has read since.
 test('who comes after all have left begins where the log ends then', async () => {
   const { hub, listenerOf, ends } = tail();
   const listener = listenerOf('acme');
@@ -101,7 +102,7 @@ test('who comes after all have left begins where the log ends then', async () =>
   expect([joined, end]).toEqual([ends[1], ends[1]]);
 });
 
-// Guards against: the same while rounds fail, as they do where the database is away.
+// Guards against: the same after rounds that failed, as they do while the database is away.
 test('who comes after a round that failed begins where the log ends then', async () => {
   const { hub, listenerOf, ends, readings } = tail();
   const [early, late] = [listenerOf('acme'), listenerOf('acme')];

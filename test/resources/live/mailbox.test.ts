@@ -5,8 +5,8 @@ import { createMailbox } from '../../../src/resources/live/mailbox.ts';
 
 const FRAME = 'x'.repeat(30);
 
-// Guards: a reader who takes nothing costs no more than the bound and what came at once, is told why it is cut off, and nothing is
-// kept for it after.
+// Guards: a reader that takes nothing costs no more memory than the bound and one burst. It is told why it is cut off, and
+// nothing is kept for it afterwards.
 test('drops what nobody takes', async () => {
   const mailbox = createMailbox(100);
   for (let n = 0; n < 3; n++) mailbox.push(FRAME);
@@ -19,8 +19,8 @@ test('drops what nobody takes', async () => {
   expect(await mailbox.take()).toBeUndefined();
 });
 
-// Guards: nobody is cut off for how much comes at once, before there was time to take any of it; and it is given out in pieces,
-// as each stream has a copy of its own of what it is sending.
+// Guards: no reader is cut off because much came at once, before it had time to take any of it. What came is given out in
+// pieces, because each stream has a copy of its own of what it is sending.
 test('is no judge of those who had no time', async () => {
   const mailbox = createMailbox(100);
   const count = 10_000;
@@ -36,7 +36,7 @@ test('is no judge of those who had no time', async () => {
   expect(await mailbox.take()).toBe('next');
 });
 
-// Guards: what waits when a stream ends is still given out, and nothing after.
+// Guards: frames that wait when a stream ends are still given out, and none that come afterwards.
 test('gives out what waits at the end', async () => {
   const mailbox = createMailbox();
   const waiting = mailbox.take();

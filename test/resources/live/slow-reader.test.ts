@@ -24,8 +24,8 @@ const write = (from: number, count: number) =>
     select ${tenant.caller.customerId}, 'wait', 'opened', series.n::text, jsonb_build_object('text', repeat('x', ${EACH_BYTES}::int))
     from generate_series(${from}::int, ${from + count - 1}::int) series (n) order by series.n`);
 
-// Guards: what waits for a reader that takes nothing is dropped, and the reader cut off with a word that says so; it holds up no
-// other; and when it connects again after the last event that it saw, it has everything, once.
+// Guards: a reader that takes nothing is cut off with a word that says so, what waited for it is dropped, and no other reader is
+// held up. When it connects again after the last event that it saw, it gets everything once.
 test('is cut off, and resumes without loss', async () => {
   const url = `${service.baseUrl}/api/v1/cp/v1/live`;
   const cookie = `service_session=${tenant.session}`;

@@ -56,8 +56,8 @@ const written = async (): Promise<number> => {
   return row.n;
 };
 
-// Guards: what a model writes is read while it writes it, by who follows its run, also by who came in the midst of it; all of
-// it is there before its turn is told to be over; and nothing of it stays.
+// Guards: whoever follows a run reads what its model writes while it writes it, also a client that comes in the middle. The
+// whole text is there before its turn is told to be over, and no row of it stays.
 test('is read along', async () => {
   const due = new Map<string, () => void>();
   const pieces = ['Once upon', ' a \ud83d\ude00 time', ' it ended.'];
@@ -83,7 +83,7 @@ test('is read along', async () => {
   await eventually(async () => expect(await written()).toBe(0));
 });
 
-// Guards: a run that nobody watches is written down nowhere; nor is one for those who follow without wanting texts, or follow
+// Guards: the text of a run is written down nowhere while nobody watches it, or while those who follow want no texts or follow
 // another workspace.
 test('is not written where nobody watches', async () => {
   const other = await service.tenant('acc_elsewhere');
@@ -120,7 +120,7 @@ test('is not written where nobody watches', async () => {
   for (const { events } of streamsWithout) expect(events.filter(({ event }) => event === 'text')).toEqual([]);
 });
 
-// Guards: the offline model, which knows its answer at once, is read along like any other where it is watched.
+// Guards: the offline model, which knows its answer at once, gives it out in pieces where it is watched, as a real one does.
 test('of the offline model comes in pieces', async () => {
   const offline = await startTestService({ env: { LIVE_STREAM_LIFE: '1h' } });
   try {
