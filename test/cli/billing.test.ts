@@ -1,7 +1,7 @@
 /** `aos billing` as a person uses it: real processes against the real service. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { last } from '../../src/platform/core/present.ts';
-import { runCli } from '../embedded/service-process.ts';
+import { jsonOf, runCli } from '../embedded/service-process.ts';
 import { startTestService, type Tenant, type TestService } from '../support/service/service.ts';
 import {
   deliver,
@@ -41,7 +41,7 @@ test('catalog and summary', async () => {
   expect(stdout).toMatch(/^TIER +PLAN ID +USD\/MONTH +IDR\/MONTH +CAPS\n/);
   expect(stdout).toMatch(/\nstarter +plan_starter +19 +100,000 +5,000 runs a day/);
   expect(stdout).toMatch(/\nscale +- +ask us +ask us +unlimited/);
-  expect(JSON.parse((await aos('catalog', '--json')).stdout).mode).toBe('live');
+  expect(jsonOf(await aos('catalog', '--json')).mode).toBe('live');
   expect(await aos()).toEqual(
     ok('mode   live\ntier   unknown\nplan   -\nAmounts are on the invoices of the billing provider.\n'),
   );

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { runCli, startCli } from '../embedded/service-process.ts';
+import { jsonOf, runCli, startCli } from '../embedded/service-process.ts';
 import { agentStep, gateStep, makeTemplate, phaseSpec, startProject } from '../support/fixtures/projects.ts';
 import { answer, untilWait } from '../resources/inbox/waits.ts';
 import { addMember } from '../resources/sign-in/people.ts';
@@ -43,7 +43,7 @@ test('lists, shows and answers what waits', async () => {
   const shown = await aos('show', id);
   expect(shown.stdout).toContain(`aos inbox answer ${id} approve --revision ${revision}`);
   expect(shown.stdout).not.toContain('\u001b');
-  expect(JSON.parse((await aos('show', id, '--json')).stdout)).toMatchObject({ id, revision, status: 'open' });
+  expect(jsonOf(await aos('show', id, '--json'))).toMatchObject({ id, revision, status: 'open' });
 
   const stale = await aos('answer', id, 'approve', '--revision', String(revision + 1));
   expect(stale.stderr).toContain(`is now revision ${revision}; look at it before you answer:\n  aos inbox show ${id}`);

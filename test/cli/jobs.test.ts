@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { runCli } from '../embedded/service-process.ts';
+import { jsonOf, runCli } from '../embedded/service-process.ts';
 import { startTestService, type Tenant, type TestService } from '../support/service/service.ts';
 
 let service: TestService;
@@ -81,10 +81,7 @@ test('shows a job and deletes it', async () => {
 // Guards: built-in jobs are switched on and off by the same commands.
 test('times a job that ships', async () => {
   expect((await aos('change', 'daily-digest', '--cron', '0 8 * * *')).stdout).toBe('daily-digest is disabled\n');
-  expect(JSON.parse((await aos('enable', 'daily-digest', '--json')).stdout)).toMatchObject({
-    enabled: true,
-    schedule: '0 8 * * *',
-  });
+  expect(jsonOf(await aos('enable', 'daily-digest', '--json'))).toMatchObject({ enabled: true, schedule: '0 8 * * *' });
 });
 
 // Guards: a refusal of the service is one line on stderr and exit code 1.

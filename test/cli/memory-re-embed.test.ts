@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sql } from 'drizzle-orm';
 import { startPostgres } from '../../src/embedded/postgres.ts';
 import { createDatabase } from '../../src/platform/db/client.ts';
-import { runCli } from '../embedded/service-process.ts';
+import { jsonOf, runCli } from '../embedded/service-process.ts';
 import { copyTemplate } from '../support/database/database-template.ts';
 import { embeddings, refuse, startOpenAiServer, type OpenAiServer } from '../support/fakes/openai-server.ts';
 import { makeWorkspace } from '../support/fixtures/workspaces.ts';
@@ -63,7 +63,7 @@ test('goes over to the model of the settings', async () => {
     stderr: '64 of 70 entries\n70 of 70 entries\n',
   });
   expect(server.requests.slice(asked).map(({ body }) => (body.input as string[]).length)).toEqual([6]);
-  expect(JSON.parse((await reEmbed('--json')).stdout)).toEqual({
+  expect(jsonOf(await reEmbed('--json'))).toEqual({
     model: 'openai-compatible:nomic',
     dimensions: 3,
     entries: 0,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { first, present } from '../../src/platform/core/present.ts';
-import { runCli } from '../embedded/service-process.ts';
+import { jsonOf, runCli } from '../embedded/service-process.ts';
 import { codeOf } from '../support/service/otp.ts';
 import { startTestService, type Tenant, type TestService } from '../support/service/service.ts';
 
@@ -49,7 +49,7 @@ test('adds and finds', async () => {
   const id = first(added.stdout.split(':'));
   const file = join(folder, 'entry.md');
   await writeFile(file, 'Closed in August.\n\u001b[31mAlways.');
-  const made = JSON.parse((await aos('add', '--file', file, '--slug', 'holidays', '--always', '--json')).stdout);
+  const made = jsonOf(await aos('add', '--file', file, '--slug', 'holidays', '--always', '--json'));
   expect(made).toMatchObject({ type: 'note', slug: 'holidays', always_load: true, scope: 'shared' });
 
   const listed = await aos('list');

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { runCli } from '../embedded/service-process.ts';
+import { jsonOf, runCli } from '../embedded/service-process.ts';
 import { startTestService, type Tenant, type TestService } from '../support/service/service.ts';
 
 let service: TestService;
@@ -61,7 +61,7 @@ test('switches flags', async () => {
 test('shows the system', async () => {
   const shown = await as(tenant, 'system');
   expect(shown).toEqual(ok(/^ok +postgres +\d+ ms\n/));
-  expect(JSON.parse((await as(tenant, 'system', 'health', '--json')).stdout).status).toBe('ok');
-  expect(JSON.parse((await as(tenant, 'system', 'info')).stdout)).toMatchObject({ plan: { tier: 'pro' } });
-  expect(JSON.parse((await as(operator, 'system', 'reload')).stdout).reloaded).toEqual([]);
+  expect(jsonOf(await as(tenant, 'system', 'health', '--json')).status).toBe('ok');
+  expect(jsonOf(await as(tenant, 'system', 'info'))).toMatchObject({ plan: { tier: 'pro' } });
+  expect(jsonOf(await as(operator, 'system', 'reload')).reloaded).toEqual([]);
 });

@@ -10,7 +10,7 @@ import type { Board, Phase } from '../../src/cli/project-client.ts';
 import { createServiceClient } from '../../src/cli/client.ts';
 import { first } from '../../src/platform/core/present.ts';
 import type { PauseReason } from '../../src/resources/projects/model.ts';
-import { startCli } from '../embedded/service-process.ts';
+import { jsonOf, startCli } from '../embedded/service-process.ts';
 import {
   agentStep,
   gateStep,
@@ -88,7 +88,7 @@ test('starts, is watched, is approved, and leaves files', async () => {
   expect(watching.stdout()).toContain('check waits for a person: Is the draft any good?');
 
   const gate = await stepOf(tenant, id, 'draft', 'check');
-  const gates = JSON.parse((await aos('gates', '--json')).stdout) as { data: unknown[] };
+  const gates = jsonOf<{ data: unknown[] }>(await aos('gates', '--json'));
   expect(gates.data).toEqual([
     expect.objectContaining({ project_id: id, phase_slug: 'draft', step_slug: 'check', subtask_id: gate.id }),
   ]);
@@ -151,9 +151,7 @@ test('is retriggered, paused, resumed, turned down and reverted', async () => {
     'version 1 of outline is the current one\nnow stale: draft\n',
   );
   expect((await aos('show', id)).stdout).toContain(`aos project retrigger ${id} <phase>`);
-  const all = JSON.parse((await aos('artifacts', id, '--all', '--out', folder, '--json')).stdout) as {
-    data: { file: string }[];
-  };
+  const all = jsonOf<{ data: { file: string }[] }>(await aos('artifacts', id, '--all', '--out', folder, '--json'));
   expect(all.data.map(({ file }) => file)).toEqual(expect.arrayContaining([join(folder, 'outline.v2.md')]));
 });
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { runCli } from '../embedded/service-process.ts';
+import { jsonOf, runCli } from '../embedded/service-process.ts';
 import { startTestService, type Tenant, type TestService } from '../support/service/service.ts';
 
 let service: TestService;
@@ -56,7 +56,7 @@ test('goes through the life of a skill', async () => {
   expect(listed.stdout).toMatch(/\nwriting-style +writing +built-in /);
 
   expect(await aos('delete', 'house-style')).toEqual({ code: 0, stdout: 'house-style is deleted\n', stderr: '' });
-  expect(JSON.parse((await aos('--json')).stdout).meta.custom).toBe(0);
+  expect(jsonOf(await aos('--json')).meta.custom).toBe(0);
 });
 
 // Guards: a refusal of the service is one line on stderr and exit code 1.

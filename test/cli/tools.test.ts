@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { runCli } from '../embedded/service-process.ts';
+import { jsonOf, runCli } from '../embedded/service-process.ts';
 import { tool as callOf } from '../support/fixtures/runs.ts';
 import { startTestService, type Tenant, type TestService } from '../support/service/service.ts';
 
@@ -37,7 +37,7 @@ test('lists and shows', async () => {
   const { stdout } = await aos();
   expect(stdout).toMatch(/^SLUG +CATEGORY +KIND +ARGUMENTS +USED BY +DESCRIPTION\n/);
   expect(stdout).toMatch(/\ncalculator +general +built-in +expression +\d+ +\S/);
-  expect(JSON.parse((await aos('list', '--json')).stdout).meta.custom).toBe(0);
+  expect(jsonOf(await aos('list', '--json')).meta.custom).toBe(0);
   expect(await aos('show', 'calculator')).toEqual(
     ok(expect.stringMatching(/^calculator\n[^]*"expression"[^]*none\n$/)),
   );

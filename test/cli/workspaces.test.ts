@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { INTERNAL_WORKSPACE } from '../../src/platform/core/ids.ts';
-import { runCli } from '../embedded/service-process.ts';
+import { jsonOf, runCli } from '../embedded/service-process.ts';
 import {
   eventually,
   sessionFor,
@@ -67,7 +67,7 @@ test('goes through the life of a workspace', async () => {
     expect(await service.services.stores.workspaces.find('acc_shop')).toMatchObject({ status: 'ready' });
   });
   expect(await aos('delete', 'acc_shop', '--yes')).toEqual(ok('acc_shop is archived'));
-  expect(JSON.parse((await aos('list', '--json')).stdout).data).toEqual(
+  expect(jsonOf(await aos('list', '--json')).data).toEqual(
     expect.arrayContaining([expect.objectContaining({ identity_workspace_id: 'acc_shop', status: 'archived' })]),
   );
 });

@@ -51,6 +51,15 @@ export async function runCli(...given: Parameters<typeof startCli>) {
   return { code: await ended, stdout: stdout(), stderr: stderr() };
 }
 
+/**
+ * What a command printed as JSON.
+ * @throws Error with what it said instead, if it did not succeed
+ */
+export function jsonOf<T = any>({ code, stdout, stderr }: Awaited<ReturnType<typeof runCli>>): T {
+  if (code !== 0) throw new Error(`it ended with ${code}: ${stderr}${stdout}`);
+  return JSON.parse(stdout) as T;
+}
+
 export interface ReadyLine {
   base_url: string;
   api_key: string;

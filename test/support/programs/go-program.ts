@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { giveWay } from '../processes/give-way.ts';
 import { inCache } from './make-once.ts';
 
 /**
@@ -16,7 +17,7 @@ export async function buildGoProgram(source: string, program: string, timeoutMs:
   const folder = await mkdtemp(inCache('go-program-'));
   process.stderr.write(`Building ${source}, once ...\n`);
   try {
-    await promisify(execFile)('go', ['install', '-trimpath', source], {
+    const built = promisify(execFile)('go', ['install', '-trimpath', source], {
       cwd: folder,
       timeout: timeoutMs,
       // Everything inside the folder, and deletable: Go's module cache is read-only otherwise.
@@ -29,6 +30,8 @@ export async function buildGoProgram(source: string, program: string, timeoutMs:
         GOTELEMETRY: 'off',
       },
     });
+    giveWay(built.child);
+    await built;
     await rename(join(folder, basename(source.replace(/(\/v\d+)?@.*$/, ''))), program);
   } finally {
     await rm(folder, { recursive: true, force: true });
