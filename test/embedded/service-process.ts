@@ -55,6 +55,7 @@ export async function runCli(...given: Parameters<typeof startCli>) {
  * What a command printed as JSON.
  * @throws Error with what it said instead, if it did not succeed
  */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test expects what it expects of it
 export function jsonOf<T = any>({ code, stdout, stderr }: Awaited<ReturnType<typeof runCli>>): T {
   if (code !== 0) throw new Error(`it ended with ${code}: ${stderr}${stdout}`);
   return JSON.parse(stdout) as T;
