@@ -1,15 +1,15 @@
 /**
- * Follows runs and projects as they happen, with the client package: by the service's stream, or by polling where the
+ * Follows what happens with the client package: by the service's stream, or by polling where the
  * service has none or no place for another listener.
  */
-import type { Client, RunUpdate, TextPiece } from '../../client/src/index.ts';
+import type { Client, LiveFilter, RunUpdate, TextPiece } from '../../client/src/index.ts';
 import { CliError } from './output.ts';
 import type { ServiceClient } from './client.ts';
 
-/** The pause between two reads of a project without a stream. */
+/** The pause between two reads of what is watched, where there is no stream. */
 const POLL_MS = 250;
 /**
- * The pause for a project with a stream, which is read now and then too, because not every visible change is an event.
+ * The pause where there is a stream. It is read now and then too, because not every visible change is an event.
  */
 const LOOK_MS = 5_000;
 /** Changes that happen together within this time cause one read. */
@@ -50,10 +50,14 @@ export interface Changes {
 }
 
 /**
- * Tells when to read a project again.
+ * Tells when to read again what is watched.
+ * @param watched says which events change it
  * @throws CliError
  */
-export async function changesOf(service: ServiceClient, projectId: string): Promise<Changes> {
+export async function changesOf(
+  service: ServiceClient,
+  watched: Pick<LiveFilter, 'projectId' | 'kinds'>,
+): Promise<Changes> {
   const aos = await clientOf(service);
   const over = new AbortController();
   let isStreamed = true;
@@ -64,7 +68,7 @@ export async function changesOf(service: ServiceClient, projectId: string): Prom
     wake();
   };
   const follow = async () => {
-    for await (const _ of aos.live({ projectId, kinds: ['project'], text: false, signal: over.signal })) note();
+    for await (const _ of aos.live({ ...watched, text: false, signal: over.signal })) note();
   };
   // An error of the service is reported by the read that follows.
   const gone = () => {

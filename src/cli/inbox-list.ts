@@ -3,9 +3,8 @@ import { Option, type Command } from 'commander';
 import type { InboxListResponse, Wait } from '../../client/src/api.ts';
 import { WAIT_KINDS, type WaitKind } from '../resources/inbox/model.ts';
 import { openService, type ServiceClient } from './client.ts';
+import { changesOf } from './following.ts';
 import { clearScreen, CliError, oneLine, paint, print, printJson, printTable, shorten, shortTime } from './output.ts';
-
-const POLL_MS = 1_000;
 
 export function addListCommand(inbox: Command): void {
   inbox
@@ -82,6 +81,7 @@ export const placeOf = ({ project_id, phase_slug, step_slug, run_id }: Wait): st
 /** Prints waits until it is interrupted. */
 async function watchWaits(service: ServiceClient, options: ListOptions): Promise<never> {
   const isDrawn = process.stdout.isTTY;
+  const changes = await changesOf(service, { kinds: ['wait'] });
   let before: Wait[] | undefined;
   for (;;) {
     const { data } = await read(service, options);
@@ -94,7 +94,7 @@ async function watchWaits(service: ServiceClient, options: ListOptions): Promise
       for (const wait of came.toReversed()) print(`waits    ${describe(wait)}`);
     }
     before = data;
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await changes.next();
   }
 }
 

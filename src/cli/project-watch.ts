@@ -27,7 +27,7 @@ export async function* followProject(
   { timeoutMs = Infinity }: { timeoutMs?: number } = {},
 ): AsyncGenerator<Board> {
   const deadline = performance.now() + timeoutMs;
-  const changes = await changesOf(service, projectId);
+  const changes = await changesOf(service, { projectId, kinds: ['project'] });
   try {
     for (;;) {
       const board = await readBoard(service, projectId);

@@ -141,3 +141,26 @@ test.each([
   expect(watching.stdout()).toMatch(/gate_resolved[^]*project_completed[^]*\ncompleted/);
   await untilProject(tenant, id, 'completed');
 });
+
+// Guards: the inbox is watched by the stream, and by reading it again and again without one; each wait is told once.
+test.each([
+  ['by the stream', false],
+  ['without a stream', true],
+])('the inbox is watched %s', async (_how, isTaken) => {
+  if (isTaken) await takeTheStream();
+  const watching = aos('inbox', '--watch', '--kind', 'gate');
+  try {
+    if (!isTaken) await eventually(() => expect(streamed()).toHaveLength(1));
+    const id = await startProject(tenant, 'gated');
+    const gate = await untilGate(tenant, id, 'main', 'check');
+    const told = (what: string) => watching.stdout().match(new RegExp(`^${what} `, 'gm'));
+    await eventually(() => expect(told('waits')).toHaveLength(1));
+    await gate.approve();
+    await eventually(() => expect(told('settled')).toHaveLength(1));
+    expect(told('waits')).toHaveLength(1);
+    await untilProject(tenant, id, 'completed');
+  } finally {
+    watching.child.kill();
+    await watching.ended;
+  }
+});

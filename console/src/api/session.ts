@@ -1,16 +1,7 @@
 /** Tells who is signed in. The shell loads this before anything else is drawn. */
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
 import { get } from './client.ts';
-
-export interface Session {
-  actor: string;
-  workspace_id: string;
-  customer_id: string;
-  is_archived: boolean;
-  rights: string[];
-  models: { is_offline: boolean };
-  temporal: { ui_url: string; namespace: string } | null;
-}
+import type { Session } from './types.ts';
 
 export const sessionQuery = queryOptions({
   queryKey: ['session'],

@@ -1,7 +1,7 @@
 /** Shows who is signed in, offers the settings of the display, and signs out. */
 import { useId } from 'react';
 import { signIn } from '../../api/client.ts';
-import type { Session } from '../../api/session.ts';
+import type { Session } from '../../api/types.ts';
 import { buttonClass } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
 import { Icon } from '../../ui/icon.tsx';

@@ -1,7 +1,7 @@
 /** Shows the navigation: a bar at the left that folds, or on a phone a bar at the bottom. */
 import { Link } from '@tanstack/react-router';
 import { useId } from 'react';
-import type { Session } from '../../api/session.ts';
+import type { Session } from '../../api/types.ts';
 import { useLiveState } from '../../live/live.ts';
 import { IconButton } from '../../ui/button.tsx';
 import { cx } from '../../ui/cx.ts';
