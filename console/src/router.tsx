@@ -56,8 +56,10 @@ const runs = createRoute({
 const newRun = createRoute({
   getParentRoute: () => root,
   path: '/runs/new',
-  validateSearch: ({ agent }: Record<string, unknown>): { agent?: string } =>
-    typeof agent === 'string' ? { agent } : {},
+  validateSearch: ({ agent, from }: Record<string, unknown>): { agent?: string; from?: string } => ({
+    ...(typeof agent === 'string' && { agent }),
+    ...(typeof from === 'string' && { from: from.slice(0, 64) }),
+  }),
   component: lazyRouteComponent(() => import('./routes/new-run.tsx'), 'NewRunPage'),
 });
 const run = createRoute({

@@ -4,6 +4,8 @@ import { createEventService } from '../resources/events/service.ts';
 import { createEventStore } from '../resources/events/store.ts';
 import { createLiveService } from '../resources/live/service.ts';
 import { ACTIONS } from '../resources/projects/builtin/index.ts';
+import { createProjectOutlook } from '../resources/projects/outlook/service.ts';
+import { createOutlookStore } from '../resources/projects/outlook/store.ts';
 import { createProjectService } from '../resources/projects/service.ts';
 import { createScribe } from '../resources/run-texts/scribe.ts';
 import { createRunTextStore } from '../resources/run-texts/store.ts';
@@ -38,6 +40,7 @@ export function composePipelines(
     texts,
     scribe: createScribe({ store: texts, log }),
     projects: createProjectService({ temporal, store: projects, events, starter, templates, log }),
+    projectOutlook: createProjectOutlook({ store: createOutlookStore(db), projects }),
     webhookGates: createWebhookGateService({ store: createWebhookGateStore(db) }),
   };
 }

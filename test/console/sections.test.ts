@@ -178,6 +178,8 @@ const isWithout = isMissing('views of the console in a browser', await reasonOf(
     await invite.getByLabel('Role').selectOption('admin');
     await invite.getByRole('button', { name: 'Invite' }).click();
     await tab.getByRole('row', { name: /ana@example.com admin/ }).waitFor();
+    const { body: members } = await acme.cp('GET', `/v1/workspaces/${acme.caller.workspaceId}/members`);
+    expect(members.data).toContainEqual(expect.objectContaining({ email: 'ana@example.com', role: 'admin' }));
 
     await tab.getByRole('tab', { name: 'API keys' }).click();
     await tab.getByRole('button', { name: 'New key' }).click();

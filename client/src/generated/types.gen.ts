@@ -1306,6 +1306,25 @@ export type FoundRun = {
     completed_at: string | null;
 };
 
+export type Failure = {
+    /**
+     * What the errors have in common: numbers, ids, addresses and quoted texts are left out
+     */
+    reason: string;
+    /**
+     * The beginning of the newest of these errors
+     */
+    example: string;
+    count: number;
+    agents: Array<string>;
+    cost_usd: string;
+    latest_at: string;
+    /**
+     * The newest 100
+     */
+    run_ids: Array<string>;
+};
+
 export type ShownRun = {
     run_id: string;
     parent_run_id: string | null;
@@ -1614,6 +1633,77 @@ export type ProjectCost = {
         budget_usd: string | null;
         spent_usd: string;
     }>;
+};
+
+export type CriticalPath = {
+    project_id: string;
+    /**
+     * Slugs of the phases that decided how long it took, from the first to the last
+     */
+    path: Array<string>;
+    /**
+     * From the first start to the last end, or to now; null before the first start
+     */
+    took_ms: number | null;
+    phases: Array<{
+        phase_slug: string;
+        title: string;
+        status: 'pending' | 'running' | 'blocked' | 'review' | 'succeeded' | 'failed' | 'skipped' | 'stale';
+        /**
+         * Of its latest start
+         */
+        started_at: string | null;
+        completed_at: string | null;
+        is_critical: boolean;
+        /**
+         * Null where it has not begun
+         */
+        took_ms: number | null;
+        /**
+         * How much later it could have ended without the project ending later
+         */
+        slack_ms: number | null;
+        /**
+         * Of it, time for which its gates waited for an answer
+         */
+        waited_ms: number;
+    }>;
+};
+
+export type Estimate = {
+    project_id: string;
+    /**
+     * Those that will run
+     */
+    phases: Array<{
+        phase_slug: string;
+        title: string;
+        /**
+         * Null where nothing is known
+         */
+        cost_usd: string | null;
+        low_usd: string | null;
+        high_usd: string | null;
+        /**
+         * Its last run here, completed projects of the same workflow, or recent runs of its agents
+         */
+        basis: 'this_project' | 'earlier_projects' | 'agents' | 'nothing';
+        samples: number;
+    }>;
+    /**
+     * Slugs of phases that will be out of date, and do not run
+     */
+    marked_stale: Array<string>;
+    /**
+     * The sum of what is known; null where nothing is
+     */
+    cost_usd: string | null;
+    low_usd: string | null;
+    high_usd: string | null;
+    /**
+     * Null where the project has no budget
+     */
+    budget_left_usd: string | null;
 };
 
 export type RecoverySummary = {
@@ -6014,6 +6104,71 @@ export type RunsCountsResponses = {
 
 export type RunsCountsResponse = RunsCountsResponses[keyof RunsCountsResponses];
 
+export type RunsFailuresData = {
+    body?: never;
+    path?: never;
+    query?: {
+        since_hours?: number;
+        agent?: string;
+    };
+    url: '/api/v1/cp/v1/runs/failures';
+};
+
+export type RunsFailuresErrors = {
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `validation`
+     */
+    422: ValidationProblem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type RunsFailuresError = RunsFailuresErrors[keyof RunsFailuresErrors];
+
+export type RunsFailuresResponses = {
+    /**
+     * Why runs failed, the most frequent reason first
+     */
+    200: {
+        data: Array<Failure>;
+        meta: {
+            since_hours: number;
+            /**
+             * Failed runs
+             */
+            looked_at: number;
+        };
+    };
+};
+
+export type RunsFailuresResponse = RunsFailuresResponses[keyof RunsFailuresResponses];
+
 export type RunsShowData = {
     body?: never;
     path: {
@@ -8687,6 +8842,142 @@ export type ProjectsCostResponses = {
 };
 
 export type ProjectsCostResponse = ProjectsCostResponses[keyof ProjectsCostResponses];
+
+export type ProjectsCriticalPathData = {
+    body?: never;
+    path: {
+        project_id: string;
+    };
+    query?: never;
+    url: '/api/v1/cp/v1/projects/{project_id}/critical-path';
+};
+
+export type ProjectsCriticalPathErrors = {
+    /**
+     * `bad_request`
+     */
+    400: Problem;
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `not_found`
+     */
+    404: Problem;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `validation`
+     */
+    422: ValidationProblem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type ProjectsCriticalPathError = ProjectsCriticalPathErrors[keyof ProjectsCriticalPathErrors];
+
+export type ProjectsCriticalPathResponses = {
+    /**
+     * Which phases decide how long a project takes
+     */
+    200: CriticalPath;
+};
+
+export type ProjectsCriticalPathResponse = ProjectsCriticalPathResponses[keyof ProjectsCriticalPathResponses];
+
+export type ProjectsEstimateData = {
+    body?: never;
+    path: {
+        project_id: string;
+    };
+    query: {
+        /**
+         * The command that is thought of
+         */
+        of: 'retrigger' | 'revert' | 'resume';
+        /**
+         * The phase of a retrigger or of a revert
+         */
+        phase_slug?: string;
+        cascade?: 'lazy' | 'strict' | 'none' | 'default';
+    };
+    url: '/api/v1/cp/v1/projects/{project_id}/estimate';
+};
+
+export type ProjectsEstimateErrors = {
+    /**
+     * `bad_request`
+     */
+    400: Problem;
+    /**
+     * `auth_required`
+     */
+    401: Problem | NoSessionCookie;
+    /**
+     * `not_found`
+     */
+    404: Problem;
+    /**
+     * `request_timeout`
+     */
+    408: Problem;
+    /**
+     * `validation`
+     */
+    422: ValidationProblem;
+    /**
+     * `headers_too_large`
+     */
+    431: Problem;
+    /**
+     * `internal_error`
+     */
+    500: Problem;
+    /**
+     * `runtime_unreachable`
+     */
+    502: Problem;
+    /**
+     * `database_unreachable`
+     */
+    503: Problem;
+    /**
+     * `storage_full`
+     */
+    507: Problem;
+};
+
+export type ProjectsEstimateError = ProjectsEstimateErrors[keyof ProjectsEstimateErrors];
+
+export type ProjectsEstimateResponses = {
+    /**
+     * What a command would run, and about what that costs
+     */
+    200: Estimate;
+};
+
+export type ProjectsEstimateResponse = ProjectsEstimateResponses[keyof ProjectsEstimateResponses];
 
 export type ProjectsPauseData = {
     body?: never;

@@ -6,12 +6,15 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { post } from '../api/client.ts';
+import { upload } from '../features/projects/files.tsx';
 import { workflowQuery, workflowsQuery } from '../features/projects/queries.ts';
 import { Button } from '../ui/button.tsx';
 import { publicCurl } from '../ui/commands.ts';
 import { Command } from '../ui/copy.tsx';
 import { Problem, Refusal, Skeleton } from '../ui/empty.tsx';
 import { Field, UsdField } from '../ui/field.tsx';
+import { FileField } from '../ui/file-field.tsx';
+import { notifyProblem } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
 import { SchemaFields, valuesOf, type Written } from '../ui/schema-fields.tsx';
 
@@ -23,6 +26,7 @@ export function NewProjectPage() {
   const [brief, setBrief] = useState('');
   const [title, setTitle] = useState('');
   const [budget, setBudget] = useState('');
+  const [files, setFiles] = useState<File[]>([]);
   const [written, setWritten] = useState<Written>({});
   const schema = workflow.data?.spec.params ?? {};
   const params = valuesOf(schema, written);
@@ -34,7 +38,12 @@ export function NewProjectPage() {
     ...(Object.keys(params).length > 0 && { params }),
   };
   const start = useMutation({
-    mutationFn: () => post<{ id: string }>('/v1/projects', body),
+    mutationFn: async () => {
+      const made = await post<{ id: string }>('/v1/projects', body);
+      // The project is there whatever becomes of its files, so a refusal is told on its page, where others can be added.
+      if (files.length > 0) await upload(made.id, files).catch(notifyProblem);
+      return made;
+    },
     onSuccess: ({ id }) => void navigate({ to: '/projects/$projectId', params: { projectId: id } }),
   });
   return (
@@ -105,6 +114,12 @@ export function NewProjectPage() {
               onChange={setBudget}
             />
           </div>
+          <FileField
+            label="Files"
+            hint="Put beside the project as soon as it has begun; its agents can read them. 10 at most, 25 MB together."
+            files={files}
+            onChange={setFiles}
+          />
           <Refusal error={start.error} />
           <Button type="submit" look="primary" isBusy={start.isPending} disabled={brief.trim() === ''}>
             Start the project

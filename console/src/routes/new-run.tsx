@@ -3,22 +3,65 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { post } from '../api/client.ts';
-import { agentsQuery } from '../features/runs/queries.ts';
+import { agentsQuery, runQuery } from '../features/runs/queries.ts';
+import type { ShownRun } from '../features/runs/types.ts';
 import { Button } from '../ui/button.tsx';
 import { publicCurl, quoted } from '../ui/commands.ts';
 import { Command } from '../ui/copy.tsx';
-import { Refusal } from '../ui/empty.tsx';
+import { Problem, Refusal, Skeleton } from '../ui/empty.tsx';
 import { Field, UsdField } from '../ui/field.tsx';
+import { money } from '../ui/figures.ts';
+import { FileField } from '../ui/file-field.tsx';
 import { Page } from '../ui/page.tsx';
 
+const MAX_PROMPT = 500_000;
+
+const promptOf = (typed: string, texts: readonly string[]): string => [typed, ...texts].join('\n\n');
+
+/** @throws Error for a file that is no text */
+const textsOf = (files: readonly File[]): Promise<string[]> =>
+  Promise.all(
+    files.map(async (file) => {
+      const decoder = new TextDecoder('utf-8', { fatal: true });
+      try {
+        const text = decoder.decode(await file.arrayBuffer());
+        if (!text.includes('\0')) return `File ${file.name}:\n\n${text}`;
+      } catch {
+        // What cannot be decoded is refused below.
+      }
+      throw new Error(`${file.name} is no text. Start a project with it: its agents can open files.`);
+    }),
+  );
+
+const CRUMBS = [{ label: 'Runs', to: '/runs' }];
+
+/** With `from` in the address the form begins with what an earlier run was asked. */
 export function NewRunPage() {
+  const { from } = useSearch({ from: '/runs/new' });
+  const earlier = useQuery({ ...runQuery(from ?? ''), enabled: from !== undefined });
+  if (from !== undefined && !earlier.data) {
+    return (
+      <Page title="New run" crumbs={CRUMBS}>
+        {earlier.error ? <Problem error={earlier.error} /> : <Skeleton />}
+      </Page>
+    );
+  }
+  return <NewRun key={from} earlier={earlier.data} />;
+}
+
+function NewRun({ earlier }: { earlier: ShownRun | undefined }) {
   const search = useSearch({ from: '/runs/new' });
   const navigate = useNavigate();
   const agents = useQuery(agentsQuery);
-  const [agent, setAgent] = useState(search.agent ?? '');
-  const [prompt, setPrompt] = useState('');
+  const [agent, setAgent] = useState(earlier?.agent ?? search.agent ?? '');
+  const [typed, setPrompt] = useState(earlier?.prompt ?? '');
+  const [files, setFiles] = useState<File[]>([]);
+  const [texts, setTexts] = useState<string[]>([]);
+  const [refusal, setRefusal] = useState<Error>();
+  const prompt = promptOf(typed, texts);
   const [model, setModel] = useState('');
   const [budget, setBudget] = useState('');
+  const limit = earlier?.budget?.limit_usd;
   const override = {
     ...(model.trim() && { model_override: model.trim() }),
     ...(budget.trim() && { cost_budget_usd: budget.trim() }),
@@ -35,7 +78,7 @@ export function NewRunPage() {
   const chosen = agents.data?.find(({ slug }) => slug === agent);
 
   return (
-    <Page title="New run" crumbs={[{ label: 'Runs', to: '/runs' }]}>
+    <Page title="New run" crumbs={CRUMBS}>
       <form
         className="grid w-full max-w-5xl grid-cols-[minmax(0,1fr)] gap-6 p-4 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]"
         onSubmit={(event) => {
@@ -51,9 +94,9 @@ export function NewRunPage() {
                 required
                 autoFocus
                 rows={8}
-                maxLength={500_000}
+                maxLength={MAX_PROMPT}
                 className="field w-full resize-y py-2 leading-5"
-                value={prompt}
+                value={typed}
                 onChange={({ target }) => setPrompt(target.value)}
                 onKeyDown={(event) => {
                   if (event.key === 'Enter' && (event.ctrlKey || event.metaKey))
@@ -62,6 +105,23 @@ export function NewRunPage() {
               />
             )}
           </Field>
+          <FileField
+            label="Text files"
+            hint="Their text is put behind the prompt. Other files belong to a project, whose agents can open them."
+            accept="text/*,.md,.json,.csv,.yaml,.yml,.xml,.svg,.ts,.js,.py"
+            files={files}
+            onChange={(next) => {
+              setRefusal(undefined);
+              textsOf(next).then((read) => {
+                setFiles(next);
+                setTexts(read);
+              }, setRefusal);
+            }}
+          />
+          {prompt.length > MAX_PROMPT && (
+            <Refusal error={new Error('Prompt and files are longer than 500,000 characters together.')} />
+          )}
+          <Refusal error={refusal} />
           <Field label="Agent" hint={chosen?.description ?? 'A classifier picks one by the prompt.'}>
             {(props) => (
               <select
@@ -77,7 +137,7 @@ export function NewRunPage() {
               </select>
             )}
           </Field>
-          <details className="card p-3">
+          <details className="card p-3" open={limit != null}>
             <summary className="font-medium">Model and budget</summary>
             <div className="grid gap-4 pt-3 sm:grid-cols-2">
               <Field label="Model" hint="Empty: the agent’s own. A model id, or auto.">
@@ -92,7 +152,7 @@ export function NewRunPage() {
               </Field>
               <UsdField
                 label="Budget, US dollars"
-                hint="The run stops before it would spend more."
+                hint={`The run stops before it would spend more.${limit == null ? '' : ` The earlier one had ${money(limit)}.`}`}
                 value={budget}
                 onChange={setBudget}
                 example="0.50"
@@ -100,7 +160,12 @@ export function NewRunPage() {
             </div>
           </details>
           <Refusal error={start.error} />
-          <Button type="submit" look="primary" isBusy={start.isPending} disabled={prompt.trim() === ''}>
+          <Button
+            type="submit"
+            look="primary"
+            isBusy={start.isPending}
+            disabled={typed.trim() === '' || prompt.length > MAX_PROMPT}
+          >
             Start the run
           </Button>
         </div>

@@ -1,12 +1,23 @@
 /** The page `/projects/{id}`, which shows one project live: what waits, its phases, and the phase that is chosen. */
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
+import { mayChange, useSession } from '../api/session.ts';
 import { ProjectWaits, useProjectWaits } from '../features/inbox/project-waits.tsx';
+import { Budget } from '../features/projects/budget.tsx';
+import { EditSessions } from '../features/projects/edit-sessions.tsx';
+import { ProjectFiles } from '../features/projects/files.tsx';
 import { PhaseGraph } from '../features/projects/phase-graph.tsx';
 import { PhaseView } from '../features/projects/phase-view.tsx';
 import { ProjectActions } from '../features/projects/project-actions.tsx';
-import { artifactsQuery, phasesQuery, projectQuery, useProjectLive } from '../features/projects/queries.ts';
-import type { Project } from '../features/projects/types.ts';
+import {
+  artifactsQuery,
+  criticalPathQuery,
+  phasesQuery,
+  projectQuery,
+  useProjectLive,
+} from '../features/projects/queries.ts';
+import { Times } from '../features/projects/times.tsx';
+import { isEnded, type Project } from '../features/projects/types.ts';
 import { Problem, Skeleton } from '../ui/empty.tsx';
 import { Folded } from '../ui/folded.tsx';
 import { Money } from '../ui/money.tsx';
@@ -21,7 +32,9 @@ export function ProjectPage() {
   const { phase: slug, v, vs } = useSearch({ from: '/projects/$projectId' });
   useProjectLive(projectId);
   const project = useQuery(projectQuery(projectId));
-  const [phases, artifacts] = useQueries({ queries: [phasesQuery(projectId), artifactsQuery(projectId)] });
+  const [phases, artifacts, critical] = useQueries({
+    queries: [phasesQuery(projectId), artifactsQuery(projectId), criticalPathQuery(projectId)],
+  });
   const waits = useProjectWaits(projectId);
   const error = project.error ?? phases.error;
   if (!project.data || !phases.data || !waits) {
@@ -36,8 +49,9 @@ export function ProjectPage() {
     );
   }
   const regular = phases.data.data.filter(({ task_kind: kind }) => kind === 'regular');
+  const sessions = phases.data.data.filter(({ task_kind: kind }) => kind === 'edit_session');
   const selected =
-    regular.find(({ phase_slug: each }) => each === slug) ??
+    phases.data.data.find(({ phase_slug: each }) => each === slug) ??
     regular.find(({ status }) => ['blocked', 'running', 'review', 'failed'].includes(status)) ??
     regular.findLast(({ status }) => status === 'succeeded') ??
     regular[0];
@@ -55,12 +69,14 @@ export function ProjectPage() {
     >
       <Head project={project.data} />
       <ProjectWaits waits={waits} />
-      <PhaseGraph phases={regular} selected={selected?.phase_slug} />
+      <PhaseGraph phases={regular} selected={selected?.phase_slug} critical={critical.data?.path ?? []} />
+      <Times projectId={projectId} />
+      <ProjectFiles project={project.data} />
+      <EditSessions project={project.data} sessions={sessions} />
       {selected && (
         <PhaseView
           key={selected.id}
           project={project.data}
-          phases={regular}
           phase={selected}
           artifacts={(artifacts.data?.data ?? []).filter(({ phase_slug: each }) => each === selected.phase_slug)}
           version={v}
@@ -72,6 +88,7 @@ export function ProjectPage() {
 }
 
 function Head({ project }: { project: Project }) {
+  const session = useSession();
   const { cost_total_usd: spent, cost_budget_usd: budget } = project;
   const share = budget ? Math.min(1, Number(spent) / Number(budget)) : 0;
   return (
@@ -111,6 +128,11 @@ function Head({ project }: { project: Project }) {
         <dd>
           <Took from={project.started_at} to={project.completed_at ?? project.abandoned_at} />
         </dd>
+        {mayChange(session) && !isEnded(project) && (
+          <dd className="col-span-2 -ml-3">
+            <Budget key={project.cost_budget_usd} project={project} />
+          </dd>
+        )}
       </dl>
     </div>
   );

@@ -1,12 +1,15 @@
 /** The page `/runs`, which lists all runs, newest first. */
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useCallback, useRef } from 'react';
+import { useCallback, useRef, useState } from 'react';
+import { Bulk } from '../features/runs/bulk.tsx';
+import { Failures } from '../features/runs/failures.tsx';
 import { FilterBar } from '../features/runs/filter-bar.tsx';
 import { asQuery, isFiltered } from '../features/runs/filters.ts';
 import { FirstRun } from '../features/runs/first-run.tsx';
 import { RunList } from '../features/runs/run-list.tsx';
 import { useRuns } from '../features/runs/use-runs.ts';
 import { addressOf } from '../api/client.ts';
+import { mayChange, useSession } from '../api/session.ts';
 import { usePointerInside } from '../live/live.ts';
 import { Button, buttonClass } from '../ui/button.tsx';
 import { controlPlaneCurl } from '../ui/commands.ts';
@@ -23,12 +26,21 @@ export function RunsPage() {
   const [isPointerInside, pointer] = usePointerInside();
   const isHeld = useCallback(() => isPointerInside || (scroller.current?.scrollTop ?? 0) > 0, [isPointerInside]);
   const { query, rows, waiting, show } = useRuns(filters, { isHeld });
+  const may = mayChange(useSession());
+  const [chosen, setChosen] = useState<ReadonlySet<string>>();
+  const choose = (id: string) =>
+    setChosen((before) => {
+      const after = new Set(before);
+      if (!after.delete(id)) after.add(id);
+      return after;
+    });
   const clear = () => void navigate({ search: {} });
 
   const body = () => {
     if (query.isPending) return <Skeleton rows={14} />;
     if (query.isError && rows.length === 0) return <Problem error={query.error} onRetry={() => void query.refetch()} />;
-    if (rows.length > 0 || query.hasNextPage) return <RunList query={query} rows={rows} scroller={scroller} />;
+    if (rows.length > 0 || query.hasNextPage)
+      return <RunList query={query} rows={rows} scroller={scroller} chosen={chosen} onChoose={choose} />;
     if (isFiltered(filters)) {
       return (
         <Empty title="No run is like this" action={<Button onClick={clear}>Clear the filters</Button>}>
@@ -53,6 +65,7 @@ export function RunsPage() {
             curl={controlPlaneCurl({ path: addressOf('/v1/runs/search', asQuery(filters)) })}
             aos={filters.agent ? `npx aos runs --agent ${filters.agent}` : 'npx aos runs'}
           />
+          {may && rows.length > 0 && !chosen && <Button onClick={() => setChosen(new Set())}>Choose several</Button>}
           <Link to="/runs/new" className={buttonClass('primary')}>
             <Icon name="plus" /> New run
           </Link>
@@ -60,6 +73,15 @@ export function RunsPage() {
       }
     >
       <FilterBar filters={filters} onChange={(search) => void navigate({ search, replace: true })} />
+      {chosen && (
+        <Bulk
+          runs={rows.filter(({ run_id: id }) => chosen.has(id))}
+          shown={rows}
+          onChoose={(ids) => setChosen(new Set(ids))}
+          onEnd={() => setChosen(undefined)}
+        />
+      )}
+      {filters.status === 'failed' && <Failures agent={filters.agent} hours={filters.hours} />}
       <div className="relative flex min-h-0 flex-1 flex-col" {...pointer}>
         {waiting > 0 && (
           <div className="absolute inset-x-0 top-2 z-10 flex justify-center">

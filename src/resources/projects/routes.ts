@@ -3,15 +3,18 @@ import { handle, type Route } from '../../platform/http/endpoint.ts';
 import * as commands from './commands/contract.ts';
 import type { ProjectCommands } from './commands/service.ts';
 import * as contract from './contract.ts';
+import * as outlook from './outlook/contract.ts';
+import type { ProjectOutlook } from './outlook/service.ts';
 import * as reads from './reads/contract.ts';
 import type { ProjectService } from './service.ts';
 
 interface Services {
   projects: ProjectService;
   projectCommands: ProjectCommands;
+  projectOutlook: ProjectOutlook;
 }
 
-export const projectRoutes = ({ projects, projectCommands }: Services): readonly Route[] => [
+export const projectRoutes = ({ projects, projectCommands, projectOutlook }: Services): readonly Route[] => [
   handle(contract.startProject, ({ caller, body, claim }) => projects.startByKey(caller, body, claim)),
   handle(contract.getProjectStatus, ({ caller, params }) => projects.status(caller, params.project_id)),
 
@@ -36,6 +39,11 @@ export const projectRoutes = ({ projects, projectCommands }: Services): readonly
     projects.artifacts(caller, params.project_id, query.current_only),
   ),
   handle(reads.getProjectCost, ({ caller, params }) => projects.cost(caller, params.project_id)),
+
+  handle(outlook.getCriticalPath, ({ caller, params }) => projectOutlook.criticalPath(caller, params.project_id)),
+  handle(outlook.estimateCommand, ({ caller, params, query }) =>
+    projectOutlook.estimate(caller, params.project_id, query),
+  ),
 
   handle(commands.pauseProject, ({ caller, params }) => projectCommands.pause(caller, params.project_id)),
   handle(commands.resumeProject, ({ caller, params }) => projectCommands.resume(caller, params.project_id)),

@@ -21,6 +21,7 @@ export const runRoutes = ({ runs, runViews }: RunServices): readonly Route[] => 
     runViews.search(caller, filters, { limit, before }),
   ),
   handle(views.countRuns, ({ caller, query }) => runViews.counts(caller, query.agent)),
+  handle(views.summarizeFailures, ({ caller, query }) => runViews.failures(caller, query)),
   handle(views.showRun, ({ caller, params }) => runViews.show(caller, params.run_id)),
   handle(views.getRunTimeline, ({ caller, params, query }) => runViews.timeline(caller, params.run_id, query)),
   handle(views.getRunTranscript, ({ caller, params, query }) => runViews.transcript(caller, params.run_id, query)),

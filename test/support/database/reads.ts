@@ -47,6 +47,7 @@ export const READS: Readonly<Record<string, Reading>> = {
     ],
   },
   'runs.counts': { queries: ['', 'agent=writer', 'agent=nobody'] },
+  'runs.failures': { queries: ['since_hours=720', 'since_hours=720&agent=writer', 'agent=nobody'] },
   'runs.show': {},
   'runs.timeline': { queries: ['', 'limit=2000'] },
   'runs.transcript': {},
@@ -71,6 +72,8 @@ export const READS: Readonly<Record<string, Reading>> = {
   'projects.subtaskEvents': {},
   'projects.artifacts': {},
   'projects.cost': {},
+  'projects.criticalPath': {},
+  'projects.estimate': { queries: ['of=resume'] },
   'attachments.list': {},
   'live.follow': {
     queries: ['after=0', 'after=0&kind=project', 'after=0&run_id=run-2', 'after=0&project_id=nobodys'],

@@ -10,6 +10,7 @@ import { count, money, plural } from '../../ui/figures.ts';
 import { Filters } from '../../ui/filters.tsx';
 import { Money } from '../../ui/money.tsx';
 import { Page } from '../../ui/page.tsx';
+import { forecastMonth } from './forecast.ts';
 import { GROUPS, WINDOWS, type CostSearch } from './view.ts';
 
 const GROUP_WORDS: Record<(typeof GROUPS)[number], string> = {
@@ -58,6 +59,7 @@ export function Costs() {
           }))}
         />
       </div>
+      <Month />
       {error ? (
         <Problem error={error} onRetry={() => void refetch()} />
       ) : data ? (
@@ -66,6 +68,36 @@ export function Costs() {
         <Skeleton />
       )}
     </Page>
+  );
+}
+
+/** Shows what the month will have cost, whatever is chosen below: the window is for looking back. */
+function Month() {
+  const { data } = useQuery({
+    queryKey: ['costs', 'month'],
+    queryFn: ({ signal }) => get<CostRollupResponse>('/v1/cost/rollup', { window: '30d', group_by: 'day' }, signal),
+    staleTime: 60_000,
+  });
+  const forecast = data && forecastMonth(data.data, new Date());
+  return (
+    <section aria-label="This month" className="tabular min-h-18 border-b px-4 py-3">
+      {forecast ? (
+        <>
+          <dl className="flex flex-wrap gap-x-8 gap-y-2">
+            <Figure name="Spent this month" value={money(forecast.spent)} />
+            <Figure name="By the end of the month" value={`about ${money(forecast.likely)}`} />
+            <Figure name="Rather sure" value={`${money(forecast.low)} to ${money(forecast.high)}`} />
+          </dl>
+          <p className="pt-1 text-xs text-soft">
+            From the mean of the last {plural(forecast.days, 'day')}, by the day in UTC, and how much they differ.
+          </p>
+        </>
+      ) : (
+        <p className="text-sm text-soft">
+          {data && 'What the month will come to is said here once three days with runs are over.'}
+        </p>
+      )}
+    </section>
   );
 }
 
@@ -81,7 +113,6 @@ function Rollup({ rollup: { data, meta }, by }: { rollup: CostRollupResponse; by
         <Figure name="Spent" value={`${unpriced > 0 ? '≥ ' : ''}${money(meta.total_cost_usd)}`} />
         <Figure name="Runs" value={count(meta.run_count)} />
         <Figure name="With an unknown price" value={count(unpriced)} />
-        {by === 'day' && <Figure name="To the end of the month" value={forecast(data)} />}
       </dl>
       <div tabIndex={0} role="group" aria-label="Costs" className="card overflow-x-auto">
         <table className="tabular w-full min-w-[36rem] text-sm">
@@ -165,22 +196,4 @@ function Name({ row: { key }, by }: { row: CostOfKey; by: (typeof GROUPS)[number
     );
   }
   return key;
-}
-
-/** Forecasts from the mean of the days that are over. The band is one standard deviation to both sides. */
-function forecast(days: readonly CostOfKey[]): string {
-  const today = new Date().toISOString().slice(0, 10);
-  const month = today.slice(0, 7);
-  const known = days.filter(({ key }) => key !== null && key < today).map(({ cost_usd: usd }) => Number(usd));
-  if (known.length < 3) return 'after three days';
-  const mean = known.reduce((sum, usd) => sum + usd, 0) / known.length;
-  const deviation = Math.sqrt(known.reduce((sum, usd) => sum + (usd - mean) ** 2, 0) / known.length);
-  const now = new Date();
-  const left = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 0)).getUTCDate() - now.getUTCDate() + 1;
-  const spent = days
-    .filter(({ key }) => key?.startsWith(month) && key < today)
-    .reduce((sum, { cost_usd: usd }) => sum + Number(usd), 0);
-  const band = deviation * Math.sqrt(left);
-  const whole = spent + mean * left;
-  return `${money(Math.max(spent, whole - band))} to ${money(whole + band)}`;
 }

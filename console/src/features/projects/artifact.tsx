@@ -10,6 +10,9 @@ import { CopyButton } from '../../ui/copy.tsx';
 import { asText } from '../../ui/json.tsx';
 import { notify } from '../../ui/notice.tsx';
 import { Time } from '../../ui/time.tsx';
+import { CascadeField, type Cascade } from './cascade.tsx';
+import { EstimateView } from './estimate.tsx';
+import { ImagesBeside, imageOf } from './image-diff.tsx';
 import type { Artifact, Project } from './types.ts';
 import { isEnded } from './types.ts';
 
@@ -27,6 +30,7 @@ export function ArtifactView({ project, versions, version, against }: ArtifactVi
   const navigate = useNavigate({ from: '/projects/$projectId' });
   const client = useQueryClient();
   const [asks, setAsks] = useState(false);
+  const [cascade, setCascade] = useState<Cascade>('lazy');
   const newest = [...versions].sort((a, b) => b.version - a.version);
   const shown =
     newest.find((each) => each.version === version) ?? newest.find(({ superseded }) => !superseded) ?? newest[0];
@@ -78,7 +82,12 @@ export function ArtifactView({ project, versions, version, against }: ArtifactVi
           <CopyButton text={asText(shown.content)} label="Copy the artifact" />
         </span>
       </div>
-      {other ? (
+      {other && imageOf(other.content) && imageOf(shown.content) ? (
+        <ImagesBeside
+          from={{ label: `v${other.version}`, content: other.content }}
+          to={{ label: `v${shown.version}`, content: shown.content }}
+        />
+      ) : other ? (
         <Suspense fallback={<p className="text-soft">Compares</p>}>
           <Diff
             from={asText(other.content)}
@@ -97,15 +106,17 @@ export function ArtifactView({ project, versions, version, against }: ArtifactVi
         onConfirm={async () => {
           await post(`/v1/projects/${project.id}/phases/${shown.phase_slug}/revert-artifact`, {
             target_version: shown.version,
+            cascade,
           });
           await client.invalidateQueries({ queryKey: ['projects', 'one', project.id] });
           notify(`v${shown.version} is current`);
         }}
       >
-        <p>
-          Its content becomes the newest version; the ones before it stay. Phases that used another one are marked
-          stale, and nothing runs by itself.
-        </p>
+        <p>Its content becomes the newest version; the ones before it stay.</p>
+        <CascadeField value={cascade} onChange={setCascade} />
+        {asks && (
+          <EstimateView projectId={project.id} thought={{ of: 'revert', phase_slug: shown.phase_slug, cascade }} />
+        )}
       </Confirm>
     </div>
   );

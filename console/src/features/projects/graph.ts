@@ -10,7 +10,7 @@ export interface Drawing {
   width: number;
   height: number;
   nodes: { phase: Phase; x: number; y: number }[];
-  edges: { key: string; path: string }[];
+  edges: { key: string; from: string; to: string; path: string }[];
 }
 
 export function drawingOf(phases: readonly Phase[]): Drawing {
@@ -34,22 +34,10 @@ export function drawingOf(phases: readonly Phase[]): Drawing {
       const { points } = graph.edge(edge) as { points: { x: number; y: number }[] };
       return {
         key: `${edge.v} ${edge.w}`,
+        from: edge.v,
+        to: edge.w,
         path: points.map(({ x, y }, i) => `${i === 0 ? 'M' : 'L'}${x} ${y}`).join(''),
       };
     }),
   };
 }
-
-/** @returns the phases that depend on a phase, directly or through others */
-export function downstreamOf(phases: readonly Phase[], slug: string): Phase[] {
-  const after = new Set([slug]);
-  for (let size = 0; size !== after.size;) {
-    size = after.size;
-    for (const phase of phases) if (phase.depends_on.some((name) => after.has(name))) after.add(phase.phase_slug);
-  }
-  return phases.filter(({ phase_slug: name }) => name !== slug && after.has(name));
-}
-
-/** @returns what phases have cost, rounded for display; it serves as an estimate of running them again */
-export const costOf = (phases: readonly Phase[]): number =>
-  phases.reduce((sum, { cost_usd: usd }) => sum + Number(usd), 0);

@@ -8,7 +8,15 @@ import { Took } from '../../ui/time.tsx';
 import { drawingOf, NODE } from './graph.ts';
 import type { Phase } from './types.ts';
 
-export function PhaseGraph({ phases, selected }: { phases: readonly Phase[]; selected: string | undefined }) {
+interface PhaseGraphProps {
+  phases: readonly Phase[];
+  selected: string | undefined;
+  /** The slugs of the critical path, in its order. */
+  critical: readonly string[];
+}
+
+export function PhaseGraph({ phases, selected, critical }: PhaseGraphProps) {
+  const isOnPath = (from: string, to: string) => critical.some((slug, i) => slug === from && critical[i + 1] === to);
   const { width, height, nodes, edges } = useMemo(() => drawingOf(phases), [phases]);
   return (
     <section aria-label="Phases" tabIndex={0} className="overflow-x-auto border-b bg-surface p-3 -outline-offset-2">
@@ -24,8 +32,14 @@ export function PhaseGraph({ phases, selected }: { phases: readonly Phase[]; sel
           height={height}
           fill="none"
         >
-          {edges.map(({ key, path }) => (
-            <path key={key} d={path} stroke="var(--color-strong)" strokeWidth="1.2" strokeLinejoin="round" />
+          {edges.map(({ key, from, to, path }) => (
+            <path
+              key={key}
+              d={path}
+              stroke={isOnPath(from, to) ? 'var(--color-accent)' : 'var(--color-strong)'}
+              strokeWidth={isOnPath(from, to) ? 2.5 : 1.2}
+              strokeLinejoin="round"
+            />
           ))}
         </svg>
         <ol className="space-y-1.5 sm:space-y-0">

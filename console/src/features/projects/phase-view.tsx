@@ -3,11 +3,13 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { post } from '../../api/client.ts';
+import { mayChange, useSession } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Refusal, Skeleton } from '../../ui/empty.tsx';
 import { Folded } from '../../ui/folded.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Value } from '../../ui/json.tsx';
+import { money } from '../../ui/figures.ts';
 import { Money } from '../../ui/money.tsx';
 import { notify } from '../../ui/notice.tsx';
 import { Status } from '../../ui/status.tsx';
@@ -19,7 +21,6 @@ import { isEnded, type Artifact, type Phase, type Project, type Step } from './t
 
 interface PhaseViewProps {
   project: Project;
-  phases: readonly Phase[];
   phase: Phase;
   artifacts: readonly Artifact[];
   version: number | undefined;
@@ -28,9 +29,11 @@ interface PhaseViewProps {
 
 const ENDED = ['succeeded', 'failed', 'skipped', 'stale'];
 
-export function PhaseView({ project, phases, phase, artifacts, version, against }: PhaseViewProps) {
+export function PhaseView({ project, phase, artifacts, version, against }: PhaseViewProps) {
   const steps = useQuery(stepsQuery(project.id, phase.id));
   const [asks, setAsks] = useState(false);
+  const session = useSession();
+  const isRegular = phase.task_kind === 'regular';
   return (
     <section aria-label={phase.title} className="space-y-4 p-4">
       <div className="flex flex-wrap items-center gap-3">
@@ -40,7 +43,7 @@ export function PhaseView({ project, phases, phase, artifacts, version, against 
         <span className="tabular text-sm text-soft">
           <Money usd={phase.cost_usd} />
         </span>
-        {ENDED.includes(phase.status) && !isEnded(project) && (
+        {isRegular && ENDED.includes(phase.status) && project.status !== 'abandoned' && mayChange(session) && (
           <Button icon="retry" className="ml-auto" onClick={() => setAsks(true)}>
             Run the phase again
           </Button>
@@ -67,12 +70,14 @@ export function PhaseView({ project, phases, phase, artifacts, version, against 
             <Skeleton rows={4} />
           )}
         </div>
-        <div className="card min-w-0">
-          <h3 className="border-b px-3 py-2 text-sm font-medium text-soft">Artifact</h3>
-          <ArtifactView project={project} versions={artifacts} version={version} against={against} />
-        </div>
+        {isRegular && (
+          <div className="card min-w-0">
+            <h3 className="border-b px-3 py-2 text-sm font-medium text-soft">Artifact</h3>
+            <ArtifactView project={project} versions={artifacts} version={version} against={against} />
+          </div>
+        )}
       </div>
-      <Retrigger project={project} phases={phases} phase={phase} isOpen={asks} onClose={() => setAsks(false)} />
+      <Retrigger project={project} phase={phase} isOpen={asks} onClose={() => setAsks(false)} />
     </section>
   );
 }
@@ -111,9 +116,16 @@ function StepView({ project, step }: { project: Project; step: Step }) {
         {isOpen && step.kind !== 'gate' && <Attempts project={project} step={step} />}
         <Refusal error={retry.error} />
         {step.status === 'failed' && !isEnded(project) && (
-          <Button icon="retry" isBusy={retry.isPending} onClick={() => retry.mutate()}>
-            Try the step again
-          </Button>
+          <p className="flex flex-wrap items-center gap-x-3">
+            <Button icon="retry" isBusy={retry.isPending} onClick={() => retry.mutate()}>
+              Try the step again
+            </Button>
+            {step.attempt_count > 0 && (
+              <span className="tabular text-sm text-soft">
+                About {money(Number(step.cost_usd) / step.attempt_count)}, as its attempts cost so far
+              </span>
+            )}
+          </p>
         )}
       </div>
     </details>

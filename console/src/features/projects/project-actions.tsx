@@ -9,17 +9,18 @@ import { Confirm } from '../../ui/confirm.tsx';
 import { CopyAs } from '../../ui/copy.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { notify, notifyProblem } from '../../ui/notice.tsx';
+import { EstimateView } from './estimate.tsx';
 import { isEnded, type Project } from './types.ts';
 
 export function ProjectActions({ project }: { project: Project }) {
   const session = useSession();
   const client = useQueryClient();
-  const [asks, setAsks] = useState(false);
+  const [asks, setAsks] = useState<'abandon' | 'resume'>();
   const path = `/v1/projects/${project.id}`;
   const refresh = () => client.invalidateQueries({ queryKey: ['projects'] });
   const deed = useMutation({
-    mutationFn: (verb: 'pause' | 'resume') => post(`${path}/${verb}`),
-    onSuccess: (_done, verb) => notify(verb === 'pause' ? 'Paused: steps in flight finish' : 'Goes on'),
+    mutationFn: () => post(`${path}/pause`),
+    onSuccess: () => notify('Paused: steps in flight finish'),
     onError: notifyProblem,
     onSettled: refresh,
   });
@@ -36,26 +37,42 @@ export function ProjectActions({ project }: { project: Project }) {
         <CopyAs curl={controlPlaneCurl({ path })} aos={`npx aos project show ${project.id}`} />
       </span>
       {!isStill && project.status === 'paused' && (
-        <Button look="primary" isBusy={deed.isPending} onClick={() => deed.mutate('resume')}>
+        <Button look="primary" onClick={() => setAsks('resume')}>
           Resume
         </Button>
       )}
       {!isStill && project.status === 'active' && (
-        <Button icon="pause" isBusy={deed.isPending} onClick={() => deed.mutate('pause')}>
+        <Button icon="pause" isBusy={deed.isPending} onClick={() => deed.mutate()}>
           Pause
         </Button>
       )}
       {!isStill && (
-        <Button look="danger" icon="stop" onClick={() => setAsks(true)}>
+        <Button look="danger" icon="stop" onClick={() => setAsks('abandon')}>
           Abandon
         </Button>
       )}
       <Confirm
+        title="Resume this project?"
+        action="Go on"
+        isOpen={asks === 'resume'}
+        onClose={() => setAsks(undefined)}
+        onConfirm={async () => {
+          await post(`${path}/resume`);
+          await Promise.all([refresh(), client.invalidateQueries({ queryKey: ['inbox'] })]);
+          notify('Goes on');
+        }}
+      >
+        <p>
+          What died meanwhile is queued again first. Steps that have failed stay failed; try those again themselves.
+        </p>
+        {asks === 'resume' && <EstimateView projectId={project.id} thought={{ of: 'resume' }} />}
+      </Confirm>
+      <Confirm
         title="Abandon this project?"
         action="Abandon it"
         isDangerous
-        isOpen={asks}
-        onClose={() => setAsks(false)}
+        isOpen={asks === 'abandon'}
+        onClose={() => setAsks(undefined)}
         onConfirm={async () => {
           await post(`${path}/abandon`);
           await refresh();

@@ -1,6 +1,7 @@
 /** Queries about projects. Everything of one project is below one key, so that an event refreshes all of it. */
 import { infiniteQueryOptions, queryOptions, useQueryClient } from '@tanstack/react-query';
 import { get } from '../../api/client.ts';
+import type { AttachmentsListResponse, CriticalPath, Estimate } from '../../api/types.ts';
 import { useRefresh } from '../../live/live.ts';
 import type { Artifact, Attempt, Phase, Project, ProjectStatus, Step, Workflow, WorkflowDetail } from './types.ts';
 
@@ -36,6 +37,22 @@ export const stepsQuery = (id: string, phaseId: string) => one<{ data: Step[] }>
 export const attemptsQuery = (id: string, stepId: string) =>
   one<{ data: Attempt[] }>(id, `/subtasks/${stepId}/attempts`);
 export const artifactsQuery = (id: string) => one<{ data: Artifact[] }>(id, '/artifacts', { current_only: 'false' });
+
+export const criticalPathQuery = (id: string) => one<CriticalPath>(id, '/critical-path');
+export const attachmentsQuery = (id: string) => one<AttachmentsListResponse>(id, '/attachments');
+
+export interface Thought {
+  of: 'retrigger' | 'revert' | 'resume';
+  phase_slug?: string;
+  cascade?: string;
+}
+/** Asks what a command would run and cost. It is asked anew each time that it is shown. */
+export const estimateQuery = (id: string, thought: Thought) =>
+  queryOptions({
+    queryKey: ['projects', 'one', id, 'estimate', thought],
+    queryFn: ({ signal }) => get<Estimate>(`${path(id)}/estimate`, { ...thought }, signal),
+    staleTime: 1_000,
+  });
 
 export const workflowsQuery = queryOptions({
   queryKey: ['workflows'],

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef, type RefObject } from 'react';
 import { Button } from '../../ui/button.tsx';
+import { cx } from '../../ui/cx.ts';
 import { count, shortId } from '../../ui/figures.ts';
 import { Money } from '../../ui/money.tsx';
 import { Status } from '../../ui/status.tsx';
@@ -15,6 +16,9 @@ interface RunListProps {
   query: Pick<UseInfiniteQueryResult, 'hasNextPage' | 'isFetchingNextPage' | 'fetchNextPage' | 'isFetchNextPageError'>;
   rows: readonly FoundRun[];
   scroller: RefObject<HTMLDivElement | null>;
+  /** Is given while runs are chosen, which each row then has a box for. */
+  chosen?: ReadonlySet<string> | undefined;
+  onChoose: (runId: string) => void;
 }
 
 const ROW = 33;
@@ -23,7 +27,7 @@ const NARROW = '(width < 640px)';
 /** So many rows before the end, the next page is loaded. */
 const AHEAD = 20;
 
-export function RunList({ query, rows, scroller }: RunListProps) {
+export function RunList({ query, rows, scroller, chosen, onChoose }: RunListProps) {
   const list = useRef<HTMLUListElement>(null);
   const isNarrow = window.matchMedia(NARROW).matches;
   const virtual = useVirtualizer({
@@ -59,7 +63,10 @@ export function RunList({ query, rows, scroller }: RunListProps) {
     <>
       <div
         aria-hidden="true"
-        className={`${COLUMNS} hidden h-8 shrink-0 items-center border-b bg-surface px-4 text-xs text-soft sm:grid`}
+        className={cx(
+          `${COLUMNS} hidden h-8 shrink-0 items-center border-b bg-surface px-4 text-xs text-soft sm:grid`,
+          chosen && 'pl-15',
+        )}
       >
         <span>Status</span>
         <span>Agent</span>
@@ -79,7 +86,7 @@ export function RunList({ query, rows, scroller }: RunListProps) {
               className="absolute inset-x-0 top-0"
               style={{ height: size, transform: `translateY(${start}px)` }}
             >
-              <Row run={rows[index]!} />
+              <Choosable run={rows[index]!} chosen={chosen} onChoose={onChoose} />
             </li>
           ))}
         </ul>
@@ -99,6 +106,28 @@ export function RunList({ query, rows, scroller }: RunListProps) {
 
 const COLUMNS =
   'grid-cols-[7rem_8rem_minmax(0,1fr)_5.5rem_5.5rem] md:grid-cols-[7rem_9rem_minmax(0,1fr)_5.5rem_6rem_5.5rem] lg:grid-cols-[7rem_9rem_minmax(0,1fr)_10rem_5.5rem_6rem_5.5rem] gap-x-3';
+
+type ChoosableProps = Pick<RunListProps, 'chosen' | 'onChoose'> & { run: FoundRun };
+
+function Choosable({ run, chosen, onChoose }: ChoosableProps) {
+  if (!chosen) return <Row run={run} />;
+  return (
+    <div className="flex h-full">
+      <label className="flex w-11 shrink-0 items-center justify-center border-b hover:bg-raised">
+        <input
+          type="checkbox"
+          className="size-4"
+          aria-label={`Choose ${run.agent ?? 'the run'} ${shortId(run.run_id)}`}
+          checked={chosen.has(run.run_id)}
+          onChange={() => onChoose(run.run_id)}
+        />
+      </label>
+      <div className="min-w-0 flex-1">
+        <Row run={run} />
+      </div>
+    </div>
+  );
+}
 
 function Row({ run }: { run: FoundRun }) {
   const cost = <Money usd={run.cost_usd} isPriced={run.is_priced} />;

@@ -28,6 +28,17 @@ export function Summary({ run }: { run: ShownRun }) {
               <Icon name="cross" className="mt-0.5" />
               {run.error}
             </p>
+            {run.budget?.limit_usd != null && run.status === 'failed' && (
+              <p className="pt-2">
+                <Link
+                  to="/runs/new"
+                  search={{ from: run.run_id }}
+                  className="inline-flex min-h-8 items-center text-accent underline"
+                >
+                  Run it with another budget
+                </Link>
+              </p>
+            )}
           </Part>
         )}
         <Part title="Answer" copy={run.output ?? undefined}>

@@ -15,7 +15,7 @@ import {
 import { loadChecked, loadUnstarted, noteStarted, refuseUnknownCalls, takeUnchecked, takeUnstarted } from './lost.ts';
 import { loadEarlierExchanges, loadRunInTurn } from './run-in-turn.ts';
 import { childrenOf, readTimeline, readTranscript, showRun } from './show.ts';
-import { countByStatus, searchRuns } from './search.ts';
+import { countByStatus, listFailures, searchRuns } from './search.ts';
 import { findChildRun, loadToolCall, recordArtifact, recordToolResult, refuseToolCall } from './tool-calls.ts';
 import { beginRun, endRun, loadAfterRun, noteEvents, recordAbortedCall, recordTurn } from './turns.ts';
 
@@ -39,6 +39,7 @@ const QUERIES = {
   recordArtifact,
   listRuns,
   searchRuns,
+  listFailures,
   countByStatus,
   showRun,
   childrenOf,

@@ -115,3 +115,14 @@ export async function countByStatus(
   const totals = Object.fromEntries(rows.map(({ status, total }) => [status, total]));
   return Object.fromEntries(RUN_STATUSES.map((status) => [status, totals[status] ?? 0])) as Record<RunStatus, number>;
 }
+
+/** The newest failed runs of a window, newest first, at most as many as a page looks at. */
+export const listFailures = (db: Database, customerId: string, hours: number, agent: string | undefined) =>
+  db.rows<{ run_id: string; agent: string | null; error: string; cost_usd: number; completed_at: string }>(sql`
+    select run_id, agent, error, cost_usd, completed_at from (
+      select r.id as run_id, r.seq, r.agent, left(coalesce(r.error, ''), ${SEARCHED}) as error, r.cost_usd::float8 as cost_usd,
+        coalesce(r.completed_at, r.created_at) as completed_at, r.created_at
+      from runs r where r.customer_id = ${customerId} ${STATUS.failed}
+        ${agent === undefined ? NOTHING : sql`and r.agent = ${agent}`}
+      order by r.seq desc limit ${LOOKED_AT}) newest
+    where created_at >= now() - make_interval(hours => ${hours}) order by seq desc`);

@@ -68,6 +68,39 @@ export const countRuns = endpoint({
   reply: z.object(Object.fromEntries(RUN_STATUSES.map((status) => [status, z.int()])) as Record<RunStatus, z.ZodInt>),
 });
 
+const Failure = z
+  .object({
+    reason: z
+      .string()
+      .describe('What the errors have in common: numbers, ids, addresses and quoted texts are left out'),
+    example: z.string().describe('The beginning of the newest of these errors'),
+    count: z.int(),
+    agents: z.array(z.string()),
+    cost_usd: Usd,
+    latest_at: Timestamp,
+    run_ids: z.array(RunId).describe('The newest 100'),
+  })
+  .meta({ id: 'Failure' });
+
+export const summarizeFailures = endpoint({
+  id: 'runs.failures',
+  surface: 'control-plane',
+  method: 'get',
+  path: '/v1/runs/failures',
+  credential: 'session',
+  summary: 'Why runs failed, the most frequent reason first',
+  description: 'Of the newest 1,000 failed runs of the window.',
+  query: z.object({
+    since_hours: z.coerce.number().int().min(1).max(720).default(24),
+    agent: z.string().max(64).optional(),
+  }),
+  status: 200,
+  reply: z.object({
+    data: z.array(Failure),
+    meta: z.object({ since_hours: z.int(), looked_at: z.int().describe('Failed runs') }),
+  }),
+});
+
 const ShownRun = FoundRun.extend({
   prompt: z.string().describe('Whole'),
   output: z.string().nullable(),

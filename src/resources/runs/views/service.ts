@@ -3,17 +3,28 @@ import { found } from '../../../platform/db/client.ts';
 import type { Caller } from '../../../platform/http/endpoint.ts';
 import type { RunStore } from '../store/index.ts';
 import type { RunFilters } from './contract.ts';
+import { groupFailures } from './failures.ts';
 
 export type RunViews = ReturnType<typeof createRunViews>;
 
 export interface RunViewsDependencies {
   store: Pick<
     RunStore,
-    'searchRuns' | 'countByStatus' | 'showRun' | 'childrenOf' | 'readTimeline' | 'readTranscript' | 'findRun'
+    | 'searchRuns'
+    | 'listFailures'
+    | 'countByStatus'
+    | 'showRun'
+    | 'childrenOf'
+    | 'readTimeline'
+    | 'readTranscript'
+    | 'findRun'
   >;
   /** A run can be tried again for so many milliseconds after its end. */
   detailTtlMs: number;
 }
+
+/** So many runs of each reason are named, which is as many as anybody tries again at once. */
+const MAX_IDS = 100;
 
 export const createRunViews = ({ store, detailTtlMs }: RunViewsDependencies) => ({
   async search({ customerId }: Caller, filters: RunFilters, page: { limit: number; before?: string | undefined }) {
@@ -22,6 +33,15 @@ export const createRunViews = ({ store, detailTtlMs }: RunViewsDependencies) => 
   },
 
   counts: ({ customerId }: Caller, agent?: string) => store.countByStatus(customerId, agent),
+
+  async failures(
+    { customerId }: Caller,
+    { since_hours: hours, agent }: { since_hours: number; agent?: string | undefined },
+  ) {
+    const runs = await store.listFailures(customerId, hours, agent);
+    const data = groupFailures(runs, MAX_IDS).map((group) => ({ ...group, cost_usd: group.cost_usd.toFixed(8) }));
+    return { data, meta: { since_hours: hours, looked_at: runs.length } };
+  },
 
   async show({ customerId }: Caller, runId: string) {
     const [run, children] = await Promise.all([store.showRun(customerId, runId), store.childrenOf(customerId, runId)]);

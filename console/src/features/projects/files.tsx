@@ -1,0 +1,80 @@
+/** Shows the reference files of a project, and adds others. */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { post } from '../../api/client.ts';
+import { mayChange, useSession } from '../../api/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { Refusal } from '../../ui/empty.tsx';
+import { bytes, plural } from '../../ui/figures.ts';
+import { FileField } from '../../ui/file-field.tsx';
+import { notify } from '../../ui/notice.tsx';
+import { attachmentsQuery } from './queries.ts';
+import { isEnded, type Project } from './types.ts';
+
+export const upload = (projectId: string, files: readonly File[]): Promise<unknown> => {
+  const form = new FormData();
+  for (const file of files) form.append('files', file);
+  return post(`/v1/projects/${projectId}/attachments`, form);
+};
+
+export function ProjectFiles({ project }: { project: Project }) {
+  const client = useQueryClient();
+  const { data } = useQuery(attachmentsQuery(project.id));
+  const may = mayChange(useSession()) && !isEnded(project);
+  const [files, setFiles] = useState<File[]>([]);
+  const adding = useMutation({
+    mutationFn: () => upload(project.id, files),
+    onSuccess: () => {
+      notify(`${plural(files.length, 'file')} added`);
+      setFiles([]);
+      return client.invalidateQueries({ queryKey: ['projects', 'one', project.id] });
+    },
+  });
+  const known = data?.data ?? [];
+  if (!data || (known.length === 0 && !may)) return null;
+  return (
+    <details className="border-b">
+      <summary className="min-h-9 px-4 py-2 text-sm pointer-coarse:min-h-11">
+        <span className="font-medium">Files</span> <span className="text-soft">{known.length || 'none yet'}</span>
+      </summary>
+      <div className="space-y-3 px-4 pb-3">
+        <ul aria-label="Files of the project" className="text-sm">
+          {known.map((file) => (
+            <li key={file.id} className="flex min-h-6 items-center gap-2 pointer-coarse:min-h-11">
+              <a
+                className="text-accent underline"
+                href={`/api/v1/cp/v1/files/download?id=${file.id}`}
+                download={file.filename}
+              >
+                {file.filename}
+              </a>
+              <span className="tabular text-soft">{bytes(file.size_bytes)}</span>
+            </li>
+          ))}
+        </ul>
+        {may && (
+          <form
+            className="max-w-xl space-y-2"
+            onSubmit={(event) => {
+              event.preventDefault();
+              adding.mutate();
+            }}
+          >
+            <FileField
+              label="Add files"
+              hint="Steps that begin from now on can read them. 10 at a time, 25 MB together."
+              files={files}
+              onChange={setFiles}
+            />
+            <Refusal error={adding.error} />
+            {files.length > 0 && (
+              <Button type="submit" look="primary" isBusy={adding.isPending}>
+                Add {plural(files.length, 'file')}
+              </Button>
+            )}
+          </form>
+        )}
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,202 @@
+/** What a person does in the console, each with its effect as the API tells it. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { Browser } from 'playwright-core';
+import { dispatch, untilStatus } from '../support/fixtures/runs.ts';
+import {
+  agentStep,
+  gateStep,
+  makeTemplate,
+  phaseSpec,
+  startProject,
+  untilProject,
+} from '../support/fixtures/projects.ts';
+import { launchBrowser } from '../support/programs/chromium.ts';
+import { isMissing, reasonOf } from '../support/programs/missing.ts';
+import { eventually, startTestService, type Tenant, type TestService } from '../support/service/service.ts';
+import { expectAccessible } from './accessible.ts';
+import { isWiderThanItsWindow, openConsole, PHONE, type ConsoleTab } from './browser.ts';
+
+const launched = launchBrowser();
+const isWithout = isMissing('acts in the console in a browser', await reasonOf(launched));
+
+(isWithout ? describe.skip : describe)('acts', () => {
+  let service: TestService;
+  let browser: Browser;
+  let acme: Tenant;
+  let opened: ConsoleTab;
+  const show = async (options = {}) => (opened = await openConsole(browser, service, acme, options));
+
+  beforeAll(async () => {
+    [service, browser] = await Promise.all([startTestService(), launched]);
+    acme = await service.tenant('acc_acme');
+    await makeTemplate(acme, 'story', [
+      phaseSpec('research', [agentStep('look')]),
+      phaseSpec('text', [agentStep('write'), gateStep('approve')], { depends_on: ['research'] }),
+      phaseSpec('page', [agentStep('build')], { depends_on: ['text'] }),
+    ]);
+  }, 90_000);
+  afterAll(async () => {
+    await browser?.close();
+    await service?.close();
+  });
+  afterEach(() => opened?.context.close());
+
+  const read = async (path: string) => (await acme.cp('GET', path)).body;
+  const isWaiting = (id: string) =>
+    eventually(async () => expect((await read(`/v1/inbox?project_id=${id}`)).data).toHaveLength(1));
+  const started = async (more = {}): Promise<string> => {
+    const id = await startProject(acme, 'story', more);
+    await isWaiting(id);
+    return id;
+  };
+
+  // Guards: a project that waits for somebody who has nothing but a phone.
+  test('a project is approved on a phone, and completes', async () => {
+    const id = await started();
+    const { tab, open } = await show(PHONE);
+    await open(`/projects/${id}`);
+    await tab.getByRole('button', { name: 'Approve' }).click();
+    await untilProject(acme, id, 'completed');
+    expect(await isWiderThanItsWindow(tab)).toBe(false);
+  });
+
+  // Guards: where the time went; what a resume runs and costs before it is given; a budget raised where work has stopped.
+  test('a paused project says what going on costs, and goes on with a larger budget', async () => {
+    const id = await started({ cost_budget_usd: '3' });
+    await acme.cp('POST', `/v1/projects/${id}/pause`);
+    const { tab, open } = await show();
+    await open(`/projects/${id}`);
+    await tab.getByText('What decides how long it takes').click();
+    await tab
+      .getByRole('list', { name: 'Phases by time' })
+      .getByText(/waited .* decides/)
+      .waitFor();
+    await tab.getByRole('button', { name: 'Resume' }).first().click();
+    const estimate = tab.getByRole('region', { name: 'What it runs and costs' });
+    await estimate.getByText('2 phases will run').waitFor();
+    await estimate.getByText(/Together about \$0\./).waitFor();
+    await estimate.getByText(/of the budget is left/).waitFor();
+    await tab.getByRole('dialog').getByRole('button', { name: 'Keep it as it is' }).click();
+    expect(await read(`/v1/projects/${id}`)).toMatchObject({ status: 'paused' });
+    await tab.getByRole('button', { name: 'Change the budget' }).click();
+    await tab.getByRole('dialog').getByLabel('Budget, US dollars').fill('7.5');
+    await tab.getByRole('button', { name: 'Change it and go on' }).click();
+    await untilProject(acme, id, 'active');
+    expect(await read(`/v1/projects/${id}`)).toMatchObject({ cost_budget_usd: '7.5' });
+  });
+
+  // Guards: a change asked for in words: planned, seen, and thrown away without anything being changed.
+  test('changes are asked for, the plan is read and discarded', async () => {
+    const id = await started();
+    const { tab, open } = await show();
+    await open(`/projects/${id}`);
+    await tab.getByRole('button', { name: 'Ask for changes' }).click();
+    const dialog = tab.getByRole('dialog', { name: 'Ask for changes' });
+    await dialog.getByLabel('What should be different').fill('Tell it shorter.');
+    await dialog.getByRole('button', { name: 'Have a plan made' }).click();
+    const asked = tab.getByRole('region', { name: 'Changes asked for' });
+    await asked.getByText('Edit: Tell it shorter.').waitFor();
+    await tab.getByRole('region', { name: 'The plan' }).waitFor();
+    await asked.getByRole('button', { name: 'Discard' }).click();
+    await tab.getByRole('dialog').getByRole('button', { name: 'Discard it' }).click();
+    await asked.getByRole('button', { name: 'Discard' }).waitFor({ state: 'detached' });
+    const { data } = await read(`/v1/projects/${id}/tasks`);
+    const session = data.find(({ task_kind: kind }: { task_kind: string }) => kind === 'edit_session');
+    expect(session.status).not.toBe('blocked');
+    const { data: artifacts } = await read(`/v1/projects/${id}/artifacts?current_only=false`);
+    expect(artifacts.filter(({ produced_via: via }: { produced_via: string }) => via === 'edit_session')).toEqual([]);
+  });
+
+  // Guards: files chosen before there is a project are beside it afterwards; others are added on its page.
+  test('a project is started with a file, and given another', async () => {
+    const { tab, open } = await show();
+    await open('/projects/new?workflow=story');
+    await tab.getByLabel('Brief').fill('Tell the story of bread.');
+    const file = (name: string) => ({ name, mimeType: 'text/plain', buffer: Buffer.from('Rye, salt, water.') });
+    await tab.getByLabel('Files', { exact: true }).setInputFiles(file('recipe.txt'));
+    await tab.getByRole('button', { name: 'Start the project' }).click();
+    await tab.waitForURL(/\/projects\/tell-/);
+    const id = new URL(tab.url()).pathname.split('/').at(-1);
+    await tab.getByText('Files', { exact: true }).click();
+    await tab.getByRole('link', { name: 'recipe.txt' }).waitFor();
+    await tab.getByLabel('Add files').setInputFiles(file('oven.txt'));
+    await tab.getByRole('button', { name: 'Add 1 file' }).click();
+    await tab.getByRole('link', { name: 'oven.txt' }).waitFor();
+    const { data } = await read(`/v1/projects/${id}/attachments`);
+    expect(data.map(({ filename }: { filename: string }) => filename)).toEqual(['recipe.txt', 'oven.txt']);
+  });
+
+  // Guards: a run is asked with the text of a file, and what is no text is refused before it is sent.
+  test('a run is given the text of a file', async () => {
+    const { tab, open } = await show();
+    await open('/runs/new?agent=assistant');
+    await tab.getByLabel('Prompt').fill('Sum this up');
+    const files = tab.getByLabel('Text files');
+    await files.setInputFiles({ name: 'cat.png', mimeType: 'image/png', buffer: Buffer.from([0x89, 0x50, 0, 0xff]) });
+    await tab.getByRole('alert').getByText('cat.png is no text').waitFor();
+    await files.setInputFiles({ name: 'notes.md', mimeType: 'text/markdown', buffer: Buffer.from('# Rye is sour') });
+    await tab.getByRole('list', { name: 'Chosen files' }).getByText('notes.md').waitFor();
+    await tab.getByRole('button', { name: 'Start the run' }).click();
+    await tab.waitForURL(/\/runs\/(?!new)/);
+    const { prompt } = await read(`/v1/runs/${new URL(tab.url()).pathname.split('/').at(-1)}/summary`);
+    expect(prompt).toBe('Sum this up\n\nFile notes.md:\n\n# Rye is sour');
+  });
+
+  // Guards: many runs at once are stopped and begun again from the list, and why they failed is told once for all of them.
+  test('runs are cancelled and tried again together', async () => {
+    const slow = await Promise.all(
+      ['one', 'two'].map((n) => dispatch(acme, { agent: 'assistant', prompt: `Slow ${n} [[sleep:60000]]` })),
+    );
+    const failed = await dispatch(acme, { agent: 'assistant', prompt: 'Break [[fail-status:400]]' });
+    await untilStatus(acme, failed, 'failed');
+    const { tab, open } = await show();
+    await open('/runs');
+    await tab.getByRole('button', { name: 'Choose several' }).click();
+    for (const id of slow) await tab.getByRole('checkbox', { name: new RegExp(id.slice(-8)) }).check();
+    const chosen = tab.getByRole('toolbar', { name: 'Chosen runs' });
+    await chosen.getByRole('button', { name: 'Cancel 2' }).click();
+    await tab.getByRole('dialog', { name: 'Cancel 2 runs?' }).getByRole('button', { name: 'Cancel them' }).click();
+    for (const id of slow) await untilStatus(acme, id, 'cancelled');
+    await tab.getByText('2 runs cancelled').waitFor();
+
+    await open('/runs?status=failed');
+    const why = tab.getByRole('list', { name: 'Why they failed' });
+    await why.getByRole('button', { name: 'Run 1 run again' }).click();
+    await tab.getByRole('dialog').getByRole('button', { name: 'Run them again' }).click();
+    await eventually(async () => {
+      const { data } = await read('/v1/runs/search?q=Break&status=failed');
+      expect(data).toHaveLength(2);
+    });
+  });
+
+  // Guards: the command beside what is shown, which is copied and does not run.
+  test('the curl command of a page answers what the page shows', async () => {
+    await acme.run({ agent: 'assistant', prompt: "It's the one to find" });
+    const { tab, open } = await show();
+    await open("/runs?q=It's the one");
+    await tab.getByRole('button', { name: 'Copy as' }).click();
+    const command = (await tab.getByLabel('curl command', { exact: true }).textContent()) ?? '';
+    const { stdout } = await promisify(execFile)('bash', ['-c', command], {
+      env: { ...process.env, COOKIE: acme.session },
+    });
+    const { data } = JSON.parse(stdout) as { data: { prompt: string }[] };
+    expect(data.map(({ prompt }) => prompt)).toEqual(["It's the one to find"]);
+  });
+
+  // Guards: WCAG 2.2 AA where something is chosen, estimated or asked for; nothing wider than the window.
+  test.each([
+    ['light', {}],
+    ['dark', PHONE],
+  ] as const)('axe finds nothing in the %s theme', async (colorScheme, device) => {
+    const id = await started({ cost_budget_usd: '1' });
+    const { tab, open } = await show({ ...device, colorScheme });
+    await expectAccessible({ tab, open }, [
+      [`/projects/${id}`, 'textbox'],
+      ['/runs/new', 'textbox'],
+      ['/runs?status=failed', 'list'],
+      ['/costs', 'table'],
+    ]);
+  });
+});
