@@ -99,9 +99,9 @@ const isWithout = isMissing('acts in the console in a browser', await reasonOf(l
     const asked = tab.getByRole('region', { name: 'Changes asked for' });
     await asked.getByText('Edit: Tell it shorter.').waitFor();
     await tab.getByRole('region', { name: 'The plan' }).waitFor();
-    await asked.getByRole('button', { name: 'Discard' }).click();
+    await asked.getByRole('button', { name: 'Discard', exact: true }).click();
     await tab.getByRole('dialog').getByRole('button', { name: 'Discard it' }).click();
-    await asked.getByRole('button', { name: 'Discard' }).waitFor({ state: 'detached' });
+    await asked.getByRole('button', { name: 'Discard', exact: true }).waitFor({ state: 'detached' });
     const { data } = await read(`/v1/projects/${id}/tasks`);
     const session = data.find(({ task_kind: kind }: { task_kind: string }) => kind === 'edit_session');
     expect(session.status).not.toBe('blocked');
