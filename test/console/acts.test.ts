@@ -181,7 +181,7 @@ const isWithout = isMissing('acts in the console in a browser', await reasonOf(l
     const { stdout } = await promisify(execFile)('bash', ['-c', command], {
       env: { ...process.env, COOKIE: acme.session },
     });
-    const { data } = JSON.parse(stdout) as { data: { prompt: string }[] };
+    const { data }: { data: { prompt: string }[] } = JSON.parse(stdout);
     expect(data.map(({ prompt }) => prompt)).toEqual(["It's the one to find"]);
   });
 

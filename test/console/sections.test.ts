@@ -142,7 +142,7 @@ const isWithout = isMissing('views of the console in a browser', await reasonOf(
     const { tab, open } = await show();
     await open('/workspace?tab=integrations&id=slack');
     const slots = tab.locator('form').filter({ has: tab.getByRole('button', { name: 'Set', exact: true }) });
-    const demands: Promise<unknown>[] = [];
+    const demands: Promise<{ detail: { challenge_id: string; scope: string } }>[] = [];
     tab.on('response', (response) => void (response.status() === 403 && demands.push(response.json())));
     await slots.nth(0).locator('input').fill('one');
     await slots.nth(1).locator('input').fill('two');
@@ -151,7 +151,7 @@ const isWithout = isMissing('views of the console in a browser', await reasonOf(
     );
     const box = tab.getByRole('dialog', { name: 'Confirm with a code' });
     await box.getByText('After it, 1 more code will be asked for').waitFor();
-    const [one, two] = (await Promise.all(demands)) as { detail: { challenge_id: string; scope: string } }[];
+    const [one, two] = await Promise.all(demands);
     for (const { detail } of [present(one), present(two)]) {
       await box.getByText(`For: ${detail.scope}`).waitFor();
       expect(await box.getByLabel('Code').inputValue()).toBe('');

@@ -112,7 +112,7 @@ describe('the verifier of webhooks', () => {
   let folder: string;
   beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'snippets-'))));
   afterAll(() => rm(folder, { recursive: true, force: true }));
-  const languages = (Object.keys(PROGRAMS) as Language[]).filter((language) => isThere(PROGRAMS[language].needs));
+  const languages = Object.entries(PROGRAMS).filter(([, { needs }]) => isThere(needs));
 
   // Guards: code that people paste into what guards their own systems, and that nobody has run.
   test.each(languages)(
@@ -123,7 +123,7 @@ describe('the verifier of webhooks', () => {
       const env = { ...process.env, GOCACHE: join(folder, 'go'), GOFLAGS: '-mod=mod', GOTELEMETRY: 'off' };
       const cases = JSON.stringify(CASES.map(([, , make]) => make()));
       const { stdout } = await promisify(execFile)(needs, [...start, cases], { cwd: folder, env });
-      const said = JSON.parse(stdout) as boolean[];
+      const said: boolean[] = JSON.parse(stdout);
       expect(CASES.map(([what], i) => [what, said[i]])).toEqual(CASES.map(([what, is]) => [what, is]));
     },
     120_000,

@@ -100,7 +100,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
   'runs.contextContent': run,
   'runs.search': ({ runId }) => ({ query: { q: runId } }),
   'runs.counts': ({ agentSlug }) => ({ query: { agent: agentSlug } }),
-  'runs.failures': ({ agentSlug }) => ({ query: { agent: agentSlug } }),
+  'runs.failures': () => ({ query: { since_hours: 720 } }),
   'runs.show': run,
   'runs.timeline': run,
   'runs.transcript': run,

@@ -65,7 +65,7 @@ export function criticalPath(phases: readonly TimedPhase[], nowMs: number): { pa
 
 /** What an estimate rests on: this project's own last run of the phase, earlier projects, or other runs of its agents. */
 export const BASES = ['this_project', 'earlier_projects', 'agents', 'nothing'] as const;
-export type Basis = (typeof BASES)[number];
+type Basis = (typeof BASES)[number];
 
 /** Costs in US dollars. */
 export interface PastCosts {

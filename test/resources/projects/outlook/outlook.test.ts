@@ -26,6 +26,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => service?.close());
 
+/** Asks for 'projects.criticalPath' or 'projects.estimate'. */
 const ask = (id: string, path: string, tenant = acme) => tenant.cp('GET', `/v1/projects/${id}/${path}`);
 
 /** @returns the id of a project whose gate waits */
@@ -39,7 +40,7 @@ async function waiting(): Promise<string> {
 }
 async function approve(id: string): Promise<void> {
   const { body } = await acme.cp('GET', `/v1/inbox?project_id=${id}`);
-  const [wait] = body.data as { id: string; revision: number }[];
+  const [wait]: { id: string; revision: number }[] = body.data;
   const answer = { answer: 'approve', revision: wait?.revision };
   expect((await acme.cp('POST', `/v1/inbox/${wait?.id}/answer`, answer)).status).toBe(200);
   await untilProject(acme, id, 'completed');

@@ -7,7 +7,7 @@ import { startTestService, type Tenant, type TestService } from '../../../suppor
 describe('reasonOf', () => {
   // Guards: a summary with a line for each run, because each error has its own number, id or address in it.
   test.each([
-    ['the budget of $0.50 is spent after 3 turns', 'the budget of <n> is spent after <n> turns'],
+    ['the budget of $0.50 is spent after 3 turns', 'the budget of $<n>.<n> is spent after <n> turns'],
     ['GET https://a.example/v1?x=1 answered 503', 'GET <address> answered <n>'],
     ['no such file: 01K9QZ4V7M2X8Y5T3R6W1B0C4D', 'no such file: <id>'],
     ['the tool "calculator" refused', 'the tool <text> refused'],
