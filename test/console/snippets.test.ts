@@ -117,8 +117,7 @@ describe('the verifier of webhooks', () => {
   // Guards: code that people paste into what guards their own systems, and that nobody has run.
   test.each(languages)(
     'in %s',
-    async (language) => {
-      const { needs, files, start } = PROGRAMS[language];
+    async (_language, { needs, files, start }) => {
       for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
       const env = { ...process.env, GOCACHE: join(folder, 'go'), GOFLAGS: '-mod=mod', GOTELEMETRY: 'off' };
       const cases = JSON.stringify(CASES.map(([, , make]) => make()));
