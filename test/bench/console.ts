@@ -178,4 +178,3 @@ process.stdout.write(
 );
 await client.end();
 await deployment.close();
-process.exit(0);

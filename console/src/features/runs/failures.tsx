@@ -15,6 +15,8 @@ import { forEach, outcome } from './bulk.tsx';
 
 /** Without a filter of the age, failures of these hours are told. */
 const HOURS = 24;
+/** On a phone the list of runs would be pushed out of sight. */
+const NARROW = '(width < 640px)';
 
 export function Failures({ agent, hours = HOURS }: { agent: string | undefined; hours: number | undefined }) {
   const may = mayChange(useSession());
@@ -27,7 +29,7 @@ export function Failures({ agent, hours = HOURS }: { agent: string | undefined; 
   useRefresh(() => void refetch(), { kinds: ['run'] });
   if (!data || data.data.length === 0) return null;
   return (
-    <details className="border-b bg-surface" open>
+    <details className="border-b bg-surface" open={!window.matchMedia(NARROW).matches}>
       <summary className="min-h-9 px-4 py-2 text-sm pointer-coarse:min-h-11">
         <span className="font-medium">Why they failed</span>{' '}
         <span className="text-soft">
