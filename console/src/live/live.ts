@@ -8,6 +8,8 @@ import { liveState, watchEvents, watchState, type Kind, type LiveState } from '.
 const POLL_MS = 5_000;
 /** The pause between two refreshes, however much happens. */
 const PAUSE_MS = 300;
+/** What happens within this time of an event is refreshed with it: an event seldom comes alone. */
+const TOGETHER_MS = 20;
 
 export const useLiveState = (): LiveState => useSyncExternalStore(watchState, liveState);
 
@@ -32,12 +34,14 @@ export function useRefresh(refresh: () => void, { kinds, runId, projectId, isOn 
     if (!isOn) return undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isMissed = false;
+    let lookedAt = Date.now();
     const look = () => {
       timer = undefined;
+      lookedAt = Date.now();
       if (document.hidden) isMissed = true;
       else latest.current();
     };
-    const soon = () => void (timer ??= setTimeout(look, PAUSE_MS));
+    const soon = () => void (timer ??= setTimeout(look, Math.max(TOGETHER_MS, lookedAt + PAUSE_MS - Date.now())));
     const unwatch = watchEvents((event) => {
       if (event === 'gap') return soon();
       if (!wanted.split(' ').includes(event.kind)) return;

@@ -65,7 +65,11 @@ export function RunsPage() {
             curl={controlPlaneCurl({ path: addressOf('/v1/runs/search', asQuery(filters)) })}
             aos={filters.agent ? `npx aos runs --agent ${filters.agent}` : 'npx aos runs'}
           />
-          {may && rows.length > 0 && !chosen && <Button onClick={() => setChosen(new Set())}>Choose several</Button>}
+          {may && (
+            <Button disabled={rows.length === 0 || chosen !== undefined} onClick={() => setChosen(new Set())}>
+              Choose several
+            </Button>
+          )}
           <Link to="/runs/new" className={buttonClass('primary')}>
             <Icon name="plus" /> New run
           </Link>
