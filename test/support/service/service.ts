@@ -1,4 +1,5 @@
 /** The whole service in this process, on a database and task queues of its own, spoken to over HTTP. */
+import { request, type Dispatcher } from 'undici';
 import { fileURLToPath } from 'node:url';
 import { startApi, type Api } from '../../../src/api.ts';
 import { loadConfig } from '../../../src/platform/core/config.ts';
@@ -181,27 +182,52 @@ export const sessionFor = (
   );
 };
 
+type Send<Body> = (
+  url: string,
+  method: string,
+  headers: Record<string, string>,
+  body: Body,
+) => Promise<{ status: number; headers: Headers; text: string }>;
+
+const sendForm: Send<FormData> = async (url, method, headers, body) => {
+  const response = await fetch(url, { method, headers, body });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+};
+
+const sendJson: Send<unknown> = async (url, method, given, body) => {
+  const json = body === undefined ? null : JSON.stringify(body);
+  const answer = await request(url, {
+    method: method as Dispatcher.HttpMethod,
+    headers: { ...given, ...(json !== null && { 'content-type': 'application/json' }) },
+    body: json,
+  });
+  const headers = new Headers();
+  for (const [name, values] of Object.entries(answer.headers)) {
+    for (const value of [values].flat()) if (value !== undefined) headers.append(name, value);
+  }
+  return { status: answer.statusCode, headers, text: await answer.body.text() };
+};
+
 export async function call(
   url: string,
   method: string,
   headers: Record<string, string>,
   body?: unknown,
 ): Promise<Answer> {
-  const isForm = body instanceof FormData;
-  const response = await fetch(url, {
-    method,
-    headers: { ...headers, ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }) },
-    body: body === undefined ? null : isForm ? body : JSON.stringify(body),
-  });
-  const text = await response.text();
-  const type = response.headers.get('content-type') ?? '';
+  // For what is no form there is no need of all that `fetch` does, which costs three times as much as this.
+  const {
+    status,
+    headers: got,
+    text,
+  } = await (body instanceof FormData ? sendForm(url, method, headers, body) : sendJson(url, method, headers, body));
+  const type = got.get('content-type') ?? '';
   const read: unknown = type.includes('json')
     ? JSON.parse(text)
     : type.startsWith(EVENT_STREAM)
       ? // Cursors are of the moment.
         eventsIn(text).map(({ event, data }) => ({ event, data }))
       : text;
-  return { status: response.status, headers: response.headers, body: read };
+  return { status, headers: got, body: read };
 }
 
 /** @param session one that there is already */
