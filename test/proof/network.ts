@@ -25,6 +25,11 @@ const LINKS = ['api-temporal', 'api-postgres', 'worker-temporal', 'worker-postgr
 export type Link = (typeof LINKS)[number];
 const FAULT_KINDS: readonly Fault['kind'][] = ['latency', 'reset', 'silence', 'trickle', 'down'];
 
+/** A proxy's silence drops bytes out of the middle of a connection that goes on, which no network does to a stream. */
+const WATCHER_FAULTS: readonly Fault['kind'][] = ['latency', 'reset', 'trickle', 'down'];
+/** The names of wires between those who follow and the APIs begin with it. */
+const WATCHER = 'watcher-';
+
 interface Sizes {
   /** Of each link and kind, how long it lasts. */
   faultS: readonly [least: number, most: number];
@@ -70,7 +75,8 @@ await prove(
     });
     say('up');
     const workload = await prepareWorkload({ deployment, sink, random });
-    const watchers = await startWatchers(deployment, workload);
+    const watched = await wiresToApis(deployment, wire);
+    const watchers = await startWatchers(deployment, workload, (url) => `http://${present(watched.get(url))}`);
     const promises = createPromises({ deployment, workload, random });
     workload.begin();
     const ended = watchProcesses(deployment);
@@ -90,9 +96,15 @@ await prove(
       const names = link === 'worker-model' ? [link] : affected.map(({ name }) => `${name}-${link.split('-')[1]}`);
       say(`${names.join(', ')}: ${JSON.stringify(fault)} for ${lastsMs / 1_000} s`);
       workload.faultBegins();
-      await Promise.all(names.map((name) => present(wires.get(name)).break(fault)));
+      // Those who follow lose their connections at the same time, and resume.
+      const ofWatchers = faultOf(random, pick(random, WATCHER_FAULTS));
+      const brokenWires = [
+        ...names.map((name) => [present(wires.get(name)), fault] as const),
+        ...[...wires].filter(([name]) => name.startsWith(WATCHER)).map(([, each]) => [each, ofWatchers] as const),
+      ];
+      await Promise.all(brokenWires.map(([each, how]) => each.break(how)));
       await promises.during({ link, fault, affected, lastsMs });
-      await Promise.all(names.map((name) => present(wires.get(name)).mend()));
+      await Promise.all(brokenWires.map(([each]) => each.mend()));
       const backMs = await untilReady(deployment);
       if (backMs >= BACK_MS) promises.violations.push(`not ready ${BACK_MS / 1_000} s after ${link} ${fault.kind}`);
       workload.faultEnds();
@@ -100,14 +112,14 @@ await prove(
     }
 
     const { did, violations, settledMs } = await inspect({ db: deployment.db, workload, sink, say });
-    const watched = await watchers.finish();
+    const found = await watchers.finish();
     const failures = await failuresOf(deployment, workload);
     const lost = [...failures].filter(([code]) => code === 'internal_error');
     return {
       did: {
         ...promises.did,
         ...did,
-        ...watched.did,
+        ...found.did,
         'runs failed by': [...failures].map(([code, count]) => `${code} ${count}`).join(', '),
         'bad calls outside faults':
           [...workload.calls.bad].map(([what, count]) => `${what} (${count})`).join(', ') || 0,
@@ -120,11 +132,21 @@ await prove(
         ...ended,
         ...lost.map(([, count]) => `${count} runs failed with internal_error, by a fault that they should outlive`),
         ...violations,
-        ...watched.violations,
+        ...found.violations,
       ].map((what) => ({ what, repeat })),
     };
   },
 );
+
+/** @returns the address at which those who follow reach each API, by its own address */
+async function wiresToApis(
+  { replicas }: Deployment,
+  wire: (name: string, to: string) => Promise<string>,
+): Promise<Map<string, string>> {
+  const apis = replicas.flatMap(({ name, url }) => (url === undefined ? [] : [{ name, url }]));
+  const addresses = apis.map(async ({ name, url }) => [url, await wire(WATCHER + name, new URL(url).host)] as const);
+  return new Map(await Promise.all(addresses));
+}
 
 function planOf(random: () => number, { faultS, downS, restS, all }: Sizes): Planned[] {
   const kinds = shuffled(random, FAULT_KINDS);

@@ -4,6 +4,7 @@
  */
 import { sql } from 'drizzle-orm';
 import { createClient, type EventKind, type LiveItem } from '../../client/src/index.ts';
+import { itemAt, present } from '../../src/platform/core/present.ts';
 import { BEGINNING, cursorOf, isAfter, placeOf, type Place } from '../../src/resources/event-log/model.ts';
 import { createEventLogStore } from '../../src/resources/event-log/store/read.ts';
 import type { Deployment } from '../support/processes/deployment.ts';
@@ -37,17 +38,21 @@ export interface Watchers {
 
 type Watched = Pick<Deployment, 'replicas' | 'db'>;
 
-/** Resolves when every one of them is connected. */
+/**
+ * Resolves when every one of them is connected.
+ * @param reach gives the address at which they reach an API, such as that of a fault proxy
+ */
 export async function startWatchers(
   deployment: Watched,
   { customerId, session }: Pick<Workload, 'customerId' | 'session'>,
+  reach = (url: string): string => url,
 ): Promise<Watchers> {
   const over = new AbortController();
   let connections = 0;
   /** Another API each time; one that is down refuses, and the next attempt goes to the next. */
   const apis = deployment.replicas.filter(({ part }) => part === 'api');
   const somewhere: typeof fetch = (input, init) => {
-    const { url } = apis[connections++ % apis.length]!;
+    const url = reach(present(itemAt(apis, connections++ % apis.length).url));
     const asked = new Request(input, init);
     const target = new URL(asked.url);
     return fetch(new Request(new URL(target.pathname + target.search, url), asked), init);
