@@ -1,5 +1,6 @@
 /** What a person does in the console, each with its effect as the API tells it. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { sql } from 'drizzle-orm';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Browser } from 'playwright-core';
@@ -169,6 +170,33 @@ const isWithout = isMissing('acts in the console in a browser', await reasonOf(l
       const { data } = await read('/v1/runs/search?q=Break&status=failed');
       expect(data).toHaveLength(2);
     });
+  });
+
+  // Guards: pictures are compared by eye, side by side, and a script in one never runs in the console's origin.
+  test('two versions of a picture are shown side by side', async () => {
+    const id = await started();
+    const svg = (colour: string) =>
+      JSON.stringify(
+        `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9" onload="top.hasRun=true"><rect width="9" height="9" fill="${colour}"/></svg>`,
+      );
+    await service.runtime.db.rows(sql`
+      with task as (select id from tasks where project_id = ${id} and phase_slug = 'research')
+      update artifacts set content = ${svg('red')}::jsonb, superseded = true where task_id = (select id from task)`);
+    await service.runtime.db.rows(sql`
+      insert into artifacts (id, project_id, task_id, customer_id, phase_slug, version, schema_slug, content, produced_via)
+      select gen_random_uuid(), project_id, task_id, customer_id, phase_slug, 2, schema_slug, ${svg('blue')}::jsonb, 'manual_rework'
+      from artifacts where project_id = ${id} and phase_slug = 'research'`);
+    const { tab, open, complaints } = await show({ viewport: { width: 900, height: 800 } });
+    await open(`/projects/${id}?phase=research&v=2&vs=1`);
+    const both = tab.getByRole('group', { name: 'Pictures of v1 and v2' }).getByRole('img');
+    await both.nth(1).waitFor();
+    await eventually(async () => {
+      const loaded = `[...document.querySelectorAll('figure img')].filter((image) => image.naturalWidth > 0).length`;
+      expect(await tab.evaluate(loaded)).toBe(2);
+    });
+    expect(await tab.evaluate('globalThis.hasRun')).toBeUndefined();
+    expect(await isWiderThanItsWindow(tab)).toBe(false);
+    expect(complaints).toEqual([]);
   });
 
   // Guards: the command beside what is shown, which is copied and does not run.
