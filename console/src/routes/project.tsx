@@ -96,7 +96,9 @@ function Head({ project }: { project: Project }) {
       <div className="min-w-0">
         {project.pause_reason && <p className="pb-1 text-warn">Paused: {project.pause_reason.replaceAll('_', ' ')}</p>}
         <h2 className="sr-only">Brief</h2>
-        <Folded text={project.brief} />
+        <div tabIndex={0} role="group" aria-label="Brief" className="max-h-48 overflow-y-auto">
+          <Folded text={project.brief} />
+        </div>
       </div>
       <dl className="tabular grid grid-cols-[auto_auto] content-start gap-x-4 gap-y-0.5 text-sm">
         <dt className="text-soft">Spent</dt>

@@ -14,6 +14,9 @@ const BASES: Record<Phase['basis'], (samples: number) => string> = {
   nothing: () => 'never ran before',
 };
 
+/** More phases are folded, so that what they cost together is seen first. */
+const FEW = 6;
+
 export function EstimateView({ projectId, thought }: { projectId: string; thought: Thought }) {
   const { data, error } = useQuery(estimateQuery(projectId, thought));
   return (
@@ -31,20 +34,25 @@ function Figures({ estimate }: { estimate: Estimate }) {
       {phases.length === 0 ? (
         <p>No phase runs because of it.</p>
       ) : (
-        <table className="w-full">
-          <caption className="pb-1 text-left font-medium">{plural(phases.length, 'phase')} will run</caption>
-          <tbody>
-            {phases.map(({ phase_slug: slug, title, cost_usd: cost, basis, samples }) => (
-              <tr key={slug}>
-                <th scope="row" className="pr-3 text-left font-normal">
-                  {title}
-                </th>
-                <td className="pr-3 text-right">{cost === null ? 'not known' : `about ${money(cost)}`}</td>
-                <td className="text-soft max-sm:hidden">{BASES[basis](samples)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <details open={phases.length <= FEW}>
+          <summary className="font-medium pointer-coarse:min-h-11">{plural(phases.length, 'phase')} will run</summary>
+          <table className="w-full">
+            <caption className="sr-only">Phases that will run</caption>
+            <tbody>
+              {phases.map(({ phase_slug: slug, title, cost_usd: cost, basis, samples }) => (
+                <tr key={slug}>
+                  <th scope="row" className="pr-3 text-left font-normal">
+                    {title}
+                  </th>
+                  <td className="pr-3 text-right whitespace-nowrap">
+                    {cost === null ? 'not known' : `about ${money(cost)}`}
+                  </td>
+                  <td className="text-soft max-sm:hidden">{BASES[basis](samples)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </details>
       )}
       {usd !== null && (
         <p className="font-medium">

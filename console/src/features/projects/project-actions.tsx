@@ -29,7 +29,7 @@ export function ProjectActions({ project }: { project: Project }) {
   return (
     <>
       {engine && (
-        <a href={engine} target="_blank" rel="noreferrer" className={buttonClass('ghost', 'max-md:hidden')}>
+        <a href={engine} target="_blank" rel="noreferrer" className={buttonClass('ghost', 'max-lg:hidden')}>
           <Icon name="external" /> Open in Temporal
         </a>
       )}

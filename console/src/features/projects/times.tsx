@@ -35,7 +35,11 @@ export function Times({ projectId }: { projectId: string }) {
               search={{ phase: phase.phase_slug }}
               className="flex min-h-6 items-center gap-1.5 truncate hover:underline pointer-coarse:min-h-11"
             >
-              {phase.is_critical ? <Icon name="clock" className="text-accent" /> : <span className="w-4" />}
+              {phase.is_critical ? (
+                <Icon name="clock" className="shrink-0 text-accent" />
+              ) : (
+                <span className="w-4 shrink-0" />
+              )}
               <span className={cx('truncate', phase.is_critical && 'font-medium')}>{phase.title}</span>
             </Link>
             <span aria-hidden="true" className="relative h-3 rounded-sm bg-raised max-sm:hidden">

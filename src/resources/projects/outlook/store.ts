@@ -63,8 +63,8 @@ export const createOutlookStore = (db: Database) => ({
           where t.status in ('succeeded', 'stale')), '[]') as "earlierUsd",
         coalesce((
           select jsonb_agg((
-            select avg(recent.cost_usd) from (
-              select r.cost_usd from runs r where r.customer_id = ${customerId} and r.agent = s.assignee
+            select avg(recent.cost_usd) filter (where recent.status = 'succeeded') from (
+              select r.cost_usd, r.status from runs r where r.customer_id = ${customerId} and r.agent = s.assignee
               order by r.seq desc limit ${RUNS}) recent))
           from subtasks s
           where s.task_id = w.id and s.customer_id = ${customerId} and s.kind = 'agent'), '[]') as "agentsUsd"
