@@ -144,7 +144,10 @@ function objectSchema(schema: z.ZodType): { properties?: JsonSchema; required?: 
   return $ref === undefined ? plain : present(present($defs)[$ref.slice('#/$defs/'.length)]);
 }
 
-/** Splits the arguments, which are one flat object, into those of the address, the query and the body. */
+/**
+ * Splits the arguments, which are one flat object, into those of the address, the query and the body. What is known
+ * nowhere is in the last of them that the endpoint takes, so that it is refused there.
+ */
 function partsOf({ params, query, body }: Endpoint, args: JsonSchema) {
   const namesOf = (schema: z.ZodType | undefined) => new Set(schema ? Object.keys((schema as z.ZodObject).shape) : []);
   const [inPath, inQuery] = [namesOf(params), namesOf(query)];
@@ -152,7 +155,7 @@ function partsOf({ params, query, body }: Endpoint, args: JsonSchema) {
     Object.fromEntries(Object.entries(args).filter(([field]) => isIn(field)));
   return {
     params: pick((field) => inPath.has(field)),
-    query: pick((field) => inQuery.has(field)),
+    query: pick((field) => inQuery.has(field) || !(body || inPath.has(field))),
     body: body && pick((field) => !inPath.has(field) && !inQuery.has(field)),
   };
 }

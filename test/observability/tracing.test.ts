@@ -76,7 +76,6 @@ test('go from a request to the call of a model', async () => {
   const accepted = await tenant.api('POST', '/v1/runs', {
     agent: 'assistant',
     prompt: `${CANARY} [[tool:calculator {"expression":"6*7"}]] [[tool:spawn_run ${spawn}]]`,
-    override: { allowed_tools: ['calculator', 'spawn_run'] },
   });
   expect(accepted.status).toBe(201);
   const traceId = traceOf(accepted);
@@ -178,7 +177,7 @@ test('are named by log lines', async () => {
 // Guards: traces contain nothing of tenants: no prompt, answer, argument, key, session or address.
 test('carry no content and no secret', async () => {
   const failing = `${CANARY} [[tool:calculator {"expression":"${CANARY}("}]] [[fail-status:400]]`;
-  await tenant.run({ agent: 'assistant', prompt: failing, override: { allowed_tools: ['calculator'] } });
+  await tenant.run({ agent: 'assistant', prompt: failing });
   await tenant.api('GET', `/v1/runs?agent=${CANARY}`);
   const before = collector.spans.length;
   await tenant.api('GET', '/v1/runs');

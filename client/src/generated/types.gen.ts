@@ -109,7 +109,7 @@ export type RunRequest = {
     override?: {
         model_override?: string;
         cost_budget_usd?: string | number;
-        [key: string]: unknown;
+        reasoning?: boolean;
     } | null;
     /**
      * Accepted and ignored

@@ -125,6 +125,8 @@ export interface Endpoint<
   params?: Params;
   query?: Query;
   body?: Body;
+  /** Fields and parameters that may be sent and have no effect. Any other that is not declared is refused. */
+  ignored?: readonly string[];
   /** The handler gets the body as it came, a Buffer, to check a signature over it; `body` then only documents it. */
   rawBody?: true;
   /**

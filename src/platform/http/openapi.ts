@@ -30,6 +30,7 @@ import {
 } from './endpoint.ts';
 
 import { KEY_HEADER, MAX_KEY_LENGTH } from './once-only.ts';
+import { closedObjects } from './unknown-fields.ts';
 import { BODIES, ProblemBody } from './problem-bodies.ts';
 
 export interface OpenApiOptions {
@@ -52,12 +53,19 @@ export const openApiDocument = ({ surface, endpoints, servers, webhooks = [], ..
   for (const endpoint of shown) {
     paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method]: operation(endpoint) };
   }
+  // Receivers of what the service posts are to take fields that come later, so that only requests are closed.
+  const closed = new Set<unknown>(shown.flatMap(({ body }) => (body ? closedObjects(body) : [])));
   const tags = [...new Set(shown.map(tagOf))].sort().map((name) => ({ name }));
   const components = { securitySchemes: SECURITY_SCHEMES[surface] };
   const told = Object.fromEntries(webhooks.map((each) => [each.event, { post: announced(each) }]));
   return createDocument(
     { openapi: '3.1.0', info, servers, tags, paths, webhooks: told, components },
-    { override: ({ jsonSchema }) => tellUnicodePattern(jsonSchema) },
+    {
+      override: ({ jsonSchema, zodSchema }) => {
+        tellUnicodePattern(jsonSchema);
+        if (closed.has(zodSchema)) jsonSchema.additionalProperties = false;
+      },
+    },
   );
 };
 

@@ -8,6 +8,7 @@ import { MAX_JSON_DEPTH, TOO_DEEP } from '../core/json.ts';
 import { first } from '../core/present.ts';
 import { Problem } from '../core/problem.ts';
 import type { Endpoint } from './endpoint.ts';
+import { unknownFields, unknownMessage } from './unknown-fields.ts';
 
 type Place = 'path' | 'query' | 'body';
 interface Fault {
@@ -25,15 +26,20 @@ export function parseRequest(
 ): { params: unknown; query: unknown; body: unknown } {
   const faults: Fault[] = [];
   const parse = (place: Place, schema: z.ZodType | undefined, value: unknown): unknown => {
-    if (!schema) return undefined;
+    if (!schema && place !== 'query') return undefined;
     const unstorable = findUnstorable(value);
     if (unstorable) {
       faults.push({ loc: [place, ...unstorable.path], msg: unstorable.reason, type: 'unstorable' });
       return undefined;
     }
+    const unknown = unknownIn(endpoint, place, value);
+    faults.push(...unknown);
+    if (!schema) return undefined;
     const parsed = schema.safeParse(value);
     if (parsed.success) return parsed.data;
     for (const { path, message, code } of parsed.error.issues.slice(0, MAX_FAULTS)) {
+      // Said above already, and with what may have been meant.
+      if (code === UNKNOWN && unknown.length > 0) continue;
       faults.push({ loc: [place, ...path], msg: message, type: code });
     }
     return undefined;
@@ -44,8 +50,26 @@ export function parseRequest(
     body: parse('body', endpoint.body, raw.body),
   };
   if (faults.length === 0) return parsed;
-  if (endpoint.badInput === 400) throw new Problem('bad_request', sentence(first(faults)));
+  // A name that is not known explains what is missing: `nam` is there and `name required`.
+  const main = faults.find(({ type }) => type === UNKNOWN) ?? first(faults);
+  if (endpoint.badInput === 400) throw new Problem('bad_request', sentence(main));
   throw new Problem('validation', faults);
+}
+
+/** What zod calls a field that it does not know. */
+const UNKNOWN = 'unrecognized_keys';
+/** A name that nobody declared is repeated in the answer, and so is not to be as long as the caller likes. */
+const MAX_NAME = 100;
+
+/** Reports what is asked of nobody: the address names its parameters itself, and a provider's request is its own. */
+function unknownIn(endpoint: Endpoint, place: Place, value: unknown): Fault[] {
+  if (place === 'path' || endpoint.credential === 'provider') return [];
+  const options = { max: MAX_FAULTS, ...(endpoint.ignored && { ignored: endpoint.ignored }) };
+  return unknownFields(endpoint[place], value, options).map((field) => ({
+    loc: [place, ...field.path.map((name) => (typeof name === 'string' ? name.slice(0, MAX_NAME) : name))],
+    msg: unknownMessage(place === 'query' ? 'parameter' : 'field', field),
+    type: UNKNOWN,
+  }));
 }
 
 /**

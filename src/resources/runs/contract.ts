@@ -14,20 +14,20 @@ const Prompt = z
   .refine((text) => text.trim() !== '', 'must not be blank');
 const Handle = z.string().min(1).max(200);
 
-const Override = z
-  .object({
-    /** The id of a model, or `auto`. */
-    model_override: z.string().max(200).regex(/^\S+$/, 'must be a model id without spaces').optional(),
-    /** The run may spend this many US dollars at most. */
-    cost_budget_usd: z
-      .union([
-        z.string().regex(/^\d{1,9}(\.\d{1,8})?$/, 'must be an amount in US dollars'),
-        z.number().positive().max(1e9),
-      ])
-      .transform((amount) => (typeof amount === 'string' ? amount : amount.toFixed(8)))
-      .optional(),
-  })
-  .loose();
+const Override = z.object({
+  /** The id of a model, or `auto`. */
+  model_override: z.string().max(200).regex(/^\S+$/, 'must be a model id without spaces').optional(),
+  /** The run may spend this many US dollars at most. */
+  cost_budget_usd: z
+    .union([
+      z.string().regex(/^\d{1,9}(\.\d{1,8})?$/, 'must be an amount in US dollars'),
+      z.number().positive().max(1e9),
+    ])
+    .transform((amount) => (typeof amount === 'string' ? amount : amount.toFixed(8)))
+    .optional(),
+  /** Whether a model that can reason does. */
+  reasoning: z.boolean().optional(),
+});
 
 export const RunRequest = z
   .object({

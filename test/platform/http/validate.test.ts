@@ -101,10 +101,13 @@ test('reasonable depth is accepted', async () => {
 // Guards: no request can add a property to every object of the process.
 test('__proto__ pollutes nothing', async () => {
   const body = '{"name":"a","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}';
-  for (const path of ['/v1/kites', '/v1/loose']) {
-    expect(await post(path, body)).toMatchObject({ status: 200 });
+  for (const [path, status] of [
+    ['/v1/kites', 422],
+    ['/v1/loose', 200],
+  ] as const) {
+    expect(await post(path, body)).toMatchObject({ status });
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
-    expect((seen as { polluted?: number }).polluted).toBeUndefined();
+    expect((seen as { polluted?: number } | undefined)?.polluted).toBeUndefined();
   }
   await call('GET', '/v1/kites/a?__proto__[polluted]=1&__proto__=1');
   expect(({} as { polluted?: number }).polluted).toBeUndefined();

@@ -121,7 +121,7 @@ describe('update', () => {
   });
 
   test.each(['', '/model', '/voice'])('refuses an empty change of ...%s and says what it takes', async (path) => {
-    for (const body of [undefined, {}, { unknown: 1 }]) {
+    for (const body of [undefined, {}]) {
       const response = await patch('acme', `writer${path}`, body);
       expect(response.status).toBe(400);
       expect(response.body.detail).toMatch(/^nothing to change: send at least one of [a-z_]+/);

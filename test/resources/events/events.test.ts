@@ -53,7 +53,7 @@ test('tells of the last day', async () => {
   expect(data[1]).toMatchObject({ project_id: projectIds[1], payload_jsonb: { n: 1 }, level: 'info', trace_id: null });
 });
 
-// Guards: the total counts all matches whatever the limit is; 0 hours means no bound; a topic does not filter.
+// Guards: the total counts all matches whatever the limit is; 0 hours means no bound.
 test.each([
   ['?since_hours=0', 5, ['task_started', 'project_started', 'subtask_failed', 'project_started', 'subtask_alive']],
   ['?since_hours=48', 4, ['task_started', 'project_started', 'subtask_failed', 'project_started']],
@@ -62,17 +62,21 @@ test.each([
   ['?level=error', 1, ['subtask_failed']],
   ['?level=debug', 0, []],
   ['?level=debug&category=subtask&since_hours=0', 1, ['subtask_alive']],
-  ['?topic=task_started', 3, ['task_started', 'project_started', 'subtask_failed']],
 ])('takes %s', async (query, total, topics) => {
   expect(await feed(query)).toMatchObject({ topics, meta: { total } });
 });
 
-test.each(['limit=0', 'limit=2001', 'since_hours=-1', 'since_hours=721', 'category=x', 'level=fatal'])(
-  'refuses %s',
-  async (query) => {
-    expect((await acme.cp('GET', `/v1/events?${query}`)).status).toBe(422);
-  },
-);
+test.each([
+  'limit=0',
+  'limit=2001',
+  'since_hours=-1',
+  'since_hours=721',
+  'category=x',
+  'level=fatal',
+  'topic=task_started',
+])('refuses %s', async (query) => {
+  expect((await acme.cp('GET', `/v1/events?${query}`)).status).toBe(422);
+});
 
 // Guards: a workspace sees events of its own projects only.
 test('tells nothing of others', async () => {

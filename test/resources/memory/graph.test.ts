@@ -179,7 +179,7 @@ describe('memory.supersede', () => {
   test('takes what is given', async () => {
     const old = await create('Old.', { slug: 'keeps-it', name: 'Old', agent: 'writer' });
     const given = { content: '[[keeps-it]]', type: 'fact', slug: 'new-one', name: null, agent: null, scope: 'x' };
-    const { body } = await supersede(old.id, { ...given, status: 'archived' });
+    const { body } = await supersede(old.id, given);
     expect(body).toMatchObject({ ...given, status: 'active' });
     expect((await tenant.cp('GET', `${ENTRIES}/${old.id}`)).body).toMatchObject({
       slug: 'keeps-it',

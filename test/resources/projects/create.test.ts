@@ -22,7 +22,7 @@ usePipeline();
 describe('a project', () => {
   // Guards: every field of the specification, and owners that come from the session whatever the body says.
   test('is answered fully planned', async () => {
-    const given = { owner_kind: 'person', owner_id: 'other', customer_id: 'other', status: 'active' };
+    const given = { owner_kind: 'person', owner_id: 'other', customer_id: 'other', decided_by: 'other' };
     const made = await makeProject(acme, { ...given, title: '  A first one  ', cost_budget_usd: 12.5 });
     expect(made).toEqual({
       id: expect.stringMatching(/^a-first-one-[0-9a-f]{6}$/),

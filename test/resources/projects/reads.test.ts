@@ -307,8 +307,9 @@ describe('a change', () => {
   // Guards: nothing else of a project can be changed, and the refusal says what can.
   test.each([
     [{}, 'nothing to update: give title, cost_budget_usd or phase_cost_budgets'],
-    [{ brief: 'Other' }, 'cannot be changed: brief'],
-    [{ title: 'Fine', status: 'completed', owner_id: 'x' }, 'cannot be changed: status, owner_id'],
+    [{ brief: 'Other' }, 'brief: Unknown field; known are title, cost_budget_usd, phase_cost_budgets'],
+    [{ title: 'Fine', status: 'completed' }, expect.stringMatching(/^status: Unknown field/)],
+    [{ title: 'Fine', cost_budget: '5' }, 'cost_budget: Unknown field; did you mean "cost_budget_usd"?'],
     [{ title: '' }, 'title required'],
     [{ title: null }, 'title required'],
     [{ cost_budget_usd: '0' }, expect.stringMatching(/^cost_budget_usd must be/)],

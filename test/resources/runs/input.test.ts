@@ -147,11 +147,8 @@ test('takes what is allowed', async () => {
     { ...ok, prompt },
     { ...ok, thread_id: dots(200), channel_id: dots(200), override: null, customer_id: 'beta' },
     { ...ok, agent: null, prompt: null, message: 'm' },
-    {
-      ...ok,
-      override: { model_override: 'auto', cost_budget_usd: '999999999.99999999', __proto__: { a: 1 }, more: [1] },
-    },
-    { ...ok, override: { cost_budget_usd: 0.00000001 }, unknown_field: 'ignored' },
+    { ...ok, override: { model_override: 'auto', cost_budget_usd: '999999999.99999999' } },
+    { ...ok, override: { cost_budget_usd: 0.00000001 }, owner_kind: 'ignored' },
     { ...ok, transport: 'whatsapp' },
   ];
   for (const body of bodies) expect((await acme.api('POST', '/v1/runs', body)).status).toBe(201);
@@ -182,9 +179,9 @@ describe('queries', () => {
     for (const { loc } of body.detail) expect(loc).toEqual(['query', name]);
   });
 
-  test('one value is one value, and unknown ones are ignored', async () => {
+  test('one value is one value, and a page far behind the last is empty', async () => {
     expect((await acme.cp('GET', '/v1/runs?agent=a&agent=b')).status).toBe(422);
-    expect((await acme.cp('GET', '/v1/runs?colour=blue&limit=500&offset=1000000')).status).toBe(200);
+    expect((await acme.cp('GET', '/v1/runs?limit=500&offset=1000000')).status).toBe(200);
   });
 });
 

@@ -55,9 +55,9 @@ describe('changing one', () => {
 
   // Guards: a bad change is 400 and changes nothing.
   test.each([
-    ['nothing', {}, /nothing to change/],
     ['no body', undefined, /nothing to change/],
-    ['only what cannot change', { slug: 'renamed' }, /nothing to change/],
+    ['an empty change', {}, /nothing to change/],
+    ['what cannot change', { slug: 'renamed' }, /^slug: Unknown field; known are name, /],
     ['an empty name', { name: '' }, 'name required'],
     ['a name that is null', { name: null }, 'name required'],
     ['an unknown scope', { scope: 'all' }, 'scope must be'],

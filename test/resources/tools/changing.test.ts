@@ -142,7 +142,7 @@ describe('changing a tool', () => {
     expect(body).toEqual({ ...before, description: 'Says no.', body: { result: 'no' }, version: '2' });
     expect(await show('changed')).toEqual(body);
     const schema = { type: 'object', properties: { name: {} } };
-    expect((await change('changed', { schema, access: 'human', slug: 'other' })).body).toMatchObject({
+    expect((await change('changed', { schema, access: 'human' })).body).toMatchObject({
       slug: 'changed',
       version: '3',
       access: 'human',

@@ -1,0 +1,39 @@
+/** Finds the word that somebody may have meant. */
+
+/** Longer words are no slips of the keyboard, and comparing them would take its time. */
+const MAX_LENGTH = 64;
+/** A part of a name, such as `budget` of `cost_budget_usd`, tells something from this length on. */
+const MIN_PART = 4;
+
+/** @returns the known word that is nearest to `word`, or undefined where none is near */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+  if (word.length > MAX_LENGTH) return undefined;
+  const asked = plain(word);
+  const allowed = Math.max(1, Math.floor(asked.length / 3));
+  const scored = known
+    .map((name) => ({ name, far: distance(asked, plain(name)) }))
+    .filter(({ name, far }) => far <= allowed || holds(plain(name), asked) || holds(asked, plain(name)))
+    .sort((a, b) => a.far - b.far);
+  return scored[0]?.name;
+}
+
+/** `costBudgetUSD`, `cost-budget-usd` and `cost_budget_usd` are one name. */
+const plain = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+const holds = (whole: string, part: string): boolean => part.length >= MIN_PART && whole.includes(part);
+
+/** Counts the letters that are wrong, missing, too many, or changed places with their neighbour. */
+function distance(a: string, b: string): number {
+  let [beforeLast, last]: number[][] = [[], Array.from({ length: b.length + 1 }, (_, j) => j)];
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const isSame = a[i - 1] === b[j - 1];
+      const ways = [at(last, j) + 1, at(row, j - 1) + 1, at(last, j - 1) + (isSame ? 0 : 1)];
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) ways.push(at(beforeLast, j - 2) + 1);
+      row.push(Math.min(...ways));
+    }
+    [beforeLast, last] = [last, row];
+  }
+  return at(last, b.length);
+}
+const at = (row: readonly number[] | undefined, index: number): number => row?.[index] ?? Infinity;

@@ -1,0 +1,101 @@
+/**
+ * Finds what a request says that its endpoint does not know: a misspelled budget must not start a project without one.
+ *
+ * The schemas drop such fields silently, so the schema and the value are walked side by side.
+ */
+import type { z } from 'zod';
+import { nearest } from '../core/nearest.ts';
+
+type Schema = z.core.$ZodType;
+export interface UnknownField {
+  path: (string | number)[];
+  /** What may stand in its place. */
+  known: readonly string[];
+}
+
+/** A request says whose it is by its credential; what else it says about that is ignored. */
+const OF_THE_CREDENTIAL: readonly string[] = [
+  'customer_id',
+  'owner_customer_id',
+  'owner_kind',
+  'owner_id',
+  'decided_by',
+];
+
+/** @param ignored further fields that may be sent and have no effect @returns at most `max` fields */
+export function unknownFields(
+  schema: Schema | undefined,
+  value: unknown,
+  { ignored = [], max }: { ignored?: readonly string[]; max: number },
+): UnknownField[] {
+  const isIgnored = ({ path }: UnknownField) =>
+    path.length === 1 && [...OF_THE_CREDENTIAL, ...ignored].includes(String(path[0]));
+  const found = schema ? within(schema, value, []) : ofObject({}, value, []);
+  return found.filter((field) => !isIgnored(field)).slice(0, max);
+}
+
+/** `Unknown field; did you mean "cost_budget_usd"?` */
+export function unknownMessage(word: string, { path, known }: UnknownField): string {
+  const near = nearest(String(path.at(-1)), known);
+  if (near !== undefined) return `Unknown ${word}; did you mean "${near}"?`;
+  return known.length === 0 ? `Unknown ${word}; there are none` : `Unknown ${word}; known are ${known.join(', ')}`;
+}
+
+/**
+ * @returns every object of a schema whose fields are all known, for a document to say so; one that has several forms takes
+ * the fields of all of them
+ */
+export function closedObjects(schema: Schema): Schema[] {
+  const def = defOf(schema);
+  if (def.type === 'object') {
+    return [...(takesAnything(def.catchall) ? [] : [schema]), ...Object.values(def.shape).flatMap(closedObjects)];
+  }
+  if (def.type === 'array') return closedObjects(def.element);
+  if (def.type === 'record') return closedObjects(def.valueType);
+  const inner = innerOf(def);
+  return inner ? closedObjects(inner) : [];
+}
+
+const defOf = (schema: Schema) => (schema as z.core.$ZodTypes)._zod.def;
+
+/** @returns what a schema says more of: whether it may be left out, what it becomes */
+const innerOf = (def: ReturnType<typeof defOf>): Schema | undefined =>
+  def.type === 'pipe' ? def.in : 'innerType' in def ? def.innerType : undefined;
+
+/** Schemas nest as deep as they are written, so that the recursion ends with them and not with the value. */
+function within(schema: Schema, value: unknown, path: UnknownField['path']): UnknownField[] {
+  const def = defOf(schema);
+  if (def.type === 'object') return takesAnything(def.catchall) ? [] : ofObject(def.shape, value, path);
+  if (def.type === 'array') {
+    return Array.isArray(value) ? value.flatMap((item, at) => within(def.element, item, [...path, at])) : [];
+  }
+  if (def.type === 'record') {
+    return entriesOf(value).flatMap(([key, item]) => within(def.valueType, item, [...path, key]));
+  }
+  if (def.type === 'union') return ofUnion(def.options, value, path);
+  const inner = innerOf(def);
+  return inner ? within(inner, value, path) : [];
+}
+
+const takesAnything = (rest: Schema | undefined): boolean => rest !== undefined && defOf(rest).type !== 'never';
+
+function ofObject(shape: Readonly<Record<string, Schema>>, value: unknown, path: UnknownField['path']): UnknownField[] {
+  const known = Object.keys(shape);
+  return entriesOf(value).flatMap(([key, item]) => {
+    const at = [...path, key];
+    const schema = Object.hasOwn(shape, key) ? shape[key] : undefined;
+    return schema ? within(schema, item, at) : [{ path: at, known }];
+  });
+}
+
+/** A field that one of the forms knows is no slip: it is dropped where the value has another form. */
+function ofUnion(options: readonly Schema[], value: unknown, path: UnknownField['path']): UnknownField[] {
+  const found = options.map((option) => within(option, value, path));
+  const placeOf = (field: UnknownField) => JSON.stringify(field.path);
+  const places = found.map((fields) => new Set(fields.map(placeOf)));
+  const likest = found.reduce((a, b) => (b.length < a.length ? b : a));
+  return likest.filter((field) => places.every((known) => known.has(placeOf(field))));
+}
+
+const entriesOf = (value: unknown): [string, unknown][] =>
+  value !== null && typeof value === 'object' && !Array.isArray(value) ? Object.entries(value) : [];
