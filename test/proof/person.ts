@@ -1,7 +1,8 @@
 /**
  * The people of a workspace, during a proof: they answer gates, half of them through the API and half with a signal, and
- * decide about projects that a crash paused. Of a post whose outcome nobody knows they look whether it arrived: where it
- * did not they have it sent, and where it did they give the project up, for sending it again is what must not be.
+ * decide about projects that a crash paused. Of a step that posts they look whether the post arrived, whatever the step
+ * failed by: where it did not they have it sent, and where it did they give the project up, for sending it again is what
+ * must not be.
  */
 import { resolveGateSignal } from '../../workflows/project/messages.ts';
 import type { Temporal } from '../../src/platform/temporal/client.ts';
@@ -46,8 +47,8 @@ export function createPerson({ waits, sink, random, temporal, call }: PersonOpti
   }
 
   async function decide(projectId: string): Promise<void> {
-    for (const { id, stepSlug, title, isOutcomeUnknown } of await waits.failedSteps(projectId)) {
-      if (isOutcomeUnknown && sink.posts.has(`${title}-${stepSlug}`)) {
+    for (const { id, stepSlug, title } of await waits.failedSteps(projectId)) {
+      if (sink.posts.has(`${title}-${stepSlug}`)) {
         const { status } = await command(projectId, 'abandon');
         if (status === 200) did.abandoned += 1;
         return;

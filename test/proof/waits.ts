@@ -19,7 +19,6 @@ export interface FailedStep {
   stepSlug: string;
   /** Of its project. */
   title: string;
-  isOutcomeUnknown: boolean;
 }
 
 /** Each rejects when it cannot be looked up now. */
@@ -44,7 +43,7 @@ export const waitsInDatabase = (db: Database, customerId: string): Waits => ({
   },
   failedSteps: (projectId) =>
     db.rows<FailedStep>(sql`
-      select s.id, s.step_slug as "stepSlug", p.title, s.is_outcome_unknown as "isOutcomeUnknown"
+      select s.id, s.step_slug as "stepSlug", p.title
       from subtasks s join projects p on p.id = s.project_id where p.id = ${projectId} and s.status = 'failed'`),
   async countOpen() {
     const row = first(
@@ -97,13 +96,7 @@ export function waitsOverApi(call: (request: Request) => Promise<Reply>): Waits 
     async failedSteps(projectId) {
       const { body } = await call({ surface: 'cp', method: 'GET', path: `/v1/projects/${projectId}` });
       const steps = (await stepsOf(projectId)).filter(({ status }) => status === 'failed');
-      // The API does not say of which the outcome is unknown: a person looks whether it has arrived in any case.
-      return steps.map(({ id, step_slug }) => ({
-        id,
-        stepSlug: step_slug,
-        title: body.title,
-        isOutcomeUnknown: true,
-      }));
+      return steps.map(({ id, step_slug }) => ({ id, stepSlug: step_slug, title: body.title }));
     },
     async countOpen() {
       const runs = await list<{ last_event_type: RunEventType }>('/v1/runs?limit=500');
