@@ -8,7 +8,7 @@ import type { GuardedFetch } from '../src/platform/egress/egress.ts';
 import type { FileStore } from '../src/platform/files/files.ts';
 import { answerOf, type Submission } from '../src/resources/miniapps/model.ts';
 import type { MiniappStore } from '../src/resources/miniapps/store.ts';
-import { isTerminal, OUTCOME_UNKNOWN } from '../src/resources/runs/model.ts';
+import { isTerminal } from '../src/resources/runs/model.ts';
 import type { RunStore } from '../src/resources/runs/store/index.ts';
 import type { ToolCallInRun } from '../src/resources/runs/store/tool-calls.ts';
 import { ToolError, type HumanWait, type ToolContext } from '../src/resources/tools/model.ts';
@@ -28,6 +28,11 @@ export interface ToolDependencies {
 
 /** The workflow waits for this before the call has a result. */
 export type BegunWait = Pick<HumanWait, 'pageId' | 'timeoutMs'>;
+
+/** Nobody knows whether it took effect: the run waits until a person has found out. */
+export interface LostCall {
+  isLost: true;
+}
 
 export interface CallReference {
   runId: string;
@@ -110,9 +115,11 @@ export const createToolActivities = ({ runs, tools, fetch, files, credential, pa
 
   return {
     /** @returns what to wait for, where the call has no result yet */
-    async callTool({ runId, callId }: CallReference): Promise<BegunWait | void> {
+    async callTool({ runId, callId }: CallReference): Promise<BegunWait | LostCall | void> {
       const call = await runs.loadToolCall(runId, callId);
       if (!call || call.status !== 'pending' || isTerminal(call.runStatus)) return;
+      // It was made before the run's workflow was lost and begun anew.
+      if (call.isLost) return { isLost: true };
       const startedAt = performance.now();
       const record = (status: 'succeeded' | 'failed', result: unknown) =>
         untilRecorded(() =>
@@ -157,13 +164,16 @@ export const createToolActivities = ({ runs, tools, fetch, files, credential, pa
       await runs.refuseToolCall(call, `nobody has answered in time${until}`);
     },
 
-    /** Records the result of a call whose activity failed for good. */
+    /**
+     * Records the result of a call whose activity failed for good.
+     * @returns what to wait for, where a person is asked whether it took effect
+     */
     async recordToolFailure({
       runId,
       callId,
       message,
       isOutcomeUnknown,
-    }: CallReference & { message: string; isOutcomeUnknown: boolean }): Promise<void> {
+    }: CallReference & { message: string; isOutcomeUnknown: boolean }): Promise<LostCall | void> {
       const call = await runs.loadToolCall(runId, callId);
       if (!call) return;
       // In a project a person decides: its phase, which asked for this run, finds how it ended and pauses the project.
@@ -171,7 +181,11 @@ export const createToolActivities = ({ runs, tools, fetch, files, credential, pa
         const message = `nobody knows whether the call of ${call.tool} took effect`;
         await runs.endRun(runId, { status: 'failed', error: { code: 'tool_outcome_unknown', message } });
       }
-      await runs.refuseToolCall(call, isOutcomeUnknown ? OUTCOME_UNKNOWN : message);
+      if (!isOutcomeUnknown) return runs.refuseToolCall(call, message);
+      if (await runs.askOrRefuse(call)) return { isLost: true };
     },
+
+    /** Tells whether a person has said what became of a lost call, or its result has come after all. */
+    isToolCallOver: ({ runId, callId }: CallReference): Promise<boolean> => runs.isToolCallOver(runId, callId),
   };
 };

@@ -9,6 +9,7 @@ import type { Runtime } from '../runtime.ts';
 import type { Access } from './access.ts';
 import type { Platform } from './platform.ts';
 import type { Projects } from './projects.ts';
+import type { Runs } from './runs.ts';
 import type { Tools } from './tools.ts';
 
 export type Inbox = ReturnType<typeof composeInbox>;
@@ -19,6 +20,7 @@ export function composeInbox(
   { audit, otp }: Access,
   { projectCommands, stores: { projects } }: Projects,
   { miniapps }: Tools,
+  { lostEffects }: Runs,
 ) {
   const store = createInboxStore(db);
   const inbox = createInboxService({
@@ -26,6 +28,7 @@ export function composeInbox(
     details: createWaitDetailStore(db),
     commands: projectCommands,
     pages: miniapps,
+    effects: lostEffects,
     projects,
   });
   const actionLinks = createActionLinks({

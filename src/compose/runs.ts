@@ -9,6 +9,7 @@ import { createCostService } from '../resources/cost/service.ts';
 import { createCostStore } from '../resources/cost/store.ts';
 import { createRunArtifactService } from '../resources/run-artifacts/service.ts';
 import { createRunArtifactStore } from '../resources/run-artifacts/store.ts';
+import { createLostEffects } from '../resources/runs/lost-effects.ts';
 import { createLostRuns } from '../resources/runs/lost.ts';
 import { meteredRuns } from '../resources/runs/metered.ts';
 import { createRunService } from '../resources/runs/service.ts';
@@ -46,6 +47,7 @@ export function composeRuns(
   return {
     runViews: createRunViews({ store, detailTtlMs: config.RUN_DETAIL_TTL }),
     stores: { runs: store },
+    lostEffects: createLostEffects({ store, temporal, log }),
     runs,
     agents: createAgentService({
       store: agents,

@@ -27,7 +27,7 @@ export function createServices(runtime: Runtime) {
   const tools = composeTools(runtime, platform, access, integrations, knowledge, projects);
   const runs = composeRuns(runtime, platform, access, knowledge, tools);
   const triggers = composeTriggers(runtime, platform, access, knowledge);
-  const inbox = composeInbox(runtime, platform, access, projects, tools);
+  const inbox = composeInbox(runtime, platform, access, projects, tools, runs);
   const deliveries = composeDeliveries(runtime, platform, access, inbox);
   return {
     ...platform,

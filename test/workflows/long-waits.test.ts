@@ -172,7 +172,7 @@ beforeAll(async () => {
   [receiver, provisioner] = await Promise.all([
     // The last attempt but one is taken, as one may be killed with its worker.
     startWebhookReceiver(({ path, body }) =>
-      path === '/full' || attemptOf(path, body) >= MAX_ATTEMPTS - 1 ? 200 : 503,
+      path === '/lost' ? 'reset' : path === '/full' || attemptOf(path, body) >= MAX_ATTEMPTS - 1 ? 200 : 503,
     ),
     startExternalProvisioner(),
   ]);

@@ -23,6 +23,7 @@ import {
 import type { TOOL_FAILED } from '../../activities/tools.ts';
 import { RUN_FAILURES, type RunFailure } from '../../src/platform/core/problem.ts';
 import {
+  lostEffectOf,
   runWorkflowId,
   type RequestedToolCall,
   type RunError,
@@ -38,6 +39,8 @@ import { goAheadSignal, submittedSignal, type AgentRunInput } from './messages.t
 const FIRST_LOOK_MS = 30_000;
 const LAST_LOOK_MS = 600_000;
 const lookAfterMs = (looks: number): number => Math.min(FIRST_LOOK_MS * 2 ** looks, LAST_LOOK_MS);
+/** One at a call is about six, of a history that cannot begin anew in the middle of a turn: so it is a day at most. */
+const LAST_LOOK_AT_CALL_MS = 86_400_000;
 /** A look is about eleven events of a history. */
 const CONTINUE_AFTER_LOOKS = 100;
 const CONTINUE_AFTER_TURNS = 200;
@@ -57,6 +60,7 @@ export async function agentRun(input: AgentRunInput): Promise<void> {
   const end = await takeTurns(input, {
     turn: (timeoutMs) => condition(() => mayGo, timeoutMs).then(() => (mayGo = false)),
     submission: (pageId, timeoutMs) => condition(() => submitted.has(pageId), timeoutMs),
+    lostEffect: (call, timeoutMs) => condition(() => submitted.has(call), timeoutMs).then(() => submitted.delete(call)),
   });
   if (end.status === 'failed') {
     const { code, message } = end.error ?? { code: 'internal_error', message: 'the run failed' };
@@ -81,6 +85,8 @@ interface Until {
   /** Its turn in the conversation comes. */
   turn(timeoutMs: number): Promise<unknown>;
   submission(pageId: string, timeoutMs: number): Promise<unknown>;
+  /** A person says whether a call took effect. */
+  lostEffect(call: string, timeoutMs: number): Promise<unknown>;
 }
 
 async function takeTurns(input: AgentRunInput, until: Until): Promise<End> {
@@ -142,6 +148,7 @@ async function callTool(
   try {
     const { callTool } = effect === 'irreversible' ? irreversible : tools;
     const wait = await callTool.executeWithOptions({ summary: tool }, [{ runId, callId }]);
+    if (wait && 'isLost' in wait) return await untilFoundOut(runId, { callId, tool }, until);
     if (wait) {
       setCurrentDetails(`\`${tool}\` waits for a person.`);
       await until.submission(wait.pageId, wait.timeoutMs);
@@ -152,7 +159,22 @@ async function callTool(
     const { cause } = error;
     const message = cause instanceof ApplicationFailure && cause.type === TOLD ? cause.message : errorOf(error).message;
     // Neither a timeout nor a stopping worker nor a broken connection tells how far an effect had come.
-    await records.recordToolFailure({ runId, callId, message, isOutcomeUnknown: effect === 'irreversible' });
+    const isOutcomeUnknown = effect === 'irreversible';
+    const lost = await records.recordToolFailure({ runId, callId, message, isOutcomeUnknown });
+    if (lost) await untilFoundOut(runId, { callId, tool }, until);
+  }
+}
+
+/** Waits for whoever finds out whether a call took effect, for as long as it takes. */
+async function untilFoundOut(
+  runId: string,
+  { callId, tool }: Pick<RequestedToolCall, 'callId' | 'tool'>,
+  until: Until,
+): Promise<void> {
+  setCurrentDetails(`A person is asked whether \`${tool}\` took effect.`);
+  for (let looks = 0; ; looks++) {
+    await until.lostEffect(lostEffectOf(runId, callId), Math.min(FIRST_LOOK_MS * 2 ** looks, LAST_LOOK_AT_CALL_MS));
+    if (await records.isToolCallOver({ runId, callId })) return;
   }
 }
 

@@ -48,6 +48,10 @@ export type NewAgent = {
      */
     allowed_tools?: Array<string>;
     default_workspace?: string | null;
+    /**
+     * Where nobody knows whether an irreversible call took effect: `tell` tells the model so, `ask` has the run wait for a person
+     */
+    on_lost_effect?: 'tell' | 'ask';
     default_model?: string | null;
     selection_mode?: 'fixed' | 'auto' | null;
 };
@@ -68,6 +72,10 @@ export type AgentChange = {
      */
     allowed_tools?: Array<string>;
     default_workspace?: string | null;
+    /**
+     * Where nobody knows whether an irreversible call took effect: `tell` tells the model so, `ask` has the run wait for a person
+     */
+    on_lost_effect?: 'tell' | 'ask';
     default_model?: string | null;
     selection_mode?: 'fixed' | 'auto' | null;
 };
@@ -302,7 +310,7 @@ export type EditPlan = {
 };
 
 export type WaitAnswer = {
-    answer: 'approve' | 'reject' | 'apply' | 'request_changes' | 'submit' | 'resume' | 'raise_budget' | 'retry' | 'abandon';
+    answer: 'approve' | 'reject' | 'apply' | 'request_changes' | 'submit' | 'resume' | 'raise_budget' | 'retry' | 'abandon' | 'done' | 'not_done';
     revision: number;
     comment?: string | null;
     /**
@@ -1114,6 +1122,10 @@ export type AgentListRow = {
     resolver_enforce: boolean | null;
     memory_mode: string;
     /**
+     * Where nobody knows whether an irreversible call took effect: `tell` tells the model so, `ask` has the run wait for a person
+     */
+    on_lost_effect: 'tell' | 'ask';
+    /**
      * Custom agents only
      */
     owner_customer_id?: string;
@@ -1154,6 +1166,10 @@ export type Agent = {
     reasoning: boolean | null;
     resolver_enforce: boolean | null;
     memory_mode: string;
+    /**
+     * Where nobody knows whether an irreversible call took effect: `tell` tells the model so, `ask` has the run wait for a person
+     */
+    on_lost_effect: 'tell' | 'ask';
     /**
      * Custom agents only
      */
@@ -1211,6 +1227,10 @@ export type AgentDetail = {
     reasoning: boolean | null;
     resolver_enforce: boolean | null;
     memory_mode: string;
+    /**
+     * Where nobody knows whether an irreversible call took effect: `tell` tells the model so, `ask` has the run wait for a person
+     */
+    on_lost_effect: 'tell' | 'ask';
     /**
      * Custom agents only
      */
@@ -1771,7 +1791,7 @@ export type Wait = {
     /**
      * What it can be answered with, the most likely first; none once settled
      */
-    answers: Array<'approve' | 'reject' | 'apply' | 'request_changes' | 'submit' | 'resume' | 'raise_budget' | 'retry' | 'abandon'>;
+    answers: Array<'approve' | 'reject' | 'apply' | 'request_changes' | 'submit' | 'resume' | 'raise_budget' | 'retry' | 'abandon' | 'done' | 'not_done'>;
     project_id: string | null;
     project_title: string | null;
     workflow_slug: string | null;
@@ -1907,7 +1927,7 @@ export type WaitDetail = {
     /**
      * What it can be answered with, the most likely first; none once settled
      */
-    answers: Array<'approve' | 'reject' | 'apply' | 'request_changes' | 'submit' | 'resume' | 'raise_budget' | 'retry' | 'abandon'>;
+    answers: Array<'approve' | 'reject' | 'apply' | 'request_changes' | 'submit' | 'resume' | 'raise_budget' | 'retry' | 'abandon' | 'done' | 'not_done'>;
     project_id: string | null;
     project_title: string | null;
     workflow_slug: string | null;
@@ -2074,10 +2094,19 @@ export type WaitDetail = {
      * Of a webhook gate: which system is awaited
      */
     awaits: string | null;
+    /**
+     * Of a lost effect: the call of which nobody knows whether it took effect
+     */
+    effect: {
+        tool: string;
+        arguments: {
+            [key: string]: unknown;
+        } | null;
+    } | null;
 };
 
 export type WaitChoice = {
-    answer: 'approve' | 'reject' | 'apply' | 'request_changes' | 'submit' | 'resume' | 'raise_budget' | 'retry' | 'abandon';
+    answer: 'approve' | 'reject' | 'apply' | 'request_changes' | 'submit' | 'resume' | 'raise_budget' | 'retry' | 'abandon' | 'done' | 'not_done';
     /**
      * What goes on after it, in a sentence
      */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { BINARY, endpoint, NO_CONTENT } from '../../platform/http/endpoint.ts';
 import { listReply, Slug, Timestamp, Usd } from '../../platform/http/schemas.ts';
 import { RunListRow } from '../runs/contract.ts';
-import { SELECTION_MODES } from './model.ts';
+import { ON_LOST_EFFECT, SELECTION_MODES } from './model.ts';
 
 /**
  * The limit lies above the 2 MB of a picture, so that a picture that is too large meets its own 400; beyond this it is
@@ -24,6 +24,12 @@ const ToolSlug = z
   .max(200)
   .regex(/^[A-Za-z0-9][\w.-]*$/, 'must be a tool slug');
 
+const OnLostEffect = z
+  .enum(ON_LOST_EFFECT)
+  .describe(
+    'Where nobody knows whether an irreversible call took effect: `tell` tells the model so, `ask` has the run wait for a person',
+  );
+
 const AgentListRow = z
   .object({
     slug: z.string(),
@@ -40,6 +46,7 @@ const AgentListRow = z
     reasoning: z.boolean().nullable(),
     resolver_enforce: z.boolean().nullable(),
     memory_mode: z.string(),
+    on_lost_effect: OnLostEffect,
     owner_customer_id: z.string().optional().describe('Custom agents only'),
     version: z.string().optional().describe('Custom agents only'),
     redacted: z.literal(true).optional().describe('Set where the deployment does not show how its agents are made'),
@@ -77,6 +84,7 @@ const definition = {
   allowed_tool_slugs: z.array(ToolSlug).max(200),
   allowed_tools: z.array(ToolSlug).max(200).describe('The same, by the name under which agents are shown'),
   default_workspace: z.string().max(200).nullable(),
+  on_lost_effect: OnLostEffect,
   default_model: ModelId.nullable(),
   selection_mode: z.enum(SELECTION_MODES).nullable(),
 };

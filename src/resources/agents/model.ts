@@ -7,6 +7,13 @@
 /** `fixed`: the agent's model. `auto`: a model of the tier that the prompt asks for. */
 export const SELECTION_MODES = ['fixed', 'auto'] as const;
 
+/**
+ * An irreversible call may have taken effect without anybody knowing. `tell`: the model is told so. `ask`: the run waits
+ * until a person has found out.
+ */
+export const ON_LOST_EFFECT = ['tell', 'ask'] as const;
+export type OnLostEffect = (typeof ON_LOST_EFFECT)[number];
+
 export const MAX_AVATAR_BYTES = 2 * 1024 * 1024;
 /** Every stored picture has this width and height. */
 export const AVATAR_PIXELS = 512;
@@ -45,6 +52,7 @@ export interface CustomAgent extends Omit<BuiltinAgent, 'allowedTools'> {
   allowedTools: string[];
   defaultWorkspace: string | null;
   memoryMode: string;
+  onLostEffect: OnLostEffect;
   version: string;
   createdAt: Date;
   updatedAt: Date;
@@ -64,6 +72,7 @@ export interface Agent extends AgentSettings {
   className: string;
   isBuiltin: boolean;
   memoryMode: string;
+  onLostEffect: OnLostEffect;
   defaultWorkspace: string | null;
   /** This and the next three are null for built-in agents. */
   ownerCustomerId: string | null;
@@ -94,6 +103,7 @@ export const mergeAgent = (builtin: BuiltinAgent, settings: AgentSettings | null
   className: classNameOf(builtin.slug),
   isBuiltin: true,
   memoryMode: MEMORY_MODE,
+  onLostEffect: 'tell',
   defaultWorkspace: null,
   ownerCustomerId: null,
   version: null,
@@ -114,6 +124,7 @@ export const mergeCustomAgent = (custom: CustomAgent, settings: AgentSettings | 
   className: '(custom)',
   isBuiltin: false,
   memoryMode: custom.memoryMode,
+  onLostEffect: custom.onLostEffect,
   defaultWorkspace: custom.defaultWorkspace,
   ownerCustomerId: custom.customerId,
   version: custom.version,

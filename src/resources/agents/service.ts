@@ -87,6 +87,7 @@ export const createAgentService = (dependencies: AgentServiceDependencies) => {
         'description',
         'allowed_tool_slugs',
         'default_workspace',
+        'on_lost_effect',
         'default_model',
         'selection_mode',
       ]);
@@ -171,6 +172,7 @@ const definitionOf = (body: AgentChange) => ({
   description: body.description,
   allowedTools: toolsIn(body),
   defaultWorkspace: body.default_workspace,
+  onLostEffect: body.on_lost_effect,
 });
 const choicesOf = (body: Pick<AgentChange, 'default_model' | 'selection_mode'>) => ({
   defaultModel: body.default_model,
@@ -197,6 +199,7 @@ const wireListRow = (agent: Agent, shown: Agent) => ({
   reasoning: agent.reasoning,
   resolver_enforce: agent.resolverEnforce,
   memory_mode: agent.memoryMode,
+  on_lost_effect: agent.onLostEffect,
   owner_customer_id: agent.ownerCustomerId ?? undefined,
   version: agent.version ?? undefined,
   redacted: shown === agent ? undefined : (true as const),

@@ -1,6 +1,7 @@
 import { boolean, index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { createdAt, instant } from '../../platform/db/columns.ts';
 import { workspaces } from '../workspaces/table.ts';
+import { ON_LOST_EFFECT } from './model.ts';
 
 /** Custom agents; built-in ones are files under `builtin/`. */
 export const agents = pgTable(
@@ -18,6 +19,8 @@ export const agents = pgTable(
     allowedTools: text('allowed_tools').array().notNull().default([]),
     defaultWorkspace: text('default_workspace'),
     memoryMode: text('memory_mode').notNull().default('both'),
+    /** What a run of it does about an irreversible call of which nobody knows whether it took effect. */
+    onLostEffect: text('on_lost_effect', { enum: ON_LOST_EFFECT }).notNull().default('tell'),
     version: text('version').notNull().default('1'),
     createdAt: createdAt(),
     updatedAt: instant('updated_at').notNull().defaultNow(),

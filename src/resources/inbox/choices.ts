@@ -48,6 +48,16 @@ export function choicesOf(wait: WaitRow, config: Record<string, unknown> | null,
       takes: [],
       cost_estimate_usd: '0',
     },
+    done: {
+      then: 'The run goes on: its agent is told that the call took effect, and is not to be repeated.',
+      takes: ['comment'],
+      cost_estimate_usd: null,
+    },
+    not_done: {
+      then: 'The run goes on: its agent is told that the call did not take effect, and may be made again.',
+      takes: ['comment'],
+      cost_estimate_usd: null,
+    },
   };
   return wait.answers.map((answer) => ({ answer, ...words[answer] }));
 }

@@ -136,6 +136,10 @@ const WaitDetail = z
       .array(z.object({ of: z.string(), budget_usd: Usd, spent_usd: Usd }))
       .describe('Of a project that paused itself: `project`, and each phase that has a budget'),
     awaits: z.string().nullable().describe('Of a webhook gate: which system is awaited'),
+    effect: z
+      .object({ tool: z.string(), arguments: z.record(z.string(), z.unknown()).nullable() })
+      .nullable()
+      .describe('Of a lost effect: the call of which nobody knows whether it took effect'),
   })
   .meta({ id: 'WaitDetail' });
 export type WaitDetailRow = z.input<typeof WaitDetail>;

@@ -1,6 +1,7 @@
 /** Reads what somebody has to know to answer a wait, part by part, when one wait is looked at. */
 import { sql } from 'drizzle-orm';
 import { parseJson } from '../../platform/core/json.ts';
+import { first } from '../../platform/core/present.ts';
 import type { Database } from '../../platform/db/client.ts';
 import type { WaitDetailRow, WaitRow } from './contract.ts';
 
@@ -29,6 +30,16 @@ export const createWaitDetailStore = (db: Database) => {
           left join run_tool_calls c on c.run_id = w.run_id and c.call_id = w.call_id and c.customer_id = w.customer_id
         where w.id = ${id}::uuid and w.customer_id = ${customerId}`);
       return row!;
+    },
+
+    /** Names the call of a run that a wait is about. */
+    async call(customerId: string, { id }: WaitRow) {
+      const rows = await db.rows<{ runId: string; callId: string; tool: string }>(sql`
+        select c.run_id as "runId", c.call_id as "callId", c.tool
+        from waits w join run_tool_calls c
+          on c.run_id = w.run_id and c.call_id = w.call_id and c.customer_id = w.customer_id
+        where w.id = ${id}::uuid and w.customer_id = ${customerId}`);
+      return first(rows);
     },
 
     /**

@@ -23,6 +23,8 @@ const LABELS: Readonly<Record<Answer, string>> = {
   raise_budget: 'Raise the budget and resume',
   retry: 'Retry',
   abandon: 'Abandon the project',
+  done: 'It took effect',
+  not_done: 'It did not take effect',
 };
 
 const cut = (text: string, most: number): string => {

@@ -21,6 +21,8 @@ export const ANSWERS = [
   'raise_budget',
   'retry',
   'abandon',
+  'done',
+  'not_done',
 ] as const;
 export type Answer = (typeof ANSWERS)[number];
 
@@ -29,7 +31,7 @@ const OF_KIND: Readonly<Record<Exclude<WaitKind, 'paused'>, readonly Answer[]>> 
   plan: ['apply', 'request_changes', 'reject'],
   webhook_gate: ['approve', 'reject'],
   question: ['submit'],
-  lost_effect: [],
+  lost_effect: ['done', 'not_done'],
 };
 
 /**

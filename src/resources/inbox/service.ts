@@ -10,6 +10,7 @@ import type { Claim } from '../../platform/http/once-only.ts';
 import type { Decision, PlanDecision, Seen, Way } from '../projects/model.ts';
 import type { ProjectStore } from '../projects/store/index.ts';
 import { alreadyAnswered, changedSince } from '../projects/store/waits.ts';
+import type { LostEffectSettling } from '../runs/store/lost-effects.ts';
 import { choicesOf } from './choices.ts';
 import type { AnswerRequest, Delegation, InboxQuery, WaitDetailRow, WaitRow } from './contract.ts';
 import type { WaitDetailStore } from './detail-store.ts';
@@ -52,11 +53,17 @@ interface Pages {
   ): Promise<void>;
 }
 
+interface Effects {
+  /** @throws Problem not_found */
+  settle(settling: LostEffectSettling, claim: Claim | undefined): Promise<void>;
+}
+
 export interface InboxDependencies {
   store: InboxStore;
   details: WaitDetailStore;
   commands: Commands;
   pages: Pages;
+  effects: Effects;
   projects: Pick<ProjectStore, 'delegateGate' | 'remindOfWait'>;
 }
 
@@ -67,7 +74,7 @@ const LOST = new Set<ProblemCode>(['gate_not_waiting', 'project_not_paused', 'al
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-export const createInboxService = ({ store, details, commands, pages, projects }: InboxDependencies) => {
+export const createInboxService = ({ store, details, commands, pages, effects, projects }: InboxDependencies) => {
   const find = async (caller: Caller, waitId: string): Promise<StoredWait> =>
     found(UUID.test(waitId) ? await store.find(caller, waitId) : undefined);
 
@@ -87,7 +94,8 @@ export const createInboxService = ({ store, details, commands, pages, projects }
       const value = callArguments?.[name];
       return Array.isArray(value) ? value.map(String) : null;
     };
-    const question = typeof callArguments?.['question'] === 'string' ? callArguments['question'] : null;
+    const question =
+      kind !== 'lost_effect' && typeof callArguments?.['question'] === 'string' ? callArguments['question'] : null;
     const prompt = typeof gateConfig?.['prompt'] === 'string' ? gateConfig['prompt'] : null;
     return {
       ...wait,
@@ -101,10 +109,14 @@ export const createInboxService = ({ store, details, commands, pages, projects }
       reviews: await ofStep(details.reviews),
       decisions: await details.decisions(customerId, wait),
       plan: kind === 'plan' ? await details.plan(customerId, wait) : null,
-      question: tool === null ? null : { question: question ?? wait.title, options: texts('options'), tool },
+      question:
+        tool === null || kind === 'lost_effect'
+          ? null
+          : { question: question ?? wait.title, options: texts('options'), tool },
       failures: await ofPause(details.failures),
       budgets: await ofPause(details.budgets),
       awaits: kind === 'webhook_gate' ? wait.title : null,
+      effect: kind === 'lost_effect' && tool !== null ? { tool, arguments: callArguments } : null,
     };
   }
 
@@ -161,6 +173,12 @@ export const createInboxService = ({ store, details, commands, pages, projects }
         return void (await commands.resume(caller, gate.project_id, { seen, raiseByUsd: body.raise_by_usd! }, claim));
       case 'abandon':
         return void (await commands.abandon(caller, gate.project_id, seen, claim));
+      case 'done':
+      case 'not_done': {
+        const { customerId, actor: by } = caller;
+        const call = await details.call(customerId, wait);
+        return effects.settle({ ...call, customerId, answer, comment, by, seen }, claim);
+      }
     }
   }
 

@@ -17,6 +17,7 @@ const TITLE_LENGTH = sql.raw('200');
 
 /** One line: what a person was asked, otherwise the name of what waits. */
 const TITLE = sql`left(split_part(btrim(coalesce(
+    case when w.kind = 'lost_effect' then 'Did the call of ' || c.tool || ' take effect?' end,
     s.gate_config ->> 'prompt', c.arguments ->> 'question', s.title, p.title, w.subject)), E'\n', 1), ${TITLE_LENGTH})`;
 
 /** Tells whether an answer of the caller would count. */

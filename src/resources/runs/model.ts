@@ -43,6 +43,19 @@ export type Effect = (typeof EFFECTS)[number];
 export const OUTCOME_UNKNOWN =
   'the outcome of this call is unknown: it may or may not have taken effect; do not repeat it, say so in your answer';
 
+/** What a person says of a call of which nobody knew whether it took effect. */
+export const LOST_EFFECT_ANSWERS = ['done', 'not_done'] as const;
+export type LostEffectAnswer = (typeof LOST_EFFECT_ANSWERS)[number];
+
+/** The run's workflow is told of the answer under this name. */
+export const lostEffectOf = (runId: string, callId: string): string => `${runId}/${callId}`;
+
+/** @returns what the model is told of such a call */
+export const resultOfLostEffect = (answer: LostEffectAnswer, by: string, comment: string | null) =>
+  answer === 'done'
+    ? { outcome: 'its result was lost, but a person found that it took effect: do not repeat it', by, comment }
+    : { error: 'a person found that it did not take effect: it may be called again', by, comment };
+
 export const TOOL_CALL_STATUSES = ['pending', 'succeeded', 'failed'] as const;
 
 export const runWorkflowId = (runId: string): string => `run-${runId}`;

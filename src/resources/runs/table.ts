@@ -189,6 +189,8 @@ export const runToolCalls = pgTable(
     status: toolCallStatus('status').notNull().default('pending'),
     /** The model is told this: the tool's value, or an error text. */
     result: jsonb('result').$type<unknown>(),
+    /** Since then a person is asked whether it took effect: nobody knows, and the agent wants to. */
+    lostAt: instant('lost_at'),
     createdAt: createdAt(),
     completedAt: instant('completed_at'),
   },

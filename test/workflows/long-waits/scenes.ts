@@ -148,6 +148,23 @@ export const SCENES = {
     };
   },
 
+  /** A run that waits for whoever finds out whether its call took effect, and looks for itself in case a signal was lost. */
+  async lostEffect({ tenant, receiver }) {
+    const agent = { slug: 'careful', model: 'offline', prompt: 'You post.', allowed_tool_slugs: ['http_request'] };
+    await tenant.cp('POST', '/v1/agents', { ...agent, on_lost_effect: 'ask' });
+    const post = tool('http_request', { method: 'POST', url: `http://${receiver.hostAndPort}/lost`, body: '{}' });
+    const id = await dispatch(tenant, { agent: 'careful', prompt: post });
+    const wait = await eventually(async () => {
+      const { body } = await tenant.cp('GET', `/v1/inbox?run_id=${id}`);
+      if (body.data.length === 0) throw new Error('nobody is asked yet');
+      return body.data[0] as { id: string; revision: number };
+    });
+    return {
+      goOn: () => tenant.cp('POST', `/v1/inbox/${wait.id}/answer`, { answer: 'done', revision: wait.revision }),
+      ended: () => untilStatus(tenant, id, 'succeeded', PATIENCE_MS),
+    };
+  },
+
   async humanGate({ tenant }) {
     const { id, subtaskId } = await atGate(tenant, 'human', gateStep('gate'));
     // Another project waits for this one.

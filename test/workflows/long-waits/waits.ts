@@ -12,7 +12,7 @@ type Shown = readonly SceneName[] | string;
 const TICK = 'one activity that is tried once: the next tick is the retry';
 
 export const WAITS: Record<keyof typeof workflows, Shown> = {
-  agentRun: ['conversation', 'question', 'step', 'runStep'],
+  agentRun: ['conversation', 'question', 'lostEffect', 'step', 'runStep'],
   phase: ['humanGate', 'webhookGate', 'expiry', 'timedGate', 'schedule', 'step', 'pause', 'runStep'],
   project: ['humanGate', 'webhookGate', 'expiry', 'timedGate', 'schedule', 'step', 'pause', 'runStep'],
   webhookDelivery: ['delivery', 'place'],
@@ -37,6 +37,7 @@ export const PLACES: Record<string, Record<string, Shown>> = {
   'run/workflow.ts': {
     'condition(() => mayGo, timeoutMs)': ['conversation'],
     'condition(() => submitted.has(pageId), timeoutMs)': ['question', 'step'],
+    'condition(() => submitted.has(call), timeoutMs)': ['lostEffect'],
     'executeChild(agentRun, options)': ['question'],
   },
   'phase/gate-moments.ts': {

@@ -28,6 +28,8 @@ const WORDS: Partial<Record<string, AnswerWords>> & Record<Answer, AnswerWords> 
   resume: { verb: 'Resume', done: 'resumed', look: 'plain' },
   raise_budget: { verb: 'Raise the budget', done: 'raised the budget', look: 'primary' },
   retry: { verb: 'Try again', done: 'had it tried again', look: 'primary' },
+  done: { verb: 'It took effect', done: 'found that it took effect', look: 'primary' },
+  not_done: { verb: 'It did not', done: 'found that it did not take effect', look: 'plain' },
   abandon: { verb: 'Abandon', done: 'abandoned', look: 'danger' },
 };
 

@@ -13,6 +13,7 @@ import {
   summarizeAgent,
 } from './queries.ts';
 import { loadChecked, loadUnstarted, noteStarted, refuseUnknownCalls, takeUnchecked, takeUnstarted } from './lost.ts';
+import { askOrRefuse, isToolCallOver, settleLostEffect } from './lost-effects.ts';
 import { loadEarlierExchanges, loadRunInTurn } from './run-in-turn.ts';
 import { childrenOf, readTimeline, readTranscript, showRun } from './show.ts';
 import { countByStatus, listFailures, searchRuns } from './search.ts';
@@ -57,6 +58,9 @@ const QUERIES = {
   takeUnchecked,
   loadChecked,
   refuseUnknownCalls,
+  askOrRefuse,
+  isToolCallOver,
+  settleLostEffect,
 };
 
 export type RunStore = Bound<typeof QUERIES>;

@@ -3,8 +3,7 @@ import { sql } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
 import { behindOf, takeDue, type Queue, type Taken, type Turn } from '../../../platform/db/in-turn.ts';
 import { START_AGAIN_MS } from '../../../platform/temporal/starting.ts';
-import { OUTCOME_UNKNOWN } from '../model.ts';
-import { refuseToolCall } from './tool-calls.ts';
+import { askOrRefuse } from './lost-effects.ts';
 
 export interface CheckedRun {
   id: string;
@@ -80,7 +79,7 @@ export const runsBehind = (olderThanMs: number) => ({
 
 /**
  * Serves a run that is started again, and runs that it waits for: calls whose effect may have happened are not made a
- * second time, and the model is told so.
+ * second time: a person is asked, or the model is told so.
  */
 export async function refuseUnknownCalls(db: Database, runId: string): Promise<void> {
   const calls = await db.rows<{ runId: string; callId: string; tool: string }>(sql`
@@ -91,5 +90,5 @@ export async function refuseUnknownCalls(db: Database, runId: string): Promise<v
     )
     select c.run_id as "runId", c.call_id as "callId", c.tool from run_tool_calls c join family f on f.id = c.run_id
     where c.status = 'pending' and c.effect = 'irreversible'`);
-  for (const call of calls) await refuseToolCall(db, call, OUTCOME_UNKNOWN);
+  for (const call of calls) await askOrRefuse(db, call);
 }

@@ -19,6 +19,8 @@ export interface ToolCallInRun {
   arguments: unknown;
   effect: Effect;
   status: 'pending' | 'succeeded' | 'failed';
+  /** A person is asked whether it took effect. */
+  isLost: boolean;
   /** Milliseconds since the model asked for it. */
   ageMs: number;
 }
@@ -27,6 +29,7 @@ export async function loadToolCall(db: Database, runId: string, callId: string):
   const [row] = await db.rows<ToolCallInRun>(sql`
     select c.run_id as "runId", c.call_id as "callId", c.customer_id as "customerId", r.agent, r.depth, r.transport,
       r.budget_ids as "budgetIds", r.attempt_id as "attemptId", r.status as "runStatus", c.tool, c.arguments, c.effect, c.status,
+      c.lost_at is not null as "isLost",
       (extract(epoch from now() - c.created_at) * 1000)::float8 as "ageMs"
     from run_tool_calls c join runs r on r.id = c.run_id
     where c.run_id = ${runId} and c.call_id = ${callId}`);
@@ -49,7 +52,21 @@ const PREVIEW_LENGTH = 500;
  * Records a result, of which the first wins; a repeated call writes nothing. A result that comes after the run's end is
  * kept, not told.
  */
-export async function recordToolResult(db: Database, { runId, callId, tool, status, result, durationMs }: ToolResult) {
+export async function recordToolResult(db: Database, given: ToolResult) {
+  const { runId, callId, status } = given;
+  const { text, event } = resultEvent(given);
+  await db.rows(sql`
+    with result as (
+      update run_tool_calls set status = ${status}::tool_call_status, result = ${text}::jsonb, completed_at = now()
+      where run_id = ${runId} and call_id = ${callId} and status = 'pending' returning run_id
+    ), told as (
+      update runs set ${countEvents([event])}
+      where id in (select run_id from result) and status = 'running' returning id, customer_id
+    ) ${insertEvents(sql`told`, [event])}`);
+}
+
+/** @returns a result as it is stored, and the row of the timeline that says so */
+export function resultEvent({ callId, tool, status, result, durationMs }: Omit<ToolResult, 'runId'>) {
   const text = JSON.stringify(result) ?? 'null';
   const event: NewEvent = {
     key: `tool:${callId}:result`,
@@ -63,14 +80,7 @@ export async function recordToolResult(db: Database, { runId, callId, tool, stat
       result_length: text.length,
     },
   };
-  await db.rows(sql`
-    with result as (
-      update run_tool_calls set status = ${status}::tool_call_status, result = ${text}::jsonb, completed_at = now()
-      where run_id = ${runId} and call_id = ${callId} and status = 'pending' returning run_id
-    ), told as (
-      update runs set ${countEvents([event])}
-      where id in (select run_id from result) and status = 'running' returning id, customer_id
-    ) ${insertEvents(sql`told`, [event])}`);
+  return { text, event };
 }
 
 /** Refuses a call that cannot be carried out, and tells the model why. */
