@@ -12,7 +12,7 @@ export const SELECTION_MODES = ['fixed', 'auto'] as const;
  * until a person has found out.
  */
 export const ON_LOST_EFFECT = ['tell', 'ask'] as const;
-export type OnLostEffect = (typeof ON_LOST_EFFECT)[number];
+type OnLostEffect = (typeof ON_LOST_EFFECT)[number];
 
 export const MAX_AVATAR_BYTES = 2 * 1024 * 1024;
 /** Every stored picture has this width and height. */

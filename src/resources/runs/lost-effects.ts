@@ -9,8 +9,6 @@ import { lostEffectOf, runWorkflowId } from './model.ts';
 import type { RunStore } from './store/index.ts';
 import type { LostEffectSettling } from './store/lost-effects.ts';
 
-export type LostEffects = ReturnType<typeof createLostEffects>;
-
 export const createLostEffects = ({
   store,
   temporal,

@@ -44,8 +44,7 @@ export const OUTCOME_UNKNOWN =
   'the outcome of this call is unknown: it may or may not have taken effect; do not repeat it, say so in your answer';
 
 /** What a person says of a call of which nobody knew whether it took effect. */
-export const LOST_EFFECT_ANSWERS = ['done', 'not_done'] as const;
-export type LostEffectAnswer = (typeof LOST_EFFECT_ANSWERS)[number];
+export type LostEffectAnswer = 'done' | 'not_done';
 
 /** The run's workflow is told of the answer under this name. */
 export const lostEffectOf = (runId: string, callId: string): string => `${runId}/${callId}`;

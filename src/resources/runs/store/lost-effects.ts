@@ -6,7 +6,6 @@ import { sql } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/client.ts';
 import type { Claim } from '../../../platform/http/once-only.ts';
 import { ClaimLostError, holdingClaim } from '../../idempotency-keys/store.ts';
-import type { Seen } from '../../projects/model.ts';
 import { lostEffectOf, OUTCOME_UNKNOWN, resultOfLostEffect, type LostEffectAnswer } from '../model.ts';
 import { countEvents, insertEvents, type NewEvent } from './events.ts';
 import { refuseToolCall, resultEvent, type ToolResult } from './tool-calls.ts';
@@ -58,7 +57,8 @@ export interface LostEffectSettling extends LostCall {
   answer: LostEffectAnswer;
   comment: string | null;
   by: string;
-  seen: Seen;
+  /** The wait as it was seen, and the way by which the answer came. */
+  seen: { waitId: string; revision: number; via: string };
 }
 
 /**
@@ -80,7 +80,7 @@ export function settleLostEffect(db: Database, settling: LostEffectSettling, cla
 
 async function settle(
   db: Database,
-  { customerId, runId, callId, tool, answer, comment, by, seen }: LostEffectSettling,
+  { customerId, callId, tool, answer, comment, by, seen }: LostEffectSettling,
 ): Promise<boolean> {
   const status = answer === 'done' ? 'succeeded' : 'failed';
   const { text, event } = resultEvent({
