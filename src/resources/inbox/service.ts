@@ -53,9 +53,12 @@ interface Pages {
   ): Promise<void>;
 }
 
+/** What calls of single runs wait for. */
 interface Effects {
   /** @throws Problem not_found */
   settle(settling: LostEffectSettling, claim: Claim | undefined): Promise<void>;
+  /** Writes into a run's timeline that somebody asked for an answer. */
+  noteReminder(reminder: { runId: string; waitId: string; nth: number; by: string }): Promise<void>;
 }
 
 export interface InboxDependencies {
@@ -219,12 +222,16 @@ export const createInboxService = ({ store, details, commands, pages, effects, p
 
     /** @throws Problem not_found, already_answered, changed_since, reminded_lately */
     async remind(caller: Caller, waitId: string) {
-      const { id, project_id: projectId } = await find(caller, waitId);
+      const { id, project_id: projectId, run_id: runId } = await find(caller, waitId);
       const { customerId, actor: by } = caller;
       const reminder = { customerId, waitId: id, projectId, by, atLeastMs: REMINDED_FOR_MS };
-      const isReminded = await projects.remindOfWait(reminder);
+      const nth = await projects.remindOfWait(reminder);
+      // Apart from the above, which holds the wait: whoever ends a run holds the run before its waits.
+      if (nth !== undefined && runId !== null && projectId === null) {
+        await effects.noteReminder({ runId, waitId: id, nth, by });
+      }
       const wait = await find(caller, waitId);
-      if (!isReminded) {
+      if (nth === undefined) {
         await requireOpen(caller, wait);
         throw new Problem('reminded_lately', 'reminded of a moment ago: that is possible every ten minutes');
       }

@@ -50,6 +50,14 @@ export const SECRET_FIELDS: Readonly<Record<DestinationKind, readonly string[]>>
 };
 export const MASK = '***';
 
+/** The events of webhooks that tell of waits. */
+export const WAIT_EVENTS = {
+  opened: 'wait.opened',
+  reminder: 'wait.reminder',
+  escalated: 'wait.escalated',
+  settled: 'wait.settled',
+} as const satisfies Record<NoticeKind, string>;
+
 /** A webhook that a destination is sent is of this event. */
 export const ARTIFACT_FINISHED = 'artifact.finished';
 

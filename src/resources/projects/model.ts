@@ -97,6 +97,7 @@ export const TOPICS = {
   project_started: ['project', 'info'],
   project_completed: ['project', 'info'],
   project_paused: ['project', 'warn'],
+  project_reminded: ['project', 'info'],
   edit_session_started: ['project', 'info'],
   task_started: ['task', 'info'],
   task_succeeded: ['task', 'info'],

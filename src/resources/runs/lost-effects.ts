@@ -1,4 +1,4 @@
-/** Takes what a person says of a call of which nobody knew whether it took effect. */
+/** What people do about a call of a run that waits for them: say whether it took effect, and ask for an answer. */
 import { submittedSignal } from '../../../workflows/run/messages.ts';
 import type { Log } from '../../platform/core/log.ts';
 import { Problem } from '../../platform/core/problem.ts';
@@ -14,7 +14,7 @@ export const createLostEffects = ({
   temporal,
   log,
 }: {
-  store: Pick<RunStore, 'settleLostEffect'>;
+  store: Pick<RunStore, 'settleLostEffect' | 'noteEvents'>;
   temporal: Temporal;
   log: Log;
 }) => ({
@@ -27,4 +27,15 @@ export const createLostEffects = ({
       temporal.client.workflow.getHandle(runWorkflowId(runId)).signal(submittedSignal, lostEffectOf(runId, callId)),
     ).catch((err: unknown) => log.warn({ err, run_id: runId }, 'a run could not be told of an answer; it will look'));
   },
+
+  /** Writes into the timeline that somebody asked for an answer. */
+  noteReminder: ({ runId, waitId, nth, by }: { runId: string; waitId: string; nth: number; by: string }) =>
+    store.noteEvents(runId, [
+      {
+        key: `wait:${waitId}:reminder:${nth}`,
+        type: 'tool_call',
+        status: 'reminded',
+        payload: { wait_id: waitId, nth, by },
+      },
+    ]),
 });

@@ -13,7 +13,8 @@ import {
 } from '../../support/fixtures/projects.ts';
 import { startTestService, tenantOf, type Tenant, type TestService } from '../../support/service/service.ts';
 import { addMember } from '../sign-in/people.ts';
-import { answer, detailOf, openWaits, untilWait } from './waits.ts';
+import { eventsOf as runEventsOf } from '../../support/fixtures/runs.ts';
+import { answer, asks, ASKER_AGENT, detailOf, openWaits, untilWait } from './waits.ts';
 
 let service: TestService;
 let acme: Tenant;
@@ -152,6 +153,24 @@ test('a reminder by hand is one in ten minutes', async () => {
     status: 409,
     body: { detail: { code: 'already_answered', answered_by: 'ana@acme.example' } },
   });
+});
+
+// Guards: who asked for an answer, and when, is in the log of what waits, whatever that is: a stopped project, or a run.
+test('a reminder by hand is in the log of what waits', async () => {
+  await acme.cp('POST', '/v1/agents', ASKER_AGENT);
+  const runId = await asks(acme, 'Which colour?');
+  const question = await untilWait(acme, { run_id: runId });
+  expect(await ben.cp('POST', `/v1/inbox/${question.id}/remind`)).toMatchObject({ status: 200 });
+  expect((await runEventsOf(acme, runId)).filter(({ status }) => status === 'reminded')).toMatchObject([
+    { event_type: 'tool_call', payload: { by: 'ben@acme.example', nth: 1 } },
+  ]);
+  const { id, wait } = await atGate('open');
+  await answer(acme, wait, { answer: 'reject' });
+  const stopped = await untilWait(acme, { project_id: id, kind: 'paused' });
+  expect(await ben.cp('POST', `/v1/inbox/${stopped.id}/remind`)).toMatchObject({ status: 200 });
+  expect(await eventsOf(id, 'project_reminded')).toMatchObject([
+    { actor_id: 'ben@acme.example', payload_jsonb: { by_hand: true, nth: 1 } },
+  ]);
 });
 
 // Guards: what was seen is held against what is there under the lock that settles it, also where the look before it is passed by.

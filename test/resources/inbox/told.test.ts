@@ -2,6 +2,7 @@
 import { sql } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { present } from '../../../src/platform/core/present.ts';
+import { OUTPUT_WEBHOOKS } from '../../../src/resources/output-destinations/events/contract.ts';
 import { verifyWebhook } from '../../../src/resources/webhook-subscriptions/signature.ts';
 import {
   agentStep,
@@ -55,6 +56,8 @@ beforeEach(async () => {
   for (const email of [ANA, BOB]) await addMember(service, tenant.caller.customerId, email, 'member');
   const gate = gateStep('gate', 'human', { prompt: 'Is it good?', approvers: { members: [ANA] } });
   await makeTemplate(tenant, 'asked', [phaseSpec('text', [agentStep('write'), gate])]);
+  const late = { approvers: { members: [ANA] }, due_in_s: 1, escalate_to: { members: [BOB] } };
+  await makeTemplate(tenant, 'late', [phaseSpec('text', [agentStep('write'), gateStep('gate', 'human', late)])]);
 });
 afterAll(async () => {
   await service?.close();
@@ -77,6 +80,16 @@ const untilTold = (count: number) =>
     expect(rows.map(({ status }) => status)).toEqual(Array.from({ length: count }, () => 'delivered'));
     return rows;
   });
+/** Of one recipient, oldest first, as they are read. */
+const mailsTo = (email: string) =>
+  mail.mails
+    .filter(({ to }) => to.includes(email))
+    .map(({ text }) => ({
+      subject: present(/^Subject: (.*)\r$/m.exec(text)?.[1]),
+      messageId: present(/^Message-ID: (.*)\r$/m.exec(text)?.[1]),
+      text: text.replaceAll(/=\r?\n/g, '').replaceAll('=3D', '='),
+    }));
+const linkIn = (text: string): string => new URL(present(/https:\S+\/act\/\S+/.exec(text))[0]).pathname;
 const as = (email: string) => tenantOf(service.baseUrl, { ...tenant.caller, actor: email }, '');
 const received = () =>
   receiver.received.map(({ body }) => JSON.parse(body) as { type: string; data: Record<string, unknown> });
@@ -111,6 +124,43 @@ describe('a destination with waits', () => {
       { notice: 'reminder' },
       { notice: 'opened' },
     ]);
+  });
+
+  // Guards: once nobody answered in time, programs hear of it, those who may answer from then on are mailed a link of their own that
+  // answers, and it is told of once; each of the bodies is as the OpenAPI document says.
+  test('is told what has escalated', async () => {
+    await subscribe('webhook', { url: receiver.url, secret: SECRET });
+    await subscribe('email', { to: [ANA], approvers: true });
+    const id = await startProject(tenant, 'late');
+    const wait = await untilWait(tenant, { project_id: id });
+    await eventually(async () => {
+      expect(await detailOf(tenant, wait.id)).toMatchObject({ escalated_at: expect.any(String) });
+    });
+    // Opened: the program and the approver. Escalated: the program, the approver, and whom it escalated to.
+    await untilTold(5);
+    expect(
+      (await deliveriesOf())
+        .filter(({ notice }) => notice === 'escalated')
+        .map(({ recipient }) => recipient)
+        .toSorted(),
+    ).toEqual([ANA, BOB, null]);
+    expect(
+      mailsTo(ANA)
+        .map(({ subject }) => subject)
+        .toSorted(),
+    ).toEqual([expect.stringMatching(/^Overdue, and waits/), expect.stringMatching(/^Waits for an answer/)]);
+    const link = linkIn(present(mailsTo(BOB)[0]).text);
+    const body = new URLSearchParams({ answer: 'approve' });
+    expect((await fetch(`${service.baseUrl}${link}`, { method: 'POST', body })).status).toBe(200);
+    await untilProject(tenant, id, 'completed');
+    await untilTold(7);
+    expect(received().map(({ type }) => type)).toEqual(['wait.opened', 'wait.escalated', 'wait.settled']);
+    expect(received().at(-1)).toMatchObject({ data: { answer: 'approve', settled_by: BOB } });
+    for (const { headers, body: posted } of receiver.received) {
+      const event = String(headers['x-service-event']) as keyof typeof OUTPUT_WEBHOOKS;
+      expect(OUTPUT_WEBHOOKS[event].body.parse(JSON.parse(posted))).toEqual(JSON.parse(posted));
+      expect(OUTPUT_WEBHOOKS[event].headers.safeParse(headers)).toMatchObject({ success: true });
+    }
   });
 
   // Guards: a channel gets a button that leads to the inbox, and texts that are no markup of its own.
@@ -173,6 +223,27 @@ describe('each is told', () => {
     expect(calls).toBe(3);
     await service.runtime.db.rows(sql`update waits set reminders = reminders where id = ${wait.id}::uuid`);
     expect(await deliveriesOf()).toHaveLength(1);
+  });
+
+  // Guards: of a mail that was taken and whose report was lost a mail program sees one: the second has the Message-ID of the first.
+  // Both have a link that answers, and a reminder is another mail.
+  test('by one mail, as far as mail servers can tell', async () => {
+    await subscribe('email', { to: [ANA] });
+    const wait = await untilWait(tenant, { project_id: await startProject(tenant, 'asked') });
+    await untilTold(1);
+    // As the process leaves it that dies when the server has taken the mail, and before it can say so.
+    await service.runtime.db.rows(sql`
+      update output_deliveries set status = 'pending', completed_at = null, due_at = now(), redeliveries = redeliveries + 1
+      where wait_id = ${wait.id}::uuid`);
+    await untilTold(1);
+    const [one, two] = mailsTo(ANA);
+    expect(present(two).messageId).toBe(present(one).messageId);
+    expect(present(two).subject).toBe(present(one).subject);
+    for (const { text } of mailsTo(ANA)) expect((await fetch(`${service.baseUrl}${linkIn(text)}`)).status).toBe(200);
+    await as(BOB).cp('POST', `/v1/inbox/${wait.id}/remind`);
+    await untilTold(2);
+    expect(new Set(mailsTo(ANA).map(({ messageId }) => messageId)).size).toBe(2);
+    expect(mailsTo(ANA)).toHaveLength(3);
   });
 
   // Guards: what is not committed is told to nobody: the delivery is of the statement that opens or settles.

@@ -2,10 +2,12 @@
 import { z } from 'zod';
 import type { Announcement } from '../../../platform/http/announcement.ts';
 import { Timestamp } from '../../../platform/http/schemas.ts';
-import { ARTIFACT_FINISHED } from '../model.ts';
+import { ARTIFACT_FINISHED, WAIT_EVENTS } from '../model.ts';
+
+const deliveryId = z.string().describe('The same in each attempt');
 
 const Artifact = z.object({
-  delivery_id: z.string().describe('The same in each attempt'),
+  delivery_id: deliveryId,
   project_id: z.string(),
   title: z.string(),
   workflow_slug: z.string(),
@@ -19,25 +21,55 @@ const Artifact = z.object({
   content: z.unknown().describe('As the phase made it'),
 });
 
-export const OUTPUT_WEBHOOKS: Readonly<Record<typeof ARTIFACT_FINISHED, Announcement>> = {
-  [ARTIFACT_FINISHED]: {
-    event: ARTIFACT_FINISHED,
-    summary: 'A phase of a project has finished an artifact',
-    headers: z.object({
-      'x-service-event': z.literal(ARTIFACT_FINISHED),
-      'x-service-delivery': z.string().describe('`data.delivery_id`'),
-      'x-service-signature': z
-        .string()
-        .optional()
-        .describe('Where the destination has a secret: signed with it, as webhooks are'),
-    }),
-    body: z
-      .object({
-        type: z.literal(ARTIFACT_FINISHED),
-        created_at: z.int().describe('Unix seconds of this attempt'),
-        data: Artifact,
-      })
-      .meta({ id: `WebhookOf.${ARTIFACT_FINISHED}` }),
-    answers: 'Any 2xx takes it. 429, 5xx and silence are tried again, any other answer is not.',
-  },
+const Wait = z.object({
+  delivery_id: deliveryId,
+  wait_id: z.uuid(),
+  revision: z.int().describe('What was told of. An answer names it, and is refused where the wait has changed since'),
+  nth: z.int().describe('Of a reminder the how manieth it is'),
+  kind: z.string(),
+  title: z.string().describe('What is asked, in a line'),
+  status: z.enum(['open', 'settled']).describe('When it was sent: an answer may have come before the notice'),
+  project_id: z.string().nullable(),
+  project_title: z.string().nullable(),
+  workflow_slug: z.string().nullable(),
+  phase_slug: z.string().nullable(),
+  step_slug: z.string().nullable(),
+  run_id: z.string().nullable(),
+  opened_at: Timestamp,
+  due_at: Timestamp.nullable(),
+  settled_at: Timestamp.nullable(),
+  answer: z.string().nullable(),
+  settled_by: z.string().nullable(),
+  url: z.string().describe('Where it is answered, in the console'),
+});
+
+type OutputEvent = typeof ARTIFACT_FINISHED | (typeof WAIT_EVENTS)[keyof typeof WAIT_EVENTS];
+
+const announced = (event: OutputEvent, summary: string, data: z.ZodObject): Announcement => ({
+  event,
+  summary,
+  headers: z.object({
+    'x-service-event': z.literal(event),
+    'x-service-delivery': z.string().describe('`data.delivery_id`'),
+    'x-service-signature': z
+      .string()
+      .optional()
+      .describe('Where the destination has a secret: signed with it, as webhooks are'),
+  }),
+  body: z
+    .object({ type: z.literal(event), created_at: z.int().describe('Unix seconds of this attempt'), data })
+    .meta({ id: `WebhookOf.${event}` }),
+  answers: 'Any 2xx takes it. 429, 5xx and silence are tried again, any other answer is not.',
+});
+
+export const OUTPUT_WEBHOOKS: Readonly<Record<OutputEvent, Announcement>> = {
+  [ARTIFACT_FINISHED]: announced(ARTIFACT_FINISHED, 'A phase of a project has finished an artifact', Artifact),
+  [WAIT_EVENTS.opened]: announced(
+    WAIT_EVENTS.opened,
+    'Something waits for an answer, or for another one than before',
+    Wait,
+  ),
+  [WAIT_EVENTS.reminder]: announced(WAIT_EVENTS.reminder, 'It still waits', Wait),
+  [WAIT_EVENTS.escalated]: announced(WAIT_EVENTS.escalated, 'It is overdue, and others may answer as well', Wait),
+  [WAIT_EVENTS.settled]: announced(WAIT_EVENTS.settled, 'It was answered, or what it was about moved on', Wait),
 };

@@ -5,7 +5,7 @@
 import type { GuardedFetch } from '../../../platform/egress/egress.ts';
 import type { Mailer } from '../../../platform/mail/mailer.ts';
 import type { DestinationTarget } from '../contract.ts';
-import type { NoticeKind } from '../model.ts';
+import { WAIT_EVENTS, type NoticeKind } from '../model.ts';
 import { sendMail } from './email.ts';
 import { OutputError } from './output.ts';
 import { escaped, postToSlack, section } from './slack.ts';
@@ -55,13 +55,6 @@ export interface NoticeReader {
     recipient: string | null;
   }): Promise<Pick<Notice, 'wait' | 'url' | 'isOwnLink'> | undefined>;
 }
-
-const EVENTS: Readonly<Record<NoticeKind, string>> = {
-  opened: 'wait.opened',
-  reminder: 'wait.reminder',
-  escalated: 'wait.escalated',
-  settled: 'wait.settled',
-};
 
 const HEADINGS: Readonly<Record<NoticeKind, string>> = {
   opened: 'Waits for an answer',
@@ -133,7 +126,7 @@ const toWebhook = (
     settled_by: wait.settledBy,
     url,
   };
-  return postSigned(deps, config, { event: EVENTS[what], deliveryId, data }, signal);
+  return postSigned(deps, config, { event: WAIT_EVENTS[what], deliveryId, data }, signal);
 };
 
 const toSlack = (

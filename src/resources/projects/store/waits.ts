@@ -104,28 +104,35 @@ export interface Reminder {
   atLeastMs: number;
 }
 
-/** @returns false of one that waits no more, or was reminded of a moment ago */
+interface Reminded {
+  nth: number;
+  subtaskId: string | null;
+  taskId: string | null;
+}
+
+/** @returns how manieth reminder it is; undefined of one that waits no more, or was reminded of a moment ago */
 export const remindOfWait = (
   db: Database,
   { customerId, waitId, projectId, by, atLeastMs }: Reminder,
-): Promise<boolean> =>
+): Promise<number | undefined> =>
   db.transaction(async () => {
     // First, as everything does that answers it.
     const project = projectId === null ? undefined : await lockProject(db, projectId);
-    const [wait] = await db.rows<{ nth: number; subtaskId: string | null; taskId: string | null }>(sql`
+    const [wait] = await db.rows<Reminded>(sql`
       update waits w set reminders_by_hand = reminders_by_hand + 1, reminded_at = now()
       where w.id = ${waitId}::uuid and w.customer_id = ${customerId} and w.settled_at is null
         and (w.expires_at is null or w.expires_at > now())
         and (w.reminded_at is null or w.reminded_at <= now() - ${atLeastMs} * interval '1 ms')
       returning w.reminders + w.reminders_by_hand as nth, w.subtask_id as "subtaskId", (
         select s.task_id from subtasks s where s.id = w.subtask_id and s.customer_id = ${customerId}) as "taskId"`);
-    if (!wait) return false;
+    if (!wait) return undefined;
     const { nth, taskId, subtaskId } = wait;
-    if (project && subtaskId) {
+    if (project) {
+      const about = subtaskId
+        ? { topic: 'gate_reminded' as const, taskId, subtaskId }
+        : { topic: 'project_reminded' as const };
       const actor = { kind: 'human' as const, id: by };
-      await noteProjectEvents(db, project, [
-        { topic: 'gate_reminded', taskId, subtaskId, actor, payload: { nth, by_hand: true } },
-      ]);
+      await noteProjectEvents(db, project, [{ ...about, actor, payload: { nth, by_hand: true } }]);
     }
-    return true;
+    return nth;
   });

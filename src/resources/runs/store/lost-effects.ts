@@ -93,7 +93,7 @@ async function settle(
   const settled = await db.rows(sql`
     with result as (
       update run_tool_calls c set status = ${status}::tool_call_status, result = ${text}::jsonb, completed_at = now()
-      from waits w join runs r on r.id = w.run_id
+      from waits w join runs r on r.id = w.run_id and r.customer_id = w.customer_id
       where w.id = ${seen.waitId}::uuid and w.customer_id = ${customerId} and w.revision = ${seen.revision}
         and w.settled_at is null and w.kind = 'lost_effect' and r.status = 'running'
         and c.run_id = w.run_id and c.call_id = w.call_id and c.customer_id = ${customerId} and c.status = 'pending'
